@@ -1,0 +1,615 @@
+//! The only file that names the engine: keyspaces, batches, views, and what its failures mean.
+
+mod torn_journal;
+
+use std::fs::{self, File};
+use std::io;
+use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::{
+    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable,
+};
+use parking_lot::Mutex;
+
+use crate::error::is_disk_full;
+use crate::{MemorySplit, Placement, StoreError};
+
+/// Bytes that are cheap to clone; up to 20 of them lie inline.
+pub(crate) type Bytes = fjall::Slice;
+
+/// A row as the engine holds it.
+pub(crate) type EngineRow = (Bytes, Bytes);
+
+/// A keyspace of the engine. The numbers are on disk (undo records).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Space {
+    Numbered = 0,
+    Hashed = 1,
+    Listed = 2,
+    Bulk = 3,
+    Meta = 4,
+    Undo = 5,
+}
+
+impl Space {
+    pub(crate) const ALL: [Self; 6] = [Self::Numbered, Self::Hashed, Self::Listed, Self::Bulk, Self::Meta, Self::Undo];
+    /// The keyspaces that hold rows of modules.
+    pub(crate) const TABLES: [Self; 4] = [Self::Numbered, Self::Hashed, Self::Listed, Self::Bulk];
+
+    pub(crate) const fn of(placement: Placement) -> Self {
+        match placement {
+            Placement::Numbered => Self::Numbered,
+            Placement::Hashed => Self::Hashed,
+            Placement::Listed => Self::Listed,
+            Placement::Bulk => Self::Bulk,
+        }
+    }
+
+    /// Keyspace of tables with this number on disk.
+    pub(crate) fn table_space(number: u8) -> Option<Self> {
+        Self::TABLES.into_iter().find(|space| *space as u8 == number)
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Numbered => "numbered",
+            Self::Hashed => "hashed",
+            Self::Listed => "listed",
+            Self::Bulk => "bulk",
+            Self::Meta => "meta",
+            Self::Undo => "undo",
+        }
+    }
+
+    fn options(self) -> KeyspaceCreateOptions {
+        let lz4 = CompressionType::Lz4;
+        let none = CompressionType::None;
+        // The store rotates write buffers itself (see `Engine::commit`), because the engine keeps the size it was
+        // created with for ever, while the ceiling of the configuration may change from start to start.
+        let options = KeyspaceCreateOptions::default().max_memtable_size(u64::MAX);
+        match self {
+            Self::Numbered | Self::Listed => options
+                .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
+                .data_block_compression_policy(CompressionPolicy::new([none, lz4]))
+                .expect_point_read_hits(true),
+            // Hashes do not compress, and reads of unknown keys are common: filters at every level.
+            Self::Hashed => options
+                .data_block_size_policy(BlockSizePolicy::all(4 * 1024))
+                .data_block_compression_policy(CompressionPolicy::all(none)),
+            Self::Bulk => options
+                .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
+                .data_block_compression_policy(CompressionPolicy::new([none, lz4]))
+                .expect_point_read_hits(true),
+            Self::Meta => options.data_block_compression_policy(CompressionPolicy::new([none, lz4])),
+            Self::Undo => options
+                .data_block_size_policy(BlockSizePolicy::all(32 * 1024))
+                .data_block_compression_policy(CompressionPolicy::all(lz4))
+                .expect_point_read_hits(true),
+        }
+    }
+}
+
+/// Row of every keyspace that holds the number of the newest commit. All six are equal in a whole store.
+const COMMIT_KEY: [u8; 1] = [u8::MAX];
+/// The store waits when this many tables lie unsorted in a keyspace; the engine would stop at 30, and stop for ever
+/// when its worker has died.
+const UNSORTED_TABLES_MAX: usize = 16;
+
+/// Operations asked of the engine since the store was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadCounts {
+    /// Point reads.
+    pub gets: u64,
+    /// Positioned scans begun.
+    pub seeks: u64,
+    /// Rows that scans stepped over or returned.
+    pub rows: u64,
+}
+
+impl ReadCounts {
+    /// All operations together.
+    pub const fn total(&self) -> u64 {
+        self.gets + self.seeks + self.rows
+    }
+}
+
+#[derive(Default)]
+struct Counters {
+    gets: AtomicU64,
+    seeks: AtomicU64,
+    rows: AtomicU64,
+    commits: AtomicU64,
+    committed_rows: AtomicU64,
+    committed_bytes: AtomicU64,
+    stall_micros: AtomicU64,
+}
+
+/// The open engine, its lock, and the first write failure if there was one.
+pub(crate) struct Engine {
+    database: Database,
+    spaces: [Keyspace; 6],
+    folder: PathBuf,
+    split: MemorySplit,
+    commit_number: AtomicU64,
+    counters: Counters,
+    failed: Mutex<Option<Failure>>,
+    /// Held while a batch or a flush is written, so that neither overtakes the other.
+    writing: Mutex<()>,
+    // After the engine, so that they act when it is closed; the lock last.
+    clean_end: CleanEnd,
+    _lock: File,
+}
+
+/// Empties the journal of a closed engine when tables hold everything, so that the next start has nothing to read back.
+struct CleanEnd {
+    engine_folder: PathBuf,
+    is_flushed: AtomicBool,
+}
+
+impl Drop for CleanEnd {
+    fn drop(&mut self) {
+        if *self.is_flushed.get_mut()
+            && let Err(error) = torn_journal::empty(&self.engine_folder)
+        {
+            // The journal is read back then, which costs time and nothing else.
+            tracing::warn!(%error, "the journal could not be emptied");
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Failure {
+    cause: String,
+}
+
+impl Engine {
+    pub(crate) fn open(folder: &Path, split: MemorySplit) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(|error| StoreError::io("creating the data folder", error))?;
+        let lock = lock_folder(folder)?;
+        let (database, spaces) = match open_guarded(folder, split) {
+            Err(damage @ StoreError::Corrupt(_)) => {
+                let removed = torn_journal::cut(&folder.join(ENGINE_FOLDER))
+                    .map_err(|error| StoreError::io("cutting off the torn end of the journal", error))?;
+                if removed == 0 {
+                    return Err(damage);
+                }
+                open_guarded(folder, split)?
+            }
+            opened => opened?,
+        };
+        let engine = Self {
+            database,
+            spaces,
+            folder: folder.to_path_buf(),
+            split,
+            commit_number: AtomicU64::new(0),
+            counters: Counters::default(),
+            failed: Mutex::new(None),
+            writing: Mutex::new(()),
+            clean_end: CleanEnd { engine_folder: folder.join(ENGINE_FOLDER), is_flushed: AtomicBool::new(false) },
+            _lock: lock,
+        };
+        engine.check_commit_numbers()?;
+        Ok(engine)
+    }
+
+    /// Every commit writes its number into every keyspace; unequal numbers mean that one of them lost its end.
+    fn check_commit_numbers(&self) -> Result<(), StoreError> {
+        let mut numbers = Vec::with_capacity(Space::ALL.len());
+        for space in Space::ALL {
+            let row = self.spaces[space as usize]
+                .get(COMMIT_KEY)
+                .map_err(|error| classify("opening the store", error, &self.folder))?;
+            let number = match row {
+                None => 0,
+                Some(bytes) => u64::from_be_bytes(
+                    bytes[..]
+                        .try_into()
+                        .map_err(|_| StoreError::Corrupt("a commit number has a wrong length".to_owned()))?,
+                ),
+            };
+            numbers.push(number);
+        }
+        if numbers.iter().any(|number| *number != numbers[0]) {
+            return Err(StoreError::Corrupt(format!("its keyspaces end at different commits {numbers:?}")));
+        }
+        self.commit_number.store(numbers[0], Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(crate) fn split(&self) -> MemorySplit {
+        self.split
+    }
+
+    pub(crate) fn view(self: &Arc<Self>) -> View {
+        View { snapshot: self.database.snapshot(), engine: Arc::clone(self) }
+    }
+
+    pub(crate) fn batch(&self) -> Batch<'_> {
+        Batch { engine: self, inner: self.database.batch(), rows: 0, bytes: 0 }
+    }
+
+    /// Error when an earlier write failed.
+    pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
+        match &*self.failed.lock() {
+            None => Ok(()),
+            Some(failure) => Err(StoreError::WriterFailed { cause: failure.cause.clone() }),
+        }
+    }
+
+    /// Writes `batch` whole or not at all; with `sync` it is on the disk when this returns.
+    pub(crate) fn commit(&self, batch: Batch<'_>, sync: bool) -> Result<(), StoreError> {
+        self.check_writable()?;
+        let _writing = self.writing.lock();
+        self.commit_or_fail(batch, sync).inspect_err(|error| {
+            tracing::error!(%error, "a commit failed; the store accepts no further writes");
+            *self.failed.lock() = Some(Failure { cause: error.to_string() });
+        })
+    }
+
+    fn commit_or_fail(&self, mut batch: Batch<'_>, sync: bool) -> Result<(), StoreError> {
+        let classify = |error| classify("committing blocks", error, &self.folder);
+        if batch.rows == 0 {
+            if sync {
+                self.database.persist(PersistMode::SyncAll).map_err(classify)?;
+            }
+            return Ok(());
+        }
+        self.wait_for_room()?;
+        self.clean_end.is_flushed.store(false, Ordering::Relaxed);
+        let number = self.commit_number.load(Ordering::Relaxed) + 1;
+        for space in Space::ALL {
+            batch.inner.insert(&self.spaces[space as usize], COMMIT_KEY, number.to_be_bytes());
+        }
+        let mode = if sync { PersistMode::SyncAll } else { PersistMode::Buffer };
+        batch.inner.durability(Some(mode)).commit().map_err(classify)?;
+        self.commit_number.store(number, Ordering::Relaxed);
+        self.counters.commits.fetch_add(1, Ordering::Relaxed);
+        self.counters.committed_rows.fetch_add(batch.rows, Ordering::Relaxed);
+        self.counters.committed_bytes.fetch_add(batch.bytes, Ordering::Relaxed);
+        for keyspace in &self.spaces {
+            if keyspace.tree.active_memtable().size() > self.split.memtable {
+                keyspace.rotate_memtable().map_err(classify)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until flushing and compaction have caught up. The engine has waits of its own inside a commit, but those
+    /// never end when its worker thread has died (a full disk); so the store waits first, and looks for that.
+    fn wait_for_room(&self) -> Result<(), StoreError> {
+        let begin = Instant::now();
+        let mut warned = false;
+        loop {
+            self.check_alive()?;
+            let busy = self
+                .spaces
+                .iter()
+                .find(|space| space.sealed_memtable_count() > 1 || space.l0_table_count() > UNSORTED_TABLES_MAX);
+            let Some(space) = busy else { break };
+            if !warned && begin.elapsed() > Duration::from_secs(30) {
+                tracing::warn!(keyspace = &**space.name(), "waiting for the engine to flush; the disk may be slow");
+                warned = true;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.counters.stall_micros.fetch_add(begin.elapsed().as_micros() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Error when a thread of the engine has failed.
+    fn check_alive(&self) -> Result<(), StoreError> {
+        self.database
+            .persist(PersistMode::Buffer)
+            .map_err(|error| classify("writing tables to disk", error, &self.folder))
+    }
+
+    pub(crate) fn read_counts(&self) -> ReadCounts {
+        ReadCounts {
+            gets: self.counters.gets.load(Ordering::Relaxed),
+            seeks: self.counters.seeks.load(Ordering::Relaxed),
+            rows: self.counters.rows.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Bytes that the tables of a keyspace take on disk.
+    pub(crate) fn space_bytes(&self, space: Space) -> u64 {
+        self.spaces[space as usize].disk_space()
+    }
+
+    /// Bytes that the journal takes on disk; its files are allocated ahead, and what was not written does not count.
+    pub(crate) fn journal_bytes(&self) -> u64 {
+        let Ok(entries) = fs::read_dir(self.folder.join(ENGINE_FOLDER)) else { return 0 };
+        entries
+            .flatten()
+            .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "jnl"))
+            .filter_map(|entry| entry.metadata().ok())
+            .map(|metadata| allocated_bytes(&metadata))
+            .sum()
+    }
+
+    pub(crate) fn stats(&self) -> EngineStats {
+        EngineStats {
+            reads: self.read_counts(),
+            commits: self.counters.commits.load(Ordering::Relaxed),
+            committed_rows: self.counters.committed_rows.load(Ordering::Relaxed),
+            committed_bytes: self.counters.committed_bytes.load(Ordering::Relaxed),
+            stalled: Duration::from_micros(self.counters.stall_micros.load(Ordering::Relaxed)),
+            cache_bytes: self.database.cache_size(),
+            buffered_bytes: self.spaces.iter().map(|space| space.tree.version_memtable_size_sum()).sum(),
+            compacting: self.database.time_compacting(),
+            spaces: Space::ALL.map(|space| {
+                let keyspace = &self.spaces[space as usize];
+                (space.name(), keyspace.disk_space(), keyspace.table_count() as u64)
+            }),
+        }
+    }
+
+    /// Writes all write buffers to tables.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        self.check_writable()?;
+        let _writing = self.writing.lock();
+        for keyspace in &self.spaces {
+            keyspace.rotate_memtable().map_err(|error| classify("writing tables to disk", error, &self.folder))?;
+        }
+        while self.spaces.iter().any(|space| space.sealed_memtable_count() > 0) {
+            self.check_alive()?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let is_flushed = self.spaces.iter().all(|space| space.tree.active_memtable().is_empty());
+        self.clean_end.is_flushed.store(is_flushed, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Figures of the engine.
+pub(crate) struct EngineStats {
+    pub(crate) reads: ReadCounts,
+    pub(crate) commits: u64,
+    pub(crate) committed_rows: u64,
+    pub(crate) committed_bytes: u64,
+    pub(crate) stalled: Duration,
+    pub(crate) cache_bytes: u64,
+    pub(crate) buffered_bytes: u64,
+    pub(crate) compacting: Duration,
+    pub(crate) spaces: [(&'static str, u64, u64); 6],
+}
+
+const ENGINE_FOLDER: &str = "engine";
+
+fn lock_folder(folder: &Path) -> Result<File, StoreError> {
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join("lock"))
+        .map_err(|error| StoreError::io("opening the lock file", error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(fs::TryLockError::WouldBlock) => Err(StoreError::Locked { folder: folder.to_path_buf() }),
+        Err(fs::TryLockError::Error(error)) => Err(StoreError::io("locking the data folder", error)),
+    }
+}
+
+fn open_guarded(folder: &Path, split: MemorySplit) -> Result<(Database, [Keyspace; 6]), StoreError> {
+    // The engine asserts on stray and damaged files; that must not take the program down.
+    match catch_unwind(AssertUnwindSafe(|| open_database(folder, split))) {
+        Ok(result) => result.map_err(|error| classify("opening the store", error, folder)),
+        Err(_) => Err(StoreError::Corrupt("the engine could not read its files".to_owned())),
+    }
+}
+
+fn open_database(folder: &Path, split: MemorySplit) -> fjall::Result<(Database, [Keyspace; 6])> {
+    let database = Database::builder(folder.join(ENGINE_FOLDER))
+        .cache_size(split.cache)
+        .max_journaling_size(split.journal)
+        .open()?;
+    let open = |space: Space| database.keyspace(space.name(), || space.options());
+    let spaces = [
+        open(Space::Numbered)?,
+        open(Space::Hashed)?,
+        open(Space::Listed)?,
+        open(Space::Bulk)?,
+        open(Space::Meta)?,
+        open(Space::Undo)?,
+    ];
+    Ok((database, spaces))
+}
+
+#[cfg(unix)]
+fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::blocks(metadata) * 512
+}
+
+#[cfg(not(unix))]
+fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
+    metadata.len()
+}
+
+/// What a failure of the engine means for the caller.
+fn classify(during: &'static str, error: fjall::Error, folder: &Path) -> StoreError {
+    use fjall::{Error, LsmError};
+    match error {
+        Error::Io(source) | Error::Storage(LsmError::Io(source)) => match source.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::NotFound => {
+                StoreError::Corrupt(format!("while {during}: {source}"))
+            }
+            _ => StoreError::io(during, source),
+        },
+        // A thread of the engine failed before and told only its log. A full disk is by far the likeliest reason, and
+        // it can be checked.
+        Error::Poisoned => match probe_disk(folder) {
+            Err(source) if is_disk_full(&source) => StoreError::DiskFull { during },
+            Err(source) => StoreError::Io { during, source },
+            Ok(()) => StoreError::Io {
+                during,
+                source: io::Error::other("a background write of the engine failed; its log line tells why"),
+            },
+        },
+        Error::Locked => StoreError::Locked { folder: folder.to_path_buf() },
+        other => StoreError::Corrupt(format!("while {during}: {other}")),
+    }
+}
+
+/// Writes what a flush would write: a file of the journal's size with some bytes in it.
+fn probe_disk(folder: &Path) -> io::Result<()> {
+    const ALLOCATED: u64 = 64 * 1024 * 1024;
+    let path = folder.join("probe");
+    let attempt = || {
+        let mut file = File::create(&path)?;
+        io::Write::write_all(&mut file, &vec![0x5a; 4 * 1024 * 1024])?;
+        file.set_len(ALLOCATED)?;
+        file.sync_all()
+    };
+    let outcome = attempt();
+    // A file that cannot be removed is found and overwritten by the next probe.
+    let _ = fs::remove_file(&path);
+    outcome
+}
+
+/// Writes that become visible together.
+pub(crate) struct Batch<'a> {
+    engine: &'a Engine,
+    inner: OwnedWriteBatch,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Batch<'_> {
+    pub(crate) fn insert(&mut self, space: Space, key: impl Into<Bytes>, value: impl Into<Bytes>) {
+        let (key, value) = (key.into(), value.into());
+        self.rows += 1;
+        self.bytes += (key.len() + value.len()) as u64;
+        self.inner.insert(&self.engine.spaces[space as usize], key, value);
+    }
+
+    pub(crate) fn remove(&mut self, space: Space, key: impl Into<Bytes>) {
+        let key = key.into();
+        self.rows += 1;
+        self.bytes += key.len() as u64;
+        self.inner.remove(&self.engine.spaces[space as usize], key);
+    }
+}
+
+/// All keyspaces at one instant.
+pub(crate) struct View {
+    // Before the engine, so that the snapshot is given back while the engine is open.
+    snapshot: fjall::Snapshot,
+    engine: Arc<Engine>,
+}
+
+impl View {
+    pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        self.engine.counters.gets.fetch_add(1, Ordering::Relaxed);
+        self.snapshot
+            .get(&self.engine.spaces[space as usize], key)
+            .map_err(|error| classify("reading", error, &self.engine.folder))
+    }
+
+    /// Rows with `from <= key < until`, ascending; the other way with `next_back`.
+    pub(crate) fn range(self: &Arc<Self>, space: Space, from: &[u8], until: &[u8]) -> EngineRows {
+        let inner = (from < until).then(|| self.seek(space, from, until));
+        EngineRows { inner, view: Arc::clone(self) }
+    }
+
+    /// First row with `from <= key < until`.
+    pub(crate) fn first(&self, space: Space, from: &[u8], until: &[u8]) -> Result<Option<EngineRow>, StoreError> {
+        if from >= until {
+            return Ok(None);
+        }
+        self.seek(space, from, until).next().map(|guard| self.row(guard)).transpose()
+    }
+
+    fn seek(&self, space: Space, from: &[u8], until: &[u8]) -> fjall::Iter {
+        self.engine.counters.seeks.fetch_add(1, Ordering::Relaxed);
+        let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Included(from), Bound::Excluded(until));
+        self.snapshot.range::<&[u8], _>(&self.engine.spaces[space as usize], bounds)
+    }
+
+    fn row(&self, guard: fjall::Guard) -> Result<EngineRow, StoreError> {
+        self.engine.counters.rows.fetch_add(1, Ordering::Relaxed);
+        guard.into_inner().map_err(|error| classify("reading", error, &self.engine.folder))
+    }
+}
+
+/// Rows of a range, read as they are asked for.
+pub(crate) struct EngineRows {
+    inner: Option<fjall::Iter>,
+    view: Arc<View>,
+}
+
+impl Iterator for EngineRows {
+    type Item = Result<EngineRow, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let guard = self.inner.as_mut()?.next()?;
+        Some(self.view.row(guard))
+    }
+}
+
+impl DoubleEndedIterator for EngineRows {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let guard = self.inner.as_mut()?.next_back()?;
+        Some(self.view.row(guard))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyspace_that_lost_its_newest_commit_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let split = MemorySplit::of(MemorySplit::FLOOR).unwrap();
+        let open = || Engine::open(folder.path(), split);
+        for space in Space::ALL {
+            let engine = open().unwrap();
+            let mut batch = engine.batch();
+            batch.insert(Space::Hashed, *b"key", *b"value");
+            engine.commit(batch, false).unwrap();
+            let number = engine.commit_number.load(Ordering::Relaxed);
+            let put = |engine: &Engine, number: u64| {
+                engine.spaces[space as usize].insert(COMMIT_KEY, number.to_be_bytes()).unwrap();
+            };
+            put(&engine, number - 1);
+            drop(engine);
+            let Err(error) = open() else { panic!("{} opened", space.name()) };
+            assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
+            assert!(error.to_string().contains("paraffin snapshot import"), "{error}");
+            let (database, spaces) = open_database(folder.path(), split).unwrap();
+            spaces[space as usize].insert(COMMIT_KEY, number.to_be_bytes()).unwrap();
+            drop((database, spaces));
+        }
+        assert_eq!(open().unwrap().commit_number.load(Ordering::Relaxed), Space::ALL.len() as u64);
+    }
+
+    #[test]
+    fn write_buffers_are_rotated_at_the_size_of_this_start_not_of_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let large = MemorySplit { memtable: 32 << 20, ..MemorySplit::of(MemorySplit::FLOOR).unwrap() };
+        let small = MemorySplit { memtable: 64 << 10, ..large };
+        for (split, is_flushed) in [(large, false), (small, true)] {
+            let engine = Engine::open(folder.path(), split).unwrap();
+            for number in 0..40_u64 {
+                let mut batch = engine.batch();
+                batch.insert(Space::Bulk, number.to_be_bytes(), vec![number as u8; 10_000]);
+                engine.commit(batch, false).unwrap();
+            }
+            // Written by a thread of the engine.
+            let begin = Instant::now();
+            let bulk = &engine.spaces[Space::Bulk as usize];
+            while is_flushed && bulk.table_count() == 0 && begin.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            assert_eq!(bulk.table_count() > 0, is_flushed);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The one store of an instance: height-versioned and current tables over an embedded engine, committed block by block.
+//!
+//! Invariant: no other room knows the engine, and a commit is all or nothing.
+//!
+//! A [`Module`] declares its tables as constants and writes rows through a [`ModuleWriter`]; the [`Writer`] collects one or
+//! more whole blocks and commits them with their block records, undo records and digests in one atomic write. Readers take
+//! a [`Snapshot`]. `docs/design/store.md` draws the format on disk and gives the crash argument.
+#![forbid(unsafe_code)]
+
+mod content;
+mod digest;
+mod engine;
+mod error;
+mod key;
+pub mod log;
+mod module_writer;
+mod options;
+mod overlay;
+mod record;
+mod rerun;
+mod rows;
+mod snapshot;
+mod store;
+mod table;
+mod undo;
+mod writer;
+
+pub use engine::ReadCounts;
+pub use error::StoreError;
+pub use key::KEY_LEN_MAX;
+pub use module_writer::{ModuleWriter, VALUE_LEN_MAX};
+pub use options::{MemorySplit, StoreOptions};
+pub use record::BlockRecord;
+pub use rerun::Rewound;
+pub use snapshot::Snapshot;
+pub use store::{SpaceStats, Store, StoreStats};
+pub use table::{Module, ModuleError, ModuleId, ModuleSchema, Placement, Table, TableKind};
+pub use writer::Writer;
+
+/// An owned row: key without the table prefix, value.
+pub type Row = (Vec<u8>, Vec<u8>);

@@ -1,0 +1,78 @@
+//! Settings of a store, and how its memory ceiling is divided.
+
+use paraffin_primitives::Network;
+
+use crate::StoreError;
+
+const MIB: u64 = 1024 * 1024;
+
+/// Settings of a store.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// Chain that the store belongs to; a store of another chain is refused.
+    pub network: Network,
+    /// Blocks that can be undone; `None` keeps undo down to height 0.
+    pub undo_blocks: Option<u32>,
+    /// Ceiling in bytes for cache, write buffers and journal together; at least 256 MiB.
+    pub memory_bytes: u64,
+}
+
+/// How `memory_bytes` is spent. The arithmetic is drawn in `docs/design/store.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemorySplit {
+    /// Block cache of the engine, bytes.
+    pub cache: u64,
+    /// Write buffer of one keyspace, bytes; each keyspace may hold three (one filling, two being flushed).
+    pub memtable: u64,
+    /// Journal that a start after a kill reads back, bytes.
+    pub journal: u64,
+    /// Uncommitted rows after which a writer should commit, bytes.
+    pub pending: u64,
+}
+
+impl MemorySplit {
+    /// Least ceiling in bytes.
+    pub const FLOOR: u64 = 256 * MIB;
+    /// Number of keyspaces that have write buffers of their own.
+    pub const KEYSPACES: u64 = 6;
+
+    /// Divides `memory_bytes`.
+    ///
+    /// # Errors
+    /// [`StoreError::InvalidOptions`] below [`Self::FLOOR`].
+    pub fn of(memory_bytes: u64) -> Result<Self, StoreError> {
+        if memory_bytes < Self::FLOOR {
+            return Err(StoreError::InvalidOptions(format!(
+                "memory_bytes is {memory_bytes}, the least is {} (256 MiB): raise it",
+                Self::FLOOR
+            )));
+        }
+        let memtable = (memory_bytes / 64).clamp(4 * MIB, 32 * MIB);
+        let journal = (memory_bytes / 32).clamp(64 * MIB, 128 * MIB);
+        let pending = (memory_bytes / 16).clamp(16 * MIB, 128 * MIB);
+        // Pending rows are counted twice: they wait in the overlay while the engine copies them into its buffers.
+        let cache = memory_bytes - 3 * Self::KEYSPACES * memtable - journal - 2 * pending;
+        Ok(Self { cache, memtable, journal, pending })
+    }
+
+    /// The most that the parts take together, bytes; never above the ceiling it was divided from.
+    pub const fn total(&self) -> u64 {
+        self.cache + 3 * Self::KEYSPACES * self.memtable + self.journal + 2 * self.pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_never_exceed_the_ceiling_and_the_floor_is_refused_below() {
+        for mebibytes in [256, 257, 300, 512, 1000, 1024, 4096, 65_536] {
+            let split = MemorySplit::of(mebibytes * MIB).unwrap();
+            assert!(split.total() <= mebibytes * MIB, "{mebibytes}: {split:?}");
+            assert!(split.cache >= 64 * MIB, "{mebibytes}: {split:?}");
+        }
+        let message = MemorySplit::of(255 * MIB).unwrap_err().to_string();
+        assert!(message.contains("256 MiB"), "{message}");
+    }
+}

@@ -1,0 +1,153 @@
+//! Rows that wait in memory: the block being written, and ended blocks that are not committed yet.
+//!
+//! Reads of a [`crate::ModuleWriter`] look here first, then into the committed view. Each table has one hash map, so a
+//! read or a write costs one lookup; keys are sorted once, when the block ends.
+
+mod keyed;
+mod sequence;
+mod versioned;
+
+use paraffin_primitives::Height;
+
+use crate::digest::ModuleDigest;
+use crate::engine::{Batch, View};
+use crate::undo::UndoWriter;
+use crate::{StoreError, Table, TableKind};
+
+pub(crate) use keyed::KeyedRows;
+pub(crate) use sequence::SequenceRows;
+pub(crate) use versioned::{VersionedRows, stored_value, version_in_view};
+
+/// Bytes that a row costs beside its key and value: map entry, slots, allocation.
+const ROW_OVERHEAD: u64 = 128;
+
+/// Rows of one table that wait in memory.
+pub(crate) enum TableRows {
+    /// Current and `WriteOnce` tables.
+    Keyed(KeyedRows),
+    Versioned(VersionedRows),
+    Sequence(SequenceRows),
+}
+
+/// One table of a module with its waiting rows.
+pub(crate) struct TableOverlay {
+    pub(crate) table: Table,
+    pub(crate) rows: TableRows,
+}
+
+impl TableOverlay {
+    fn new(table: Table, view: &View) -> Result<Self, StoreError> {
+        let rows = match table.kind {
+            TableKind::Current | TableKind::WriteOnce => TableRows::Keyed(KeyedRows::default()),
+            TableKind::Versioned => TableRows::Versioned(VersionedRows::default()),
+            TableKind::Sequence => TableRows::Sequence(SequenceRows::open(&table, view)?),
+        };
+        Ok(Self { table, rows })
+    }
+}
+
+/// Waiting rows of one module, by table number.
+pub(crate) struct ModuleOverlay {
+    tables: Vec<Option<TableOverlay>>,
+}
+
+/// Where the writes of an ending block go.
+pub(crate) struct BlockEnd<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) height: Height,
+    pub(crate) digest: &'a mut ModuleDigest,
+    /// `None`: the block is too deep to be undone ever.
+    pub(crate) undo: Option<&'a mut UndoWriter>,
+}
+
+impl ModuleOverlay {
+    /// An empty overlay over the committed rows of `view`.
+    pub(crate) fn open(tables: &[Table], view: &View) -> Result<Self, StoreError> {
+        let len = tables.iter().map(|table| usize::from(table.id) + 1).max().unwrap_or(0);
+        let mut slots: Vec<Option<TableOverlay>> = (0..len).map(|_| None).collect();
+        for table in tables {
+            slots[usize::from(table.id)] = Some(TableOverlay::new(*table, view)?);
+        }
+        Ok(Self { tables: slots })
+    }
+
+    pub(crate) fn table(&self, table: &Table) -> Result<&TableOverlay, StoreError> {
+        match self.tables.get(usize::from(table.id)) {
+            Some(Some(slot)) if slot.table.module == table.module && slot.table.kind == table.kind => Ok(slot),
+            _ => Err(StoreError::UnknownTable(table.name)),
+        }
+    }
+
+    pub(crate) fn table_mut(&mut self, table: &Table) -> Result<&mut TableOverlay, StoreError> {
+        match self.tables.get_mut(usize::from(table.id)) {
+            Some(Some(slot)) if slot.table.module == table.module && slot.table.kind == table.kind => Ok(slot),
+            _ => Err(StoreError::UnknownTable(table.name)),
+        }
+    }
+
+    /// Ends the block: rows become waiting rows, the digest and the undo record see each of them once, sorted.
+    pub(crate) fn end_block(&mut self, mut end: BlockEnd<'_>) -> Result<(), StoreError> {
+        for slot in self.tables.iter_mut().flatten() {
+            if let Some(undo) = &mut end.undo {
+                undo.table(&slot.table);
+            }
+            match &mut slot.rows {
+                TableRows::Keyed(rows) => rows.end_block(&slot.table, &mut end)?,
+                TableRows::Versioned(rows) => rows.end_block(&slot.table, &mut end),
+                TableRows::Sequence(rows) => rows.end_block(&slot.table, &mut end),
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the rows of the block that did not end.
+    pub(crate) fn abandon_block(&mut self) {
+        for slot in self.tables.iter_mut().flatten() {
+            match &mut slot.rows {
+                TableRows::Keyed(rows) => rows.abandon_block(),
+                TableRows::Versioned(rows) => rows.abandon_block(),
+                TableRows::Sequence(rows) => rows.abandon_block(),
+            }
+        }
+    }
+
+    /// Moves all waiting rows into a batch.
+    pub(crate) fn drain_into(&mut self, batch: &mut Batch<'_>) {
+        for slot in self.tables.iter_mut().flatten() {
+            match &mut slot.rows {
+                TableRows::Keyed(rows) => rows.drain_into(&slot.table, batch),
+                TableRows::Versioned(rows) => rows.drain_into(&slot.table, batch),
+                TableRows::Sequence(rows) => rows.drain_into(&slot.table, batch),
+            }
+        }
+    }
+
+    /// Bytes that wait, an estimate.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.tables
+            .iter()
+            .flatten()
+            .map(|slot| match &slot.rows {
+                TableRows::Keyed(rows) => rows.bytes(),
+                TableRows::Versioned(rows) => rows.bytes(),
+                TableRows::Sequence(rows) => rows.bytes(),
+            })
+            .sum()
+    }
+}
+
+/// Whether a row is there, as far as memory knows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Known<T> {
+    /// Memory does not know; the committed view does.
+    #[default]
+    Unknown,
+    Absent,
+    Present(T),
+}
+
+impl<T> Known<T> {
+    fn of(value: Option<T>) -> Self {
+        value.map_or(Self::Absent, Self::Present)
+    }
+}

@@ -1,0 +1,175 @@
+//! Consistent reads that never block the writer.
+
+use std::sync::Arc;
+
+use paraffin_primitives::Height;
+
+use crate::engine::{Space, View};
+use crate::overlay::version_in_view;
+use crate::record::{ModuleState, StoredBlock, decode_number, meta_key};
+use crate::rows::TableScan;
+use crate::{BlockRecord, ModuleId, Row, StoreError, Table, TableKind, key};
+
+/// A consistent view of all tables at one block. Never blocks the writer. Keep it for one request, not for longer:
+/// rows that were replaced or removed since stay on disk as long as it lives.
+#[derive(Clone)]
+pub struct Snapshot {
+    pub(crate) published: Arc<Published>,
+}
+
+/// A view and the block that it shows; made together after each commit, so they belong to the same instant.
+pub(crate) struct Published {
+    pub(crate) view: Arc<View>,
+    pub(crate) tip: Option<BlockRecord>,
+}
+
+impl Published {
+    pub(crate) fn read(view: View) -> Result<Self, StoreError> {
+        let view = Arc::new(view);
+        let tip = match view.get(Space::Meta, &meta_key::TIP)? {
+            None => None,
+            Some(bytes) => {
+                let height = decode_number(&bytes, "the tip")?;
+                let block = stored_block(&view, height)?.ok_or_else(|| {
+                    StoreError::Corrupt(format!("the record of the newest block {height} is missing"))
+                })?;
+                Some(block.record)
+            }
+        };
+        Ok(Self { view, tip })
+    }
+}
+
+pub(crate) fn stored_block(view: &View, height: Height) -> Result<Option<StoredBlock>, StoreError> {
+    let bytes = view.get(Space::Meta, &meta_key::block(height))?;
+    bytes.map(|bytes| StoredBlock::decode(height, &bytes)).transpose()
+}
+
+pub(crate) fn module_state(view: &View, module: ModuleId) -> Result<Option<ModuleState>, StoreError> {
+    let bytes = view.get(Space::Meta, &meta_key::module(module))?;
+    bytes.map(|bytes| ModuleState::decode(&bytes)).transpose()
+}
+
+impl Snapshot {
+    /// Newest block, `None` in an empty store.
+    pub fn tip(&self) -> Option<&BlockRecord> {
+        self.published.tip.as_ref()
+    }
+
+    /// Record of the block at `height` on the current chain.
+    ///
+    /// # Errors
+    /// The disk cannot be read, or the store is damaged.
+    pub fn block(&self, height: Height) -> Result<Option<BlockRecord>, StoreError> {
+        Ok(stored_block(self.view(), height)?.map(|block| block.record))
+    }
+
+    /// Digest of the writes of one module in the block at `height`; `None` when the module had no part in it.
+    ///
+    /// # Errors
+    /// The disk cannot be read, or the store is damaged.
+    pub fn module_digest(&self, module: ModuleId, height: Height) -> Result<Option<[u8; 32]>, StoreError> {
+        let block = stored_block(self.view(), height)?;
+        Ok(block.and_then(|block| block.module(module).map(|entry| entry.digest)))
+    }
+
+    /// Height up to which a module is indexed (equal to the tip except while it is re-run alone).
+    ///
+    /// # Errors
+    /// The disk cannot be read, or the store is damaged.
+    pub fn module_height(&self, module: ModuleId) -> Result<Option<Height>, StoreError> {
+        Ok(module_state(self.view(), module)?.and_then(|state| state.height))
+    }
+
+    /// Lowest height whose block can be undone.
+    ///
+    /// # Errors
+    /// The disk cannot be read, or the store is damaged.
+    pub fn undo_from(&self) -> Result<Height, StoreError> {
+        match self.view().get(Space::Meta, &meta_key::UNDO_FROM)? {
+            None => Ok(0),
+            Some(bytes) => decode_number(&bytes, "the lowest undo height"),
+        }
+    }
+
+    /// Current, `WriteOnce`, Sequence: the value; Versioned: the newest value.
+    ///
+    /// # Errors
+    /// The disk cannot be read, or the store is damaged.
+    pub fn get(&self, table: &Table, row_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        if table.kind == TableKind::Versioned {
+            return self.get_at(table, row_key, Height::MAX);
+        }
+        let found = key::with_plain(table, row_key, |key| self.view().get(Space::of(table.placement), key))?;
+        Ok(found.map(|value| value.to_vec()))
+    }
+
+    /// Versioned tables: the value as of `height`, in one seek.
+    ///
+    /// # Errors
+    /// The table is of another kind, the disk cannot be read, or the store is damaged.
+    pub fn get_at(&self, table: &Table, row_key: &[u8], height: Height) -> Result<Option<Vec<u8>>, StoreError> {
+        require_versioned(table, "values as of a height")?;
+        key::with_stem(table, row_key, |stem| version_in_view(self.view(), table, stem, height))
+    }
+
+    /// Rows whose key lies in `from..=to` (keys without the table prefix), ascending; `.rev()` for descending.
+    /// On a Versioned table: the newest value of every key. Rows are read as they are asked for.
+    pub fn range(
+        &self,
+        table: &Table,
+        from: &[u8],
+        to: &[u8],
+    ) -> impl DoubleEndedIterator<Item = Result<Row, StoreError>> + Send + use<> {
+        TableScan::range(self.view(), table, from, to, Height::MAX)
+    }
+
+    /// Rows whose key starts with `prefix`, ascending; `.rev()` for descending. Rows are read as they are asked for.
+    pub fn prefix(
+        &self,
+        table: &Table,
+        prefix: &[u8],
+    ) -> impl DoubleEndedIterator<Item = Result<Row, StoreError>> + Send + use<> {
+        TableScan::prefix(self.view(), table, prefix, Height::MAX)
+    }
+
+    /// Versioned tables: rows whose key starts with `prefix`, each with its value as of `height`.
+    ///
+    /// # Errors
+    /// The table is of another kind.
+    pub fn prefix_at(
+        &self,
+        table: &Table,
+        prefix: &[u8],
+        height: Height,
+    ) -> Result<impl DoubleEndedIterator<Item = Result<Row, StoreError>> + Send + use<>, StoreError> {
+        require_versioned(table, "values as of a height")?;
+        Ok(TableScan::prefix(self.view(), table, prefix, height))
+    }
+
+    /// Number of rows of a Sequence table.
+    ///
+    /// # Errors
+    /// The table is of another kind, the disk cannot be read, or the store is damaged.
+    pub fn sequence_len(&self, table: &Table) -> Result<u32, StoreError> {
+        if table.kind != TableKind::Sequence {
+            return Err(wrong_kind(table, "length"));
+        }
+        match self.view().get(Space::Meta, &meta_key::sequence(table))? {
+            None => Ok(0),
+            Some(bytes) => decode_number(&bytes, "the length of a sequence"),
+        }
+    }
+
+    pub(crate) fn view(&self) -> &Arc<View> {
+        &self.published.view
+    }
+}
+
+pub(crate) fn require_versioned(table: &Table, operation: &'static str) -> Result<(), StoreError> {
+    if table.kind == TableKind::Versioned { Ok(()) } else { Err(wrong_kind(table, operation)) }
+}
+
+pub(crate) fn wrong_kind(table: &Table, operation: &'static str) -> StoreError {
+    StoreError::WrongKind { table: table.name, kind: table.kind.name(), operation }
+}

@@ -1,0 +1,121 @@
+//! What a module tells the store about its tables, and the trait it implements.
+
+use paraffin_primitives::ConnectedBlock;
+
+use crate::{ModuleWriter, StoreError};
+
+/// How a table keeps its rows, which decides what undo costs and what a read can ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableKind {
+    /// One value per key, the newest; the value before a block is kept in the undo record.
+    Current,
+    /// Every value a key ever had, by height; `get_at` reads "as of height h" in one seek.
+    Versioned,
+    /// Keys are written once and never changed or deleted; the undo record keeps the key alone.
+    WriteOnce,
+    /// Keys are 4-byte big-endian numbers 0, 1, 2, … without gaps, only ever appended; undo keeps one number.
+    Sequence,
+}
+
+impl TableKind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Current => "Current",
+            Self::Versioned => "Versioned",
+            Self::WriteOnce => "WriteOnce",
+            Self::Sequence => "Sequence",
+        }
+    }
+}
+
+/// Which keyspace of the engine holds the rows; tables with the same access pattern share one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Placement {
+    /// Keys grow with the chain (heights, transaction numbers).
+    Numbered,
+    /// Keys start with a hash.
+    Hashed,
+    /// Keys start with a script or owner and end with a number: read by prefix, in order.
+    Listed,
+    /// Large values (raw transactions).
+    Bulk,
+}
+
+/// One table of a module. Declared as a constant; `id` is unique within the module and never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table {
+    /// Module the table belongs to.
+    pub module: ModuleId,
+    /// Number within the module, part of every key on disk.
+    pub id: u8,
+    /// Name for messages and tools.
+    pub name: &'static str,
+    /// See [`TableKind`].
+    pub kind: TableKind,
+    /// See [`Placement`].
+    pub placement: Placement,
+}
+
+/// Number of a module, part of every key on disk; never reused. 255 is reserved for the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleId(pub u8);
+
+/// What a module tells the store about itself.
+#[derive(Debug, Clone, Copy)]
+pub struct ModuleSchema {
+    /// Number on disk.
+    pub id: ModuleId,
+    /// Name on the command line, for example `bitcoin`.
+    pub name: &'static str,
+    /// Version of the module's tables; a store written with another one is refused with a message that names `reindex`.
+    pub version: u32,
+    /// All tables of the module.
+    pub tables: &'static [Table],
+}
+
+impl ModuleSchema {
+    /// Checks what the store relies on: ids free of the reserved one, tables of this module with distinct numbers.
+    pub(crate) fn check(modules: &[Self]) -> Result<(), StoreError> {
+        let invalid = |text: String| Err(StoreError::InvalidSchema(text));
+        for (place, module) in modules.iter().enumerate() {
+            if module.id.0 == u8::MAX {
+                return invalid(format!("module `{}` has the reserved number 255", module.name));
+            }
+            if modules[..place].iter().any(|other| other.id == module.id || other.name == module.name) {
+                return invalid(format!("two modules share number {} or name `{}`", module.id.0, module.name));
+            }
+            for (place, table) in module.tables.iter().enumerate() {
+                if table.module != module.id {
+                    return invalid(format!("table `{}` does not belong to module `{}`", table.name, module.name));
+                }
+                if module.tables[..place].iter().any(|other| other.id == table.id) {
+                    return invalid(format!("two tables of module `{}` have number {}", module.name, table.id));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One indexer module: it turns a block into rows. Rollback comes from the store, never from the module.
+pub trait Module: Send {
+    /// Names and tables.
+    fn schema(&self) -> ModuleSchema;
+
+    /// Writes the rows of `block`, the block after the newest one that the module has seen.
+    ///
+    /// # Errors
+    /// Anything that makes the block unusable; nothing of the block is committed then.
+    fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError>;
+}
+
+/// A module could not apply a block.
+#[derive(Debug, thiserror::Error)]
+pub enum ModuleError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The block contradicts what the module has indexed, or holds what the module must halt on.
+    #[error("{0}")]
+    Block(String),
+}

@@ -1,0 +1,458 @@
+//! The single writer: begins and ends blocks, commits them, undoes them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use bitcoin::BlockHash;
+use paraffin_primitives::{BlockId, Height};
+
+use crate::digest::{Digest, ModuleDigest, cumulative_digest};
+use crate::engine::{Batch, Space, View};
+use crate::overlay::{BlockEnd, ModuleOverlay};
+use crate::record::{ModuleEntry, ModuleState, StoredBlock, decode_number, meta_key};
+use crate::snapshot::{Published, stored_block};
+use crate::store::Inner;
+use crate::undo::{self, UndoWriter};
+use crate::{BlockRecord, ModuleId, ModuleSchema, ModuleWriter, StoreError, key};
+
+/// Undo records of at most this many blocks are removed by one commit, beside twice the blocks that it adds.
+const PRUNED_BLOCKS_MIN: usize = 16;
+
+/// The single writer: collects the rows of one or more whole blocks and commits them atomically.
+///
+/// Blocks pass through three states: begun, ended (waiting in memory, seen by the reads of later blocks), committed.
+/// After a failed commit the writer, and every later one until the store is opened again, refuses to write.
+pub struct Writer {
+    pub(crate) inner: Arc<Inner>,
+    /// The newest commit.
+    pub(crate) view: Arc<View>,
+    /// Newest block, waiting ones included.
+    pub(crate) tip: Option<BlockRecord>,
+    /// Lowest block of the store.
+    pub(crate) first_height: Option<Height>,
+    /// Lowest block that can be undone.
+    pub(crate) undo_from: Height,
+    /// Height up to which the chain is known to exist; see [`Self::expect_tip`].
+    expected_tip: Height,
+    /// Blocks undone one after the other, without a new one between.
+    undone_in_a_row: u32,
+    /// Every module that the store knows, declared now or not; heights count waiting blocks.
+    pub(crate) modules: BTreeMap<ModuleId, ModuleSlot>,
+    overlays: HashMap<ModuleId, ModuleOverlay>,
+    pub(crate) open: Option<OpenBlock>,
+    pub(crate) waiting: Vec<WaitingBlock>,
+}
+
+/// A module as the writer sees it.
+pub(crate) struct ModuleSlot {
+    pub(crate) state: ModuleState,
+    /// `None`: the store has it, this program does not declare it.
+    pub(crate) schema: Option<ModuleSchema>,
+}
+
+impl ModuleSlot {
+    /// Whether the tables can be used: complete, and of the version that is declared.
+    pub(crate) fn usable(&self) -> bool {
+        !self.state.clearing && self.schema.is_some_and(|schema| schema.version == self.state.version)
+    }
+}
+
+/// The block begun.
+pub(crate) struct OpenBlock {
+    pub(crate) id: BlockId,
+    pub(crate) kind: OpenKind,
+}
+
+pub(crate) enum OpenKind {
+    /// A new block, all modules.
+    New { previous: BlockHash, time: u32 },
+    /// A known block again, one module. Holds the record to be refreshed.
+    Replay { module: ModuleId, block: StoredBlock },
+}
+
+/// A block ended and not committed.
+pub(crate) struct WaitingBlock {
+    pub(crate) block: StoredBlock,
+    /// Undo records to write.
+    pub(crate) undo: Vec<(ModuleId, Vec<u8>)>,
+    /// `None`: a new block.
+    pub(crate) replayed: Option<ModuleId>,
+}
+
+impl Writer {
+    pub(crate) fn open(inner: Arc<Inner>) -> Result<Self, StoreError> {
+        let view = Arc::clone(&inner.published.read().view);
+        let mut writer = Self {
+            inner,
+            view,
+            tip: None,
+            first_height: None,
+            undo_from: 0,
+            expected_tip: 0,
+            undone_in_a_row: 0,
+            modules: BTreeMap::new(),
+            overlays: HashMap::new(),
+            open: None,
+            waiting: Vec::new(),
+        };
+        writer.reload()?;
+        Ok(writer)
+    }
+
+    /// Reads the committed state again and forgets everything else.
+    pub(crate) fn reload(&mut self) -> Result<(), StoreError> {
+        let published: Arc<Published> = Arc::clone(&self.inner.published.read());
+        self.view = Arc::clone(&published.view);
+        self.tip.clone_from(&published.tip);
+        self.open = None;
+        self.waiting.clear();
+        self.overlays.clear();
+        self.undo_from = match self.view.get(Space::Meta, &meta_key::UNDO_FROM)? {
+            None => 0,
+            Some(bytes) => decode_number(&bytes, "the lowest undo height")?,
+        };
+        let blocks = meta_key::BLOCKS;
+        self.first_height = match self.view.first(Space::Meta, &blocks, &key::after_prefix(&blocks))? {
+            None => None,
+            Some((key, _)) => Some(decode_number(&key[1..], "the key of a block record")?),
+        };
+        self.modules.clear();
+        let modules = meta_key::MODULES;
+        for row in self.view.range(Space::Meta, &modules, &key::after_prefix(&modules)) {
+            let (key, value) = row?;
+            let &[_, module] = &key[..] else {
+                return Err(StoreError::Corrupt("the key of a module record has a wrong length".to_owned()));
+            };
+            let id = ModuleId(module);
+            let schema = self.inner.modules.iter().find(|schema| schema.id == id).copied();
+            self.modules.insert(id, ModuleSlot { state: ModuleState::decode(&value)?, schema });
+        }
+        Ok(())
+    }
+
+    /// Newest block including uncommitted ones of this writer.
+    pub fn tip(&self) -> Option<&BlockRecord> {
+        self.tip.as_ref()
+    }
+
+    /// Lowest height whose block can be undone once everything is committed.
+    pub fn undo_from(&self) -> Height {
+        self.undo_from
+    }
+
+    /// Height up to which a module is indexed, uncommitted blocks included.
+    pub fn module_height(&self, module: ModuleId) -> Option<Height> {
+        self.modules.get(&module).and_then(|slot| slot.state.height)
+    }
+
+    /// Tells the height of the chain's tip, as far as the caller knows. Blocks deeper below it than `undo_blocks` get no
+    /// undo record, which spares a first import a third of its writes and a read for every changed row.
+    pub fn expect_tip(&mut self, height: Height) {
+        self.expected_tip = height;
+    }
+
+    /// Starts the next block: its height must be tip + 1 (or the first height) and `previous` the tip's hash.
+    ///
+    /// # Errors
+    /// The block does not follow the tip, a block is begun already, a replay waits for its commit, a module has not seen
+    /// all blocks, or an earlier write failed.
+    pub fn begin_block(&mut self, id: BlockId, previous: BlockHash, time: u32) -> Result<(), StoreError> {
+        self.inner.engine.check_writable()?;
+        self.require_closed()?;
+        if self.waiting.last().is_some_and(|block| block.replayed.is_some()) {
+            return Err(StoreError::Misuse("a replay waits in the writer: commit it before the next new block"));
+        }
+        if let Some(tip) = &self.tip
+            && (tip.id.height.checked_add(1) != Some(id.height) || tip.id.hash != previous)
+        {
+            return Err(StoreError::BlockOrder { block: id, tip: tip.id.to_string() });
+        }
+        let tip_height = self.tip.as_ref().map(|tip| tip.id.height);
+        for slot in self.modules.values() {
+            let Some(schema) = slot.schema else { continue };
+            if !slot.usable() || slot.state.height != tip_height {
+                return Err(StoreError::ModuleBehind {
+                    name: schema.name.to_owned(),
+                    height: slot.state.height.filter(|_| slot.usable()),
+                    tip: tip_height.unwrap_or(0),
+                });
+            }
+        }
+        self.open = Some(OpenBlock { id, kind: OpenKind::New { previous, time } });
+        Ok(())
+    }
+
+    /// Rows of one module in the block begun.
+    ///
+    /// # Errors
+    /// No block is begun, the module is not declared, or the block is replayed for another module.
+    pub fn module(&mut self, module: ModuleId) -> Result<ModuleWriter<'_>, StoreError> {
+        let open = self.open.as_ref().ok_or(StoreError::Misuse("no block is begun"))?;
+        if let OpenKind::Replay { module: replayed, .. } = open.kind
+            && replayed != module
+        {
+            return Err(StoreError::Misuse("this block is replayed for another module"));
+        }
+        let schema =
+            self.modules.get(&module).and_then(|slot| slot.schema).ok_or(StoreError::UnknownModule(module.0))?;
+        let overlay = match self.overlays.entry(module) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(ModuleOverlay::open(schema.tables, &self.view)?)
+            }
+        };
+        Ok(ModuleWriter { overlay, view: &self.view, height: open.id.height })
+    }
+
+    /// Ends the block: computes digests and the undo record. Still nothing on disk.
+    ///
+    /// # Errors
+    /// No block is begun, or the disk cannot be read. Then everything that is not committed is forgotten, and
+    /// [`Self::tip`] is the newest committed block.
+    pub fn end_block(&mut self) -> Result<BlockRecord, StoreError> {
+        let open = self.open.take().ok_or(StoreError::Misuse("no block is begun"))?;
+        match self.end_open(open) {
+            Ok(record) => Ok(record),
+            Err(error) => {
+                self.reload()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn end_open(&mut self, open: OpenBlock) -> Result<BlockRecord, StoreError> {
+        let id = open.id;
+        let (mut block, replayed) = match open.kind {
+            OpenKind::New { previous, time } => {
+                let record = BlockRecord { id, previous, time, digest: [0; 32], cumulative: [0; 32] };
+                (StoredBlock { record, modules: Vec::new() }, None)
+            }
+            OpenKind::Replay { module, block } => (block, Some(module)),
+        };
+        let parts: Vec<ModuleId> = match replayed {
+            Some(module) => vec![module],
+            None => self.modules.iter().filter(|(_, slot)| slot.schema.is_some()).map(|(id, _)| *id).collect(),
+        };
+        let keep_undo = if replayed.is_some() { id.height >= self.undo_from } else { self.is_undo_wanted(id.height) };
+        let mut undo_records = Vec::new();
+        for module in parts {
+            let mut digest = ModuleDigest::new();
+            let mut undo = keep_undo.then(UndoWriter::default);
+            if let Some(overlay) = self.overlays.get_mut(&module) {
+                let end = BlockEnd { view: &self.view, height: id.height, digest: &mut digest, undo: undo.as_mut() };
+                overlay.end_block(end)?;
+            }
+            let undo = undo.map_or_else(Vec::new, UndoWriter::finish);
+            block.set_module(ModuleEntry { module, digest: digest.finish(), undo_chunks: undo::chunk_count(&undo) });
+            undo_records.push((module, undo));
+            if let Some(slot) = self.modules.get_mut(&module) {
+                slot.state.height = Some(id.height);
+            }
+        }
+        block.set_digest();
+        block.record.cumulative = cumulative_digest(&self.cumulative_before(id.height)?, &block.record.digest);
+        if !keep_undo && replayed.is_none() {
+            self.undo_from = self.undo_from.max(id.height.saturating_add(1));
+        }
+        let record = block.record.clone();
+        if replayed.is_none() {
+            self.first_height.get_or_insert(id.height);
+            self.tip = Some(record.clone());
+            self.undone_in_a_row = 0;
+        } else if self.tip.as_ref().is_some_and(|tip| tip.id.height == id.height) {
+            self.tip = Some(record.clone());
+        }
+        self.waiting.push(WaitingBlock { block, undo: undo_records, replayed });
+        Ok(record)
+    }
+
+    fn is_undo_wanted(&self, height: Height) -> bool {
+        match self.inner.undo_blocks {
+            None => true,
+            Some(blocks) => u64::from(height) + u64::from(blocks) > u64::from(self.expected_tip.max(height)),
+        }
+    }
+
+    /// Cumulative digest of the block below `height`; zeros below the first block.
+    fn cumulative_before(&self, height: Height) -> Result<Digest, StoreError> {
+        if self.first_height.is_none_or(|first| height <= first) {
+            return Ok([0; 32]);
+        }
+        if let Some(last) = self.waiting.last() {
+            return Ok(last.block.record.cumulative);
+        }
+        let below = stored_block(&self.view, height - 1)?
+            .ok_or_else(|| StoreError::Corrupt(format!("the record of block {} is missing", height - 1)))?;
+        Ok(below.record.cumulative)
+    }
+
+    /// Forgets the block begun and not ended.
+    pub fn abandon_block(&mut self) {
+        if self.open.take().is_some() {
+            for overlay in self.overlays.values_mut() {
+                overlay.abandon_block();
+            }
+        }
+    }
+
+    /// Bytes waiting in memory, an estimate. Commit when it passes [`crate::MemorySplit::pending`].
+    pub fn pending_bytes(&self) -> u64 {
+        let rows: u64 = self.overlays.values().map(ModuleOverlay::bytes).sum();
+        let undo: usize = self.waiting.iter().flat_map(|block| &block.undo).map(|(_, record)| record.len()).sum();
+        rows + undo as u64
+    }
+
+    /// Number of blocks that are ended and wait for a commit.
+    pub fn pending_blocks(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Commits all ended blocks in one atomic write; with `sync` also durable against power loss when it returns.
+    /// Without blocks it only makes earlier commits durable when asked to.
+    ///
+    /// # Errors
+    /// A block is begun and not ended, or the write failed: then nothing of it is in the store, and the store has to be
+    /// opened again before the next write.
+    pub fn commit(&mut self, sync: bool) -> Result<(), StoreError> {
+        self.require_closed()?;
+        let inner = Arc::clone(&self.inner);
+        let mut batch = inner.engine.batch();
+        if self.waiting.is_empty() {
+            return inner.engine.commit(batch, sync);
+        }
+        for overlay in self.overlays.values_mut() {
+            overlay.drain_into(&mut batch);
+        }
+        self.add_pruning(&mut batch)?;
+        let mut touched = Vec::new();
+        for block in self.waiting.drain(..) {
+            let height = block.block.record.id.height;
+            batch.insert(Space::Meta, meta_key::block(height), block.block.encode());
+            for (module, record) in &block.undo {
+                undo::insert_record(&mut batch, *module, height, record);
+                if !touched.contains(module) {
+                    touched.push(*module);
+                }
+            }
+        }
+        for module in touched {
+            if let Some(slot) = self.modules.get(&module) {
+                batch.insert(Space::Meta, meta_key::module(module), slot.state.encode());
+            }
+        }
+        if let Some(tip) = &self.tip {
+            batch.insert(Space::Meta, meta_key::TIP, tip.id.height.to_be_bytes());
+        }
+        batch.insert(Space::Meta, meta_key::UNDO_FROM, self.undo_from.to_be_bytes());
+        inner.engine.commit(batch, sync)?;
+        self.view = Arc::clone(&inner.publish()?.view);
+        Ok(())
+    }
+
+    /// Adds the removal of undo records that are too old, a bounded number of them.
+    fn add_pruning(&mut self, batch: &mut Batch<'_>) -> Result<(), StoreError> {
+        let (Some(blocks), Some(tip)) = (self.inner.undo_blocks, &self.tip) else { return Ok(()) };
+        let wanted = (u64::from(tip.id.height) + 1).saturating_sub(u64::from(blocks)) as Height;
+        // Records of this very batch are left for the next one: a batch must not name a key twice.
+        let lowest_waiting = self.waiting.first().map_or(wanted, |block| block.block.record.id.height);
+        let until = wanted.min(lowest_waiting);
+        let count_max = PRUNED_BLOCKS_MIN + 2 * self.waiting.len();
+        // Nothing lies below the first block.
+        self.undo_from = self.undo_from.max(self.first_height.unwrap_or(0).min(until));
+        for height in (self.undo_from..until).take(count_max) {
+            if let Some(block) = stored_block(&self.view, height)? {
+                for entry in &block.modules {
+                    undo::remove_record(batch, entry.module, height, entry.undo_chunks);
+                }
+            }
+            self.undo_from = height + 1;
+        }
+        Ok(())
+    }
+
+    /// Error when the blocks above `height` cannot all be undone; a follower asks before it undoes the first.
+    ///
+    /// # Errors
+    /// [`StoreError::UndoExhausted`], whose message says what to do.
+    pub fn check_undo_to(&self, height: Height) -> Result<(), StoreError> {
+        let Some(tip) = &self.tip else { return Ok(()) };
+        let depth = tip.id.height.saturating_sub(height);
+        if depth > 0 && height.saturating_add(1) < self.undo_from {
+            return Err(StoreError::UndoExhausted {
+                depth: depth + self.undone_in_a_row,
+                height: height + 1,
+                undo_from: self.undo_from,
+            });
+        }
+        Ok(())
+    }
+
+    /// Undoes the newest block, atomically and committed. Blocks that wait must be committed before. The error for a
+    /// reorg deeper than the undo window names `snapshot import` and `reindex`.
+    ///
+    /// A module that has not reached this block (it is being re-run) keeps its rows.
+    ///
+    /// # Errors
+    /// The store is empty, undo does not reach the block, blocks wait for a commit, or the write failed.
+    pub fn undo_block(&mut self) -> Result<BlockRecord, StoreError> {
+        self.require_idle()?;
+        let tip = self.tip.clone().ok_or(StoreError::NothingToUndo)?;
+        let height = tip.id.height;
+        if height < self.undo_from {
+            return Err(StoreError::UndoExhausted {
+                depth: self.undone_in_a_row + 1,
+                height,
+                undo_from: self.undo_from,
+            });
+        }
+        let inner = Arc::clone(&self.inner);
+        let mut batch = inner.engine.batch();
+        let block = stored_block(&self.view, height)?
+            .ok_or_else(|| StoreError::Corrupt(format!("the record of block {height} is missing")))?;
+        let is_first = self.first_height == Some(height);
+        for (module, slot) in &self.modules {
+            if slot.state.height != Some(height) {
+                continue;
+            }
+            if let Some(entry) = block.module(*module) {
+                undo::undo_module(&self.view, &mut batch, *module, height, entry.undo_chunks)?;
+            }
+            let state = ModuleState { height: (!is_first).then(|| height.saturating_sub(1)), ..slot.state.clone() };
+            batch.insert(Space::Meta, meta_key::module(*module), state.encode());
+        }
+        batch.remove(Space::Meta, meta_key::block(height));
+        if is_first {
+            batch.remove(Space::Meta, meta_key::TIP);
+        } else {
+            batch.insert(Space::Meta, meta_key::TIP, (height - 1).to_be_bytes());
+        }
+        inner.engine.commit(batch, false)?;
+        inner.publish()?;
+        self.reload()?;
+        self.undone_in_a_row += 1;
+        Ok(tip)
+    }
+
+    pub(crate) fn require_closed(&self) -> Result<(), StoreError> {
+        if self.open.is_some() {
+            return Err(StoreError::Misuse("a block is begun: end or abandon it first"));
+        }
+        Ok(())
+    }
+
+    /// Error unless nothing waits.
+    pub(crate) fn require_idle(&self) -> Result<(), StoreError> {
+        self.inner.engine.check_writable()?;
+        self.require_closed()?;
+        if !self.waiting.is_empty() {
+            return Err(StoreError::Misuse("ended blocks wait in the writer: commit them first"));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.inner.release_writer();
+    }
+}

@@ -1,0 +1,12 @@
+//! Tests of the store through its public interface.
+#![allow(clippy::unwrap_used)] // all of this is tests
+
+mod crash;
+mod full_disk;
+mod log;
+mod model;
+mod opening;
+mod property;
+mod reads;
+mod rerun;
+mod window;

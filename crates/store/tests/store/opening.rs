@@ -1,0 +1,294 @@
+//! What a store refuses to open or to do, and what it says.
+
+use bitcoin::BlockHash;
+use bitcoin::hashes::Hash as _;
+use paraffin_primitives::{BlockId, Network};
+use paraffin_store::{ModuleId, ModuleSchema, Placement, Store, StoreError, StoreOptions, Table, TableKind};
+
+use crate::model::{FIRST, FIRST_TABLES, Model, Operation, SECOND_TABLES, check, options, schemas, write_block};
+
+#[test]
+fn a_folder_has_one_store_and_a_store_one_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &schemas()).unwrap();
+    let Err(error) = Store::open(folder.path(), &options(None), &schemas()) else { panic!("opened twice") };
+    assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
+    assert!(error.to_string().contains("another process is using this store"), "{error}");
+    let writer = store.writer().unwrap();
+    assert!(matches!(store.clone().writer(), Err(StoreError::WriterTaken)));
+    drop(writer);
+    let writer = store.writer().unwrap();
+    // A snapshot keeps the folder too.
+    let snapshot = store.snapshot();
+    drop((store, writer));
+    assert!(matches!(Store::open(folder.path(), &options(None), &schemas()), Err(StoreError::Locked { .. })));
+    drop(snapshot);
+    Store::open(folder.path(), &options(None), &schemas()).unwrap();
+}
+
+#[test]
+fn a_store_of_another_network_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Store::open(folder.path(), &options(None), &schemas()).unwrap());
+    let mainnet = StoreOptions { network: Network::Mainnet, ..options(None) };
+    let Err(error) = Store::open(folder.path(), &mainnet, &schemas()) else { panic!("opened") };
+    assert!(matches!(error, StoreError::Network { wanted: Network::Mainnet, .. }), "{error:?}");
+    let message = error.to_string();
+    assert!(message.contains("holds regtest") && message.contains("asks for mainnet"), "{message}");
+    Store::open(folder.path(), &options(None), &schemas()).unwrap();
+}
+
+#[test]
+fn contradicting_declarations_and_settings_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |modules: &[ModuleSchema]| Store::open(folder.path(), &options(None), modules).map(|_| ());
+    let twins: &[Table] = &[FIRST_TABLES[0], FIRST_TABLES[0]];
+    let foreign: &[Table] = &[SECOND_TABLES[0]];
+    for modules in [
+        vec![FIRST, FIRST],
+        vec![FIRST, ModuleSchema { id: ModuleId(2), ..FIRST }],
+        vec![ModuleSchema { id: ModuleId(255), tables: &[], ..FIRST }],
+        vec![ModuleSchema { tables: Box::leak(Box::new(twins)), ..FIRST }],
+        vec![ModuleSchema { tables: foreign, ..FIRST }],
+    ] {
+        assert!(matches!(open(&modules), Err(StoreError::InvalidSchema(_))), "{modules:?}");
+    }
+    let small = StoreOptions { memory_bytes: 1, ..options(None) };
+    assert!(matches!(Store::open(folder.path(), &small, &schemas()), Err(StoreError::InvalidOptions(_))));
+}
+
+#[test]
+fn blocks_out_of_order_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    assert!(matches!(writer.undo_block(), Err(StoreError::NothingToUndo)));
+    assert!(matches!(writer.end_block(), Err(StoreError::Misuse(_))));
+    assert!(matches!(writer.module(FIRST.id), Err(StoreError::Misuse(_))));
+    let mut model = Model::starting_at(7);
+    let first = model.push(Vec::new()).clone();
+    write_block(&mut writer, &first).unwrap();
+    let hash = BlockHash::from_byte_array([5; 32]);
+    for (height, previous) in [(7, first.id.hash), (9, first.id.hash), (8, hash), (0, hash), (u32::MAX, first.id.hash)]
+    {
+        let refused = writer.begin_block(BlockId { height, hash }, previous, 0);
+        assert!(matches!(refused, Err(StoreError::BlockOrder { .. })), "{height}: {refused:?}");
+    }
+    assert!(matches!(writer.undo_block(), Err(StoreError::Misuse(_))), "a block waits");
+    writer.begin_block(BlockId { height: 8, hash }, first.id.hash, 0).unwrap();
+    assert!(matches!(writer.begin_block(BlockId { height: 8, hash }, first.id.hash, 0), Err(StoreError::Misuse(_))));
+    assert!(matches!(writer.commit(false), Err(StoreError::Misuse(_))));
+    assert!(matches!(writer.module(ModuleId(77)), Err(StoreError::UnknownModule(77))));
+    writer.abandon_block();
+    writer.commit(false).unwrap();
+    check(&store.snapshot(), &model);
+}
+
+#[test]
+fn operations_that_do_not_fit_the_table_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    let hash = BlockHash::from_byte_array([1; 32]);
+    writer.begin_block(BlockId { height: 0, hash }, BlockHash::all_zeros(), 0).unwrap();
+    let mut rows = writer.module(FIRST.id).unwrap();
+    let [balances, owners, ids, transactions, ..] = FIRST_TABLES;
+    let is_wrong_kind = |result: Result<(), StoreError>| matches!(result, Err(StoreError::WrongKind { .. }));
+    assert!(is_wrong_kind(rows.put(&transactions, &[0; 4], b"")));
+    assert!(is_wrong_kind(rows.delete(&transactions, &[0; 4])));
+    assert!(is_wrong_kind(rows.delete(&ids, b"")));
+    assert!(is_wrong_kind(rows.append(&balances, b"").map(|_| ())));
+    assert!(is_wrong_kind(rows.sequence_len(&owners).map(|_| ())));
+    assert!(is_wrong_kind(rows.get_at(&balances, b"", 0).map(|_| ())));
+    assert!(is_wrong_kind(store.snapshot().get_at(&ids, b"", 0).map(|_| ())));
+    assert!(is_wrong_kind(store.snapshot().prefix_at(&ids, b"", 0).map(|_| ())));
+    assert!(is_wrong_kind(store.snapshot().sequence_len(&ids).map(|_| ())));
+    assert!(matches!(rows.put(&SECOND_TABLES[3], b"", b""), Err(StoreError::UnknownTable(_))));
+    let undeclared =
+        Table { module: FIRST.id, id: 77, name: "x", kind: TableKind::Current, placement: Placement::Hashed };
+    assert!(matches!(rows.put(&undeclared, b"", b""), Err(StoreError::UnknownTable("x"))));
+    assert!(matches!(rows.get(&undeclared, b""), Err(StoreError::UnknownTable("x"))));
+    let long = vec![0; paraffin_store::KEY_LEN_MAX + 1];
+    for table in [balances, owners, ids] {
+        assert!(matches!(rows.put(&table, &long, b""), Err(StoreError::TooLong { what: "key", .. })));
+        rows.put(&table, &long[1..], b"").unwrap();
+        assert_eq!(rows.get(&table, &long[1..]).unwrap().as_deref(), Some(&b""[..]));
+    }
+    let huge = vec![0; paraffin_store::VALUE_LEN_MAX + 1];
+    assert!(matches!(rows.put(&balances, b"", &huge), Err(StoreError::TooLong { what: "value", .. })));
+    assert!(matches!(rows.append(&transactions, &huge), Err(StoreError::TooLong { what: "value", .. })));
+    rows.put(&ids, b"once", b"1").unwrap();
+    let twice = rows.put(&ids, b"once", b"1").unwrap_err();
+    assert!(matches!(&twice, StoreError::KeyExists { table: "ids", key } if key == "6f6e6365"), "{twice:?}");
+    writer.end_block().unwrap();
+    writer.commit(false).unwrap();
+    assert_eq!(store.snapshot().get(&balances, &long[1..]).unwrap().as_deref(), Some(&b""[..]));
+    assert_eq!(store.snapshot().get(&owners, &long[1..]).unwrap().as_deref(), Some(&b""[..]));
+    writer.undo_block().unwrap();
+    assert_eq!(store.snapshot().get(&owners, &long[1..]).unwrap(), None);
+}
+
+/// A few blocks with rows in every table, some in table files, some in the journal.
+fn sample(folder: &std::path::Path) -> Model {
+    let store = Store::open(folder, &options(None), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    let mut model = Model::default();
+    for number in 0..6_u32 {
+        let operations = (0..10)
+            .flat_map(|table| (0..20_u32).map(move |key| (table, key)))
+            .map(|(table, key)| Operation::Write {
+                table,
+                key: (number * u32::from(table == 2 || table == 7) * 100 + key).to_be_bytes().to_vec(),
+                value: (number * 1000 + key).to_be_bytes().repeat(8),
+            })
+            .collect();
+        let block = model.push(operations).clone();
+        write_block(&mut writer, &block).unwrap();
+        writer.commit(true).unwrap();
+        if number == 3 {
+            store.flush().unwrap();
+        }
+    }
+    model
+}
+
+fn files(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+}
+
+/// Damage ends in an error or in a whole block, never in a panic and never in wrong rows.
+#[test]
+fn flipped_bytes_give_an_error_or_a_whole_block() {
+    let original = tempfile::tempdir().unwrap();
+    let model = sample(original.path());
+    let mut paths = Vec::new();
+    files(original.path(), &mut paths);
+    paths.sort();
+    let (mut refused, mut whole) = (0, 0);
+    let mut state = 7_u64;
+    for round in 0..120 {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = |path: &std::path::Path| folder.path().join(path.strip_prefix(original.path()).unwrap());
+        for path in &paths {
+            std::fs::create_dir_all(copy(path).parent().unwrap()).unwrap();
+            std::fs::copy(path, copy(path)).unwrap();
+        }
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let victim = copy(&paths[round % paths.len()]);
+        let mut bytes = std::fs::read(&victim).unwrap();
+        // Journals are allocated ahead; their written part is the interesting one.
+        let written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        if written == 0 {
+            continue;
+        }
+        bytes[(state >> 20) as usize % written] ^= 1 << (state % 8);
+        std::fs::write(&victim, bytes).unwrap();
+        let Ok(store) = Store::open(folder.path(), &options(None), &schemas()) else {
+            refused += 1;
+            continue;
+        };
+        let snapshot = store.snapshot();
+        let mut found = model.clone();
+        found.blocks.truncate(snapshot.tip().map_or(0, |tip| tip.id.height as usize + 1));
+        let read = snapshot.clone();
+        let is_readable = move || {
+            for table in crate::model::tables() {
+                for row in read.prefix(&table, &[]) {
+                    row?;
+                }
+            }
+            for height in 0..6 {
+                read.block(height)?;
+            }
+            Ok::<(), StoreError>(())
+        };
+        match is_readable() {
+            Err(StoreError::Corrupt(_)) => refused += 1,
+            Err(error) => panic!("{}: {error:?}", victim.display()),
+            Ok(()) => {
+                check(&snapshot, &found);
+                whole += 1;
+            }
+        }
+    }
+    // Both outcomes occur, so the test is able to tell them apart.
+    assert!(refused > 10 && whole > 10, "{refused} refused, {whole} whole");
+}
+
+/// The newest journal of a store and how far it is written.
+fn journal(folder: &std::path::Path) -> (std::path::PathBuf, Vec<u8>, usize) {
+    let mut paths = Vec::new();
+    files(folder, &mut paths);
+    let path = paths.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "jnl")).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    (path, bytes, written)
+}
+
+/// After a power loss a page in the middle of the last batch may be missing though the end is there; the engine alone
+/// refused to open then ("checksum mismatch").
+#[test]
+fn a_page_missing_in_the_middle_of_the_journal_costs_the_blocks_from_there_on_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    let mut model = Model::default();
+    let mut ends = Vec::new();
+    for number in 0..4_u8 {
+        let operations = vec![Operation::Write { table: 0, key: vec![number], value: vec![number + 1; 300] }; 1];
+        let mut operations = operations;
+        // Not compressible, so the journal holds it as it is.
+        let mut random = crate::crash::Random(number.into());
+        let value = (0..20_000).map(|_| random.next() as u8 | 1).collect();
+        operations.push(Operation::Write { table: 3, key: Vec::new(), value });
+        let block = model.push(operations).clone();
+        write_block(&mut writer, &block).unwrap();
+        writer.commit(false).unwrap();
+        ends.push(journal(folder.path()).2);
+    }
+    drop((writer, store));
+    let (path, original, _) = journal(folder.path());
+    for damaged in 1..4 {
+        let mut bytes = original.clone();
+        let middle = usize::midpoint(ends[damaged - 1], ends[damaged]);
+        bytes[middle..middle + 4096].fill(0);
+        std::fs::write(&path, &bytes).unwrap();
+        let store = Store::open(folder.path(), &options(None), &schemas()).unwrap();
+        let mut found = model.clone();
+        found.blocks.truncate(damaged);
+        check(&store.snapshot(), &found);
+        // And the chain goes on from there.
+        let mut writer = store.writer().unwrap();
+        write_block(&mut writer, &model.blocks[damaged]).unwrap();
+        writer.commit(true).unwrap();
+        found.blocks.push(model.blocks[damaged].clone());
+        check(&store.snapshot(), &found);
+    }
+}
+
+#[test]
+fn after_a_flush_a_stop_leaves_no_journal_and_the_next_start_has_it_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut model = sample(folder.path());
+    assert!(journal(folder.path()).2 > 0);
+    for round in 0..3 {
+        let store = Store::open(folder.path(), &options(None), &schemas()).unwrap();
+        check(&store.snapshot(), &model);
+        let mut writer = store.writer().unwrap();
+        writer.undo_block().unwrap();
+        model.blocks.pop();
+        store.flush().unwrap();
+        if round == 2 {
+            // A commit after the flush is in the journal alone.
+            writer.undo_block().unwrap();
+            model.blocks.pop();
+        }
+        drop((writer, store));
+        assert_eq!(journal(folder.path()).2 == 0, round < 2);
+    }
+    let store = Store::open(folder.path(), &options(None), &schemas()).unwrap();
+    check(&store.snapshot(), &model);
+}

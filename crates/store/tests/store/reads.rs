@@ -1,0 +1,154 @@
+//! What reads cost, and that they see one instant.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bitcoin::BlockHash;
+use bitcoin::hashes::Hash as _;
+use paraffin_primitives::BlockId;
+use paraffin_store::{Store, TableKind, Writer};
+
+use crate::model::{FIRST_TABLES, options, schemas, tables};
+
+fn hash(height: u32) -> BlockHash {
+    let mut bytes = [0; 32];
+    bytes[..4].copy_from_slice(&height.to_be_bytes());
+    BlockHash::from_byte_array(bytes)
+}
+
+fn begin(writer: &mut Writer, height: u32) {
+    let previous = if height == 0 { BlockHash::all_zeros() } else { hash(height - 1) };
+    writer.begin_block(BlockId { height, hash: hash(height) }, previous, 0).unwrap();
+}
+
+#[test]
+fn pages_and_versions_cost_what_they_return_whatever_the_table_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(Some(0)), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    let [_, owners, _, transactions, lists, _] = FIRST_TABLES;
+    for height in 0..300_u32 {
+        begin(&mut writer, height);
+        let mut rows = writer.module(owners.module).unwrap();
+        for number in 0..40_u32 {
+            rows.append(&transactions, &[1; 20]).unwrap();
+            let mut key = b"owner ".to_vec();
+            key.extend_from_slice(&(height * 40 + number).to_be_bytes());
+            rows.put(&lists, &key, b"").unwrap();
+            // Forty keys with 300 versions each.
+            rows.put(&owners, &number.to_be_bytes(), &height.to_be_bytes()).unwrap();
+        }
+        writer.end_block().unwrap();
+        writer.commit(false).unwrap();
+        if height % 100 == 50 {
+            store.flush().unwrap();
+        }
+    }
+    let snapshot = store.snapshot();
+    let cost = |read: &dyn Fn()| {
+        let before = store.reads();
+        read();
+        let after = store.reads();
+        (after.gets - before.gets, after.seeks - before.seeks, after.rows - before.rows)
+    };
+    // "As of height h" is one seek.
+    for height in [0, 1, 150, 299, u32::MAX] {
+        let read = || {
+            let found = snapshot.get_at(&owners, &7_u32.to_be_bytes(), height).unwrap().unwrap();
+            assert_eq!(found, height.min(299).to_be_bytes());
+        };
+        assert_eq!(cost(&read), (0, 1, 1), "height {height}");
+    }
+    // A page costs its rows, from either end and anywhere.
+    assert_eq!(cost(&|| assert_eq!(snapshot.prefix(&lists, b"owner ").take(25).count(), 25)), (0, 1, 25));
+    assert_eq!(cost(&|| assert_eq!(snapshot.prefix(&lists, b"owner ").rev().take(25).count(), 25)), (0, 1, 25));
+    let mut from = b"owner ".to_vec();
+    from.extend_from_slice(&9000_u32.to_be_bytes());
+    let until = b"owner \xff\xff\xff\xff";
+    assert_eq!(cost(&|| assert_eq!(snapshot.range(&lists, &from, until).take(25).count(), 25)), (0, 1, 25));
+    assert_eq!(cost(&|| assert_eq!(snapshot.sequence_len(&transactions).unwrap(), 12_000)), (1, 0, 0));
+    assert_eq!(cost(&|| assert!(snapshot.get(&transactions, &11_999_u32.to_be_bytes()).unwrap().is_some())), (1, 0, 0));
+    // Versions that are not wanted are jumped over: a bounded cost for each row of the page, 300 versions or not.
+    for height in [0, 150, 299] {
+        let forward = cost(&|| assert_eq!(snapshot.prefix_at(&owners, &[], height).unwrap().take(10).count(), 10));
+        assert!(forward.1 + forward.2 <= 10 * 24, "{height}: {forward:?}");
+        let backward =
+            cost(&|| assert_eq!(snapshot.prefix_at(&owners, &[], height).unwrap().rev().take(10).count(), 10));
+        assert!(backward.1 + backward.2 <= 10 * 24, "{height}: {backward:?}");
+    }
+}
+
+#[test]
+fn a_snapshot_shows_one_instant_while_the_writer_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(Some(5)), &schemas()).unwrap();
+    let stop = AtomicBool::new(false);
+    let write = |writer: &mut Writer, height: u32| {
+        begin(writer, height);
+        for table in tables() {
+            let mut rows = writer.module(table.module).unwrap();
+            match table.kind {
+                TableKind::Sequence => assert_eq!(rows.append(&table, &height.to_be_bytes()).unwrap(), height),
+                TableKind::WriteOnce => rows.put(&table, &height.to_be_bytes(), b"").unwrap(),
+                _ => rows.put(&table, b"height", &height.to_be_bytes()).unwrap(),
+            }
+        }
+        writer.end_block().unwrap();
+        writer.commit(false).unwrap();
+    };
+    let mut writer = store.writer().unwrap();
+    write(&mut writer, 0);
+    let first = store.snapshot();
+    let check = |snapshot: &paraffin_store::Snapshot| {
+        let tip = snapshot.tip().unwrap().id.height;
+        for table in tables() {
+            let key = tip.to_be_bytes();
+            match table.kind {
+                TableKind::Sequence => assert_eq!(snapshot.sequence_len(&table).unwrap(), tip + 1),
+                TableKind::WriteOnce => {
+                    let newest = snapshot.prefix(&table, &[]).next_back().unwrap().unwrap();
+                    assert_eq!(newest.0, key);
+                }
+                _ => assert_eq!(snapshot.get(&table, b"height").unwrap().unwrap(), key, "{}", table.name),
+            }
+        }
+        tip
+    };
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|_| {
+                let (store, stop) = (store.clone(), &stop);
+                scope.spawn(move || {
+                    let (mut seen, mut last) = (0, 0);
+                    while !stop.load(Ordering::Relaxed) {
+                        let snapshot = store.snapshot();
+                        let tip = check(&snapshot);
+                        // Asked again later, the same snapshot says the same.
+                        assert_eq!(check(&snapshot.clone()), tip);
+                        seen += u32::from(tip != last);
+                        last = tip;
+                    }
+                    seen
+                })
+            })
+            .collect();
+        for height in 1..400 {
+            write(&mut writer, height);
+            if height % 60 == 0 {
+                store.flush().unwrap();
+            }
+            if height % 50 == 0 {
+                writer.undo_block().unwrap();
+                write(&mut writer, height);
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        let seen: u32 = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
+        assert!(seen > 20, "the readers saw {seen} tips only");
+    });
+    // The first snapshot still shows its block, 400 blocks and several flushes later.
+    assert_eq!(check(&first), 0);
+    let stats = store.stats();
+    assert!(stats.commits >= 400 && stats.reads.total() > 1000 && stats.spaces.len() == 6, "{stats:?}");
+    let (tables, undo, journal) = store.disk_bytes();
+    assert!(tables > 0 && undo > 0 && journal > 0, "{tables} {undo} {journal}");
+}
