@@ -1,0 +1,69 @@
+use paraffin_primitives::Network;
+
+/// What can go wrong between an instance and its node.
+///
+/// No text holds an address, a path or a credential, so that a text may be shown in health answers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NodeError {
+    /// The node answered with a JSON-RPC error of its own; code and message are the node's.
+    #[error("{message}")]
+    Rpc {
+        /// The node's error code.
+        code: i64,
+        /// The node's message.
+        message: String,
+    },
+    /// The node cannot be reached, timed out or is warming up. Try again later.
+    #[error("the Bitcoin node is not available: {0}")]
+    Unavailable(String),
+    /// The node refuses our credentials.
+    #[error("the Bitcoin node refused the credentials: check [node] user, password or cookie_file")]
+    Unauthorized,
+    /// The node answered something that is not what was asked for (wrong hash, undecodable block, bad proof of work).
+    #[error("the Bitcoin node answered something unusable: {0}")]
+    Invalid(String),
+    /// The node follows another network. No retry can mend it.
+    #[error("{0}")]
+    WrongNetwork(String),
+}
+
+/// Bitcoin Core's code for "no such block, transaction or address".
+pub(crate) const RPC_NOT_FOUND: i64 = -5;
+/// Bitcoin Core's code for a parameter out of range.
+pub(crate) const RPC_INVALID_PARAMETER: i64 = -8;
+/// Bitcoin Core's code while it loads its block index.
+pub(crate) const RPC_IN_WARMUP: i64 = -28;
+/// JSON-RPC's code for an unknown method.
+pub(crate) const RPC_METHOD_NOT_FOUND: i64 = -32601;
+
+impl NodeError {
+    /// Whether the node itself says that it knows no such block or transaction.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Rpc { code: RPC_NOT_FOUND, .. })
+    }
+
+    /// Whether a retry may succeed without anyone changing the configuration's network.
+    pub fn is_retryable(&self) -> bool {
+        !matches!(self, Self::WrongNetwork(_))
+    }
+
+    pub(crate) fn wrong_chain(configured: Network, told: &str) -> Self {
+        let told: String = told.chars().take(32).collect();
+        Self::WrongNetwork(format!(
+            "the Bitcoin node follows the chain `{told}`, but this instance serves {configured} (`{}` to the node): \
+             point [node] url at a {configured} node or change `network`",
+            configured.core_name()
+        ))
+    }
+
+    pub(crate) fn wrong_genesis(
+        configured: Network,
+        expected: impl std::fmt::Display,
+        told: impl std::fmt::Display,
+    ) -> Self {
+        Self::WrongNetwork(format!(
+            "the Bitcoin node and this instance have no block in common: block 0 of {configured} is {expected}, \
+             the node's is {told}; point [node] url at a {configured} node or use another data directory"
+        ))
+    }
+}

@@ -1,0 +1,270 @@
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bitcoin::BlockHash;
+use paraffin_primitives::{BlockId, ConnectedBlock, Height, Network};
+use tokio::time::{Instant, sleep};
+
+use crate::client::NodeClient;
+use crate::error::NodeError;
+use crate::plan::{Plan, Position, make_fork_plan, make_plan};
+use crate::prefetch::Prefetch;
+
+/// First wait after a failure; it doubles up to [`WAIT_MAX`].
+const WAIT_MIN: Duration = Duration::from_millis(200);
+/// Longest wait between two attempts.
+const WAIT_MAX: Duration = Duration::from_secs(15);
+
+/// The chain as the index has it, asked by the follower to find the fork point.
+pub trait LocalChain: Send + Sync {
+    /// The last block that is connected; `None` when there is none, not even the genesis block.
+    fn tip(&self) -> Option<BlockId>;
+    /// Hash of the connected block at `height`, for every height up to the tip.
+    fn hash_at(&self, height: Height) -> Option<BlockHash>;
+}
+
+/// What to do next with the local chain.
+#[derive(Debug)]
+pub enum ChainEvent {
+    /// The next block of the best chain, checked: its header links to the previous one, its proof of work, merkle root and
+    /// witness commitment hold, txids are computed.
+    Connect(Box<ConnectedBlock>),
+    /// The local tip is not on the node's best chain: undo it. Comes only after the other branch has been verified.
+    Disconnect(BlockId),
+    /// Nothing to do at the moment: the local chain equals the node's. Comes once for each tip.
+    Synced {
+        /// Height of both.
+        height: Height,
+    },
+}
+
+/// How to follow.
+#[derive(Debug, Clone, Copy)]
+pub struct FollowerOptions {
+    /// Blocks fetched ahead, at least 1.
+    pub prefetch: usize,
+    /// Ask for spent outputs where the node has the route.
+    pub spent_outputs: bool,
+    /// How often the node is asked for its best block.
+    pub poll: Duration,
+}
+
+impl FollowerOptions {
+    /// The defaults of `network`: 16 blocks ahead, spent outputs, asking every second (every 200 ms on regtest).
+    pub fn for_network(network: Network) -> Self {
+        let poll = match network {
+            Network::Mainnet | Network::Signet => Duration::from_secs(1),
+            Network::Regtest => Duration::from_millis(200),
+        };
+        Self { prefetch: 16, spent_outputs: true, poll }
+    }
+}
+
+/// Follows a node headers-first.
+pub struct Follower {
+    client: NodeClient,
+    poll: Duration,
+    plan: Option<Plan>,
+    prefetch: Prefetch,
+    /// The node's best block as last seen, and when.
+    best: Option<BlockHash>,
+    looked: Option<Instant>,
+    /// The tip that `Synced` has been told for.
+    synced: Option<BlockHash>,
+    failures: u32,
+}
+
+impl Follower {
+    /// A follower of the client's node. Nothing is asked before [`Self::next`].
+    pub fn new(client: NodeClient, options: FollowerOptions) -> Self {
+        Self {
+            prefetch: Prefetch::new(client.clone(), options.prefetch, options.spent_outputs),
+            client,
+            poll: options.poll,
+            plan: None,
+            best: None,
+            looked: None,
+            synced: None,
+            failures: 0,
+        }
+    }
+
+    /// The next event for `local`. Waits while there is nothing to do, retries with backoff while the node is away,
+    /// and never gives up except on errors that no retry can mend.
+    ///
+    /// The caller applies the event to `local` before the next call; one that is not applied comes again. The wait may be
+    /// cancelled at any time without losing anything.
+    ///
+    /// # Errors
+    /// Only `WrongNetwork`.
+    pub async fn next(&mut self, local: &dyn LocalChain) -> Result<ChainEvent, NodeError> {
+        loop {
+            match self.step(local).await {
+                Ok(Some(event)) => {
+                    self.is_well();
+                    return Ok(event);
+                }
+                // Work that may yet turn out to be in vain.
+                Ok(None) => {}
+                Err(error) => {
+                    self.client.status_cell().set_follower_error(Some(error.to_string()));
+                    if !error.is_retryable() {
+                        return Err(error);
+                    }
+                    tracing::debug!(%error, failures = self.failures, "waiting for the node");
+                    self.prefetch.clear();
+                    // Verified headers outlive an outage and a block that is missing, but not a lie.
+                    if matches!(error, NodeError::Invalid(_)) {
+                        self.plan = None;
+                    }
+                    let wait = backoff(self.failures, jitter());
+                    self.failures = self.failures.saturating_add(1);
+                    sleep(wait).await;
+                }
+            }
+        }
+    }
+
+    /// The last failure, if any, is over.
+    fn is_well(&mut self) {
+        self.failures = 0;
+        self.client.status_cell().set_follower_error(None);
+    }
+
+    /// Height and hash of the best verified header of the node.
+    pub fn best_header(&self) -> Option<BlockId> {
+        self.plan.as_ref().map(Plan::tip)
+    }
+
+    /// One piece of work; `None` when it brought nothing to tell.
+    async fn step(&mut self, local: &dyn LocalChain) -> Result<Option<ChainEvent>, NodeError> {
+        let tip = local.tip();
+        let Some(plan) = &mut self.plan else {
+            let plan = make_plan(&self.client, local, tip).await?;
+            self.client.status_cell().set_height(plan.tip().height);
+            self.plan = Some(plan);
+            return Ok(None);
+        };
+        let position = plan.position(local, tip);
+        match (position, tip) {
+            (Position::Off, Some(tip)) => {
+                if self.grows().await? {
+                    return Ok(None);
+                }
+                let Some(plan) = &self.plan else { return Ok(None) };
+                self.prefetch.fill(plan.upcoming(0));
+                // The old branch is left only when the beginning of the new one lies ready.
+                self.prefetch.settle_all().await?;
+                self.synced = None;
+                Ok(Some(ChainEvent::Disconnect(tip)))
+            }
+            (Position::On(next), tip) => {
+                plan.trim(next);
+                if let Some(tip) = tip
+                    && plan.complete
+                    && next > plan.tip().height
+                {
+                    return self.watch(local, tip).await;
+                }
+                if self.grows().await? {
+                    return Ok(None);
+                }
+                let Some(plan) = &self.plan else { return Ok(None) };
+                self.prefetch.fill(plan.upcoming(next));
+                let block = self.prefetch.first().await?;
+                self.synced = None;
+                Ok(block.map(ChainEvent::Connect))
+            }
+            (Position::Stale | Position::Off, _) => {
+                self.plan = None;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Extends the plan towards the node's tip, and looks now and then whether the node has changed its mind.
+    /// True when something was done.
+    async fn grows(&mut self) -> Result<bool, NodeError> {
+        let Some(plan) = &mut self.plan else { return Ok(true) };
+        if plan.complete {
+            if self.looked.is_some_and(|looked| looked.elapsed() < self.poll) {
+                return Ok(false);
+            }
+            self.looked = Some(Instant::now());
+            // When the node is away, what is already under way is still worth handing over.
+            let Ok(best) = self.client.best_block_hash().await else { return Ok(false) };
+            if self.best.replace(best) == Some(best) || plan.tip().hash == best {
+                return Ok(false);
+            }
+            plan.complete = false;
+        }
+        match self.client.headers_after(plan.tip().hash).await? {
+            None => {
+                tracing::info!(tip = %plan.tip(), "the node left the chain that was being followed");
+                self.plan = None;
+            }
+            Some(headers) => {
+                let ended = headers.is_empty();
+                plan.append(headers).map_err(|fault| self.client.lie(fault.to_string()))?;
+                plan.complete = ended || self.best == Some(plan.tip().hash);
+                self.client.status_cell().set_height(plan.tip().height);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The plan is used up: tells once that the chains are equal, then waits for the node to move.
+    async fn watch(&mut self, local: &dyn LocalChain, tip: BlockId) -> Result<Option<ChainEvent>, NodeError> {
+        let best = self.client.best_block_hash().await?;
+        self.best = Some(best);
+        self.looked = Some(Instant::now());
+        if best == tip.hash {
+            self.is_well();
+            self.client.status_cell().set_height(tip.height);
+            if self.synced.replace(best) != Some(best) {
+                return Ok(Some(ChainEvent::Synced { height: tip.height }));
+            }
+            sleep(self.poll).await;
+            return Ok(None);
+        }
+        let Some(headers) = self.client.headers_after(tip.hash).await? else {
+            self.plan = Some(make_fork_plan(&self.client, local, tip).await?);
+            return Ok(None);
+        };
+        if headers.is_empty() {
+            // The node moved between the two questions.
+            sleep(self.poll).await;
+        } else if let Some(plan) = &mut self.plan {
+            plan.append(headers).map_err(|fault| self.client.lie(fault.to_string()))?;
+            plan.complete = plan.tip().hash == best;
+            self.client.status_cell().set_height(plan.tip().height);
+        }
+        Ok(None)
+    }
+}
+
+/// The wait after `failures` failures before this one: doubling, with a quarter of it left to chance so that several
+/// instances do not return at the same moment. `jitter` is 0 to 255.
+fn backoff(failures: u32, jitter: u8) -> Duration {
+    let whole = WAIT_MIN.saturating_mul(2u32.saturating_pow(failures.min(16))).min(WAIT_MAX);
+    whole.saturating_sub(whole / 4 * u32::from(jitter) / 255)
+}
+
+/// The low bits of the clock are chance enough.
+fn jitter() -> u8 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| (elapsed.subsec_nanos() >> 8) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_cap_and_keep_three_quarters_whatever_the_jitter() {
+        assert_eq!(backoff(0, 0), WAIT_MIN);
+        assert_eq!(backoff(3, 0), WAIT_MIN * 8);
+        for failures in [7, 20, u32::MAX] {
+            assert_eq!(backoff(failures, 0), WAIT_MAX);
+            assert_eq!(backoff(failures, 255), WAIT_MAX * 3 / 4);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! A small client of Bitcoin's peer-to-peer protocol (version 1 transport).
+//!
+//! [`Peer::connect`] shakes hands with one node and gives a [`Peer`] to ask with and a stream of [`PeerEvent`]s to listen to.
+//! When the connection ends the last event says why; connecting again is the caller's matter. Memory is bounded: a message of
+//! more than 4 MiB, more inventory or headers than the protocol allows, a wrong checksum or a wrong network ends the connection.
+
+mod frame;
+mod handshake;
+mod peer;
+
+pub use frame::{FrameError, PAYLOAD_BYTES_MAX, decode, encode};
+pub use handshake::PeerInfo;
+pub use peer::{Peer, PeerError, PeerEvent, PeerEvents, PeerOptions};

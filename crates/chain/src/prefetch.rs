@@ -1,0 +1,217 @@
+//! Blocks fetched and checked ahead, in parallel, bounded in number and in memory.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use paraffin_primitives::{BlockId, ConnectedBlock};
+use tokio::task::JoinHandle;
+
+use crate::block_check::{CheckedBlock, spent_outputs_fit};
+use crate::client::NodeClient;
+use crate::error::NodeError;
+
+/// Memory that blocks fetched ahead may take, in bytes, estimated. One block is always fetched, whatever its size.
+const AHEAD_BYTES_MAX: usize = 128 << 20;
+/// What a block is taken for before any is known: a full one.
+const FIRST_ESTIMATE: usize = 16 << 20;
+/// A block takes more than any average suggests now and then.
+const ESTIMATE_MIN: usize = 1 << 20;
+
+/// The queue of blocks under way, in chain order.
+pub(crate) struct Prefetch {
+    client: NodeClient,
+    count_max: usize,
+    spent_outputs: bool,
+    queue: VecDeque<Slot>,
+    held: Arc<AtomicUsize>,
+    /// Running average of the memory that one block takes.
+    estimate: usize,
+}
+
+struct Slot {
+    id: BlockId,
+    state: State,
+}
+
+enum State {
+    Running(JoinHandle<Result<Fetched, NodeError>>),
+    Ready(Fetched),
+}
+
+struct Fetched {
+    block: Box<ConnectedBlock>,
+    held: Held,
+}
+
+/// Memory counted until the block is handed over or dropped.
+struct Held {
+    total: Arc<AtomicUsize>,
+    bytes: usize,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.total.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Prefetch {
+    pub(crate) fn new(client: NodeClient, count_max: usize, spent_outputs: bool) -> Self {
+        Self {
+            client,
+            count_max: count_max.max(1),
+            spent_outputs,
+            queue: VecDeque::new(),
+            held: Arc::default(),
+            estimate: FIRST_ESTIMATE,
+        }
+    }
+
+    /// Starts fetching `upcoming` as far as the bounds allow. What is under way for another place is given up.
+    pub(crate) fn fill(&mut self, mut upcoming: impl Iterator<Item = BlockId>) {
+        let mut kept = 0;
+        let mut next = upcoming.next();
+        while let (Some(slot), Some(id)) = (self.queue.get(kept), next) {
+            if slot.id != id {
+                break;
+            }
+            kept += 1;
+            next = upcoming.next();
+        }
+        self.give_up_from(kept);
+        while let Some(id) = next {
+            if !self.has_room() {
+                break;
+            }
+            let task = fetch(self.client.clone(), id, self.spent_outputs, Arc::clone(&self.held));
+            self.queue.push_back(Slot { id, state: State::Running(tokio::spawn(task)) });
+            next = upcoming.next();
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        if self.queue.is_empty() {
+            return true;
+        }
+        let running =
+            self.queue.iter().filter(|slot| matches!(&slot.state, State::Running(task) if !task.is_finished())).count();
+        let expected = self.held.load(Ordering::Relaxed) + (running + 1) * self.estimate;
+        self.queue.len() < self.count_max && expected <= AHEAD_BYTES_MAX
+    }
+
+    /// Waits for the first block and hands it over. Nothing is lost when the wait is cancelled.
+    ///
+    /// # Errors
+    /// Why the block cannot be had; everything under way is given up.
+    pub(crate) async fn first(&mut self) -> Result<Option<Box<ConnectedBlock>>, NodeError> {
+        self.settle(0).await?;
+        let Some(Slot { state: State::Ready(fetched), .. }) = self.queue.pop_front() else { return Ok(None) };
+        self.estimate = ((self.estimate * 3 + fetched.held.bytes) / 4).max(ESTIMATE_MIN);
+        Ok(Some(fetched.block))
+    }
+
+    /// Waits until everything under way has been fetched and checked.
+    ///
+    /// # Errors
+    /// As [`Self::first`].
+    pub(crate) async fn settle_all(&mut self) -> Result<(), NodeError> {
+        for index in 0..self.queue.len() {
+            self.settle(index).await?;
+        }
+        Ok(())
+    }
+
+    async fn settle(&mut self, index: usize) -> Result<(), NodeError> {
+        let Some(slot) = self.queue.get_mut(index) else { return Ok(()) };
+        let State::Running(task) = &mut slot.state else { return Ok(()) };
+        let outcome =
+            task.await.unwrap_or_else(|_| Err(NodeError::Unavailable("the instance is shutting down".to_owned())));
+        match outcome {
+            Ok(fetched) => {
+                slot.state = State::Ready(fetched);
+                Ok(())
+            }
+            Err(error) => {
+                self.clear();
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives up everything under way.
+    pub(crate) fn clear(&mut self) {
+        self.give_up_from(0);
+    }
+
+    fn give_up_from(&mut self, index: usize) {
+        for slot in self.queue.drain(index..) {
+            if let State::Running(task) = slot.state {
+                task.abort();
+            }
+        }
+    }
+}
+
+impl Drop for Prefetch {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// The block, checked, with the outputs that it spends where the node tells them and they are wanted.
+pub(crate) async fn connected_block(
+    client: &NodeClient,
+    id: BlockId,
+    wants_spent: bool,
+) -> Result<ConnectedBlock, NodeError> {
+    let spent = async {
+        if !wants_spent {
+            return Ok(None);
+        }
+        match client.spent_outputs(id.hash).await {
+            // Modules can look the outputs up, so a node that fails at this extra does not stop the index.
+            Err(NodeError::Invalid(_)) => Ok(None),
+            outcome => outcome,
+        }
+    };
+    let (checked, spent) = tokio::join!(client.checked_block(id.hash, id.height), spent);
+    let CheckedBlock { block, size, txids, offsets } = checked.map_err(|error| explain_pruned(error, id))?;
+    let spent = spent?.filter(|spent| {
+        let fits = spent_outputs_fit(&block, spent);
+        if !fits {
+            client.lie(format!("asked for the outputs that block {id} spends, got others; looking them up instead"));
+        }
+        fits
+    });
+    Ok(ConnectedBlock { id, block, size, txids, offsets, spent })
+}
+
+async fn fetch(
+    client: NodeClient,
+    id: BlockId,
+    wants_spent: bool,
+    total: Arc<AtomicUsize>,
+) -> Result<Fetched, NodeError> {
+    let block = connected_block(&client, id, wants_spent).await?;
+    let spent_bytes: usize =
+        block.spent.iter().flatten().flatten().map(|output| 48 + output.script_pubkey.len()).sum();
+    // A decoded block takes about four times its encoding.
+    let bytes = block.size as usize * 4 + spent_bytes;
+    total.fetch_add(bytes, Ordering::Relaxed);
+    let held = Held { total, bytes };
+    Ok(Fetched { block: Box::new(block), held })
+}
+
+fn explain_pruned(error: NodeError, id: BlockId) -> NodeError {
+    match error {
+        NodeError::Rpc { code, message } if message.contains("pruned") => NodeError::Rpc {
+            code,
+            message: format!(
+                "the Bitcoin node has pruned block {id}, which the index needs next: use a node without `prune`, \
+                 or import a snapshot that reaches into what the node still holds"
+            ),
+        },
+        other => other,
+    }
+}
