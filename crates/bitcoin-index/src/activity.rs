@@ -1,0 +1,232 @@
+//! The one definition of what belongs to a script, computed from its history rows alone.
+//!
+//! Scripts with few transactions (nearly all of them) are answered by it at every read; a busy script is answered from
+//! running totals, a list of its unspent outputs and its spends, all three started by it and then kept up to date.
+
+use std::collections::HashMap;
+
+use bitcoin::Txid;
+use bitcoin::hashes::Hash;
+use paraffin_store::{ModuleWriter, Row, Snapshot, StoreError, Table};
+
+use crate::error::ReadError;
+use crate::rows::{
+    Funding, HistoryRow, PackedScript, PrefixWidth, ScriptTotals, TransactionRow, decode_numbers, page_number,
+    row_in_page,
+};
+use crate::script_key::ScriptKey;
+use crate::tables::{HISTORY, SCRIPT_TOTALS, SUPERSEDED, TRANSACTION_NUMBERS, TRANSACTIONS};
+
+/// The reads that the writer of a block and a snapshot have in common.
+pub(crate) trait RowSource {
+    fn get(&self, table: &Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
+    /// At most `limit` rows, ascending.
+    fn prefix_rows(&self, table: &Table, prefix: &[u8], limit: usize) -> Result<Vec<Row>, StoreError>;
+}
+
+impl RowSource for Snapshot {
+    fn get(&self, table: &Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        Snapshot::get(self, table, key)
+    }
+
+    fn prefix_rows(&self, table: &Table, prefix: &[u8], limit: usize) -> Result<Vec<Row>, StoreError> {
+        self.prefix(table, prefix).take(limit).collect()
+    }
+}
+
+impl RowSource for ModuleWriter<'_> {
+    fn get(&self, table: &Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        ModuleWriter::get(self, table, key)
+    }
+
+    fn prefix_rows(&self, table: &Table, prefix: &[u8], limit: usize) -> Result<Vec<Row>, StoreError> {
+        self.prefix(table, prefix, limit)
+    }
+}
+
+/// The row of table `transactions` read last, as bytes; neighbours are then free.
+#[derive(Debug, Default)]
+pub(crate) struct PageCursor {
+    page: Option<(u32, Vec<u8>)>,
+}
+
+impl PageCursor {
+    /// Transaction `number`, which the index itself named: that it is absent is damage.
+    pub(crate) fn transaction(&mut self, rows: &impl RowSource, number: u32) -> Result<TransactionRow<'_>, ReadError> {
+        let page = page_number(number);
+        if self.page.as_ref().is_none_or(|(held, _)| *held != page) {
+            let bytes = rows.get(&TRANSACTIONS, &page.to_be_bytes())?;
+            self.page = Some((page, bytes.ok_or(missing_transaction())?));
+        }
+        let (_, bytes) = self.page.as_ref().ok_or(missing_transaction())?;
+        row_in_page(number, bytes).map_err(|error| ReadError::damaged(&TRANSACTIONS, error))?.ok_or(missing_transaction())
+    }
+}
+
+fn missing_transaction() -> ReadError {
+    ReadError::Damaged { table: TRANSACTIONS.name, reason: "a transaction that other rows name is missing" }
+}
+
+/// Numbers of the transactions that share the first bytes of `txid`, newest first; none, one, or in theory more.
+pub(crate) fn candidate_numbers(rows: &impl RowSource, width: PrefixWidth, txid: &Txid) -> Result<Vec<u32>, ReadError> {
+    match rows.get(&TRANSACTION_NUMBERS, &width.prefix(txid.as_byte_array()))? {
+        None => Ok(Vec::new()),
+        Some(value) => {
+            let numbers = decode_numbers(&value).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?;
+            Ok(numbers.rev().collect())
+        }
+    }
+}
+
+/// Number of the newest transaction with this id.
+pub(crate) fn number_of(rows: &impl RowSource, width: PrefixWidth, txid: &Txid) -> Result<Option<u32>, ReadError> {
+    let mut cursor = PageCursor::default();
+    for number in candidate_numbers(rows, width, txid)? {
+        if cursor.transaction(rows, number)?.txid == *txid {
+            return Ok(Some(number));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a later coinbase with the same id took the place of this transaction (BIP30).
+pub(crate) fn is_superseded(rows: &impl RowSource, row: &TransactionRow<'_>) -> Result<bool, ReadError> {
+    Ok(row.is_coinbase() && rows.get(&SUPERSEDED, &row.number.to_be_bytes())?.is_some())
+}
+
+/// Running totals; present exactly for busy scripts.
+pub(crate) fn busy_totals(rows: &impl RowSource, digest: &[u8; 32]) -> Result<Option<ScriptTotals>, ReadError> {
+    match rows.get(&SCRIPT_TOTALS, digest)? {
+        None => Ok(None),
+        Some(value) => ScriptTotals::decode(&value).map(Some).map_err(|error| ReadError::damaged(&SCRIPT_TOTALS, error)),
+    }
+}
+
+/// An output that pays the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OwnedOutput {
+    pub(crate) funding: Funding,
+    pub(crate) satoshis: u64,
+    /// Number of the transaction that spent it.
+    pub(crate) spender: Option<u32>,
+}
+
+/// Everything that a script did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScriptActivity {
+    pub(crate) totals: ScriptTotals,
+    /// In the order in which they were funded.
+    pub(crate) outputs: Vec<OwnedOutput>,
+}
+
+/// What one script did; see [`script_activities`].
+pub(crate) fn script_activity(
+    rows: &impl RowSource,
+    width: PrefixWidth,
+    key: &ScriptKey,
+) -> Result<ScriptActivity, ReadError> {
+    let activities = script_activities(rows, width, std::slice::from_ref(key))?;
+    Ok(activities.into_iter().next().unwrap_or_default())
+}
+
+/// Walks all history rows of some scripts, oldest first, each transaction once however many of the scripts it has. An
+/// output is spent by an input that names it, so the outputs found on the way tell which inputs are the scripts', and no
+/// other transaction has to be read.
+pub(crate) fn script_activities(
+    rows: &impl RowSource,
+    width: PrefixWidth,
+    keys: &[ScriptKey],
+) -> Result<Vec<ScriptActivity>, ReadError> {
+    let mut numbers = Vec::new();
+    for key in keys {
+        numbers.append(&mut history_numbers(rows, width, key)?);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+
+    let owners = Owners::new(keys);
+    let mut activities: Vec<ScriptActivity> = keys.iter().map(|_| ScriptActivity::default()).collect();
+    let mut places: HashMap<Funding, (usize, usize)> = HashMap::new();
+    let mut cursor = PageCursor::default();
+    let mut participants = Vec::new();
+    for number in numbers {
+        let transaction = cursor.transaction(rows, number)?;
+        if is_superseded(rows, &transaction)? {
+            continue;
+        }
+        participants.clear();
+        for funding in transaction.inputs().flatten() {
+            if let Some((owner, place)) = places.get(&funding) {
+                activities[*owner].spend(*place, number);
+                participants.push(*owner);
+            }
+        }
+        for (vout, (satoshis, script)) in (0u32..).zip(transaction.outputs()) {
+            if let Some(owner) = owners.of(&script) {
+                let funding = Funding { number, vout };
+                places.insert(funding, (owner, activities[owner].outputs.len()));
+                activities[owner].fund(OwnedOutput { funding, satoshis, spender: None });
+                participants.push(owner);
+            }
+        }
+        participants.sort_unstable();
+        participants.dedup();
+        for owner in &participants {
+            activities[*owner].totals.tx_count += 1;
+        }
+    }
+    Ok(activities)
+}
+
+/// Transactions in the history rows of a script, ascending; those of another script with the same prefix among them.
+pub(crate) fn history_numbers(
+    rows: &impl RowSource,
+    width: PrefixWidth,
+    key: &ScriptKey,
+) -> Result<Vec<u32>, ReadError> {
+    let mut numbers = Vec::new();
+    for (row_key, value) in rows.prefix_rows(&HISTORY, &width.prefix(key.digest()), usize::MAX)? {
+        let row = HistoryRow::decode(&row_key, &value).map_err(|error| ReadError::damaged(&HISTORY, error))?;
+        numbers.extend_from_slice(row.numbers());
+    }
+    Ok(numbers)
+}
+
+impl ScriptActivity {
+    fn fund(&mut self, output: OwnedOutput) {
+        self.totals.funded_txo_count += 1;
+        self.totals.funded_txo_sum = self.totals.funded_txo_sum.saturating_add(output.satoshis);
+        self.outputs.push(output);
+    }
+
+    fn spend(&mut self, place: usize, spender: u32) {
+        let output = &mut self.outputs[place];
+        output.spender = Some(spender);
+        self.totals.spent_txo_count += 1;
+        self.totals.spent_txo_sum = self.totals.spent_txo_sum.saturating_add(output.satoshis);
+    }
+}
+
+/// Finds which of some scripts an output pays.
+enum Owners<'a> {
+    /// A single script, perhaps known by its hash alone.
+    One(&'a ScriptKey),
+    /// Packed scripts to their positions.
+    Many(HashMap<&'a [u8], usize>),
+}
+
+impl<'a> Owners<'a> {
+    fn new(keys: &'a [ScriptKey]) -> Self {
+        match keys {
+            [key] => Self::One(key),
+            _ => Self::Many(keys.iter().enumerate().filter_map(|(place, key)| Some((key.packed()?, place))).collect()),
+        }
+    }
+
+    fn of(&self, script: &PackedScript<'_>) -> Option<usize> {
+        match self {
+            Self::One(key) => key.matches(script).then_some(0),
+            Self::Many(places) => places.get(script.packed()).copied(),
+        }
+    }
+}

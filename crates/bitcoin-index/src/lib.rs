@@ -1,0 +1,25 @@
+//! The spine of the index: transactions, blocks, outputs, who spent them, script history and unspent outputs.
+//!
+//! Invariant: rows name transactions by sequential numbers in chain order, not by hashes.
+#![forbid(unsafe_code)]
+
+mod activity;
+mod error;
+pub mod esplora;
+mod module;
+mod outputs;
+mod reader;
+mod rows;
+mod script_key;
+mod settings;
+mod source;
+mod tables;
+
+pub use error::ReadError;
+pub use module::BitcoinModule;
+pub use reader::{BitcoinIndex, ScriptEffect, TxLocation};
+pub use rows::ScriptTotals;
+pub use script_key::ScriptKey;
+pub use settings::{MissingPrevouts, Options, RawTransactions};
+pub use source::{SourceError, SourceFuture, StoredTransactions, TransactionSource};
+pub use tables::{MODULE, SCHEMA, TABLES};

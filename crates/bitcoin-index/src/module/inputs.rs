@@ -1,0 +1,162 @@
+use std::collections::HashMap;
+
+use bitcoin::{Amount, OutPoint, TxOut, Txid};
+use paraffin_primitives::ConnectedBlock;
+use paraffin_store::{ModuleError, ModuleWriter};
+
+use super::recent::RecentNumbers;
+use crate::activity::{PageCursor, candidate_numbers};
+use crate::error::ReadError;
+use crate::outputs::visit_outputs;
+use crate::rows::{Funding, PrefixWidth};
+use crate::settings::MissingPrevouts;
+
+/// What the inputs of a block spend.
+pub(super) struct SpentOutputs<'a> {
+    block: &'a ConnectedBlock,
+    inputs: Vec<SpentOutput>,
+    /// Where the inputs of each transaction start in `inputs`; one more at the end.
+    starts: Vec<usize>,
+    /// Outputs read from the index, at the places of the inputs that spend them; empty when they were told.
+    loaded: Vec<Option<TxOut>>,
+}
+
+/// What one input spends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SpentOutput {
+    /// `None`: an unknown output, tolerated.
+    pub(super) funding: Option<Funding>,
+    place: Place,
+}
+
+/// Where the spent output itself is found.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Told with the block, for input `.1` of transaction `.0`.
+    Told(usize, usize),
+    /// Output `.1` of transaction `.0` of the same block.
+    SameBlock(usize, usize),
+    /// Read from the index, at this place of `loaded`.
+    Loaded(usize),
+}
+
+impl<'a> SpentOutputs<'a> {
+    /// Finds the funding transaction of every input, and its output unless it was told with the block.
+    pub(super) fn resolve(
+        block: &'a ConnectedBlock,
+        first_number: u32,
+        rows: &ModuleWriter<'_>,
+        width: PrefixWidth,
+        recent: &RecentNumbers,
+        missing: MissingPrevouts,
+    ) -> Result<Self, ModuleError> {
+        let transactions = &block.block.txdata;
+        let finder = Finder { rows, width, recent, is_sure: block.spent.is_some() && missing == MissingPrevouts::Refuse };
+        let input_count = transactions.iter().map(|transaction| transaction.input.len()).sum();
+        let mut inputs: Vec<SpentOutput> = Vec::with_capacity(input_count);
+        let mut starts = Vec::with_capacity(transactions.len() + 1);
+        let mut to_read = Vec::new();
+        let mut in_block: HashMap<Txid, usize> = HashMap::with_capacity(transactions.len());
+        for (index, transaction) in transactions.iter().enumerate() {
+            starts.push(inputs.len());
+            for (vin, input) in transaction.input.iter().enumerate().take_while(|_| index > 0) {
+                let OutPoint { txid, vout } = input.previous_output;
+                inputs.push(if let Some(earlier) = in_block.get(&txid) {
+                    let exists = (vout as usize) < transactions[*earlier].output.len();
+                    let funding = exists.then_some(Funding { number: first_number + *earlier as u32, vout });
+                    SpentOutput { funding, place: Place::SameBlock(*earlier, vout as usize) }
+                } else {
+                    let funding = finder.number_of(&txid)?.map(|number| Funding { number, vout });
+                    let place = inputs.len();
+                    to_read.extend(funding.map(|funding| (funding, (place, txid))));
+                    let place = if block.spent.is_some() { Place::Told(index, vin) } else { Place::Loaded(place) };
+                    SpentOutput { funding, place }
+                });
+            }
+            in_block.insert(block.txids[index], index);
+        }
+        starts.push(inputs.len());
+        let mut spent = Self { block, inputs, starts, loaded: Vec::new() };
+        if !finder.is_sure {
+            spent.read(rows, to_read)?;
+        }
+        if missing == MissingPrevouts::Refuse {
+            spent.check_all_known()?;
+        }
+        Ok(spent)
+    }
+
+    /// Reads outputs from the index, and drops those whose transaction only shares the prefix of the one meant.
+    fn read(&mut self, rows: &ModuleWriter<'_>, mut to_read: Vec<(Funding, (usize, Txid))>) -> Result<(), ReadError> {
+        let mut found = vec![None; self.inputs.len()];
+        visit_outputs(rows, &mut to_read, |(place, txid), transaction, satoshis, script| {
+            if transaction.txid == txid {
+                found[place] = Some(TxOut { value: Amount::from_sat(satoshis), script_pubkey: script.to_script() });
+            }
+            Ok(())
+        })?;
+        for (_, (place, _)) in to_read {
+            if found[place].is_none() {
+                self.inputs[place].funding = None;
+            }
+        }
+        self.loaded = found;
+        Ok(())
+    }
+
+    fn check_all_known(&self) -> Result<(), ModuleError> {
+        for (index, transaction) in self.block.block.txdata.iter().enumerate().skip(1) {
+            let inputs = self.of_transaction(index).iter().zip(&transaction.input);
+            if let Some((_, input)) = inputs.into_iter().find(|(spent, _)| spent.funding.is_none()) {
+                let (id, txid, outpoint) = (self.block.id, self.block.txids[index], input.previous_output);
+                let message = format!("block {id}: transaction {txid} spends {outpoint}, which the index does not know");
+                return Err(ModuleError::Block(message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Inputs of a transaction of the block; none for the coinbase.
+    pub(super) fn of_transaction(&self, index: usize) -> &[SpentOutput] {
+        &self.inputs[self.starts[index]..self.starts[index + 1]]
+    }
+
+    /// The output that an input spends, when it is known.
+    pub(super) fn output(&self, input: &SpentOutput) -> Option<&TxOut> {
+        input.funding?;
+        match input.place {
+            Place::Told(index, vin) => self.block.spent.as_ref()?.get(index)?.get(vin),
+            Place::SameBlock(index, vout) => self.block.block.txdata.get(index)?.output.get(vout),
+            Place::Loaded(place) => self.loaded.get(place)?.as_ref(),
+        }
+    }
+}
+
+struct Finder<'a, 'w> {
+    rows: &'a ModuleWriter<'w>,
+    width: PrefixWidth,
+    recent: &'a RecentNumbers,
+    /// The node told what the block spends, so it has seen every funding transaction: a prefix that belongs to one
+    /// transaction alone settles which is meant, and the transaction need not be read.
+    is_sure: bool,
+}
+
+impl Finder<'_, '_> {
+    /// Number of an indexed transaction; unless the finder is sure, of one that may merely share the prefix.
+    fn number_of(&self, txid: &Txid) -> Result<Option<u32>, ReadError> {
+        if let Some(number) = self.recent.get(txid) {
+            return Ok(Some(number));
+        }
+        let candidates = candidate_numbers(self.rows, self.width, txid)?;
+        if let [number] = candidates[..] {
+            return Ok(Some(number));
+        }
+        let mut cursor = PageCursor::default();
+        for number in candidates {
+            if cursor.transaction(self.rows, number)?.txid == *txid {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,250 @@
+use std::collections::HashMap;
+
+use bitcoin::hashes::Hash;
+use bitcoin::{Script, TxOut};
+use paraffin_primitives::ConnectedBlock;
+use paraffin_store::{ModuleError, ModuleWriter};
+
+use crate::activity::{RowSource, busy_totals, script_activities, script_activity};
+use crate::error::ReadError;
+use crate::rows::{
+    Funding, HistoryRow, PrefixWidth, ScriptTotals, encode_spender, history_key, history_value, spend_key, unspent_key,
+};
+use crate::script_key::{ScriptKey, script_digest};
+use crate::tables::{HISTORY, SCRIPT_TOTALS, SPENDS, UNSPENT};
+
+/// A script becomes busy when it is found with this many transactions.
+const BUSY_TRANSACTIONS: usize = 32;
+/// A script that is not busy is counted when a block brings it a new transaction, with a chance of one in this many for
+/// each; so it stays quiet beyond [`BUSY_TRANSACTIONS`] + n transactions with a probability of (31/32)^n.
+const COUNTING_ODDS: u64 = 32;
+
+/// What the scripts of one block did in it.
+pub(super) struct BlockScripts<'a> {
+    block: &'a ConnectedBlock,
+    first_number: u32,
+    places: HashMap<&'a Script, u32>,
+    scripts: Vec<BlockScript<'a>>,
+    events: Vec<Event>,
+}
+
+struct BlockScript<'a> {
+    script: &'a Script,
+    digest: [u8; 32],
+}
+
+struct Event {
+    /// Position in `scripts`.
+    script: u32,
+    /// Transaction of this block that did it.
+    number: u32,
+    kind: EventKind,
+    funding: Funding,
+    satoshis: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EventKind {
+    Funded,
+    Spent,
+    /// An earlier coinbase lost the output (BIP30).
+    Withdrawn,
+}
+
+impl<'a> BlockScripts<'a> {
+    pub(super) fn new(block: &'a ConnectedBlock, first_number: u32) -> Self {
+        let expected = block.block.txdata.len() * 4;
+        Self {
+            block,
+            first_number,
+            places: HashMap::with_capacity(expected),
+            scripts: Vec::with_capacity(expected),
+            events: Vec::with_capacity(expected),
+        }
+    }
+
+    /// Transaction `index` pays `output`.
+    pub(super) fn funded(&mut self, index: usize, vout: u32, output: &'a TxOut) {
+        let funding = Funding { number: self.first_number + index as u32, vout };
+        self.push(EventKind::Funded, funding.number, funding, output);
+    }
+
+    /// Transaction `index` spends `output`, which is `funding`.
+    pub(super) fn spent(&mut self, index: usize, funding: Funding, output: &'a TxOut) {
+        self.push(EventKind::Spent, self.first_number + index as u32, funding, output);
+    }
+
+    /// The coinbase of this block takes the place of the coinbase `number` and its `output`.
+    pub(super) fn withdrawn(&mut self, number: u32, vout: u32, output: &'a TxOut) {
+        self.push(EventKind::Withdrawn, self.first_number, Funding { number, vout }, output);
+    }
+
+    fn push(&mut self, kind: EventKind, number: u32, funding: Funding, output: &'a TxOut) {
+        let script = output.script_pubkey.as_script();
+        let next = self.scripts.len() as u32;
+        let place = *self.places.entry(script).or_insert(next);
+        if place == next {
+            self.scripts.push(BlockScript { script, digest: script_digest(script) });
+        }
+        self.events.push(Event { script: place, number, kind, funding, satoshis: output.value.to_sat() });
+    }
+
+    /// Writes history, and totals, unspent outputs and spends of the busy scripts. All other rows of the block are there.
+    pub(super) fn write(mut self, rows: &mut ModuleWriter<'_>, width: PrefixWidth) -> Result<(), ModuleError> {
+        let mut order: Vec<u32> = (0..self.scripts.len() as u32).collect();
+        order.sort_unstable_by_key(|place| self.scripts[*place as usize].digest);
+        let mut ranks = vec![0u32; order.len()];
+        for (rank, place) in (0u32..).zip(&order) {
+            ranks[*place as usize] = rank;
+        }
+        // Stable, so the events of a script stay in the order of the block.
+        self.events.sort_by_key(|event| ranks[event.script as usize]);
+
+        self.write_history(rows, width)?;
+        let mut to_count = Vec::new();
+        for events in self.events.chunk_by(|left, right| left.script == right.script) {
+            let script = &self.scripts[events[0].script as usize];
+            match busy_totals(rows, &script.digest)? {
+                Some(totals) => update_busy(rows, width, script, totals, events)?,
+                None if self.is_to_be_counted(script, transaction_count(events)) => to_count.push(script),
+                None => {}
+            }
+        }
+        let mut busy = Vec::new();
+        for script in to_count {
+            if has_busy_history(rows, width, script)? {
+                busy.push(ScriptKey::from_script(script.script));
+            }
+        }
+        make_busy(rows, width, &busy)
+    }
+
+    /// One row for each script prefix of the block. Scripts that share a prefix share the row: readers compare scripts.
+    fn write_history(&self, rows: &mut ModuleWriter<'_>, width: PrefixWidth) -> Result<(), ModuleError> {
+        let prefix = |event: &Event| width.prefix(&self.scripts[event.script as usize].digest);
+        let mut numbers = Vec::new();
+        for events in self.events.chunk_by(|left, right| left.script == right.script || prefix(left) == prefix(right)) {
+            numbers.clear();
+            numbers.extend(events.iter().filter(|event| event.kind != EventKind::Withdrawn).map(|event| event.number));
+            numbers.sort_unstable();
+            numbers.dedup();
+            if let Some(first) = numbers.first() {
+                rows.put(&HISTORY, &history_key(prefix(&events[0]), *first), &history_value(&numbers))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws from the hashes of block and script, so every instance draws alike and nobody can dodge it by timing.
+    fn is_to_be_counted(&self, script: &BlockScript<'_>, transactions: u64) -> bool {
+        let draw = u64::from(self.block.id.hash.to_byte_array()[0] ^ script.digest[31]) % COUNTING_ODDS;
+        draw < transactions
+    }
+}
+
+/// Distinct transactions of the block among the events of one script, which are in the order of the block.
+fn transaction_count(events: &[Event]) -> u64 {
+    let mut count = 0;
+    let mut last = None;
+    for event in events.iter().filter(|event| event.kind != EventKind::Withdrawn) {
+        count += u64::from(last != Some(event.number));
+        last = Some(event.number);
+    }
+    count
+}
+
+fn update_busy(
+    rows: &mut ModuleWriter<'_>,
+    width: PrefixWidth,
+    script: &BlockScript<'_>,
+    mut totals: ScriptTotals,
+    events: &[Event],
+) -> Result<(), ModuleError> {
+    let prefix = width.prefix(&script.digest);
+    let mut withdrawn = None;
+    totals.tx_count += transaction_count(events);
+    for event in events {
+        let unspent = unspent_key(prefix, event.funding);
+        match event.kind {
+            EventKind::Funded => {
+                totals.funded_txo_count += 1;
+                totals.funded_txo_sum = totals.funded_txo_sum.saturating_add(event.satoshis);
+                rows.put(&UNSPENT, &unspent, &[])?;
+            }
+            EventKind::Spent => {
+                totals.spent_txo_count += 1;
+                totals.spent_txo_sum = totals.spent_txo_sum.saturating_add(event.satoshis);
+                rows.delete(&UNSPENT, &unspent)?;
+                put_spend(rows, event.funding, event.number)?;
+            }
+            EventKind::Withdrawn => {
+                totals.funded_txo_count = totals.funded_txo_count.saturating_sub(1);
+                totals.funded_txo_sum = totals.funded_txo_sum.saturating_sub(event.satoshis);
+                if withdrawn != Some(event.funding.number) {
+                    totals.tx_count = totals.tx_count.saturating_sub(1);
+                    withdrawn = Some(event.funding.number);
+                }
+                rows.delete(&UNSPENT, &unspent)?;
+            }
+        }
+    }
+    rows.put(&SCRIPT_TOTALS, &script.digest, &totals.encode())?;
+    Ok(())
+}
+
+fn put_spend(rows: &mut ModuleWriter<'_>, funding: Funding, spender: u32) -> Result<(), ModuleError> {
+    Ok(rows.put(&SPENDS, &spend_key(funding), &encode_spender(funding.number, spender))?)
+}
+
+/// Whether the script's history has reached [`BUSY_TRANSACTIONS`]; reads no more rows than that.
+fn has_busy_history(
+    rows: &ModuleWriter<'_>,
+    width: PrefixWidth,
+    script: &BlockScript<'_>,
+) -> Result<bool, ModuleError> {
+    let mut transactions = 0;
+    for (key, value) in rows.prefix_rows(&HISTORY, &width.prefix(&script.digest), BUSY_TRANSACTIONS)? {
+        let row = HistoryRow::decode(&key, &value).map_err(|error| ReadError::damaged(&HISTORY, error))?;
+        transactions += row.numbers().len();
+    }
+    Ok(transactions >= BUSY_TRANSACTIONS)
+}
+
+/// Writes what busy scripts have beyond quiet ones, from their whole history with this block.
+fn make_busy(rows: &mut ModuleWriter<'_>, width: PrefixWidth, keys: &[ScriptKey]) -> Result<(), ModuleError> {
+    let activities = script_activities(rows, width, keys)?;
+    for (key, activity) in keys.iter().zip(activities) {
+        let prefix = width.prefix(key.digest());
+        for output in &activity.outputs {
+            match output.spender {
+                Some(spender) => put_spend(rows, output.funding, spender)?,
+                None => rows.put(&UNSPENT, &unspent_key(prefix, output.funding), &[])?,
+            }
+        }
+        rows.put(&SCRIPT_TOTALS, key.digest(), &activity.totals.encode())?;
+    }
+    Ok(())
+}
+
+/// Whether any of the `outputs` of transaction `number` was spent in an earlier block.
+pub(super) fn any_output_spent(
+    rows: &ModuleWriter<'_>,
+    width: PrefixWidth,
+    number: u32,
+    outputs: &[TxOut],
+) -> Result<bool, ModuleError> {
+    for (vout, output) in (0u32..).zip(outputs) {
+        let funding = Funding { number, vout };
+        let key = ScriptKey::from_script(&output.script_pubkey);
+        let spent = if busy_totals(rows, key.digest())?.is_some() {
+            rows.get(&SPENDS, &spend_key(funding))?.is_some()
+        } else {
+            let activity = script_activity(rows, width, &key)?;
+            activity.outputs.iter().any(|owned| owned.funding == funding && owned.spender.is_some())
+        };
+        if spent {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,147 @@
+use bitcoin::block::Header;
+use bitcoin::hashes::Hash;
+use bitcoin::{BlockHash, Txid};
+use paraffin_primitives::Height;
+
+use super::location::Locator;
+use super::{BitcoinIndex, TxLocation};
+use crate::activity::PageCursor;
+use crate::error::ReadError;
+use crate::esplora::{BlockStatus, EsploraBlock};
+use crate::rows::BlockRow;
+use crate::tables::{BLOCK_HEIGHTS, BLOCKS};
+
+/// Blocks whose median is a block's `mediantime` (BIP113).
+const MEDIAN_BLOCKS: u32 = 11;
+
+/// All methods answer `None` for a block that is not in the indexed chain; their errors are those of reading.
+#[allow(clippy::missing_errors_doc)]
+impl BitcoinIndex {
+    /// Hash of the block at `height`.
+    pub fn block_hash(&self, height: Height) -> Result<Option<BlockHash>, ReadError> {
+        Ok(self.block_row(height)?.map(|row| row.header.block_hash()))
+    }
+
+    /// Height of the block with this hash.
+    pub fn block_height(&self, hash: &BlockHash) -> Result<Option<Height>, ReadError> {
+        let Some(value) = self.snapshot.get(&BLOCK_HEIGHTS, hash.as_byte_array())? else { return Ok(None) };
+        let bytes = <[u8; 4]>::try_from(value.as_slice());
+        let damaged = ReadError::Damaged { table: BLOCK_HEIGHTS.name, reason: "a height has 4 bytes" };
+        bytes.map(u32::from_be_bytes).map(Some).map_err(|_| damaged)
+    }
+
+    /// Header of the block at `height`.
+    pub fn block_header(&self, height: Height) -> Result<Option<Header>, ReadError> {
+        Ok(self.block_row(height)?.map(|row| row.header))
+    }
+
+    /// Bytes of all indexed blocks in consensus encoding. Reads one row per block: about a second on mainnet.
+    pub fn block_bytes(&self) -> Result<u64, ReadError> {
+        let mut bytes = 0;
+        for row in self.snapshot.prefix(&BLOCKS, &[]) {
+            let block: BlockRow = decode(&row?.1)?;
+            bytes += u64::from(block.size);
+        }
+        Ok(bytes)
+    }
+
+    /// Record of the block at `height`.
+    pub fn block_by_height(&self, height: Height) -> Result<Option<EsploraBlock>, ReadError> {
+        Ok(self.blocks(height, 1)?.into_iter().next())
+    }
+
+    /// Record of the block with this hash.
+    pub fn block_by_hash(&self, hash: &BlockHash) -> Result<Option<EsploraBlock>, ReadError> {
+        match self.block_height(hash)? {
+            None => Ok(None),
+            Some(height) => self.block_by_height(height),
+        }
+    }
+
+    /// Records of at most `limit` blocks from `newest` downwards, newest first; empty when `newest` is not indexed.
+    pub fn blocks(&self, newest: Height, limit: u32) -> Result<Vec<EsploraBlock>, ReadError> {
+        let oldest = newest.saturating_sub(limit.saturating_sub(1));
+        let first = oldest.saturating_sub(MEDIAN_BLOCKS - 1);
+        let mut rows = Vec::new();
+        for row in self.snapshot.range(&BLOCKS, &first.to_be_bytes(), &newest.to_be_bytes()) {
+            let (key, value) = row?;
+            let height = <[u8; 4]>::try_from(key.as_slice())
+                .map_err(|_| ReadError::Damaged { table: BLOCKS.name, reason: "a key has 4 bytes" })?;
+            rows.push((u32::from_be_bytes(height), decode(&value)?));
+        }
+        if rows.last().is_none_or(|(height, _)| *height != newest) {
+            return Ok(Vec::new());
+        }
+        let mut blocks = Vec::new();
+        for (position, (height, row)) in rows.iter().enumerate().rev().take(limit as usize) {
+            let window = &rows[position.saturating_sub(MEDIAN_BLOCKS as usize - 1)..=position];
+            let mut times: Vec<u32> = window.iter().map(|(_, row)| row.header.time).collect();
+            times.sort_unstable();
+            blocks.push(EsploraBlock::new(*height, row, times[times.len() / 2]));
+        }
+        Ok(blocks)
+    }
+
+    /// Where a block stands.
+    pub fn block_status(&self, hash: &BlockHash) -> Result<BlockStatus, ReadError> {
+        let height = self.block_height(hash)?;
+        let next_best = match height.and_then(|height| height.checked_add(1)) {
+            None => None,
+            Some(next) => self.block_hash(next)?,
+        };
+        Ok(BlockStatus { in_best_chain: height.is_some(), height, next_best })
+    }
+
+    /// Number of transactions of the block at `height`.
+    pub fn block_transaction_count(&self, height: Height) -> Result<Option<u32>, ReadError> {
+        Ok(self.block_row(height)?.map(|row| row.transaction_count))
+    }
+
+    /// Txids of the block at `height`, coinbase first.
+    pub fn block_txids(&self, height: Height) -> Result<Option<Vec<Txid>>, ReadError> {
+        let Some(row) = self.block_row(height)? else { return Ok(None) };
+        let mut cursor = PageCursor::default();
+        let mut txids = Vec::with_capacity(row.transaction_count as usize);
+        for number in numbers(&row, 0, row.transaction_count) {
+            txids.push(cursor.transaction(&self.snapshot, number)?.txid);
+        }
+        Ok(Some(txids))
+    }
+
+    /// Txid at position `index` of the block at `height`; `None` also when the block is shorter.
+    pub fn block_txid(&self, height: Height, index: u32) -> Result<Option<Txid>, ReadError> {
+        let page = self.block_transactions(height, index, 1)?;
+        Ok(page.and_then(|page| page.first().map(|location| location.txid)))
+    }
+
+    /// At most `limit` transactions of the block at `height` from position `start` on; empty when the block is shorter.
+    pub fn block_transactions(
+        &self,
+        height: Height,
+        start: u32,
+        limit: u32,
+    ) -> Result<Option<Vec<TxLocation>>, ReadError> {
+        let Some(row) = self.block_row(height)? else { return Ok(None) };
+        let (mut cursor, mut locator) = (PageCursor::default(), Locator::new(self));
+        let mut locations = Vec::new();
+        for number in numbers(&row, start, limit) {
+            locations.push(locator.locate(&cursor.transaction(&self.snapshot, number)?)?);
+        }
+        Ok(Some(locations))
+    }
+
+    pub(super) fn block_row(&self, height: Height) -> Result<Option<BlockRow>, ReadError> {
+        self.snapshot.get(&BLOCKS, &height.to_be_bytes())?.map(|value| decode(&value)).transpose()
+    }
+}
+
+fn decode(value: &[u8]) -> Result<BlockRow, ReadError> {
+    BlockRow::decode(value).map_err(|error| ReadError::damaged(&BLOCKS, error))
+}
+
+fn numbers(row: &BlockRow, start: u32, limit: u32) -> std::ops::Range<u32> {
+    let start = start.min(row.transaction_count);
+    let count = limit.min(row.transaction_count - start);
+    let first = row.first_number.saturating_add(start);
+    first..first.saturating_add(count)
+}

@@ -1,0 +1,97 @@
+use bitcoin::Txid;
+
+use super::location::Locator;
+use super::{BitcoinIndex, TxLocation};
+use crate::activity::{PageCursor, is_superseded, number_of};
+use crate::error::ReadError;
+use crate::outputs::visit_outputs;
+use crate::rows::{Funding, HistoryRow, TransactionRow, history_key};
+use crate::script_key::ScriptKey;
+use crate::tables::HISTORY;
+
+/// Inputs that are looked at one by one before the rest is read together.
+const INPUTS_ALONE: usize = 4;
+
+impl BitcoinIndex {
+    /// At most `limit` transactions that fund or spend the script, newest first, starting below `after`. Costs as much
+    /// for the first page as for any other, however long the history is.
+    ///
+    /// # Errors
+    /// [`ReadError::NotInHistory`] when `after` is unknown or has no part in this script; else those of reading.
+    pub fn history(&self, script: &ScriptKey, after: Option<&Txid>, limit: usize) -> Result<Vec<TxLocation>, ReadError> {
+        let mut locations = Vec::new();
+        let mut reader = Participants { index: self, script, cursor: PageCursor::default(), spent: PageCursor::default() };
+        let newest = match after {
+            None => u32::MAX,
+            Some(txid) => match reader.number_before(txid)? {
+                None => return Ok(locations),
+                Some(newest) => newest,
+            },
+        };
+        let prefix = self.width.prefix(script.digest());
+        let mut locator = Locator::new(self);
+        let mut rows = self.snapshot.range(&HISTORY, &history_key(prefix, 0), &history_key(prefix, newest)).rev();
+        while locations.len() < limit {
+            let Some(row) = rows.next() else { break };
+            let (key, value) = row?;
+            let row = HistoryRow::decode(&key, &value).map_err(|error| ReadError::damaged(&HISTORY, error))?;
+            for number in row.numbers().iter().rev().filter(|number| **number <= newest) {
+                if locations.len() >= limit {
+                    break;
+                }
+                if let Some(row) = reader.participant(*number)? {
+                    locations.push(locator.locate(&row)?);
+                }
+            }
+        }
+        Ok(locations)
+    }
+}
+
+/// Tells the transactions of a script from those of another one with the same prefix.
+struct Participants<'a> {
+    index: &'a BitcoinIndex,
+    script: &'a ScriptKey,
+    cursor: PageCursor,
+    spent: PageCursor,
+}
+
+impl Participants<'_> {
+    /// The number below that of `txid`; `None` when there is none below.
+    fn number_before(&mut self, txid: &Txid) -> Result<Option<u32>, ReadError> {
+        let number = number_of(&self.index.snapshot, self.index.width, txid)?;
+        let number = number.ok_or(ReadError::NotInHistory(*txid))?;
+        // Outputs of block 0 have no history, so its transaction is in none.
+        match self.participant(number)? {
+            Some(row) if row.height > 0 => Ok(number.checked_sub(1)),
+            _ => Err(ReadError::NotInHistory(*txid)),
+        }
+    }
+
+    /// The transaction, if it funds the script or spends from it.
+    fn participant(&mut self, number: u32) -> Result<Option<TransactionRow<'_>>, ReadError> {
+        let rows = &self.index.snapshot;
+        let transaction = self.cursor.transaction(rows, number)?;
+        if is_superseded(rows, &transaction)? {
+            return Ok(None);
+        }
+        if transaction.outputs().any(|(_, script)| self.script.matches(&script)) {
+            return Ok(Some(transaction));
+        }
+        // Mostly the first inputs tell; a transaction with very many is read in chain order instead.
+        let mut inputs = transaction.inputs().flatten();
+        for funding in inputs.by_ref().take(INPUTS_ALONE) {
+            let funded = self.spent.transaction(rows, funding.number)?;
+            if funded.output(funding.vout).is_some_and(|(_, script)| self.script.matches(&script)) {
+                return Ok(Some(transaction));
+            }
+        }
+        let mut wanted: Vec<(Funding, ())> = inputs.map(|funding| (funding, ())).collect();
+        let mut is_spender = false;
+        visit_outputs(rows, &mut wanted, |(), _, _, script| {
+            is_spender |= !is_spender && self.script.matches(script);
+            Ok(())
+        })?;
+        Ok(is_spender.then_some(transaction))
+    }
+}

@@ -1,0 +1,97 @@
+use std::collections::HashMap;
+
+use bitcoin::{BlockHash, Txid};
+use paraffin_primitives::{BlockId, Height};
+
+use super::BitcoinIndex;
+use crate::error::ReadError;
+use crate::esplora::TransactionStatus;
+use crate::rows::{BlockRow, TransactionRow};
+use crate::tables::BLOCKS;
+
+/// A confirmed transaction and where its bytes stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TxLocation {
+    /// Transaction id.
+    pub txid: Txid,
+    /// Number in chain order; valid within one snapshot, a reorg hands it to another transaction.
+    pub number: u32,
+    /// Height of its block.
+    pub height: Height,
+    /// Hash of its block.
+    pub block_hash: BlockHash,
+    /// Header time of its block, Unix seconds.
+    pub block_time: u32,
+    /// Position in its block; the coinbase has 0.
+    pub index: u32,
+    /// First byte in the consensus encoding of its block.
+    pub offset: u32,
+    /// Bytes of its consensus encoding.
+    pub size: u32,
+    /// Weight units (BIP141).
+    pub weight: u64,
+}
+
+impl TxLocation {
+    /// The block that confirms it.
+    pub fn block(&self) -> BlockId {
+        BlockId { height: self.height, hash: self.block_hash }
+    }
+
+    /// The `status` record of Esplora.
+    pub fn status(&self) -> TransactionStatus {
+        TransactionStatus::confirmed(self.height, self.block_hash, self.block_time)
+    }
+}
+
+/// The members of a block that locations repeat.
+#[derive(Clone, Copy)]
+struct BlockFacts {
+    hash: BlockHash,
+    time: u32,
+    first_number: u32,
+}
+
+/// Blocks met while locations are made, for neighbours share theirs.
+pub(super) struct Locator<'a> {
+    index: &'a BitcoinIndex,
+    blocks: HashMap<Height, BlockFacts>,
+}
+
+impl<'a> Locator<'a> {
+    pub(super) fn new(index: &'a BitcoinIndex) -> Self {
+        Self { index, blocks: HashMap::new() }
+    }
+
+    pub(super) fn locate(&mut self, row: &TransactionRow<'_>) -> Result<TxLocation, ReadError> {
+        let block = self.block(row.height)?;
+        let index = row.number.checked_sub(block.first_number);
+        Ok(TxLocation {
+            txid: row.txid,
+            number: row.number,
+            height: row.height,
+            block_hash: block.hash,
+            block_time: block.time,
+            index: index.ok_or(ReadError::Damaged {
+                table: BLOCKS.name,
+                reason: "a block starts after one of its transactions",
+            })?,
+            offset: row.offset,
+            size: row.size,
+            weight: (u64::from(row.size) * 4).saturating_sub(u64::from(row.witness_size) * 3),
+        })
+    }
+
+    fn block(&mut self, height: Height) -> Result<BlockFacts, ReadError> {
+        if let Some(facts) = self.blocks.get(&height) {
+            return Ok(*facts);
+        }
+        let BlockRow { header, first_number, .. } = self.index.block_row(height)?.ok_or(ReadError::Damaged {
+            table: BLOCKS.name,
+            reason: "the block of an indexed transaction is missing",
+        })?;
+        let facts = BlockFacts { hash: header.block_hash(), time: header.time, first_number };
+        self.blocks.insert(height, facts);
+        Ok(facts)
+    }
+}

@@ -1,0 +1,88 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use bitcoin::{OutPoint, Txid};
+
+use super::BitcoinIndex;
+use super::location::Locator;
+use crate::activity::{PageCursor, busy_totals, history_numbers, number_of};
+use crate::error::ReadError;
+use crate::esplora::OutputSpend;
+use crate::rows::{decode_spender, take_outpoint};
+use crate::script_key::ScriptKey;
+use crate::tables::SPENDS;
+
+impl BitcoinIndex {
+    /// Whether and by what an output is spent; an unknown output counts as unspent, as Esplora answers.
+    ///
+    /// # Errors
+    /// [`ReadError`] when reading fails.
+    pub fn outspend(&self, outpoint: &OutPoint) -> Result<OutputSpend, ReadError> {
+        let Some(number) = number_of(&self.snapshot, self.width, &outpoint.txid)? else { return Ok(OutputSpend::UNSPENT) };
+        let spends = self.spends_of(number, |vout| vout == outpoint.vout)?;
+        Ok(spends.get(&outpoint.vout).copied().unwrap_or(OutputSpend::UNSPENT))
+    }
+
+    /// Whether and by what each output of a transaction is spent; `None` when the transaction is unknown.
+    ///
+    /// # Errors
+    /// [`ReadError`] when reading fails.
+    pub fn outspends(&self, txid: &Txid) -> Result<Option<Vec<OutputSpend>>, ReadError> {
+        let Some(number) = number_of(&self.snapshot, self.width, txid)? else { return Ok(None) };
+        let output_count = PageCursor::default().transaction(&self.snapshot, number)?.output_count;
+        let spends = self.spends_of(number, |_| true)?;
+        let record = |vout| spends.get(&vout).copied().unwrap_or(OutputSpend::UNSPENT);
+        Ok(Some((0..output_count).map(record).collect()))
+    }
+
+    /// Records of the chosen outputs of transaction `number` that are spent, by output index (and of others that happen
+    /// to be met). Each transaction that may be a spender is read once, whatever the number of outputs.
+    fn spends_of(
+        &self,
+        number: u32,
+        is_chosen: impl Fn(u32) -> bool,
+    ) -> Result<HashMap<u32, OutputSpend>, ReadError> {
+        let mut cursor = PageCursor::default();
+        let mut locator = Locator::new(self);
+        let mut spends = HashMap::new();
+        for candidate in self.possible_spenders(number, is_chosen)? {
+            let row = cursor.transaction(&self.snapshot, candidate)?;
+            for (vin, funding) in (0u32..).zip(row.inputs()) {
+                if let Some(funding) = funding.filter(|funding| funding.number == number) {
+                    let location = locator.locate(&row)?;
+                    let (txid, status) = (Some(location.txid), Some(location.status()));
+                    spends.insert(funding.vout, OutputSpend { spent: true, txid, vin: Some(vin), status });
+                }
+            }
+        }
+        Ok(spends)
+    }
+
+    /// Transactions among which all spenders of the chosen outputs are. A busy script has rows that name them; of any
+    /// other script the later ones of its few transactions are taken.
+    fn possible_spenders(&self, number: u32, is_chosen: impl Fn(u32) -> bool) -> Result<BTreeSet<u32>, ReadError> {
+        let mut spenders = BTreeSet::new();
+        let mut known = HashSet::new();
+        for row in self.snapshot.prefix(&SPENDS, &number.to_be_bytes()) {
+            let (key, value) = row?;
+            let funding = take_outpoint(&mut key.as_slice()).map_err(|error| ReadError::damaged(&SPENDS, error))?;
+            if is_chosen(funding.vout) {
+                spenders.insert(decode_spender(number, &value).map_err(|error| ReadError::damaged(&SPENDS, error))?);
+                known.insert(funding.vout);
+            }
+        }
+        let mut cursor = PageCursor::default();
+        let transaction = cursor.transaction(&self.snapshot, number)?;
+        let mut scripts = HashSet::new();
+        for (vout, (_, script)) in (0u32..).zip(transaction.outputs()) {
+            if !is_chosen(vout) || known.contains(&vout) || script.is_unspendable() || !scripts.insert(script.packed()) {
+                continue;
+            }
+            let key = ScriptKey::from_script(&script.to_script());
+            if busy_totals(&self.snapshot, key.digest())?.is_none() {
+                let numbers = history_numbers(&self.snapshot, self.width, &key)?;
+                spenders.extend(numbers.into_iter().filter(|later| *later > number));
+            }
+        }
+        Ok(spenders)
+    }
+}

@@ -1,0 +1,207 @@
+use bitcoin::consensus::{deserialize, serialize};
+use bitcoin::hashes::{Hash, sha256d};
+use bitcoin::{MerkleBlock, OutPoint, Transaction, TxMerkleNode, TxOut, Txid};
+use bytes::Bytes;
+
+use super::location::Locator;
+use super::{BitcoinIndex, TxLocation};
+use crate::activity::{PageCursor, number_of};
+use crate::error::ReadError;
+use crate::esplora::{EsploraTransaction, MerkleProof, TransactionStatus};
+use crate::outputs::{load_outputs, visit_outputs};
+use crate::rows::Funding;
+use crate::script_key::ScriptKey;
+
+/// What one transaction did to one script, from the index alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScriptEffect {
+    /// Satoshis that its outputs pay to the script.
+    pub received: u64,
+    /// Satoshis of the script that its inputs spend.
+    pub sent: u64,
+    /// Fee of the whole transaction in satoshis, 0 for a coinbase; `None` when an output that it spends is unknown.
+    pub fee: Option<u64>,
+}
+
+/// Errors are those of reading unless another is named.
+#[allow(clippy::missing_errors_doc)]
+impl BitcoinIndex {
+    /// Where the transaction stands; `None` when it is not in the indexed chain. Of two with one id (BIP30), the newer.
+    pub fn transaction_location(&self, txid: &Txid) -> Result<Option<TxLocation>, ReadError> {
+        let Some(number) = number_of(&self.snapshot, self.width, txid)? else { return Ok(None) };
+        let mut cursor = PageCursor::default();
+        let row = cursor.transaction(&self.snapshot, number)?;
+        Locator::new(self).locate(&row).map(Some)
+    }
+
+    /// The `status` record; an unknown transaction is unconfirmed.
+    pub fn transaction_status(&self, txid: &Txid) -> Result<TransactionStatus, ReadError> {
+        let location = self.transaction_location(txid)?;
+        Ok(location.map_or(TransactionStatus::UNCONFIRMED, |location| location.status()))
+    }
+
+    /// Outputs of a confirmed transaction.
+    pub fn transaction_outputs(&self, txid: &Txid) -> Result<Option<Vec<TxOut>>, ReadError> {
+        let Some(number) = number_of(&self.snapshot, self.width, txid)? else { return Ok(None) };
+        let mut cursor = PageCursor::default();
+        let row = cursor.transaction(&self.snapshot, number)?;
+        Ok(Some((0..row.output_count).filter_map(|vout| row.tx_out(vout)).collect()))
+    }
+
+    /// One confirmed output, spent or not.
+    pub fn output(&self, outpoint: &OutPoint) -> Result<Option<TxOut>, ReadError> {
+        let Some(number) = number_of(&self.snapshot, self.width, &outpoint.txid)? else { return Ok(None) };
+        Ok(PageCursor::default().transaction(&self.snapshot, number)?.tx_out(outpoint.vout))
+    }
+
+    /// The confirmed outputs that the inputs of any transaction spend, in input order; `None` where the output is not in
+    /// the indexed chain (an unconfirmed parent, or a coinbase). For rendering unconfirmed transactions.
+    pub fn prevouts(&self, transaction: &Transaction) -> Result<Vec<Option<TxOut>>, ReadError> {
+        let inputs = transaction.input.iter();
+        inputs
+            .map(|input| if input.previous_output.is_null() { Ok(None) } else { self.output(&input.previous_output) })
+            .collect()
+    }
+
+    /// Renders one transaction from its raw bytes; what it spends comes from the index.
+    ///
+    /// # Errors
+    /// [`ReadError::RawBytes`] when `raw` is not the transaction at `location`.
+    pub fn render(&self, location: &TxLocation, raw: &[u8]) -> Result<EsploraTransaction, ReadError> {
+        let transaction = parse(location, raw)?;
+        let mut cursor = PageCursor::default();
+        let fundings: Vec<_> = cursor.transaction(&self.snapshot, location.number)?.inputs().collect();
+        let prevouts = load_outputs(&self.snapshot, &fundings)?;
+        Ok(EsploraTransaction::new(&transaction, &prevouts, location.status(), self.network))
+    }
+
+    /// Renders a page of transactions; `raw` holds the bytes of each, in the same order, as a source fetched them.
+    ///
+    /// # Errors
+    /// As [`Self::render`], also when `raw` has another length.
+    pub fn render_all(&self, locations: &[TxLocation], raw: &[Bytes]) -> Result<Vec<EsploraTransaction>, ReadError> {
+        if let (Some(first), true) = (locations.first(), locations.len() != raw.len()) {
+            let reason = format!("{} transactions were asked for and {} came", locations.len(), raw.len());
+            return Err(ReadError::RawBytes { txid: first.txid, reason });
+        }
+        let mut cursor = PageCursor::default();
+        let mut rendered = Vec::with_capacity(locations.len());
+        let mut waiting = Vec::new();
+        let mut fundings: Vec<Option<Funding>> = Vec::new();
+        for (place, (location, raw)) in locations.iter().zip(raw).enumerate() {
+            let transaction = parse(location, raw)?;
+            let first_input = fundings.len();
+            fundings.extend(cursor.transaction(&self.snapshot, location.number)?.inputs());
+            waiting.push((location, transaction, first_input..fundings.len()));
+            if fundings.len() >= INPUTS_TOGETHER || place + 1 == locations.len() {
+                let prevouts = load_outputs(&self.snapshot, &fundings)?;
+                for (location, transaction, inputs) in waiting.drain(..) {
+                    let prevouts = &prevouts[inputs];
+                    rendered.push(EsploraTransaction::new(&transaction, prevouts, location.status(), self.network));
+                }
+                fundings.clear();
+            }
+        }
+        Ok(rendered)
+    }
+
+    /// What the transaction at `location` did to `script`, and its fee, without its raw bytes.
+    pub fn script_effect(&self, script: &ScriptKey, location: &TxLocation) -> Result<ScriptEffect, ReadError> {
+        let mut cursor = PageCursor::default();
+        let row = cursor.transaction(&self.snapshot, location.number)?;
+        let mut effect = ScriptEffect::default();
+        let mut paid_out = 0u64;
+        for (satoshis, output_script) in row.outputs() {
+            paid_out = paid_out.saturating_add(satoshis);
+            if script.matches(&output_script) {
+                effect.received = effect.received.saturating_add(satoshis);
+            }
+        }
+        let mut wanted: Vec<(Funding, ())> = row.inputs().flatten().map(|funding| (funding, ())).collect();
+        let (mut paid_in, mut found) = (0u64, 0);
+        visit_outputs(&self.snapshot, &mut wanted, |(), _, satoshis, output_script| {
+            found += 1;
+            paid_in = paid_in.saturating_add(satoshis);
+            if script.matches(output_script) {
+                effect.sent = effect.sent.saturating_add(satoshis);
+            }
+            Ok(())
+        })?;
+        let paid_in = (found == row.input_count).then_some(paid_in);
+        effect.fee = if row.is_coinbase() { Some(0) } else { paid_in.and_then(|sum| sum.checked_sub(paid_out)) };
+        Ok(effect)
+    }
+
+    /// Merkle branch of a confirmed transaction.
+    pub fn merkle_proof(&self, txid: &Txid) -> Result<Option<MerkleProof>, ReadError> {
+        let Some(location) = self.transaction_location(txid)? else { return Ok(None) };
+        let Some(txids) = self.block_txids(location.height)? else { return Ok(None) };
+        let leaves = txids.iter().map(|txid| txid.to_raw_hash()).collect();
+        let merkle = merkle_branch(leaves, location.index as usize);
+        Ok(Some(MerkleProof { block_height: location.height, merkle, pos: location.index }))
+    }
+
+    /// The same proof as a BIP37 `merkleblock` message body, as Bitcoin Core's `gettxoutproof` gives it.
+    pub fn merkle_block(&self, txid: &Txid) -> Result<Option<Vec<u8>>, ReadError> {
+        let Some(location) = self.transaction_location(txid)? else { return Ok(None) };
+        let (Some(row), Some(txids)) = (self.block_row(location.height)?, self.block_txids(location.height)?) else {
+            return Ok(None);
+        };
+        let proof = MerkleBlock::from_header_txids_with_predicate(&row.header, &txids, |candidate| candidate == txid);
+        Ok(Some(serialize(&proof)))
+    }
+}
+
+/// Hashes beside the path from leaf `position` to the root; an odd last hash is its own sibling.
+fn merkle_branch(mut level: Vec<sha256d::Hash>, mut position: usize) -> Vec<TxMerkleNode> {
+    let mut branch = Vec::new();
+    while level.len() > 1 {
+        let sibling = (position ^ 1).min(level.len() - 1);
+        branch.push(TxMerkleNode::from_raw_hash(level[sibling]));
+        level = level
+            .chunks(2)
+            .map(|pair| {
+                let (left, right) = (pair[0], pair[pair.len() - 1]);
+                sha256d::Hash::hash(&[left.to_byte_array(), right.to_byte_array()].concat())
+            })
+            .collect();
+        position /= 2;
+    }
+    branch
+}
+
+/// Inputs whose outputs are read together while a page is rendered; bounds the memory beside the answer itself.
+const INPUTS_TOGETHER: usize = 10_000;
+
+fn parse(location: &TxLocation, raw: &[u8]) -> Result<Transaction, ReadError> {
+    let wrong = |reason: String| ReadError::RawBytes { txid: location.txid, reason };
+    let transaction: Transaction = deserialize(raw).map_err(|error| wrong(error.to_string()))?;
+    let txid = transaction.compute_txid();
+    if txid == location.txid { Ok(transaction) } else { Err(wrong(format!("they are transaction {txid}"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The root of a tree is what a leaf and its branch hash to, whatever the number of leaves.
+    #[test]
+    fn every_branch_leads_to_the_root() {
+        for count in 1..40u8 {
+            let leaves: Vec<sha256d::Hash> = (0..count).map(|leaf| sha256d::Hash::hash(&[leaf])).collect();
+            let root = bitcoin::merkle_tree::calculate_root(leaves.iter().copied()).unwrap();
+            for (position, leaf) in leaves.iter().enumerate() {
+                let mut place = position;
+                let mut hash = *leaf;
+                for sibling in merkle_branch(leaves.clone(), position) {
+                    let sibling = sibling.to_raw_hash().to_byte_array();
+                    let own = hash.to_byte_array();
+                    let pair = if place % 2 == 0 { [own, sibling] } else { [sibling, own] };
+                    hash = sha256d::Hash::hash(&pair.concat());
+                    place /= 2;
+                }
+                assert_eq!(hash, root, "leaf {position} of {count}");
+            }
+        }
+    }
+}

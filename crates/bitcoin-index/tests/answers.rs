@@ -1,0 +1,305 @@
+//! Random chains, with reorgs and with colliding prefixes: every answer equals a naive recomputation from the blocks.
+#![allow(missing_docs)]
+
+mod support;
+
+use bitcoin::consensus::deserialize;
+use bitcoin::{MerkleBlock, OutPoint, Transaction, Txid};
+use paraffin_bitcoin_index::esplora::{OutputSpend, TransactionStatus};
+use paraffin_bitcoin_index::{BitcoinModule, RawTransactions, ReadError, ScriptKey, StoredTransactions};
+use serde_json::{Value, json, to_value};
+use support::Instance;
+use support::chain::{Random, RandomChain};
+use support::naive::{Naive, script_hash};
+
+/// Compares every answer about every block, transaction, output and script of the chain.
+fn assert_all_answers(instance: &Instance, naive: &Naive<'_>) {
+    let index = instance.index();
+    assert_blocks(instance, naive);
+    let source = StoredTransactions::new(instance.store.snapshot());
+    for entry in naive.entries.iter().filter(|entry| naive.find(&entry.txid).unwrap().height == entry.height) {
+        let txid = &entry.txid;
+        let location = index.transaction_location(txid).unwrap().unwrap();
+        assert_eq!((location.txid, location.height, location.index as usize), (*txid, entry.height, entry.index));
+        assert_eq!(to_value(index.transaction_status(txid).unwrap()).unwrap(), naive.status(entry));
+        assert_eq!(location.weight, entry.transaction.weight().to_wu());
+        let raw = source.read(&[location]).unwrap();
+        assert_eq!(deserialize::<Transaction>(&raw[0]).unwrap(), entry.transaction);
+        let block = bitcoin::consensus::serialize(&naive.blocks[entry.height as usize]);
+        let (start, end) = (location.offset as usize, (location.offset + location.size) as usize);
+        assert_eq!(block[start..end], raw[0]);
+        let rendered = index.render(&location, &raw[0]).unwrap();
+        assert_eq!(to_value(&rendered).unwrap(), naive.transaction(txid));
+        assert_eq!(index.transaction_outputs(txid).unwrap().as_ref(), Some(&entry.transaction.output));
+        let outspends = naive.outspends(txid);
+        assert_eq!(to_value(index.outspends(txid).unwrap().unwrap()).unwrap(), outspends);
+        for (vout, expected) in (0u32..).zip(outspends.as_array().unwrap()) {
+            let outpoint = OutPoint { txid: *txid, vout };
+            assert_eq!(&to_value(index.outspend(&outpoint).unwrap()).unwrap(), expected);
+            assert_eq!(index.output(&outpoint).unwrap().as_ref(), entry.transaction.output.get(vout as usize));
+        }
+        assert_proofs(instance, naive, txid);
+    }
+    for script in naive.scripts() {
+        for key in [ScriptKey::from_script(&script), ScriptKey::from_script_hash(&script_hash(&script)).unwrap()] {
+            assert_script(instance, naive, &script, &key);
+        }
+    }
+}
+
+fn assert_blocks(instance: &Instance, naive: &Naive<'_>) {
+    let index = instance.index();
+    let tip = index.tip().unwrap().unwrap();
+    let newest = naive.blocks.len() as u32 - 1;
+    assert_eq!((tip.height, tip.hash), (newest, naive.blocks[newest as usize].block_hash()));
+    for (height, block) in (0u32..).zip(naive.blocks) {
+        let hash = block.block_hash();
+        assert_eq!(to_value(index.block_by_hash(&hash).unwrap().unwrap()).unwrap(), naive.block(height));
+        assert_eq!(index.block_hash(height).unwrap(), Some(hash));
+        assert_eq!(index.block_height(&hash).unwrap(), Some(height));
+        assert_eq!(index.block_header(height).unwrap(), Some(block.header));
+        let next = naive.blocks.get(height as usize + 1).map(|block| block.block_hash().to_string());
+        let status = json!({"in_best_chain": true, "height": height, "next_best": next});
+        assert_eq!(to_value(index.block_status(&hash).unwrap()).unwrap(), status);
+        let txids: Vec<Txid> = block.txdata.iter().map(Transaction::compute_txid).collect();
+        assert_eq!(index.block_txids(height).unwrap().as_ref(), Some(&txids));
+        for start in 0..txids.len() as u32 + 2 {
+            let page = index.block_transactions(height, start, 3).unwrap().unwrap();
+            let expected: Vec<Txid> = txids.iter().skip(start as usize).take(3).copied().collect();
+            assert_eq!(page.iter().map(|location| location.txid).collect::<Vec<_>>(), expected);
+            assert_eq!(index.block_txid(height, start).unwrap(), txids.get(start as usize).copied());
+        }
+    }
+    for start in [0, 4, 9, newest] {
+        let start = start.min(newest);
+        let page: Vec<Value> = index.blocks(start, 10).unwrap().iter().map(|block| to_value(block).unwrap()).collect();
+        let expected: Vec<Value> = (start.saturating_sub(9)..=start).rev().map(|height| naive.block(height)).collect();
+        assert_eq!(page, expected);
+    }
+    assert!(index.blocks(newest + 1, 10).unwrap().is_empty());
+}
+
+fn assert_proofs(instance: &Instance, naive: &Naive<'_>, txid: &Txid) {
+    let entry = naive.find(txid).unwrap();
+    let proof = to_value(instance.index().merkle_proof(txid).unwrap().unwrap()).unwrap();
+    assert_eq!((&proof["block_height"], &proof["pos"]), (&json!(entry.height), &json!(entry.index)));
+    let branch: Vec<String> = serde_json::from_value(proof["merkle"].clone()).unwrap();
+    assert!(naive.branch_holds(txid, &branch, entry.index));
+    let bytes = instance.index().merkle_block(txid).unwrap().unwrap();
+    let proof: MerkleBlock = deserialize(&bytes).unwrap();
+    let (mut matched, mut positions) = (Vec::new(), Vec::new());
+    proof.extract_matches(&mut matched, &mut positions).unwrap();
+    assert_eq!((matched, positions), (vec![*txid], vec![entry.index as u32]));
+}
+
+fn assert_script(instance: &Instance, naive: &Naive<'_>, script: &bitcoin::Script, key: &ScriptKey) {
+    let index = instance.index();
+    assert_eq!(to_value(index.script_totals(key).unwrap()).unwrap(), naive.totals(script), "{script}");
+
+    let expected = naive.history(script);
+    let all: Vec<Txid> = index.history(key, None, usize::MAX).unwrap().iter().map(|location| location.txid).collect();
+    assert_eq!(all, expected, "{script}");
+    let mut paged = Vec::new();
+    loop {
+        let page = index.history(key, paged.last(), 7).unwrap();
+        paged.extend(page.iter().map(|location| location.txid));
+        if page.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(paged, expected, "{script}");
+    for location in index.history(key, None, 5).unwrap() {
+        assert_effect(instance, naive, script, key, &location.txid);
+    }
+
+    let unspent = naive.unspent(script);
+    let records: Vec<&Value> = unspent.iter().map(|(_, record)| record).collect();
+    let all = to_value(index.unspent(key, None, None).unwrap()).unwrap();
+    assert_eq!(all, to_value(&records).unwrap(), "{script}");
+    let mut paged = Vec::new();
+    let mut after = None;
+    loop {
+        let page = index.unspent(key, after.as_ref(), Some(3)).unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(OutPoint { txid: last.txid, vout: last.vout });
+        paged.extend(page.iter().map(|output| to_value(output).unwrap()));
+    }
+    assert_eq!(to_value(paged).unwrap(), to_value(records).unwrap(), "{script}");
+}
+
+fn assert_effect(instance: &Instance, naive: &Naive<'_>, script: &bitcoin::Script, key: &ScriptKey, txid: &Txid) {
+    let location = instance.index().transaction_location(txid).unwrap().unwrap();
+    let effect = instance.index().script_effect(key, &location).unwrap();
+    let record = naive.transaction(txid);
+    let sum = |outputs: Vec<&Value>| -> u64 {
+        let hex = script.to_hex_string();
+        outputs.iter().filter(|output| output["scriptpubkey"] == hex).map(|output| output["value"].as_u64().unwrap()).sum()
+    };
+    assert_eq!(effect.received, sum(record["vout"].as_array().unwrap().iter().collect()));
+    assert_eq!(effect.sent, sum(record["vin"].as_array().unwrap().iter().map(|input| &input["prevout"]).collect()));
+    assert_eq!(effect.fee, record["fee"].as_u64());
+}
+
+/// Applies the blocks from `from` on, every other one with what it spends.
+fn extend(instance: &mut Instance, naive: &Naive<'_>, from: usize) {
+    for (height, block) in naive.blocks.iter().enumerate().skip(from) {
+        let spent = (height % 2 == 0).then(|| naive.spent_of_block(height as u32));
+        instance.connect(height as u32, block, spent);
+        if height % 5 == 0 {
+            instance.commit();
+        }
+    }
+    instance.commit();
+}
+
+#[test]
+fn every_answer_equals_a_recomputation_from_the_blocks() {
+    for seed in 0..4 {
+        let mut chain = RandomChain::new(seed, 60);
+        for _ in 0..80 {
+            chain.grow(9);
+        }
+        let naive = Naive::new(&chain.blocks);
+        let mut instance = Instance::storing_raw();
+        extend(&mut instance, &naive, 0);
+        assert!(naive.entries.iter().any(|entry| entry.gone), "seed {seed} repeats a coinbase");
+        let busiest = naive.scripts().iter().map(|script| naive.history(script).len()).max();
+        assert!(busiest > Some(60), "seed {seed} has a busy script");
+        assert_all_answers(&instance, &naive);
+    }
+}
+
+/// With 5 of 64 bits in every prefix, each row of the index belongs to several scripts and each txid has namesakes.
+#[test]
+fn scripts_and_txids_that_share_a_prefix_never_mix() {
+    for (seed, bits) in [(10, 5), (11, 0), (12, 2)] {
+        let mut chain = RandomChain::new(seed, 40);
+        for _ in 0..40 {
+            chain.grow(6);
+        }
+        let naive = Naive::new(&chain.blocks);
+        let mut instance = Instance::new(BitcoinModule::new(RawTransactions::Store), bits);
+        // Without the spent outputs, since a prefix of a few bits does not settle who is meant.
+        for (height, block) in (0u32..).zip(&chain.blocks) {
+            instance.connect(height, block, None);
+        }
+        instance.commit();
+        assert_all_answers(&instance, &naive);
+    }
+}
+
+#[test]
+fn after_reorgs_of_depth_1_to_100_every_answer_is_that_of_the_new_chain() {
+    let mut random = Random(99);
+    let mut chain = RandomChain::new(7, 50);
+    let mut states = vec![chain.clone()];
+    for _ in 0..110 {
+        chain.grow(5);
+        states.push(chain.clone());
+    }
+    let mut instance = Instance::storing_raw();
+    extend(&mut instance, &Naive::new(&chain.blocks), 0);
+    for (round, depth) in [1, 2, 100, 1, 17, 60, 3, 99].into_iter().enumerate() {
+        let fork = chain.blocks.len() - depth;
+        let old = chain.clone();
+        states.truncate(fork);
+        chain = states[fork - 1].clone();
+        chain.reseed(random.next());
+        for _ in 0..depth + random.below(3) {
+            chain.grow(5);
+            states.push(chain.clone());
+        }
+        for _ in 0..depth {
+            instance.undo();
+        }
+        extend(&mut instance, &Naive::new(&chain.blocks), fork);
+        assert_all_answers(&instance, &Naive::new(&chain.blocks));
+        let gone = old.blocks.last().unwrap();
+        let status = to_value(instance.index().block_status(&gone.block_hash()).unwrap()).unwrap();
+        assert_eq!(status, json!({"in_best_chain": false, "height": null, "next_best": null}), "round {round}");
+    }
+}
+
+#[test]
+fn undoing_and_applying_the_same_blocks_again_gives_the_same_digest_and_answers() {
+    let mut chain = RandomChain::new(21, 50);
+    for _ in 0..60 {
+        chain.grow(6);
+    }
+    let naive = Naive::new(&chain.blocks);
+    let mut instance = Instance::storing_raw();
+    extend(&mut instance, &naive, 0);
+    let digest = instance.store.snapshot().tip().unwrap().cumulative;
+    for _ in 0..chain.blocks.len() {
+        instance.undo();
+    }
+    assert!(instance.index().tip().unwrap().is_none());
+    extend(&mut instance, &naive, 0);
+    assert_eq!(instance.store.snapshot().tip().unwrap().cumulative, digest);
+    assert_all_answers(&instance, &naive);
+}
+
+/// Whether the node told what a block spends or the index found it itself, the rows are the same.
+#[test]
+fn told_and_looked_up_spends_write_the_same_rows() {
+    let mut chain = RandomChain::new(33, 40);
+    for _ in 0..50 {
+        chain.grow(6);
+    }
+    let naive = Naive::new(&chain.blocks);
+    let digests = [true, false].map(|told| {
+        let mut instance = Instance::storing_raw();
+        for (height, block) in (0u32..).zip(&chain.blocks) {
+            instance.connect(height, block, told.then(|| naive.spent_of_block(height)));
+            if !told {
+                instance.commit();
+            }
+        }
+        instance.commit();
+        instance.store.snapshot().tip().unwrap().cumulative
+    });
+    assert_eq!(digests[0], digests[1]);
+}
+
+#[test]
+fn unknown_things_are_none_or_the_error_that_names_them() {
+    let mut chain = RandomChain::new(5, 20);
+    for _ in 0..20 {
+        chain.grow(6);
+    }
+    let naive = Naive::new(&chain.blocks);
+    let mut instance = Instance::storing_raw();
+    extend(&mut instance, &naive, 0);
+    let index = instance.index();
+    let unknown: Txid = "00000000000000000000000000000000000000000000000000000000000000aa".parse().unwrap();
+    assert!(index.transaction_location(&unknown).unwrap().is_none());
+    assert_eq!(index.transaction_status(&unknown).unwrap(), TransactionStatus::UNCONFIRMED);
+    assert!(index.outspends(&unknown).unwrap().is_none());
+    assert_eq!(index.outspend(&OutPoint { txid: unknown, vout: 0 }).unwrap(), OutputSpend::UNSPENT);
+    assert!(index.transaction_outputs(&unknown).unwrap().is_none());
+    assert!(index.merkle_proof(&unknown).unwrap().is_none());
+    assert!(index.merkle_block(&unknown).unwrap().is_none());
+    assert!(index.block_txids(1000).unwrap().is_none());
+    assert!(index.block_transactions(1000, 0, 25).unwrap().is_none());
+    assert!(index.block_by_height(u32::MAX).unwrap().is_none());
+
+    let script = naive.scripts().into_iter().find(|script| naive.history(script).len() > 2).unwrap();
+    let key = ScriptKey::from_script(&script);
+    let own = naive.history(&script);
+    let stranger = naive.entries.iter().find(|entry| !own.contains(&entry.txid)).unwrap().txid;
+    let genesis = naive.entries[0].txid;
+    for txid in [unknown, stranger, genesis] {
+        assert!(matches!(index.history(&key, Some(&txid), 25), Err(ReadError::NotInHistory(named)) if named == txid));
+    }
+    let gone = OutPoint { txid: unknown, vout: 0 };
+    assert!(matches!(index.unspent(&key, Some(&gone), None), Err(ReadError::NotInHistory(_))));
+    assert!(index.history(&key, own.last(), 25).unwrap().is_empty(), "nothing comes after the oldest");
+
+    let location = index.transaction_location(&own[0]).unwrap().unwrap();
+    let other = index.transaction_location(&own[1]).unwrap().unwrap();
+    let source = StoredTransactions::new(instance.store.snapshot());
+    let raw = source.read(&[other]).unwrap();
+    assert!(matches!(index.render(&location, &raw[0]), Err(ReadError::RawBytes { .. })));
+    assert!(matches!(index.render(&location, &raw[0][1..]), Err(ReadError::RawBytes { .. })));
+    assert!(matches!(index.render_all(&[location, other], &raw), Err(ReadError::RawBytes { .. })));
+}

@@ -1,0 +1,77 @@
+//! The price of a page does not grow with the history.
+#![allow(missing_docs)]
+
+mod support;
+
+use bitcoin::{BlockHash, ScriptBuf, Txid};
+use paraffin_bitcoin_index::{BitcoinIndex, BitcoinModule, RawTransactions, ScriptKey};
+use support::chain::{block, coinbase, output, script};
+use support::Instance;
+
+const PAGE: usize = 25;
+
+/// One block for each of `rows` rows of the first script, of which every `rows / 50`th also pays the second script.
+fn two_histories(rows: u64) -> (Instance, ScriptBuf, ScriptBuf) {
+    let (popular, modest) = (script(2), script(13));
+    let mut instance = Instance::new(BitcoinModule::new(RawTransactions::Node), 64);
+    let mut previous = BlockHash::from_raw_hash(bitcoin::hashes::Hash::all_zeros());
+    for number in 0..=rows {
+        let height = number as u32;
+        let mut outputs = vec![output(1000 + number, popular.clone())];
+        if number > 0 && number % (rows / 50) == 0 {
+            outputs.push(output(1, modest.clone()));
+        }
+        let block = block(previous, height, 0, vec![coinbase(number, outputs)]);
+        previous = block.block_hash();
+        instance.connect(height, &block, None);
+        if number % 500 == 0 {
+            instance.commit();
+        }
+    }
+    instance.commit();
+    (instance, popular, modest)
+}
+
+fn reads_of<T>(instance: &Instance, read: impl FnOnce(&BitcoinIndex) -> T) -> (u64, T) {
+    let index = instance.index();
+    let before = instance.store.reads().total();
+    let answer = read(&index);
+    (instance.store.reads().total() - before, answer)
+}
+
+#[test]
+fn any_page_of_a_history_of_10_000_rows_costs_what_the_first_page_of_50_rows_costs() {
+    let (instance, popular, modest) = two_histories(10_000);
+    let page = |script: &ScriptBuf, after: Option<Txid>| {
+        let key = ScriptKey::from_script(script);
+        let (reads, page) = reads_of(&instance, |index| index.history(&key, after.as_ref(), PAGE).unwrap());
+        assert_eq!(page.len(), PAGE);
+        (reads, page.last().unwrap().txid)
+    };
+    let (first_of_50, last_of_50) = page(&modest, None);
+    let (first_of_10_000, last) = page(&popular, None);
+    assert_eq!(first_of_10_000, first_of_50);
+    // A seek, and for each: its row of the history, the transaction, whether it was replaced, and its block.
+    assert!(first_of_50 <= 4 * PAGE as u64 + 1, "{first_of_50} reads for {PAGE} transactions");
+
+    let (second_of_50, _) = page(&modest, Some(last_of_50));
+    let mut after = last;
+    for number in 2..=400 {
+        let (reads, last) = page(&popular, Some(after));
+        assert!(reads <= second_of_50, "page {number} took {reads} reads, page 2 of the short history {second_of_50}");
+        after = last;
+    }
+    let key = ScriptKey::from_script(&popular);
+    assert!(instance.index().history(&key, Some(&after), PAGE).unwrap().is_empty());
+}
+
+#[test]
+fn totals_and_unspent_pages_of_a_busy_script_do_not_depend_on_its_age() {
+    let (instance, popular, _) = two_histories(10_000);
+    let key = ScriptKey::from_script(&popular);
+    let (reads, totals) = reads_of(&instance, |index| index.script_totals(&key).unwrap());
+    assert_eq!((reads, totals.tx_count, totals.funded_txo_count), (1, 10_000, 10_000));
+    let (reads, unspent) = reads_of(&instance, |index| index.unspent(&key, None, Some(PAGE)).unwrap());
+    assert_eq!(unspent.len(), PAGE);
+    assert!(reads <= 4 * PAGE as u64, "{reads} reads for {PAGE} outputs");
+}

@@ -1,0 +1,172 @@
+use std::time::{Duration, Instant};
+
+use bitcoin::BlockHash;
+use paraffin_chain::LocalChain;
+use paraffin_primitives::{BlockId, ConnectedBlock, Height};
+use paraffin_store::{BlockRecord, Module, ModuleId, Store, Writer};
+
+use crate::IndexerError;
+
+/// Limits of what waits in memory between two commits.
+#[derive(Debug, Clone, Copy)]
+pub struct IndexerOptions {
+    /// Rows waiting for a commit, in bytes; above it the waiting blocks are committed.
+    pub commit_bytes: u64,
+    /// Longest time between a block being applied and its commit, while more blocks keep coming.
+    pub commit_interval: Duration,
+}
+
+impl Default for IndexerOptions {
+    fn default() -> Self {
+        Self { commit_bytes: 48 << 20, commit_interval: Duration::from_secs(2) }
+    }
+}
+
+/// The one writer of an instance: hands each block to every module and commits.
+pub struct Indexer {
+    store: Store,
+    writer: Writer,
+    modules: Vec<Box<dyn Module>>,
+    options: IndexerOptions,
+    /// Blocks applied and not yet committed, oldest first.
+    waiting: Vec<BlockId>,
+    last_commit: Instant,
+}
+
+impl Indexer {
+    /// Takes the writer of `store`.
+    ///
+    /// # Errors
+    /// When another writer holds the store.
+    pub fn new(store: Store, modules: Vec<Box<dyn Module>>, options: IndexerOptions) -> Result<Self, IndexerError> {
+        let writer = store.writer()?;
+        Ok(Self { store, writer, modules, options, waiting: Vec::new(), last_commit: Instant::now() })
+    }
+
+    /// Newest block applied, committed or not.
+    pub fn tip(&self) -> Option<&BlockRecord> {
+        self.writer.tip()
+    }
+
+    /// The store that this indexer writes.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(crate) fn writer(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+
+    pub(crate) fn modules(&self) -> &[Box<dyn Module>] {
+        &self.modules
+    }
+
+    /// Tells the height of the node's chain, so that blocks far below it need no undo record.
+    pub fn expect_tip(&mut self, height: Height) {
+        self.writer.expect_tip(height);
+    }
+
+    /// Applies `block` to all modules. It is committed with later ones, at the latest by [`Indexer::commit`].
+    ///
+    /// # Errors
+    /// A module or the store refused; the block leaves no trace.
+    pub fn apply(&mut self, block: &ConnectedBlock) -> Result<(), IndexerError> {
+        let header = &block.block.header;
+        self.writer.begin_block(block.id, header.prev_blockhash, header.time)?;
+        self.connect_open_block(block, None)
+    }
+
+    /// Hands the block begun to all modules, or to one, and ends it.
+    pub(crate) fn connect_open_block(
+        &mut self,
+        block: &ConnectedBlock,
+        only: Option<ModuleId>,
+    ) -> Result<(), IndexerError> {
+        if let Err(error) = self.connect_modules(block, only) {
+            self.writer.abandon_block();
+            return Err(error);
+        }
+        self.writer.end_block()?;
+        self.waiting.push(block.id);
+        if self.writer.pending_bytes() >= self.options.commit_bytes
+            || self.last_commit.elapsed() >= self.options.commit_interval
+        {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    fn connect_modules(&mut self, block: &ConnectedBlock, only: Option<ModuleId>) -> Result<(), IndexerError> {
+        for module in &mut self.modules {
+            let schema = module.schema();
+            if only.is_some_and(|only| only != schema.id) {
+                continue;
+            }
+            let mut rows = self.writer.module(schema.id)?;
+            module.connect(block, &mut rows).map_err(|source| IndexerError::Module {
+                module: schema.name,
+                block: block.id,
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Commits what waits, durable when this returns.
+    ///
+    /// # Errors
+    /// The store failed (disk full, I/O); committed blocks stay readable.
+    pub fn commit(&mut self) -> Result<(), IndexerError> {
+        self.last_commit = Instant::now();
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.writer.commit(true)?;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// Undoes the newest block.
+    ///
+    /// # Errors
+    /// The undo window is exhausted (the message names the ways out), or the store failed.
+    pub fn undo(&mut self) -> Result<BlockRecord, IndexerError> {
+        self.commit()?;
+        Ok(self.writer.undo_block()?)
+    }
+
+    /// Blocks applied and waiting for a commit.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The chain as applied, for the follower.
+    pub fn local_chain(&self) -> impl LocalChain + use<> {
+        AppliedChain { snapshot: self.store.snapshot(), waiting: self.waiting.clone() }
+    }
+}
+
+/// The committed chain with the waiting blocks on top.
+struct AppliedChain {
+    snapshot: paraffin_store::Snapshot,
+    waiting: Vec<BlockId>,
+}
+
+impl LocalChain for AppliedChain {
+    fn tip(&self) -> Option<BlockId> {
+        self.waiting.last().copied().or_else(|| self.snapshot.tip().map(|record| record.id))
+    }
+
+    fn hash_at(&self, height: Height) -> Option<BlockHash> {
+        if let Some(block) = self.waiting.iter().find(|block| block.height == height) {
+            return Some(block.hash);
+        }
+        match self.snapshot.block(height) {
+            Ok(record) => record.map(|record| record.id.hash),
+            Err(error) => {
+                tracing::error!(%error, height, "the block record cannot be read");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+use paraffin_primitives::{BlockId, ConnectedBlock};
+use paraffin_store::{ModuleId, Rewound};
+
+use crate::{Indexer, IndexerError};
+
+/// What a re-run is going to do, told before the long part starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReindexPlan {
+    /// Module that is run again.
+    pub module: ModuleId,
+    /// How its tables were brought back.
+    pub rewound: Rewound,
+    /// First height that will be applied again.
+    pub from: u32,
+    /// Last height.
+    pub to: u32,
+}
+
+impl Indexer {
+    /// Brings the tables of the module called `name` back to what they were before block `from`; the other modules stay.
+    /// [`Indexer::catch_up`] then applies the blocks again.
+    ///
+    /// # Errors
+    /// The module does not exist, `from` lies above the tip, or the store failed.
+    pub fn rewind_module(&mut self, name: &str, from: u32) -> Result<ReindexPlan, IndexerError> {
+        let Some(schema) = self.modules().iter().map(|module| module.schema()).find(|schema| schema.name == name)
+        else {
+            let known = self.modules().iter().map(|module| module.schema().name).collect::<Vec<_>>().join(", ");
+            return Err(IndexerError::UnknownModule { name: name.to_owned(), known });
+        };
+        let tip = self.tip().map_or(0, |record| record.id.height);
+        if from > tip {
+            return Err(IndexerError::AboveTip { from, tip });
+        }
+        self.commit()?;
+        let rewound = self.writer().rewind_module(schema.id, from.checked_sub(1))?;
+        let first = self.writer().next_replay(schema.id)?.map_or(tip, |block| block.height);
+        Ok(ReindexPlan { module: schema.id, rewound, from: first, to: tip })
+    }
+
+    /// The next block that some module still has to see although the index has it, with the module: after a re-run that
+    /// was broken off, or with a module that is new in this build.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn next_missing(&mut self) -> Result<Option<(ModuleId, BlockId)>, IndexerError> {
+        let modules: Vec<ModuleId> = self.modules().iter().map(|module| module.schema().id).collect();
+        for module in modules {
+            if let Some(block) = self.writer().next_replay(module)? {
+                return Ok(Some((module, block)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Applies `block`, which the index has, to one module that has not seen it.
+    ///
+    /// # Errors
+    /// The module or the store refused; the block leaves no trace.
+    pub fn catch_up(&mut self, module: ModuleId, block: &ConnectedBlock) -> Result<(), IndexerError> {
+        self.writer().replay_block(module, block.id)?;
+        self.connect_open_block(block, Some(module))
+    }
+}
