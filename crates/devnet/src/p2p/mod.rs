@@ -1,0 +1,196 @@
+//! The node as a peer: it accepts connections, serves blocks and transactions, and takes them from others.
+
+mod intake;
+mod peer;
+mod serving;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bitcoin::p2p::ServiceFlags;
+use parking_lot::Mutex;
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+
+use crate::node::Node;
+
+/// The version of the protocol that is spoken: with `wtxidrelay` (BIP339).
+pub(crate) const PROTOCOL_VERSION: u32 = 70_016;
+/// How the node names itself.
+pub(crate) const USER_AGENT: &str = "/Paraffin:0.1.0(devnet)/";
+
+/// What the node offers to peers.
+pub(crate) fn our_services() -> ServiceFlags {
+    ServiceFlags::NETWORK | ServiceFlags::WITNESS | ServiceFlags::NETWORK_LIMITED
+}
+
+/// Names of the services that are known.
+pub(crate) fn service_names(services: ServiceFlags) -> Vec<&'static str> {
+    let known = [
+        (ServiceFlags::NETWORK, "NETWORK"),
+        (ServiceFlags::BLOOM, "BLOOM"),
+        (ServiceFlags::WITNESS, "WITNESS"),
+        (ServiceFlags::COMPACT_FILTERS, "COMPACT_FILTERS"),
+        (ServiceFlags::NETWORK_LIMITED, "NETWORK_LIMITED"),
+        (ServiceFlags::P2P_V2, "P2P_V2"),
+    ];
+    known.into_iter().filter(|(flag, _)| services.has(*flag)).map(|(_, name)| name).collect()
+}
+
+/// How many peers there may be and how long they may be silent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) peers_max: usize,
+    /// Time from the connection to the end of the handshake.
+    pub(crate) handshake: Duration,
+    /// Time without a message after which a peer is dropped.
+    pub(crate) idle: Duration,
+    /// Time between two pings.
+    pub(crate) ping: Duration,
+    /// Time that a peer may take to read one message of ours.
+    pub(crate) write: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            peers_max: 64,
+            handshake: Duration::from_mins(1),
+            idle: Duration::from_mins(20),
+            ping: Duration::from_mins(2),
+            write: Duration::from_mins(1),
+        }
+    }
+}
+
+/// What is known of a connected peer; times are Unix seconds.
+#[derive(Debug, Clone)]
+pub(crate) struct PeerInfo {
+    pub(crate) id: u64,
+    pub(crate) addr: SocketAddr,
+    pub(crate) services: ServiceFlags,
+    pub(crate) version: u32,
+    pub(crate) user_agent: String,
+    pub(crate) start_height: i32,
+    pub(crate) relay: bool,
+    pub(crate) connected: u64,
+    pub(crate) last_send: u64,
+    pub(crate) last_receive: u64,
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    /// Highest block that the peer was sent or sent us.
+    pub(crate) synced_height: u32,
+    /// Lowest feerate that the peer wants to hear of, in satoshis per 1,000 virtual bytes.
+    pub(crate) fee_filter: u64,
+    /// Round trip of the last ping, as decimal seconds.
+    pub(crate) ping_seconds: Option<String>,
+}
+
+/// A connected peer, as the rest of the node sees it.
+pub(crate) struct PeerHandle {
+    pub(crate) info: Mutex<PeerInfo>,
+    ping: Notify,
+}
+
+/// All connected peers.
+#[derive(Default)]
+pub(crate) struct Peers {
+    next_id: AtomicU64,
+    connected: Mutex<BTreeMap<u64, Arc<PeerHandle>>>,
+}
+
+impl Peers {
+    /// What is known of every peer, in order of connection.
+    pub(crate) fn list(&self) -> Vec<PeerInfo> {
+        self.connected.lock().values().map(|peer| peer.info.lock().clone()).collect()
+    }
+
+    /// Pings every peer soon.
+    pub(crate) fn ping_all(&self) {
+        for peer in self.connected.lock().values() {
+            peer.ping.notify_one();
+        }
+    }
+
+    /// A place for a new peer, unless all are taken.
+    fn join(&self, addr: SocketAddr, peers_max: usize) -> Option<Arc<PeerHandle>> {
+        let mut connected = self.connected.lock();
+        if connected.len() >= peers_max {
+            return None;
+        }
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let now = unix_now();
+        let info = PeerInfo {
+            id,
+            addr,
+            services: ServiceFlags::NONE,
+            version: 0,
+            user_agent: String::new(),
+            start_height: -1,
+            relay: false,
+            connected: now,
+            last_send: 0,
+            last_receive: 0,
+            bytes_sent: 0,
+            bytes_received: 0,
+            synced_height: 0,
+            fee_filter: 0,
+            ping_seconds: None,
+        };
+        let handle = Arc::new(PeerHandle { info: Mutex::new(info), ping: Notify::new() });
+        connected.insert(id, Arc::clone(&handle));
+        Some(handle)
+    }
+
+    fn leave(&self, id: u64) {
+        self.connected.lock().remove(&id);
+    }
+}
+
+pub(crate) fn unix_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
+}
+
+/// Accepts peers until `stop` turns true, then drops them all.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    node: Arc<Node>,
+    peers: Arc<Peers>,
+    limits: Limits,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut tasks = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = tasks.join_next() => continue,
+            _ = stop.wait_for(|stop| *stop) => break,
+        };
+        let (stream, addr) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%error, "the devnet could not accept a peer");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let Some(handle) = peers.join(addr, limits.peers_max) else {
+            tracing::debug!(%addr, "a peer was turned away: all places are taken");
+            continue;
+        };
+        let (node, peers) = (Arc::clone(&node), Arc::clone(&peers));
+        tasks.spawn(async move {
+            let id = handle.info.lock().id;
+            if let Err(error) = peer::run(stream, node, handle, limits).await {
+                tracing::debug!(%addr, %error, "a peer left");
+            }
+            peers.leave(id);
+        });
+    }
+    tasks.shutdown().await;
+}

@@ -1,0 +1,13 @@
+//! The devnet from outside: its rules by direct calls, its protocols over the network, and, where a `bitcoind` is at hand,
+//! side by side with Bitcoin Core.
+
+mod consensus;
+mod core;
+mod hostile;
+mod mempool;
+mod p2p;
+mod reorg;
+mod rest;
+mod rpc;
+mod scenario;
+mod support;
