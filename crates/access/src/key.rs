@@ -1,0 +1,136 @@
+use std::fmt;
+use std::str::FromStr;
+
+use sha2::{Digest, Sha256};
+
+use crate::AccessError;
+
+/// Number of random bytes in a key; its text has twice as many hex digits.
+const KEY_BYTES: usize = 16;
+
+/// An API key: 16 random bytes, written as 32 hex digits (seed A, "API key").
+///
+/// Upper-case digits are accepted and mean the same key. Neither `Debug` nor `Display` shows more than the first four
+/// digits; [`ApiKey::reveal`] is for the one moment at which a new key is handed to its owner.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey([u8; KEY_BYTES]);
+
+/// SHA-256 of a key's 32 lower-case hex digits: all that is ever stored of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyDigest(pub [u8; 32]);
+
+/// The text is not 32 hex digits.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("an API key has 32 hex digits")]
+pub struct ParseApiKeyError;
+
+impl ApiKey {
+    /// A new key from the operating system's randomness.
+    ///
+    /// # Errors
+    /// [`AccessError::NoRandomness`] when the operating system has none.
+    pub fn generate() -> Result<Self, AccessError> {
+        let mut bytes = [0; KEY_BYTES];
+        getrandom::fill(&mut bytes).map_err(|error| AccessError::NoRandomness(error.to_string()))?;
+        Ok(Self(bytes))
+    }
+
+    /// The 32 lower-case hex digits.
+    pub fn reveal(&self) -> String {
+        use fmt::Write as _;
+        self.0.iter().fold(String::with_capacity(2 * KEY_BYTES), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    /// The first four digits, by which lists and logs name a key.
+    pub fn prefix(&self) -> String {
+        self.reveal()[..4].to_owned()
+    }
+
+    /// What the store knows the key by.
+    pub fn digest(&self) -> KeyDigest {
+        KeyDigest(Sha256::digest(self.reveal().as_bytes()).into())
+    }
+}
+
+impl FromStr for ApiKey {
+    type Err = ParseApiKeyError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = text.as_bytes();
+        if digits.len() != 2 * KEY_BYTES {
+            return Err(ParseApiKeyError);
+        }
+        let mut bytes = [0; KEY_BYTES];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = 16 * hex_digit(pair[0])? + hex_digit(pair[1])?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+fn hex_digit(digit: u8) -> Result<u8, ParseApiKeyError> {
+    match digit {
+        b'0'..=b'9' => Ok(digit - b'0'),
+        b'a'..=b'f' => Ok(digit - b'a' + 10),
+        b'A'..=b'F' => Ok(digit - b'A' + 10),
+        _ => Err(ParseApiKeyError),
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "ApiKey({}…)", self.prefix())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// row AU01
+    #[test]
+    fn a_generated_key_is_32_lower_case_hex_digits_and_no_two_are_equal() {
+        let first = ApiKey::generate().unwrap();
+        let second = ApiKey::generate().unwrap();
+        assert_ne!(first, second);
+        let text = first.reveal();
+        assert_eq!(text.len(), 32);
+        assert!(text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)), "{text}");
+    }
+
+    #[test]
+    fn thirty_one_and_thirty_three_digits_and_other_characters_are_no_key() {
+        let key = "0123456789abcdef0123456789abcdef";
+        assert!(key.parse::<ApiKey>().is_ok());
+        for text in [
+            "",
+            &key[1..],
+            &format!("{key}0"),
+            "0123456789abcdef0123456789abcdeg",
+            "0123456789abcdef0123456789abcd\u{e9}",
+            &" ".repeat(32),
+        ] {
+            assert_eq!(text.parse::<ApiKey>(), Err(ParseApiKeyError), "{text}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_four_digits_only() {
+        let key: ApiKey = "0123456789abcdef0123456789abcdef".parse().unwrap();
+        assert_eq!(format!("{key:?}"), "ApiKey(0123…)");
+    }
+
+    proptest! {
+        #[test]
+        fn upper_and_lower_case_are_the_same_key(bytes: [u8; 16]) {
+            let key = ApiKey(bytes);
+            let upper: ApiKey = key.reveal().to_uppercase().parse().unwrap();
+            prop_assert_eq!(upper.digest(), key.digest());
+        }
+    }
+}

@@ -1,0 +1,204 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AccessError, ApiKey};
+
+/// A point in time, milliseconds since the Unix epoch. Passed in by the caller.
+pub type UnixMillis = i64;
+
+/// Longest key name, in characters.
+pub const NAME_CHARS_MAX: usize = 128;
+
+/// Number of a key; never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KeyId(pub i64);
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// The plan of a key (seed A, Limits).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Plan {
+    /// 60 requests a minute, 1,000 a day.
+    Free,
+    /// 600 requests a minute, 50,000 a day.
+    Pro,
+    /// Unlimited.
+    Business,
+}
+
+/// The text names no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown plan: use free, pro or business")]
+pub struct ParsePlanError;
+
+impl Plan {
+    /// Lower-case name in the store, in configuration and in answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Pro => "pro",
+            Self::Business => "business",
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for Plan {
+    type Err = ParsePlanError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Free, Self::Pro, Self::Business].into_iter().find(|plan| plan.name() == text).ok_or(ParsePlanError)
+    }
+}
+
+/// What a new key is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewKey {
+    /// Free text, 1 to [`NAME_CHARS_MAX`] characters without control characters.
+    pub name: String,
+    /// Its plan.
+    pub plan: Plan,
+    /// May it do admin operations (ingest, observe, attest)?
+    pub admin: bool,
+    /// May it create and revoke keys through the API?
+    pub management: bool,
+}
+
+impl NewKey {
+    /// A key of the Free plan without any extra right.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), plan: Plan::Free, admin: false, management: false }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), AccessError> {
+        let length = self.name.chars().take(NAME_CHARS_MAX + 1).count();
+        if length == 0 || length > NAME_CHARS_MAX || self.name.chars().any(char::is_control) {
+            return Err(AccessError::InvalidName);
+        }
+        Ok(())
+    }
+}
+
+/// One key as lists show it; the key itself is not known to anyone but its owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// Number of the key.
+    pub id: KeyId,
+    /// Free text given at creation.
+    pub name: String,
+    /// First four hex digits of the key.
+    pub prefix: String,
+    /// Its plan.
+    pub plan: Plan,
+    /// Admin flag.
+    pub admin: bool,
+    /// May manage keys through the API.
+    pub management: bool,
+    /// When the key was made.
+    pub created_at: UnixMillis,
+    /// When a request with the key was last counted.
+    pub last_used_at: Option<UnixMillis>,
+    /// Requests counted so far.
+    pub request_count: i64,
+    /// A rerolled key works until then.
+    pub expires_at: Option<UnixMillis>,
+    /// Since when the key is refused.
+    pub revoked_at: Option<UnixMillis>,
+}
+
+impl KeyRecord {
+    /// Whether the key is accepted at `now`.
+    pub fn is_active(&self, now: UnixMillis) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|expires_at| now < expires_at)
+    }
+}
+
+/// A new key and its record. The only moment at which the key can be read.
+#[derive(Debug, Clone)]
+pub struct CreatedKey {
+    /// The key, to be shown once.
+    pub key: ApiKey,
+    /// What the store knows of it.
+    pub record: KeyRecord,
+}
+
+/// Names one key: by number or by the key itself.
+#[derive(Debug, Clone)]
+pub enum KeySelector {
+    /// By number.
+    Id(KeyId),
+    /// By the key.
+    Key(ApiKey),
+}
+
+impl FromStr for KeySelector {
+    type Err = AccessError;
+
+    /// 32 hex digits are a key, other decimal text is a number.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(key) = text.parse() {
+            return Ok(Self::Key(key));
+        }
+        text.parse().map(|id| Self::Id(KeyId(id))).map_err(|_| AccessError::NoSuchKey)
+    }
+}
+
+/// One line of the audit log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRow {
+    /// Grows by one per line.
+    pub id: i64,
+    /// When.
+    pub at: UnixMillis,
+    /// Who: `cli`, `dev`, or `key:<id>`.
+    pub actor: String,
+    /// What: `create`, `revoke`, `reroll`.
+    pub action: String,
+    /// On what: `key:<id>`.
+    pub subject: String,
+    /// Further words, never a key.
+    pub detail: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_limited_and_hold_no_control_characters() {
+        for (name, accepted) in [
+            ("production-backend".to_owned(), true),
+            ("é".repeat(128), true),
+            ("é".repeat(129), false),
+            ("a".repeat(10_240), false),
+            (String::new(), false),
+            ("line\nbreak".to_owned(), false),
+            ("bell\u{7}".to_owned(), false),
+            ("nul\0".to_owned(), false),
+            ("c1\u{85}".to_owned(), false),
+        ] {
+            assert_eq!(NewKey::named(name.clone()).check().is_ok(), accepted, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_selector_is_a_key_or_a_number() {
+        assert!(matches!("0123456789abcdef0123456789abcdef".parse(), Ok(KeySelector::Key(_))));
+        assert!(matches!("17".parse(), Ok(KeySelector::Id(KeyId(17)))));
+        assert!("0123456789abcdef0123456789abcde".parse::<KeySelector>().is_err());
+        assert!("".parse::<KeySelector>().is_err());
+    }
+}

@@ -1,0 +1,82 @@
+use std::net::{Ipv4Addr, SocketAddr};
+
+use hyper::header::HeaderName;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::Limits;
+
+/// Settings of the gateway; every member has a default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GatewayConfig {
+    /// Where the API listens.
+    pub listen: SocketAddr,
+    /// Where `/metrics` listens; `None`: nowhere. Never the API's own address.
+    pub metrics_listen: Option<SocketAddr>,
+    /// Names of the headers that may carry a key, any letter case (`decisions` 2).
+    pub key_headers: Vec<String>,
+    /// One log line per request.
+    pub access_log: bool,
+    /// All limits.
+    pub limits: Limits,
+}
+
+impl GatewayConfig {
+    /// Finds a value with which nothing could be served.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let limits = &self.limits;
+        for (name, value) in [
+            ("body_bytes_max", limits.body_bytes_max),
+            ("header_bytes_max", limits.header_bytes_max),
+            ("json_depth_max", limits.json_depth_max),
+            ("batch_entries_max", limits.batch_entries_max),
+            ("batch_parallel_max", limits.batch_parallel_max),
+            ("response_bytes_max", limits.response_bytes_max),
+            ("connections_max", limits.connections_max),
+            ("store_reads_max", limits.store_reads_max),
+            ("list_records_max", limits.list_records_max),
+        ] {
+            if value == 0 || value > isize::MAX as usize / 8 {
+                return Err(format!("gateway.limits.{name} must be at least 1 and a sensible number"));
+            }
+        }
+        if limits.large_body_bytes_max < limits.body_bytes_max {
+            return Err("gateway.limits.large_body_bytes_max must not be below body_bytes_max".to_owned());
+        }
+        match self.key_headers.iter().find(|name| HeaderName::try_from(name.as_str()).is_err()) {
+            Some(name) => Err(format!("gateway.key_headers holds `{}`, which is no header name", name.escape_debug())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Default for GatewayConfig {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8787)),
+            metrics_listen: None,
+            key_headers: vec!["x-service-api-key".to_owned(), "x-subfrost-api-key".to_owned()],
+            access_log: true,
+            limits: Limits::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_with_which_nothing_could_be_served_are_named() {
+        assert_eq!(GatewayConfig::default().check(), Ok(()));
+        let with = |change: fn(&mut GatewayConfig)| {
+            let mut config = GatewayConfig::default();
+            change(&mut config);
+            config.check().unwrap_err()
+        };
+        assert!(with(|config| config.limits.connections_max = 0).contains("connections_max"));
+        assert!(with(|config| config.limits.store_reads_max = usize::MAX).contains("store_reads_max"));
+        assert!(with(|config| config.limits.large_body_bytes_max = 1).contains("large_body_bytes_max"));
+        assert!(with(|config| config.key_headers.push("a b".to_owned())).contains("key_headers"));
+    }
+}

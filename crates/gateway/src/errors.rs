@@ -1,0 +1,208 @@
+use std::borrow::Cow;
+
+use hyper::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Codes of JSON-RPC errors (seed A, Errors; `decisions` 2.2).
+pub mod rpc_code {
+    /// The body is not JSON.
+    pub const PARSE_ERROR: i64 = -32700;
+    /// The body is JSON but no request.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// No such method.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The parameters do not fit the method.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// Something failed on our side.
+    pub const INTERNAL: i64 = -32603;
+    /// The caller may not do this.
+    pub const NOT_ALLOWED: i64 = -32001;
+    /// What was asked for does not exist: an unknown transaction, block or output of the `esplora_*` family.
+    pub const NOT_FOUND: i64 = -32004;
+}
+
+/// The error of one JSON-RPC call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RpcError {
+    /// See [`rpc_code`]; errors of the node keep the node's code.
+    pub code: i64,
+    /// For the caller: no stack trace, path, SQL, upstream address or key.
+    pub message: Cow<'static, str>,
+    /// Further machine-readable members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+impl RpcError {
+    /// An error without `data`.
+    pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    fn with_code(code: i64, message: &'static str, stable: &'static str) -> Self {
+        Self { code, message: message.into(), data: Some(json!({ "code": stable })) }
+    }
+
+    /// -32601, for an unknown method or family.
+    pub fn method_not_found() -> Self {
+        Self::new(rpc_code::METHOD_NOT_FOUND, "Method not found")
+    }
+
+    /// -32602 with a sentence that names the parameter.
+    pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(rpc_code::INVALID_PARAMS, message)
+    }
+
+    /// -32600 with a sentence that says what is wrong with the request.
+    pub fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(rpc_code::INVALID_REQUEST, message)
+    }
+
+    /// -32004: what was asked for does not exist.
+    pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code: rpc_code::NOT_FOUND, message: message.into(), data: Some(json!({ "code": "NOT_FOUND" })) }
+    }
+
+    /// -32603 that tells the caller nothing; the reason goes to the log.
+    pub fn internal(reason: &dyn std::fmt::Display) -> Self {
+        tracing::error!(reason = %crate::redact::redact(&reason.to_string()), "a call failed inside");
+        Self::panicked()
+    }
+
+    pub(crate) fn panicked() -> Self {
+        Self::with_code(rpc_code::INTERNAL, "Internal error", "INTERNAL_ERROR")
+    }
+
+    /// -32603: the handler took longer than its limit.
+    pub fn timeout() -> Self {
+        Self::with_code(rpc_code::INTERNAL, "timeout", "TIMEOUT")
+    }
+
+    /// -32603: the Bitcoin node cannot be asked at the moment.
+    pub fn upstream_unavailable() -> Self {
+        Self::with_code(rpc_code::INTERNAL, "the Bitcoin node is not available", "UPSTREAM_UNAVAILABLE")
+    }
+
+    /// -32603: nothing has been indexed yet.
+    pub fn starting() -> Self {
+        Self::with_code(rpc_code::INTERNAL, "the index holds no block yet", "STARTING")
+    }
+
+    /// -32603: the answer is larger than answers may be.
+    pub fn response_too_large() -> Self {
+        Self::with_code(rpc_code::INTERNAL, "the answer is too large", "RESPONSE_TOO_LARGE")
+    }
+}
+
+/// The error of one REST request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestError {
+    /// HTTP status, also the `statusCode` of the body.
+    pub status: StatusCode,
+    /// Stable word for programs.
+    pub code: &'static str,
+    /// Sentence for people; the same rules as for [`RpcError::message`].
+    pub message: Cow<'static, str>,
+}
+
+impl RestError {
+    /// Any status with its stable code.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, code, message: message.into() }
+    }
+
+    /// 400; the sentence names the field.
+    pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST", message)
+    }
+
+    /// 404.
+    pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", message)
+    }
+
+    /// 500 that tells the caller nothing; the reason goes to the log.
+    pub fn internal(reason: &dyn std::fmt::Display) -> Self {
+        tracing::error!(reason = %crate::redact::redact(&reason.to_string()), "a request failed inside");
+        Self::panicked()
+    }
+
+    pub(crate) fn panicked() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", "Internal error")
+    }
+
+    /// 503: nothing has been indexed yet.
+    pub fn starting() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "STARTING", "the index holds no block yet")
+    }
+}
+
+/// A request that is turned away before any surface sees it (`decisions` 2.2, 1.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    InvalidApiKey,
+    OriginNotAllowed,
+    AuthUnavailable,
+    BodyTooLarge,
+    HeadersTooLarge,
+    BodyTooSlow,
+    BodyBroken,
+    HandlerTimeout,
+    NotFound,
+    SurfaceNotAvailable,
+    /// The verbs that the path takes.
+    WrongVerb(&'static str),
+    Internal,
+}
+
+impl Refusal {
+    /// Status, stable code, JSON-RPC code, message.
+    pub(crate) const fn parts(self) -> (StatusCode, &'static str, i64, &'static str) {
+        use rpc_code::{INTERNAL, INVALID_REQUEST, METHOD_NOT_FOUND, NOT_ALLOWED};
+        match self {
+            Self::InvalidApiKey => {
+                (StatusCode::UNAUTHORIZED, "INVALID_API_KEY", NOT_ALLOWED, "Invalid or missing API key")
+            }
+            Self::OriginNotAllowed => {
+                (StatusCode::FORBIDDEN, "ORIGIN_NOT_ALLOWED", NOT_ALLOWED, "This origin is not registered")
+            }
+            Self::AuthUnavailable => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "AUTH_UNAVAILABLE",
+                NOT_ALLOWED,
+                "The key store cannot be consulted, so nobody is served; this is not an outage to retry through",
+            ),
+            Self::BodyTooLarge => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", INVALID_REQUEST, "The request body is too large")
+            }
+            Self::HeadersTooLarge => (
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "HEADERS_TOO_LARGE",
+                INVALID_REQUEST,
+                "The request headers are too large",
+            ),
+            Self::BodyTooSlow => {
+                (StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", INVALID_REQUEST, "The request body came too slowly")
+            }
+            Self::BodyBroken => {
+                (StatusCode::BAD_REQUEST, "INVALID_REQUEST", INVALID_REQUEST, "The request body could not be read")
+            }
+            Self::HandlerTimeout => (StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", INTERNAL, "timeout"),
+            Self::NotFound => (StatusCode::NOT_FOUND, "NOT_FOUND", METHOD_NOT_FOUND, "There is nothing at this path"),
+            Self::SurfaceNotAvailable => (
+                StatusCode::NOT_FOUND,
+                "SURFACE_NOT_AVAILABLE",
+                METHOD_NOT_FOUND,
+                "This surface is not part of this build",
+            ),
+            Self::WrongVerb(_) => (
+                StatusCode::METHOD_NOT_ALLOWED,
+                "METHOD_NOT_ALLOWED",
+                INVALID_REQUEST,
+                "This path does not take this HTTP method",
+            ),
+            Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", INTERNAL, "Internal error"),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+use hyper::StatusCode;
+use serde::Serialize;
+
+use crate::respond::Reply;
+use crate::state::{IndexingStatus, Shared, unix_millis};
+
+/// An index that far behind the node is still ready: it is just taking in new blocks.
+const BLOCKS_BEHIND_MAX: u32 = 6;
+
+/// `status` of `/v4/api/health` (`decisions` 12.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HealthStatus {
+    /// All is well.
+    Ok,
+    /// Not yet caught up with the node.
+    Starting,
+    /// Serving what is indexed, while the node is away.
+    Degraded,
+    /// Indexing has stopped and will not go on by itself.
+    Stalled,
+}
+
+#[derive(Serialize)]
+struct Health {
+    status: HealthStatus,
+    timestamp: i64,
+    network: &'static str,
+    height: Option<u32>,
+    node: NodeHealth,
+}
+
+#[derive(Serialize)]
+struct NodeHealth {
+    reachable: bool,
+    height: Option<u32>,
+    /// A class, since the text of an error could tell where the node is.
+    error: Option<&'static str>,
+}
+
+pub(crate) fn status(height: Option<u32>, indexing: IndexingStatus, node_reachable: bool) -> HealthStatus {
+    match indexing {
+        IndexingStatus::Stopped => HealthStatus::Stalled,
+        // Started while the node is away: what is indexed is served all the same.
+        IndexingStatus::Starting if height.is_some() && !node_reachable => HealthStatus::Degraded,
+        IndexingStatus::Starting => HealthStatus::Starting,
+        IndexingStatus::Importing { blocks_left } if blocks_left > BLOCKS_BEHIND_MAX => HealthStatus::Starting,
+        _ if height.is_none() => HealthStatus::Starting,
+        _ if !node_reachable => HealthStatus::Degraded,
+        _ => HealthStatus::Ok,
+    }
+}
+
+/// JSON health: 200 when all is well or only the node is away, 503 otherwise.
+pub(crate) fn json(shared: &Shared) -> Reply {
+    let height = shared.chain.snapshot().tip().map(|record| record.id.height);
+    let node = shared.node.status();
+    let status = status(height, shared.chain.indexing(), node.reachable);
+    let health = Health {
+        status,
+        timestamp: unix_millis() / 1000,
+        network: shared.chain.network().name(),
+        height,
+        node: NodeHealth {
+            reachable: node.reachable,
+            height: node.height,
+            error: if node.reachable { node.error.map(|_| "invalid_answer") } else { Some("unavailable") },
+        },
+    };
+    let code = match status {
+        HealthStatus::Ok | HealthStatus::Degraded => StatusCode::OK,
+        HealthStatus::Starting | HealthStatus::Stalled => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    match serde_json::to_vec(&health) {
+        Ok(body) => Reply::json(code, body),
+        Err(_) => Reply::empty(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}
+
+/// Plain `OK`: the process answers.
+pub(crate) fn plain() -> Reply {
+    Reply::text(StatusCode::OK, "OK")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_follows_the_index_first_and_the_node_second() {
+        use HealthStatus::{Degraded, Ok, Stalled, Starting};
+        use IndexingStatus as Indexing;
+        for (height, indexing, reachable, expected) in [
+            (Some(7), Indexing::Synced, true, Ok),
+            (Some(7), Indexing::Synced, false, Degraded),
+            (Some(7), Indexing::Importing { blocks_left: 1 }, true, Ok),
+            (Some(7), Indexing::Importing { blocks_left: 7 }, true, Starting),
+            (Some(7), Indexing::Starting, false, Degraded),
+            (Some(7), Indexing::Starting, true, Starting),
+            (None, Indexing::Starting, false, Starting),
+            (None, Indexing::Synced, true, Starting),
+            (Some(7), Indexing::Stopped, true, Stalled),
+            (None, Indexing::Stopped, false, Stalled),
+        ] {
+            assert_eq!(status(height, indexing, reachable), expected, "{height:?} {indexing:?} {reachable}");
+        }
+    }
+}

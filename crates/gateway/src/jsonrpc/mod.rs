@@ -1,0 +1,12 @@
+//! JSON-RPC: the envelope (pure), parameters, and the running of single calls and batches.
+
+mod batch;
+mod envelope;
+mod params;
+mod scan;
+
+pub(crate) use batch::{CatchPanic, answer};
+pub use envelope::Flavour;
+pub use params::Params;
+pub(crate) use params::parse_unsigned;
+pub(crate) use scan::{nests_deeper_than, top_level_method};

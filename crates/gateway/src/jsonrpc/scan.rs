@@ -1,0 +1,158 @@
+//! Looks into JSON text without parsing it, for what must be known before it may be parsed.
+
+/// Whether arrays and objects nest deeper than `limit`. Text that is no JSON gives some answer, and never a panic.
+pub(crate) fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    for &byte in text {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'[' | b'{' => {
+                depth += 1;
+                if depth > limit {
+                    return true;
+                }
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The `method` of a single request, found in the beginning of its body; `None` when it does not stand there.
+///
+/// A body larger than the ordinary limit is read on only for methods that may have one, so the method must come before the
+/// large parameter, as in what all known clients send.
+pub(crate) fn top_level_method(beginning: &[u8]) -> Option<&[u8]> {
+    let mut at = skip_space(beginning, 0);
+    if beginning.get(at) != Some(&b'{') {
+        return None;
+    }
+    at += 1;
+    loop {
+        at = skip_space(beginning, at);
+        let (name, after) = string_at(beginning, at)?;
+        at = skip_space(beginning, after);
+        if beginning.get(at) != Some(&b':') {
+            return None;
+        }
+        at = skip_space(beginning, at + 1);
+        if name == b"method" {
+            return string_at(beginning, at).map(|(method, _)| method);
+        }
+        at = skip_space(beginning, skip_value(beginning, at)?);
+        if beginning.get(at) != Some(&b',') {
+            return None;
+        }
+        at += 1;
+    }
+}
+
+fn skip_space(text: &[u8], mut at: usize) -> usize {
+    while text.get(at).is_some_and(u8::is_ascii_whitespace) {
+        at += 1;
+    }
+    at
+}
+
+/// The bytes between the quotes, escapes left as they are, and the place after the closing quote.
+fn string_at(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    if text.get(at) != Some(&b'"') {
+        return None;
+    }
+    let start = at + 1;
+    let mut end = start;
+    loop {
+        match text.get(end)? {
+            b'"' => return Some((&text[start..end], end + 1)),
+            b'\\' => end += 2,
+            _ => end += 1,
+        }
+    }
+}
+
+/// The place after the value that starts at `at`.
+fn skip_value(text: &[u8], at: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut place = at;
+    loop {
+        match text.get(place)? {
+            b'"' => place = string_at(text, place)?.1,
+            b'[' | b'{' => {
+                depth += 1;
+                place += 1;
+            }
+            b']' | b'}' => {
+                if depth == 0 {
+                    return Some(place);
+                }
+                depth -= 1;
+                place += 1;
+            }
+            b',' if depth == 0 => return Some(place),
+            _ => place += 1,
+        }
+        if depth == 0 && matches!(text.get(place), Some(b',' | b'}')) {
+            return Some(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn depth_counts_brackets_outside_strings() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(!nests_deeper_than(nested(64).as_bytes(), 64));
+        assert!(nests_deeper_than(nested(65).as_bytes(), 64));
+        assert!(nests_deeper_than(format!("{{\"a\":{}}}", nested(64)).as_bytes(), 64));
+        assert!(!nests_deeper_than(format!("\"{}\\\"{}\"", "[".repeat(80), "[".repeat(80)).as_bytes(), 64));
+        assert!(!nests_deeper_than("[],".repeat(100).as_bytes(), 64));
+    }
+
+    #[test]
+    fn the_method_is_found_wherever_it_stands_before_the_end_of_the_beginning() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(top_level_method(text.as_bytes()), expected.map(str::as_bytes), "{text}");
+        };
+        check(r#"{"method":"btc_sendrawtransaction","params":["00"#, Some("btc_sendrawtransaction"));
+        check(r#" { "jsonrpc" : "2.0", "id" : {"method":"no"} , "method" : "m" "#, Some("m"));
+        check(r#"{"id":[1,{"a":"]}"}],"x":null,"y":-1e5,"method":"m""#, Some("m"));
+        check(r#"{"id":"\"method\":\"no\"","method":"m""#, Some("m"));
+        check(r#"{"params":["00000"#, None);
+        check(r#"[{"method":"m"}]"#, None);
+        check(r#"{"method":5}"#, None);
+        check(r#"{"method":"m"#, None);
+        check("", None);
+        check("{", None);
+        check(r#"{"a":1}"#, None);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes: Vec<u8>) {
+            let _ = nests_deeper_than(&bytes, 3);
+            let _ = top_level_method(&bytes);
+        }
+
+        #[test]
+        fn json_like_bytes_never_panic(text in r#"[\[\]{}":,\\a1 ]{0,60}"#) {
+            let _ = nests_deeper_than(text.as_bytes(), 3);
+            let _ = top_level_method(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The HTTP server of an instance: who may call, how requests and answers are wrapped, and one file per surface.
+//!
+//! Invariant: a surface parses, calls one room, and renders; it holds no rule of the data that it serves.
+//!
+//! # Rules of the wire that are ours to settle
+//!
+//! | question | answer |
+//! |---|---|
+//! | JSON nested deeper than the limit | -32600, `id` null, before anything else is looked at |
+//! | what may be larger than an ordinary body | a single JSON-RPC request for one of three methods whose `method` stands within the first 4 MiB |
+//! | what an `esplora_*` method did not find | -32004 with `data.code` `NOT_FOUND` |
+//! | a surface of the table that this build lacks | HTTP 404 `SURFACE_NOT_AVAILABLE`, after the key has been checked |
+//! | empty path segments | skipped, so `//` means `/`, and an empty key is no key |
+//! | a call that takes too long | alone: HTTP 504 with -32603 `timeout`; in a batch: an entry -32603 `timeout` |
+//! | `X-Request-Id` of the caller | kept when it has at most 64 harmless characters and could be no key |
+#![forbid(unsafe_code)]
+
+mod body;
+mod callers;
+mod config;
+mod cors;
+mod errors;
+mod health;
+mod jsonrpc;
+mod limits;
+mod metrics;
+mod redact;
+mod request;
+mod respond;
+mod rest;
+mod routes;
+mod server;
+mod state;
+mod surfaces;
+
+pub use config::GatewayConfig;
+pub use errors::{RestError, RpcError, rpc_code};
+pub use jsonrpc::{Flavour, Params};
+pub use limits::Limits;
+pub use metrics::Metrics;
+pub use redact::{redact, redacted_key};
+pub use respond::Reply;
+pub use routes::KeyedSurface;
+pub use server::{Gateway, GatewayError};
+pub use state::{BoxFuture, Caller, ChainState, GatewayParts, IndexingStatus, Node, ReadAbandoned, RequestContext};
+pub use surfaces::esplora::NodeTransactions;
+pub use surfaces::{HttpRequest, HttpSurface, KeyedHandler, RpcResult, RpcSurface};

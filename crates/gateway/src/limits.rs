@@ -1,0 +1,83 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Every limit of the gateway, in one place (`decisions` 1.5). Sizes in bytes, times in milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Largest request body.
+    pub body_bytes_max: usize,
+    /// Largest body of the calls that carry transactions, blocks or archives.
+    pub large_body_bytes_max: usize,
+    /// Largest request head (request line and headers); beyond it 431.
+    pub header_bytes_max: usize,
+    /// Deepest nesting of arrays and objects in a JSON body.
+    pub json_depth_max: usize,
+    /// Most entries in a JSON-RPC batch.
+    pub batch_entries_max: usize,
+    /// Calls of one batch that run at the same time.
+    pub batch_parallel_max: usize,
+    /// Largest JSON-RPC answer; beyond it -32603 `RESPONSE_TOO_LARGE`.
+    pub response_bytes_max: usize,
+    /// A client must have sent the whole head within this time; also how long an idle connection is kept.
+    pub header_read_timeout_ms: u64,
+    /// A client must have sent the whole body within this time.
+    pub body_read_timeout_ms: u64,
+    /// A client must take some bytes of the answer within this time.
+    pub write_timeout_ms: u64,
+    /// A handler must have answered within this time; beyond it 504, on JSON-RPC -32603 `timeout`.
+    pub handler_timeout_ms: u64,
+    /// Requests in flight get this long to finish when the server stops.
+    pub shutdown_timeout_ms: u64,
+    /// Open connections; further ones wait in the listen queue.
+    pub connections_max: usize,
+    /// Long reads of the store that run at the same time.
+    pub store_reads_max: usize,
+    /// Unspent outputs in one answer; an address with more needs a `limit`.
+    pub list_records_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes_max: 4 << 20,
+            large_body_bytes_max: 32 << 20,
+            header_bytes_max: 32 << 10,
+            json_depth_max: 64,
+            batch_entries_max: 1000,
+            batch_parallel_max: 8,
+            response_bytes_max: 64 << 20,
+            header_read_timeout_ms: 10_000,
+            body_read_timeout_ms: 10_000,
+            write_timeout_ms: 30_000,
+            handler_timeout_ms: 30_000,
+            shutdown_timeout_ms: 5_000,
+            connections_max: 4096,
+            store_reads_max: 32,
+            list_records_max: 400_000,
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) const fn header_read_timeout(&self) -> Duration {
+        Duration::from_millis(self.header_read_timeout_ms)
+    }
+
+    pub(crate) const fn body_read_timeout(&self) -> Duration {
+        Duration::from_millis(self.body_read_timeout_ms)
+    }
+
+    pub(crate) const fn write_timeout(&self) -> Duration {
+        Duration::from_millis(self.write_timeout_ms)
+    }
+
+    pub(crate) const fn handler_timeout(&self) -> Duration {
+        Duration::from_millis(self.handler_timeout_ms)
+    }
+
+    pub(crate) const fn shutdown_timeout(&self) -> Duration {
+        Duration::from_millis(self.shutdown_timeout_ms)
+    }
+}

@@ -1,0 +1,68 @@
+use paraffin_access::ApiKey;
+
+/// Hex runs at least this long are treated as keys, or as what someone took for one.
+const SUSPICIOUS_RUN: usize = 24;
+/// Length of a transaction id or a block hash, which may be shown.
+const HASH_DIGITS: usize = 64;
+/// Digits of a key that may be shown.
+const SHOWN: usize = 4;
+
+/// `text` with everything in it that is or could be a key cut to its first four characters and `…` (`decisions` 1.7).
+///
+/// Longer than a key's own 32 digits on purpose: a key with a digit too few or too many is still most of a secret.
+/// A run of exactly 64 digits is a hash and stays.
+pub fn redact(text: &str) -> String {
+    let mut redacted = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let run = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        if run >= SUSPICIOUS_RUN && run != HASH_DIGITS {
+            redacted.push_str(&rest[..SHOWN]);
+            redacted.push('…');
+        } else {
+            redacted.push_str(&rest[..run]);
+        }
+        rest = &rest[run..];
+        let other = rest.bytes().take_while(|byte| !byte.is_ascii_hexdigit()).count();
+        redacted.push_str(&rest[..other]);
+        rest = &rest[other..];
+    }
+    redacted
+}
+
+/// How logs name a key: its first four digits and `…`.
+pub fn redacted_key(key: &ApiKey) -> String {
+    format!("{}…", key.prefix())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keys_near_keys_and_keys_inside_words_are_cut_and_hashes_stay() {
+        let key = "0123456789abcdef0123456789ABCDEF";
+        let hash = "a".repeat(64);
+        for (text, expected) in [
+            (format!("/v4/{key}/mempool"), "/v4/0123…/mempool".to_owned()),
+            (format!("/v4/{}", &key[1..]), "/v4/1234…".to_owned()),
+            (format!("/v4/{key}0"), "/v4/0123…".to_owned()),
+            (format!("x={key};y={key}"), "x=0123…;y=0123…".to_owned()),
+            (format!("tx {hash}"), format!("tx {hash}")),
+            ("/v4/api/get-alkanes".to_owned(), "/v4/api/get-alkanes".to_owned()),
+            ("é0123".to_owned(), "é0123".to_owned()),
+        ] {
+            assert_eq!(redact(&text), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_between_other_characters_never_survives(before in "[^0-9a-fA-F]{0,8}", after in "[^0-9a-fA-F]{0,8}", key in "[0-9a-fA-F]{32}") {
+            let redacted = redact(&format!("{before}{key}{after}"));
+            prop_assert!(!redacted.contains(&key[4..]));
+            prop_assert!(redacted.starts_with(&before) && redacted.ends_with(&after));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+use bytes::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{HeaderMap, StatusCode};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::errors::{Refusal, RestError, RpcError};
+use crate::routes::ErrorForm;
+
+/// An answer before the headers that every answer carries.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// HTTP status.
+    pub status: StatusCode,
+    /// Headers of this answer alone.
+    pub headers: HeaderMap,
+    /// Body; its length is sent as `Content-Length`.
+    pub body: Bytes,
+}
+
+impl Reply {
+    /// A JSON answer, `Content-Type: application/json` exactly (`decisions` 1.1).
+    pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
+        Self::with_type(status, "application/json", body)
+    }
+
+    /// A plain text answer.
+    pub fn text(status: StatusCode, body: impl Into<Bytes>) -> Self {
+        Self::with_type(status, "text/plain", body)
+    }
+
+    /// An answer without a body.
+    pub fn empty(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new(), body: Bytes::new() }
+    }
+
+    fn with_type(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        let mut reply = Self { status, headers: HeaderMap::new(), body: body.into() };
+        reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        reply
+    }
+
+    /// The same with one more header.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// `{"statusCode":200,"data":…}` (seed A, Conventions).
+    ///
+    /// # Errors
+    /// 500 when the value cannot be written as JSON.
+    pub fn enveloped(data: &impl Serialize) -> Result<Self, RestError> {
+        #[derive(Serialize)]
+        struct Envelope<'a, T> {
+            #[serde(rename = "statusCode")]
+            status_code: u16,
+            data: &'a T,
+        }
+        Self::bare(&Envelope { status_code: 200, data })
+    }
+
+    /// The value itself.
+    ///
+    /// # Errors
+    /// 500 when the value cannot be written as JSON.
+    pub fn bare(value: &impl Serialize) -> Result<Self, RestError> {
+        serde_json::to_vec(value)
+            .map(|body| Self::json(StatusCode::OK, body))
+            .map_err(|error| RestError::internal(&error))
+    }
+
+    pub(crate) fn rest_error(error: &RestError) -> Self {
+        let body = json!({ "statusCode": error.status.as_u16(), "code": error.code, "error": error.message });
+        Self::json(error.status, body.to_string())
+    }
+
+    /// The body of a refusal in the form of the path (`decisions` 2.2).
+    pub(crate) fn refusal(refusal: Refusal, form: ErrorForm) -> Self {
+        let (status, code, rpc_code, message) = refusal.parts();
+        let mut reply = match form {
+            ErrorForm::Rest => Self::rest_error(&RestError::new(status, code, message)),
+            ErrorForm::JsonRpc => {
+                let error = RpcError::new(rpc_code, message);
+                Self::json(status, json!({ "jsonrpc": "2.0", "id": null, "code": code, "error": error }).to_string())
+            }
+        };
+        if let Refusal::WrongVerb(verbs) = refusal {
+            reply.headers.insert(hyper::header::ALLOW, HeaderValue::from_static(verbs));
+        }
+        reply
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// row AU08
+    #[test]
+    fn a_refusal_has_its_code_at_the_top_of_both_forms() {
+        let rpc: serde_json::Value =
+            serde_json::from_slice(&Reply::refusal(Refusal::InvalidApiKey, ErrorForm::JsonRpc).body).unwrap();
+        assert_eq!(rpc["code"], "INVALID_API_KEY");
+        assert_eq!(rpc["error"]["code"], -32001);
+        assert_eq!((&rpc["jsonrpc"], &rpc["id"]), (&json!("2.0"), &json!(null)));
+        let rest: serde_json::Value =
+            serde_json::from_slice(&Reply::refusal(Refusal::InvalidApiKey, ErrorForm::Rest).body).unwrap();
+        assert_eq!((&rest["statusCode"], &rest["code"]), (&json!(401), &json!("INVALID_API_KEY")));
+        assert!(rest["error"].is_string());
+    }
+}

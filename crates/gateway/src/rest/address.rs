@@ -1,0 +1,146 @@
+use bitcoin::hex::DisplayHex as _;
+use paraffin_bitcoin_index::BitcoinIndex;
+use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
+use paraffin_primitives::Height;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::{RestBody, RestResult};
+use crate::errors::RestError;
+use crate::respond::Reply;
+use crate::state::{BoxFuture, RequestContext};
+use crate::surfaces::esplora::{AddressRoute, read, totals, unspent};
+
+/// `totalTxs` when it is not given, and its cap (`decisions` 12.5, 4.3).
+const HISTORY_DEFAULT: usize = 25;
+const HISTORY_MAX: usize = 500;
+const UTXOS_LIMIT_MAX: usize = 400_000;
+
+/// POST `/get-address-balance`.
+pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let address = body.text("address")?;
+        let totals = totals(context, &AddressRoute::address(context, address)?.key).await?;
+        Reply::enveloped(&json!({
+            "address": address,
+            "balance": totals.chain.balance(),
+            "unconfirmedBalance": unconfirmed(&totals)?,
+            "txCount": totals.chain.tx_count + totals.mempool.tx_count,
+        }))
+    })
+}
+
+/// POST `/get-taproot-balance`.
+pub(super) fn taproot_balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let totals = totals(context, &taproot(context, "address", body.text("address")?)?.key).await?;
+        Reply::enveloped(&json!({ "balance": totals.chain.balance(), "unconfirmedBalance": unconfirmed(&totals)? }))
+    })
+}
+
+fn unconfirmed(totals: &crate::surfaces::esplora::Totals) -> Result<i64, RestError> {
+    i64::try_from(totals.unconfirmed_balance()).map_err(|error| RestError::internal(&error))
+}
+
+fn taproot(context: &RequestContext, field: &str, text: &str) -> Result<AddressRoute, RestError> {
+    let route = AddressRoute::address(context, text)?;
+    if !route.script.as_ref().is_some_and(|script| script.is_p2tr()) {
+        return Err(RestError::bad_request(format!("{field} must be a taproot address")));
+    }
+    Ok(route)
+}
+
+/// An unspent output as the REST routes tell it: Esplora's members and those of the formatted records that clients parse
+/// (`decisions` 4.6).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Utxo<'a> {
+    tx_id: String,
+    output_index: u32,
+    satoshis: u64,
+    script_pk: &'a str,
+    address: &'a str,
+    indexed: bool,
+    inscriptions: [(); 0],
+    runes: Map<String, Value>,
+    alkanes: Map<String, Value>,
+    confirmations: u32,
+    txid: String,
+    vout: u32,
+    value: u64,
+    status: TransactionStatus,
+}
+
+impl<'a> Utxo<'a> {
+    fn new(output: &UnspentOutput, address: &'a str, script: &'a str, tip: Height) -> Self {
+        let confirmations = output.status.block_height.map_or(0, |height| tip.saturating_sub(height) + 1);
+        Self {
+            tx_id: output.txid.to_string(),
+            output_index: output.vout,
+            satoshis: output.value,
+            script_pk: script,
+            address,
+            indexed: true,
+            inscriptions: [],
+            runes: Map::new(),
+            alkanes: Map::new(),
+            confirmations,
+            txid: output.txid.to_string(),
+            vout: output.vout,
+            value: output.value,
+            status: output.status,
+        }
+    }
+}
+
+/// POST `/get-address-utxos`: everything unless `limit` is given (`decisions` 12.3).
+pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let address = body.text("address")?;
+        let limit = body.positive("limit", UTXOS_LIMIT_MAX)?;
+        let route = AddressRoute::address(context, address)?;
+        let unspent = unspent(context, &route.key, None).await?;
+        let total = unspent.len();
+        let tip = context.tip().map_or(0, |tip| tip.height);
+        let script = route.script.as_ref().map(|script| script.as_bytes().to_lower_hex_string()).unwrap_or_default();
+        let shown = unspent.iter().take(limit.unwrap_or(usize::MAX));
+        let utxos: Vec<_> = shown.map(|output| Utxo::new(output, address, &script, tip)).collect();
+        Reply::enveloped(&json!({ "utxos": utxos, "total": total }))
+    })
+}
+
+/// POST `/get-taproot-history`: the newest confirmed transactions, from the index alone.
+pub(super) fn taproot_history(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let route = taproot(context, "taprootAddress", body.text("taprootAddress")?)?;
+        let count = body.positive("totalTxs", HISTORY_MAX)?.unwrap_or(HISTORY_DEFAULT);
+        let rows = read(context, move |index: &BitcoinIndex| {
+            let mut rows = Vec::new();
+            for location in index.history(&route.key, None, count)? {
+                rows.push((location, index.script_effect(&route.key, &location)?));
+            }
+            Ok(rows)
+        })
+        .await?;
+        let mut transactions = Vec::with_capacity(rows.len());
+        for (location, effect) in rows {
+            transactions.push(json!({
+                "txid": location.txid.to_string(),
+                "blockHeight": location.height,
+                "timestamp": timestamp(location.block_time)?,
+                "fee": effect.fee,
+                "value": i128::from(effect.received) - i128::from(effect.sent),
+                "confirmed": true,
+            }));
+        }
+        Reply::enveloped(&json!({ "transactions": transactions }))
+    })
+}
+
+/// RFC 3339 in UTC (`decisions` 4.4).
+fn timestamp(unix_seconds: u32) -> Result<String, RestError> {
+    let format = &time::format_description::well_known::Rfc3339;
+    let instant = time::OffsetDateTime::from_unix_timestamp(i64::from(unix_seconds))
+        .map_err(|error| RestError::internal(&error))?;
+    instant.format(format).map_err(|error| RestError::internal(&error))
+}

@@ -1,0 +1,112 @@
+use serde_json::{Map, Value};
+
+use crate::errors::RestError;
+use crate::jsonrpc::nests_deeper_than;
+
+/// The JSON object of a POST. A member that is `null` is absent.
+#[derive(Debug)]
+pub(crate) struct RestBody(Map<String, Value>);
+
+impl RestBody {
+    /// Reads a body (seed A, Conventions: `{}` for routes without parameters; a zero-length or non-object body is 400).
+    pub(crate) fn parse(body: &[u8], depth_max: usize) -> Result<Self, RestError> {
+        if body.is_empty() {
+            return Err(RestError::bad_request("the body is empty: send a JSON object, {} for no parameters"));
+        }
+        if nests_deeper_than(body, depth_max) {
+            return Err(RestError::bad_request(format!("the body is nested deeper than {depth_max} levels")));
+        }
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(members)) => Ok(Self(members)),
+            Ok(_) => Err(RestError::bad_request("the body must be a JSON object")),
+            Err(_) => Err(RestError::bad_request("the body is not valid JSON")),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A required text member.
+    pub(crate) fn text(&self, name: &str) -> Result<&str, RestError> {
+        match self.get(name) {
+            None => Err(RestError::bad_request(format!("{name} is required"))),
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(RestError::bad_request(format!("{name} must be a string"))),
+        }
+    }
+
+    /// An optional member that is a positive integer, as a number or decimal text; capped at `cap`.
+    pub(crate) fn positive(&self, name: &str, cap: usize) -> Result<Option<usize>, RestError> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let number = match value {
+            Value::Number(number) => number.as_u64().or_else(|| too_large(&number.to_string())),
+            Value::String(text) => crate::jsonrpc::parse_unsigned(text).or_else(|| too_large(text)),
+            _ => None,
+        };
+        match number {
+            None | Some(0) => Err(RestError::bad_request(format!("{name} must be a positive integer"))),
+            Some(number) => Ok(Some(usize::try_from(number).unwrap_or(usize::MAX).min(cap))),
+        }
+    }
+}
+
+/// An integer beyond 64 bits is capped like any other large one.
+fn too_large(text: &str) -> Option<u64> {
+    (!text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())).then_some(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// row GW20
+    #[test]
+    fn a_body_that_is_no_object_is_refused_and_a_wrong_member_is_named() {
+        for body in [
+            &b""[..],
+            b" ",
+            b"[]",
+            b"null",
+            b"5",
+            b"\"a\"",
+            b"{",
+            b"{\"a\":\"\\ud800\"}",
+            b"\xff",
+            "[".repeat(65).as_bytes(),
+        ] {
+            assert_eq!(RestBody::parse(body, 64).unwrap_err().status.as_u16(), 400, "{body:?}");
+        }
+        let body = RestBody::parse(br#"{"address":5,"none":null,"other":1}"#, 64).unwrap();
+        assert!(body.text("address").unwrap_err().message.contains("address"));
+        assert_eq!(body.text("none").unwrap_err().message, "none is required");
+        assert_eq!(body.text("absent").unwrap_err().message, "absent is required");
+    }
+
+    #[test]
+    fn a_count_is_a_positive_integer_and_is_capped_silently() {
+        let count = |value: &str| {
+            RestBody::parse(format!("{{\"limit\":{value}}}").as_bytes(), 64).unwrap().positive("limit", 500)
+        };
+        assert_eq!(count("null").unwrap(), None);
+        for (value, expected) in
+            [("1", 1), ("\"7\"", 7), ("500", 500), ("501", 500), ("1e2", 0), ("99999999999999999999999", 500)]
+        {
+            match expected {
+                0 => assert!(count(value).is_err(), "{value}"),
+                _ => assert_eq!(count(value).unwrap(), Some(expected), "{value}"),
+            }
+        }
+        for value in ["0", "-1", "1.5", "\"\"", "\"a\"", "true", "[]", "{}"] {
+            assert!(count(value).unwrap_err().message.contains("limit"), "{value}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bodies_never_panic(bytes: Vec<u8>) {
+            let _ = RestBody::parse(&bytes, 8);
+        }
+    }
+}

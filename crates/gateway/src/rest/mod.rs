@@ -1,0 +1,69 @@
+//! The REST data API: its routes, and how their bodies are read.
+
+mod address;
+mod body;
+mod indexer;
+
+use hyper::HeaderMap;
+use hyper::StatusCode;
+use hyper::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH};
+
+use crate::errors::RestError;
+use crate::respond::Reply;
+use crate::state::{BoxFuture, RequestContext};
+
+pub(crate) use body::RestBody;
+
+/// What a REST handler answers.
+pub(crate) type RestResult = Result<Reply, RestError>;
+
+pub(crate) type PostHandler = for<'a> fn(&'a RequestContext, RestBody) -> BoxFuture<'a, RestResult>;
+pub(crate) type GetHandler = for<'a> fn(&'a RequestContext, &'a HeaderMap) -> BoxFuture<'a, RestResult>;
+
+pub(crate) enum Found {
+    Post(PostHandler),
+    Get(GetHandler),
+}
+
+/// The handler of a route. The one place for REST routes.
+pub(crate) fn find(segments: &[&str]) -> Option<Found> {
+    Some(match segments {
+        ["get-address-balance"] => Found::Post(address::balance),
+        ["get-taproot-balance"] => Found::Post(address::taproot_balance),
+        ["get-address-utxos"] => Found::Post(address::utxos),
+        ["get-taproot-history"] => Found::Post(address::taproot_history),
+        ["indexer", "height"] => Found::Get(indexer::height),
+        ["blockhash"] => Found::Get(indexer::block_hash),
+        ["indexer-position"] => Found::Get(indexer::position),
+        _ => return None,
+    })
+}
+
+/// Version of the shapes of answers; part of every `ETag`, so that a new program's answers are fetched anew.
+const SHAPES_VERSION: u32 = 1;
+
+/// Answers a GET route whose answer depends on confirmed chain data alone: 304 where the caller has it already
+/// (`decisions` 1.8).
+pub(crate) fn cached(
+    context: &RequestContext,
+    headers: &HeaderMap,
+    render: impl FnOnce(paraffin_primitives::BlockId) -> RestResult,
+) -> RestResult {
+    let tip = context.tip().ok_or_else(RestError::starting)?;
+    let tag = format!("\"{}-{SHAPES_VERSION}\"", tip.hash);
+    let mut reply = if names_tag(headers, &tag) { Reply::empty(StatusCode::NOT_MODIFIED) } else { render(tip)? };
+    reply.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        reply.headers.insert(ETAG, tag);
+    }
+    Ok(reply)
+}
+
+/// Whether `If-None-Match` names the tag; a weak tag of the same text counts.
+fn names_tag(headers: &HeaderMap, tag: &str) -> bool {
+    let listed = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    listed.flat_map(|list| list.split(',')).any(|listed| {
+        let listed = listed.trim();
+        listed == "*" || listed.strip_prefix("W/").unwrap_or(listed) == tag
+    })
+}

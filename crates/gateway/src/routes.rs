@@ -1,0 +1,360 @@
+//! The one place that knows the paths (seed A, Surfaces; `decisions` 2 and 4.8).
+
+use paraffin_access::ApiKey;
+
+/// Surfaces that need the key in the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyedSurface {
+    /// `/v4/<KEY>/mempool`, preview.
+    Mempool,
+    /// `/v4/<KEY>/forex`.
+    Forex,
+    /// `/v4/<KEY>/orderbook/…`, beta.
+    Orderbook,
+    /// `/v4/<KEY>/btcusd`.
+    Btcusd,
+    /// `/v4/<KEY>/espo`.
+    Espo,
+    /// `/v4/<KEY>/reorg/<N>`.
+    Reorg,
+    /// `/v4/<KEY>/esplora/…`, plain HTTP Esplora.
+    Esplora,
+    /// `/v4/<KEY>/udf/…`.
+    Udf,
+    /// `/api/v1/<KEY>/…`, contract verification.
+    Explorer,
+}
+
+impl KeyedSurface {
+    /// All that stand as a segment below a key.
+    const SEGMENTS: [(&'static str, Self); 8] = [
+        ("mempool", Self::Mempool),
+        ("forex", Self::Forex),
+        ("orderbook", Self::Orderbook),
+        ("btcusd", Self::Btcusd),
+        ("espo", Self::Espo),
+        ("reorg", Self::Reorg),
+        ("esplora", Self::Esplora),
+        ("udf", Self::Udf),
+    ];
+
+    /// Name in metrics and logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mempool => "mempool",
+            Self::Forex => "forex",
+            Self::Orderbook => "orderbook",
+            Self::Btcusd => "btcusd",
+            Self::Espo => "espo",
+            Self::Reorg => "reorg",
+            Self::Esplora => "esplora",
+            Self::Udf => "udf",
+            Self::Explorer => "explorer",
+        }
+    }
+
+    fn named(segment: &str) -> Option<Self> {
+        Self::SEGMENTS.into_iter().find(|(name, _)| *name == segment).map(|(_, surface)| surface)
+    }
+
+    /// The form of error bodies at a path of this surface (`decisions` 2.2, 6.6).
+    fn form(self, tail: &[String]) -> ErrorForm {
+        match self {
+            Self::Mempool if !tail.is_empty() => ErrorForm::Rest,
+            Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg => ErrorForm::JsonRpc,
+            Self::Orderbook | Self::Esplora | Self::Udf | Self::Explorer => ErrorForm::Rest,
+        }
+    }
+}
+
+/// Words that are neither a key nor an alias.
+const RESERVED: [&str; 14] = [
+    "jsonrpc",
+    "api",
+    "opi",
+    "mempool",
+    "forex",
+    "orderbook",
+    "btcusd",
+    "espo",
+    "reorg",
+    "esplora",
+    "udf",
+    "health",
+    "docs",
+    "admin",
+];
+
+/// Which of the two error bodies a path gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorForm {
+    JsonRpc,
+    Rest,
+}
+
+/// What the path says about the caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Credential {
+    /// The path needs none.
+    Open,
+    /// A segment that has the form of a key.
+    PathKey(ApiKey),
+    /// A segment that could be an alias.
+    PathAlias(String),
+    /// The key may come in a header, or there may be none.
+    HeaderOrNobody,
+    /// The key may come in a header, or the caller is a registered origin.
+    HeaderOrOrigin,
+    /// The path would need a key in it and has none.
+    Missing,
+}
+
+/// What the path names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Main JSON-RPC.
+    Main,
+    /// REST data API, with the route's segments.
+    Rest(Vec<String>),
+    /// JSON health.
+    Health,
+    /// Plain `OK`.
+    PlainHealth,
+    /// BRC-20 indexer.
+    Opi(Vec<String>),
+    /// A keyed surface, with the segments after its name.
+    Surface(KeyedSurface, Vec<String>),
+    /// Nothing.
+    Nothing,
+}
+
+/// A path, understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) credential: Credential,
+    pub(crate) target: Target,
+    pub(crate) form: ErrorForm,
+    /// Whether the path lies under `/v4`, where preflights are answered.
+    pub(crate) versioned: bool,
+}
+
+impl Route {
+    fn new(credential: Credential, target: Target) -> Self {
+        let form = match &target {
+            Target::Main => ErrorForm::JsonRpc,
+            Target::Surface(surface, tail) => surface.form(tail),
+            _ => ErrorForm::Rest,
+        };
+        Self { credential, target, form, versioned: true }
+    }
+
+    /// Name of the target in metrics and logs; a small closed set, never anything that a caller chose.
+    pub(crate) fn surface_name(&self) -> &'static str {
+        match &self.target {
+            Target::Main => "main",
+            Target::Rest(_) => "rest",
+            Target::Health | Target::PlainHealth => "health",
+            Target::Opi(_) => "opi",
+            Target::Surface(surface, _) => surface.name(),
+            Target::Nothing => "none",
+        }
+    }
+
+    /// Understands the path of a request, as it came: percent-encoded, without the query.
+    ///
+    /// Empty segments are skipped, so `//` means `/` and a trailing slash changes nothing. A path that cannot be decoded
+    /// names nothing.
+    pub(crate) fn parse(path: &str) -> Self {
+        let Some(segments) = decode(path) else {
+            return Self { versioned: false, ..Self::new(Credential::Open, Target::Nothing) };
+        };
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        match segments.as_slice() {
+            ["v4", below @ ..] => Self::below_version(below),
+            ["health"] => Self { versioned: false, ..Self::new(Credential::Open, Target::PlainHealth) },
+            ["api", "v1", key, tail @ ..] => {
+                let surface = Target::Surface(KeyedSurface::Explorer, owned(tail));
+                Self { versioned: false, ..Self::new(path_credential(key), surface) }
+            }
+            _ => Self { versioned: false, ..Self::new(Credential::Open, Target::Nothing) },
+        }
+    }
+
+    fn below_version(segments: &[&str]) -> Self {
+        use Credential::{HeaderOrNobody, HeaderOrOrigin, Missing, Open};
+        match segments {
+            [] => Self::new(Open, Target::Nothing),
+            ["jsonrpc"] => Self::new(HeaderOrNobody, Target::Main),
+            ["api"] => Self::new(HeaderOrOrigin, Target::Main),
+            ["api", "health"] => Self::new(Open, Target::Health),
+            ["opi", tail @ ..] => Self::new(HeaderOrNobody, Target::Opi(owned(tail))),
+            // A keyed surface without a key in the path, whatever stands before it.
+            ["jsonrpc" | "api", surface, tail @ ..] | [surface, tail @ ..]
+                if KeyedSurface::named(surface).is_some() =>
+            {
+                let target = KeyedSurface::named(surface)
+                    .map_or(Target::Nothing, |surface| Target::Surface(surface, owned(tail)));
+                Self::new(Missing, target)
+            }
+            ["jsonrpc", ..] => Self::new(HeaderOrNobody, Target::Nothing),
+            ["api", route @ ..] => Self::new(HeaderOrNobody, rest(route)),
+            [reserved, ..] if RESERVED.contains(reserved) => Self::new(Open, Target::Nothing),
+            [caller, below @ ..] => {
+                let target = match below {
+                    [] | ["jsonrpc"] => Target::Main,
+                    ["health"] => Target::PlainHealth,
+                    ["opi", tail @ ..] => Target::Opi(owned(tail)),
+                    [surface, tail @ ..] => KeyedSurface::named(surface)
+                        .map_or_else(|| rest(below), |surface| Target::Surface(surface, owned(tail))),
+                };
+                Self::new(path_credential(caller), target)
+            }
+        }
+    }
+}
+
+fn path_credential(segment: &str) -> Credential {
+    match segment.parse() {
+        Ok(key) => Credential::PathKey(key),
+        Err(_) => Credential::PathAlias(segment.to_owned()),
+    }
+}
+
+/// A REST route, with or without the `api/v1` that some clients put before it.
+fn rest(route: &[&str]) -> Target {
+    let route = if let ["api", "v1", route @ ..] = route { route } else { route };
+    Target::Rest(owned(route))
+}
+
+fn owned(segments: &[&str]) -> Vec<String> {
+    segments.iter().map(|&segment| segment.to_owned()).collect()
+}
+
+/// The segments of a path, percent-decoded after splitting, so that `%2F` is part of a segment.
+fn decode(path: &str) -> Option<Vec<String>> {
+    path.split('/').filter(|segment| !segment.is_empty()).map(decode_segment).collect()
+}
+
+/// Percent-decodes one piece of a path or query; `None` for a broken escape or text that is not UTF-8.
+pub(crate) fn decode_segment(segment: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        if first == b'%' {
+            let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
+            if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+                return None;
+            }
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &tail[2..];
+        } else {
+            bytes.push(first);
+            rest = tail;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+    fn key() -> Credential {
+        Credential::PathKey(KEY.parse().unwrap())
+    }
+
+    fn check(path: &str, credential: Credential, target: Target) {
+        let route = Route::parse(path);
+        assert_eq!((&route.credential, &route.target), (&credential, &target), "{path}");
+        let slashed = Route::parse(&format!("{path}/"));
+        assert_eq!((slashed.credential, slashed.target), (credential, target), "{path}/");
+    }
+
+    fn segments(text: &str) -> Vec<String> {
+        text.split_whitespace().map(ToOwned::to_owned).collect()
+    }
+
+    /// row GW21
+    #[test]
+    fn every_path_of_the_surface_table_is_known() {
+        use Credential::{HeaderOrNobody, HeaderOrOrigin, Open};
+        check("/v4/jsonrpc", HeaderOrNobody, Target::Main);
+        check("/v4/api", HeaderOrOrigin, Target::Main);
+        check(&format!("/v4/{KEY}"), key(), Target::Main);
+        check(&format!("/v4/{KEY}/jsonrpc"), key(), Target::Main);
+        check("/v4/my-app", Credential::PathAlias("my-app".into()), Target::Main);
+        check("/v4/api/health", Open, Target::Health);
+        check("/health", Open, Target::PlainHealth);
+        check(&format!("/v4/{KEY}/health"), key(), Target::PlainHealth);
+        check("/v4/api/get-alkanes", HeaderOrNobody, Target::Rest(segments("get-alkanes")));
+        check(&format!("/v4/{KEY}/get-alkanes"), key(), Target::Rest(segments("get-alkanes")));
+        check(&format!("/v4/{KEY}/api/v1/get-alkanes"), key(), Target::Rest(segments("get-alkanes")));
+        check(&format!("/v4/{KEY}/indexer/height"), key(), Target::Rest(segments("indexer height")));
+        check("/v4/opi/v1/brc20/balance", HeaderOrNobody, Target::Opi(segments("v1 brc20 balance")));
+        check(&format!("/v4/{KEY}/opi"), key(), Target::Opi(vec![]));
+        for (name, surface) in KeyedSurface::SEGMENTS {
+            check(&format!("/v4/{KEY}/{name}/7"), key(), Target::Surface(surface, segments("7")));
+            for prefix in ["", "/jsonrpc", "/api"] {
+                check(&format!("/v4{prefix}/{name}"), Credential::Missing, Target::Surface(surface, vec![]));
+            }
+        }
+        check(&format!("/api/v1/{KEY}/verify"), key(), Target::Surface(KeyedSurface::Explorer, segments("verify")));
+        for path in ["/", "/v4", "/v5/x", "/v4/docs", "/v4/admin/x", "/v4/jsonrpc/unknown", "/v4%zz", "/v4/%ff"] {
+            assert_eq!(Route::parse(path).target, Target::Nothing, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_segment_of_31_or_33_digits_is_no_key_and_upper_case_is_one() {
+        for text in [&KEY[1..], &format!("{KEY}0"), "0123456789abcdef0123456789abcdeg"] {
+            assert_eq!(Route::parse(&format!("/v4/{text}")).credential, Credential::PathAlias(text.to_owned()));
+        }
+        assert_eq!(Route::parse(&format!("/v4/{}", KEY.to_uppercase())).credential, key());
+        assert_eq!(Route::parse(&format!("//v4//%30{}//mempool", &KEY[1..])).credential, key());
+    }
+
+    #[test]
+    fn a_slash_inside_a_segment_stays_inside_it() {
+        assert_eq!(Route::parse("/v4/api/a%2Fb").target, Target::Rest(vec!["a/b".into()]));
+    }
+
+    #[test]
+    fn error_bodies_have_the_form_of_the_path() {
+        use ErrorForm::{JsonRpc, Rest};
+        for (path, form) in [
+            ("/v4/nobody", JsonRpc),
+            ("/v4/jsonrpc", JsonRpc),
+            ("/v4/jsonrpc/espo", JsonRpc),
+            ("/v4/mempool", JsonRpc),
+            ("/v4/nobody/mempool", JsonRpc),
+            ("/v4/nobody/mempool/observe", Rest),
+            ("/v4/nobody/mempool/ws", Rest),
+            ("/v4/forex", JsonRpc),
+            ("/v4/espo", JsonRpc),
+            ("/v4/btcusd", JsonRpc),
+            ("/v4/reorg/5", JsonRpc),
+            ("/v4/orderbook/markets", Rest),
+            ("/v4/nobody/get-alkanes", Rest),
+            ("/v4/opi", Rest),
+            ("/nothing", Rest),
+        ] {
+            assert_eq!(Route::parse(path).form, form, "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_path_panics(path in "\\PC{0,200}") {
+            let _ = Route::parse(&path);
+        }
+
+        #[test]
+        fn a_reserved_word_is_never_an_alias(index in 0..RESERVED.len(), tail in "[a-z/]{0,20}") {
+            let route = Route::parse(&format!("/v4/{}/{tail}", RESERVED[index]));
+            prop_assert!(!matches!(route.credential, Credential::PathAlias(_)));
+        }
+    }
+}

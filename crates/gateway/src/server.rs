@@ -1,0 +1,286 @@
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, Sleep};
+
+use crate::config::GatewayConfig;
+use crate::respond::Reply;
+use crate::state::{GatewayParts, Shared};
+use crate::surfaces::MainRpc;
+use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
+
+/// hyper's own bound on a head is larger than ours, so that ours can answer with a body.
+const HEAD_HEADROOM: usize = 2;
+/// Pause after the system refused a connection (out of file handles).
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How often old figures are folded into the histograms.
+const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+const METRICS_CONNECTIONS_MAX: usize = 16;
+
+/// The gateway could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}; choose another `{setting}`")]
+    Listen {
+        /// The address asked for.
+        address: SocketAddr,
+        /// Name of the setting that holds it.
+        setting: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A setting has a value with which nothing could be served.
+    #[error("{0}")]
+    Config(String),
+}
+
+/// The HTTP server of an instance, bound and not yet serving.
+pub struct Gateway {
+    listener: TcpListener,
+    local_addr: SocketAddr,
+    metrics: Option<(TcpListener, SocketAddr)>,
+    shared: Arc<Shared>,
+}
+
+impl Gateway {
+    /// Binds the addresses of `config`. Connections wait in the listen queue until [`Gateway::serve`].
+    ///
+    /// # Errors
+    /// [`GatewayError::Listen`] when an address is taken or not ours, [`GatewayError::Config`] for a setting that cannot be.
+    pub async fn bind(config: GatewayConfig, parts: GatewayParts) -> Result<Self, GatewayError> {
+        config.check().map_err(GatewayError::Config)?;
+        let (listener, local_addr) = listen(config.listen, "gateway.listen").await?;
+        let metrics = match config.metrics_listen {
+            Some(address) => Some(listen(address, "gateway.metrics_listen").await?),
+            None => None,
+        };
+        let store_reads = Arc::new(Semaphore::new(config.limits.store_reads_max));
+        let shared = Arc::new(Shared {
+            config,
+            chain: parts.chain,
+            node: parts.node,
+            keys: parts.keys,
+            main: Arc::new(MainRpc::new()),
+            keyed: parts.keyed,
+            metrics: parts.metrics,
+            store_reads,
+            unconfirmed: Unconfirmed::default(),
+            fee_estimates: FeeEstimates::default(),
+        });
+        Ok(Self { listener, local_addr, metrics, shared })
+    }
+
+    /// Where the API listens; the real port when port 0 was asked for.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Where `/metrics` listens.
+    pub fn metrics_addr(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().map(|(_, address)| *address)
+    }
+
+    /// Serves until `shutdown` ends, then accepts nothing more, lets requests in flight finish within
+    /// [`crate::Limits::shutdown_timeout_ms`], and writes the counted uses of keys.
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) {
+        let Self { listener, metrics, shared, .. } = self;
+        let metrics_task = metrics.map(|(listener, _)| tokio::spawn(serve_metrics(listener, Arc::clone(&shared))));
+        let graceful = GracefulShutdown::new();
+        let mut connections = JoinSet::new();
+        let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
+        let mut shutdown = std::pin::pin!(shutdown);
+        loop {
+            tokio::select! {
+                () = &mut shutdown => break,
+                accepted = accept(&listener, &places) => {
+                    let (stream, peer, place) = accepted;
+                    let connection = connection(&shared, stream, peer);
+                    let watched = graceful.watch(connection);
+                    let open = shared.metrics.connection();
+                    connections.spawn(async move {
+                        let _held = (place, open);
+                        // A client that goes away or sends no HTTP is its own affair.
+                        let _ = watched.await;
+                    });
+                }
+                Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            }
+        }
+        drop(listener);
+        if tokio::time::timeout(shared.config.limits.shutdown_timeout(), graceful.shutdown()).await.is_err() {
+            tracing::warn!(connections = connections.len(), "requests in flight did not finish in time and were cut");
+        }
+        connections.shutdown().await;
+        if let Some(task) = metrics_task {
+            task.abort();
+        }
+        if let Err(error) = shared.keys.flush().await {
+            tracing::error!(%error, "the last counted uses of keys could not be written");
+        }
+    }
+}
+
+async fn listen(address: SocketAddr, setting: &'static str) -> Result<(TcpListener, SocketAddr), GatewayError> {
+    let failed = |source| GatewayError::Listen { address, setting, source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let local = listener.local_addr().map_err(failed)?;
+    Ok((listener, local))
+}
+
+/// The next connection, once there is a place for it.
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+    loop {
+        let Ok(place) = Arc::clone(places).acquire_owned().await else {
+            // The semaphore is never closed; were it, nothing could be accepted any more.
+            std::future::pending::<()>().await;
+            continue;
+        };
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let _ = stream.set_nodelay(true);
+                return (stream, peer, place);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn connection(
+    shared: &Arc<Shared>,
+    stream: TcpStream,
+    peer: SocketAddr,
+) -> impl GracefulConnection<Error = hyper::Error, Output = hyper::Result<()>> + use<> {
+    let limits = &shared.config.limits;
+    let io = TokioIo::new(PatientStream::new(stream, limits.write_timeout()));
+    let handler = Arc::clone(shared);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let shared = Arc::clone(&handler);
+        async move { Ok::<_, std::convert::Infallible>(crate::request::answer(shared, peer, request).await) }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_read_timeout())
+        .max_header_size(limits.header_bytes_max * HEAD_HEADROOM)
+        .serve_connection(io, service)
+}
+
+async fn serve_metrics(listener: TcpListener, shared: Arc<Shared>) {
+    let places = Arc::new(Semaphore::new(METRICS_CONNECTIONS_MAX));
+    let mut connections = JoinSet::new();
+    let mut upkeep = tokio::time::interval(METRICS_UPKEEP);
+    loop {
+        tokio::select! {
+            _ = upkeep.tick() => shared.metrics.upkeep(),
+            (stream, _, place) = accept(&listener, &places) => {
+                let shared = Arc::clone(&shared);
+                connections.spawn(async move {
+                    let _place = place;
+                    let io = TokioIo::new(PatientStream::new(stream, shared.config.limits.write_timeout()));
+                    let timeout = shared.config.limits.header_read_timeout();
+                    let service = service_fn(move |request: Request<Incoming>| {
+                        let shared = Arc::clone(&shared);
+                        async move { Ok::<_, std::convert::Infallible>(metrics_answer(&shared, &request)) }
+                    });
+                    let _ = http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(timeout).serve_connection(io, service).await;
+                });
+            }
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+}
+
+fn metrics_answer(shared: &Shared, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    let reply = if request.uri().path() == "/metrics" && matches!(*request.method(), Method::GET | Method::HEAD) {
+        shared.metrics.observe(shared);
+        Reply::text(StatusCode::OK, shared.metrics.render())
+    } else {
+        Reply::text(StatusCode::NOT_FOUND, "only GET /metrics is here\n")
+    };
+    let mut response = Response::new(Full::new(reply.body));
+    *response.status_mut() = reply.status;
+    *response.headers_mut() = reply.headers;
+    response
+}
+
+/// A connection that gives up when its client takes no byte of an answer for too long.
+struct PatientStream {
+    stream: TcpStream,
+    patience: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl PatientStream {
+    fn new(stream: TcpStream, patience: Duration) -> Self {
+        Self { stream, patience, waiting: None }
+    }
+
+    fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.waiting = None;
+            return written;
+        }
+        let patience = self.patience;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
+        match waiting.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(io::Error::from(io::ErrorKind::TimedOut))),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncRead for PatientStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for PatientStream {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.watch(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,228 @@
+//! What the gateway is given: the chain as indexed, the node, the keys, and the surfaces; and what one request carries.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bitcoin::{BlockHash, Txid};
+use bytes::Bytes;
+use paraffin_access::{KeyRecord, KeyStore, UnixMillis};
+use paraffin_chain::{NodeClient, NodeError, NodeStatus};
+use paraffin_primitives::{BlockId, Height, Network};
+use paraffin_store::Snapshot;
+use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
+
+use crate::config::GatewayConfig;
+use crate::metrics::Metrics;
+use crate::routes::KeyedSurface;
+use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
+use crate::surfaces::{KeyedHandler, RpcSurface};
+
+/// A boxed future, as the dyn-safe traits of this crate answer it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What the index is doing, as health tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexingStatus {
+    /// Nothing indexed yet, or the node has not been asked yet.
+    Starting,
+    /// Behind the node by that many blocks.
+    Importing {
+        /// Blocks between the index and the node's best chain.
+        blocks_left: u32,
+    },
+    /// Equal to the node's best chain when last compared.
+    Synced,
+    /// Indexing has stopped; reads go on.
+    Stopped,
+}
+
+/// The chain as indexed.
+pub trait ChainState: Send + Sync {
+    /// The network of this instance.
+    fn network(&self) -> Network;
+    /// A consistent view of the newest committed block.
+    fn snapshot(&self) -> Snapshot;
+    /// What the index is doing.
+    fn indexing(&self) -> IndexingStatus;
+}
+
+/// The Bitcoin node as surfaces use it.
+pub trait Node: Send + Sync {
+    /// One JSON-RPC call; the result as the node wrote it.
+    fn rpc<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a [Box<RawValue>],
+    ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>>;
+    /// `size` bytes of a block from `offset`.
+    fn block_part(&self, hash: BlockHash, offset: u32, size: u32) -> BoxFuture<'_, Result<Bytes, NodeError>>;
+    /// The whole block in consensus encoding.
+    fn block(&self, hash: BlockHash) -> BoxFuture<'_, Result<Bytes, NodeError>>;
+    /// Raw bytes of an unconfirmed transaction, if the node knows it.
+    fn raw_transaction(&self, txid: Txid) -> BoxFuture<'_, Result<Option<Bytes>, NodeError>>;
+    /// Whether the node answers, and its height.
+    fn status(&self) -> NodeStatus;
+}
+
+impl Node for NodeClient {
+    fn rpc<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a [Box<RawValue>],
+    ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>> {
+        Box::pin(self.rpc_raw(method, params))
+    }
+
+    fn block_part(&self, hash: BlockHash, offset: u32, size: u32) -> BoxFuture<'_, Result<Bytes, NodeError>> {
+        Box::pin(Self::block_part(self, hash, offset, size))
+    }
+
+    fn block(&self, hash: BlockHash) -> BoxFuture<'_, Result<Bytes, NodeError>> {
+        Box::pin(Self::block(self, hash))
+    }
+
+    fn raw_transaction(&self, txid: Txid) -> BoxFuture<'_, Result<Option<Bytes>, NodeError>> {
+        Box::pin(Self::raw_transaction(self, txid))
+    }
+
+    fn status(&self) -> NodeStatus {
+        Self::status(self).borrow().clone()
+    }
+}
+
+/// Everything that the gateway serves from.
+pub struct GatewayParts {
+    /// The chain as indexed.
+    pub chain: Arc<dyn ChainState>,
+    /// The Bitcoin node.
+    pub node: Arc<dyn Node>,
+    /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
+    pub keys: Arc<dyn KeyStore>,
+    /// Handlers of the keyed surfaces that are part of this build.
+    pub keyed: BTreeMap<KeyedSurface, KeyedHandler>,
+    /// Where metrics go; a fresh set when the program has none of its own.
+    pub metrics: Metrics,
+}
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub enum Caller {
+    /// The holder of an active key.
+    Key(KeyRecord),
+    /// Nobody in particular.
+    Keyless,
+}
+
+pub(crate) struct Shared {
+    pub(crate) config: GatewayConfig,
+    pub(crate) chain: Arc<dyn ChainState>,
+    pub(crate) node: Arc<dyn Node>,
+    pub(crate) keys: Arc<dyn KeyStore>,
+    pub(crate) main: Arc<dyn RpcSurface>,
+    pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
+    pub(crate) metrics: Metrics,
+    pub(crate) store_reads: Arc<Semaphore>,
+    pub(crate) unconfirmed: Unconfirmed,
+    pub(crate) fee_estimates: FeeEstimates,
+}
+
+/// What one HTTP request carries through its surface. All calls of a batch see the same snapshot.
+pub struct RequestContext {
+    shared: Arc<Shared>,
+    caller: Caller,
+    segments: Vec<String>,
+    snapshot: OnceLock<Snapshot>,
+}
+
+/// A read of the store was not carried out.
+#[derive(Debug, thiserror::Error)]
+#[error("a read of the store was not carried out")]
+pub struct ReadAbandoned;
+
+impl RequestContext {
+    pub(crate) fn new(shared: Arc<Shared>, caller: Caller, segments: Vec<String>) -> Self {
+        Self { shared, caller, segments, snapshot: OnceLock::new() }
+    }
+
+    /// Who calls.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Segments of the path after the surface's own name.
+    pub fn segments(&self) -> &[String] {
+        &self.segments
+    }
+
+    /// The network of this instance.
+    pub fn network(&self) -> Network {
+        self.shared.chain.network()
+    }
+
+    /// The Bitcoin node.
+    pub fn node(&self) -> &Arc<dyn Node> {
+        &self.shared.node
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &dyn KeyStore {
+        self.shared.keys.as_ref()
+    }
+
+    /// All limits.
+    pub fn limits(&self) -> &crate::limits::Limits {
+        &self.shared.config.limits
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.shared.metrics
+    }
+
+    /// The view that this request reads from, taken at its first use; the answer then carries `X-Indexed-Height`.
+    pub fn snapshot(&self) -> &Snapshot {
+        self.snapshot.get_or_init(|| self.shared.chain.snapshot())
+    }
+
+    /// Newest block of [`RequestContext::snapshot`].
+    pub fn tip(&self) -> Option<BlockId> {
+        self.snapshot().tip().map(|record| record.id)
+    }
+
+    /// Height of the snapshot, if the request has read from one.
+    pub(crate) fn height_read(&self) -> Option<Height> {
+        self.snapshot.get()?.tip().map(|record| record.id.height)
+    }
+
+    /// Runs a read that may be long away from the async threads, at most [`crate::Limits::store_reads_max`] at a time.
+    ///
+    /// # Errors
+    /// [`ReadAbandoned`] when the process is stopping or the read panicked.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Snapshot) -> T + Send + 'static,
+    ) -> Result<T, ReadAbandoned> {
+        let permit = Arc::clone(&self.shared.store_reads).acquire_owned().await.map_err(|_| ReadAbandoned)?;
+        let snapshot = self.snapshot().clone();
+        // The permit goes along: a request that is given up does not make room before its read has ended.
+        let task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            read(&snapshot)
+        });
+        task.await.map_err(|_| ReadAbandoned)
+    }
+}
+
+/// Milliseconds since the Unix epoch.
+pub(crate) fn unix_millis() -> UnixMillis {
+    // A clock before 1970 counts as 1970.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixMillis::try_from(since.as_millis()).unwrap_or(UnixMillis::MAX)
+}

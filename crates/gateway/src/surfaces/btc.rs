@@ -1,0 +1,208 @@
+//! `btc_*`: the node's own read methods, through a list of what may pass (`decisions` 3.2).
+
+use paraffin_chain::NodeError;
+use serde_json::value::RawValue;
+
+use super::main_rpc::MethodFamily;
+use super::{RpcResult, to_raw};
+use crate::errors::RpcError;
+use crate::jsonrpc::Params;
+use crate::state::{BoxFuture, Node, RequestContext};
+
+/// What passes to the node: its read methods, and the three by which transactions reach it. Never wallet, control, peer or
+/// mining methods, and none that takes private keys. Left out of the reads are those that keep a node busy for minutes
+/// (`gettxoutsetinfo`, `scantxoutset`, `scanblocks`, `verifychain`), those that wait, and those that tell where the node is.
+const ALLOWED: [&str; 49] = [
+    "analyzepsbt",
+    "combinepsbt",
+    "combinerawtransaction",
+    "converttopsbt",
+    "createmultisig",
+    "createpsbt",
+    "createrawtransaction",
+    "decodepsbt",
+    "decoderawtransaction",
+    "decodescript",
+    "deriveaddresses",
+    "estimaterawfee",
+    "estimatesmartfee",
+    "finalizepsbt",
+    "getbestblockhash",
+    "getblock",
+    "getblockchaininfo",
+    "getblockcount",
+    "getblockfilter",
+    "getblockhash",
+    "getblockheader",
+    "getblockstats",
+    "getchainstates",
+    "getchaintips",
+    "getchaintxstats",
+    "getdeploymentinfo",
+    "getdescriptorinfo",
+    "getdifficulty",
+    "getindexinfo",
+    "getmempoolancestors",
+    "getmempoolcluster",
+    "getmempooldescendants",
+    "getmempoolentry",
+    "getmempoolinfo",
+    "getorphantxs",
+    "getrawmempool",
+    "getrawtransaction",
+    "gettxout",
+    "gettxoutproof",
+    "gettxspendingprevout",
+    "joinpsbts",
+    "sendrawtransaction",
+    "submitpackage",
+    "testmempoolaccept",
+    "utxoupdatepsbt",
+    "validateaddress",
+    "verifymessage",
+    "verifytxoutproof",
+    "getmempoolfeeratediagram",
+];
+
+/// Bitcoin Core's code and words for a height that does not exist.
+const OUT_OF_RANGE: (i64, &str) = (-8, "Block height out of range");
+
+pub(super) struct BtcFamily;
+
+impl MethodFamily for BtcFamily {
+    fn name(&self) -> &'static str {
+        "btc"
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        Box::pin(async move {
+            match method {
+                "getblockcount" => block_count(context, &params),
+                "getbestblockhash" => best_block_hash(context, &params),
+                "getblockhash" => block_hash(context, &params),
+                method if ALLOWED.contains(&method) => pass(context.node().as_ref(), method, params.raw()).await,
+                _ => Err(RpcError::method_not_found()),
+            }
+        })
+    }
+}
+
+// The first three come from the index, so that they agree with everything else that is answered.
+
+fn block_count(context: &RequestContext, params: &Params) -> RpcResult {
+    params.none()?;
+    to_raw(&context.tip().ok_or_else(RpcError::starting)?.height)
+}
+
+fn best_block_hash(context: &RequestContext, params: &Params) -> RpcResult {
+    params.none()?;
+    to_raw(&context.tip().ok_or_else(RpcError::starting)?.hash)
+}
+
+fn block_hash(context: &RequestContext, params: &Params) -> RpcResult {
+    params.at_most(1)?;
+    let text = params.text(0, "height")?;
+    let tip = context.tip().ok_or_else(RpcError::starting)?;
+    let is_integer = text.strip_prefix('-').unwrap_or(&text).bytes().all(|digit| digit.is_ascii_digit())
+        && !text.is_empty()
+        && text != "-";
+    if !is_integer {
+        return Err(RpcError::invalid_params("height must be an integer"));
+    }
+    let out_of_range = || RpcError::new(OUT_OF_RANGE.0, OUT_OF_RANGE.1);
+    let height: u32 = text.parse().ok().filter(|height| *height <= tip.height).ok_or_else(out_of_range)?;
+    let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
+    to_raw(&record.ok_or_else(out_of_range)?.id.hash)
+}
+
+/// Asks the node and hands over what it says.
+pub(super) async fn pass(node: &dyn Node, method: &str, params: &[Box<RawValue>]) -> RpcResult {
+    node.rpc(method, params).await.map_err(|error| from_node(&error))
+}
+
+/// Errors of the node's own keep code and message; everything else says only that the node is not available.
+pub(super) fn from_node(error: &NodeError) -> RpcError {
+    match error {
+        NodeError::Rpc { code, message } => RpcError::new(*code, message.clone()),
+        NodeError::Unavailable(_) | NodeError::Unauthorized | NodeError::WrongNetwork(_) => {
+            RpcError::upstream_unavailable()
+        }
+        NodeError::Invalid(reason) => {
+            tracing::warn!(reason, "the node answered something unusable");
+            RpcError::upstream_unavailable()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_changes_reveals_or_blocks_a_node_is_allowed() {
+        for forbidden in [
+            "stop",
+            "addnode",
+            "setban",
+            "getpeerinfo",
+            "getnetworkinfo",
+            "getnodeaddresses",
+            "generatetoaddress",
+            "generateblock",
+            "invalidateblock",
+            "reconsiderblock",
+            "submitblock",
+            "submitheader",
+            "getblocktemplate",
+            "prioritisetransaction",
+            "preciousblock",
+            "importmempool",
+            "savemempool",
+            "loadtxoutset",
+            "dumptxoutset",
+            "pruneblockchain",
+            "logging",
+            "getrpcinfo",
+            "help",
+            "signrawtransactionwithkey",
+            "signmessagewithprivkey",
+            "descriptorprocesspsbt",
+            "getbalance",
+            "sendtoaddress",
+            "createwallet",
+            "walletpassphrase",
+            "dumpprivkey",
+            "waitfornewblock",
+            "waitforblock",
+            "waitforblockheight",
+            "scantxoutset",
+            "gettxoutsetinfo",
+            "getzmqnotifications",
+            "echo",
+            "mockscheduler",
+            "setmocktime",
+            "syncwithvalidationinterfacequeue",
+            "getblockfrompeer",
+        ] {
+            assert!(!ALLOWED.contains(&forbidden), "{forbidden}");
+        }
+        assert!(ALLOWED.iter().all(|method| method.bytes().all(|byte| byte.is_ascii_lowercase())));
+    }
+
+    #[test]
+    fn only_the_nodes_own_errors_tell_their_words() {
+        let told = from_node(&NodeError::Rpc { code: -26, message: "bad-txns-inputs-missingorspent".into() });
+        assert_eq!((told.code, told.message.as_ref()), (-26, "bad-txns-inputs-missingorspent"));
+        for error in [
+            NodeError::Unavailable("http://10.0.0.7:8332".into()),
+            NodeError::Unauthorized,
+            NodeError::Invalid("10.0.0.7".into()),
+        ] {
+            let told = serde_json::to_string(&from_node(&error)).unwrap();
+            assert!(
+                told.contains("UPSTREAM_UNAVAILABLE") && told.contains("-32603") && !told.contains("10.0.0.7"),
+                "{told}"
+            );
+        }
+    }
+}

@@ -1,0 +1,94 @@
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::{Outcome, json as answer};
+use crate::errors::RpcError;
+use crate::state::RequestContext;
+use crate::surfaces::btc::pass;
+
+/// Esplora's targets, in blocks.
+const TARGETS: [u16; 28] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 144, 504, 1008];
+/// The node's estimates change with blocks, not with seconds.
+const KEPT_FOR: Duration = Duration::from_secs(10);
+/// Satoshi per virtual byte in one BTC per 1000 virtual bytes.
+const SAT_PER_VBYTE: f64 = 100_000.0;
+/// Used when the node tells no minimum.
+const FLOOR_SAT_PER_VBYTE: f64 = 0.1;
+
+/// The estimates as last computed, shared by all requests.
+#[derive(Default)]
+pub(crate) struct FeeEstimates(Mutex<Option<(Instant, Value)>>);
+
+#[derive(Deserialize)]
+struct SmartFee {
+    feerate: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct MempoolFees {
+    mempoolminfee: Option<f64>,
+    minrelaytxfee: Option<f64>,
+}
+
+/// `/fee-estimates`: sat/vB for every standard target (`decisions` 12.4).
+pub(super) async fn estimates(context: &RequestContext) -> Outcome {
+    let mut kept = context.shared().fee_estimates.0.lock().await;
+    if let Some((at, estimates)) = kept.as_ref()
+        && at.elapsed() < KEPT_FOR
+    {
+        return answer(estimates);
+    }
+    let fees: MempoolFees = ask(context, "getmempoolinfo", &[]).await?;
+    let minimum = fees.mempoolminfee.unwrap_or(0.0).max(fees.minrelaytxfee.unwrap_or(0.0)) * SAT_PER_VBYTE;
+    let mut told = Vec::with_capacity(TARGETS.len());
+    for target in TARGETS {
+        let target = serde_json::value::to_raw_value(&target).map_err(|error| RpcError::internal(&error))?;
+        let fee: SmartFee = ask(context, "estimatesmartfee", &[target]).await?;
+        told.push(fee.feerate.map(|feerate| feerate * SAT_PER_VBYTE));
+    }
+    let floor = if minimum > 0.0 { minimum } else { FLOOR_SAT_PER_VBYTE };
+    let complete = complete(&told, floor).into_iter().map(|estimate| json!((estimate * 1000.0).round() / 1000.0));
+    let estimates = Value::Object(TARGETS.iter().map(ToString::to_string).zip(complete).collect::<Map<_, _>>());
+    *kept = Some((Instant::now(), estimates.clone()));
+    answer(&estimates)
+}
+
+/// Fills the targets that the node knows nothing about, on a young chain perhaps all: each gets the estimate of the next
+/// shorter known target, the first ones that of the first known. A longer wait never costs more, and nothing is below
+/// what the node accepts.
+fn complete(told: &[Option<f64>], floor: f64) -> Vec<f64> {
+    let mut shorter = told.iter().flatten().next().copied().unwrap_or(floor).max(floor);
+    let estimate = |told: &Option<f64>| {
+        shorter = told.unwrap_or(shorter).min(shorter).max(floor);
+        shorter
+    };
+    told.iter().map(estimate).collect()
+}
+
+async fn ask<T: for<'de> Deserialize<'de>>(
+    context: &RequestContext,
+    method: &str,
+    params: &[Box<RawValue>],
+) -> Result<T, RpcError> {
+    let told = pass(context.node().as_ref(), method, params).await?;
+    serde_json::from_str(told.get()).map_err(|error| RpcError::internal(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::float_cmp)] // nothing is computed, only chosen
+    fn unknown_targets_are_filled_and_a_longer_wait_never_costs_more() {
+        assert_eq!(complete(&[None, Some(20.0), None, Some(5.0), None], 1.0), [20.0, 20.0, 20.0, 5.0, 5.0]);
+        assert_eq!(complete(&[Some(3.0), Some(4.0), Some(0.5)], 1.0), [3.0, 3.0, 1.0]);
+        assert_eq!(complete(&[None, None], 0.1), [0.1, 0.1]);
+    }
+}

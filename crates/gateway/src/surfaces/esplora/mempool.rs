@@ -1,0 +1,126 @@
+//! Esplora's mempool routes from the node's own RPC, until the instance has a mempool of its own (`decisions` 12.4).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::{Answer, Fault, Outcome, json as answer};
+use crate::errors::RpcError;
+use crate::state::RequestContext;
+use crate::surfaces::btc::pass;
+use crate::surfaces::to_raw;
+
+/// Of a larger mempool the node is not asked for every entry; the histogram and the list of the newest are then empty.
+const DETAILED_MAX: u64 = 5_000;
+/// Rows of `/mempool/recent`.
+const RECENT: usize = 10;
+/// Virtual bytes that a step of the histogram collects before a new one begins.
+const STEP_VBYTES: u64 = 50_000;
+const SAT_PER_BTC: f64 = 100_000_000.0;
+
+#[derive(Deserialize)]
+struct Info {
+    size: u64,
+    bytes: u64,
+    total_fee: f64,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    vsize: u64,
+    time: u64,
+    fees: Fees,
+}
+
+#[derive(Deserialize)]
+struct Fees {
+    base: f64,
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the node tells whole satoshis, at most 21e14, as BTC
+fn satoshis(btc: f64) -> u64 {
+    (btc * SAT_PER_BTC).round().max(0.0) as u64
+}
+
+async fn ask<T: for<'de> Deserialize<'de>>(
+    context: &RequestContext,
+    method: &str,
+    params: &[Box<RawValue>],
+) -> Result<T, RpcError> {
+    let told = pass(context.node().as_ref(), method, params).await?;
+    serde_json::from_str(told.get()).map_err(|error| RpcError::internal(&error))
+}
+
+async fn entries(context: &RequestContext, size: u64) -> Result<BTreeMap<String, Entry>, RpcError> {
+    if size > DETAILED_MAX {
+        return Ok(BTreeMap::new());
+    }
+    ask(context, "getrawmempool", &[to_raw(&true)?]).await
+}
+
+/// `/mempool`.
+pub(super) async fn summary(context: &RequestContext) -> Outcome {
+    let info: Info = ask(context, "getmempoolinfo", &[]).await?;
+    let entries = entries(context, info.size).await?;
+    answer(&json!({
+        "count": info.size,
+        "vsize": info.bytes,
+        "total_fee": satoshis(info.total_fee),
+        "fee_histogram": histogram(entries.values().map(|entry| (satoshis(entry.fees.base), entry.vsize))),
+    }))
+}
+
+/// `[feerate, vsize]` rows, highest feerate first; the feerate is the lowest of its row, sat/vB.
+fn histogram(entries: impl Iterator<Item = (u64, u64)>) -> Vec<(f64, u64)> {
+    #[allow(clippy::cast_precision_loss)] // both are far below 2^52
+    let mut rates: Vec<(f64, u64)> = entries.map(|(fee, vsize)| (fee as f64 / vsize.max(1) as f64, vsize)).collect();
+    rates.sort_by(|left, right| right.0.total_cmp(&left.0));
+    let mut rows: Vec<(f64, u64)> = Vec::new();
+    let mut is_full = true;
+    for (rate, vsize) in rates {
+        match rows.last_mut() {
+            Some(row) if !is_full => *row = (rate, row.1 + vsize),
+            _ => rows.push((rate, vsize)),
+        }
+        is_full = rows.last().is_some_and(|row| row.1 > STEP_VBYTES);
+    }
+    rows
+}
+
+/// `/mempool/recent`: the newest entries, newest first.
+pub(super) async fn recent(context: &RequestContext) -> Outcome {
+    let info: Info = ask(context, "getmempoolinfo", &[]).await?;
+    let mut newest: Vec<(String, Entry)> = entries(context, info.size).await?.into_iter().collect();
+    newest.sort_by(|left, right| right.1.time.cmp(&left.1.time).then_with(|| left.0.cmp(&right.0)));
+    newest.truncate(RECENT);
+    let mut rows = Vec::with_capacity(newest.len());
+    for (txid, entry) in newest {
+        let parsed = txid.parse().map_err(|_| RpcError::upstream_unavailable())?;
+        let transaction = super::transactions::unconfirmed(context, parsed).await;
+        let value: Option<u64> =
+            transaction.map(|transaction| transaction.output.iter().map(|output| output.value.to_sat()).sum());
+        rows.push(json!({ "txid": txid, "fee": satoshis(entry.fees.base), "vsize": entry.vsize, "value": value }));
+    }
+    answer(&Value::from(rows))
+}
+
+/// POST `/tx`, and `esplora_broadcast`: the node's answer, a txid or its reason.
+pub(super) async fn broadcast(context: &RequestContext, hex: &str) -> Outcome {
+    let told: String = ask(context, "sendrawtransaction", &[to_raw(&hex)?]).await.map_err(Fault::Failed)?;
+    Ok(Answer::Text(told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_histogram_falls_and_holds_every_virtual_byte() {
+        let rows = histogram([(1000, 1000), (90_000, 30_000), (200, 100), (90_000, 30_000)].into_iter());
+        assert_eq!(rows, [(3.0, 60_000), (1.0, 1100)]);
+        assert!(histogram(std::iter::empty()).is_empty());
+        assert_eq!(satoshis(0.020_458_46), 2_045_846);
+    }
+}

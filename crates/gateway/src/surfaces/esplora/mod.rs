@@ -1,0 +1,206 @@
+//! `esplora_*`, from our own index (`decisions` 3.3). The paths are those of Esplora's HTTP interface, so plain HTTP can be
+//! served by the same table.
+
+mod address;
+mod blocks;
+mod fees;
+mod mempool;
+mod names;
+mod transactions;
+mod unconfirmed;
+
+use bitcoin::hex::DisplayHex as _;
+use bytes::Bytes;
+use hyper::StatusCode;
+use paraffin_bitcoin_index::{BitcoinIndex, ReadError, SourceError};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::main_rpc::MethodFamily;
+use super::{RpcResult, to_raw};
+use crate::errors::{RestError, RpcError};
+use crate::jsonrpc::Params;
+use crate::state::{BoxFuture, RequestContext};
+
+pub(crate) use address::{AddressRoute, Totals, totals, unspent};
+pub(crate) use fees::FeeEstimates;
+pub use transactions::NodeTransactions;
+pub(crate) use unconfirmed::Unconfirmed;
+
+/// What a path answers.
+pub(super) enum Answer {
+    Json(Box<RawValue>),
+    Text(String),
+    Binary(Bytes),
+}
+
+/// Why a path has no answer.
+pub(crate) enum Fault {
+    /// No such path.
+    Unknown,
+    /// A segment cannot be read (Esplora: 400).
+    Malformed(String),
+    /// What the path names does not exist (Esplora: 404).
+    NotFound(&'static str),
+    /// Anything else.
+    Failed(RpcError),
+}
+
+pub(super) type Outcome = Result<Answer, Fault>;
+
+impl From<ReadError> for Fault {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::NotInHistory(_) => Self::NotFound("Transaction not found in this history"),
+            ReadError::ScriptHash => Self::Malformed("Invalid scripthash: 64 hex digits are expected".to_owned()),
+            error => Self::Failed(RpcError::internal(&error)),
+        }
+    }
+}
+
+impl From<SourceError> for Fault {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::Read(error) => error.into(),
+            SourceError::Unavailable(_) => Self::Failed(RpcError::upstream_unavailable()),
+            error => Self::Failed(RpcError::internal(&error)),
+        }
+    }
+}
+
+impl From<crate::state::ReadAbandoned> for Fault {
+    fn from(error: crate::state::ReadAbandoned) -> Self {
+        Self::Failed(RpcError::internal(&error))
+    }
+}
+
+impl From<Fault> for RestError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Malformed(message) => Self::bad_request(message),
+            Fault::NotFound(message) => Self::not_found(message),
+            Fault::Unknown => Self::not_found("There is no such route"),
+            Fault::Failed(error) => match error.data.as_ref().and_then(|data| data["code"].as_str()) {
+                Some("RESPONSE_TOO_LARGE") => Self::bad_request("the answer is too large: give a limit"),
+                Some("UPSTREAM_UNAVAILABLE") => Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "UPSTREAM_UNAVAILABLE",
+                    "the Bitcoin node is not available",
+                ),
+                Some("STARTING") => Self::starting(),
+                _ => Self::panicked(),
+            },
+        }
+    }
+}
+
+impl From<RpcError> for Fault {
+    fn from(error: RpcError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn json(value: &impl Serialize) -> Outcome {
+    Ok(Answer::Json(to_raw(value)?))
+}
+
+/// Runs a read of the index away from the async threads.
+pub(crate) async fn read<T: Send + 'static>(
+    context: &RequestContext,
+    read: impl FnOnce(&BitcoinIndex) -> Result<T, ReadError> + Send + 'static,
+) -> Result<T, Fault> {
+    let network = context.network();
+    let outcome = context.read(move |snapshot| read(&BitcoinIndex::new(snapshot.clone(), network))).await?;
+    outcome.map_err(Fault::from)
+}
+
+/// The one table of Esplora's paths.
+pub(super) async fn get(context: &RequestContext, path: &[&str]) -> Outcome {
+    match path {
+        ["blocks", "tip", "height"] => blocks::tip_height(context),
+        ["blocks", "tip", "hash"] => blocks::tip_hash(context),
+        ["blocks"] => blocks::list(context, None).await,
+        ["blocks", newest] => blocks::list(context, Some(newest)).await,
+        ["block-height", height] => blocks::hash_at(context, height).await,
+        ["block", hash, below @ ..] => blocks::block(context, hash, below).await,
+        ["tx", txid, below @ ..] => transactions::transaction(context, txid, below).await,
+        ["address" | "scripthash", _, below @ ..] if !address::is_known(below) => Err(Fault::Unknown),
+        ["address", address, below @ ..] => {
+            address::answer(context, &AddressRoute::address(context, address)?, below).await
+        }
+        ["scripthash", hash, below @ ..] => address::answer(context, &AddressRoute::script_hash(hash)?, below).await,
+        ["fee-estimates"] => fees::estimates(context).await,
+        ["mempool"] => mempool::summary(context).await,
+        ["mempool", "recent"] => mempool::recent(context).await,
+        ["broadcast", hex] => mempool::broadcast(context, hex).await,
+        ["mempool", "txids"] => unconfirmed::txids(context).await,
+        _ => Err(Fault::Unknown),
+    }
+}
+
+pub(super) struct EsploraFamily;
+
+impl MethodFamily for EsploraFamily {
+    fn name(&self) -> &'static str {
+        "esplora"
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        Box::pin(async move {
+            let texts = texts(&params)?;
+            let path = names::path_of(method, &texts);
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            match get(context, &path).await {
+                Ok(answer) => render(answer),
+                Err(Fault::Unknown) if missing_parameter(&path) => {
+                    Err(RpcError::invalid_params("a parameter is missing"))
+                }
+                Err(Fault::Unknown) => Err(RpcError::method_not_found()),
+                Err(Fault::Malformed(message)) => Err(RpcError::invalid_params(message)),
+                Err(Fault::NotFound(message)) => Err(RpcError::not_found(message)),
+                Err(Fault::Failed(error)) => Err(error),
+            }
+        })
+    }
+}
+
+/// Path segments from parameters: text, or a number as its digits. An empty object stands for no parameters.
+fn texts(params: &Params) -> Result<Vec<String>, RpcError> {
+    if params.none().is_ok() {
+        return Ok(Vec::new());
+    }
+    let texts = (0..params.len()).map(|index| params.optional_text(index, format_args!("parameter {}", index + 1)));
+    // `null` is an absent parameter.
+    texts.filter_map(Result::transpose).collect()
+}
+
+/// Whether the path is one of the table's with its first parameter left out.
+fn missing_parameter(path: &[&str]) -> bool {
+    matches!(path, ["tx" | "block" | "address" | "scripthash" | "block-height" | "broadcast"])
+}
+
+/// As the JSON-RPC answer: JSON as it is, text as JSON where it is a number, else as a string, bytes as hex.
+fn render(answer: Answer) -> RpcResult {
+    match answer {
+        Answer::Json(raw) => Ok(raw),
+        Answer::Text(text) => match text.parse::<u32>() {
+            Ok(number) => to_raw(&number),
+            Err(_) => to_raw(&text),
+        },
+        Answer::Binary(bytes) => to_raw(&bytes.to_lower_hex_string()),
+    }
+}
+
+/// Reads a decimal segment.
+fn number<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Fault> {
+    let malformed = || Fault::Malformed(format!("Invalid {name}: a non-negative integer is expected"));
+    if text.is_empty() || !text.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(malformed());
+    }
+    text.parse().map_err(|_| malformed())
+}
+
+/// Reads a hash in display order.
+fn hash<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Fault> {
+    text.parse().map_err(|_| Fault::Malformed(format!("Invalid {name}: 64 hex digits are expected")))
+}

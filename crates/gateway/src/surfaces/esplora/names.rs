@@ -1,0 +1,87 @@
+//! How the name of an `esplora_*` method and its parameters become a path.
+
+/// Names without their punctuation, as scripts and older clients spell them.
+const FLAT_NAMES: [(&str, &str); 27] = [
+    ("addressutxo", "address::utxo"),
+    ("addresstxs", "address::txs"),
+    ("addresstxsmempool", "address::txs:mempool"),
+    ("addresstxschain", "address::txs:chain"),
+    ("scripthashutxo", "scripthash::utxo"),
+    ("scripthashtxs", "scripthash::txs"),
+    ("scripthashtxsmempool", "scripthash::txs:mempool"),
+    ("scripthashtxschain", "scripthash::txs:chain"),
+    ("blockheader", "block::header"),
+    ("blockheight", "block-height"),
+    ("blockraw", "block::raw"),
+    ("blockstatus", "block::status"),
+    ("blocktxid", "block::txid"),
+    ("blocktxids", "block::txids"),
+    ("blocktxs", "block::txs"),
+    ("blockstipheight", "blocks:tip:height"),
+    ("blockstiphash", "blocks:tip:hash"),
+    ("feeestimates", "fee-estimates"),
+    ("mempooltxids", "mempool:txids"),
+    ("mempoolrecent", "mempool:recent"),
+    ("txhex", "tx::hex"),
+    ("txraw", "tx::raw"),
+    ("txstatus", "tx::status"),
+    ("txoutspends", "tx::outspends"),
+    ("txoutspend", "tx::outspend"),
+    ("txmerkleproof", "tx::merkle-proof"),
+    ("txmerkleblockproof", "tx::merkleblock-proof"),
+];
+
+/// The segments of the path: the name is split at `:`, every empty piece takes the next parameter (or vanishes when there is
+/// none), and parameters left over follow. A parameter is one segment whatever it holds.
+pub(super) fn path_of(name: &str, params: &[String]) -> Vec<String> {
+    let name = FLAT_NAMES.into_iter().find(|(flat, _)| *flat == name).map_or(name, |(_, full)| full);
+    let mut params = params.iter();
+    let mut path = Vec::new();
+    for piece in name.split(':') {
+        if piece.is_empty() {
+            path.extend(params.next().cloned());
+        } else {
+            path.push(piece.to_owned());
+        }
+    }
+    path.extend(params.cloned());
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, params: &[&str], expected: &str) {
+        let params: Vec<String> = params.iter().map(|&param| param.to_owned()).collect();
+        assert_eq!(path_of(name, &params).join("/"), expected, "{name}");
+    }
+
+    /// row MR05
+    #[test]
+    fn names_become_paths() {
+        check("address", &["A"], "address/A");
+        check("address::utxo", &["A"], "address/A/utxo");
+        check("address::txs:chain", &["A", "L"], "address/A/txs/chain/L");
+        check("address::txs:mempool", &["A"], "address/A/txs/mempool");
+        check("tx", &["T"], "tx/T");
+        check("tx::outspend", &["T", "0"], "tx/T/outspend/0");
+        check("block::txid", &["H", "1"], "block/H/txid/1");
+        check("block::txs", &["H", "25"], "block/H/txs/25");
+        check("block-height", &["5"], "block-height/5");
+        check("blocks", &[], "blocks");
+        check("blocks", &["5"], "blocks/5");
+        check("blocks:tip:height", &[], "blocks/tip/height");
+        check("blocks::tip:height", &[], "blocks/tip/height");
+        check("mempool::recent", &[], "mempool/recent");
+        check("fee-estimates", &[], "fee-estimates");
+    }
+
+    #[test]
+    fn flat_names_mean_what_they_are_flattened_from() {
+        for (flat, full) in FLAT_NAMES {
+            assert_eq!(flat, full.replace([':', '-'], ""));
+            check(flat, &["A", "B"], &path_of(full, &["A".into(), "B".into()]).join("/"));
+        }
+    }
+}

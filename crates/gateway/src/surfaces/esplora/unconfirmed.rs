@@ -1,0 +1,200 @@
+//! Unconfirmed transactions as the node tells them, until the instance has a mempool of its own (`decisions` 12.4).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bitcoin::consensus::encode::deserialize;
+use bitcoin::{OutPoint, Transaction, TxOut, Txid};
+use paraffin_bitcoin_index::{BitcoinIndex, ScriptKey};
+use tokio::sync::{Mutex, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::{Fault, Outcome, json, read};
+use crate::errors::RpcError;
+use crate::state::{Node, RequestContext};
+
+/// Transactions held at most; of a larger mempool the rest is not shown.
+const TRANSACTIONS_MAX: usize = 10_000;
+/// Calls to the node at the same time.
+const PARALLEL_MAX: usize = 16;
+/// A refresh that takes longer shows what it has so far.
+const REFRESH_BUDGET: Duration = Duration::from_secs(5);
+/// A node that takes longer to list its mempool counts as away.
+const LIST_BUDGET: Duration = Duration::from_secs(2);
+/// A large mempool is asked for at most this often; a small one for every request.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
+const SMALL: usize = 1_000;
+
+/// One unconfirmed transaction.
+pub(crate) struct Pending {
+    pub(crate) transaction: Transaction,
+    /// What its inputs spend, `None` where nobody knows.
+    pub(crate) prevouts: Vec<Option<TxOut>>,
+    scripts: HashSet<[u8; 32]>,
+}
+
+/// The mempool at one moment.
+#[derive(Default)]
+pub(crate) struct View {
+    pending: HashMap<Txid, Arc<Pending>>,
+    spends: HashMap<OutPoint, (Txid, u32)>,
+    by_script: HashMap<[u8; 32], Vec<Txid>>,
+}
+
+/// The mempool as last seen, shared by all requests.
+#[derive(Default)]
+pub(crate) struct Unconfirmed(Mutex<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    at: Option<Instant>,
+    failed_at: Option<Instant>,
+    view: Arc<View>,
+}
+
+impl View {
+    fn of(pending: HashMap<Txid, Arc<Pending>>) -> Self {
+        let mut view = Self { pending, ..Self::default() };
+        for (txid, one) in &view.pending {
+            for (vin, input) in (0..).zip(&one.transaction.input) {
+                view.spends.insert(input.previous_output, (*txid, vin));
+            }
+            for script in &one.scripts {
+                view.by_script.entry(*script).or_default().push(*txid);
+            }
+        }
+        view
+    }
+}
+
+/// The mempool now; empty when the node is away.
+async fn view(context: &RequestContext) -> Arc<View> {
+    let mut seen = context.shared().unconfirmed.0.lock().await;
+    let is_fresh = seen.at.is_some_and(|at| at.elapsed() < REFRESH_INTERVAL);
+    if is_fresh && seen.view.pending.len() > SMALL {
+        return Arc::clone(&seen.view);
+    }
+    // A node that is away must not hold up what the index can answer.
+    let failed_lately = seen.failed_at.is_some_and(|at| at.elapsed() < REFRESH_INTERVAL);
+    if failed_lately || !context.node().status().reachable {
+        return Arc::default();
+    }
+    let Ok(Some(listed)) = tokio::time::timeout(LIST_BUDGET, list(context)).await else {
+        seen.failed_at = Some(Instant::now());
+        return Arc::default();
+    };
+    let mut pending: HashMap<Txid, Arc<Pending>> =
+        listed.iter().filter_map(|txid| Some((*txid, Arc::clone(seen.view.pending.get(txid)?)))).collect();
+    if pending.len() != listed.len() || seen.view.pending.len() != listed.len() {
+        let missing = listed
+            .iter()
+            .filter(|txid| !pending.contains_key(*txid))
+            .copied()
+            .take(TRANSACTIONS_MAX - pending.len().min(TRANSACTIONS_MAX));
+        let new = fetch(context, missing.collect()).await;
+        pending.extend(resolve(context, new, &pending).await);
+        seen.view = Arc::new(View::of(pending));
+    }
+    seen.at = Some(Instant::now());
+    Arc::clone(&seen.view)
+}
+
+async fn list(context: &RequestContext) -> Option<Vec<Txid>> {
+    let listed = context.node().rpc("getrawmempool", &[]).await.ok()?;
+    serde_json::from_str(listed.get()).ok()
+}
+
+async fn fetch(context: &RequestContext, txids: Vec<Txid>) -> HashMap<Txid, Transaction> {
+    let deadline = Instant::now() + REFRESH_BUDGET;
+    let places = Arc::new(Semaphore::new(PARALLEL_MAX));
+    let mut calls = JoinSet::new();
+    for txid in txids {
+        let (node, places): (Arc<dyn Node>, _) = (Arc::clone(context.node()), Arc::clone(&places));
+        calls.spawn(async move {
+            let _place = places.acquire().await.ok()?;
+            let raw = node.raw_transaction(txid).await.ok()??;
+            let transaction = deserialize::<Transaction>(&raw).ok()?;
+            (transaction.compute_txid() == txid).then_some((txid, transaction))
+        });
+    }
+    let mut fetched = HashMap::new();
+    while let Ok(Some(call)) = tokio::time::timeout_at(deadline, calls.join_next()).await {
+        fetched.extend(call.ok().flatten());
+    }
+    fetched
+}
+
+/// Finds what the new transactions spend: in the index, else among the unconfirmed ones.
+async fn resolve(
+    context: &RequestContext,
+    new: HashMap<Txid, Transaction>,
+    known: &HashMap<Txid, Arc<Pending>>,
+) -> HashMap<Txid, Arc<Pending>> {
+    if new.is_empty() {
+        return HashMap::new();
+    }
+    let new = Arc::new(new);
+    let copy = Arc::clone(&new);
+    let confirmed = read(context, move |index: &BitcoinIndex| {
+        copy.iter()
+            .map(|(txid, transaction)| Ok((*txid, index.prevouts(transaction)?)))
+            .collect::<Result<HashMap<_, _>, _>>()
+    });
+    let Ok(mut confirmed) = confirmed.await else { return HashMap::new() };
+    let output = |outpoint: &OutPoint| {
+        let parent = new.get(&outpoint.txid).or_else(|| known.get(&outpoint.txid).map(|parent| &parent.transaction))?;
+        parent.output.get(outpoint.vout as usize).cloned()
+    };
+    let resolved = new.iter().map(|(txid, transaction)| {
+        let mut prevouts = confirmed.remove(txid).unwrap_or_default();
+        for (prevout, input) in prevouts.iter_mut().zip(&transaction.input) {
+            if prevout.is_none() {
+                *prevout = output(&input.previous_output);
+            }
+        }
+        let outputs = transaction.output.iter().chain(prevouts.iter().flatten());
+        let scripts = outputs.map(|output| *ScriptKey::from_script(&output.script_pubkey).digest()).collect();
+        (*txid, Arc::new(Pending { transaction: transaction.clone(), prevouts, scripts }))
+    });
+    resolved.collect()
+}
+
+/// Unconfirmed transactions that fund or spend the script, those left out that the request's snapshot has confirmed.
+pub(crate) async fn of_script(
+    context: &RequestContext,
+    script: &ScriptKey,
+) -> Result<Vec<(Txid, Arc<Pending>)>, Fault> {
+    let view = view(context).await;
+    let Some(txids) = view.by_script.get(script.digest()) else { return Ok(Vec::new()) };
+    let mut txids = txids.clone();
+    // The node's order means nothing; this one at least is the same every time.
+    txids.sort_unstable();
+    let unconfirmed = read(context, move |index| {
+        let mut unconfirmed = Vec::new();
+        for txid in txids {
+            if index.transaction_location(&txid)?.is_none() {
+                unconfirmed.push(txid);
+            }
+        }
+        Ok(unconfirmed)
+    })
+    .await?;
+    Ok(unconfirmed.into_iter().filter_map(|txid| Some((txid, Arc::clone(view.pending.get(&txid)?)))).collect())
+}
+
+/// Those of the outpoints that unconfirmed transactions spend, each with the spender and its input.
+pub(crate) async fn spends(context: &RequestContext, outpoints: Vec<OutPoint>) -> Vec<(OutPoint, (Txid, u32))> {
+    if outpoints.is_empty() {
+        return Vec::new();
+    }
+    let view = view(context).await;
+    outpoints.into_iter().filter_map(|outpoint| Some((outpoint, *view.spends.get(&outpoint)?))).collect()
+}
+
+/// Txids of the node's whole mempool.
+pub(super) async fn txids(context: &RequestContext) -> Outcome {
+    let listed = list(context).await.ok_or_else(RpcError::upstream_unavailable)?;
+    json(&listed)
+}

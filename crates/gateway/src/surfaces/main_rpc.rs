@@ -1,0 +1,55 @@
+//! The main JSON-RPC: one endpoint, many families of methods (`decisions` 3.1).
+
+use super::btc::BtcFamily;
+use super::esplora::EsploraFamily;
+use super::metashrew::MetashrewFamily;
+use super::{RpcResult, RpcSurface};
+use crate::errors::RpcError;
+use crate::jsonrpc::Params;
+use crate::state::{BoxFuture, RequestContext};
+
+/// The methods whose names begin with one word and `_`.
+pub(super) trait MethodFamily: Send + Sync {
+    /// The word, without `_`.
+    fn name(&self) -> &'static str;
+
+    /// Runs one method; `method` is what follows the first `_`.
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult>;
+}
+
+/// Methods whose body may be as large as a transaction or a block.
+const LARGE_BODIES: [&str; 3] = ["btc_sendrawtransaction", "sendrawtransaction", "metashrew_preview"];
+
+pub(crate) struct MainRpc {
+    families: Vec<Box<dyn MethodFamily>>,
+}
+
+impl MainRpc {
+    pub(crate) fn new() -> Self {
+        Self { families: vec![Box::new(BtcFamily), Box::new(EsploraFamily), Box::new(MetashrewFamily)] }
+    }
+
+    /// The family and the rest of the name. A name without `_` is one of the node's.
+    fn find<'a>(&self, method: &'a str) -> Option<(&dyn MethodFamily, &'a str)> {
+        let (family, rest) = method.split_once('_').unwrap_or(("btc", method));
+        let found = self.families.iter().find(|known| known.name() == family)?;
+        Some((found.as_ref(), rest))
+    }
+}
+
+impl RpcSurface for MainRpc {
+    fn family(&self, method: &str) -> &'static str {
+        self.find(method).map_or("unknown", |(family, _)| family.name())
+    }
+
+    fn takes_large_body(&self, method: &str) -> bool {
+        LARGE_BODIES.contains(&method)
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        match self.find(method) {
+            Some((family, rest)) => family.call(context, rest, params),
+            None => Box::pin(async { Err(RpcError::method_not_found()) }),
+        }
+    }
+}

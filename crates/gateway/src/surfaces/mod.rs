@@ -1,0 +1,85 @@
+//! One file per surface: it parses, asks one room, and renders.
+
+mod btc;
+pub(crate) mod esplora;
+mod main_rpc;
+mod metashrew;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::{HeaderMap, Method};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::errors::{RestError, RpcError};
+use crate::jsonrpc::{Flavour, Params};
+use crate::respond::Reply;
+use crate::state::{BoxFuture, RequestContext};
+
+pub(crate) use main_rpc::MainRpc;
+
+/// What a JSON-RPC call answers.
+pub type RpcResult = Result<Box<RawValue>, RpcError>;
+
+/// A JSON-RPC surface.
+pub trait RpcSurface: Send + Sync {
+    /// How answers are built.
+    fn flavour(&self) -> Flavour {
+        Flavour::Standard
+    }
+
+    /// Name for metrics, from a small closed set; never anything that a caller chose.
+    fn family(&self, method: &str) -> &'static str;
+
+    /// Whether a request for `method` may have the larger body.
+    fn takes_large_body(&self, _method: &str) -> bool {
+        false
+    }
+
+    /// Runs one call.
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult>;
+}
+
+/// One request to an [`HttpSurface`].
+#[derive(Debug)]
+pub struct HttpRequest {
+    /// `GET` also stands for `HEAD`.
+    pub verb: Method,
+    /// The query as it came, without `?`.
+    pub query: Option<String>,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// The whole body.
+    pub body: Bytes,
+}
+
+/// A surface that speaks plain HTTP.
+pub trait HttpSurface: Send + Sync {
+    /// Largest body for this verb and path in bytes; `None`: not a request for this surface.
+    fn body_limit(&self, verb: &Method, segments: &[String]) -> Option<usize>;
+
+    /// Answers one request; its path is [`RequestContext::segments`].
+    fn handle<'a>(
+        &'a self,
+        context: &'a RequestContext,
+        request: HttpRequest,
+    ) -> BoxFuture<'a, Result<Reply, RestError>>;
+}
+
+/// What serves a keyed surface. Plain HTTP is asked first, then a POST goes to JSON-RPC.
+#[derive(Clone, Default)]
+pub struct KeyedHandler {
+    /// Plain HTTP requests.
+    pub http: Option<Arc<dyn HttpSurface>>,
+    /// JSON-RPC requests.
+    pub rpc: Option<Arc<dyn RpcSurface>>,
+}
+
+/// Writes a result.
+///
+/// # Errors
+/// -32603 when the value cannot be written as JSON.
+pub(crate) fn to_raw(value: &impl Serialize) -> RpcResult {
+    serde_json::value::to_raw_value(value).map_err(|error| RpcError::internal(&error))
+}

@@ -1,0 +1,186 @@
+//! One running instance with its chain, node and keys.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use bitcoin::{OutPoint, Txid};
+use paraffin_access::{CreatedKey, KeyStore as _, NewKey, Plan, SqliteKeyStore};
+use paraffin_bitcoin_index::RawTransactions;
+use paraffin_gateway::{
+    ChainState, Gateway, GatewayConfig, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
+};
+use paraffin_primitives::Network;
+use paraffin_store::{Snapshot, Store};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::chain::{COIN, Chain, payment, script_of, taproot};
+use crate::client::{Response, request};
+use crate::node::{TestNode, shared};
+
+pub(crate) struct TestState {
+    network: Network,
+    store: Store,
+    pub(crate) indexing: Mutex<IndexingStatus>,
+}
+
+impl ChainState for TestState {
+    fn network(&self) -> Network {
+        self.network
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.store.snapshot()
+    }
+
+    fn indexing(&self) -> IndexingStatus {
+        *self.indexing.lock().unwrap()
+    }
+}
+
+pub(crate) struct Setup {
+    pub(crate) network: Network,
+    pub(crate) raw: RawTransactions,
+    pub(crate) config: GatewayConfig,
+    pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
+    pub(crate) empty_chain: bool,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let mut config = GatewayConfig { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..GatewayConfig::default() };
+        config.metrics_listen = Some(config.listen);
+        Self {
+            network: Network::Regtest,
+            raw: RawTransactions::Store,
+            config,
+            keyed: BTreeMap::new(),
+            empty_chain: false,
+        }
+    }
+}
+
+pub(crate) struct Instance {
+    pub(crate) address: SocketAddr,
+    pub(crate) metrics: SocketAddr,
+    pub(crate) chain: Chain,
+    pub(crate) node: Arc<TestNode>,
+    pub(crate) state: Arc<TestState>,
+    pub(crate) keys: SqliteKeyStore,
+    pub(crate) keys_path: std::path::PathBuf,
+    pub(crate) key: CreatedKey,
+    /// Two addresses: the first mined blocks 1 and 2, the second got a payment in block 3.
+    pub(crate) miner: String,
+    pub(crate) payee: String,
+    /// The payment in block 3.
+    pub(crate) payment: Txid,
+    pub(crate) stop: Option<oneshot::Sender<()>>,
+    pub(crate) served: Option<JoinHandle<()>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Instance {
+    pub(crate) async fn start() -> Self {
+        Self::with(Setup::default()).await
+    }
+
+    pub(crate) async fn with(setup: Setup) -> Self {
+        let (miner, payee) = (taproot(setup.network, 0), taproot(setup.network, 1));
+        let mut chain = Chain::new(setup.network, setup.raw);
+        let mut paid = bitcoin::hashes::Hash::all_zeros();
+        if !setup.empty_chain {
+            let script = script_of(setup.network, &miner);
+            chain.mine(script.clone(), vec![]);
+            let first = chain.mine(script.clone(), vec![]);
+            chain.mine(script.clone(), vec![]);
+            let outputs = [(1_000_000, script_of(setup.network, &payee)), (COIN - 1_000_500, script.clone())];
+            let transaction = payment(&[OutPoint { txid: first, vout: 0 }], &outputs);
+            paid = transaction.compute_txid();
+            chain.mine(script_of(setup.network, &taproot(setup.network, 2)), vec![transaction]);
+        }
+        let node = Arc::new(TestNode::default());
+        for block in &chain.blocks {
+            node.add_block(block);
+        }
+        let state = Arc::new(TestState {
+            network: setup.network,
+            store: chain.store.clone(),
+            indexing: Mutex::new(IndexingStatus::Synced),
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let keys_path = folder.path().join("access.sqlite");
+        let keys = SqliteKeyStore::open(&keys_path).await.unwrap();
+        let key = keys.create(NewKey { plan: Plan::Business, ..NewKey::named("test") }, "test", 0).await.unwrap();
+        let parts = GatewayParts {
+            chain: Arc::clone(&state) as Arc<dyn ChainState>,
+            node: shared(&node),
+            keys: Arc::new(keys.clone()),
+            keyed: setup.keyed,
+            metrics: Metrics::new(),
+        };
+        let gateway = Gateway::bind(setup.config, parts).await.unwrap();
+        let (address, metrics) = (gateway.local_addr(), gateway.metrics_addr().unwrap());
+        let (stop, stopped) = oneshot::channel();
+        let served = tokio::spawn(gateway.serve(async move {
+            let _ = stopped.await;
+        }));
+        Self {
+            address,
+            metrics,
+            chain,
+            node,
+            state,
+            keys,
+            keys_path,
+            key,
+            miner,
+            payee,
+            payment: paid,
+            stop: Some(stop),
+            served: Some(served),
+            _folder: folder,
+        }
+    }
+
+    /// `/v4/<KEY>` and what follows.
+    pub(crate) fn keyed(&self, below: &str) -> String {
+        format!("/v4/{}{below}", self.key.key.reveal())
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: impl AsRef<[u8]>) -> Response {
+        request(self.address, "POST", path, &[], body.as_ref()).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Response {
+        request(self.address, "GET", path, &[], b"").await
+    }
+
+    pub(crate) async fn send(&self, verb: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
+        request(self.address, verb, path, headers, body.as_bytes()).await
+    }
+
+    /// One call of the main JSON-RPC with the key in the path.
+    pub(crate) async fn call(&self, method: &str, params: Value) -> Value {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let response = self.post(&self.keyed(""), body).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        response.json()
+    }
+
+    pub(crate) async fn result(&self, method: &str, params: Value) -> Value {
+        let answer = self.call(method, params).await;
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    pub(crate) async fn error(&self, method: &str, params: Value) -> (i64, String) {
+        let answer = self.call(method, params).await;
+        let error = &answer["error"];
+        (
+            error["code"].as_i64().unwrap_or_else(|| panic!("{method}: {answer}")),
+            error["message"].as_str().unwrap().to_owned(),
+        )
+    }
+}
