@@ -1,0 +1,71 @@
+//! Checked integer steps. Every function floors, none wraps, none panics.
+
+use ruint::UintTryFrom as _;
+use ruint::aliases::{U256, U512};
+
+use super::MathError;
+
+pub(super) const fn int(value: u64) -> U256 {
+    U256::from_limbs([value, 0, 0, 0])
+}
+
+/// A power of ten below 1e20.
+pub(super) const fn ten_to(exponent: u32) -> U256 {
+    let wide = 10u128.pow(exponent);
+    U256::from_limbs([wide as u64, (wide >> 64) as u64, 0, 0])
+}
+
+pub(super) fn add(a: U256, b: U256) -> Result<U256, MathError> {
+    a.checked_add(b).ok_or(MathError::Overflow)
+}
+
+pub(super) fn sub(a: U256, b: U256) -> Result<U256, MathError> {
+    a.checked_sub(b).ok_or(MathError::Underflow)
+}
+
+pub(super) fn mul(a: U256, b: U256) -> Result<U256, MathError> {
+    a.checked_mul(b).ok_or(MathError::Overflow)
+}
+
+pub(super) fn div(a: U256, b: U256) -> Result<U256, MathError> {
+    a.checked_div(b).ok_or(MathError::DivisionByZero)
+}
+
+/// floor(a * b / divisor) with the product in 512 bits.
+pub(super) fn mul_div(a: U256, b: U256, divisor: U256) -> Result<U256, MathError> {
+    if a.bit_len() + b.bit_len() <= U256::BITS {
+        return div(a.wrapping_mul(b), divisor);
+    }
+    let product: U512 = a.widening_mul(b);
+    let quotient = product.checked_div(U512::from(divisor)).ok_or(MathError::DivisionByZero)?;
+    U256::uint_try_from(quotient).map_err(|_| MathError::Overflow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_exact_beyond_256_bits() {
+        let large = U256::MAX - int(5);
+        assert_eq!(mul_div(large, large, large), Ok(large));
+        assert_eq!(mul_div(U256::MAX, int(3), int(4)), Ok((U256::MAX >> 2) * int(3) + int(2)));
+        assert_eq!(mul_div(U256::MAX, int(2), int(1)), Err(MathError::Overflow));
+    }
+
+    #[test]
+    fn divisions_floor_and_zero_divisors_are_errors() {
+        assert_eq!(mul_div(int(7), int(3), int(4)), Ok(int(5)));
+        assert_eq!(mul_div(int(7), int(3), U256::ZERO), Err(MathError::DivisionByZero));
+        assert_eq!(mul_div(U256::MAX, U256::MAX, U256::ZERO), Err(MathError::DivisionByZero));
+        assert_eq!(div(int(1), U256::ZERO), Err(MathError::DivisionByZero));
+    }
+
+    #[test]
+    fn sums_and_differences_outside_256_bits_are_errors() {
+        assert_eq!(add(U256::MAX, int(1)), Err(MathError::Overflow));
+        assert_eq!(mul(U256::MAX, int(2)), Err(MathError::Overflow));
+        assert_eq!(sub(int(1), int(2)), Err(MathError::Underflow));
+        assert_eq!(ten_to(33).to_string(), format!("1{}", "0".repeat(33)));
+    }
+}
