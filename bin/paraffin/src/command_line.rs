@@ -1,0 +1,183 @@
+//! The command line, described once for the parser and for `--help`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use paraffin_primitives::Network;
+
+/// A complete Bitcoin and alkanes data platform in one program.
+#[derive(Debug, Parser)]
+#[command(name = "paraffin", version, about, arg_required_else_help = true)]
+pub(crate) struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the whole platform on its own regtest chain, for development
+    Dev(DevArguments),
+    /// Follow a Bitcoin node and serve the API
+    Serve(ConfigArguments),
+    /// Follow a Bitcoin node and index only
+    Index(IndexArguments),
+    /// Create, list, revoke and replace API keys
+    Keys(KeysArguments),
+    /// Index raw blocks from files and print the digest of each
+    Replay(ReplayArguments),
+    /// Run one module of the index again
+    Reindex(ReindexArguments),
+    /// Check the configuration, the node, the disk and the store, and say what is wrong
+    Doctor(ConfigArguments),
+    /// Call a method or a route of a running instance
+    Call(CallArguments),
+}
+
+/// Arguments of `dev`.
+#[derive(Debug, Args)]
+pub(crate) struct DevArguments {
+    /// Folder for the chain, the index and dev.json; a temporary one that is removed at the end when absent
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Address of the API
+    #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDR")]
+    pub listen: SocketAddr,
+    /// Seed of the accounts and of the traffic; the same seed gives the same chain
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Blocks of the scenario
+    #[arg(long, default_value_t = 160, value_parser = clap::value_parser!(u32).range(110..=100_000))]
+    pub blocks: u32,
+    /// Seconds between blocks; 0 mines only when asked
+    #[arg(long, default_value_t = 0)]
+    pub interval: u64,
+    /// Start anew even when the folder holds a chain
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+/// Arguments of commands that read the configuration.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArguments {
+    /// Configuration file
+    #[arg(long, value_name = "FILE", env = "PARAFFIN_CONFIG")]
+    pub config: PathBuf,
+}
+
+/// Arguments of `index`.
+#[derive(Debug, Args)]
+pub(crate) struct IndexArguments {
+    #[command(flatten)]
+    pub config: ConfigArguments,
+    /// Stop when the index equals the node's chain, and print its digests as one line of JSON
+    #[arg(long)]
+    pub once: bool,
+}
+
+/// Arguments of `reindex`.
+#[derive(Debug, Args)]
+pub(crate) struct ReindexArguments {
+    /// Module, for example `bitcoin`
+    pub module: String,
+    /// First height to run again
+    #[arg(long, default_value_t = 0, value_name = "HEIGHT")]
+    pub from: u32,
+    #[command(flatten)]
+    pub config: ConfigArguments,
+}
+
+/// Arguments of `replay`.
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// Files of raw blocks: one block each, or many, every one preceded by its length (4 bytes, little-endian)
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    pub blocks: Vec<PathBuf>,
+    /// Chain the blocks belong to
+    #[arg(long, default_value = "mainnet", value_name = "NETWORK")]
+    pub network: Network,
+    /// Print one line per block: height, hash, digest, cumulative digest
+    #[arg(long)]
+    pub digest: bool,
+    /// Folder for the index; a temporary one when absent
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+}
+
+/// Arguments of `keys`.
+#[derive(Debug, Args)]
+pub(crate) struct KeysArguments {
+    #[command(subcommand)]
+    pub command: KeysCommand,
+}
+
+/// Where the accounts are.
+#[derive(Debug, Args)]
+pub(crate) struct AccountsArguments {
+    /// Folder of the instance
+    #[arg(long, value_name = "DIR", conflicts_with = "config")]
+    pub data_dir: Option<PathBuf>,
+    /// Configuration file of the instance
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// The commands of `keys`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Create a key; it is shown once
+    Create {
+        /// Descriptive name
+        name: String,
+        /// Plan: free, pro or business
+        #[arg(long, default_value = "free")]
+        plan: String,
+        /// Allow admin operations
+        #[arg(long)]
+        admin: bool,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// List the keys: name, first characters, plan, use
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// Revoke a key at once
+    Revoke {
+        /// Id of the key, as `keys list` shows it
+        id: String,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// Replace a key by a new one with the same settings
+    Reroll {
+        /// Id of the key, as `keys list` shows it
+        id: String,
+        /// Seconds during which the old key still works
+        #[arg(long, default_value_t = 0)]
+        grace_seconds: u64,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+}
+
+/// Arguments of `call`.
+#[derive(Debug, Args)]
+pub(crate) struct CallArguments {
+    /// JSON-RPC method such as `btc_getblockcount`, or REST route such as `get-address-balance`
+    pub method: String,
+    /// Parameters: JSON values or plain text for a method (`5`, `2:0`, `'{"a":1}'`), `name=value` for a route
+    pub parameters: Vec<String>,
+    /// Base address of the instance
+    #[arg(long, env = "PARAFFIN_URL", default_value = "http://127.0.0.1:8787")]
+    pub url: String,
+    /// API key; without one the shared, slower endpoint is used
+    #[arg(long, env = "PARAFFIN_API_KEY", hide_env_values = true)]
+    pub key: Option<String>,
+}

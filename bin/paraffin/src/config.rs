@@ -1,0 +1,259 @@
+//! Configuration: one TOML file, overridden by `PARAFFIN_` environment variables; every default stands here.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use figment::Figment;
+use figment::providers::{Env, Format, Toml};
+use paraffin_chain::{NodeAuth, NodeConfig};
+use paraffin_gateway::GatewayConfig;
+use paraffin_primitives::Network;
+use serde::{Deserialize, Serialize};
+
+/// The whole configuration of `paraffin serve` and `paraffin index`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// Chain that this instance serves: `mainnet`, `signet` or `regtest`.
+    #[serde(default = "mainnet")]
+    pub network: Network,
+    /// Folder of the store and the accounts; default `<user data folder>/paraffin/<network>`.
+    #[serde(default)]
+    pub data_dir: Option<PathBuf>,
+    /// How to reach the Bitcoin node.
+    pub node: NodeSection,
+    /// HTTP server.
+    #[serde(default)]
+    pub gateway: GatewayConfig,
+    /// Index.
+    #[serde(default)]
+    pub index: IndexSection,
+    /// Log output.
+    #[serde(default)]
+    pub log: LogSection,
+}
+
+const fn mainnet() -> Network {
+    Network::Mainnet
+}
+
+/// `[node]`: where Bitcoin Core answers JSON-RPC and REST.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NodeSection {
+    /// `http://host:port` of the node's JSON-RPC and REST server.
+    pub url: String,
+    /// JSON-RPC user; with `password`.
+    #[serde(default)]
+    pub user: Option<String>,
+    /// JSON-RPC password.
+    #[serde(default)]
+    pub password: Option<String>,
+    /// Path of the node's `.cookie`, read again after every restart of the node.
+    #[serde(default)]
+    pub cookie_file: Option<PathBuf>,
+    /// Peer-to-peer address `host:port`, for the live mempool.
+    #[serde(default)]
+    pub p2p: Option<SocketAddr>,
+    /// Longest time for one answer of the node, in seconds.
+    #[serde(default = "node_timeout_seconds")]
+    pub timeout_seconds: u64,
+}
+
+impl std::fmt::Debug for NodeSection {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("NodeSection").field("url", &self.url).field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+const fn node_timeout_seconds() -> u64 {
+    30
+}
+
+/// `[index]`: the store and the import.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct IndexSection {
+    /// Ceiling for cache, write buffers and journal of the store, in MiB; at least 256.
+    pub memory_mib: u64,
+    /// Blocks that a reorg can undo; absent: 5,000, and down to height 0 on regtest.
+    pub undo_blocks: Option<u32>,
+    /// Rows that wait for one commit, in KiB; what waits is lost by a kill and fetched again.
+    pub commit_kib: u64,
+    /// Blocks fetched ahead of the writer.
+    pub prefetch_blocks: usize,
+    /// Where raw transactions come from: `node` asks the node for the bytes, `store` keeps a copy (about the size of the
+    /// chain). Absent: `node` on mainnet, `store` elsewhere. Fixed when the store is created.
+    pub raw_transactions: Option<RawTransactionsSetting>,
+    /// Time between two questions for a new tip, in milliseconds; absent: 1,000, and 200 on regtest.
+    pub poll_milliseconds: Option<u64>,
+}
+
+impl Default for IndexSection {
+    fn default() -> Self {
+        Self {
+            memory_mib: 1024,
+            undo_blocks: None,
+            commit_kib: 48 << 10,
+            prefetch_blocks: 8,
+            raw_transactions: None,
+            poll_milliseconds: None,
+        }
+    }
+}
+
+/// See [`IndexSection::raw_transactions`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RawTransactionsSetting {
+    /// Ask the node.
+    Node,
+    /// Keep a copy.
+    Store,
+}
+
+/// `[log]`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LogSection {
+    /// Filter such as `info` or `info,paraffin_chain=debug`.
+    pub filter: String,
+    /// `text` or `json`.
+    pub format: LogFormat,
+}
+
+/// Form of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+impl Default for LogSection {
+    fn default() -> Self {
+        Self { filter: "info,fjall=warn,lsm_tree=warn".to_owned(), format: LogFormat::Text }
+    }
+}
+
+/// Members of the top level, as environment variables name them.
+const SECTIONS: [&str; 6] = ["network", "data_dir", "node", "gateway", "index", "log"];
+
+/// The configuration cannot be used; the message names the member.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    /// The file does not exist.
+    #[error(
+        "the configuration file {0} does not exist; it needs at least:\n\n[node]\nurl = \"http://127.0.0.1:8332\"\ncookie_file = \"/path/to/bitcoin/.cookie\""
+    )]
+    Missing(PathBuf),
+    /// A member is missing, unknown or of the wrong type.
+    #[error("configuration: {0}")]
+    Invalid(Box<figment::Error>),
+    /// Members contradict each other.
+    #[error("configuration: {0}")]
+    Contradiction(String),
+}
+
+impl Config {
+    /// Reads `file`, then the environment (`PARAFFIN_NODE__URL` is `[node] url`).
+    ///
+    /// # Errors
+    /// The file is missing or a member is missing, unknown, of the wrong type or contradicts another.
+    pub(crate) fn load(file: &Path) -> Result<Self, ConfigError> {
+        if !file.exists() {
+            return Err(ConfigError::Missing(file.to_owned()));
+        }
+        // Other variables with the prefix (PARAFFIN_URL, PARAFFIN_API_KEY, …) belong to single commands.
+        let environment = Env::prefixed("PARAFFIN_")
+            .filter(|key| {
+                let section = key.as_str().split("__").next().unwrap_or_default();
+                SECTIONS.iter().any(|known| section.eq_ignore_ascii_case(known))
+            })
+            .split("__");
+        let config: Self = Figment::from(Toml::file(file))
+            .merge(environment)
+            .extract()
+            .map_err(|error| ConfigError::Invalid(Box::new(error)))?;
+        config.checked()
+    }
+
+    fn checked(self) -> Result<Self, ConfigError> {
+        let refuse = |message: &str| Err(ConfigError::Contradiction(message.to_owned()));
+        if !self.node.url.starts_with("http://") {
+            return refuse(
+                "[node] url must start with http:// (the node listens without TLS; use a tunnel for a remote one)",
+            );
+        }
+        if self.node.user.is_some() != self.node.password.is_some() {
+            return refuse("[node] user and password come together");
+        }
+        if self.node.user.is_some() && self.node.cookie_file.is_some() {
+            return refuse("[node] give either user and password or cookie_file, not both");
+        }
+        if self.index.memory_mib < 256 {
+            return refuse("[index] memory_mib must be at least 256");
+        }
+        if self.index.prefetch_blocks == 0 || self.index.prefetch_blocks > 256 {
+            return refuse("[index] prefetch_blocks must be from 1 to 256");
+        }
+        Ok(self)
+    }
+
+    /// Folder of the store and the accounts.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.data_dir.clone().unwrap_or_else(|| default_data_dir(self.network))
+    }
+
+    /// The node as the chain room wants it.
+    pub(crate) fn node_config(&self) -> NodeConfig {
+        let auth = match (&self.node.user, &self.node.password, &self.node.cookie_file) {
+            (Some(user), Some(password), _) => {
+                NodeAuth::UserPassword { user: user.clone(), password: password.clone() }
+            }
+            (_, _, Some(cookie)) => NodeAuth::CookieFile(cookie.clone()),
+            _ => NodeAuth::None,
+        };
+        NodeConfig {
+            network: self.network,
+            url: self.node.url.trim_end_matches('/').to_owned(),
+            auth,
+            p2p: self.node.p2p,
+            timeout: Duration::from_secs(self.node.timeout_seconds.clamp(1, 600)),
+        }
+    }
+
+    /// Blocks that can be undone: the configured number, all on regtest, 5,000 elsewhere.
+    pub(crate) fn undo_blocks(&self) -> Option<u32> {
+        match (self.index.undo_blocks, self.network) {
+            (Some(blocks), _) => Some(blocks),
+            (None, Network::Regtest) => None,
+            (None, _) => Some(5_000),
+        }
+    }
+
+    /// Where raw transactions come from.
+    pub(crate) fn raw_transactions(&self) -> RawTransactionsSetting {
+        self.index.raw_transactions.unwrap_or(match self.network {
+            Network::Mainnet => RawTransactionsSetting::Node,
+            Network::Signet | Network::Regtest => RawTransactionsSetting::Store,
+        })
+    }
+
+    /// Time between two questions for a new tip.
+    pub(crate) fn poll(&self) -> Duration {
+        let default = if self.network == Network::Regtest { 200 } else { 1_000 };
+        Duration::from_millis(self.index.poll_milliseconds.unwrap_or(default).clamp(20, 60_000))
+    }
+}
+
+/// `$XDG_DATA_HOME/paraffin/<network>`, else `~/.local/share/paraffin/<network>`, else `./paraffin-data/<network>`.
+pub(crate) fn default_data_dir(network: Network) -> PathBuf {
+    let base = std::env::var_os("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")));
+    base.map_or_else(|| PathBuf::from("paraffin-data"), |base| base.join("paraffin")).join(network.name())
+}

@@ -1,0 +1,226 @@
+//! `paraffin dev`: the whole platform on its own regtest chain, in one process.
+
+mod chain_file;
+mod manifest;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use paraffin_access::{AccessError, ApiKey, KeyStore, NewKey, Plan, SqliteKeyStore};
+use paraffin_devnet::{Devnet, DevnetError, DevnetOptions};
+use paraffin_gateway::GatewayConfig;
+use paraffin_indexer::IndexState;
+use paraffin_primitives::{BlockId, Network};
+
+use crate::command_line::DevArguments;
+use crate::config::{Config, IndexSection, LogSection, NodeSection};
+use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
+use crate::keys::now;
+use chain_file::ChainFile;
+use manifest::{DevKeys, Manifest, ManifestError};
+
+/// Longest time for the index to take in the chain before the start counts as failed.
+const READY_TIMEOUT: Duration = Duration::from_secs(120);
+/// Addresses used by the index for nothing but development need little memory.
+const STORE_MEMORY_MIB: u64 = 256;
+
+/// `dev` cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DevError {
+    /// The temporary folder cannot be made.
+    #[error("a temporary folder cannot be made: {0}")]
+    Temporary(std::io::Error),
+    /// Leftovers of an earlier run cannot be removed.
+    #[error("{path} cannot be removed: {source}")]
+    Remove {
+        /// What was to be removed.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The folder holds another chain.
+    #[error(
+        "{folder} holds the chain of --seed {seed} --blocks {blocks}: use these, another folder, or --fresh to start anew"
+    )]
+    OtherChain {
+        /// The folder.
+        folder: PathBuf,
+        /// Seed of the chain there.
+        seed: u64,
+        /// Blocks of its scenario.
+        blocks: u32,
+    },
+    /// dev.json.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The file of blocks.
+    #[error(transparent)]
+    Chain(#[from] chain_file::ChainFileError),
+    /// The node cannot start.
+    #[error(transparent)]
+    Devnet(#[from] DevnetError),
+    /// The platform cannot start.
+    #[error(transparent)]
+    Instance(#[from] InstanceError),
+    /// The keys cannot be made.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// Indexing stopped or takes too long.
+    #[error("the index did not reach the tip of the chain: {0}")]
+    NotReady(String),
+    /// No signal handler.
+    #[error("no signal handler: {0}")]
+    Signal(std::io::Error),
+}
+
+/// Runs until `SIGTERM` or `SIGINT`.
+///
+/// # Errors
+/// See [`DevError`].
+pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
+    let shutdown = shutdown_signal().map_err(DevError::Signal)?;
+    let temporary = match &arguments.data_dir {
+        Some(_) => None,
+        None => Some(tempfile::Builder::new().prefix("paraffin-dev-").tempdir().map_err(DevError::Temporary)?),
+    };
+    let folder = match (&arguments.data_dir, &temporary) {
+        (Some(folder), _) => folder.clone(),
+        (None, Some(temporary)) => temporary.path().to_owned(),
+        (None, None) => PathBuf::from("."),
+    };
+    create_folder(&folder)?;
+    if arguments.fresh {
+        remove_leftovers(&folder)?;
+    }
+    let earlier = Manifest::read(&folder)?;
+    check_same_chain(&folder, earlier.as_ref(), &arguments)?;
+
+    eprintln!("making {} blocks from seed {} …", arguments.blocks, arguments.seed);
+    let devnet = Devnet::start(DevnetOptions {
+        seed: arguments.seed,
+        blocks: arguments.blocks,
+        interval: (arguments.interval > 0).then(|| Duration::from_secs(arguments.interval)),
+        ..DevnetOptions::default()
+    })
+    .await?;
+    let chain_file = ChainFile::attach(&folder, &devnet)?;
+    let config = config(&folder, &devnet, &arguments);
+    let instance = Instance::start(&config, config.gateway.clone()).await?;
+    let keys = keys(instance.keys(), earlier.map(|manifest| manifest.keys)).await?;
+    let tip = wait_until_indexed(&instance, &devnet).await?;
+
+    let base_url = format!("http://{}", instance.gateway().local_addr());
+    let manifest = Manifest::describe(&base_url, &devnet, tip, &arguments, keys);
+    let serving = tokio::spawn(instance.serve(shutdown));
+    manifest.write(&folder)?;
+    manifest.print(&folder);
+    println!("ready");
+
+    let served = serving.await.map_err(|_| InstanceError::ThreadEnded)?;
+    chain_file.close().await;
+    devnet.shutdown().await;
+    served?;
+    Ok(())
+}
+
+/// What earlier runs left in the folder, and nothing else.
+fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
+    const NAMES: [&str; 6] =
+        ["dev.json", chain_file::NAME, "accounts.sqlite", "accounts.sqlite-wal", "accounts.sqlite-shm", "store"];
+    for name in NAMES {
+        let path = folder.join(name);
+        let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+        match removed {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(DevError::Remove { path, source });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_same_chain(folder: &Path, earlier: Option<&Manifest>, arguments: &DevArguments) -> Result<(), DevError> {
+    match earlier {
+        Some(earlier) if earlier.seed != arguments.seed || earlier.blocks != arguments.blocks => {
+            Err(DevError::OtherChain { folder: folder.to_owned(), seed: earlier.seed, blocks: earlier.blocks })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn config(folder: &Path, devnet: &Devnet, arguments: &DevArguments) -> Config {
+    Config {
+        network: Network::Regtest,
+        data_dir: Some(folder.to_owned()),
+        node: NodeSection {
+            url: devnet.rpc_url(),
+            user: Some(devnet.user().to_owned()),
+            password: Some(devnet.password().to_owned()),
+            cookie_file: None,
+            p2p: Some(devnet.p2p_addr()),
+            timeout_seconds: 30,
+        },
+        gateway: GatewayConfig { listen: arguments.listen, ..GatewayConfig::default() },
+        index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },
+        log: LogSection::default(),
+    }
+}
+
+/// The keys of an earlier run as long as they still work, else new ones.
+async fn keys(store: &SqliteKeyStore, earlier: Option<DevKeys>) -> Result<DevKeys, DevError> {
+    if let Some(earlier) = earlier
+        && all_active(store, &earlier).await?
+    {
+        return Ok(earlier);
+    }
+    Ok(DevKeys {
+        free: create(store, "dev free", Plan::Free, false, false).await?,
+        pro: create(store, "dev pro", Plan::Pro, false, false).await?,
+        business: create(store, "dev business", Plan::Business, false, true).await?,
+        admin: create(store, "dev admin", Plan::Business, true, true).await?,
+    })
+}
+
+async fn all_active(store: &SqliteKeyStore, keys: &DevKeys) -> Result<bool, DevError> {
+    for key in [&keys.free, &keys.pro, &keys.business, &keys.admin] {
+        let Ok(key) = key.parse::<ApiKey>() else { return Ok(false) };
+        if store.authenticate(&key, now()).await?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+async fn create(
+    store: &SqliteKeyStore,
+    name: &str,
+    plan: Plan,
+    admin: bool,
+    management: bool,
+) -> Result<String, DevError> {
+    let new = NewKey { name: name.to_owned(), plan, admin, management };
+    Ok(store.create(new, "dev", now()).await?.key.reveal())
+}
+
+/// Waits until the index equals the node's chain.
+async fn wait_until_indexed(instance: &Instance, devnet: &Devnet) -> Result<BlockId, DevError> {
+    let mut status = instance.status();
+    let reached = async {
+        loop {
+            let now = status.borrow_and_update().clone();
+            match (now.state, now.tip) {
+                (IndexState::Stopped { reason }, _) => return Err(reason),
+                (_, Some(tip)) if tip == devnet.tip() => return Ok(tip),
+                _ => {}
+            }
+            if status.changed().await.is_err() {
+                return Err("the indexing thread ended".to_owned());
+            }
+        }
+    };
+    match tokio::time::timeout(READY_TIMEOUT, reached).await {
+        Ok(reached) => reached.map_err(DevError::NotReady),
+        Err(_) => Err(DevError::NotReady(format!("not within {} s", READY_TIMEOUT.as_secs()))),
+    }
+}

@@ -1,0 +1,239 @@
+//! `dev.json`: what scripts need to know about a running `dev`, and the summary for people.
+
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use paraffin_devnet::Devnet;
+use paraffin_primitives::BlockId;
+use serde::{Deserialize, Serialize};
+
+use crate::command_line::DevArguments;
+
+/// Name of the file.
+const NAME: &str = "dev.json";
+
+/// dev.json cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ManifestError {
+    /// I/O.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is there but not ours.
+    #[error("{path} is not the dev.json of an earlier run ({reason}): use another folder, or --fresh to start anew")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// The whole file. Members may be added, never taken away; what this build cannot fill is `null` or `[]`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    network: String,
+    base_url: String,
+    explorer_url: String,
+    console_url: Option<String>,
+    height: u32,
+    tip_hash: String,
+    /// Seed of the chain.
+    pub seed: u64,
+    /// Blocks of the scenario.
+    pub blocks: u32,
+    node: DevNode,
+    /// The keys.
+    pub keys: DevKeys,
+    alias: Option<String>,
+    origin: Option<String>,
+    accounts: Vec<DevAccount>,
+    alkanes: DevAlkanes,
+    samples: DevSamples,
+}
+
+/// How to reach the node.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct DevNode {
+    rpc_url: String,
+    user: String,
+    password: String,
+    p2p_addr: String,
+}
+
+/// One key of each plan, and an admin key.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct DevKeys {
+    /// Plan Free.
+    pub free: String,
+    /// Plan Pro.
+    pub pro: String,
+    /// Plan Business, with management access.
+    pub business: String,
+    /// Admin.
+    pub admin: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct DevAccount {
+    name: String,
+    address: String,
+    wif: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct DevAlkanes {
+    diesel: Option<String>,
+    frbtc: Option<String>,
+    factory: Option<String>,
+    pools: Vec<String>,
+    usd: Option<String>,
+    btcusd_pool: Option<String>,
+    btcusd_impl: Option<String>,
+    tokens: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct DevSamples {
+    txid: Option<String>,
+    block_hash: Option<String>,
+    inscription_id: Option<String>,
+    rune: Option<String>,
+    brc20_ticker: Option<String>,
+    unwrap_txid: Option<String>,
+    order: Option<DevOrder>,
+    market: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct DevOrder {
+    source: String,
+    id: String,
+}
+
+impl Manifest {
+    /// What a run has to tell once `tip` is indexed.
+    pub(crate) fn describe(
+        base_url: &str,
+        devnet: &Devnet,
+        tip: BlockId,
+        arguments: &DevArguments,
+        keys: DevKeys,
+    ) -> Self {
+        let accounts = devnet.accounts().into_iter();
+        Self {
+            network: "regtest".to_owned(),
+            base_url: base_url.to_owned(),
+            explorer_url: base_url.to_owned(),
+            console_url: None,
+            height: tip.height,
+            tip_hash: tip.hash.to_string(),
+            seed: arguments.seed,
+            blocks: arguments.blocks,
+            node: DevNode {
+                rpc_url: devnet.rpc_url(),
+                user: devnet.user().to_owned(),
+                password: devnet.password().to_owned(),
+                p2p_addr: devnet.p2p_addr().to_string(),
+            },
+            keys,
+            alias: None,
+            origin: None,
+            accounts: accounts
+                .map(|account| DevAccount {
+                    name: account.name,
+                    address: account.address.to_string(),
+                    wif: account.wif,
+                })
+                .collect(),
+            alkanes: DevAlkanes::default(),
+            samples: DevSamples {
+                txid: devnet.sample_txid().map(|txid| txid.to_string()),
+                block_hash: Some(tip.hash.to_string()),
+                ..DevSamples::default()
+            },
+        }
+    }
+
+    /// The file of an earlier run, `None` when there is none.
+    ///
+    /// # Errors
+    /// It cannot be read or is not ours.
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, ManifestError> {
+        let path = folder.join(NAME);
+        match std::fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| ManifestError::Foreign { path, reason: error.to_string() }),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(ManifestError::Io { path, source }),
+        }
+    }
+
+    /// Writes the file in one step, readable by its owner only: it holds private keys.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), ManifestError> {
+        let path = folder.join(NAME);
+        let next = folder.join("dev.json.next");
+        let written = serde_json::to_vec_pretty(self).map_err(std::io::Error::from).and_then(|text| {
+            let mut file =
+                std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&next)?;
+            file.write_all(&text)?;
+            file.write_all(b"\n")?;
+            std::fs::rename(&next, &path)
+        });
+        written.map_err(|source| ManifestError::Io { path, source })
+    }
+
+    /// The summary for people, with lines to paste.
+    pub(crate) fn print(&self, folder: &Path) {
+        let base = &self.base_url;
+        let key = &self.keys.pro;
+        let node = &self.node;
+        println!();
+        println!("Paraffin dev: a regtest chain of {} blocks, indexed and served.", self.height);
+        println!();
+        println!("  API        {base}");
+        println!("  keys       free {}  pro {}", self.keys.free, self.keys.pro);
+        println!("             business {}  admin {}", self.keys.business, self.keys.admin);
+        println!(
+            "  node       {} (user {}, password {}), peers {}",
+            node.rpc_url, node.user, node.password, node.p2p_addr
+        );
+        println!("  all of it  {}", folder.join(NAME).display());
+        println!();
+        println!("Paste:");
+        println!();
+        println!("  curl -s {base}/v4/api/health");
+        println!("  curl -s {base}/v4/api/indexer/height");
+        println!(
+            "  curl -s {base}/v4/{key} -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"btc_getblockcount\",\"params\":[]}}'"
+        );
+        if let Some(account) = self.accounts.first() {
+            let address = &account.address;
+            println!(
+                "  curl -s {base}/v4/{key} -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"esplora_address\",\"params\":[\"{address}\"]}}'"
+            );
+            println!("  curl -s {base}/v4/api/get-address-balance -d '{{\"address\":\"{address}\"}}'");
+        }
+        if let Some(txid) = &self.samples.txid {
+            println!(
+                "  curl -s {base}/v4/jsonrpc -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"esplora_tx\",\"params\":[\"{txid}\"]}}'"
+            );
+        }
+        if let Some(account) = self.accounts.first() {
+            println!(
+                "  curl -s --user {}:{} {} -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"generatetoaddress\",\"params\":[1,\"{}\"]}}'",
+                node.user, node.password, node.rpc_url, account.address
+            );
+        }
+        println!();
+    }
+}

@@ -1,0 +1,198 @@
+//! `paraffin doctor`: looks at everything an instance needs and says what is wrong and what to do.
+
+use std::fmt;
+use std::net::TcpListener;
+use std::path::Path;
+
+use paraffin_chain::{NodeClient, NodeError};
+use paraffin_store::Store;
+use serde_json::{Value, json};
+
+use crate::config::{Config, RawTransactionsSetting};
+use crate::disk;
+
+/// Verdict of one check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Warning,
+    Bad,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Good => "ok     ",
+            Self::Warning => "warning",
+            Self::Bad => "WRONG  ",
+        })
+    }
+}
+
+struct Report {
+    worst: Verdict,
+}
+
+impl Report {
+    fn say(&mut self, verdict: Verdict, what: &str, text: impl fmt::Display) {
+        if verdict == Verdict::Bad || (verdict == Verdict::Warning && self.worst == Verdict::Good) {
+            self.worst = verdict;
+        }
+        println!("{verdict}  {what:<8}  {text}");
+    }
+}
+
+/// Runs all checks and prints a line for each; true when nothing is wrong.
+pub(crate) async fn run(config: &Config) -> bool {
+    let mut report = Report { worst: Verdict::Good };
+    report.say(
+        Verdict::Good,
+        "config",
+        format_args!("network {}, data in {}", config.network, config.data_dir().display()),
+    );
+    check_limits(&mut report);
+    let chain_bytes = check_node(&mut report, config).await;
+    check_disk(&mut report, config, chain_bytes);
+    check_store(&mut report, config);
+    check_listen(&mut report, config);
+    report.worst != Verdict::Bad
+}
+
+fn check_limits(report: &mut Report) {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    match limit {
+        Some(files) if files < 4096 => {
+            report.say(
+                Verdict::Warning,
+                "files",
+                format_args!("only {files} open files are allowed: raise it with `ulimit -n 65536`"),
+            );
+        }
+        _ => report.say(Verdict::Good, "files", "enough open files are allowed"),
+    }
+}
+
+async fn check_node(report: &mut Report, config: &Config) -> Option<u64> {
+    let client = match NodeClient::new(config.node_config()) {
+        Ok(client) => client,
+        Err(error) => {
+            report.say(Verdict::Bad, "node", error);
+            return None;
+        }
+    };
+    let info = match client.rpc("getblockchaininfo", json!([])).await {
+        Ok(info) => info,
+        Err(error) => {
+            report.say(Verdict::Bad, "node", node_advice(&error, config));
+            return None;
+        }
+    };
+    let chain = info.get("chain").and_then(Value::as_str).unwrap_or_default();
+    if chain != config.network.core_name() {
+        report.say(
+            Verdict::Bad,
+            "node",
+            format_args!("the node follows `{chain}`, the configuration says network = \"{}\"", config.network),
+        );
+        return None;
+    }
+    let blocks = info.get("blocks").and_then(Value::as_u64).unwrap_or_default();
+    let headers = info.get("headers").and_then(Value::as_u64).unwrap_or_default();
+    if blocks + 2 < headers {
+        report.say(Verdict::Warning, "node", format_args!("still downloading: block {blocks} of {headers}"));
+    } else {
+        report.say(Verdict::Good, "node", format_args!("reachable, height {blocks}"));
+    }
+    if info.get("pruned").and_then(Value::as_bool).unwrap_or_default() {
+        report.say(
+            Verdict::Bad,
+            "node",
+            "the node is pruned: the index needs every block; set prune=0 and let the node download again",
+        );
+    }
+    check_rest(report, &client, &info).await;
+    info.get("size_on_disk").and_then(Value::as_u64)
+}
+
+async fn check_rest(report: &mut Report, client: &NodeClient, info: &Value) {
+    let Some(best) = info.get("bestblockhash").and_then(Value::as_str).and_then(|hash| hash.parse().ok()) else {
+        report.say(Verdict::Bad, "node", "the node does not tell its best block");
+        return;
+    };
+    match client.spent_outputs(best).await {
+        Ok(Some(_)) => report.say(Verdict::Good, "rest", "the node hands over spent outputs: the fast path"),
+        Ok(None) => report.say(
+            Verdict::Warning,
+            "rest",
+            "the node does not hand over spent outputs: start it with -rest=1 (Bitcoin Core 30 or newer) for a faster import",
+        ),
+        Err(error) => report.say(Verdict::Warning, "rest", error),
+    }
+}
+
+fn node_advice(error: &NodeError, config: &Config) -> String {
+    match error {
+        NodeError::Unavailable(reason) => format!(
+            "{} does not answer ({reason}): is bitcoind running with -server=1, and is [node] url right?",
+            config.node.url
+        ),
+        other => other.to_string(),
+    }
+}
+
+/// Disk that a whole index needs for a chain of `chain_bytes`, in bytes: a share of the chain measured on blocks of mainnet's
+/// shape, undo and journal, and a copy of the transactions where it is configured.
+pub(crate) fn disk_needed(chain_bytes: u64, raw_transactions: RawTransactionsSetting) -> u64 {
+    let index = chain_bytes / 100 * 40;
+    let copy = if raw_transactions == RawTransactionsSetting::Store { chain_bytes } else { 0 };
+    index + copy + (2 << 30)
+}
+
+fn check_disk(report: &mut Report, config: &Config, chain_bytes: Option<u64>) {
+    let folder = config.data_dir();
+    if let Err(error) = std::fs::create_dir_all(&folder) {
+        report.say(Verdict::Bad, "disk", format_args!("{} cannot be created: {error}", folder.display()));
+        return;
+    }
+    let probe = folder.join(".paraffin-doctor");
+    if let Err(error) = std::fs::write(&probe, b"probe").and_then(|()| std::fs::remove_file(&probe)) {
+        report.say(Verdict::Bad, "disk", format_args!("{} cannot be written: {error}", folder.display()));
+        return;
+    }
+    let (Ok(free), Some(chain_bytes)) = (disk::free_bytes(&folder), chain_bytes) else {
+        report.say(Verdict::Warning, "disk", "the need for disk is not known until the node answers");
+        return;
+    };
+    let used = disk::folder_bytes(&folder);
+    let needed = disk_needed(chain_bytes, config.raw_transactions()).saturating_sub(used);
+    let text =
+        format!("{} free, about {} more needed for the whole chain", disk::readable(free), disk::readable(needed));
+    report.say(if free < needed { Verdict::Bad } else { Verdict::Good }, "disk", text);
+}
+
+fn check_store(report: &mut Report, config: &Config) {
+    let folder = config.data_dir().join("store");
+    if !Path::new(&folder).exists() {
+        report.say(Verdict::Good, "store", "no index yet: `paraffin index` or `paraffin serve` will build it");
+        return;
+    }
+    match Store::open(&folder, &crate::instance::store_options(config), &crate::instance::schemas()) {
+        Ok(store) => match store.snapshot().tip() {
+            Some(tip) => report.say(Verdict::Good, "store", format_args!("indexed up to block {}", tip.id)),
+            None => report.say(Verdict::Good, "store", "empty"),
+        },
+        Err(error) => report.say(Verdict::Bad, "store", error),
+    }
+}
+
+fn check_listen(report: &mut Report, config: &Config) {
+    let address = config.gateway.listen;
+    match TcpListener::bind(address) {
+        Ok(_) => report.say(Verdict::Good, "listen", format_args!("{address} is free")),
+        Err(error) => report.say(
+            Verdict::Warning,
+            "listen",
+            format_args!("{address} cannot be used now ({error}): another process, perhaps this instance, has it"),
+        ),
+    }
+}

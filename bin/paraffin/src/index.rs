@@ -1,0 +1,116 @@
+//! `paraffin index` and `paraffin reindex`: the index without the API.
+
+use paraffin_chain::NodeClient;
+use paraffin_indexer::{FollowOptions, IndexStatus, Indexer};
+use paraffin_store::{Rewound, Store};
+use serde_json::json;
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::instance::{self, Indexing, InstanceError, shutdown_signal};
+use crate::progress;
+
+/// Follows the node; with `once` until the index equals the node's chain, then prints the digests.
+///
+/// # Errors
+/// What kept the index from starting, or stopped it.
+pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::error::Error>> {
+    let shutdown = shutdown_signal()?;
+    let store = instance::open_store(&config)?;
+    let client = NodeClient::new(config.node_config())?;
+    let indexing = Indexing::start(&config, &store, &client, FollowOptions { stop_when_synced: once })?;
+    let shown = progress::show(config, store.clone(), indexing.status());
+    let mut status = indexing.status();
+    let interrupted = tokio::select! {
+        () = shutdown => true,
+        // The sender is dropped when the thread ends.
+        () = async { while status.changed().await.is_ok() {} } => false,
+    };
+    let ended = indexing.stop().await;
+    shown.abort();
+    ended?;
+    if once && !interrupted {
+        print_digests(&store)?;
+    }
+    Ok(())
+}
+
+/// One line of JSON: the tip and what two instances compare.
+fn print_digests(store: &Store) -> Result<(), InstanceError> {
+    let snapshot = store.snapshot();
+    let Some(tip) = snapshot.tip() else {
+        println!("{}", json!({"height": null}));
+        return Ok(());
+    };
+    println!(
+        "{}",
+        json!({
+            "height": tip.id.height,
+            "hash": tip.id.hash.to_string(),
+            "digest": hex(&tip.digest),
+            "cumulative": hex(&tip.cumulative),
+            "content": hex(&snapshot.content_digest()?),
+        })
+    );
+    Ok(())
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Runs one module again from height `from`, the others stay.
+///
+/// # Errors
+/// The module does not exist, `from` is above the tip, or the store or the node failed. Started again it goes on.
+pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result<(), Box<dyn std::error::Error>> {
+    let shutdown = shutdown_signal()?;
+    let schema = instance::schemas().into_iter().find(|schema| schema.name == module);
+    instance::create_folder(&config.data_dir())?;
+    let folder = config.data_dir().join("store");
+    let store = match schema {
+        Some(schema) => {
+            Store::open_for_reindex(&folder, &instance::store_options(&config), &instance::schemas(), schema.id)?
+        }
+        None => instance::open_store(&config)?,
+    };
+    let client = NodeClient::new(config.node_config())?;
+    let mut indexer =
+        Indexer::new(store.clone(), instance::modules(&config), instance::indexer_options(&config, &store))?;
+    let plan = indexer.rewind_module(&module, from)?;
+    match plan.rewound {
+        Rewound::Cleared => eprintln!(
+            "undo does not reach height {from}: the tables of `{module}` were emptied, running from height {} to {}",
+            plan.from, plan.to
+        ),
+        Rewound::Undone { .. } | Rewound::Unchanged => {
+            eprintln!("running `{module}` again from height {} to {}", plan.from, plan.to);
+        }
+    }
+    let (stop, stopped) = watch::channel(false);
+    tokio::spawn(async move {
+        shutdown.await;
+        stop.send_replace(true);
+    });
+    let (status_sender, status) = watch::channel(IndexStatus::starting());
+    let shown = progress::show(config, store.clone(), status);
+    let runtime = tokio::runtime::Handle::current();
+    let (result, left) = tokio::task::spawn_blocking(move || {
+        let result = instance::catch_up(&mut indexer, &client, &runtime, &status_sender, &stopped);
+        (result, indexer.next_missing())
+    })
+    .await
+    .map_err(|_| InstanceError::ThreadEnded)?;
+    shown.abort();
+    result?;
+    match left? {
+        Some((_, block)) => eprintln!("stopped before height {}; the same command goes on", block.height),
+        None => eprintln!("done"),
+    }
+    Ok(())
+}

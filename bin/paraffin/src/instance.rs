@@ -1,0 +1,326 @@
+//! What `serve`, `index` and `dev` share: the store, the node client and the thread that indexes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use paraffin_access::{AccessError, KeyStore as _, SqliteKeyStore};
+use paraffin_bitcoin_index::{BitcoinModule, RawTransactions, SCHEMA};
+use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
+use paraffin_gateway::{ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, Metrics};
+use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
+use paraffin_primitives::Network;
+use paraffin_store::{Module, ModuleError, ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
+use tokio::sync::watch;
+
+use crate::config::{Config, RawTransactionsSetting};
+
+/// An instance cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InstanceError {
+    /// The data folder cannot be used.
+    #[error("the data folder {folder}: {source}")]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A module refuses the store's settings.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    /// The key store refused.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The node's address or credentials cannot be used.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// The gateway cannot start.
+    #[error(transparent)]
+    Gateway(#[from] GatewayError),
+    /// Indexing stopped.
+    #[error(transparent)]
+    Indexer(#[from] IndexerError),
+    /// The indexing thread ended without a result.
+    #[error("the indexing thread ended unexpectedly")]
+    ThreadEnded,
+}
+
+/// File of the accounts in a data folder.
+pub(crate) fn accounts_file(data_dir: &Path) -> PathBuf {
+    data_dir.join("accounts.sqlite")
+}
+
+/// All modules, in the order in which they see a block. A new module is one line here.
+pub(crate) fn modules(config: &Config) -> Vec<Box<dyn Module>> {
+    vec![Box::new(BitcoinModule::new(raw_transactions(config.raw_transactions())))]
+}
+
+/// The schemas of [`modules`].
+pub(crate) fn schemas() -> Vec<ModuleSchema> {
+    vec![SCHEMA]
+}
+
+const fn raw_transactions(setting: RawTransactionsSetting) -> RawTransactions {
+    match setting {
+        RawTransactionsSetting::Node => RawTransactions::Node,
+        RawTransactionsSetting::Store => RawTransactions::Store,
+    }
+}
+
+/// The settings of the store.
+pub(crate) fn store_options(config: &Config) -> StoreOptions {
+    StoreOptions {
+        network: config.network,
+        undo_blocks: config.undo_blocks(),
+        memory_bytes: config.index.memory_mib << 20,
+    }
+}
+
+/// Opens the store of an instance.
+///
+/// # Errors
+/// The folder cannot be created, or the store refuses.
+pub(crate) fn open_store(config: &Config) -> Result<Store, InstanceError> {
+    let folder = config.data_dir();
+    create_folder(&folder)?;
+    let store = Store::open(&folder.join("store"), &store_options(config), &schemas())?;
+    BitcoinModule::new(raw_transactions(config.raw_transactions())).check_settings(&store.snapshot())?;
+    Ok(store)
+}
+
+/// Creates the data folder.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn create_folder(folder: &Path) -> Result<(), InstanceError> {
+    std::fs::create_dir_all(folder).map_err(|source| InstanceError::Folder { folder: folder.to_owned(), source })
+}
+
+/// The limits of the indexer.
+pub(crate) fn indexer_options(config: &Config, store: &Store) -> IndexerOptions {
+    IndexerOptions {
+        commit_bytes: (config.index.commit_kib << 10).clamp(1, store.memory().pending.max(1)),
+        commit_interval: Duration::from_secs(2),
+    }
+}
+
+/// The indexing thread of an instance.
+pub(crate) struct Indexing {
+    status: watch::Receiver<IndexStatus>,
+    stop: watch::Sender<bool>,
+    thread: JoinHandle<Result<(), IndexerError>>,
+}
+
+impl Indexing {
+    /// Starts to follow `client`'s node into `store`.
+    ///
+    /// # Errors
+    /// The store has a writer already, or the system gives no thread.
+    pub(crate) fn start(
+        config: &Config,
+        store: &Store,
+        client: &NodeClient,
+        options: FollowOptions,
+    ) -> Result<Self, InstanceError> {
+        let mut indexer = Indexer::new(store.clone(), modules(config), indexer_options(config, store))?;
+        let follower_options =
+            FollowerOptions { prefetch: config.index.prefetch_blocks, spent_outputs: true, poll: config.poll() };
+        let mut follower = Follower::new(client.clone(), follower_options);
+        let client = client.clone();
+        let (status_sender, status) = watch::channel(IndexStatus::starting());
+        let (stop, stop_receiver) = watch::channel(false);
+        let runtime = tokio::runtime::Handle::current();
+        let thread = std::thread::Builder::new()
+            .name("indexer".to_owned())
+            .spawn(move || {
+                let caught_up = catch_up(&mut indexer, &client, &runtime, &status_sender, &stop_receiver);
+                if let Err(error) = caught_up {
+                    tracing::error!(%error, "indexing has stopped; reads go on");
+                    status_sender
+                        .send_modify(|status| status.state = IndexState::Stopped { reason: error.to_string() });
+                    return Err(error);
+                }
+                follow(&mut indexer, &mut follower, options, &runtime, &status_sender, stop_receiver)
+            })
+            .map_err(|source| InstanceError::Folder { folder: config.data_dir(), source })?;
+        Ok(Self { status, stop, thread })
+    }
+
+    /// What the index is doing.
+    pub(crate) fn status(&self) -> watch::Receiver<IndexStatus> {
+        self.status.clone()
+    }
+
+    /// Asks the thread to end and waits for it.
+    ///
+    /// # Errors
+    /// Why indexing had stopped before.
+    pub(crate) async fn stop(self) -> Result<(), InstanceError> {
+        self.stop.send_replace(true);
+        self.ended().await
+    }
+
+    /// Waits until the thread ends by itself.
+    ///
+    /// # Errors
+    /// Why indexing stopped.
+    pub(crate) async fn ended(self) -> Result<(), InstanceError> {
+        let thread = self.thread;
+        match tokio::task::spawn_blocking(move || thread.join()).await {
+            Ok(Ok(result)) => Ok(result?),
+            _ => Err(InstanceError::ThreadEnded),
+        }
+    }
+}
+
+/// Hands blocks that the index has to modules that have not seen them, until all modules are level.
+///
+/// # Errors
+/// The store or a module refused. While the node is away it is asked again.
+pub(crate) fn catch_up(
+    indexer: &mut Indexer,
+    client: &NodeClient,
+    runtime: &tokio::runtime::Handle,
+    status: &watch::Sender<IndexStatus>,
+    stop: &watch::Receiver<bool>,
+) -> Result<(), IndexerError> {
+    /// Time between two tries while the node is away.
+    const RETRY: Duration = Duration::from_secs(2);
+    while let Some((module, id)) = indexer.next_missing()? {
+        if *stop.borrow() {
+            break;
+        }
+        match runtime.block_on(client.connected_block(id)) {
+            Ok(block) => {
+                indexer.catch_up(module, &block)?;
+                status.send_modify(|status| {
+                    status.state = IndexState::Importing;
+                    status.blocks_applied += 1;
+                    status.bytes_applied += u64::from(block.size);
+                });
+            }
+            Err(error) if error.is_retryable() => {
+                tracing::warn!(%error, block = %id, "waiting for the node");
+                let mut stop = stop.clone();
+                runtime.block_on(async {
+                    let _ = tokio::time::timeout(RETRY, stop.wait_for(|stopped| *stopped)).await;
+                });
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    indexer.commit()
+}
+
+/// The chain of an instance as the gateway sees it.
+struct InstanceChain {
+    network: Network,
+    store: Store,
+    status: watch::Receiver<IndexStatus>,
+}
+
+impl ChainState for InstanceChain {
+    fn network(&self) -> Network {
+        self.network
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.store.snapshot()
+    }
+
+    fn indexing(&self) -> IndexingStatus {
+        let status = self.status.borrow();
+        match status.state {
+            IndexState::Starting => IndexingStatus::Starting,
+            IndexState::Synced => IndexingStatus::Synced,
+            IndexState::Stopped { .. } => IndexingStatus::Stopped,
+            IndexState::Importing => {
+                let height = status.tip.map_or(0, |tip| tip.height);
+                IndexingStatus::Importing { blocks_left: status.target_height.unwrap_or(height).saturating_sub(height) }
+            }
+        }
+    }
+}
+
+/// A complete instance: store, keys, node client, indexing thread and gateway.
+pub(crate) struct Instance {
+    store: Store,
+    keys: Arc<SqliteKeyStore>,
+    indexing: Indexing,
+    gateway: Gateway,
+}
+
+impl Instance {
+    /// Opens everything, starts indexing and listens. Requests are answered once [`Instance::serve`] runs.
+    ///
+    /// # Errors
+    /// See [`InstanceError`].
+    pub(crate) async fn start(config: &Config, gateway: GatewayConfig) -> Result<Self, InstanceError> {
+        let store = open_store(config)?;
+        let keys = Arc::new(SqliteKeyStore::open(&accounts_file(&config.data_dir())).await?);
+        let client = NodeClient::new(config.node_config())?;
+        let indexing = Indexing::start(config, &store, &client, FollowOptions::default())?;
+        let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
+        let parts = GatewayParts {
+            chain: Arc::new(chain),
+            node: Arc::new(client),
+            keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
+            keyed: std::collections::BTreeMap::new(),
+            metrics: Metrics::default(),
+        };
+        let gateway = Gateway::bind(gateway, parts).await?;
+        Ok(Self { store, keys, indexing, gateway })
+    }
+
+    /// The store, for reads.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The keys.
+    pub(crate) fn keys(&self) -> &SqliteKeyStore {
+        &self.keys
+    }
+
+    /// The gateway, for its addresses.
+    pub(crate) fn gateway(&self) -> &Gateway {
+        &self.gateway
+    }
+
+    /// What the index is doing.
+    pub(crate) fn status(&self) -> watch::Receiver<IndexStatus> {
+        self.indexing.status()
+    }
+
+    /// Answers requests until `shutdown`, then stops everything in order.
+    ///
+    /// # Errors
+    /// What had stopped the indexing, or what failed while stopping.
+    pub(crate) async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<(), InstanceError> {
+        self.gateway.serve(shutdown).await;
+        let indexed = self.indexing.stop().await;
+        self.keys.close().await?;
+        indexed
+    }
+}
+
+/// Waits for `SIGTERM` or `SIGINT`.
+///
+/// # Errors
+/// The system gives no signal handler.
+pub(crate) fn shutdown_signal() -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}

@@ -1,0 +1,171 @@
+//! `paraffin keys`: the keys of an instance on this machine, running or not.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use paraffin_access::{
+    AccessError, ApiKey, CreatedKey, KeyId, KeyRecord, KeySelector, KeyStore, NewKey, ParsePlanError, SqliteKeyStore,
+    UnixMillis,
+};
+use serde_json::json;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::command_line::{AccountsArguments, KeysCommand};
+use crate::config::{Config, ConfigError};
+
+/// Who changes keys, for the audit log.
+const ACTOR: &str = "command line";
+
+/// A `keys` command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeysError {
+    /// The key store refused.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The configuration cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// `--plan` has another value.
+    #[error(transparent)]
+    Plan(#[from] ParsePlanError),
+    /// Neither `--data-dir` nor `--config`.
+    #[error("say which instance: --data-dir DIR or --config FILE")]
+    NoInstance,
+    /// The folder has no key store.
+    #[error("there is no instance in {0}: its folder holds accounts.sqlite")]
+    NotAnInstance(PathBuf),
+    /// The text is neither an id nor a key.
+    #[error("`{0}` is neither the id of a key, as `paraffin keys list` shows it, nor a key of 32 hex digits")]
+    Selector(String),
+}
+
+/// The time as the key store wants it.
+pub(crate) fn now() -> UnixMillis {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Runs one command.
+///
+/// # Errors
+/// See [`KeysError`].
+pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
+    match command {
+        KeysCommand::Create { name, plan, admin, accounts } => {
+            let store = open(&accounts, true).await?;
+            let new = NewKey { name, plan: plan.parse()?, admin, management: false };
+            show_once(&store.create(new, ACTOR, now()).await?);
+            store.close().await?;
+        }
+        KeysCommand::List { json, accounts } => {
+            let store = open(&accounts, false).await?;
+            let records = store.list().await?;
+            if json {
+                print_json(&records);
+            } else {
+                print_table(&records);
+            }
+            store.close().await?;
+        }
+        KeysCommand::Revoke { id, accounts } => {
+            let store = open(&accounts, false).await?;
+            let record = store.revoke(selector(&id)?, ACTOR, now()).await?;
+            println!("key {} ({}) is revoked", record.id, record.name);
+            store.close().await?;
+        }
+        KeysCommand::Reroll { id, grace_seconds, accounts } => {
+            let store = open(&accounts, false).await?;
+            let grace = Duration::from_secs(grace_seconds);
+            show_once(&store.reroll(selector(&id)?, grace, ACTOR, now()).await?);
+            if grace_seconds > 0 {
+                eprintln!("the old key works for another {grace_seconds} s");
+            }
+            store.close().await?;
+        }
+    }
+    Ok(())
+}
+
+async fn open(accounts: &AccountsArguments, create: bool) -> Result<SqliteKeyStore, KeysError> {
+    let folder = match (&accounts.data_dir, &accounts.config) {
+        (Some(folder), _) => folder.clone(),
+        (None, Some(file)) => Config::load(file)?.data_dir(),
+        (None, None) => return Err(KeysError::NoInstance),
+    };
+    let file = crate::instance::accounts_file(&folder);
+    if !create && !file.exists() {
+        return Err(KeysError::NotAnInstance(folder));
+    }
+    if create {
+        std::fs::create_dir_all(&folder).map_err(|_| KeysError::NotAnInstance(folder))?;
+    }
+    Ok(SqliteKeyStore::open(&file).await?)
+}
+
+fn selector(text: &str) -> Result<KeySelector, KeysError> {
+    if let Ok(id) = text.parse::<i64>() {
+        return Ok(KeySelector::Id(KeyId(id)));
+    }
+    text.parse::<ApiKey>().map(KeySelector::Key).map_err(|_| KeysError::Selector(text.chars().take(8).collect()))
+}
+
+fn show_once(created: &CreatedKey) {
+    println!("{}", created.key.reveal());
+    eprintln!(
+        "key {} ({}, plan {}): copy it now, it is not shown again",
+        created.record.id, created.record.name, created.record.plan
+    );
+}
+
+fn time_text(at: Option<UnixMillis>) -> Option<String> {
+    let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(at?) * 1_000_000).ok()?;
+    at.format(&Rfc3339).ok()
+}
+
+fn print_json(records: &[KeyRecord]) {
+    let keys: Vec<_> = records
+        .iter()
+        .map(|record| {
+            json!({
+                "id": record.id.to_string(),
+                "name": record.name,
+                "prefix": record.prefix,
+                "admin": record.admin,
+                "plan": record.plan.name(),
+                "createdAt": time_text(Some(record.created_at)),
+                "lastUsedAt": time_text(record.last_used_at),
+                "requestCount": record.request_count,
+                "revokedAt": time_text(record.revoked_at),
+            })
+        })
+        .collect();
+    println!("{}", json!({ "keys": keys }));
+}
+
+fn print_table(records: &[KeyRecord]) {
+    println!(
+        "{:<6} {:<6} {:<9} {:<6} {:>10}  {:<20}  {:<9} name",
+        "id", "key", "plan", "admin", "requests", "last used", "state"
+    );
+    for record in records {
+        let state = if record.revoked_at.is_some() {
+            "revoked"
+        } else if record.is_active(now()) {
+            "active"
+        } else {
+            "expired"
+        };
+        println!(
+            "{:<6} {:<6} {:<9} {:<6} {:>10}  {:<20}  {:<9} {}",
+            record.id.to_string(),
+            format!("{}…", record.prefix),
+            record.plan.name(),
+            if record.admin { "yes" } else { "no" },
+            record.request_count,
+            time_text(record.last_used_at).map_or_else(|| "never".to_owned(), |text| text.chars().take(19).collect()),
+            state,
+            record.name
+        );
+    }
+}

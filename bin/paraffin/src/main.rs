@@ -1,0 +1,79 @@
+//! The program: command line, configuration and wiring of all rooms.
+#![forbid(unsafe_code)]
+
+mod call;
+mod command_line;
+mod config;
+mod dev;
+mod disk;
+mod doctor;
+mod index;
+mod instance;
+mod keys;
+mod log;
+mod progress;
+mod replay;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use command_line::{Command, CommandLine};
+use config::{Config, LogSection};
+
+/// Code when a command failed.
+const FAILED: u8 = 1;
+
+fn main() -> ExitCode {
+    let command_line = CommandLine::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("paraffin").build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("paraffin: the async runtime cannot be started: {error}");
+            return ExitCode::from(FAILED);
+        }
+    };
+    let result = runtime.block_on(run(command_line.command));
+    // Blocking work that is still under way (a request that was cut off) must not keep the process from ending.
+    runtime.shutdown_background();
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("paraffin: {error}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    match command {
+        Command::Dev(arguments) => {
+            log::start(&LogSection { filter: "warn".to_owned(), ..LogSection::default() });
+            dev::run(arguments).await?;
+        }
+        Command::Serve(arguments) => {
+            let config = Config::load(&arguments.config)?;
+            log::start(&config.log);
+            serve::run(config).await?;
+        }
+        Command::Index(arguments) => {
+            let config = Config::load(&arguments.config.config)?;
+            log::start(&config.log);
+            index::run(config, arguments.once).await?;
+        }
+        Command::Reindex(arguments) => {
+            let config = Config::load(&arguments.config.config)?;
+            log::start(&config.log);
+            index::reindex(config, arguments.module, arguments.from).await?;
+        }
+        Command::Doctor(arguments) => {
+            let config = Config::load(&arguments.config)?;
+            return Ok(if doctor::run(&config).await { ExitCode::SUCCESS } else { ExitCode::from(FAILED) });
+        }
+        Command::Keys(arguments) => keys::run(arguments.command).await?,
+        Command::Replay(arguments) => replay::run(&arguments)?,
+        Command::Call(arguments) => call::run(arguments).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,232 @@
+//! `paraffin replay`: raw blocks from files through the index, without a node.
+//!
+//! Every run of consecutive blocks gets a store of its own (`docs/decisions/0004`). The result does not depend on the order of
+//! the files.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use bitcoin::consensus::deserialize;
+use bitcoin::{Transaction, Txid};
+use paraffin_bitcoin_index::{
+    BitcoinIndex, BitcoinModule, MissingPrevouts, Options, RawTransactions, ReadError, SourceError, StoredTransactions,
+};
+use paraffin_chain::{BlockFault, CheckedBlock, check_block};
+use paraffin_indexer::{Indexer, IndexerError, IndexerOptions};
+use paraffin_primitives::{BlockId, ConnectedBlock, Network};
+use paraffin_store::{Snapshot, Store, StoreError, StoreOptions};
+
+use crate::command_line::ReplayArguments;
+use crate::index::hex;
+
+/// Memory of the store of one run, in bytes.
+const STORE_MEMORY: u64 = 256 << 20;
+/// Transactions that are read back at once.
+const READ_BACK: usize = 256;
+
+/// A replay cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReplayError {
+    /// A file cannot be read.
+    #[error("{file}: {source}")]
+    File {
+        /// The file.
+        file: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file holds something else.
+    #[error("{file}: block {number} of the file is unusable: {reason}")]
+    Block {
+        /// The file.
+        file: String,
+        /// Position in the file, from 1.
+        number: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The index refused a block.
+    #[error(transparent)]
+    Indexer(#[from] IndexerError),
+    /// The index cannot be read back.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A stored transaction cannot be read back.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The folder already holds something.
+    #[error("{0} already holds an index: give an empty folder")]
+    FolderUsed(PathBuf),
+    /// A transaction came back wrong.
+    #[error("{wrong} of {total} transactions are not answered rightly, the first is {first}")]
+    Unanswered {
+        /// How many.
+        wrong: usize,
+        /// Of how many.
+        total: usize,
+        /// One of them.
+        first: Txid,
+    },
+    /// Standard output is closed.
+    #[error("standard output: {0}")]
+    Output(std::io::Error),
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// See [`ReplayError`].
+pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), ReplayError> {
+    let mut blocks = Vec::new();
+    for file in &arguments.blocks {
+        blocks.extend(read_file(file)?);
+    }
+    let temporary;
+    let folder = match &arguments.data_dir {
+        Some(folder) => folder.as_path(),
+        None => {
+            temporary = tempfile::tempdir()
+                .map_err(|source| ReplayError::File { file: "temporary folder".to_owned(), source })?;
+            temporary.path()
+        }
+    };
+    let mut output = std::io::stdout().lock();
+    let (mut answered, mut total) = (0, 0);
+    for run in consecutive_runs(blocks) {
+        let store = index_run(folder, arguments.network, &run)?;
+        let snapshot = store.snapshot();
+        for block in &run {
+            if arguments.digest {
+                print_digest(&mut output, &snapshot, block.id)?;
+            }
+            read_back(&snapshot, arguments.network, block)?;
+            total += block.txids.len();
+            answered += block.txids.len();
+        }
+    }
+    writeln!(output, "{answered} of {total} transactions answered").map_err(ReplayError::Output)
+}
+
+fn print_digest(output: &mut impl std::io::Write, snapshot: &Snapshot, id: BlockId) -> Result<(), ReplayError> {
+    let Some(record) = snapshot.block(id.height)? else { return Ok(()) };
+    writeln!(output, "{} {} {} {}", id.height, id.hash, hex(&record.digest), hex(&record.cumulative))
+        .map_err(ReplayError::Output)
+}
+
+/// One block alone, or many with their lengths before them.
+fn read_file(file: &Path) -> Result<Vec<ConnectedBlock>, ReplayError> {
+    let name = file.display().to_string();
+    let bytes = std::fs::read(file).map_err(|source| ReplayError::File { file: name.clone(), source })?;
+    let alone = connected(&bytes);
+    if let Ok(block) = alone {
+        return Ok(vec![block]);
+    }
+    let refuse = |number, reason| ReplayError::Block { file: name.clone(), number, reason };
+    let mut rest = bytes.as_slice();
+    let mut blocks = Vec::new();
+    while !rest.is_empty() {
+        let number = blocks.len() + 1;
+        let length = rest.first_chunk::<4>().map(|length| u32::from_le_bytes(*length) as usize);
+        match length.and_then(|length| rest.get(4..4 + length)) {
+            Some(block) => {
+                blocks.push(connected(block).map_err(|reason| refuse(number, reason))?);
+                rest = &rest[4 + block.len()..];
+            }
+            // Neither form fits; what is wrong with the whole file as one block says more about a file of one block.
+            None => return Err(refuse(number, alone.err().unwrap_or_default())),
+        }
+    }
+    if blocks.is_empty() {
+        return Err(refuse(1, "the file is empty".to_owned()));
+    }
+    Ok(blocks)
+}
+
+fn connected(bytes: &[u8]) -> Result<ConnectedBlock, String> {
+    let header = bytes.get(..80).ok_or("it is shorter than a block header")?;
+    let header: bitcoin::block::Header = deserialize(header).map_err(|error| error.to_string())?;
+    let checked = check_block(bytes, header.block_hash(), false).map_err(|fault: BlockFault| fault.to_string())?;
+    let CheckedBlock { block, size, txids, offsets } = checked;
+    let genesis = header.prev_blockhash == bitcoin::hashes::Hash::all_zeros();
+    let height = if genesis {
+        0
+    } else {
+        let stated = block.bip34_block_height().map_err(|error| format!("its height is not known: {error}"))?;
+        u32::try_from(stated).map_err(|_| "its height is out of range")?
+    };
+    Ok(ConnectedBlock { id: BlockId { height, hash: header.block_hash() }, block, size, txids, offsets, spent: None })
+}
+
+/// Runs of blocks that follow each other, by height; each block once.
+fn consecutive_runs(mut blocks: Vec<ConnectedBlock>) -> Vec<Vec<ConnectedBlock>> {
+    blocks.sort_by_key(|block| (block.id.height, block.id.hash));
+    blocks.dedup_by_key(|block| block.id);
+    let mut runs: Vec<Vec<ConnectedBlock>> = Vec::new();
+    for block in blocks {
+        let follows = |run: &&mut Vec<ConnectedBlock>| {
+            run.last().is_some_and(|last| {
+                last.id.hash == block.block.header.prev_blockhash && last.id.height + 1 == block.id.height
+            })
+        };
+        match runs.iter_mut().find(follows) {
+            Some(run) => run.push(block),
+            None => runs.push(vec![block]),
+        }
+    }
+    runs
+}
+
+fn index_run(folder: &Path, network: Network, run: &[ConnectedBlock]) -> Result<Store, ReplayError> {
+    let first = run[0].id;
+    let folder = folder.join(format!("run-{}-{}", first.height, first.hash));
+    if folder.exists() {
+        return Err(ReplayError::FolderUsed(folder));
+    }
+    std::fs::create_dir_all(&folder)
+        .map_err(|source| ReplayError::File { file: folder.display().to_string(), source })?;
+    let options = StoreOptions { network, undo_blocks: Some(0), memory_bytes: STORE_MEMORY };
+    let store = Store::open(&folder.join("store"), &options, &crate::instance::schemas())?;
+    let bitcoin = BitcoinModule::with_options(Options {
+        raw_transactions: RawTransactions::Store,
+        missing_prevouts: MissingPrevouts::Tolerate,
+    });
+    let mut indexer = Indexer::new(store.clone(), vec![Box::new(bitcoin)], IndexerOptions::default())?;
+    for block in run {
+        indexer.apply(block)?;
+    }
+    indexer.commit()?;
+    Ok(store)
+}
+
+/// Asks the index for every transaction of the block and compares what comes back.
+fn read_back(snapshot: &Snapshot, network: Network, block: &ConnectedBlock) -> Result<(), ReplayError> {
+    let index = BitcoinIndex::new(snapshot.clone(), network);
+    let source = StoredTransactions::new(snapshot.clone());
+    let mut wrong = Vec::new();
+    for (txids, transactions) in block.txids.chunks(READ_BACK).zip(block.block.txdata.chunks(READ_BACK)) {
+        let mut locations = Vec::with_capacity(txids.len());
+        for txid in txids {
+            match index.transaction_location(txid)? {
+                Some(location) => locations.push(location),
+                None => wrong.push(*txid),
+            }
+        }
+        if locations.len() < txids.len() {
+            continue;
+        }
+        for ((raw, expected), txid) in source.read(&locations)?.iter().zip(transactions).zip(txids) {
+            let same = deserialize::<Transaction>(raw)
+                .is_ok_and(|transaction| transaction == *expected && transaction.compute_txid() == *txid);
+            if !same {
+                wrong.push(*txid);
+            }
+        }
+    }
+    match wrong.first() {
+        None => Ok(()),
+        Some(first) => Err(ReplayError::Unanswered { wrong: wrong.len(), total: block.txids.len(), first: *first }),
+    }
+}

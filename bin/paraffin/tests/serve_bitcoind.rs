@@ -1,0 +1,175 @@
+//! `paraffin serve` beside a real Bitcoin Core: import, live blocks, reorgs, and a node that stops and comes back.
+
+mod support;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::bitcoind::Bitcoind;
+use support::process::{Running, paraffin, write_config};
+use support::{free_port, http, wait_for};
+
+const ADDRESS_A: &str = "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080";
+const ADDRESS_B: &str = "bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry";
+
+struct Instance {
+    _folder: tempfile::TempDir,
+    address: String,
+    process: Running,
+}
+
+fn serve(node: &Bitcoind) -> Instance {
+    let folder = tempfile::tempdir().unwrap();
+    let address = format!("127.0.0.1:{}", free_port());
+    let config = write_config(
+        folder.path(),
+        &format!(
+            "network = \"regtest\"\ndata_dir = \"{}\"\n{}\n[gateway]\nlisten = \"{address}\"\n",
+            folder.path().join("data").display(),
+            node.config()
+        ),
+    );
+    let mut process = Running::start(paraffin().args(["serve", "--config"]).arg(config));
+    process.wait_for_output("listening on", Duration::from_secs(20));
+    Instance { _folder: folder, address, process }
+}
+
+fn height(address: &str) -> Option<u64> {
+    let answer = http::try_request(address, "GET", "/v4/api/indexer/height", &[], b"")?;
+    answer.json()["height"].as_u64()
+}
+
+fn health(address: &str) -> (u16, Value) {
+    let answer = http::get(address, "/v4/api/health");
+    (answer.status, answer.json())
+}
+
+/// The answers must equal what the node itself says about its chain.
+fn assert_equal_to_node(node: &Bitcoind, address: &str) {
+    let tip = node.rpc("getbestblockhash", json!([]));
+    let count = node.rpc("getblockcount", json!([])).as_u64().unwrap();
+    wait_for("the index to reach the node's tip", Duration::from_secs(30), || {
+        (http::call(address, "/v4/jsonrpc", "btc_getbestblockhash", json!([]))["result"] == tip).then_some(())
+    });
+    assert_eq!(http::result(address, "/v4/jsonrpc", "btc_getblockcount", json!([])), json!(count));
+    for height in [0, 1, count / 2, count.saturating_sub(1), count] {
+        let hash = node.rpc("getblockhash", json!([height]));
+        assert_eq!(http::result(address, "/v4/jsonrpc", "esplora_block-height", json!([height])), hash);
+        let theirs = node.rpc("getblock", json!([hash, 1]));
+        let ours = http::result(address, "/v4/jsonrpc", "esplora_block", json!([hash]));
+        for (our_name, their_name) in [
+            ("id", "hash"),
+            ("height", "height"),
+            ("timestamp", "time"),
+            ("size", "size"),
+            ("weight", "weight"),
+            ("tx_count", "nTx"),
+            ("merkle_root", "merkleroot"),
+            ("mediantime", "mediantime"),
+            ("nonce", "nonce"),
+        ] {
+            assert_eq!(ours[our_name], theirs[their_name], "{our_name} of block {height}");
+        }
+        let txids = http::result(address, "/v4/jsonrpc", "esplora_block::txids", json!([hash]));
+        assert_eq!(txids, theirs["tx"]);
+        for txid in txids.as_array().unwrap() {
+            let ours = http::result(address, "/v4/jsonrpc", "esplora_tx", json!([txid]));
+            assert_eq!(ours["txid"], *txid);
+            assert_eq!(ours["status"]["block_height"], json!(height));
+            if height > 0 {
+                let hex = node.rpc("getrawtransaction", json!([txid, false, hash]));
+                assert_eq!(http::result(address, "/v4/jsonrpc", "esplora_tx::hex", json!([txid])), hex);
+            }
+        }
+    }
+}
+
+fn balance(address: &str, of: &str) -> u64 {
+    let answer = http::post(address, "/v4/api/get-address-balance", &json!({"address": of}));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.json()["data"]["balance"].as_u64().unwrap()
+}
+
+/// What coinbases of the whole chain paid to `of`, recomputed from the node's blocks.
+fn mined_to(node: &Bitcoind, of: &str) -> u64 {
+    let count = node.rpc("getblockcount", json!([])).as_u64().unwrap();
+    (1..=count)
+        .map(|height| {
+            let hash = node.rpc("getblockhash", json!([height]));
+            let block = node.rpc("getblock", json!([hash, 2]));
+            let outputs = block["tx"][0]["vout"].as_array().unwrap().clone();
+            outputs
+                .iter()
+                .filter(|output| output["scriptPubKey"]["address"] == of)
+                .map(|output| {
+                    let text = output["value"].to_string();
+                    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+                    whole.parse::<u64>().unwrap() * 100_000_000 + format!("{part:0<8}").parse::<u64>().unwrap()
+                })
+                .sum::<u64>()
+        })
+        .sum()
+}
+
+#[test]
+fn follows_a_real_node_through_import_live_blocks_reorgs_and_a_restart() {
+    let Some(mut node) = Bitcoind::start() else { return };
+    node.mine(120, ADDRESS_A);
+    let mut instance = serve(&node);
+    let address = instance.address.clone();
+
+    // Import, then live blocks.
+    assert_equal_to_node(&node, &address);
+    assert_eq!(balance(&address, ADDRESS_A), mined_to(&node, ADDRESS_A));
+    node.mine(3, ADDRESS_B);
+    assert_equal_to_node(&node, &address);
+    assert_eq!(balance(&address, ADDRESS_B), mined_to(&node, ADDRESS_B));
+
+    // Reorgs of depth 1 and 10: the branch that wins pays another address.
+    for depth in [1_u64, 10] {
+        let count = node.rpc("getblockcount", json!([])).as_u64().unwrap();
+        let fork = node.rpc("getblockhash", json!([count - depth + 1]));
+        node.rpc("invalidateblock", json!([fork]));
+        node.mine(u32::try_from(depth).unwrap() + 1, ADDRESS_A);
+        assert_equal_to_node(&node, &address);
+        assert_eq!(balance(&address, ADDRESS_A), mined_to(&node, ADDRESS_A), "depth {depth}");
+        assert_eq!(balance(&address, ADDRESS_B), mined_to(&node, ADDRESS_B), "depth {depth}");
+    }
+
+    // A chain that only becomes shorter is followed, too.
+    let count = node.rpc("getblockcount", json!([])).as_u64().unwrap();
+    let top = node.rpc("getblockhash", json!([count]));
+    node.rpc("invalidateblock", json!([top]));
+    assert_equal_to_node(&node, &address);
+    node.rpc("reconsiderblock", json!([top]));
+    assert_equal_to_node(&node, &address);
+
+    // The node goes away: reads go on, health says so, methods that need the node fail clearly.
+    let tip = node.rpc("getbestblockhash", json!([]));
+    node.stop();
+    wait_for("health to tell that the node is away", Duration::from_secs(30), || {
+        let (status, body) = health(&address);
+        (status == 200 && body["status"] == "degraded" && body["node"]["reachable"] == json!(false)).then_some(())
+    });
+    assert_eq!(http::result(&address, "/v4/jsonrpc", "btc_getbestblockhash", json!([])), tip);
+    assert_eq!(balance(&address, ADDRESS_A), {
+        let stats = http::result(&address, "/v4/jsonrpc", "esplora_address", json!([ADDRESS_A]));
+        stats["chain_stats"]["funded_txo_sum"].as_u64().unwrap()
+            - stats["chain_stats"]["spent_txo_sum"].as_u64().unwrap()
+    });
+    let refused = http::call(&address, "/v4/jsonrpc", "btc_getdifficulty", json!([]));
+    assert_eq!(refused["error"]["code"], -32603, "{refused}");
+    assert_eq!(refused["error"]["data"]["code"], "UPSTREAM_UNAVAILABLE");
+
+    // It comes back and goes on.
+    node.launch();
+    node.mine(2, ADDRESS_B);
+    assert_equal_to_node(&node, &address);
+    wait_for("health to be good again", Duration::from_secs(30), || {
+        (health(&address).1["status"] == "ok").then_some(())
+    });
+
+    // A clean stop, and a start that does not import again.
+    assert!(instance.process.terminate(Duration::from_secs(5)).success());
+    assert!(height(&address).is_none());
+}

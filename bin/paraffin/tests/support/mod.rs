@@ -1,0 +1,33 @@
+//! What the end-to-end tests share: the program as a child process, a plain HTTP client, and real nodes.
+//!
+//! Every test binary uses another part of it.
+#![allow(dead_code)]
+
+pub mod bitcoind;
+pub mod http;
+pub mod process;
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+/// A loopback port that is free now.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Polls until `check` gives a value; panics with `what` after `limit`.
+pub fn wait_for<T>(what: &str, limit: Duration, mut check: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(value) = check() {
+            return value;
+        }
+        assert!(started.elapsed() < limit, "waited {limit:?} in vain for: {what}");
+        std::thread::sleep(Duration::from_millis(25));
+    }
+}
+
+/// True where a missing optional part must fail the test instead of skipping it.
+pub fn in_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
