@@ -1,0 +1,172 @@
+//! `cargo xtask test`: everything that has to hold before a change goes in, cheap steps first, the test runner last.
+//!
+//! On somebody's own computer the steps that download or take minutes (the licence check, the real node, fuzzing) are left
+//! out and named; with `--full`, and on a build machine (`CI=true`), they are done, and a missing part is an error.
+
+mod runner;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::bitcoind::{self, MissingPackages};
+use crate::fuzz;
+use crate::process::{Failure, Outcome, capture, run};
+use crate::rows::{self, Page};
+use crate::{licences, tidy};
+
+/// How much is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What Rust and a C compiler can do.
+    Local,
+    /// Everything; nothing may be missing.
+    Full,
+}
+
+/// Runs every step and stops at the first that fails.
+pub(crate) fn run_all(root: &Path, extent: Extent) -> Outcome {
+    println!("machine: {}", machine());
+    let mut steps = Steps { root, left_out: Vec::new(), began: Instant::now() };
+    steps.step("format", |root| run(cargo(root).args(["fmt", "--all", "--check"])))?;
+    steps.step("tidy", tidy::check)?;
+    steps.step("rows", |root| rows::report(root, Page::Check))?;
+    steps.step("clippy", |root| {
+        let mut clippy = cargo(root);
+        run(clippy.args(["clippy", "--workspace", "--all-targets", "--quiet", "--locked", "--", "-D", "warnings"]))
+    })?;
+    steps.step("documentation", |root| {
+        let mut doc = cargo(root);
+        doc.args(["doc", "--workspace", "--no-deps", "--quiet", "--locked", "--document-private-items"]);
+        run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    if extent == Extent::Full {
+        steps.step("licences, bans, sources", licences::check)?;
+    } else {
+        steps.leave_out(
+            "licences, bans, sources",
+            "`cargo xtask deny`, which first builds cargo-deny, about three minutes, once",
+        );
+    }
+    let node = real_node(&mut steps, extent)?;
+    if extent == Extent::Full {
+        steps.step("fuzz", |root| fuzz::run_targets(root, fuzz::SECONDS_DEFAULT, None))?;
+    } else {
+        steps.leave_out("fuzz", "`cargo xtask fuzz --seconds 120`");
+    }
+    let fixtures = fixtures(root);
+    if fixtures.is_none() {
+        if std::env::var_os("PARAFFIN_FIXTURES").is_some() {
+            return Err(Failure::new("PARAFFIN_FIXTURES names a folder that does not exist"));
+        }
+        if extent == Extent::Full {
+            return Err(Failure::new(
+                "a full run needs the real blocks: set PARAFFIN_FIXTURES to the folder above `blocks/`",
+            ));
+        }
+        steps.leave_out("tests on real mainnet blocks", "set PARAFFIN_FIXTURES to the folder that holds `blocks/`");
+    }
+    steps.report();
+    let environment = runner::Environment { node, fixtures, strict: extent == Extent::Full };
+    runner::test(root, &environment)
+}
+
+/// The real node: built in a full run, used wherever it is there.
+fn real_node(steps: &mut Steps<'_>, extent: Extent) -> Outcome<Option<std::path::PathBuf>> {
+    let mut node = bitcoind::found(steps.root);
+    if extent == Extent::Full && std::env::var_os("PARAFFIN_BITCOIND").is_none() {
+        steps.step("bitcoind", |root| {
+            node = Some(bitcoind::build(root, MissingPackages::Install)?);
+            Ok(())
+        })?;
+    }
+    match &node {
+        Some(path) if path.is_file() => {}
+        Some(path) => return Err(Failure::new(format!("PARAFFIN_BITCOIND: there is no file {}", path.display()))),
+        None => steps.leave_out("tests against a real bitcoind", "`cargo xtask bitcoind`, a few minutes, once"),
+    }
+    Ok(node)
+}
+
+/// The folder of real blocks that some tests read: given, or beside the clone.
+fn fixtures(root: &Path) -> Option<std::path::PathBuf> {
+    let given = std::env::var_os("PARAFFIN_FIXTURES").map(std::path::PathBuf::from);
+    let folder = given.or_else(|| Some(root.parent()?.join("shared/fixtures")))?;
+    folder.is_dir().then_some(folder)
+}
+
+pub(crate) fn cargo(root: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(root);
+    command
+}
+
+/// One line that tells what the figures of this run were made on.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let rustc = capture(Command::new("rustc").arg("--version")).unwrap_or_default();
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok());
+    let memory = kib.map_or_else(|| "memory unknown".to_owned(), |kib: u64| format!("{} GiB", kib / 1024 / 1024));
+    let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    format!("{cores} cores, {memory}, {system}, {}", rustc.trim())
+}
+
+/// The steps of one run, with their times and what was left out.
+struct Steps<'a> {
+    root: &'a Path,
+    left_out: Vec<String>,
+    began: Instant,
+}
+
+impl Steps<'_> {
+    fn step(&mut self, name: &str, work: impl FnOnce(&Path) -> Outcome) -> Outcome {
+        println!("\n=== {name}");
+        let began = Instant::now();
+        let outcome = work(self.root);
+        let took = seconds(began.elapsed());
+        match outcome {
+            Ok(()) => {
+                println!("=== {name}: ok, {took}");
+                Ok(())
+            }
+            Err(failure) => Err(Failure::new(format!("step `{name}` failed after {took}\n{failure}"))),
+        }
+    }
+
+    fn leave_out(&mut self, name: &str, how: &str) {
+        println!("\n=== {name}: left out");
+        self.left_out.push(format!("{name}: {how}"));
+    }
+
+    fn report(&self) {
+        println!("\n=== checks done after {}", seconds(self.began.elapsed()));
+        for line in &self.left_out {
+            println!("not done here: {line}");
+        }
+        println!();
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_step_names_itself_and_ends_the_run() {
+        let mut steps = Steps { root: Path::new("."), left_out: Vec::new(), began: Instant::now() };
+        assert!(steps.step("first", |_| Ok(())).is_ok());
+        let failure = steps.step("second", |_| Err(Failure::new("a tile is loose"))).unwrap_err().to_string();
+        assert!(failure.contains("step `second` failed") && failure.contains("a tile is loose"), "{failure}");
+    }
+
+    #[test]
+    fn the_machine_line_names_cores_and_compiler() {
+        let line = machine();
+        assert!(line.contains("cores") && line.contains("rustc 1."), "{line}");
+    }
+}
