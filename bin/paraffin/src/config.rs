@@ -257,3 +257,61 @@ pub(crate) fn default_data_dir(network: Network) -> PathBuf {
         .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share")));
     base.map_or_else(|| PathBuf::from("paraffin-data"), |base| base.join("paraffin")).join(network.name())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(name: &str) -> String {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    /// Rows `| `name` | value |…` of a page, the value without its marks.
+    fn documented(page: &str, name: &str) -> Option<String> {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{name}` |")))?;
+        Some(row.split('|').nth(2)?.trim().trim_matches('`').replace(',', "").replace('"', ""))
+    }
+
+    #[test]
+    fn the_documented_limits_are_those_of_the_program() {
+        let page = page("api.md");
+        let limits = serde_json::to_value(GatewayConfig::default().limits).unwrap();
+        let limits = limits.as_object().unwrap();
+        for (name, value) in limits {
+            assert_eq!(documented(&page, name), Some(value.to_string()), "docs/api.md, limit {name}");
+        }
+        let table = page.split("## Limits").nth(1).unwrap();
+        assert_eq!(table.lines().filter(|line| line.starts_with("| `")).count(), limits.len());
+    }
+
+    #[test]
+    fn the_documented_settings_are_those_of_the_program() {
+        let page = page("configuration.md");
+        let config: Config = Figment::from(Toml::string("[node]\nurl = \"http://127.0.0.1:8332\"")).extract().unwrap();
+        let value = serde_json::to_value(&config).unwrap();
+        for section in ["node", "index", "gateway", "log"] {
+            for (name, value) in value[section].as_object().unwrap() {
+                let row = page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
+                assert!(row.is_some(), "docs/configuration.md lacks [{section}] {name}");
+                if let (Some(documented), true) = (documented(&page, name), value.is_number() || value.is_boolean()) {
+                    assert_eq!(documented, value.to_string(), "docs/configuration.md, [{section}] {name}");
+                }
+            }
+        }
+        assert_eq!(documented(&page, "filter"), Some(config.log.filter.replace(',', "")));
+    }
+
+    #[test]
+    fn defaults_follow_the_network() {
+        let of = |network: &str| -> Config {
+            let text = format!("network = \"{network}\"\n[node]\nurl = \"http://127.0.0.1:8332\"");
+            Figment::from(Toml::string(&text)).extract().unwrap()
+        };
+        assert_eq!(of("mainnet").undo_blocks(), Some(5_000));
+        assert_eq!(of("regtest").undo_blocks(), None);
+        assert_eq!(of("mainnet").raw_transactions(), RawTransactionsSetting::Node);
+        assert_eq!(of("signet").raw_transactions(), RawTransactionsSetting::Store);
+        assert!(of("regtest").poll() < of("mainnet").poll());
+    }
+}

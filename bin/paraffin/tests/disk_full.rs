@@ -19,7 +19,12 @@ fn private_mounts() -> Option<std::process::Command> {
     for options in [&["--mount"][..], &["--user", "--map-root-user", "--mount"]] {
         let mut command = std::process::Command::new("unshare");
         command.args(options);
-        if std::process::Command::new("unshare").args(options).arg("true").output().is_ok_and(|run| run.status.success()) {
+        if std::process::Command::new("unshare")
+            .args(options)
+            .arg("true")
+            .output()
+            .is_ok_and(|run| run.status.success())
+        {
             return Some(command);
         }
     }

@@ -135,6 +135,11 @@ impl Follower {
         self.plan.as_ref().map(Plan::tip)
     }
 
+    /// The block that the verified headers branch off from: where a series of disconnects will end.
+    pub fn fork(&self) -> Option<BlockId> {
+        self.plan.as_ref().and_then(Plan::base)
+    }
+
     /// One piece of work; `None` when it brought nothing to tell.
     async fn step(&mut self, local: &dyn LocalChain) -> Result<Option<ChainEvent>, NodeError> {
         let tip = local.tip();

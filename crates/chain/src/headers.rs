@@ -164,6 +164,18 @@ mod tests {
         header
     }
 
+    /// Mainnet block 1.
+    fn first_header() -> Header {
+        Header {
+            version: Version::ONE,
+            prev_blockhash: genesis_block(bitcoin::Network::Bitcoin).block_hash(),
+            merkle_root: "0e3e2357e806b6cdb1f70b54c3a3a17b6714ee1f0e68bebb44a74b1efd512098".parse().unwrap(),
+            time: 1_231_469_665,
+            bits: CompactTarget::from_consensus(0x1d00_ffff),
+            nonce: 2_573_394_689,
+        }
+    }
+
     fn regtest() -> HeaderVerifier {
         HeaderVerifier::anchored(Network::Regtest, 0, &genesis_block(bitcoin::Network::Regtest).header, None)
     }
@@ -172,17 +184,18 @@ mod tests {
     fn the_first_real_mainnet_header_follows_the_genesis() {
         let genesis = genesis_block(bitcoin::Network::Bitcoin).header;
         let mut verifier = HeaderVerifier::anchored(Network::Mainnet, 0, &genesis, None);
-        let first = Header {
-            version: Version::ONE,
-            prev_blockhash: genesis.block_hash(),
-            merkle_root: "0e3e2357e806b6cdb1f70b54c3a3a17b6714ee1f0e68bebb44a74b1efd512098".parse().unwrap(),
-            time: 1_231_469_665,
-            bits: CompactTarget::from_consensus(0x1d00_ffff),
-            nonce: 2_573_394_689,
-        };
+        let first = first_header();
         let tip = verifier.push(&first).unwrap();
         assert_eq!(tip.hash.to_string(), "00000000839a8e6886ab5951d76f411475428afc90947ee320161bbf18eb6048");
         assert_eq!(verifier.work(), Some(first.work()));
+    }
+
+    #[test]
+    fn a_mainnet_header_that_changes_the_difficulty_inside_a_period_is_refused() {
+        let genesis = genesis_block(bitcoin::Network::Bitcoin).header;
+        let honest = HeaderVerifier::anchored(Network::Mainnet, 0, &genesis, None);
+        let mut harder = HeaderVerifier { bits: CompactTarget::from_consensus(0x1c00_ffff), ..honest };
+        assert_eq!(harder.push(&first_header()), Err(HeaderFault::Retarget { height: 1, bits: 0x1d00_ffff }));
     }
 
     #[test]

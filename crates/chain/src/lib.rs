@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod block_check;
+mod calls;
 mod client;
 mod config;
 mod error;
@@ -44,7 +45,8 @@ mod rpc;
 mod status;
 
 pub use block_check::{BlockFault, CheckedBlock, check_block, spent_outputs_fit};
-pub use client::{ChainInfo, NodeClient};
+pub use calls::ChainInfo;
+pub use client::NodeClient;
 pub use config::{NodeAuth, NodeConfig};
 pub use error::NodeError;
 pub use follower::{ChainEvent, Follower, FollowerOptions, LocalChain};

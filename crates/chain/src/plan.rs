@@ -70,6 +70,10 @@ impl Plan {
         self.verifier.tip()
     }
 
+    pub(crate) fn base(&self) -> Option<BlockId> {
+        self.base
+    }
+
     fn first_height(&self) -> Height {
         self.base.map_or(0, |base| base.height + 1)
     }
@@ -270,7 +274,8 @@ async fn has_more_work(
         }
         height = last + 1;
     }
-    Ok(own < Some(offered))
+    // Even the whole local branch had less.
+    Ok(true)
 }
 
 /// Whether the node knows `tip`, does not count it to its best chain, and has nothing left to connect.

@@ -194,8 +194,7 @@ async fn fetch(
     total: Arc<AtomicUsize>,
 ) -> Result<Fetched, NodeError> {
     let block = connected_block(&client, id, wants_spent).await?;
-    let spent_bytes: usize =
-        block.spent.iter().flatten().flatten().map(|output| 48 + output.script_pubkey.len()).sum();
+    let spent_bytes: usize = block.spent.iter().flatten().flatten().map(|output| 48 + output.script_pubkey.len()).sum();
     // A decoded block takes about four times its encoding.
     let bytes = block.size as usize * 4 + spent_bytes;
     total.fetch_add(bytes, Ordering::Relaxed);

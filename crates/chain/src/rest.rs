@@ -7,6 +7,7 @@ use hyper::StatusCode;
 
 use crate::error::NodeError;
 use crate::http::Answer;
+use crate::rpc::unavailable_by_http;
 
 /// Most headers that one request may ask for (Bitcoin Core's `MAX_REST_HEADERS_RESULTS`).
 pub(crate) const HEADERS_PER_REQUEST_MAX: usize = 2000;
@@ -78,11 +79,7 @@ pub(crate) fn sort_answer(answer: Answer, hash: BlockHash) -> Result<RestAnswer,
         status if status.is_client_error() || status == StatusCode::NOT_IMPLEMENTED => RestAnswer::NoRoute,
         // 500 is an I/O error while reading this block; JSON-RPC will tell more.
         StatusCode::INTERNAL_SERVER_ERROR => RestAnswer::NotThisBlock,
-        StatusCode::SERVICE_UNAVAILABLE => {
-            let text: String = String::from_utf8_lossy(&answer.body).trim().chars().take(200).collect();
-            return Err(NodeError::Unavailable(format!("it answered HTTP 503: {text}")));
-        }
-        status => return Err(NodeError::Unavailable(format!("it answered HTTP {}", status.as_u16()))),
+        _ => return Err(unavailable_by_http(&answer)),
     })
 }
 

@@ -125,6 +125,18 @@ fn decode_reply(reply: Reply, id: u64) -> Result<Box<RawValue>, NodeError> {
     Ok(reply.result.unwrap_or_else(|| RawValue::NULL.to_owned()))
 }
 
+/// The error for a 5xx status, with the beginning of its text.
+pub(crate) fn unavailable_by_http(answer: &Answer) -> NodeError {
+    let begin = &answer.body[..answer.body.len().min(200)];
+    let text = String::from_utf8_lossy(begin);
+    NodeError::Unavailable(format!("it answered HTTP {}: {}", answer.status.as_u16(), text.trim()))
+}
+
+/// Whether the text of a 503 tells that the node starts or stops, rather than that its queue is full.
+pub(crate) fn is_start_or_stop(text: &str) -> bool {
+    text.contains("temporarily unavailable") || text.contains("shutdown")
+}
+
 /// What an answer without JSON-RPC in it means.
 fn without_json(answer: &Answer) -> NodeError {
     match answer.status {
@@ -134,7 +146,7 @@ fn without_json(answer: &Answer) -> NodeError {
             message: "the node forbids this call: check its rpcallowip and rpcwhitelist".to_owned(),
         },
         StatusCode::SERVICE_UNAVAILABLE | StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT => {
-            NodeError::Unavailable(format!("it answered HTTP {}", answer.status.as_u16()))
+            unavailable_by_http(answer)
         }
         status => NodeError::Invalid(format!(
             "asked for JSON-RPC, got HTTP {} with {} bytes of {}; check that [node] url is the node's RPC address",

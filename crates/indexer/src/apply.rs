@@ -126,6 +126,15 @@ impl Indexer {
         Ok(())
     }
 
+    /// Error when the newest `depth` blocks cannot all be undone. Asked before the first of them is undone, so that a
+    /// reorg that is too deep leaves the index whole.
+    ///
+    /// # Errors
+    /// The undo window is exhausted; the message names the ways out.
+    pub fn check_undo(&self, depth: u32) -> Result<(), IndexerError> {
+        Ok(self.writer.check_undo(depth)?)
+    }
+
     /// Undoes the newest block.
     ///
     /// # Errors

@@ -79,6 +79,9 @@ fn follow_until_stopped(
                 pace.log_when_due(block.id.height, best);
             }
             ChainEvent::Disconnect(block) => {
+                if let Some(fork) = follower.fork() {
+                    indexer.check_undo(block.height.saturating_sub(fork.height))?;
+                }
                 let undone = indexer.undo()?;
                 tracing::info!(height = undone.id.height, hash = %undone.id.hash, "undid a block that left the best chain");
                 debug_assert_eq!(undone.id, block, "the follower disconnects the tip");

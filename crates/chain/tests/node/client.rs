@@ -6,6 +6,7 @@ use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash;
 use bitcoin::{Amount, Block, BlockHash, Txid};
 use paraffin_chain::{NodeClient, NodeError, NodeStatus};
+use paraffin_primitives::BlockId;
 use serde_json::json;
 
 use crate::chain_maker::{Chain, mine};
@@ -265,6 +266,25 @@ async fn a_full_work_queue_is_no_outage() {
     node.unhook();
     assert_eq!(client.block_count().await, Ok(3));
     assert_eq!(node.count("getblockchaininfo"), 1, "the connection was never taken for lost");
+    // The same status from a node that stops or starts is an outage.
+    for text in ["Request rejected during server shutdown", "Service temporarily unavailable: Loading block index"] {
+        node.hook(move |_, _| {
+            Some(Reply::Http { status: 503, content_type: "text/plain", body: text.as_bytes().to_vec() })
+        });
+        assert!(unavailable(client.block_count().await).contains(text));
+        assert!(!status(&client).reachable);
+        node.unhook();
+        assert_eq!(client.block_count().await, Ok(3));
+    }
+}
+
+#[tokio::test]
+async fn a_block_that_was_followed_before_is_had_again_with_what_it_spends() {
+    let chain = Chain::new(5);
+    let node = FakeNode::start(chain.clone()).await;
+    let id = BlockId { height: 4, hash: chain.hash(4) };
+    let block = node.client().connected_block(id).await.unwrap();
+    assert_eq!((block.id, &block.block, block.spent), (id, &chain.blocks[4], Some(chain.spent(4))));
 }
 
 #[tokio::test]
@@ -311,6 +331,28 @@ async fn headers_of_a_stale_branch_are_none() {
         node.state.lock().serves_rest = serves_rest;
         assert_eq!(node.client().headers_after(chain.tip()).await, Ok(None), "{serves_rest}");
     }
+}
+
+#[tokio::test]
+async fn headers_that_begin_elsewhere_are_refused() {
+    let chain = Chain::new(10);
+    let node = FakeNode::start(chain.clone()).await;
+    let others: Vec<u8> = chain.blocks[4..].iter().flat_map(|block| serialize(&block.header)).collect();
+    node.hook(move |seen, _| seen.what.starts_with("/rest/headers").then(|| ok(others.clone())));
+    let text = invalid(node.client().headers_after(chain.hash(3)).await);
+    assert!(text.contains(&chain.hash(3).to_string()) && text.contains(&chain.hash(4).to_string()), "{text}");
+}
+
+#[tokio::test]
+async fn a_header_that_is_another_is_refused() {
+    let chain = Chain::new(3);
+    let node = FakeNode::start(chain.clone()).await;
+    let other = bitcoin::consensus::encode::serialize_hex(&chain.blocks[2].header);
+    node.hook(move |seen, _| {
+        let reply = json!({"result": other, "error": null, "id": seen.id});
+        (seen.what == "getblockheader").then(|| json_reply(200, &reply))
+    });
+    invalid(node.client().header(chain.hash(1)).await);
 }
 
 #[tokio::test]

@@ -266,6 +266,39 @@ async fn a_branch_whose_blocks_are_bad_is_never_switched_to() {
 }
 
 #[tokio::test]
+async fn a_branch_that_is_left_before_it_is_connected_may_vanish() {
+    let chain = Chain::new(200);
+    let other = chain.fork(20, 190, 1);
+    let mut followed = Followed::start(FakeNode::start(chain.clone()).await);
+    for _ in 0..50 {
+        let event = followed.follower.next(&followed.local).await.unwrap();
+        followed.local.apply(event);
+    }
+    followed.node.state.lock().unknown.extend((50..=200).map(|height| chain.hash(height)));
+    followed.node.set_chain(&other);
+    followed.reaches(&other).await;
+    assert!(followed.local.connected.len() < 280, "the abandoned branch was not connected to its end");
+}
+
+#[tokio::test]
+async fn a_block_whose_witnesses_were_stripped_is_refused() {
+    let chain = Chain::new(10);
+    let node = FakeNode::start(chain.clone()).await;
+    node.hook(|seen, state| {
+        let mut block = state.chain.blocks[5].clone();
+        for input in block.txdata.iter_mut().flat_map(|transaction| &mut transaction.input) {
+            input.witness.clear();
+        }
+        (seen.what == format!("/rest/block/{}.bin", block.block_hash())).then(|| ok(serialize(&block)))
+    });
+    let mut followed = Followed::start(node);
+    let stuck = tokio::time::timeout(A_WHILE, followed.local.sync(&mut followed.follower)).await;
+    assert!(stuck.is_err());
+    assert_eq!(followed.local.hashes.len(), 5);
+    assert!(followed.error().contains("witness commitment"), "{}", followed.error());
+}
+
+#[tokio::test]
 async fn a_lie_is_survived_once_the_node_tells_the_truth() {
     let chain = Chain::new(20);
     let node = FakeNode::start(chain.clone()).await;

@@ -30,7 +30,8 @@ fn find_program() -> Option<PathBuf> {
     if program.is_file() {
         return Some(program);
     }
-    eprintln!("NOT CHECKED: there is no bitcoind; build one with `cargo xtask bitcoind` or set PARAFFIN_BITCOIND");
+    assert!(!crate::in_ci(), "there is no bitcoind: run `cargo xtask bitcoind`");
+    eprintln!("SKIPPED: there is no bitcoind; build one with `cargo xtask bitcoind` or set PARAFFIN_BITCOIND");
     None
 }
 
@@ -130,6 +131,10 @@ async fn a_real_node_is_followed_through_reorgs_invalidation_and_restarts() {
         let tip = local.sync(&mut follower).await.unwrap();
         assert_eq!(client.block_hash(tip).await.unwrap(), local.tip().unwrap().hash);
 
+        if !rest {
+            continue;
+        }
+        // A node may take 30 s to stop while connections are open.
         node.stop(&client).await;
         assert!(local.is_left_alone(&mut follower, Duration::from_millis(600)).await);
         assert!(!client.status().borrow().reachable);

@@ -72,6 +72,8 @@ pub(crate) struct Chain {
     pub(crate) scripts: ScriptCache,
     next_sequence: i64,
     next_precious: i64,
+    /// Bytes of all blocks of the tree.
+    bytes: usize,
 }
 
 impl Chain {
@@ -90,6 +92,7 @@ impl Chain {
             block: Arc::new(genesis),
         };
         Self {
+            bytes: entry.bytes.len(),
             blocks: HashMap::from([(hash, entry)]),
             main: vec![hash],
             coins: Coins::default(),
@@ -122,6 +125,20 @@ impl Chain {
 
     pub(crate) fn is_main(&self, hash: &BlockHash) -> bool {
         self.blocks.get(hash).is_some_and(|entry| self.hash_at(entry.height) == Some(*hash))
+    }
+
+    /// Bytes of all blocks of the tree.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Height of the highest block that is not known to be invalid.
+    pub(crate) fn best_header_height(&self) -> u32 {
+        if self.blocks.len() == self.main.len() {
+            return self.height();
+        }
+        let valid = self.blocks.values().filter(|entry| !entry.invalid);
+        valid.map(|entry| entry.height).max().unwrap_or(0)
     }
 
     pub(crate) fn main(&self) -> &[BlockHash] {
@@ -187,6 +204,7 @@ impl Chain {
             block,
         };
         self.next_sequence += 1;
+        self.bytes += entry.bytes.len();
         self.blocks.insert(hash, entry);
         Ok(true)
     }

@@ -118,7 +118,7 @@ impl State {
         let height = self.chain.height() + 1;
         let by_height = BLOCK_TIME_EPOCH.saturating_add(BLOCK_SPACING.saturating_mul(height));
         let wanted = self.block_clock().map_or(by_height, |now| u32::try_from(now).unwrap_or(u32::MAX));
-        wanted.max(self.chain.tip().median_time_past + 1)
+        wanted.max(self.chain.tip().median_time_past.saturating_add(1))
     }
 
     /// A block on top of the tip with the best of the mempool, paying `script`.

@@ -13,6 +13,8 @@ use crate::node::{Rejection, RejectionKind};
 
 /// Transactions without known parents that are kept for a peer.
 const ORPHANS_MAX: usize = 100;
+/// Bytes that they may have together.
+const ORPHAN_BYTES_MAX: usize = 1 << 20;
 
 impl Peer {
     pub(super) async fn take_inventory(&mut self, offered: Vec<Inventory>) -> Result<(), PeerError> {
@@ -104,10 +106,12 @@ impl Peer {
                 if parents.is_empty() {
                     return Ok(());
                 }
-                if self.orphans.len() >= ORPHANS_MAX {
+                self.orphans.push_back(tx);
+                while self.orphans.len() > ORPHANS_MAX
+                    || self.orphans.iter().map(|tx| tx.total_size()).sum::<usize>() > ORPHAN_BYTES_MAX
+                {
                     self.orphans.pop_front();
                 }
-                self.orphans.push_back(tx);
                 self.send(NetworkMessage::GetData(parents.into_iter().map(Inventory::WitnessTransaction).collect()))
                     .await
             }

@@ -22,7 +22,7 @@ use crate::node::Node;
 /// The version of the protocol that is spoken: with `wtxidrelay` (BIP339).
 pub(crate) const PROTOCOL_VERSION: u32 = 70_016;
 /// How the node names itself.
-pub(crate) const USER_AGENT: &str = "/Paraffin:0.1.0(devnet)/";
+pub(crate) const USER_AGENT: &str = concat!("/Paraffin:", env!("CARGO_PKG_VERSION"), "(devnet)/");
 
 /// What the node offers to peers.
 pub(crate) fn our_services() -> ServiceFlags {
@@ -193,4 +193,66 @@ pub(crate) async fn serve(
         });
     }
     tasks.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::time::Instant;
+
+    use bitcoin::p2p::message::NetworkMessage;
+    use bitcoin::p2p::message_network::VersionMessage;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    fn version() -> VersionMessage {
+        let nowhere = bitcoin::p2p::Address::new(&(Ipv4Addr::UNSPECIFIED, 0).into(), ServiceFlags::NONE);
+        VersionMessage {
+            version: PROTOCOL_VERSION,
+            services: ServiceFlags::NONE,
+            timestamp: 0,
+            receiver: nowhere.clone(),
+            sender: nowhere,
+            nonce: 1,
+            user_agent: String::new(),
+            start_height: 0,
+            relay: false,
+        }
+    }
+
+    /// Serves with `limits`, sends `messages`, and gives the time until the node closes the connection.
+    async fn time_to_live(limits: Limits, messages: Vec<NetworkMessage>) -> Duration {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let (stop, stopping) = watch::channel(false);
+        let serving = tokio::spawn(serve(listener, Arc::new(Node::default()), Arc::default(), limits, stopping));
+        let mut stream = TcpStream::connect(addr).await.unwrap();
+        let started = Instant::now();
+        for message in messages {
+            stream.write_all(&wire::encode(message)).await.unwrap();
+        }
+        while wire::read_message(&mut stream).await.is_ok() {}
+        let elapsed = started.elapsed();
+        stop.send(true).unwrap();
+        serving.await.unwrap();
+        elapsed
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_does_not_finish_the_handshake_is_dropped() {
+        let limits = Limits { handshake: Duration::from_millis(100), ..Limits::default() };
+        for messages in [vec![], vec![NetworkMessage::Version(version())], vec![NetworkMessage::Verack]] {
+            let elapsed = time_to_live(limits, messages).await;
+            assert!(elapsed >= limits.handshake && elapsed < Duration::from_secs(20), "{elapsed:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_falls_silent_is_pinged_and_then_dropped() {
+        let limits = Limits { idle: Duration::from_millis(300), ping: Duration::from_millis(50), ..Limits::default() };
+        let elapsed = time_to_live(limits, vec![NetworkMessage::Version(version()), NetworkMessage::Verack]).await;
+        assert!(elapsed >= limits.idle && elapsed < Duration::from_secs(20), "{elapsed:?}");
+    }
 }

@@ -24,7 +24,7 @@ pub(super) const INVENTORY_MAX: usize = 50_000;
 /// Most headers in one message.
 pub(super) const HEADERS_MAX: usize = 2000;
 /// Messages that are read ahead.
-const READ_AHEAD: usize = 4;
+const READ_AHEAD: usize = 1;
 
 /// Why the conversation ended.
 #[derive(Debug, thiserror::Error)]

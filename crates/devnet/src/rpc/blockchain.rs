@@ -67,13 +67,10 @@ pub(super) fn get_blockchain_info(context: &RpcContext, _: &Params<'_>) -> RpcRe
 /// The result of `getblockchaininfo` and of `/rest/chaininfo.json`.
 pub(crate) fn chain_info(state: &State) -> Value {
     let tip = state.chain.tip();
-    let best_header =
-        state.chain.blocks().filter(|(_, entry)| !entry.invalid).map(|(_, entry)| entry.height).max().unwrap_or(0);
-    let size: usize = state.chain.blocks().map(|(_, entry)| entry.bytes.len() + 8).sum();
     json!({
         "chain": "regtest",
         "blocks": tip.height,
-        "headers": best_header,
+        "headers": state.chain.best_header_height(),
         "bestblockhash": state.chain.tip_hash().to_string(),
         "bits": BITS,
         "target": TARGET,
@@ -83,7 +80,7 @@ pub(crate) fn chain_info(state: &State) -> Value {
         "verificationprogress": 1,
         "initialblockdownload": false,
         "chainwork": work_hex(tip),
-        "size_on_disk": size,
+        "size_on_disk": state.chain.bytes(),
         "pruned": false,
         "warnings": [],
     })

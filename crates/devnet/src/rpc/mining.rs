@@ -181,7 +181,7 @@ pub(super) fn get_block_template(context: &RpcContext, params: &Params<'_>) -> R
     let state = context.node.read();
     let template = state.template(&ScriptBuf::from_bytes(vec![0x51]));
     let longpoll = format!("{}{}", state.chain.tip_hash(), state.mempool.sequence());
-    Ok(template_json(&template, state.chain.tip().median_time_past + 1, &longpoll))
+    Ok(template_json(&template, state.chain.tip().median_time_past.saturating_add(1), &longpoll))
 }
 
 fn propose(context: &RpcContext, data: Option<&Value>) -> RpcResult {

@@ -271,4 +271,16 @@ mod tests {
             assert_eq!(parse_amount(text), sats, "{text}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn an_amount_survives_writing_and_reading(sats: u64) {
+            proptest::prop_assert_eq!(parse_amount(&crate::node::format_btc(sats)), Some(sats));
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_of_amounts_panic(text in "[-+0-9.eE]{0,60}") {
+            let _ = parse_amount(&text);
+        }
+    }
 }

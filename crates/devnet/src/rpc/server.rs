@@ -20,6 +20,8 @@ use crate::rest;
 
 /// Largest request body, in bytes; Bitcoin Core's limit.
 const BODY_BYTES_MAX: usize = 32 << 20;
+/// Largest body of a REST request, in bytes; it needs no credentials and holds a few outpoints at most.
+const REST_BODY_BYTES_MAX: usize = 64 << 10;
 /// Connections served at a time; further ones wait to be accepted.
 const CONNECTIONS_MAX: usize = 256;
 /// Time for a client to send its request.
@@ -136,7 +138,7 @@ async fn handle(request: Request<Incoming>, context: Arc<RpcContext>, authorizat
         reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"jsonrpc\""));
         return reply;
     }
-    let body = match read_body(request).await {
+    let body = match read_body(request, BODY_BYTES_MAX).await {
         Ok(body) => body,
         Err(reply) => return reply,
     };
@@ -157,7 +159,7 @@ async fn handle(request: Request<Incoming>, context: Arc<RpcContext>, authorizat
 
 async fn handle_rest(request: Request<Incoming>, context: Arc<RpcContext>) -> Reply {
     let uri = request.uri().clone();
-    let body = match read_body(request).await {
+    let body = match read_body(request, REST_BODY_BYTES_MAX).await {
         Ok(body) => body,
         Err(reply) => return reply,
     };
@@ -173,13 +175,15 @@ async fn handle_rest(request: Request<Incoming>, context: Arc<RpcContext>) -> Re
     }
 }
 
-async fn read_body(request: Request<Incoming>) -> Result<Bytes, Reply> {
-    let body = Limited::new(request.into_body(), BODY_BYTES_MAX).collect();
+async fn read_body(request: Request<Incoming>, bytes_max: usize) -> Result<Bytes, Reply> {
+    let body = Limited::new(request.into_body(), bytes_max).collect();
     match tokio::time::timeout(READ_TIMEOUT, body).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(respond(StatusCode::PAYLOAD_TOO_LARGE, Some("text/plain"), "the body is larger than 32 MiB"))
-        }
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(respond(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            Some("text/plain"),
+            format!("the body is larger than {bytes_max} bytes"),
+        )),
         Ok(Err(_)) => Err(respond(StatusCode::BAD_REQUEST, Some("text/plain"), "the body could not be read")),
         Err(_) => Err(respond(StatusCode::REQUEST_TIMEOUT, Some("text/plain"), "the body did not arrive in time")),
     }

@@ -109,7 +109,7 @@ async fn start() -> Devnet {
 fn payment(devnet: &Devnet, feerate: u64) -> Transaction {
     let wallet = devnet.wallet();
     let coins = devnet.node().spendable(&wallet.scripts(0));
-    let (outpoint, coin) = coins.iter().find(|(_, coin)| coin.height < 50).unwrap();
+    let (outpoint, coin) = coins.iter().find(|(_, coin)| !coin.coinbase || coin.height < 50).unwrap();
     let coin = (*outpoint, coin.output.clone());
     wallet.pay(&[coin], &[], &wallet.script(0, OutputKind::Taproot), feerate).unwrap()
 }

@@ -1,13 +1,16 @@
 //! Moving from one chain to another: by more work, by `invalidateblock`, and back.
 
-use bitcoin::{Block, Txid};
-use paraffin_devnet::{BlockOutcome, NodeEvent, Rejection};
+use std::sync::Arc;
+
+use bitcoin::{Block, OutPoint, Txid};
+use paraffin_devnet::{ACCOUNT_NAMES, BlockOutcome, Coin, NodeEvent, Rejection, Scenario, Wallet};
+use proptest::prelude::*;
 
 use crate::support::{Ground, HEIGHT, coin_of};
 
-/// What every account can spend, as one comparable value.
-fn wealth(ground: &Ground) -> String {
-    (0..5).map(|account| format!("{:?}", ground.node.spendable(&ground.wallet.scripts(account)))).collect()
+/// What every account owns.
+fn wealth(ground: &Ground) -> Vec<Vec<(OutPoint, Coin)>> {
+    (0..5).map(|account| ground.node.spendable(&ground.wallet.scripts(account))).collect()
 }
 
 /// Mines `depth` blocks with a payment in the first of every ten; returns the txids of the payments.
@@ -125,13 +128,9 @@ fn the_whole_chain_can_be_taken_back_to_the_genesis_block_and_restored() {
     let first = ground.node.block_hash(1).unwrap();
     ground.node.invalidate(&first).unwrap();
     assert_eq!(ground.node.tip().height, 0);
-    assert_eq!(wealth(&ground), wealth_of_nothing());
+    assert!(wealth(&ground).iter().all(Vec::is_empty));
     ground.node.reconsider(&first).unwrap();
     assert_eq!((ground.node.tip(), wealth(&ground)), (tip, before));
-}
-
-fn wealth_of_nothing() -> String {
-    "[]".repeat(5)
 }
 
 #[test]
@@ -171,4 +170,83 @@ fn a_block_mined_again_after_invalidation_is_another_block() {
     let second: Result<_, Rejection> = ground.node.mine_block(&ground.script(0));
     assert_ne!(second, Ok(first));
     assert_eq!(ground.node.tip().height, HEIGHT + 1);
+}
+
+/// A move of the random walk below.
+#[derive(Debug, Clone)]
+enum Move {
+    /// Payments and a block.
+    Trade,
+    /// Empty blocks for an account.
+    Mine {
+        count: u32,
+        account: usize,
+    },
+    Invalidate {
+        depth: u32,
+    },
+    Reconsider,
+    Precious,
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let one = prop_oneof![
+        4 => Just(Move::Trade),
+        2 => (1..4_u32, 0..5_usize).prop_map(|(count, account)| Move::Mine { count, account }),
+        3 => (0..15_u32).prop_map(|depth| Move::Invalidate { depth }),
+        2 => Just(Move::Reconsider),
+        1 => Just(Move::Precious),
+    ];
+    prop::collection::vec(one, 1..25)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn after_any_walk_through_the_tree_the_coins_are_those_of_a_straight_sync(moves in moves()) {
+        let ground = Ground::new();
+        let mut scenario = Scenario::new(11, Arc::new(Wallet::new(7, &ACCOUNT_NAMES)));
+        let mut invalidated = Vec::new();
+        for step in moves {
+            let tip = ground.node.tip();
+            match step {
+                Move::Trade => {
+                    // After a step back the traders' money may be immature or tied up; then they sit this one out.
+                    let _ = scenario.step(&ground.node);
+                    ground.node.mine_block(&scenario.miner_script(tip.height)).unwrap();
+                }
+                Move::Mine { count, account } => {
+                    ground.node.mine(count, &ground.script(account)).unwrap();
+                }
+                Move::Invalidate { depth } => {
+                    let hash = ground.node.block_hash(tip.height - depth).unwrap();
+                    ground.node.invalidate(&hash).unwrap();
+                    invalidated.push(hash);
+                }
+                Move::Reconsider => {
+                    if let Some(hash) = invalidated.pop() {
+                        ground.node.reconsider(&hash).unwrap();
+                    }
+                }
+                Move::Precious => {
+                    if let Some(hash) = invalidated.last() {
+                        ground.node.precious(hash).unwrap();
+                    }
+                }
+            }
+        }
+        let straight = Ground { node: Arc::default(), wallet: Wallet::new(7, &ACCOUNT_NAMES) };
+        for height in 1..=ground.node.tip().height {
+            let block = ground.node.block(&ground.node.block_hash(height).unwrap()).unwrap();
+            prop_assert_eq!(straight.node.submit_block(Block::clone(&block)), Ok(BlockOutcome::Connected));
+        }
+        // What the mempool spends is not spendable, so it is confirmed on both sides first.
+        let newest = ground.node.mine_block(&ground.script(0)).unwrap();
+        let newest = ground.node.block(&newest).unwrap();
+        prop_assert!(ground.node.mempool_txids().is_empty());
+        prop_assert_eq!(straight.node.submit_block(Block::clone(&newest)), Ok(BlockOutcome::Connected));
+        prop_assert_eq!(straight.node.tip(), ground.node.tip());
+        prop_assert_eq!(wealth(&straight), wealth(&ground));
+    }
 }

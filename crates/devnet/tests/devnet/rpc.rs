@@ -414,6 +414,11 @@ async fn the_mock_time_dates_blocks_until_it_is_taken_back() {
     result(&node, "setmocktime", json!([0])).await;
     result(&node, "generatetoaddress", json!([1, alice])).await;
     assert!(devnet.node().block(&devnet.tip().hash).unwrap().header.time < time);
+    // At the end of the 32 bits of time no block can follow; that is an error, not the end of the node.
+    result(&node, "setmocktime", json!([u32::MAX])).await;
+    let (code, message) = error(&node, "generatetoaddress", json!([20, alice])).await;
+    assert_eq!((code, message.contains("time-too-old")), (-25, true), "{message}");
+    result(&node, "getblocktemplate", json!([{"rules": ["segwit"]}])).await;
     let (status, _) = call(&node, "getblockchaininfo", json!([])).await;
     assert_eq!(status, 200);
 }

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use bitcoin::consensus::serialize;
+use bitcoin::key::Secp256k1;
+use bitcoin::{Address, Network, PrivateKey, XOnlyPublicKey};
 use paraffin_devnet::{Devnet, DevnetOptions, NodeEvent, OutputKind};
 
 async fn start(seed: u64, blocks: u32) -> Devnet {
@@ -50,6 +52,10 @@ async fn every_account_has_money_and_the_chain_has_every_kind_of_traffic() {
     for (index, account) in accounts.iter().enumerate() {
         let script = devnet.wallet().script(index, OutputKind::Taproot);
         assert_eq!(account.address.script_pubkey(), script);
+        let key = PrivateKey::from_wif(&account.wif).unwrap();
+        let internal = XOnlyPublicKey::from(key.public_key(&Secp256k1::new()).inner);
+        let from_key = Address::p2tr(&Secp256k1::new(), internal, None, Network::Regtest);
+        assert_eq!(from_key, account.address, "the key as exported owns the address");
         let mature = node.spendable(&HashSet::from([script]));
         let mature = mature.iter().filter(|(_, coin)| !coin.coinbase || coin.height <= 61);
         let balance: u64 = mature.map(|(_, coin)| coin.output.value.to_sat()).sum();

@@ -13,40 +13,45 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// Blocks of the small chain: the first ten coinbases can be spent in the next block.
-pub const HEIGHT: u32 = 110;
+pub(crate) const HEIGHT: u32 = 110;
 
 /// A node whose blocks all pay alice.
-pub struct Ground {
-    pub node: Arc<Node>,
-    pub wallet: Wallet,
+pub(crate) struct Ground {
+    pub(crate) node: Arc<Node>,
+    pub(crate) wallet: Wallet,
 }
 
 impl Ground {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let ground = Self { node: Arc::new(Node::default()), wallet: Wallet::new(7, &ACCOUNT_NAMES) };
         ground.node.mine(HEIGHT, &ground.script(0)).unwrap();
         ground
     }
 
-    pub fn script(&self, account: usize) -> ScriptBuf {
+    pub(crate) fn script(&self, account: usize) -> ScriptBuf {
         self.wallet.script(account, OutputKind::Taproot)
     }
 
     /// The output of the coinbase at `height`.
-    pub fn coinbase(&self, height: u32) -> (OutPoint, TxOut) {
+    pub(crate) fn coinbase(&self, height: u32) -> (OutPoint, TxOut) {
         let block = self.node.block(&self.node.block_hash(height).unwrap()).unwrap();
         let coinbase = &block.txdata[0];
         (OutPoint { txid: coinbase.compute_txid(), vout: 0 }, coinbase.output[0].clone())
     }
 
     /// Alice pays `sats` to `account` out of `coins` at `feerate` satoshis per 1,000 virtual bytes.
-    pub fn payment(&self, coins: &[(OutPoint, TxOut)], account: usize, sats: u64, feerate: u64) -> Transaction {
+    pub(crate) fn payment(&self, coins: &[(OutPoint, TxOut)], account: usize, sats: u64, feerate: u64) -> Transaction {
         let output = TxOut { value: Amount::from_sat(sats), script_pubkey: self.script(account) };
         self.wallet.pay(coins, &[output], &self.script(0), feerate).unwrap()
     }
 
     /// A signed transaction with exactly these inputs and outputs.
-    pub fn exact(&self, inputs: &[(OutPoint, TxOut, Sequence)], output: Vec<TxOut>, lock_time: u32) -> Transaction {
+    pub(crate) fn exact(
+        &self,
+        inputs: &[(OutPoint, TxOut, Sequence)],
+        output: Vec<TxOut>,
+        lock_time: u32,
+    ) -> Transaction {
         let input = inputs.iter().map(|(previous_output, _, sequence)| TxIn {
             previous_output: *previous_output,
             script_sig: ScriptBuf::new(),
@@ -65,24 +70,24 @@ impl Ground {
     }
 
     /// A valid block on top of the tip that is not submitted.
-    pub fn candidate(&self) -> Block {
+    pub(crate) fn candidate(&self) -> Block {
         Block::clone(&self.node.mine_block_with(Vec::new(), &self.script(1), false).unwrap())
     }
 }
 
 /// One output that pays `sats` to `script`.
-pub fn output(sats: u64, script: ScriptBuf) -> TxOut {
+pub(crate) fn output(sats: u64, script: ScriptBuf) -> TxOut {
     TxOut { value: Amount::from_sat(sats), script_pubkey: script }
 }
 
 /// The output at `vout` of `tx`, as something to spend.
-pub fn coin_of(tx: &Transaction, script: &ScriptBuf) -> (OutPoint, TxOut) {
+pub(crate) fn coin_of(tx: &Transaction, script: &ScriptBuf) -> (OutPoint, TxOut) {
     let (vout, output) = (0..).zip(&tx.output).find(|(_, output)| output.script_pubkey == *script).unwrap();
     (OutPoint { txid: tx.compute_txid(), vout }, output.clone())
 }
 
 /// Renews witness commitment, merkle root and nonce after a change of the transactions.
-pub fn seal(block: &mut Block) {
+pub(crate) fn seal(block: &mut Block) {
     let root = block.witness_root().unwrap();
     let commitment = Block::compute_witness_commitment(&root, &[0; 32]);
     let bytes = [&[0x6a, 0x24, 0xaa, 0x21, 0xa9, 0xed], commitment.as_byte_array().as_slice()].concat();
@@ -93,13 +98,13 @@ pub fn seal(block: &mut Block) {
 }
 
 /// Renews merkle root and nonce.
-pub fn link(block: &mut Block) {
+pub(crate) fn link(block: &mut Block) {
     block.header.merkle_root = block.compute_merkle_root().unwrap_or_else(TxMerkleNode::all_zeros);
     grind(block);
 }
 
 /// Renews the nonce.
-pub fn grind(block: &mut Block) {
+pub(crate) fn grind(block: &mut Block) {
     block.header.nonce = 0;
     while !block.header.target().is_met_by(block.block_hash()) {
         block.header.nonce += 1;
@@ -108,73 +113,86 @@ pub fn grind(block: &mut Block) {
 
 /// An HTTP answer.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    pub status: u16,
-    pub content_type: Option<String>,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) content_type: Option<String>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 }
 
 /// One HTTP request on a connection of its own. `head` holds further header lines, each with its line end.
-pub async fn http(address: &str, method: &str, path: &str, head: &str, body: &[u8]) -> Answer {
+pub(crate) async fn http(address: &str, method: &str, path: &str, head: &str, body: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let length = body.len();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: node\r\nConnection: close\r\nContent-Length: {length}\r\n{head}\r\n"
     );
-    stream.write_all(head.as_bytes()).await.unwrap();
-    // A server that refuses early may close before it has read everything.
-    let _ = stream.write_all(body).await;
+    // In one piece, so that nothing waits for an acknowledgement. A server that refuses early may close before it has read
+    // everything.
+    let _ = stream.write_all(&[head.as_bytes(), body].concat()).await;
     let mut bytes = Vec::new();
-    let _ = stream.read_to_end(&mut bytes).await;
-    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("an HTTP answer has a head");
+    let mut chunk = vec![0; 1 << 16];
+    let end = loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break end;
+        }
+        let read = stream.read(&mut chunk).await.unwrap();
+        assert!(read > 0, "an HTTP answer has a head");
+        bytes.extend_from_slice(&chunk[..read]);
+    };
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    let content_type = head
-        .lines()
-        .filter_map(|line| line.split_once(": "))
-        .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
-        .map(|(_, value)| value.to_owned());
+    let header = |wanted: &str| {
+        let mut headers = head.lines().filter_map(|line| line.split_once(": "));
+        headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.to_owned())
+    };
+    let content_type = header("content-type");
+    let length = header("content-length").map_or(0, |length| length.parse().unwrap());
+    while bytes.len() < end + 4 + length {
+        let read = stream.read(&mut chunk).await.unwrap();
+        assert!(read > 0, "the body is as long as announced");
+        bytes.extend_from_slice(&chunk[..read]);
+    }
     Answer { status, content_type, body: bytes[end + 4..].to_vec() }
 }
 
 /// `Authorization` for `dev`, `dev`.
-pub const AUTHORIZATION: &str = "Authorization: Basic ZGV2OmRldg==\r\n";
+pub(crate) const AUTHORIZATION: &str = "Authorization: Basic ZGV2OmRldg==\r\n";
 
 /// The HTTP address of a node.
-pub fn address(devnet: &Devnet) -> String {
+pub(crate) fn address(devnet: &Devnet) -> String {
     devnet.rpc_url().trim_start_matches("http://").to_owned()
 }
 
 /// A JSON-RPC request with any body.
-pub async fn post(address: &str, body: impl AsRef<[u8]>) -> Answer {
+pub(crate) async fn post(address: &str, body: impl AsRef<[u8]>) -> Answer {
     http(address, "POST", "/", AUTHORIZATION, body.as_ref()).await
 }
 
 /// A JSON-RPC call: the HTTP status and the reply.
-pub async fn call(address: &str, method: &str, params: Value) -> (u16, Value) {
+pub(crate) async fn call(address: &str, method: &str, params: Value) -> (u16, Value) {
     let answer = post(address, json!({"method": method, "params": params, "id": 1}).to_string()).await;
     (answer.status, answer.json())
 }
 
 /// The result of a call that succeeds.
-pub async fn result(address: &str, method: &str, params: Value) -> Value {
+pub(crate) async fn result(address: &str, method: &str, params: Value) -> Value {
     let (status, mut reply) = call(address, method, params.clone()).await;
     assert_eq!((status, &reply["error"]), (200, &Value::Null), "{method} {params}");
     reply["result"].take()
 }
 
 /// Code and message of a call that fails with HTTP status 500.
-pub async fn error(address: &str, method: &str, params: Value) -> (i64, String) {
+pub(crate) async fn error(address: &str, method: &str, params: Value) -> (i64, String) {
     let (status, reply) = call(address, method, params.clone()).await;
     assert_eq!((status, &reply["result"]), (500, &Value::Null), "{method} {params}: {reply}");
     let error = &reply["error"];
@@ -182,6 +200,6 @@ pub async fn error(address: &str, method: &str, params: Value) -> (i64, String) 
 }
 
 /// A REST request.
-pub async fn rest(address: &str, path: &str) -> Answer {
+pub(crate) async fn rest(address: &str, path: &str) -> Answer {
     http(address, "GET", path, "", b"").await
 }
