@@ -7,8 +7,10 @@ use tokio::time::Instant;
 
 use crate::errors::Refusal;
 
-/// What is read and thrown away of a body that is too large, so that the client gets to read why.
+/// What is read and thrown away of a body that is refused.
 const DISCARDED_BYTES_MAX: u64 = 8 << 20;
+/// How long a refused client may go on sending.
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How large a body may be.
 pub(crate) struct BodyLimit<'a> {
@@ -21,10 +23,9 @@ pub(crate) struct BodyLimit<'a> {
 }
 
 /// Reads a whole body within `timeout`, holding no more than the limit in memory.
-pub(crate) async fn read(mut body: Incoming, limit: &BodyLimit<'_>, timeout: Duration) -> Result<Bytes, Refusal> {
+pub(crate) async fn read(body: &mut Incoming, limit: &BodyLimit<'_>, timeout: Duration) -> Result<Bytes, Refusal> {
     let deadline = Instant::now() + timeout;
     if body.size_hint().lower() > limit.large_bytes_max as u64 {
-        discard(&mut body, deadline).await;
         return Err(Refusal::BodyTooLarge);
     }
     let mut whole = BytesMut::new();
@@ -38,8 +39,6 @@ pub(crate) async fn read(mut body: Incoming, limit: &BodyLimit<'_>, timeout: Dur
             whole.extend_from_slice(&piece[..room]);
             let may_be_larger = bytes_max < limit.large_bytes_max && (limit.is_large)(&whole);
             if !may_be_larger || whole.len() + piece.len() - room > limit.large_bytes_max {
-                drop(whole);
-                discard(&mut body, deadline).await;
                 return Err(Refusal::BodyTooLarge);
             }
             bytes_max = limit.large_bytes_max;
@@ -50,10 +49,13 @@ pub(crate) async fn read(mut body: Incoming, limit: &BodyLimit<'_>, timeout: Dur
     }
 }
 
-async fn discard(body: &mut Incoming, deadline: Instant) {
-    if body.size_hint().lower() > DISCARDED_BYTES_MAX {
+/// Reads the rest of a body that nobody wants, up to a bound: a client that is still sending when the connection closes
+/// would lose the answer.
+pub(crate) async fn discard(body: &mut Incoming) {
+    if body.is_end_stream() || body.size_hint().lower() > DISCARDED_BYTES_MAX {
         return;
     }
+    let deadline = Instant::now() + DISCARD_TIMEOUT;
     let mut discarded = 0;
     while discarded <= DISCARDED_BYTES_MAX {
         let Ok(Some(Ok(frame))) = tokio::time::timeout_at(deadline, body.frame()).await else { return };

@@ -55,7 +55,7 @@ impl Default for Limits {
             shutdown_timeout_ms: 5_000,
             connections_max: 4096,
             store_reads_max: 32,
-            list_records_max: 400_000,
+            list_records_max: 200_000,
         }
     }
 }

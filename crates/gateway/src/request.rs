@@ -6,9 +6,11 @@ use std::time::Instant;
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CACHE_CONTROL, CONNECTION, HeaderName, HeaderValue};
+use hyper::header::{CACHE_CONTROL, CONNECTION, EXPECT, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use paraffin_access::ApiKey;
+use tracing::Instrument as _;
 
 use crate::body::{self, BodyLimit};
 use crate::callers::identify;
@@ -56,11 +58,16 @@ pub(crate) async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Reque
     let path = shared.config.access_log.then(|| redact(request.uri().path()));
     let origin = cors::single_origin(request.headers()).cloned();
 
-    let handled = CatchPanic::new(Box::pin(route_request(&shared, &route, request)));
-    let outcome = handled.await.unwrap_or_else(|_| {
+    let (head, mut body) = request.into_parts();
+    let span = tracing::error_span!("request", id = request_id.to_str().unwrap_or("none"));
+    let handled = CatchPanic::new(Box::pin(route_request(&shared, &route, &head, &mut body)));
+    let outcome = handled.instrument(span).await.unwrap_or_else(|_| {
         shared.metrics.panic();
         Outcome::plain(Reply::refusal(Refusal::Internal, route.form))
     });
+    if !head.headers.contains_key(EXPECT) && outcome.reply.status != StatusCode::REQUEST_TIMEOUT {
+        body::discard(&mut body).await;
+    }
 
     let caller = outcome.caller.clone();
     let response = finish(&route, origin.as_ref(), &request_id, outcome, version);
@@ -83,18 +90,18 @@ pub(crate) async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Reque
     response
 }
 
-async fn route_request(shared: &Arc<Shared>, route: &Route, request: Request<Incoming>) -> Outcome {
+async fn route_request(shared: &Arc<Shared>, route: &Route, head: &Parts, body: &mut Incoming) -> Outcome {
     let refuse = |refusal| Outcome::plain(Reply::refusal(refusal, route.form));
-    if head_bytes(&request) > shared.config.limits.header_bytes_max {
+    if head_bytes(head) > shared.config.limits.header_bytes_max {
         return refuse(Refusal::HeadersTooLarge);
     }
-    if request.method() == Method::OPTIONS && (route.versioned || route.target != Target::Nothing) {
-        return Outcome::plain(cors::preflight(request.headers(), &shared.config.key_headers));
+    if head.method == Method::OPTIONS && (route.versioned || route.target != Target::Nothing) {
+        return Outcome::plain(cors::preflight(&head.headers, &shared.config.key_headers));
     }
     if let (Target::Health | Target::PlainHealth, Credential::Open) = (&route.target, &route.credential) {
-        return Outcome::plain(answer_health(shared, route, request.method()));
+        return Outcome::plain(answer_health(shared, route, &head.method));
     }
-    let caller = match identify(shared, &route.credential, &route.target, request.headers()).await {
+    let caller = match identify(shared, &route.credential, &route.target, &head.headers).await {
         Ok(caller) => caller,
         Err(refusal) => return refuse(refusal),
     };
@@ -107,7 +114,7 @@ async fn route_request(shared: &Arc<Shared>, route: &Route, request: Request<Inc
         shared.keys.record_use(record.id, unix_millis());
     }
     let has_key = matches!(caller, Caller::Key(_));
-    Outcome { caller: name, has_key, ..dispatch(shared, route, caller, request).await }
+    Outcome { caller: name, has_key, ..dispatch(shared, route, caller, head, body).await }
 }
 
 fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
@@ -117,20 +124,20 @@ fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
     if route.target == Target::Health { health::json(shared) } else { health::plain() }
 }
 
-async fn dispatch(shared: &Arc<Shared>, route: &Route, caller: Caller, request: Request<Incoming>) -> Outcome {
+async fn dispatch(shared: &Arc<Shared>, route: &Route, caller: Caller, head: &Parts, body: &mut Incoming) -> Outcome {
     let context =
         |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(shared), caller.clone(), segments.to_vec()));
     match &route.target {
-        Target::Main => rpc(shared, &shared.main, context(&[]), route.form, request).await,
+        Target::Main => rpc(shared, &shared.main, context(&[]), route.form, head, body).await,
         Target::Rest(segments) => {
             let context = context(segments);
-            let answered = rest_request(&context, request).await;
+            let answered = rest_request(&context, head, body).await;
             let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
-        Target::PlainHealth | Target::Health => Outcome::plain(answer_health(shared, route, request.method())),
+        Target::PlainHealth | Target::Health => Outcome::plain(answer_health(shared, route, &head.method)),
         Target::Opi(_) => Outcome::plain(Reply::refusal(Refusal::SurfaceNotAvailable, route.form)),
-        Target::Surface(surface, segments) => keyed(shared, *surface, context(segments), route.form, request).await,
+        Target::Surface(surface, segments) => keyed(shared, *surface, context(segments), route.form, head, body).await,
         Target::Nothing => Outcome::plain(Reply::refusal(Refusal::NotFound, route.form)),
     }
 }
@@ -168,9 +175,10 @@ async fn rpc(
     surface: &Arc<dyn RpcSurface>,
     context: Arc<RequestContext>,
     form: ErrorForm,
-    request: Request<Incoming>,
+    head: &Parts,
+    body: &mut Incoming,
 ) -> Outcome {
-    if request.method() != Method::POST {
+    if head.method != Method::POST {
         return Outcome::plain(Reply::refusal(Refusal::WrongVerb(RPC_VERBS), form));
     }
     let is_large = |beginning: &[u8]| {
@@ -183,7 +191,7 @@ async fn rpc(
         large_bytes_max: limits.large_body_bytes_max,
         is_large: &is_large,
     };
-    let body = match body::read(request.into_body(), &limit, limits.body_read_timeout()).await {
+    let body = match body::read(body, &limit, limits.body_read_timeout()).await {
         Ok(body) => body,
         Err(refusal) => return Outcome::plain(Reply::refusal(refusal, form)),
     };
@@ -195,14 +203,13 @@ async fn rpc(
     Outcome { height: context.height_read(), ..Outcome::plain(reply) }
 }
 
-async fn read_plain(shared: &Shared, body: Incoming, bytes_max: usize) -> Result<Bytes, Refusal> {
+async fn read_plain(shared: &Shared, body: &mut Incoming, bytes_max: usize) -> Result<Bytes, Refusal> {
     let limit = BodyLimit { bytes_max, large_bytes_max: bytes_max, is_large: &|_| false };
     body::read(body, &limit, shared.config.limits.body_read_timeout()).await
 }
 
-async fn rest_request(context: &RequestContext, request: Request<Incoming>) -> Result<Reply, Refused> {
+async fn rest_request(context: &RequestContext, head: &Parts, body: &mut Incoming) -> Result<Reply, Refused> {
     let limits = context.limits();
-    let (head, body) = request.into_parts();
     let segments: Vec<&str> = context.segments().iter().map(String::as_str).collect();
     let answered = match rest::find(&segments) {
         None => return Err(RestError::not_found("There is no such route").into()),
@@ -225,37 +232,39 @@ async fn keyed(
     surface: KeyedSurface,
     context: Arc<RequestContext>,
     form: ErrorForm,
-    request: Request<Incoming>,
+    head: &Parts,
+    body: &mut Incoming,
 ) -> Outcome {
     let Some(handler) = shared.keyed.get(&surface) else {
         return Outcome::plain(Reply::refusal(Refusal::SurfaceNotAvailable, form));
     };
-    let verb = if request.method() == Method::HEAD { Method::GET } else { request.method().clone() };
+    let verb = if head.method == Method::HEAD { Method::GET } else { head.method.clone() };
     if let Some(http) = &handler.http
         && let Some(bytes_max) = http.body_limit(&verb, context.segments())
     {
-        let answered = http_request(shared, http.as_ref(), &context, verb, request, bytes_max).await;
+        let answered = match read_plain(shared, body, bytes_max).await {
+            Err(refusal) => Err(refusal.into()),
+            Ok(body) => {
+                let query = head.uri.query().map(ToOwned::to_owned);
+                http_request(http.as_ref(), &context, HttpRequest { verb, query, headers: head.headers.clone(), body })
+                    .await
+            }
+        };
         let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
         return Outcome { height: context.height_read(), ..Outcome::plain(reply) };
     }
     match &handler.rpc {
-        Some(surface) => rpc(shared, surface, context, form, request).await,
+        Some(surface) => rpc(shared, surface, context, form, head, body).await,
         None => Outcome::plain(Reply::refusal(Refusal::NotFound, form)),
     }
 }
 
 async fn http_request(
-    shared: &Shared,
     surface: &dyn HttpSurface,
     context: &RequestContext,
-    verb: Method,
-    request: Request<Incoming>,
-    bytes_max: usize,
+    request: HttpRequest,
 ) -> Result<Reply, Refused> {
-    let (head, body) = request.into_parts();
-    let body = read_plain(shared, body, bytes_max).await?;
-    let request = HttpRequest { verb, query: head.uri.query().map(ToOwned::to_owned), headers: head.headers, body };
-    let answered = tokio::time::timeout(shared.config.limits.handler_timeout(), surface.handle(context, request)).await;
+    let answered = tokio::time::timeout(context.limits().handler_timeout(), surface.handle(context, request)).await;
     Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
@@ -307,16 +316,16 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     if let Some(given) = headers.get(REQUEST_ID).filter(harmless) {
         return given.clone();
     }
-    // Sixteen random bytes, as for a key; without randomness an id that says so is better than no answer.
-    let generated = ApiKey::generate().ok().map(|random| random.reveal()[..24].to_owned());
+    // Ten random bytes; without randomness an id that says so is better than no answer.
+    let generated = ApiKey::generate().ok().map(|random| random.reveal()[..20].to_owned());
     generated.and_then(|text| HeaderValue::from_str(&text).ok()).unwrap_or(HeaderValue::from_static("none"))
 }
 
-fn head_bytes(request: &Request<Incoming>) -> usize {
+fn head_bytes(head: &Parts) -> usize {
     // "name: value\r\n"; the request line has a verb, two spaces and a version around the target.
-    let headers: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-    let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
-    headers + target + request.method().as_str().len() + 12
+    let headers: usize = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    headers + target + head.method.as_str().len() + 12
 }
 
 /// A verb may be any word, so only those that exist are logged.

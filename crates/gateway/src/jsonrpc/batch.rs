@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use super::envelope::{Body, Flavour, read_body, read_request, write_answer};
 use super::params::Params;
@@ -116,7 +117,7 @@ async fn batch(
     for _ in 0..context.limits().batch_parallel_max.clamp(1, count) {
         let (surface, context) = (Arc::clone(&surface), Arc::clone(context));
         let (entries, answers, next) = (Arc::clone(&entries), Arc::clone(&answers), Arc::clone(&next));
-        workers.spawn(async move {
+        let worker = async move {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(raw) = entries.get(index) else { return };
@@ -124,7 +125,8 @@ async fn batch(
                     answers.lock()[index] = Some(write_one(flavour, id.as_deref(), &outcome));
                 }
             }
-        });
+        };
+        workers.spawn(worker.in_current_span());
     }
     // Every call ends by the deadline, so this does too; dropping the set ends what is left when the caller goes away.
     while workers.join_next().await.is_some() {}

@@ -14,7 +14,7 @@ use crate::surfaces::esplora::{AddressRoute, read, totals, unspent};
 /// `totalTxs` when it is not given, and its cap (`decisions` 12.5, 4.3).
 const HISTORY_DEFAULT: usize = 25;
 const HISTORY_MAX: usize = 500;
-const UTXOS_LIMIT_MAX: usize = 400_000;
+const UTXOS_LIMIT_MAX: usize = 200_000;
 
 /// POST `/get-address-balance`.
 pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
@@ -99,14 +99,22 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
         let address = body.text("address")?;
         let limit = body.positive("limit", UTXOS_LIMIT_MAX)?;
         let route = AddressRoute::address(context, address)?;
-        let unspent = unspent(context, &route.key, None).await?;
-        let total = unspent.len();
+        let unspent = unspent(context, &route.key, limit).await?;
+        let total = match limit {
+            None => unspent.len() as u64,
+            Some(_) => totals(context, &route.key).await?.unspent_count(),
+        };
         let tip = context.tip().map_or(0, |tip| tip.height);
         let script = route.script.as_ref().map(|script| script.as_bytes().to_lower_hex_string()).unwrap_or_default();
-        let shown = unspent.iter().take(limit.unwrap_or(usize::MAX));
-        let utxos: Vec<_> = shown.map(|output| Utxo::new(output, address, &script, tip)).collect();
-        Reply::enveloped(&json!({ "utxos": utxos, "total": total }))
+        let utxos = unspent.iter().map(|output| Utxo::new(output, address, &script, tip)).collect();
+        Reply::enveloped(&UtxoPage { utxos, total })
     })
+}
+
+#[derive(Serialize)]
+struct UtxoPage<'a> {
+    utxos: Vec<Utxo<'a>>,
+    total: u64,
 }
 
 /// POST `/get-taproot-history`: the newest confirmed transactions, from the index alone.

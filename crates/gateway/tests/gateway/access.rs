@@ -5,7 +5,7 @@ use std::time::Duration;
 use paraffin_access::{ApiKey, KeySelector, KeyStore as _, LEASE, NewKey, SqliteKeyStore};
 use serde_json::json;
 
-use crate::client::Response;
+use crate::client::{Connection, Response};
 use crate::instance::Instance;
 
 const COUNT: &str = r#"{"method":"btc_getblockcount","id":1}"#;
@@ -285,4 +285,25 @@ async fn a_preflight_is_answered_anywhere_and_a_keyed_path_echoes_any_origin() {
     let two =
         instance.send("POST", &instance.keyed(""), &[origin, ("Origin", "https://other.example.com")], COUNT).await;
     assert_eq!((two.status, two.header("access-control-allow-origin")), (200, None));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_clients_at_once_are_counted_exactly() {
+    let instance = Instance::start().await;
+    let path = instance.keyed("");
+    let address = instance.address;
+    let clients = (0..32).map(|_| {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: t\r\nContent-Length: {}\r\n\r\n{COUNT}", COUNT.len());
+        tokio::spawn(async move {
+            let mut connection = Connection::open(address).await;
+            for _ in 0..50 {
+                connection.send(&head).await;
+                assert_eq!(connection.receive().await.unwrap().status, 200);
+            }
+        })
+    });
+    for client in clients.collect::<Vec<_>>() {
+        client.await.unwrap();
+    }
+    assert_eq!(instance.keys.list().await.unwrap()[0].request_count, 32 * 50);
 }

@@ -206,6 +206,15 @@ async fn unconfirmed_transactions_show_and_what_they_spend_is_no_longer_unspent(
         json!({ "address": instance.payee, "balance": 1_000_000, "unconfirmedBalance": -2000, "txCount": 3 })
     );
 
+    let page = instance
+        .post("/v4/api/get-address-utxos", json!({ "address": instance.payee, "limit": 1 }).to_string())
+        .await
+        .json();
+    assert_eq!((page["data"]["utxos"].as_array().unwrap().len(), &page["data"]["total"]), (1, &json!(2)));
+    assert_eq!(
+        (&page["data"]["utxos"][0]["confirmations"], &page["data"]["utxos"][0]["status"]),
+        (&json!(0), &json!({ "confirmed": false }))
+    );
     let mempool = instance.result("esplora_mempool", json!([])).await;
     assert_eq!((&mempool["count"], &mempool["vsize"], &mempool["total_fee"]), (&json!(2), &json!(777), &json!(2000)));
     let vsize = parent.vsize() + child.vsize();

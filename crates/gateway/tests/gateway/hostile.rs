@@ -32,6 +32,17 @@ async fn a_body_one_byte_too_large_is_413_in_the_form_of_the_path() {
 }
 
 #[tokio::test]
+async fn a_refused_client_gets_its_answer_even_when_it_sends_a_large_body() {
+    let instance = Instance::start().await;
+    let body = vec![b' '; 3 << 20];
+    for (path, status) in
+        [("/v4/nobody", 401), ("/v4/api/nothing", 404), ("/v4/api/indexer/height", 405), ("/health", 200)]
+    {
+        assert_eq!(instance.post(path, &body).await.status, status, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_transaction_may_be_larger_when_its_method_comes_first() {
     let instance = Instance::start().await;
     let hex = "00".repeat(3 << 20);

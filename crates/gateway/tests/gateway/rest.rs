@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::chain::{COIN, taproot};
-use crate::instance::Instance;
+use crate::instance::{Instance, Setup};
 
 /// row RB05
 /// row GW05
@@ -79,6 +79,17 @@ async fn get_address_utxos_tells_everything_with_real_confirmations() {
         instance.post("/v4/api/get-address-utxos", json!({ "address": instance.miner, "limit": 1 }).to_string()).await;
     let data = limited.json()["data"].clone();
     assert_eq!((data["utxos"].as_array().unwrap().len(), &data["total"]), (1, &json!(2)));
+    // More than one answer may hold is an error without a limit, and a page with one.
+    let mut setup = Setup::default();
+    setup.config.limits.list_records_max = 1;
+    let small = Instance::with(setup).await;
+    let body = |limit: serde_json::Value| json!({ "address": small.miner, "limit": limit }).to_string();
+    let refused = small.post("/v4/api/get-address-utxos", body(serde_json::Value::Null)).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.json()["error"].as_str().unwrap().contains("limit"));
+    assert_eq!(small.post("/v4/api/get-address-utxos", body(json!(2))).await.json()["data"]["total"], 2);
+    let answer = small.call("esplora_address::utxo", json!([small.miner])).await;
+    assert_eq!(answer["error"]["data"]["code"], "RESPONSE_TOO_LARGE");
     let none = instance
         .post("/v4/api/get-address-utxos", json!({ "address": taproot(instance.chain.network, 3) }).to_string())
         .await;

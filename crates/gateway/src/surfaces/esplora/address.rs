@@ -48,6 +48,12 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
+    /// Number of unspent outputs, unconfirmed ones included.
+    pub(crate) fn unspent_count(&self) -> u64 {
+        let funded = self.chain.funded_txo_count + self.mempool.funded_txo_count;
+        funded.saturating_sub(self.chain.spent_txo_count + self.mempool.spent_txo_count)
+    }
+
     /// Satoshis that unconfirmed transactions add (or, negative, take away).
     pub(crate) fn unconfirmed_balance(&self) -> i128 {
         i128::from(self.mempool.funded_txo_sum) - i128::from(self.mempool.spent_txo_sum)
@@ -110,25 +116,22 @@ pub(crate) async fn unspent(
     limit: Option<usize>,
 ) -> Result<Vec<UnspentOutput>, Fault> {
     let records_max = context.limits().list_records_max;
-    let copy = key.clone();
-    let mut confirmed =
-        read(context, move |index| index.unspent(&copy, None, Some(records_max.saturating_add(1)))).await?;
-    if confirmed.len() > records_max && limit.is_none_or(|limit| limit > records_max) {
-        return Err(Fault::Failed(RpcError::response_too_large()));
-    }
     let pending = unconfirmed::of_script(context, key).await?;
     let spent: HashSet<OutPoint> =
         pending.iter().flat_map(|(_, one)| one.transaction.input.iter().map(|input| input.previous_output)).collect();
+    // Some of those read may turn out to be spent, so that many more are read.
+    let wanted = limit.map_or(records_max.saturating_add(1), |limit| limit.saturating_add(spent.len()));
+    let copy = key.clone();
+    let mut confirmed = read(context, move |index| index.unspent(&copy, None, Some(wanted))).await?;
+    if limit.is_none() && confirmed.len() > records_max {
+        return Err(Fault::Failed(RpcError::response_too_large()));
+    }
     let mut unspent = Vec::new();
     for (txid, one) in &pending {
         for (vout, output) in (0..).zip(&one.transaction.output) {
             if owns(key, output) && !spent.contains(&OutPoint { txid: *txid, vout }) {
-                unspent.push(UnspentOutput {
-                    txid: *txid,
-                    vout,
-                    status: TransactionStatus::UNCONFIRMED,
-                    value: output.value.to_sat(),
-                });
+                let status = TransactionStatus::UNCONFIRMED;
+                unspent.push(UnspentOutput { txid: *txid, vout, status, value: output.value.to_sat() });
             }
         }
     }
