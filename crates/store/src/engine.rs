@@ -1,9 +1,10 @@
 //! The only file that names the engine: keyspaces, batches, views, and what its failures mean.
 
+mod failure;
+mod space;
 mod torn_journal;
 
 use std::fs::{self, File};
-use std::io;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -11,90 +12,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use fjall::config::{BlockSizePolicy, CompressionPolicy};
-use fjall::{
-    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable,
-};
+use fjall::{AbstractTree, Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
 use parking_lot::Mutex;
 
-use crate::error::is_disk_full;
-use crate::{MemorySplit, Placement, StoreError};
+use crate::{MemorySplit, StoreError};
+use failure::classify;
+pub(crate) use space::Space;
 
 /// Bytes that are cheap to clone; up to 20 of them lie inline.
 pub(crate) type Bytes = fjall::Slice;
 
 /// A row as the engine holds it.
 pub(crate) type EngineRow = (Bytes, Bytes);
-
-/// A keyspace of the engine. The numbers are on disk (undo records).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Space {
-    Numbered = 0,
-    Hashed = 1,
-    Listed = 2,
-    Bulk = 3,
-    Meta = 4,
-    Undo = 5,
-}
-
-impl Space {
-    pub(crate) const ALL: [Self; 6] = [Self::Numbered, Self::Hashed, Self::Listed, Self::Bulk, Self::Meta, Self::Undo];
-    /// The keyspaces that hold rows of modules.
-    pub(crate) const TABLES: [Self; 4] = [Self::Numbered, Self::Hashed, Self::Listed, Self::Bulk];
-
-    pub(crate) const fn of(placement: Placement) -> Self {
-        match placement {
-            Placement::Numbered => Self::Numbered,
-            Placement::Hashed => Self::Hashed,
-            Placement::Listed => Self::Listed,
-            Placement::Bulk => Self::Bulk,
-        }
-    }
-
-    /// Keyspace of tables with this number on disk.
-    pub(crate) fn table_space(number: u8) -> Option<Self> {
-        Self::TABLES.into_iter().find(|space| *space as u8 == number)
-    }
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Numbered => "numbered",
-            Self::Hashed => "hashed",
-            Self::Listed => "listed",
-            Self::Bulk => "bulk",
-            Self::Meta => "meta",
-            Self::Undo => "undo",
-        }
-    }
-
-    fn options(self) -> KeyspaceCreateOptions {
-        let lz4 = CompressionType::Lz4;
-        let none = CompressionType::None;
-        // The store rotates write buffers itself (see `Engine::commit`), because the engine keeps the size it was
-        // created with for ever, while the ceiling of the configuration may change from start to start.
-        let options = KeyspaceCreateOptions::default().max_memtable_size(u64::MAX);
-        match self {
-            Self::Numbered | Self::Listed => options
-                .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
-                .data_block_compression_policy(CompressionPolicy::new([none, lz4]))
-                .expect_point_read_hits(true),
-            // Hashes do not compress, and reads of unknown keys are common: filters at every level.
-            Self::Hashed => options
-                .data_block_size_policy(BlockSizePolicy::all(4 * 1024))
-                .data_block_compression_policy(CompressionPolicy::all(none)),
-            Self::Bulk => options
-                .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
-                .data_block_compression_policy(CompressionPolicy::new([none, lz4]))
-                .expect_point_read_hits(true),
-            Self::Meta => options.data_block_compression_policy(CompressionPolicy::new([none, lz4])),
-            Self::Undo => options
-                .data_block_size_policy(BlockSizePolicy::all(32 * 1024))
-                .data_block_compression_policy(CompressionPolicy::all(lz4))
-                .expect_point_read_hits(true),
-        }
-    }
-}
 
 /// Row of every keyspace that holds the number of the newest commit. All six are equal in a whole store.
 const COMMIT_KEY: [u8; 1] = [u8::MAX];
@@ -139,7 +68,8 @@ pub(crate) struct Engine {
     split: MemorySplit,
     commit_number: AtomicU64,
     counters: Counters,
-    failed: Mutex<Option<Failure>>,
+    /// Why writes are refused.
+    failed: Mutex<Option<String>>,
     /// Held while a batch or a flush is written, so that neither overtakes the other.
     writing: Mutex<()>,
     // After the engine, so that they act when it is closed; the lock last.
@@ -162,11 +92,6 @@ impl Drop for CleanEnd {
             tracing::warn!(%error, "the journal could not be emptied");
         }
     }
-}
-
-#[derive(Clone)]
-struct Failure {
-    cause: String,
 }
 
 impl Engine {
@@ -240,7 +165,7 @@ impl Engine {
     pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
         match &*self.failed.lock() {
             None => Ok(()),
-            Some(failure) => Err(StoreError::WriterFailed { cause: failure.cause.clone() }),
+            Some(cause) => Err(StoreError::WriterFailed { cause: cause.clone() }),
         }
     }
 
@@ -248,10 +173,13 @@ impl Engine {
     pub(crate) fn commit(&self, batch: Batch<'_>, sync: bool) -> Result<(), StoreError> {
         self.check_writable()?;
         let _writing = self.writing.lock();
-        self.commit_or_fail(batch, sync).inspect_err(|error| {
-            tracing::error!(%error, "a commit failed; the store accepts no further writes");
-            *self.failed.lock() = Some(Failure { cause: error.to_string() });
-        })
+        self.commit_or_fail(batch, sync).inspect_err(|error| self.fail(error))
+    }
+
+    /// Refuses all further writes.
+    pub(crate) fn fail(&self, error: &StoreError) {
+        tracing::error!(%error, "the store accepts no further writes");
+        self.failed.lock().get_or_insert_with(|| error.to_string());
     }
 
     fn commit_or_fail(&self, mut batch: Batch<'_>, sync: bool) -> Result<(), StoreError> {
@@ -431,47 +359,6 @@ fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
     metadata.len()
-}
-
-/// What a failure of the engine means for the caller.
-fn classify(during: &'static str, error: fjall::Error, folder: &Path) -> StoreError {
-    use fjall::{Error, LsmError};
-    match error {
-        Error::Io(source) | Error::Storage(LsmError::Io(source)) => match source.kind() {
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::NotFound => {
-                StoreError::Corrupt(format!("while {during}: {source}"))
-            }
-            _ => StoreError::io(during, source),
-        },
-        // A thread of the engine failed before and told only its log. A full disk is by far the likeliest reason, and
-        // it can be checked.
-        Error::Poisoned => match probe_disk(folder) {
-            Err(source) if is_disk_full(&source) => StoreError::DiskFull { during },
-            Err(source) => StoreError::Io { during, source },
-            Ok(()) => StoreError::Io {
-                during,
-                source: io::Error::other("a background write of the engine failed; its log line tells why"),
-            },
-        },
-        Error::Locked => StoreError::Locked { folder: folder.to_path_buf() },
-        other => StoreError::Corrupt(format!("while {during}: {other}")),
-    }
-}
-
-/// Writes what a flush would write: a file of the journal's size with some bytes in it.
-fn probe_disk(folder: &Path) -> io::Result<()> {
-    const ALLOCATED: u64 = 64 * 1024 * 1024;
-    let path = folder.join("probe");
-    let attempt = || {
-        let mut file = File::create(&path)?;
-        io::Write::write_all(&mut file, &vec![0x5a; 4 * 1024 * 1024])?;
-        file.set_len(ALLOCATED)?;
-        file.sync_all()
-    };
-    let outcome = attempt();
-    // A file that cannot be removed is found and overwritten by the next probe.
-    let _ = fs::remove_file(&path);
-    outcome
 }
 
 /// Writes that become visible together.

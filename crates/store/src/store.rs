@@ -31,7 +31,9 @@ pub(crate) struct Inner {
 impl Inner {
     /// Makes the newest commit visible to snapshots.
     pub(crate) fn publish(&self) -> Result<Arc<Published>, StoreError> {
-        let published = Arc::new(Published::read(self.engine.view())?);
+        // A writer that cannot see what it has committed must not go on.
+        let published = Published::read(self.engine.view()).inspect_err(|error| self.engine.fail(error))?;
+        let published = Arc::new(published);
         *self.published.write() = Arc::clone(&published);
         Ok(published)
     }
@@ -137,7 +139,7 @@ impl Store {
         if self.inner.writer_taken.swap(true, Ordering::AcqRel) {
             return Err(StoreError::WriterTaken);
         }
-        Writer::open(Arc::clone(&self.inner)).inspect_err(|_| self.inner.release_writer())
+        Writer::open(Arc::clone(&self.inner))
     }
 
     /// Writes the rows in memory to table files. Nothing is lost without it; called before a planned stop it makes the
@@ -240,4 +242,28 @@ fn check_records(
         }
     }
     if changed { engine.commit(batch, true) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use paraffin_primitives::Network;
+
+    use super::*;
+
+    #[test]
+    fn a_store_of_another_format_is_refused_with_both_versions() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = StoreOptions { network: Network::Signet, undo_blocks: None, memory_bytes: MemorySplit::FLOOR };
+        let store = Store::open(folder.path(), &options, &[]).unwrap();
+        let put = |store: &Store, record: &[u8]| {
+            let mut batch = store.inner.engine.batch();
+            batch.insert(Space::Meta, meta_key::STORE, record);
+            store.inner.engine.commit(batch, false).unwrap();
+        };
+        put(&store, b"\0\0\0\x09signet");
+        drop(store);
+        let Err(error) = Store::open(folder.path(), &options, &[]) else { panic!("opened") };
+        assert!(matches!(error, StoreError::Format { found: 9, wanted: FORMAT_VERSION }), "{error:?}");
+        assert!(error.to_string().contains("has format 9, this program reads format 1"), "{error}");
+    }
 }

@@ -320,10 +320,11 @@ impl Writer {
         if self.waiting.is_empty() {
             return inner.engine.commit(batch, sync);
         }
+        // All that can fail comes before the rows leave the overlay.
+        self.add_pruning(&mut batch)?;
         for overlay in self.overlays.values_mut() {
             overlay.drain_into(&mut batch);
         }
-        self.add_pruning(&mut batch)?;
         let mut touched = Vec::new();
         for block in self.waiting.drain(..) {
             let height = block.block.record.id.height;
@@ -358,31 +359,36 @@ impl Writer {
         let until = wanted.min(lowest_waiting);
         let count_max = PRUNED_BLOCKS_MIN + 2 * self.waiting.len();
         // Nothing lies below the first block.
-        self.undo_from = self.undo_from.max(self.first_height.unwrap_or(0).min(until));
-        for height in (self.undo_from..until).take(count_max) {
+        let from = self.undo_from.max(self.first_height.unwrap_or(0).min(until));
+        let mut pruned_until = from;
+        for height in (from..until).take(count_max) {
             if let Some(block) = stored_block(&self.view, height)? {
                 for entry in &block.modules {
                     undo::remove_record(batch, entry.module, height, entry.undo_chunks);
                 }
             }
-            self.undo_from = height + 1;
+            pruned_until = height + 1;
         }
+        self.undo_from = pruned_until;
         Ok(())
     }
 
-    /// Error when the blocks above `height` cannot all be undone; a follower asks before it undoes the first.
+    /// Error when the newest `depth` blocks cannot all be undone; a follower asks before it undoes the first.
     ///
     /// # Errors
-    /// [`StoreError::UndoExhausted`], whose message says what to do.
-    pub fn check_undo_to(&self, height: Height) -> Result<(), StoreError> {
-        let Some(tip) = &self.tip else { return Ok(()) };
-        let depth = tip.id.height.saturating_sub(height);
-        if depth > 0 && height.saturating_add(1) < self.undo_from {
-            return Err(StoreError::UndoExhausted {
-                depth: depth + self.undone_in_a_row,
-                height: height + 1,
-                undo_from: self.undo_from,
-            });
+    /// [`StoreError::UndoExhausted`], whose message says what to do, or [`StoreError::NothingToUndo`] when there are fewer
+    /// blocks.
+    pub fn check_undo(&self, depth: u32) -> Result<(), StoreError> {
+        if depth == 0 {
+            return Ok(());
+        }
+        let (Some(tip), Some(first)) = (&self.tip, self.first_height) else { return Err(StoreError::NothingToUndo) };
+        let Some(height) = (tip.id.height - first).checked_sub(depth - 1).map(|above| first + above) else {
+            return Err(StoreError::NothingToUndo);
+        };
+        if height < self.undo_from {
+            let depth = depth.saturating_add(self.undone_in_a_row);
+            return Err(StoreError::UndoExhausted { depth, height, undo_from: self.undo_from });
         }
         Ok(())
     }
@@ -396,15 +402,9 @@ impl Writer {
     /// The store is empty, undo does not reach the block, blocks wait for a commit, or the write failed.
     pub fn undo_block(&mut self) -> Result<BlockRecord, StoreError> {
         self.require_idle()?;
+        self.check_undo(1)?;
         let tip = self.tip.clone().ok_or(StoreError::NothingToUndo)?;
         let height = tip.id.height;
-        if height < self.undo_from {
-            return Err(StoreError::UndoExhausted {
-                depth: self.undone_in_a_row + 1,
-                height,
-                undo_from: self.undo_from,
-            });
-        }
         let inner = Arc::clone(&self.inner);
         let mut batch = inner.engine.batch();
         let block = stored_block(&self.view, height)?

@@ -31,7 +31,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn random_blocks_commits_undos_and_restarts_equal_the_model(
@@ -102,6 +102,11 @@ proptest! {
         }
         check(&store.snapshot(), &Model::starting_at(first_height));
     }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
     fn the_digest_does_not_depend_on_the_order_of_the_writes(
@@ -188,7 +193,7 @@ fn check_writer_reads(writer: &mut paraffin_store::Writer, model: &Model) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
 
     #[test]
     fn ranges_from_both_ends_meet_once(

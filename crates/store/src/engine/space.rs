@@ -1,0 +1,76 @@
+//! The keyspaces, and how each keeps its tables.
+
+use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::{CompressionType, KeyspaceCreateOptions};
+
+use crate::Placement;
+
+/// A keyspace of the engine. The numbers are on disk (undo records).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Space {
+    Numbered = 0,
+    Hashed = 1,
+    Listed = 2,
+    Bulk = 3,
+    Meta = 4,
+    Undo = 5,
+}
+
+impl Space {
+    pub(crate) const ALL: [Self; 6] = [Self::Numbered, Self::Hashed, Self::Listed, Self::Bulk, Self::Meta, Self::Undo];
+    /// The keyspaces that hold rows of modules.
+    pub(crate) const TABLES: [Self; 4] = [Self::Numbered, Self::Hashed, Self::Listed, Self::Bulk];
+
+    pub(crate) const fn of(placement: Placement) -> Self {
+        match placement {
+            Placement::Numbered => Self::Numbered,
+            Placement::Hashed => Self::Hashed,
+            Placement::Listed => Self::Listed,
+            Placement::Bulk => Self::Bulk,
+        }
+    }
+
+    /// Keyspace of tables with this number on disk.
+    pub(crate) fn table_space(number: u8) -> Option<Self> {
+        Self::TABLES.into_iter().find(|space| *space as u8 == number)
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Numbered => "numbered",
+            Self::Hashed => "hashed",
+            Self::Listed => "listed",
+            Self::Bulk => "bulk",
+            Self::Meta => "meta",
+            Self::Undo => "undo",
+        }
+    }
+
+    pub(super) fn options(self) -> KeyspaceCreateOptions {
+        let lz4 = CompressionType::Lz4;
+        let none = CompressionType::None;
+        // The store rotates write buffers itself (see `Engine::commit`), because the engine keeps the size it was
+        // created with for ever, while the ceiling of the configuration may change from start to start.
+        let options = KeyspaceCreateOptions::default().max_memtable_size(u64::MAX);
+        match self {
+            Self::Numbered | Self::Listed => options
+                .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
+                .data_block_compression_policy(CompressionPolicy::new([none, lz4]))
+                .expect_point_read_hits(true),
+            // Hashes do not compress, and reads of unknown keys are common: filters at every level.
+            Self::Hashed => options
+                .data_block_size_policy(BlockSizePolicy::all(4 * 1024))
+                .data_block_compression_policy(CompressionPolicy::all(none)),
+            Self::Bulk => options
+                .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
+                .data_block_compression_policy(CompressionPolicy::new([none, lz4]))
+                .expect_point_read_hits(true),
+            Self::Meta => options.data_block_compression_policy(CompressionPolicy::new([none, lz4])),
+            Self::Undo => options
+                .data_block_size_policy(BlockSizePolicy::all(32 * 1024))
+                .data_block_compression_policy(CompressionPolicy::all(lz4))
+                .expect_point_read_hits(true),
+        }
+    }
+}
