@@ -28,6 +28,7 @@ pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::e
     };
     let ended = indexing.stop().await;
     shown.abort();
+    instance::flush(&store).await;
     ended?;
     if once && !interrupted {
         print_digests(&store)?;

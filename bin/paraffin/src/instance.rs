@@ -304,8 +304,19 @@ impl Instance {
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<(), InstanceError> {
         self.gateway.serve(shutdown).await;
         let indexed = self.indexing.stop().await;
+        flush(&self.store).await;
         self.keys.close().await?;
         indexed
+    }
+}
+
+/// Writes what the journal holds into tables, so that the next start need not read it back. A failure costs that time and
+/// nothing else.
+pub(crate) async fn flush(store: &Store) {
+    let store = store.clone();
+    match tokio::task::spawn_blocking(move || store.flush()).await {
+        Ok(Ok(())) | Err(_) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "the store could not be flushed"),
     }
 }
 

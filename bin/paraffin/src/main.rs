@@ -46,7 +46,18 @@ fn main() -> ExitCode {
     }
 }
 
+/// A write beyond `ulimit -f` ends a process by default. With a handler in place the write fails instead, which the store
+/// reports like a full disk.
+fn survive_file_size_limit() {
+    use tokio::signal::unix::{SignalKind, signal};
+    // The handler stays when the listener is dropped.
+    if let Err(error) = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())) {
+        eprintln!("paraffin: writes beyond a file size limit will end the process: {error}");
+    }
+}
+
 async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    survive_file_size_limit();
     match command {
         Command::Dev(arguments) => {
             log::start(&LogSection { filter: "warn".to_owned(), ..LogSection::default() });

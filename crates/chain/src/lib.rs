@@ -51,4 +51,5 @@ pub use config::{NodeAuth, NodeConfig};
 pub use error::NodeError;
 pub use follower::{ChainEvent, Follower, FollowerOptions, LocalChain};
 pub use headers::{HeaderFault, HeaderVerifier};
+pub use rest::{decode_headers, decode_spent_outputs};
 pub use status::NodeStatus;

@@ -83,8 +83,11 @@ pub(crate) fn sort_answer(answer: Answer, hash: BlockHash) -> Result<RestAnswer,
     })
 }
 
-/// Headers, 80 bytes each.
-pub(crate) fn decode_headers(bytes: &[u8]) -> Result<Vec<Header>, NodeError> {
+/// Headers, 80 bytes each, as `/rest/headers` answers them.
+///
+/// # Errors
+/// [`NodeError::Invalid`] for another length or more than one answer may hold.
+pub fn decode_headers(bytes: &[u8]) -> Result<Vec<Header>, NodeError> {
     if !bytes.len().is_multiple_of(Header::SIZE) || bytes.len() > HEADERS_PER_REQUEST_MAX * Header::SIZE {
         return Err(NodeError::Invalid(format!("asked for headers of 80 bytes, got {} bytes", bytes.len())));
     }
@@ -95,8 +98,11 @@ pub(crate) fn decode_headers(bytes: &[u8]) -> Result<Vec<Header>, NodeError> {
 }
 
 /// The `spenttxouts` form: a compact size of transactions, and for each a compact size of outputs followed by them.
-/// The coinbase has none.
-pub(crate) fn decode_spent_outputs(bytes: &[u8]) -> Result<Vec<Vec<TxOut>>, NodeError> {
+/// The coinbase has none. Memory is bounded by the bytes given.
+///
+/// # Errors
+/// [`NodeError::Invalid`] for bytes of another form, too few or too many.
+pub fn decode_spent_outputs(bytes: &[u8]) -> Result<Vec<Vec<TxOut>>, NodeError> {
     /// An empty script: 8 bytes of value and a length of one byte.
     const TXOUT_BYTES_MIN: usize = 9;
     let broken =
