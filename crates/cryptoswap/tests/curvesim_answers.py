@@ -1,13 +1,18 @@
-"""Answers the views of random pools with the PyPI package `curvesim`, an independent model of the same contract.
+"""Answers the views and operations of random pools with the PyPI package `curvesim`, an independent model of the same contract.
 
 Reads one JSON object per line from standard input and writes one per line to standard output; integers are strings. A view
 that the package refuses is null. Nothing is downloaded.
 """
 
+import copy
 import json
 import sys
 
 from curvesim.pool.cryptoswap.pool import CurveCryptoPool
+
+
+# The package claims fees after a deposit and before a withdrawal, this contract only inside a price change.
+CurveCryptoPool._claim_admin_fees = lambda self: None
 
 
 def attempt(view):
@@ -15,6 +20,26 @@ def attempt(view):
         return str(int(view()))
     except Exception:  # the package refuses with several kinds of errors
         return None
+
+
+def after(pool, operation):
+    """What the pool is after an operation on it, or null when the package refuses it."""
+    pool = copy.deepcopy(pool)
+    try:
+        out = operation(pool)
+    except Exception:  # as above
+        return None
+    return {
+        "out": str(int(out)),
+        "balances": [str(int(value)) for value in pool.balances],
+        "d": str(int(pool.D)),
+        "total_supply": str(int(pool.tokens)),
+        "price_scale": str(int(pool.price_scale[0])),
+        "price_oracle": str(int(pool._price_oracle[0])),
+        "last_prices": str(int(pool.last_prices[0])),
+        "virtual_price": str(int(pool.virtual_price)),
+        "xcp_profit": str(int(pool.xcp_profit)),
+    }
 
 
 def answer(case):
@@ -52,6 +77,9 @@ def answer(case):
         "get_virtual_price": attempt(pool.get_virtual_price),
         "lp_price": attempt(pool.lp_price),
         "price_oracle": attempt(lambda: pool.price_oracle()[0]),
+        "exchange": after(pool, lambda pool: pool.exchange(sold, 1 - sold, number["amount"])[0]),
+        "add_liquidity": after(pool, lambda pool: pool.add_liquidity(list(amounts))),
+        "remove_liquidity_one_coin": after(pool, lambda pool: pool.remove_liquidity_one_coin(number["burned"], 1, 0)),
     }
 
 

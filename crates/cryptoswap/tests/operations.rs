@@ -136,6 +136,11 @@ fn while_a_ramp_is_pending_the_invariant_is_computed_anew_and_a_loss_is_let_pass
     assert_eq!(pool.ramp.end, 1_202);
     assert!(pool.ramp.is_moving(1_150));
 
+    // At the very end of the ramp it is over.
+    let mut at_end = pool.clone();
+    at_end.exchange(Coin::One, int(1_000_000_000), U256::ZERO, 1_202).unwrap();
+    assert_eq!(at_end.ramp.end, 0);
+
     // The first operation after the end computes it once more, and the next uses what is stored.
     pool.exchange(Coin::One, int(1_000_000_000), U256::ZERO, 1_300).unwrap();
     assert_eq!(pool.ramp.end, 0);
@@ -181,4 +186,37 @@ fn a_claim_mints_half_of_the_admin_part_of_the_profit() {
     unpaid.parameters.admin_fee_is_paid = false;
     assert_eq!(unpaid.claim_admin_fees(NOW), Ok(U256::ZERO));
     assert_eq!(unpaid.xcp_profit_a, unpaid.xcp_profit);
+}
+
+/// A one-sided operation trades a part of itself, so the price that it tells is one of a trade: near the scale while the pool
+/// is near balance, whichever coin it was.
+#[test]
+fn one_sided_operations_tell_a_price_near_the_scale() {
+    let scale = fresh().price_scale;
+    let near = |pool: &Pool| pool.last_prices != scale && pool.last_prices.abs_diff(scale) < scale / int(100);
+    for (zero, one) in [(1_000_000u128, 0u128), (0, 64_000_000_000)] {
+        let mut pool = fresh();
+        pool.add_liquidity([int(zero), int(one)], U256::ZERO, 1_001).unwrap();
+        assert!(near(&pool), "after a deposit of {zero} and {one}: {} beside {scale}", pool.last_prices);
+        // More of a coin makes it cheaper: coin 0 per coin 1 falls with more of coin 1.
+        assert_eq!(pool.last_prices < scale, one > 0);
+    }
+    for coin in [Coin::Zero, Coin::One] {
+        let mut pool = fresh();
+        let burned = pool.total_supply / int(200);
+        pool.remove_liquidity_one_coin(burned, coin, U256::ZERO, 1_001).unwrap();
+        assert!(near(&pool), "after a withdrawal of {coin:?}: {} beside {scale}", pool.last_prices);
+        assert_eq!(pool.last_prices < scale, coin == Coin::Zero);
+    }
+}
+
+#[test]
+fn a_withdrawal_in_one_coin_leaves_its_fee_and_one_unit_in_the_invariant() {
+    let mut pool = fresh();
+    let (d, supply, fee) = (pool.d, pool.total_supply, pool.fee().unwrap());
+    let burned = supply / int(50);
+    pool.remove_liquidity_one_coin(burned, Coin::One, U256::ZERO, 1_000).unwrap();
+    let share = burned * d / supply;
+    assert_eq!(pool.d, d - share + fee * share / int(20_000_000_000) + int(1));
+    assert_eq!(pool.total_supply, supply - burned);
 }
