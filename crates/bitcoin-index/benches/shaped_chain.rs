@@ -1,7 +1,7 @@
 //! Size of the index by table, and import speed against parsing and hashing alone, on a chain of mainnet-shaped blocks.
 //!
 //! `cargo bench -p paraffin-bitcoin-index [-- BLOCKS]`. Prints one line of JSON for each figure.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::cast_precision_loss, reason = "figures are printed, not computed with")]
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -68,26 +68,38 @@ fn run(models: Vec<Block>, blocks: u32, told: bool) {
         committing += start.elapsed();
         height += 1;
     }
-    let how = format!("{blocks} blocks, {} bytes, {} unspent outputs, spent outputs told: {told}", block_bytes, chain.unspent_count());
+    let how = format!(
+        "{blocks} blocks, {block_bytes} bytes, {} unspent outputs, spent outputs told: {told}",
+        chain.unspent_count()
+    );
     let after = table_bytes(&instance);
     let mut total = 0;
     for ((name, rows, bytes), (_, rows_before, bytes_before)) in after.into_iter().zip(before) {
         let (rows, bytes) = (rows.saturating_sub(rows_before), bytes.saturating_sub(bytes_before));
         total += bytes;
         let share = bytes as f64 / block_bytes as f64;
-        println!("{}", json!({"table": name, "rows_per_block": rows / u64::from(blocks), "share_of_block_bytes": share}));
+        println!(
+            "{}",
+            json!({"table": name, "rows_per_block": rows / u64::from(blocks), "share_of_block_bytes": share})
+        );
     }
     let share = total as f64 / block_bytes as f64;
     println!("{}", json!({"bar": "index size, rows before the engine", "value": share, "floor": SIZE_BAR, "how": how}));
     let (tables, undo, journal) = instance.store.disk_bytes();
     let grown = tables.saturating_sub(disk_before);
-    println!("{}", json!({"tables_on_disk": grown, "undo": undo, "journal": journal, "share_of_block_bytes": grown as f64 / block_bytes as f64}));
+    println!(
+        "{}",
+        json!({"tables_on_disk": grown, "undo": undo, "journal": journal, "share_of_block_bytes": grown as f64 / block_bytes as f64})
+    );
     let ratio = parsing.as_secs_f64() / (connecting + ending + committing).as_secs_f64();
     let rate = |time: Duration| block_bytes as f64 / time.as_secs_f64() / 1e6;
-    println!("{}", json!({
-        "bar": "block import, per-block path", "value": ratio, "floor": IMPORT_BAR, "how": how,
-        "parse_mb_per_s": rate(parsing), "connect_mb_per_s": rate(connecting), "end_mb_per_s": rate(ending), "commit_mb_per_s": rate(committing),
-    }));
+    println!(
+        "{}",
+        json!({
+            "bar": "block import, per-block path", "value": ratio, "floor": IMPORT_BAR, "how": how,
+            "parse_mb_per_s": rate(parsing), "connect_mb_per_s": rate(connecting), "end_mb_per_s": rate(ending), "commit_mb_per_s": rate(committing),
+        })
+    );
 }
 
 fn parse(bytes: &[u8]) {

@@ -59,7 +59,9 @@ impl PageCursor {
             self.page = Some((page, bytes.ok_or(missing_transaction())?));
         }
         let (_, bytes) = self.page.as_ref().ok_or(missing_transaction())?;
-        row_in_page(number, bytes).map_err(|error| ReadError::damaged(&TRANSACTIONS, error))?.ok_or(missing_transaction())
+        row_in_page(number, bytes)
+            .map_err(|error| ReadError::damaged(&TRANSACTIONS, error))?
+            .ok_or(missing_transaction())
     }
 }
 
@@ -98,7 +100,9 @@ pub(crate) fn is_superseded(rows: &impl RowSource, row: &TransactionRow<'_>) -> 
 pub(crate) fn busy_totals(rows: &impl RowSource, digest: &[u8; 32]) -> Result<Option<ScriptTotals>, ReadError> {
     match rows.get(&SCRIPT_TOTALS, digest)? {
         None => Ok(None),
-        Some(value) => ScriptTotals::decode(&value).map(Some).map_err(|error| ReadError::damaged(&SCRIPT_TOTALS, error)),
+        Some(value) => {
+            ScriptTotals::decode(&value).map(Some).map_err(|error| ReadError::damaged(&SCRIPT_TOTALS, error))
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod activity;
+mod addresses;
 mod error;
 pub mod esplora;
 mod module;
@@ -15,6 +16,7 @@ mod settings;
 mod source;
 mod tables;
 
+pub use addresses::{ADDRESSES_MODULE, ADDRESSES_SCHEMA, AddressModule, addresses_with_prefix};
 pub use error::ReadError;
 pub use module::BitcoinModule;
 pub use reader::{BitcoinIndex, ScriptEffect, TxLocation};

@@ -17,8 +17,8 @@ use crate::error::ReadError;
 use crate::rows::{BlockRow, PAGE_TRANSACTIONS, PageWriter, PrefixWidth, decode_numbers, is_unspendable};
 use crate::settings::{MissingPrevouts, Options, RawTransactions, stored_raw_transactions};
 use crate::tables::{
-    BLOCK_HEIGHTS, BLOCKS, RAW_TRANSACTIONS, RAW_TRANSACTIONS_SETTING, SCHEMA, SETTINGS, SUPERSEDED, TRANSACTION_NUMBERS,
-    TRANSACTIONS,
+    BLOCK_HEIGHTS, BLOCKS, RAW_TRANSACTIONS, RAW_TRANSACTIONS_SETTING, SCHEMA, SETTINGS, SUPERSEDED,
+    TRANSACTION_NUMBERS, TRANSACTIONS,
 };
 
 /// The indexer module of Bitcoin itself: transactions, blocks, spends, script history and balances.
@@ -93,7 +93,9 @@ impl BitcoinModule {
                 let expected = if index == 0 { 0 } else { transaction.input.len() };
                 if outputs.len() != expected {
                     let found = outputs.len();
-                    return refuse(format!("transaction {index} has {expected} inputs to explain and {found} spent outputs came"));
+                    return refuse(format!(
+                        "transaction {index} has {expected} inputs to explain and {found} spent outputs came"
+                    ));
                 }
             }
         }
@@ -114,7 +116,8 @@ impl Module for BitcoinModule {
         self.recent.follow(block.block.header.prev_blockhash);
 
         let first_number = first_free_number(block, rows)?;
-        let spent = SpentOutputs::resolve(block, first_number, rows, self.width, &self.recent, self.options.missing_prevouts)?;
+        let spent =
+            SpentOutputs::resolve(block, first_number, rows, self.width, &self.recent, self.options.missing_prevouts)?;
         let mut scripts = BlockScripts::new(block, first_number);
         let weight = write_transactions(block, first_number, &spent, rows, &mut scripts)?;
         write_numbers(block, first_number, rows, self.width, &mut scripts)?;
@@ -165,16 +168,23 @@ fn write_transactions<'a>(
         let offset = block.offsets[index];
         let end = if index + 1 < count { block.offsets[index + 1] } else { block.size };
         let base_size = transaction.base_size() as u64;
-        let (size, witness_size) = end
-            .checked_sub(offset)
-            .and_then(|size| Some((size, u64::from(size).checked_sub(base_size)?)))
-            .ok_or_else(|| ModuleError::Block(format!("block {}: the offset of transaction {index} is wrong", block.id)))?;
+        let (size, witness_size) =
+            end.checked_sub(offset).and_then(|size| Some((size, u64::from(size).checked_sub(base_size)?))).ok_or_else(
+                || ModuleError::Block(format!("block {}: the offset of transaction {index} is wrong", block.id)),
+            )?;
         witness_bytes += witness_size;
         if index % PAGE_TRANSACTIONS as usize == 0 {
             page.start(block.id.height, offset);
         }
         let inputs = spent.of_transaction(index);
-        page.push(number, block.txids[index], size, witness_size as u32, inputs.iter().map(|input| input.funding), &transaction.output);
+        page.push(
+            number,
+            block.txids[index],
+            size,
+            witness_size as u32,
+            inputs.iter().map(|input| input.funding),
+            &transaction.output,
+        );
         if page.is_full() || index + 1 == count {
             rows.append(&TRANSACTIONS, page.bytes())?;
         }
@@ -207,9 +217,8 @@ fn write_numbers<'a>(
         let key = width.prefix(txid.as_byte_array());
         let mut value = rows.get(&TRANSACTION_NUMBERS, &key)?.unwrap_or_default();
         if index == 0 && !value.is_empty() {
-            let earlier: Vec<u32> = decode_numbers(&value)
-                .map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?
-                .collect();
+            let earlier: Vec<u32> =
+                decode_numbers(&value).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?.collect();
             withdraw_repeated_coinbase(block, &earlier, rows, width, scripts)?;
         }
         value.extend_from_slice(&number.to_be_bytes());

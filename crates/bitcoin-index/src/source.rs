@@ -54,7 +54,8 @@ impl StoredTransactions {
     /// [`SourceError::NotStored`] when a transaction is not there; [`SourceError::Read`] when reading fails.
     pub fn read(&self, locations: &[TxLocation]) -> Result<Vec<Bytes>, SourceError> {
         let read = |location: &TxLocation| {
-            let bytes = self.snapshot.get(&RAW_TRANSACTIONS, &location.number.to_be_bytes()).map_err(ReadError::from)?;
+            let bytes =
+                self.snapshot.get(&RAW_TRANSACTIONS, &location.number.to_be_bytes()).map_err(ReadError::from)?;
             bytes.map(Bytes::from).ok_or(SourceError::NotStored(location.txid))
         };
         locations.iter().map(read).collect()

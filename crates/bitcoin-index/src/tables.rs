@@ -1,4 +1,39 @@
-//! Tables of the module and their identity on disk.
+//! Tables of the module and their rows on disk.
+//!
+//! ```text
+//! table                key                                                 value
+//! transactions         page number (4)                                     up to 8 transactions, see below
+//! transaction_numbers  first 8 bytes of the txid, wire order               transaction numbers, 4 bytes each, oldest first
+//! history              first 8 of SHA-256(script) | first number (4)       further numbers of the same block, as gaps
+//! script_totals        SHA-256(script)                                     funded, spent, transactions        busy scripts
+//! unspent              first 8 of SHA-256(script) | number (4) | vout      nothing                            busy scripts
+//! spends               funding number (4) | vout                           distance to the spender's number   busy scripts
+//! blocks               height (4)                                          header | first number | count | size | weight
+//! block_heights        block hash                                          height (4)
+//! superseded           number (4)                                          nothing
+//! raw_transactions     number (4)                                          consensus encoding                 if stored
+//! settings             name                                                value
+//! ```
+//!
+//! Fixed-size numbers are big-endian; a `vout` in a key sorts as the number; everything else is a varint of 7-bit groups.
+//!
+//! **Numbers.** A transaction's number is `8 * page + position in the page`, in chain order. Every block starts a new page,
+//! so up to seven numbers at the end of a block name nothing, rows of the sequence are never rewritten, and one read gives
+//! a transaction, its height and, by the block's first number, its position in the block.
+//!
+//! **Busy scripts.** A row of `transactions` says what each input spends, so all that a script ever did follows from its
+//! history rows alone, and for nearly every script these are one or two. Only a script with 32 transactions or more is
+//! given running totals, a list of its unspent outputs, and a row for each of its spends. Whether it has that many is
+//! counted when a new transaction arrives, with a chance of 1 in 32 drawn from the hashes of block and script: the draw is
+//! the same on every instance, costs nearly nothing, and leaves a script with 32 + n transactions uncounted with a
+//! probability of (31/32)^n. This is why most scripts cost two rows, not five.
+//!
+//! **Prefixes.** Eight bytes of a hash find rows; they do not decide. Readers compare the script itself, or the whole
+//! txid. Totals are kept under the whole hash.
+//!
+//! **What cannot be spent.** Outputs with `OP_RETURN`, outputs with a script above 10,000 bytes and the outputs of block 0
+//! have no history and are in no balance; they are part of their transaction, nothing else. Blockstream's server counts
+//! the output of block 0 as one that can be spent; no node does.
 
 use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
 
@@ -63,7 +98,11 @@ mod tests {
     #[test]
     fn table_numbers_and_names_are_unique() {
         for (index, table) in TABLES.iter().enumerate() {
-            assert!(TABLES[..index].iter().all(|other| other.id != table.id && other.name != table.name), "{}", table.name);
+            assert!(
+                TABLES[..index].iter().all(|other| other.id != table.id && other.name != table.name),
+                "{}",
+                table.name
+            );
         }
     }
 }

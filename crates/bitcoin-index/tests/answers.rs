@@ -1,5 +1,5 @@
 //! Random chains, with reorgs and with colliding prefixes: every answer equals a naive recomputation from the blocks.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod support;
 
@@ -101,6 +101,7 @@ fn assert_script(instance: &Instance, naive: &Naive<'_>, script: &bitcoin::Scrip
     assert_eq!(all, expected, "{script}");
     let mut paged = Vec::new();
     loop {
+        assert!(paged.len() <= expected.len(), "the pages of {script} never end");
         let page = index.history(key, paged.last(), 7).unwrap();
         paged.extend(page.iter().map(|location| location.txid));
         if page.is_empty() {
@@ -119,6 +120,7 @@ fn assert_script(instance: &Instance, naive: &Naive<'_>, script: &bitcoin::Scrip
     let mut paged = Vec::new();
     let mut after = None;
     loop {
+        assert!(paged.len() <= records.len(), "the pages of {script} never end");
         let page = index.unspent(key, after.as_ref(), Some(3)).unwrap();
         let Some(last) = page.last() else { break };
         after = Some(OutPoint { txid: last.txid, vout: last.vout });
@@ -133,7 +135,11 @@ fn assert_effect(instance: &Instance, naive: &Naive<'_>, script: &bitcoin::Scrip
     let record = naive.transaction(txid);
     let sum = |outputs: Vec<&Value>| -> u64 {
         let hex = script.to_hex_string();
-        outputs.iter().filter(|output| output["scriptpubkey"] == hex).map(|output| output["value"].as_u64().unwrap()).sum()
+        outputs
+            .iter()
+            .filter(|output| output["scriptpubkey"] == hex)
+            .map(|output| output["value"].as_u64().unwrap())
+            .sum()
     };
     assert_eq!(effect.received, sum(record["vout"].as_array().unwrap().iter().collect()));
     assert_eq!(effect.sent, sum(record["vin"].as_array().unwrap().iter().map(|input| &input["prevout"]).collect()));

@@ -1,15 +1,13 @@
 //! Real mainnet blocks, isolated: what they spend is not in the index.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod support;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bitcoin::consensus::{deserialize, serialize};
-use bitcoin::{Transaction, Txid};
-use paraffin_bitcoin_index::{
-    BitcoinModule, MissingPrevouts, Options, RawTransactions, ScriptKey, StoredTransactions,
-};
+use bitcoin::{OutPoint, Transaction, Txid};
+use paraffin_bitcoin_index::{BitcoinModule, MissingPrevouts, Options, RawTransactions, ScriptKey, StoredTransactions};
 use paraffin_store::ModuleError;
 use serde_json::to_value;
 use support::fixtures::mainnet_blocks;
@@ -65,8 +63,14 @@ fn unknown_outputs_are_absent_and_known_ones_are_rendered() {
             for (input, shown) in transaction.input.iter().zip(&rendered.vin) {
                 let funding = by_txid.get(&input.previous_output.txid);
                 let output = funding.map(|funding| &funding.output[input.previous_output.vout as usize]);
-                assert_eq!(shown.prevout.as_ref().map(|output| output.value), output.map(|output| output.value.to_sat()));
-                assert_eq!(shown.prevout.as_ref().map(|output| &output.scriptpubkey), output.map(|output| &output.script_pubkey));
+                assert_eq!(
+                    shown.prevout.as_ref().map(|output| output.value),
+                    output.map(|output| output.value.to_sat())
+                );
+                assert_eq!(
+                    shown.prevout.as_ref().map(|output| &output.scriptpubkey),
+                    output.map(|output| &output.script_pubkey)
+                );
                 paid_in = paid_in.zip(output).map(|(sum, output)| sum + output.value.to_sat());
                 known_inputs += usize::from(output.is_some());
             }
@@ -88,11 +92,12 @@ fn balances_within_a_real_block_are_those_of_its_unspent_outputs() {
         instance.commit();
         let index = instance.index();
         let mut balances: HashMap<_, u64> = HashMap::new();
-        let spent: HashMap<_, ()> = block.txdata.iter().flat_map(|tx| tx.input.iter().map(|input| (input.previous_output, ()))).collect();
+        let spent: HashSet<OutPoint> =
+            block.txdata.iter().flat_map(|tx| &tx.input).map(|input| input.previous_output).collect();
         for transaction in &block.txdata {
             let txid = transaction.compute_txid();
             for (vout, output) in (0u32..).zip(&transaction.output) {
-                let is_spent = spent.contains_key(&bitcoin::OutPoint { txid, vout });
+                let is_spent = spent.contains(&OutPoint { txid, vout });
                 let amount = if is_spent || output.script_pubkey.is_op_return() { 0 } else { output.value.to_sat() };
                 *balances.entry(&output.script_pubkey).or_default() += amount;
             }
@@ -114,7 +119,11 @@ fn an_unknown_output_halts_the_module_and_is_named() {
         let Err(ModuleError::Block(message)) = instance.apply(&connected(HEIGHT, &block, None)) else {
             panic!("{name} spends outputs that the index does not know")
         };
-        let named = block.txdata.iter().flat_map(|tx| &tx.input).any(|input| message.contains(&input.previous_output.to_string()));
+        let named = block
+            .txdata
+            .iter()
+            .flat_map(|tx| &tx.input)
+            .any(|input| message.contains(&input.previous_output.to_string()));
         assert!(named, "{message}");
         assert!(instance.writer.tip().is_none());
         assert!(instance.index().tip().unwrap().is_none());

@@ -1,12 +1,12 @@
 //! The price of a page does not grow with the history.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod support;
 
 use bitcoin::{BlockHash, ScriptBuf, Txid};
 use paraffin_bitcoin_index::{BitcoinIndex, BitcoinModule, RawTransactions, ScriptKey};
-use support::chain::{block, coinbase, output, script};
 use support::Instance;
+use support::chain::{block, coinbase, output, script};
 
 const PAGE: usize = 25;
 

@@ -6,6 +6,4 @@ mod transaction;
 
 pub use block::{BlockStatus, EsploraBlock, difficulty};
 pub use script::{EsploraOutput, script_type};
-pub use transaction::{
-    EsploraInput, EsploraTransaction, MerkleProof, OutputSpend, TransactionStatus, UnspentOutput,
-};
+pub use transaction::{EsploraInput, EsploraTransaction, MerkleProof, OutputSpend, TransactionStatus, UnspentOutput};

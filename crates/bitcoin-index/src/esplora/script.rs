@@ -26,7 +26,9 @@ impl EsploraOutput {
             scriptpubkey: output.script_pubkey.clone(),
             scriptpubkey_asm: script.to_asm_string(),
             scriptpubkey_type: script_type(script),
-            scriptpubkey_address: Address::from_script(script, network.bitcoin()).ok().map(|address| address.to_string()),
+            scriptpubkey_address: Address::from_script(script, network.bitcoin())
+                .ok()
+                .map(|address| address.to_string()),
             value: output.value.to_sat(),
         }
     }

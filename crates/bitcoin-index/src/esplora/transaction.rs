@@ -87,7 +87,12 @@ pub struct EsploraInput {
 impl EsploraTransaction {
     /// Renders a transaction. `prevouts` has one entry for each input, in order, `None` where the output is unknown; the
     /// coinbase's entry is not looked at.
-    pub fn new(transaction: &Transaction, prevouts: &[Option<TxOut>], status: TransactionStatus, network: Network) -> Self {
+    pub fn new(
+        transaction: &Transaction,
+        prevouts: &[Option<TxOut>],
+        status: TransactionStatus,
+        network: Network,
+    ) -> Self {
         let prevout = |index: usize| prevouts.get(index).and_then(Option::as_ref);
         let inputs = transaction.input.iter().enumerate();
         Self {
@@ -128,8 +133,8 @@ impl EsploraInput {
         let is_coinbase = input.previous_output.is_null();
         let prevout = prevout.filter(|_| !is_coinbase);
         let redeem_script = prevout.and_then(|output| redeem_script(input, &output.script_pubkey));
-        let witness_script =
-            prevout.and_then(|output| witness_script(input, &output.script_pubkey, redeem_script.map(Script::from_bytes)));
+        let witness_script = prevout
+            .and_then(|output| witness_script(input, &output.script_pubkey, redeem_script.map(Script::from_bytes)));
         let witness: Vec<String> = input.witness.iter().map(DisplayHex::to_lower_hex_string).collect();
         let OutPoint { txid, vout } = input.previous_output;
         Self {

@@ -51,7 +51,8 @@ impl<'a> SpentOutputs<'a> {
         missing: MissingPrevouts,
     ) -> Result<Self, ModuleError> {
         let transactions = &block.block.txdata;
-        let finder = Finder { rows, width, recent, is_sure: block.spent.is_some() && missing == MissingPrevouts::Refuse };
+        let finder =
+            Finder { rows, width, recent, is_sure: block.spent.is_some() && missing == MissingPrevouts::Refuse };
         let input_count = transactions.iter().map(|transaction| transaction.input.len()).sum();
         let mut inputs: Vec<SpentOutput> = Vec::with_capacity(input_count);
         let mut starts = Vec::with_capacity(transactions.len() + 1);
@@ -109,7 +110,8 @@ impl<'a> SpentOutputs<'a> {
             let inputs = self.of_transaction(index).iter().zip(&transaction.input);
             if let Some((_, input)) = inputs.into_iter().find(|(spent, _)| spent.funding.is_none()) {
                 let (id, txid, outpoint) = (self.block.id, self.block.txids[index], input.previous_output);
-                let message = format!("block {id}: transaction {txid} spends {outpoint}, which the index does not know");
+                let message =
+                    format!("block {id}: transaction {txid} spends {outpoint}, which the index does not know");
                 return Err(ModuleError::Block(message));
             }
         }

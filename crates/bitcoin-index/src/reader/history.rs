@@ -18,9 +18,15 @@ impl BitcoinIndex {
     ///
     /// # Errors
     /// [`ReadError::NotInHistory`] when `after` is unknown or has no part in this script; else those of reading.
-    pub fn history(&self, script: &ScriptKey, after: Option<&Txid>, limit: usize) -> Result<Vec<TxLocation>, ReadError> {
+    pub fn history(
+        &self,
+        script: &ScriptKey,
+        after: Option<&Txid>,
+        limit: usize,
+    ) -> Result<Vec<TxLocation>, ReadError> {
         let mut locations = Vec::new();
-        let mut reader = Participants { index: self, script, cursor: PageCursor::default(), spent: PageCursor::default() };
+        let mut reader =
+            Participants { index: self, script, cursor: PageCursor::default(), spent: PageCursor::default() };
         let newest = match after {
             None => u32::MAX,
             Some(txid) => match reader.number_before(txid)? {

@@ -17,7 +17,9 @@ impl BitcoinIndex {
     /// # Errors
     /// [`ReadError`] when reading fails.
     pub fn outspend(&self, outpoint: &OutPoint) -> Result<OutputSpend, ReadError> {
-        let Some(number) = number_of(&self.snapshot, self.width, &outpoint.txid)? else { return Ok(OutputSpend::UNSPENT) };
+        let Some(number) = number_of(&self.snapshot, self.width, &outpoint.txid)? else {
+            return Ok(OutputSpend::UNSPENT);
+        };
         let spends = self.spends_of(number, |vout| vout == outpoint.vout)?;
         Ok(spends.get(&outpoint.vout).copied().unwrap_or(OutputSpend::UNSPENT))
     }
@@ -36,11 +38,7 @@ impl BitcoinIndex {
 
     /// Records of the chosen outputs of transaction `number` that are spent, by output index (and of others that happen
     /// to be met). Each transaction that may be a spender is read once, whatever the number of outputs.
-    fn spends_of(
-        &self,
-        number: u32,
-        is_chosen: impl Fn(u32) -> bool,
-    ) -> Result<HashMap<u32, OutputSpend>, ReadError> {
+    fn spends_of(&self, number: u32, is_chosen: impl Fn(u32) -> bool) -> Result<HashMap<u32, OutputSpend>, ReadError> {
         let mut cursor = PageCursor::default();
         let mut locator = Locator::new(self);
         let mut spends = HashMap::new();
@@ -74,7 +72,8 @@ impl BitcoinIndex {
         let transaction = cursor.transaction(&self.snapshot, number)?;
         let mut scripts = HashSet::new();
         for (vout, (_, script)) in (0u32..).zip(transaction.outputs()) {
-            if !is_chosen(vout) || known.contains(&vout) || script.is_unspendable() || !scripts.insert(script.packed()) {
+            if !is_chosen(vout) || known.contains(&vout) || script.is_unspendable() || !scripts.insert(script.packed())
+            {
                 continue;
             }
             let key = ScriptKey::from_script(&script.to_script());

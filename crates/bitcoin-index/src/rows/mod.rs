@@ -65,8 +65,8 @@ mod tests {
             let _ = take_outpoint(&mut bytes.as_slice());
             let _ = decode_spender(slot, &bytes);
             let _ = page::rows_of_page(slot, &bytes).map(|row| row.map(|row| (row.inputs().count(), row.outputs().count()))).collect::<Vec<_>>();
-            let _ = row_in_page(slot, &bytes).map(|row| row.map(|row| row.outputs().map(|(_, script)| script.to_script()).count()));
-            let _ = script::take_script(&mut bytes.as_slice()).map(|script| script.to_script());
+            let _ = row_in_page(slot, &bytes).map(|row| row.map(|row| row.outputs().all(|(_, script)| script.to_script().is_empty())));
+            let _ = script::take_script(&mut bytes.as_slice()).map(PackedScript::to_script);
             let _ = varint::take_varint(&mut bytes.as_slice());
             let _ = amount::take_amount(&mut bytes.as_slice());
         }

@@ -237,7 +237,13 @@ mod tests {
             proptest::collection::vec((any::<u32>(), any::<u32>(), any::<bool>()), 0..6),
             proptest::collection::vec((any::<u64>(), proptest::collection::vec(any::<u8>(), 0..40)), 0..6),
         )
-            .prop_map(|(txid, size, witness_size, inputs, outputs)| Sample { txid, size, witness_size, inputs, outputs })
+            .prop_map(|(txid, size, witness_size, inputs, outputs)| Sample {
+                txid,
+                size,
+                witness_size,
+                inputs,
+                outputs,
+            })
     }
 
     proptest! {

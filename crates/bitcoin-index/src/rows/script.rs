@@ -137,13 +137,17 @@ mod tests {
             Just(vec![0x6a]),
         ];
         let tails = prop_oneof![Just(vec![]), Just(vec![0x88, 0xac]), Just(vec![0x87]), Just(vec![0xac])];
-        (heads, proptest::collection::vec(any::<u8>(), 18..36), prop_oneof![Just(20usize), Just(32), Just(33), 0..36usize], tails).prop_map(
-            |(mut script, body, length, tail)| {
+        (
+            heads,
+            proptest::collection::vec(any::<u8>(), 18..36),
+            prop_oneof![Just(20usize), Just(32), Just(33), 0..36usize],
+            tails,
+        )
+            .prop_map(|(mut script, body, length, tail)| {
                 script.extend(body.iter().copied().cycle().take(length));
                 script.extend(tail);
                 script
-            },
-        )
+            })
     }
 
     proptest! {

@@ -28,7 +28,9 @@ impl ScriptTotals {
     /// Value of table `script_totals`: five varints in the order of the members.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut output = Vec::with_capacity(24);
-        for number in [self.funded_txo_count, self.funded_txo_sum, self.spent_txo_count, self.spent_txo_sum, self.tx_count] {
+        for number in
+            [self.funded_txo_count, self.funded_txo_sum, self.spent_txo_count, self.spent_txo_sum, self.tx_count]
+        {
             put_varint(&mut output, number);
         }
         output

@@ -5,8 +5,8 @@ use bitcoin::block::{Header, Version};
 use bitcoin::hashes::Hash;
 use bitcoin::script::PushBytesBuf;
 use bitcoin::{
-    Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut, Witness,
-    transaction,
+    Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut,
+    Witness, transaction,
 };
 
 /// A small deterministic generator (splitmix64); quality is enough for test data.
@@ -68,7 +68,8 @@ pub fn spend(outpoint: OutPoint) -> TxIn {
 /// A coinbase that `tag` makes unique.
 pub fn coinbase(tag: u64, outputs: Vec<TxOut>) -> Transaction {
     let script_sig = ScriptBuf::from_bytes([&[8][..], &tag.to_le_bytes()].concat());
-    let input = TxIn { previous_output: OutPoint::null(), script_sig, sequence: Sequence::MAX, witness: Witness::new() };
+    let input =
+        TxIn { previous_output: OutPoint::null(), script_sig, sequence: Sequence::MAX, witness: Witness::new() };
     transaction(vec![input], outputs, 1)
 }
 
@@ -101,7 +102,8 @@ pub struct RandomChain {
 impl RandomChain {
     /// Starts with a genesis block whose output cannot be spent. `scripts` is the number of different scripts.
     pub fn new(seed: u64, scripts: u64) -> Self {
-        let genesis = block(BlockHash::all_zeros(), 1_296_688_602, 0, vec![coinbase(seed, vec![output(50, script(0))])]);
+        let genesis =
+            block(BlockHash::all_zeros(), 1_296_688_602, 0, vec![coinbase(seed, vec![output(50, script(0))])]);
         Self { blocks: vec![genesis], random: Random(seed), unspent: Vec::new(), untouched: Vec::new(), scripts }
     }
 

@@ -1,5 +1,5 @@
 //! A store with the module in it, random chains, and a naive recomputation of every answer.
-#![allow(dead_code, missing_docs, unreachable_pub, reason = "each test uses its part")]
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used, reason = "each test uses its part")]
 
 pub mod chain;
 pub mod fixtures;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use bitcoin::hashes::{Hash, HashEngine, sha256, sha256d};
+use bitcoin::hex::DisplayHex;
 use bitcoin::{Address, Block, OutPoint, Script, ScriptBuf, Transaction, TxOut, Txid};
 use serde_json::{Value, json};
 
@@ -79,15 +80,24 @@ impl<'a> Naive<'a> {
     /// What the inputs of every transaction of a block spend, as a node tells it.
     pub fn spent_of_block(&self, height: u32) -> Vec<Vec<TxOut>> {
         let places = (0..self.entries.len()).filter(|place| self.entries[*place].height == height);
-        places.map(|place| self.sources[place].iter().flatten().map(|source| self.source_output(*source).clone()).collect()).collect()
+        places
+            .map(|place| {
+                self.sources[place].iter().flatten().map(|source| self.source_output(*source).clone()).collect()
+            })
+            .collect()
     }
 
     /// Places of the entries of a script, newest first.
     fn places(&self, script: &Script) -> Vec<usize> {
         let mut places = Vec::new();
         for (place, entry) in self.entries.iter().enumerate().rev() {
-            let funds = entry.height > 0 && spendable(script) && entry.transaction.output.iter().any(|output| output.script_pubkey.as_script() == script);
-            let spends = self.sources[place].iter().flatten().any(|source| self.source_output(*source).script_pubkey.as_script() == script);
+            let funds = entry.height > 0
+                && spendable(script)
+                && entry.transaction.output.iter().any(|output| output.script_pubkey.as_script() == script);
+            let spends = self.sources[place]
+                .iter()
+                .flatten()
+                .any(|source| self.source_output(*source).script_pubkey.as_script() == script);
             if !entry.gone && (funds || spends) {
                 places.push(place);
             }
@@ -169,34 +179,42 @@ impl<'a> Naive<'a> {
         let paid_in: u64 = prevouts.iter().flatten().map(|output| output.value.to_sat()).sum();
         let paid_out: u64 = transaction.output.iter().map(|output| output.value.to_sat()).sum();
         let fee = if entry.index == 0 { 0 } else { paid_in - paid_out };
-        let vin: Vec<Value> = transaction.input.iter().zip(&prevouts).map(|(input, prevout)| {
-            let mut record = json!({
-                "txid": input.previous_output.txid.to_string(),
-                "vout": input.previous_output.vout,
-                "prevout": prevout.map(render_output),
-                "scriptsig": hex(input.script_sig.as_bytes()),
-                "scriptsig_asm": input.script_sig.to_asm_string(),
-                "is_coinbase": entry.index == 0,
-                "sequence": input.sequence.0,
-            });
-            if !input.witness.is_empty() {
-                record["witness"] = input.witness.iter().map(hex).collect();
-            }
-            if let Some(prevout) = prevout {
-                let redeem = (kind(&prevout.script_pubkey) == "p2sh").then(|| last_push(input.script_sig.as_bytes()));
-                let behind = redeem.clone().unwrap_or_else(|| prevout.script_pubkey.to_bytes());
-                if let Some(redeem) = redeem {
-                    record["inner_redeemscript_asm"] = ScriptBuf::from_bytes(redeem).to_asm_string().into();
+        let vin: Vec<Value> = transaction
+            .input
+            .iter()
+            .zip(&prevouts)
+            .map(|(input, prevout)| {
+                let mut record = json!({
+                    "txid": input.previous_output.txid.to_string(),
+                    "vout": input.previous_output.vout,
+                    "prevout": prevout.map(render_output),
+                    "scriptsig": hex(input.script_sig.as_bytes()),
+                    "scriptsig_asm": input.script_sig.to_asm_string(),
+                    "is_coinbase": entry.index == 0,
+                    "sequence": input.sequence.0,
+                });
+                if !input.witness.is_empty() {
+                    record["witness"] = input.witness.iter().map(hex).collect();
                 }
-                if kind(Script::from_bytes(&behind)) == "v0_p2wsh" && let Some(last) = input.witness.last() {
-                    record["inner_witnessscript_asm"] = Script::from_bytes(last).to_asm_string().into();
+                if let Some(prevout) = prevout {
+                    let redeem =
+                        (kind(&prevout.script_pubkey) == "p2sh").then(|| last_push(input.script_sig.as_bytes()));
+                    let behind = redeem.clone().unwrap_or_else(|| prevout.script_pubkey.to_bytes());
+                    if let Some(redeem) = redeem {
+                        record["inner_redeemscript_asm"] = ScriptBuf::from_bytes(redeem).to_asm_string().into();
+                    }
+                    if kind(Script::from_bytes(&behind)) == "v0_p2wsh"
+                        && let Some(last) = input.witness.last()
+                    {
+                        record["inner_witnessscript_asm"] = Script::from_bytes(last).to_asm_string().into();
+                    }
                 }
-            }
-            record
-        }).collect();
+                record
+            })
+            .collect();
         json!({
             "txid": txid.to_string(),
-            "version": transaction.version.0 as u32,
+            "version": transaction.version.0.cast_unsigned(),
             "locktime": 0,
             "vin": vin,
             "vout": transaction.output.iter().map(render_output).collect::<Vec<_>>(),
@@ -225,7 +243,7 @@ impl<'a> Naive<'a> {
             "mediantime": times[times.len() / 2],
             "nonce": block.header.nonce,
             "bits": 0x207f_ffff,
-            "difficulty": 4.656542373906925e-10,
+            "difficulty": 4.656_542_373_906_925e-10,
         })
     }
 
@@ -236,7 +254,7 @@ impl<'a> Naive<'a> {
         for sibling in branch {
             let sibling = sibling.parse::<sha256d::Hash>().unwrap().to_byte_array();
             let mut engine = sha256d::Hash::engine();
-            let (left, right) = if position % 2 == 0 { (hash, sibling) } else { (sibling, hash) };
+            let (left, right) = if position.is_multiple_of(2) { (hash, sibling) } else { (sibling, hash) };
             engine.input(&left);
             engine.input(&right);
             hash = sha256d::Hash::from_engine(engine).to_byte_array();
@@ -263,7 +281,7 @@ pub fn script_hash(script: &Script) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.to_lower_hex_string()
 }
 
 /// The last push of a script that this test wrote: pushes of at most 75 bytes, or garbage without any.

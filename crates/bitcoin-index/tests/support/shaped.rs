@@ -135,7 +135,10 @@ impl Model {
         for output in block.txdata.iter().flat_map(|transaction| &transaction.output) {
             *counts.entry(&output.script_pubkey).or_default() += 1;
         }
-        let lasts = |script: &ScriptBuf| u64::from(script.as_bytes().iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte))) * 100 / 256 < LASTING_PERCENT;
+        let lasts = |script: &ScriptBuf| {
+            u64::from(script.as_bytes().iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte))) * 100 / 256
+                < LASTING_PERCENT
+        };
         let lasting = counts.into_iter().map(|(script, count)| (script.clone(), count >= 3 && lasts(script))).collect();
         Self { block, txids, lasting }
     }
