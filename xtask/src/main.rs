@@ -1,9 +1,12 @@
 //! The tasks of the repository: `cargo xtask <task>`. Run it without a task for the list.
 #![forbid(unsafe_code)]
 
+mod bars;
 mod bitcoind;
+mod browser;
 mod fuzz;
 mod licences;
+mod peers;
 mod process;
 mod repository;
 mod rows;
@@ -27,6 +30,8 @@ usage: cargo xtask <task>
   rows [--check]                  which test pins which row of the specification; writes docs/rows.md
   bitcoind [--install] [--path]   build bitcoind and bitcoin-cli for the tests; --path only tells where they are
   deny                            licences, bans and sources of the dependencies
+  bars [import] [pages] [start]   measure speed, size, input and output, memory and start; results in benches/results
+  peers electrs                   build the published electrs and measure it on the same node and chain
   fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (120)
 ";
 
@@ -51,6 +56,8 @@ fn dispatch(words: &[&str]) -> Outcome {
         ["tidy"] => tidy::check(&root),
         ["rows"] => rows::report(&root, Page::Write),
         ["rows", "--check"] => rows::report(&root, Page::Check),
+        ["bars", ..] => bars::measure(&root, words),
+        ["peers", "electrs"] => peers::electrs(&root, words),
         ["deny"] => licences::check(&root),
         ["fuzz", options @ ..] => {
             let (seconds, target) = fuzz_options(options)?;

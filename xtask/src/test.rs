@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::bitcoind::{self, MissingPackages};
+use crate::browser;
 use crate::fuzz;
 use crate::process::{Failure, Outcome, capture, run};
 use crate::rows::{self, Page};
@@ -49,6 +50,11 @@ pub(crate) fn run_all(root: &Path, extent: Extent) -> Outcome {
         );
     }
     let node = real_node(&mut steps, extent)?;
+    if extent == Extent::Full {
+        steps.step("browser", |_| browser::install())?;
+    } else if !browser::is_found() {
+        steps.leave_out("the test with a real browser", browser::HOW);
+    }
     if extent == Extent::Full {
         steps.step("fuzz", |root| fuzz::run_targets(root, fuzz::SECONDS_DEFAULT, None))?;
     } else {

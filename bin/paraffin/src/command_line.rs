@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Replay(ReplayArguments),
     /// Run one module of the index again
     Reindex(ReindexArguments),
+    /// Write the index into one file, or start from such a file
+    Snapshot(SnapshotArguments),
     /// Check the configuration, the node, the disk and the store, and say what is wrong
     Doctor(ConfigArguments),
     /// Call a method or a route of a running instance
@@ -89,6 +91,34 @@ pub(crate) struct ReindexArguments {
     pub config: ConfigArguments,
 }
 
+/// Arguments of `snapshot`.
+#[derive(Debug, Args)]
+pub(crate) struct SnapshotArguments {
+    #[command(subcommand)]
+    pub command: SnapshotCommand,
+}
+
+/// The commands of `snapshot`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SnapshotCommand {
+    /// Write the index into a new file; the instance must not run meanwhile
+    Export {
+        #[command(flatten)]
+        config: ConfigArguments,
+        /// File to write
+        #[arg(value_name = "OUT")]
+        file: PathBuf,
+    },
+    /// Make the index from a file, in a data folder that has none
+    Import {
+        #[command(flatten)]
+        config: ConfigArguments,
+        /// File to read
+        #[arg(value_name = "IN")]
+        file: PathBuf,
+    },
+}
+
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
@@ -131,12 +161,20 @@ pub(crate) enum KeysCommand {
     Create {
         /// Descriptive name
         name: String,
-        /// Plan: free, pro or business
+        /// Plan of the new account that the key gets: free, pro, business, or one of the configuration
         #[arg(long, default_value = "free")]
         plan: String,
+        /// Id of an account that exists, instead of a new one
+        #[arg(long, value_name = "ID", conflicts_with = "plan")]
+        account: Option<i64>,
         /// Allow admin operations
         #[arg(long)]
         admin: bool,
+        /// Allow to manage the keys of the account through the API
+        #[arg(long)]
+        management: bool,
+        #[command(flatten)]
+        limits: LimitArguments,
         #[command(flatten)]
         accounts: AccountsArguments,
     },
@@ -162,6 +200,132 @@ pub(crate) enum KeysCommand {
         /// Seconds during which the old key still works
         #[arg(long, default_value_t = 0)]
         grace_seconds: u64,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// Accounts, which have a plan, keys, aliases and origins
+    #[command(subcommand)]
+    Account(AccountCommand),
+    /// Aliases, which stand in the path instead of a key
+    #[command(subcommand)]
+    Alias(AliasCommand),
+    /// Origins, whose pages call without a key
+    #[command(subcommand)]
+    Origin(OriginCommand),
+    /// Print who changed what, the newest line first
+    Audit {
+        /// Lines
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+}
+
+/// Limits of one key or alias, within those of its plan.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct LimitArguments {
+    /// Requests in one minute, within the plan's
+    #[arg(long, value_name = "N")]
+    pub per_minute: Option<u32>,
+    /// Requests in one day (UTC), within the plan's
+    #[arg(long, value_name = "N")]
+    pub per_day: Option<u32>,
+}
+
+/// The commands of `keys account`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AccountCommand {
+    /// Create an account without keys
+    Create {
+        /// Descriptive name
+        name: String,
+        /// Plan: free, pro, business, or one of the configuration
+        #[arg(long, default_value = "free")]
+        plan: String,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// List the accounts
+    List {
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// Put an account on another plan
+    Plan {
+        /// Id of the account
+        id: i64,
+        /// Name of the plan
+        plan: String,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+}
+
+/// The commands of `keys alias`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AliasCommand {
+    /// Create an alias: /v4/<NAME> then counts for an account
+    Create {
+        /// 3 to 32 of a-z, 0-9 and -
+        name: String,
+        /// Id of the account
+        #[arg(long, value_name = "ID")]
+        account: i64,
+        /// Surfaces that it may be used for, separated by commas
+        #[arg(long, value_delimiter = ',', default_value = "main,rest,opi", value_name = "NAMES")]
+        surfaces: Vec<String>,
+        #[command(flatten)]
+        limits: LimitArguments,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// List the aliases
+    List {
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// Remove an alias at once
+    Remove {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+}
+
+/// The commands of `keys origin`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum OriginCommand {
+    /// Register an origin: its pages then call /v4/api without a key
+    Add {
+        /// `https://app.example.com`, `https://*.example.com` or `http://localhost:3000`
+        origin: String,
+        /// Id of the account
+        #[arg(long, value_name = "ID")]
+        account: i64,
+        /// Serve it without proof that the domain is the account's
+        #[arg(long)]
+        trust: bool,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// Look for the proof of ownership and serve the origin when it is there
+    Verify {
+        /// Id of the origin, as `keys origin list` shows it
+        id: i64,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// List the origins, and what is still to be proved
+    List {
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// Remove an origin at once
+    Remove {
+        /// Id of the origin
+        id: i64,
         #[command(flatten)]
         accounts: AccountsArguments,
     },

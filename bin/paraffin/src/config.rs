@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use figment::Figment;
 use figment::providers::{Env, Format, Toml};
+use paraffin_access::Plans;
 use paraffin_chain::{NodeAuth, NodeConfig};
-use paraffin_gateway::GatewayConfig;
+use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_primitives::Network;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,12 @@ pub(crate) struct Config {
     /// HTTP server.
     #[serde(default)]
     pub gateway: GatewayConfig,
+    /// Who may call beyond the holder of a key in the path.
+    #[serde(default)]
+    pub access: AccessConfig,
+    /// What each plan allows.
+    #[serde(default)]
+    pub plans: Plans,
     /// Index.
     #[serde(default)]
     pub index: IndexSection,
@@ -86,6 +93,9 @@ pub(crate) struct IndexSection {
     /// Where raw transactions come from: `node` asks the node for the bytes, `store` keeps a copy (about the size of the
     /// chain). Absent: `node` on mainnet, `store` elsewhere. Fixed when the store is created.
     pub raw_transactions: Option<RawTransactionsSetting>,
+    /// Whether addresses can be searched by how they begin, about 50 bytes on disk for each address. Absent: off on mainnet,
+    /// on elsewhere. Switched on later, the index catches up before it goes on.
+    pub address_search: Option<bool>,
     /// Time between two questions for a new tip, in milliseconds; absent: 1,000, and 200 on regtest.
     pub poll_milliseconds: Option<u64>,
 }
@@ -98,6 +108,7 @@ impl Default for IndexSection {
             commit_kib: 48 << 10,
             prefetch_blocks: 8,
             raw_transactions: None,
+            address_search: None,
             poll_milliseconds: None,
         }
     }
@@ -140,7 +151,7 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 6] = ["network", "data_dir", "node", "gateway", "index", "log"];
+const SECTIONS: [&str; 8] = ["network", "data_dir", "node", "gateway", "access", "plans", "index", "log"];
 
 /// The configuration cannot be used; the message names the member.
 #[derive(Debug, thiserror::Error)]
@@ -243,6 +254,11 @@ impl Config {
         })
     }
 
+    /// Whether the beginnings of addresses are indexed.
+    pub(crate) fn address_search(&self) -> bool {
+        self.index.address_search.unwrap_or(self.network != Network::Mainnet)
+    }
+
     /// Time between two questions for a new tip.
     pub(crate) fn poll(&self) -> Duration {
         let default = if self.network == Network::Regtest { 200 } else { 1_000 };
@@ -286,11 +302,28 @@ mod tests {
     }
 
     #[test]
+    fn plans_are_changed_and_added_by_name_and_the_others_stay() {
+        let text = "[node]\nurl = \"http://127.0.0.1:8332\"\n[plans.free]\nper_minute = 5\n[plans.team]\nper_day = 9\nkeys_max = 2\n[access]\ntrusted_proxies = [\"10.0.0.0/8\"]";
+        let config: Config = Figment::from(Toml::string(text)).extract().unwrap();
+        let terms = |name: &str| config.plans.terms(&name.parse().unwrap()).unwrap();
+        assert_eq!((terms("free").per_minute, terms("free").per_day), (Some(5), None));
+        assert_eq!((terms("team").per_day, terms("team").keys_max), (Some(9), Some(2)));
+        assert_eq!(terms("pro").per_minute, Some(600));
+        assert_eq!(config.access.trusted_proxies.len(), 1);
+        for bad in
+            ["[plans.Free]\nper_minute = 5", "[plans.free]\nper_hour = 5", "[access]\ntrusted_proxies = [\"proxy\"]"]
+        {
+            let text = format!("[node]\nurl = \"http://127.0.0.1:8332\"\n{bad}");
+            assert!(Figment::from(Toml::string(&text)).extract::<Config>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn the_documented_settings_are_those_of_the_program() {
         let page = page("configuration.md");
         let config: Config = Figment::from(Toml::string("[node]\nurl = \"http://127.0.0.1:8332\"")).extract().unwrap();
         let value = serde_json::to_value(&config).unwrap();
-        for section in ["node", "index", "gateway", "log"] {
+        for section in ["node", "index", "gateway", "access", "log"] {
             for (name, value) in value[section].as_object().unwrap() {
                 let row = page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
                 assert!(row.is_some(), "docs/configuration.md lacks [{section}] {name}");

@@ -6,9 +6,9 @@ mod manifest;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use paraffin_access::{AccessError, ApiKey, KeyStore, NewKey, Plan, SqliteKeyStore};
+use paraffin_access::{AccessError, ApiKey, KeyStore, NewAlias, NewKey, Plan, Plans, SqliteKeyStore};
 use paraffin_devnet::{Devnet, DevnetError, DevnetOptions};
-use paraffin_gateway::GatewayConfig;
+use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_indexer::IndexState;
 use paraffin_primitives::{BlockId, Network};
 
@@ -17,12 +17,16 @@ use crate::config::{Config, IndexSection, LogSection, NodeSection};
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
 use chain_file::ChainFile;
-use manifest::{DevKeys, Manifest, ManifestError};
+use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
 
 /// Longest time for the index to take in the chain before the start counts as failed.
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
 /// Addresses used by the index for nothing but development need little memory.
 const STORE_MEMORY_MIB: u64 = 256;
+/// The alias that `dev` makes, for the account of the business key.
+const ALIAS: &str = "dev-app";
+/// The origin that `dev` registers, for the same account.
+const ORIGIN: &str = "http://localhost:3000";
 
 /// `dev` cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -107,10 +111,11 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let config = config(&folder, &devnet, &arguments);
     let instance = Instance::start(&config, config.gateway.clone()).await?;
     let keys = keys(instance.keys(), earlier.map(|manifest| manifest.keys)).await?;
+    let ways_in = ways_in(instance.keys(), &keys).await?;
     let tip = wait_until_indexed(&instance, &devnet).await?;
 
     let base_url = format!("http://{}", instance.gateway().local_addr());
-    let manifest = Manifest::describe(&base_url, &devnet, tip, &arguments, keys);
+    let manifest = Manifest::describe(&base_url, &devnet, tip, &arguments, keys, ways_in);
     let serving = tokio::spawn(instance.serve(shutdown));
     manifest.write(&folder)?;
     manifest.print(&folder);
@@ -162,6 +167,8 @@ fn config(folder: &Path, devnet: &Devnet, arguments: &DevArguments) -> Config {
             timeout_seconds: 30,
         },
         gateway: GatewayConfig { listen: arguments.listen, ..GatewayConfig::default() },
+        access: AccessConfig::default(),
+        plans: Plans::default(),
         index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },
         log: LogSection::default(),
     }
@@ -175,10 +182,10 @@ async fn keys(store: &SqliteKeyStore, earlier: Option<DevKeys>) -> Result<DevKey
         return Ok(earlier);
     }
     Ok(DevKeys {
-        free: create(store, "dev free", Plan::Free, false, false).await?,
-        pro: create(store, "dev pro", Plan::Pro, false, false).await?,
-        business: create(store, "dev business", Plan::Business, false, true).await?,
-        admin: create(store, "dev admin", Plan::Business, true, true).await?,
+        free: create(store, "dev free", Plan::FREE, false, false).await?,
+        pro: create(store, "dev pro", Plan::PRO, false, false).await?,
+        business: create(store, "dev business", Plan::BUSINESS, false, true).await?,
+        admin: create(store, "dev admin", Plan::BUSINESS, true, true).await?,
     })
 }
 
@@ -199,8 +206,21 @@ async fn create(
     admin: bool,
     management: bool,
 ) -> Result<String, DevError> {
-    let new = NewKey { name: name.to_owned(), plan, admin, management };
+    let new = NewKey { admin, management, ..NewKey::on_plan(name, plan) };
     Ok(store.create(new, "dev", now()).await?.key.reveal())
+}
+
+/// The alias and the origin, of an earlier run or new.
+async fn ways_in(store: &SqliteKeyStore, keys: &DevKeys) -> Result<WaysIn, DevError> {
+    let business: ApiKey = keys.business.parse().map_err(|_| AccessError::NoSuchKey)?;
+    let account = store.authenticate(&business, now()).await?.ok_or(AccessError::NoSuchKey)?.account;
+    if store.find_alias(ALIAS).await?.is_none() {
+        store.create_alias(NewAlias::named(account, ALIAS), "dev", now()).await?;
+    }
+    if store.find_origin(ORIGIN).await?.is_none() {
+        store.register_origin(account, ORIGIN.parse()?, true, "dev", now()).await?;
+    }
+    Ok(WaysIn { alias: ALIAS, origin: ORIGIN })
 }
 
 /// Waits until the index equals the node's chain.

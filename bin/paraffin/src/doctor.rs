@@ -176,7 +176,7 @@ fn check_store(report: &mut Report, config: &Config) {
         report.say(Verdict::Good, "store", "no index yet: `paraffin index` or `paraffin serve` will build it");
         return;
     }
-    match Store::open(&folder, &crate::instance::store_options(config), &crate::instance::schemas()) {
+    match Store::open(&folder, &crate::instance::store_options(config), &crate::instance::schemas(config)) {
         Ok(store) => match store.snapshot().tip() {
             Some(tip) => report.say(Verdict::Good, "store", format_args!("indexed up to block {}", tip.id)),
             None => report.say(Verdict::Good, "store", "empty"),

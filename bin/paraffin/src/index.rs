@@ -71,12 +71,12 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// The module does not exist, `from` is above the tip, or the store or the node failed. Started again it goes on.
 pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result<(), Box<dyn std::error::Error>> {
     let shutdown = shutdown_signal()?;
-    let schema = instance::schemas().into_iter().find(|schema| schema.name == module);
+    let schema = instance::schemas(&config).into_iter().find(|schema| schema.name == module);
     instance::create_folder(&config.data_dir())?;
     let folder = config.data_dir().join("store");
     let store = match schema {
         Some(schema) => {
-            Store::open_for_reindex(&folder, &instance::store_options(&config), &instance::schemas(), schema.id)?
+            Store::open_for_reindex(&folder, &instance::store_options(&config), &instance::schemas(&config), schema.id)?
         }
         None => instance::open_store(&config)?,
     };

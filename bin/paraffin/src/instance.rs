@@ -1,14 +1,17 @@
 //! What `serve`, `index` and `dev` share: the store, the node client and the thread that indexes.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use paraffin_access::{AccessError, KeyStore as _, SqliteKeyStore};
-use paraffin_bitcoin_index::{BitcoinModule, RawTransactions, SCHEMA};
+use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, RawTransactions, SCHEMA};
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
-use paraffin_gateway::{ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, Metrics};
+use paraffin_gateway::{
+    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
+};
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_primitives::Network;
 use paraffin_store::{Module, ModuleError, ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
@@ -57,12 +60,26 @@ pub(crate) fn accounts_file(data_dir: &Path) -> PathBuf {
 
 /// All modules, in the order in which they see a block. A new module is one line here.
 pub(crate) fn modules(config: &Config) -> Vec<Box<dyn Module>> {
-    vec![Box::new(BitcoinModule::new(raw_transactions(config.raw_transactions())))]
+    let mut modules: Vec<Box<dyn Module>> =
+        vec![Box::new(BitcoinModule::new(raw_transactions(config.raw_transactions())))];
+    if config.address_search() {
+        modules.push(Box::new(AddressModule::new(config.network)));
+    }
+    modules
 }
 
 /// The schemas of [`modules`].
-pub(crate) fn schemas() -> Vec<ModuleSchema> {
-    vec![SCHEMA]
+pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
+    let mut schemas = vec![SCHEMA];
+    if config.address_search() {
+        schemas.push(ADDRESSES_SCHEMA);
+    }
+    schemas
+}
+
+/// The keyed surfaces that are part of this build. A new surface is one line here.
+fn keyed_surfaces() -> BTreeMap<KeyedSurface, KeyedHandler> {
+    BTreeMap::from([(KeyedSurface::Esplora, KeyedHandler::esplora()), (KeyedSurface::Reorg, KeyedHandler::reorg())])
 }
 
 const fn raw_transactions(setting: RawTransactionsSetting) -> RawTransactions {
@@ -88,9 +105,17 @@ pub(crate) fn store_options(config: &Config) -> StoreOptions {
 pub(crate) fn open_store(config: &Config) -> Result<Store, InstanceError> {
     let folder = config.data_dir();
     create_folder(&folder)?;
-    let store = Store::open(&folder.join("store"), &store_options(config), &schemas())?;
-    BitcoinModule::new(raw_transactions(config.raw_transactions())).check_settings(&store.snapshot())?;
+    let store = Store::open(&folder.join("store"), &store_options(config), &schemas(config))?;
+    check_settings(config, &store.snapshot())?;
     Ok(store)
+}
+
+/// Compares the settings that are fixed when a store is created with the configuration.
+///
+/// # Errors
+/// They differ, or the store cannot be read.
+pub(crate) fn check_settings(config: &Config, snapshot: &Snapshot) -> Result<(), InstanceError> {
+    Ok(BitcoinModule::new(raw_transactions(config.raw_transactions())).check_settings(snapshot)?)
 }
 
 /// Creates the data folder.
@@ -262,7 +287,7 @@ impl Instance {
     /// See [`InstanceError`].
     pub(crate) async fn start(config: &Config, gateway: GatewayConfig) -> Result<Self, InstanceError> {
         let store = open_store(config)?;
-        let keys = Arc::new(SqliteKeyStore::open(&accounts_file(&config.data_dir())).await?);
+        let keys = Arc::new(SqliteKeyStore::open_with(&accounts_file(&config.data_dir()), config.plans.clone()).await?);
         let client = NodeClient::new(config.node_config())?;
         let indexing = Indexing::start(config, &store, &client, FollowOptions::default())?;
         let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
@@ -270,7 +295,10 @@ impl Instance {
             chain: Arc::new(chain),
             node: Arc::new(client),
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
-            keyed: std::collections::BTreeMap::new(),
+            windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
+            plans: config.plans.clone(),
+            access: config.access.clone(),
+            keyed: keyed_surfaces(),
             metrics: Metrics::default(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;

@@ -1,17 +1,19 @@
 //! `paraffin keys`: the keys of an instance on this machine, running or not.
 
+mod other;
+
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use paraffin_access::{
-    AccessError, ApiKey, CreatedKey, KeyId, KeyRecord, KeySelector, KeyStore, NewKey, ParsePlanError, SqliteKeyStore,
-    UnixMillis,
+    AccessError, AccountId, ApiKey, CreatedKey, KeyId, KeyRecord, KeySelector, KeyStore, NewKey, OwnershipProver,
+    ParsePlanError, Plans, SqliteKeyStore, UnixMillis, WindowLimits,
 };
 use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::command_line::{AccountsArguments, KeysCommand};
+use crate::command_line::{AccountsArguments, KeysCommand, LimitArguments};
 use crate::config::{Config, ConfigError};
 
 /// Who changes keys, for the audit log.
@@ -52,9 +54,13 @@ pub(crate) fn now() -> UnixMillis {
 /// See [`KeysError`].
 pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
     match command {
-        KeysCommand::Create { name, plan, admin, accounts } => {
+        KeysCommand::Create { name, plan, account, admin, management, limits, accounts } => {
             let store = open(&accounts, true).await?;
-            let new = NewKey { name, plan: plan.parse()?, admin, management: false };
+            let new = match account {
+                Some(account) => NewKey::in_account(name, AccountId(account)),
+                None => NewKey::on_plan(name, plan.parse()?),
+            };
+            let new = NewKey { limits: limits.into(), admin, management, ..new };
             show_once(&store.create(new, ACTOR, now()).await?);
             store.close().await?;
         }
@@ -71,6 +77,8 @@ pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
         KeysCommand::Revoke { id, accounts } => {
             let store = open(&accounts, false).await?;
             let record = store.revoke(selector(&id)?, ACTOR, now()).await?;
+            // "Revoked" is said when it is true for every process that serves.
+            store.settle().await?;
             println!("key {} ({}) is revoked", record.id, record.name);
             store.close().await?;
         }
@@ -80,6 +88,20 @@ pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
             show_once(&store.reroll(selector(&id)?, grace, ACTOR, now()).await?);
             if grace_seconds > 0 {
                 eprintln!("the old key works for another {grace_seconds} s");
+            } else {
+                store.settle().await?;
+                eprintln!("the old key is revoked");
+            }
+            store.close().await?;
+        }
+        KeysCommand::Account(command) => other::account(command).await?,
+        KeysCommand::Alias(command) => other::alias(command).await?,
+        KeysCommand::Origin(command) => other::origin(command).await?,
+        KeysCommand::Audit { limit, accounts } => {
+            let store = open(&accounts, false).await?;
+            for row in store.audit(limit).await? {
+                let at = time_text(Some(row.at)).unwrap_or_default();
+                println!("{at}  {:<14} {:<9} {:<12} {}", row.actor, row.action, row.subject, row.detail);
             }
             store.close().await?;
         }
@@ -88,9 +110,12 @@ pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
 }
 
 async fn open(accounts: &AccountsArguments, create: bool) -> Result<SqliteKeyStore, KeysError> {
-    let folder = match (&accounts.data_dir, &accounts.config) {
-        (Some(folder), _) => folder.clone(),
-        (None, Some(file)) => Config::load(file)?.data_dir(),
+    let (folder, plans) = match (&accounts.data_dir, &accounts.config) {
+        (Some(folder), _) => (folder.clone(), Plans::default()),
+        (None, Some(file)) => {
+            let config = Config::load(file)?;
+            (config.data_dir(), config.plans)
+        }
         (None, None) => return Err(KeysError::NoInstance),
     };
     let file = crate::instance::accounts_file(&folder);
@@ -100,7 +125,19 @@ async fn open(accounts: &AccountsArguments, create: bool) -> Result<SqliteKeySto
     if create {
         std::fs::create_dir_all(&folder).map_err(|_| KeysError::NotAnInstance(folder))?;
     }
-    Ok(SqliteKeyStore::open(&file).await?)
+    Ok(SqliteKeyStore::open_with(&file, plans).await?)
+}
+
+impl From<LimitArguments> for WindowLimits {
+    fn from(arguments: LimitArguments) -> Self {
+        Self { per_minute: arguments.per_minute, per_day: arguments.per_day }
+    }
+}
+
+/// What the configuration asks of owners of domains; the defaults without one.
+fn prover(accounts: &AccountsArguments) -> Result<OwnershipProver, KeysError> {
+    let settings = accounts.config.as_deref().map(Config::load).transpose()?;
+    Ok(OwnershipProver::new(settings.map_or_else(Default::default, |config| config.access.proof)))
 }
 
 fn selector(text: &str) -> Result<KeySelector, KeysError> {
@@ -129,13 +166,18 @@ fn print_json(records: &[KeyRecord]) {
         .map(|record| {
             json!({
                 "id": record.id.to_string(),
+                "account": record.account.to_string(),
                 "name": record.name,
                 "prefix": record.prefix,
                 "admin": record.admin,
+                "management": record.management,
                 "plan": record.plan.name(),
+                "perMinute": record.limits.per_minute,
+                "perDay": record.limits.per_day,
                 "createdAt": time_text(Some(record.created_at)),
                 "lastUsedAt": time_text(record.last_used_at),
                 "requestCount": record.request_count,
+                "expiresAt": time_text(record.expires_at),
                 "revokedAt": time_text(record.revoked_at),
             })
         })
@@ -145,8 +187,8 @@ fn print_json(records: &[KeyRecord]) {
 
 fn print_table(records: &[KeyRecord]) {
     println!(
-        "{:<6} {:<6} {:<9} {:<6} {:>10}  {:<20}  {:<9} name",
-        "id", "key", "plan", "admin", "requests", "last used", "state"
+        "{:<6} {:<7} {:<6} {:<9} {:<6} {:>10}  {:<20}  {:<9} name",
+        "id", "account", "key", "plan", "admin", "requests", "last used", "state"
     );
     for record in records {
         let state = if record.revoked_at.is_some() {
@@ -157,8 +199,9 @@ fn print_table(records: &[KeyRecord]) {
             "expired"
         };
         println!(
-            "{:<6} {:<6} {:<9} {:<6} {:>10}  {:<20}  {:<9} {}",
+            "{:<6} {:<7} {:<6} {:<9} {:<6} {:>10}  {:<20}  {:<9} {}",
             record.id.to_string(),
+            record.account.to_string(),
             format!("{}…", record.prefix),
             record.plan.name(),
             if record.admin { "yes" } else { "no" },

@@ -14,18 +14,20 @@ mod log;
 mod progress;
 mod replay;
 mod serve;
+mod snapshot;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use command_line::{Command, CommandLine};
+use command_line::{Command, CommandLine, SnapshotCommand};
 use config::{Config, LogSection};
 
 /// Code when a command failed.
 const FAILED: u8 = 1;
 
 fn main() -> ExitCode {
+    log::hush_panics();
     let command_line = CommandLine::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("paraffin").build() {
         Ok(runtime) => runtime,
@@ -78,6 +80,18 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
             log::start(&config.log);
             index::reindex(config, arguments.module, arguments.from).await?;
         }
+        Command::Snapshot(arguments) => match arguments.command {
+            SnapshotCommand::Export { config, file } => {
+                let config = Config::load(&config.config)?;
+                log::start(&config.log);
+                snapshot::export(&config, &file)?;
+            }
+            SnapshotCommand::Import { config, file } => {
+                let config = Config::load(&config.config)?;
+                log::start(&config.log);
+                snapshot::import(&config, &file)?;
+            }
+        },
         Command::Doctor(arguments) => {
             let config = Config::load(&arguments.config)?;
             return Ok(if doctor::run(&config).await { ExitCode::SUCCESS } else { ExitCode::from(FAILED) });

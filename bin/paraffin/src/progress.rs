@@ -107,7 +107,8 @@ fn describe(status: &IndexStatus, progress: &Progress) -> String {
     )
 }
 
-fn duration_text(duration: Duration) -> String {
+/// `59 s`, `10 min`, `26 h 01 min`.
+pub(crate) fn duration_text(duration: Duration) -> String {
     let minutes = duration.as_secs() / 60;
     match minutes {
         0 => format!("{} s", duration.as_secs()),

@@ -188,7 +188,7 @@ fn index_run(folder: &Path, network: Network, run: &[ConnectedBlock]) -> Result<
     std::fs::create_dir_all(&folder)
         .map_err(|source| ReplayError::File { file: folder.display().to_string(), source })?;
     let options = StoreOptions { network, undo_blocks: Some(0), memory_bytes: STORE_MEMORY };
-    let store = Store::open(&folder.join("store"), &options, &crate::instance::schemas())?;
+    let store = Store::open(&folder.join("store"), &options, &[paraffin_bitcoin_index::SCHEMA])?;
     let bitcoin = BitcoinModule::with_options(Options {
         raw_transactions: RawTransactions::Store,
         missing_prevouts: MissingPrevouts::Tolerate,

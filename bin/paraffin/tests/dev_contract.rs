@@ -202,3 +202,30 @@ fn blocks_mined_in_one_run_are_there_in_the_next() {
     assert_eq!(http::result(&address(&again), "/v4/jsonrpc", "btc_getblockcount", json!([])), json!(125));
     assert!(process.terminate(STOPPED).success());
 }
+
+#[test]
+fn without_a_folder_everything_is_temporary_and_removed_at_the_end() {
+    let listen = format!("127.0.0.1:{}", free_port());
+    let mut process = Running::start(paraffin().args(["dev", "--blocks", "110", "--listen", &listen]));
+    process.wait_for_output("ready", READY);
+    let output = process.output();
+    let line = output.lines().find(|line| line.trim_end().ends_with("dev.json")).unwrap();
+    let manifest = Path::new(line.split_whitespace().last().unwrap()).to_owned();
+    assert!(manifest.is_file(), "{line}");
+    assert!(process.terminate(STOPPED).success());
+    assert!(!manifest.parent().unwrap().exists());
+}
+
+#[test]
+fn an_interval_mines_blocks_with_traffic_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut process, dev) = start(folder.path(), &["--blocks", "120", "--interval", "1"]);
+    let address = address(&dev);
+    let transactions = wait_for("a block with traffic", Duration::from_secs(20), || {
+        let tip = http::call(&address, "/v4/jsonrpc", "btc_getbestblockhash", json!([]))["result"].clone();
+        let block = http::call(&address, "/v4/jsonrpc", "esplora_block", json!([tip]))["result"].clone();
+        (block["height"].as_u64()? > 121).then(|| block["tx_count"].as_u64()).flatten().filter(|count| *count > 1)
+    });
+    assert!(transactions > 1);
+    assert!(process.terminate(STOPPED).success());
+}

@@ -1,4 +1,4 @@
-//! `paraffin serve` beside a real Bitcoin Core: import, live blocks, reorgs, and a node that stops and comes back.
+//! `paraffin serve` beside a node, a real Bitcoin Core and the devnet alike: import, live blocks, reorgs, and a node that stops and comes back.
 
 mod support;
 
@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::bitcoind::Bitcoind;
+use support::devnet::DevnetNode;
+use support::node::TestNode;
 use support::process::{Running, paraffin, write_config};
 use support::{free_port, http, wait_for};
 
@@ -18,7 +20,7 @@ struct Instance {
     process: Running,
 }
 
-fn serve(node: &Bitcoind) -> Instance {
+fn serve(node: &dyn TestNode) -> Instance {
     let folder = tempfile::tempdir().unwrap();
     let address = format!("127.0.0.1:{}", free_port());
     let config = write_config(
@@ -45,7 +47,7 @@ fn health(address: &str) -> (u16, Value) {
 }
 
 /// The answers must equal what the node itself says about its chain.
-fn assert_equal_to_node(node: &Bitcoind, address: &str) {
+fn assert_equal_to_node(node: &dyn TestNode, address: &str) {
     let tip = node.rpc("getbestblockhash", json!([]));
     let count = node.rpc("getblockcount", json!([])).as_u64().unwrap();
     wait_for("the index to reach the node's tip", Duration::from_secs(30), || {
@@ -91,7 +93,7 @@ fn balance(address: &str, of: &str) -> u64 {
 }
 
 /// What coinbases of the whole chain paid to `of`, recomputed from the node's blocks.
-fn mined_to(node: &Bitcoind, of: &str) -> u64 {
+fn mined_to(node: &dyn TestNode, of: &str) -> u64 {
     let count = node.rpc("getblockcount", json!([])).as_u64().unwrap();
     (1..=count)
         .map(|height| {
@@ -112,18 +114,27 @@ fn mined_to(node: &Bitcoind, of: &str) -> u64 {
 }
 
 #[test]
-fn follows_a_real_node_through_import_live_blocks_reorgs_and_a_restart() {
+fn follows_a_real_bitcoind_through_import_live_blocks_reorgs_and_a_restart() {
     let Some(mut node) = Bitcoind::start() else { return };
+    follow_through_everything(&mut node);
+}
+
+#[test]
+fn follows_the_devnet_through_import_live_blocks_reorgs_and_a_restart() {
+    follow_through_everything(&mut DevnetNode::start());
+}
+
+fn follow_through_everything(node: &mut dyn TestNode) {
     node.mine(120, ADDRESS_A);
-    let mut instance = serve(&node);
+    let mut instance = serve(node);
     let address = instance.address.clone();
 
     // Import, then live blocks.
-    assert_equal_to_node(&node, &address);
-    assert_eq!(balance(&address, ADDRESS_A), mined_to(&node, ADDRESS_A));
+    assert_equal_to_node(node, &address);
+    assert_eq!(balance(&address, ADDRESS_A), mined_to(node, ADDRESS_A));
     node.mine(3, ADDRESS_B);
-    assert_equal_to_node(&node, &address);
-    assert_eq!(balance(&address, ADDRESS_B), mined_to(&node, ADDRESS_B));
+    assert_equal_to_node(node, &address);
+    assert_eq!(balance(&address, ADDRESS_B), mined_to(node, ADDRESS_B));
 
     // Reorgs of depth 1 and 10: the branch that wins pays another address.
     for depth in [1_u64, 10] {
@@ -131,18 +142,18 @@ fn follows_a_real_node_through_import_live_blocks_reorgs_and_a_restart() {
         let fork = node.rpc("getblockhash", json!([count - depth + 1]));
         node.rpc("invalidateblock", json!([fork]));
         node.mine(u32::try_from(depth).unwrap() + 1, ADDRESS_A);
-        assert_equal_to_node(&node, &address);
-        assert_eq!(balance(&address, ADDRESS_A), mined_to(&node, ADDRESS_A), "depth {depth}");
-        assert_eq!(balance(&address, ADDRESS_B), mined_to(&node, ADDRESS_B), "depth {depth}");
+        assert_equal_to_node(node, &address);
+        assert_eq!(balance(&address, ADDRESS_A), mined_to(node, ADDRESS_A), "depth {depth}");
+        assert_eq!(balance(&address, ADDRESS_B), mined_to(node, ADDRESS_B), "depth {depth}");
     }
 
     // A chain that only becomes shorter is followed, too.
     let count = node.rpc("getblockcount", json!([])).as_u64().unwrap();
     let top = node.rpc("getblockhash", json!([count]));
     node.rpc("invalidateblock", json!([top]));
-    assert_equal_to_node(&node, &address);
+    assert_equal_to_node(node, &address);
     node.rpc("reconsiderblock", json!([top]));
-    assert_equal_to_node(&node, &address);
+    assert_equal_to_node(node, &address);
 
     // The node goes away: reads go on, health says so, methods that need the node fail clearly.
     let tip = node.rpc("getbestblockhash", json!([]));
@@ -164,7 +175,7 @@ fn follows_a_real_node_through_import_live_blocks_reorgs_and_a_restart() {
     // It comes back and goes on.
     node.launch();
     node.mine(2, ADDRESS_B);
-    assert_equal_to_node(&node, &address);
+    assert_equal_to_node(node, &address);
     wait_for("health to be good again", Duration::from_secs(30), || {
         (health(&address).1["status"] == "ok").then_some(())
     });

@@ -1,36 +1,63 @@
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use parking_lot::Mutex;
 
-use crate::{KeyDigest, KeyRecord};
+use crate::{AliasRecord, KeyDigest, KeyRecord, OriginRecord};
 
-/// Records kept at most; beyond that the cache starts anew.
+/// Records kept at most in one cache; beyond that it starts anew.
 const RECORDS_MAX: usize = 100_000;
 
-/// Records of keys that were found, valid until anything about any key changes.
+/// What this process knows of the store, valid until anything changes about who may call.
 #[derive(Default)]
-pub(crate) struct RecordCache(Mutex<Inner>);
+pub(crate) struct Known {
+    pub(crate) keys: RecordCache<KeyDigest, KeyRecord>,
+    pub(crate) aliases: RecordCache<String, AliasRecord>,
+    /// By `Origin`, not by pattern.
+    pub(crate) origins: RecordCache<String, OriginRecord>,
+}
 
-#[derive(Default)]
-struct Inner {
-    records: HashMap<KeyDigest, KeyRecord>,
+impl Known {
+    /// Forgets everything; called after a change has been committed.
+    pub(crate) fn invalidate(&self) {
+        self.keys.invalidate();
+        self.aliases.invalidate();
+        self.origins.invalidate();
+    }
+}
+
+/// Records that were found; what was not found is asked for again each time, so that an unknown name costs no memory.
+pub(crate) struct RecordCache<K, V>(Mutex<Inner<K, V>>);
+
+struct Inner<K, V> {
+    records: HashMap<K, V>,
     generation: u64,
 }
 
+impl<K, V> Default for RecordCache<K, V> {
+    fn default() -> Self {
+        Self(Mutex::new(Inner { records: HashMap::new(), generation: 0 }))
+    }
+}
+
 /// State of the cache before a look-up; see [`RecordCache::insert`].
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Generation(u64);
 
-impl RecordCache {
+impl<K: Eq + Hash, V: Clone> RecordCache<K, V> {
     /// The record, or the generation that an [`RecordCache::insert`] after the look-up has to name.
-    pub(crate) fn get(&self, digest: &KeyDigest) -> Result<KeyRecord, Generation> {
+    pub(crate) fn get<Q>(&self, name: &Q) -> Result<V, Generation>
+    where
+        K: std::borrow::Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
         let inner = self.0.lock();
-        inner.records.get(digest).cloned().ok_or(Generation(inner.generation))
+        inner.records.get(name).cloned().ok_or(Generation(inner.generation))
     }
 
     /// Keeps a record unless something changed since `generation`: a key revoked between the look-up and now
     /// must not come back.
-    pub(crate) fn insert(&self, digest: KeyDigest, record: KeyRecord, generation: Generation) {
+    pub(crate) fn insert(&self, name: K, record: V, generation: Generation) {
         let mut inner = self.0.lock();
         if inner.generation != generation.0 {
             return;
@@ -38,11 +65,17 @@ impl RecordCache {
         if inner.records.len() >= RECORDS_MAX {
             inner.records.clear();
         }
-        inner.records.insert(digest, record);
+        inner.records.insert(name, record);
     }
 
-    /// Forgets everything; called after a change has been committed.
-    pub(crate) fn invalidate(&self) {
+    /// Forgets one record.
+    pub(crate) fn remove(&self, name: &K) -> Generation {
+        let mut inner = self.0.lock();
+        inner.records.remove(name);
+        Generation(inner.generation)
+    }
+
+    fn invalidate(&self) {
         let mut inner = self.0.lock();
         inner.records.clear();
         inner.generation += 1;
@@ -52,32 +85,20 @@ impl RecordCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{KeyId, Plan};
 
     #[test]
     fn a_record_read_before_a_change_is_not_kept_after_it() {
-        let record = KeyRecord {
-            id: KeyId(1),
-            name: "n".into(),
-            prefix: "0000".into(),
-            plan: Plan::Free,
-            admin: false,
-            management: false,
-            created_at: 0,
-            last_used_at: None,
-            request_count: 0,
-            expires_at: None,
-            revoked_at: None,
-        };
-        let cache = RecordCache::default();
-        let digest = KeyDigest([0; 32]);
-        let Err(before) = cache.get(&digest) else { panic!("empty cache") };
+        let cache = RecordCache::<String, u32>::default();
+        let before = cache.get("a").unwrap_err();
         cache.invalidate();
-        cache.insert(digest, record.clone(), before);
-        let Err(now) = cache.get(&digest) else { panic!("a stale record was kept") };
-        cache.insert(digest, record.clone(), now);
-        assert!(cache.get(&digest).is_ok());
+        cache.insert("a".to_owned(), 1, before);
+        let now = cache.get("a").expect_err("a stale record was kept");
+        cache.insert("a".to_owned(), 1, now);
+        assert_eq!(cache.get("a"), Ok(1));
+        cache.remove(&"a".to_owned());
+        assert!(cache.get("a").is_err());
+        cache.insert("a".to_owned(), 1, now);
         cache.invalidate();
-        assert!(cache.get(&digest).is_err());
+        assert!(cache.get("a").is_err());
     }
 }

@@ -1,3 +1,5 @@
+use crate::Plan;
+
 /// Why an operation on the key store did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
@@ -24,6 +26,50 @@ pub enum AccessError {
     /// The key is revoked or has expired, so it cannot be rerolled.
     #[error("the key is no longer active: create a new one")]
     Inactive,
+    /// No account has that number.
+    #[error("no such account")]
+    NoSuchAccount,
+    /// No alias has that name.
+    #[error("no such alias")]
+    NoSuchAlias,
+    /// No registered origin has that number or pattern.
+    #[error("no such origin")]
+    NoSuchOrigin,
+    /// The plan of the account allows no further key.
+    #[error("the plan of this account allows {max} active keys: revoke one first, or change the plan")]
+    KeyLimit {
+        /// Keys that the plan allows.
+        max: u32,
+    },
+    /// Nobody configured that plan.
+    #[error("unknown plan `{plan}`: the configured plans are {known}")]
+    UnknownPlan {
+        /// The name given.
+        plan: Plan,
+        /// All names.
+        known: String,
+    },
+    /// A limit is zero or too large.
+    #[error("a limit is a number from 1 to 2147483646; leave it out for none")]
+    InvalidLimit,
+    /// The text cannot be an alias.
+    #[error("an alias has 3 to 32 characters of a-z, 0-9 and -, is no reserved word and does not look like a key")]
+    InvalidAlias,
+    /// Another alias has that name.
+    #[error("this alias is taken")]
+    AliasTaken,
+    /// An alias names no surface, or one that does not exist.
+    #[error("an alias allows at least one of: {}", crate::ALIAS_SURFACES.join(", "))]
+    InvalidSurface,
+    /// The text cannot be an origin.
+    #[error("not an origin such as https://app.example.com, https://*.example.com or http://localhost:3000: {0}")]
+    InvalidOrigin(&'static str),
+    /// The account has registered this origin, or another one has proved that it owns it.
+    #[error("this origin is registered already")]
+    OriginTaken,
+    /// The owner of the domain has not shown the token.
+    #[error("the token was found neither in DNS nor on the web server of the domain: {0}")]
+    NotProved(String),
     /// The operating system gave no random bytes.
     #[error("no random bytes from the operating system: {0}")]
     NoRandomness(String),

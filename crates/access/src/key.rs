@@ -1,7 +1,9 @@
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq as _;
 
 use crate::AccessError;
 
@@ -16,8 +18,33 @@ const KEY_BYTES: usize = 16;
 pub struct ApiKey([u8; KEY_BYTES]);
 
 /// SHA-256 of a key's 32 lower-case hex digits: all that is ever stored of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+///
+/// Two of them are compared in a time that does not depend on where they differ.
+#[derive(Debug, Clone, Copy)]
 pub struct KeyDigest(pub [u8; 32]);
+
+impl KeyDigest {
+    /// The first bytes, by which a digest is looked up before it is compared as a whole. They say nothing about the key.
+    pub(crate) fn tag(&self) -> [u8; 8] {
+        let mut tag = [0; 8];
+        tag.copy_from_slice(&self.0[..8]);
+        tag
+    }
+}
+
+impl PartialEq for KeyDigest {
+    fn eq(&self, other: &Self) -> bool {
+        bool::from(self.0.ct_eq(&other.0))
+    }
+}
+
+impl Eq for KeyDigest {}
+
+impl Hash for KeyDigest {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.tag().hash(state);
+    }
+}
 
 /// The text is not 32 hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -123,6 +150,17 @@ mod tests {
     fn debug_shows_four_digits_only() {
         let key: ApiKey = "0123456789abcdef0123456789abcdef".parse().unwrap();
         assert_eq!(format!("{key:?}"), "ApiKey(0123…)");
+    }
+
+    #[test]
+    fn digests_with_the_same_beginning_are_told_apart_at_every_byte() {
+        let digest = "0123456789abcdef0123456789abcdef".parse::<ApiKey>().unwrap().digest();
+        assert_eq!(digest, KeyDigest(digest.0));
+        for at in 0..32 {
+            let mut other = digest;
+            other.0[at] ^= 1;
+            assert_ne!(other, digest, "byte {at}");
+        }
     }
 
     proptest! {

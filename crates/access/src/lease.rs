@@ -6,7 +6,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
 
 use crate::AccessError;
-use crate::cache::RecordCache;
+use crate::cache::Known;
 
 /// How long this process may answer from what it knows without having asked the store. A change made by another process
 /// is seen within this time (`decisions` 2.4).
@@ -49,7 +49,7 @@ impl Lease {
     }
 
     /// Answers at once while the lease is held; otherwise asks the store.
-    pub(crate) async fn ensure(&self, cache: &RecordCache) -> Result<(), AccessError> {
+    pub(crate) async fn ensure(&self, cache: &Known) -> Result<(), AccessError> {
         if self.is_held() {
             return Ok(());
         }
@@ -65,16 +65,12 @@ impl Lease {
     }
 
     /// Asks the store whatever the state of the lease.
-    pub(crate) async fn renew(&self, cache: &RecordCache) -> Result<(), AccessError> {
+    pub(crate) async fn renew(&self, cache: &Known) -> Result<(), AccessError> {
         let mut connection = self.connection.lock().await;
         self.renew_with(&mut connection, cache).await
     }
 
-    async fn renew_with(
-        &self,
-        connection: &mut Option<SqliteConnection>,
-        cache: &RecordCache,
-    ) -> Result<(), AccessError> {
+    async fn renew_with(&self, connection: &mut Option<SqliteConnection>, cache: &Known) -> Result<(), AccessError> {
         let started = Instant::now();
         let read = tokio::time::timeout(RENEWAL_TIMEOUT, self.read_version(connection)).await;
         let read = read.unwrap_or_else(|_| Err(AccessError::Unavailable("it does not answer".to_owned())));

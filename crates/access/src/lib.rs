@@ -1,23 +1,41 @@
-//! Who may call: API keys, their plans, their use, and the audit log of every change.
+//! Who may call, and how much: accounts, API keys, aliases, browser origins, their plans and windows, their use, and the
+//! audit log of every change.
 //!
 //! Invariant: only digests of keys are stored, and where the store cannot be consulted nobody is let in.
 #![forbid(unsafe_code)]
 
+mod alias;
 mod cache;
 mod error;
 mod key;
 mod lease;
 mod migrations;
+mod origin;
+mod plan;
+mod proof;
 mod record;
 mod sqlite;
 mod store;
+mod subject;
+mod throttle;
 mod usage;
+mod windows;
 
+pub use alias::{
+    ALIAS_SURFACES, ALIAS_SURFACES_DEFAULT, AliasId, AliasRecord, NewAlias, RESERVED_WORDS, is_alias_name,
+};
 pub use error::AccessError;
 pub use key::{ApiKey, KeyDigest, ParseApiKeyError};
 pub use lease::LEASE;
+pub use origin::{OriginId, OriginPattern, OriginRecord};
+pub use plan::{ParsePlanError, Plan, PlanTerms, Plans, WindowLimits};
+pub use proof::{OwnershipProver, ProofSettings};
 pub use record::{
-    AuditRow, CreatedKey, KeyId, KeyRecord, KeySelector, NAME_CHARS_MAX, NewKey, ParsePlanError, Plan, UnixMillis,
+    AccountId, AccountRecord, AuditRow, CreatedKey, KeyId, KeyOwner, KeyRecord, KeySelector, NAME_CHARS_MAX, NewKey,
+    UnixMillis,
 };
 pub use sqlite::SqliteKeyStore;
 pub use store::{AccessFuture, KeyStore};
+pub use subject::{ClientNet, Subject, Used};
+pub use throttle::{Reservation, Throttle, ThrottleSettings};
+pub use windows::{Decision, UNLIMITED, WindowTable, Windows};

@@ -3,7 +3,8 @@ use sqlx::{Connection as _, Row as _, SqliteConnection};
 use crate::AccessError;
 
 /// Applied in order; number 1 is the first. An entry that has been released never changes.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_keys.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001_keys.sql"), include_str!("../migrations/0002_accounts_aliases_origins.sql")];
 
 /// Brings the store to the newest schema; every step is one transaction.
 pub(crate) async fn migrate(connection: &mut SqliteConnection) -> Result<(), AccessError> {

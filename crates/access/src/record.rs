@@ -3,7 +3,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AccessError, ApiKey};
+use crate::windows::UNLIMITED;
+use crate::{AccessError, ApiKey, Plan, WindowLimits};
 
 /// A point in time, milliseconds since the Unix epoch. Passed in by the caller.
 pub type UnixMillis = i64;
@@ -22,46 +23,37 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// The plan of a key (seed A, Limits).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Plan {
-    /// 60 requests a minute, 1,000 a day.
-    Free,
-    /// 600 requests a minute, 50,000 a day.
-    Pro,
-    /// Unlimited.
-    Business,
-}
+/// Number of an account; never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AccountId(pub i64);
 
-/// The text names no plan.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown plan: use free, pro or business")]
-pub struct ParsePlanError;
-
-impl Plan {
-    /// Lower-case name in the store, in configuration and in answers.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Free => "free",
-            Self::Pro => "pro",
-            Self::Business => "business",
-        }
-    }
-}
-
-impl fmt::Display for Plan {
+impl fmt::Display for AccountId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
+        self.0.fmt(formatter)
     }
 }
 
-impl FromStr for Plan {
-    type Err = ParsePlanError;
+/// One account: whoever has keys, aliases and origins under one plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountRecord {
+    /// Number of the account.
+    pub id: AccountId,
+    /// Free text, with the rules of a key's name.
+    pub name: String,
+    /// Its plan.
+    pub plan: Plan,
+    /// When it was made.
+    pub created_at: UnixMillis,
+}
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Free, Self::Pro, Self::Business].into_iter().find(|plan| plan.name() == text).ok_or(ParsePlanError)
-    }
+/// Whose a new key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyOwner {
+    /// A new account with the key's name and this plan.
+    NewAccount(Plan),
+    /// An account that exists; its plan says how many keys it may have.
+    Account(AccountId),
 }
 
 /// What a new key is to be.
@@ -69,8 +61,10 @@ impl FromStr for Plan {
 pub struct NewKey {
     /// Free text, 1 to [`NAME_CHARS_MAX`] characters without control characters.
     pub name: String,
-    /// Its plan.
-    pub plan: Plan,
+    /// Whose it is, and with that its plan.
+    pub owner: KeyOwner,
+    /// Its own limits, within those of the plan.
+    pub limits: WindowLimits,
     /// May it do admin operations (ingest, observe, attest)?
     pub admin: bool,
     /// May it create and revoke keys through the API?
@@ -78,18 +72,43 @@ pub struct NewKey {
 }
 
 impl NewKey {
-    /// A key of the Free plan without any extra right.
+    /// A key in a new account of the Free plan, without any extra right.
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into(), plan: Plan::Free, admin: false, management: false }
+        Self::on_plan(name, Plan::FREE)
+    }
+
+    /// A key in a new account of a plan, without any extra right.
+    pub fn on_plan(name: impl Into<String>, plan: Plan) -> Self {
+        Self::owned_by(name, KeyOwner::NewAccount(plan))
+    }
+
+    /// A key of an account that exists, without any extra right.
+    pub fn in_account(name: impl Into<String>, account: AccountId) -> Self {
+        Self::owned_by(name, KeyOwner::Account(account))
+    }
+
+    fn owned_by(name: impl Into<String>, owner: KeyOwner) -> Self {
+        Self { name: name.into(), owner, limits: WindowLimits::NONE, admin: false, management: false }
     }
 
     pub(crate) fn check(&self) -> Result<(), AccessError> {
-        let length = self.name.chars().take(NAME_CHARS_MAX + 1).count();
-        if length == 0 || length > NAME_CHARS_MAX || self.name.chars().any(char::is_control) {
-            return Err(AccessError::InvalidName);
-        }
-        Ok(())
+        check_name(&self.name)?;
+        check_limits(self.limits)
     }
+}
+
+pub(crate) fn check_name(name: &str) -> Result<(), AccessError> {
+    let length = name.chars().take(NAME_CHARS_MAX + 1).count();
+    if length == 0 || length > NAME_CHARS_MAX || name.chars().any(char::is_control) {
+        return Err(AccessError::InvalidName);
+    }
+    Ok(())
+}
+
+/// A limit of zero would be a revocation that nobody finds.
+pub(crate) fn check_limits(limits: WindowLimits) -> Result<(), AccessError> {
+    let valid = |limit: Option<u32>| limit.is_none_or(|limit| (1..UNLIMITED).contains(&limit));
+    if valid(limits.per_minute) && valid(limits.per_day) { Ok(()) } else { Err(AccessError::InvalidLimit) }
 }
 
 /// One key as lists show it; the key itself is not known to anyone but its owner.
@@ -97,12 +116,16 @@ impl NewKey {
 pub struct KeyRecord {
     /// Number of the key.
     pub id: KeyId,
+    /// Its account.
+    pub account: AccountId,
     /// Free text given at creation.
     pub name: String,
     /// First four hex digits of the key.
     pub prefix: String,
-    /// Its plan.
+    /// Plan of its account.
     pub plan: Plan,
+    /// Its own limits.
+    pub limits: WindowLimits,
     /// Admin flag.
     pub admin: bool,
     /// May manage keys through the API.
@@ -165,9 +188,9 @@ pub struct AuditRow {
     pub at: UnixMillis,
     /// Who: `cli`, `dev`, or `key:<id>`.
     pub actor: String,
-    /// What: `create`, `revoke`, `reroll`.
+    /// What: `create`, `revoke`, `reroll`, `plan`, `register`, `verify`, `remove`.
     pub action: String,
-    /// On what: `key:<id>`.
+    /// On what: `account:<id>`, `key:<id>`, `alias:<id>`, `origin:<id>`.
     pub subject: String,
     /// Further words, never a key.
     pub detail: String,
@@ -192,6 +215,13 @@ mod tests {
         ] {
             assert_eq!(NewKey::named(name.clone()).check().is_ok(), accepted, "{name:?}");
         }
+    }
+
+    #[test]
+    fn a_limit_of_zero_is_refused() {
+        let with = |per_minute, per_day| check_limits(WindowLimits { per_minute, per_day }).is_ok();
+        assert!(with(None, None) && with(Some(1), Some(UNLIMITED - 1)));
+        assert!(!with(Some(0), None) && !with(None, Some(0)) && !with(Some(UNLIMITED), None));
     }
 
     #[test]

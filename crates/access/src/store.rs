@@ -2,23 +2,51 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::{AccessError, ApiKey, AuditRow, CreatedKey, KeyId, KeyRecord, KeySelector, NewKey, UnixMillis};
+use crate::{
+    AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, CreatedKey, KeyRecord, KeySelector, NewAlias,
+    NewKey, OriginId, OriginPattern, OriginRecord, Plan, UnixMillis, Used,
+};
 
 /// What the methods of [`KeyStore`] answer.
 pub type AccessFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, AccessError>> + Send + 'a>>;
 
-/// The key store as the gateway sees it; an engine shared by several gateways can stand behind it.
+/// The key store as the gateway and the console see it; an engine shared by several gateways can stand behind it.
 ///
-/// Every method answers [`AccessError::Unavailable`] when the store cannot be consulted.
+/// Every method answers [`AccessError::Unavailable`] when the store cannot be consulted. `actor` is who asks, for the
+/// audit log.
 pub trait KeyStore: Send + Sync {
-    /// Makes a key. `actor` is who asks, for the audit log.
+    /// Makes an account.
+    fn create_account<'a>(
+        &'a self,
+        name: &'a str,
+        plan: Plan,
+        actor: &'a str,
+        now: UnixMillis,
+    ) -> AccessFuture<'a, AccountRecord>;
+
+    /// All accounts, by number.
+    fn accounts(&self) -> AccessFuture<'_, Vec<AccountRecord>>;
+
+    /// Puts an account on another plan; keys beyond the new plan's number go on working.
+    fn set_plan<'a>(
+        &'a self,
+        account: AccountId,
+        plan: Plan,
+        actor: &'a str,
+        now: UnixMillis,
+    ) -> AccessFuture<'a, AccountRecord>;
+
+    /// Makes a key.
     fn create<'a>(&'a self, new: NewKey, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, CreatedKey>;
 
     /// All keys, the revoked ones included, by number.
     fn list(&self) -> AccessFuture<'_, Vec<KeyRecord>>;
 
-    /// Ends a key. The next [`KeyStore::authenticate`] of this process refuses it; other processes within their lease.
-    /// Revoking a revoked key changes nothing.
+    /// The keys of one account, the revoked ones included, by number.
+    fn list_of(&self, account: AccountId) -> AccessFuture<'_, Vec<KeyRecord>>;
+
+    /// Ends a key. The next [`KeyStore::authenticate`] of this process refuses it; other processes within their lease,
+    /// for which [`KeyStore::settle`] waits. Revoking a revoked key changes nothing.
     fn revoke<'a>(&'a self, selector: KeySelector, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, KeyRecord>;
 
     /// A new key with the settings of an active one, which keeps working for `grace` (zero: not at all).
@@ -30,14 +58,59 @@ pub trait KeyStore: Send + Sync {
         now: UnixMillis,
     ) -> AccessFuture<'a, CreatedKey>;
 
-    /// The record of an active key; `None` for a key that is unknown, revoked or expired, without telling which.
+    /// Makes an alias.
+    fn create_alias<'a>(&'a self, new: NewAlias, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, AliasRecord>;
+
+    /// All aliases, by number.
+    fn aliases(&self) -> AccessFuture<'_, Vec<AliasRecord>>;
+
+    /// Ends an alias.
+    fn remove_alias<'a>(&'a self, name: &'a str, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, AliasRecord>;
+
+    /// Registers an origin. It is served at once when `proved`, else after [`KeyStore::confirm_origin`].
+    fn register_origin<'a>(
+        &'a self,
+        account: AccountId,
+        pattern: OriginPattern,
+        proved: bool,
+        actor: &'a str,
+        now: UnixMillis,
+    ) -> AccessFuture<'a, OriginRecord>;
+
+    /// All registered origins, by number.
+    fn origins(&self) -> AccessFuture<'_, Vec<OriginRecord>>;
+
+    /// Serves an origin from now on: its owner has shown the token (`by` says where).
+    fn confirm_origin<'a>(
+        &'a self,
+        id: OriginId,
+        by: &'a str,
+        actor: &'a str,
+        now: UnixMillis,
+    ) -> AccessFuture<'a, OriginRecord>;
+
+    /// Ends a registration.
+    fn remove_origin<'a>(&'a self, id: OriginId, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, OriginRecord>;
+
+    /// The record of an active key; `None` for a key that is unknown, revoked or expired, without telling which, and after
+    /// the same look-up.
     fn authenticate<'a>(&'a self, key: &'a ApiKey, now: UnixMillis) -> AccessFuture<'a, Option<KeyRecord>>;
 
-    /// Counts one request; kept in memory and written once a second and at [`KeyStore::close`].
-    fn record_use(&self, id: KeyId, now: UnixMillis);
+    /// The alias of that name.
+    fn find_alias<'a>(&'a self, name: &'a str) -> AccessFuture<'a, Option<AliasRecord>>;
+
+    /// The registration that covers an `Origin` and whose ownership is proved; the oldest where several do.
+    fn find_origin<'a>(&'a self, origin: &'a str) -> AccessFuture<'a, Option<OriginRecord>>;
+
+    /// Counts one request; kept in memory and written twice a second and at [`KeyStore::close`].
+    fn record_use(&self, used: Used, now: UnixMillis);
 
     /// Whether the store can be consulted. While it cannot, nobody is served, keyless callers included (`decisions` 2.4).
     fn available(&self) -> AccessFuture<'_, ()>;
+
+    /// Waits until every process has seen the changes made before. Whoever tells a caller that a key is revoked calls this
+    /// first (`decisions` 2.4).
+    fn settle(&self) -> AccessFuture<'_, ()>;
 
     /// Newest lines of the audit log first.
     fn audit(&self, limit: u32) -> AccessFuture<'_, Vec<AuditRow>>;

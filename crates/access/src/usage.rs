@@ -2,33 +2,33 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 
-use crate::{KeyId, UnixMillis};
+use crate::{UnixMillis, Used};
 
-/// Requests of one key that are not yet in the store.
+/// Requests of one key, alias or origin that are not yet in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Use {
     pub(crate) count: i64,
     pub(crate) last_used_at: UnixMillis,
 }
 
-/// Uses counted since the last write. Bounded by the number of keys that exist.
+/// Uses counted since the last write. Bounded by the number of keys, aliases and origins that exist.
 #[derive(Default)]
-pub(crate) struct PendingUse(Mutex<HashMap<KeyId, Use>>);
+pub(crate) struct PendingUse(Mutex<HashMap<Used, Use>>);
 
 impl PendingUse {
-    pub(crate) fn add(&self, id: KeyId, used: Use) {
+    pub(crate) fn add(&self, id: Used, used: Use) {
         let mut pending = self.0.lock();
         let entry = pending.entry(id).or_insert(Use { count: 0, last_used_at: used.last_used_at });
         entry.count += used.count;
         entry.last_used_at = entry.last_used_at.max(used.last_used_at);
     }
 
-    pub(crate) fn take(&self) -> HashMap<KeyId, Use> {
+    pub(crate) fn take(&self) -> HashMap<Used, Use> {
         std::mem::take(&mut self.0.lock())
     }
 
     /// Puts back what could not be written.
-    pub(crate) fn restore(&self, uses: HashMap<KeyId, Use>) {
+    pub(crate) fn restore(&self, uses: HashMap<Used, Use>) {
         for (id, used) in uses {
             self.add(id, used);
         }
@@ -38,15 +38,16 @@ impl PendingUse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::KeyId;
 
     #[test]
     fn what_could_not_be_written_is_counted_again() {
         let pending = PendingUse::default();
-        pending.add(KeyId(1), Use { count: 1, last_used_at: 10 });
+        pending.add(Used::Key(KeyId(1)), Use { count: 1, last_used_at: 10 });
         let taken = pending.take();
-        pending.add(KeyId(1), Use { count: 1, last_used_at: 20 });
+        pending.add(Used::Key(KeyId(1)), Use { count: 1, last_used_at: 20 });
         pending.restore(taken);
-        assert_eq!(pending.take(), HashMap::from([(KeyId(1), Use { count: 2, last_used_at: 20 })]));
+        assert_eq!(pending.take(), HashMap::from([(Used::Key(KeyId(1)), Use { count: 2, last_used_at: 20 })]));
         assert!(pending.take().is_empty());
     }
 }

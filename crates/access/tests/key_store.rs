@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use paraffin_access::{
-    AccessError, ApiKey, CreatedKey, KeyId, KeySelector, KeyStore, LEASE, NewKey, Plan, SqliteKeyStore,
+    AccessError, AccountId, ApiKey, CreatedKey, KeyId, KeySelector, KeyStore, LEASE, NewKey, Plan, SqliteKeyStore,
+    Used, WindowLimits,
 };
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 
@@ -41,7 +42,7 @@ async fn a_key_is_listed_with_name_creation_last_use_and_request_count() {
     let store = SqliteKeyStore::open(&place.path).await.unwrap();
     let created = create(&store, "production-backend").await;
     for second in 1..=3 {
-        store.record_use(created.record.id, NOW + second * 1000);
+        store.record_use(Used::Key(created.record.id), NOW + second * 1000);
     }
     let listed = store.list().await.unwrap();
     assert_eq!(listed.len(), 1);
@@ -57,12 +58,13 @@ async fn a_key_is_listed_with_name_creation_last_use_and_request_count() {
 async fn settings_of_a_key_come_back_when_it_is_authenticated() {
     let place = place();
     let store = SqliteKeyStore::open(&place.path).await.unwrap();
-    let new = NewKey { name: "operator".into(), plan: Plan::Business, admin: true, management: true };
+    let limits = WindowLimits { per_minute: Some(5), per_day: None };
+    let new = NewKey { limits, admin: true, management: true, ..NewKey::on_plan("operator", Plan::BUSINESS) };
     let created = store.create(new, "test", NOW).await.unwrap();
     for _ in 0..2 {
         let found = store.authenticate(&created.key, NOW).await.unwrap().unwrap();
         assert_eq!(found, created.record);
-        assert!(found.admin && found.management && found.plan == Plan::Business);
+        assert!(found.admin && found.management && found.plan == Plan::BUSINESS && found.limits == limits);
     }
 }
 
@@ -73,7 +75,7 @@ async fn the_file_holds_a_digest_and_never_the_key() {
     let store = SqliteKeyStore::open(&place.path).await.unwrap();
     let created = create(&store, "secret").await;
     assert!(accepted(&store, &created.key, NOW).await);
-    store.record_use(created.record.id, NOW);
+    store.record_use(Used::Key(created.record.id), NOW);
     store.close().await.unwrap();
     let text = created.key.reveal();
     let bytes: Vec<u8> = (0..32).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
@@ -146,11 +148,11 @@ async fn a_revoked_an_expired_and_an_unknown_key_look_the_same() {
 async fn reroll_keeps_the_settings_and_ends_the_old_key_after_its_grace() {
     let place = place();
     let store = SqliteKeyStore::open(&place.path).await.unwrap();
-    let new = NewKey { name: "n".into(), plan: Plan::Pro, admin: true, management: false };
+    let new = NewKey { admin: true, ..NewKey::on_plan("n", Plan::PRO) };
     let old = store.create(new.clone(), "test", NOW).await.unwrap();
     let fresh = store.reroll(KeySelector::Key(old.key.clone()), Duration::from_mins(1), "test", NOW).await.unwrap();
     assert_ne!(fresh.key, old.key);
-    assert_eq!((fresh.record.name.as_str(), fresh.record.plan, fresh.record.admin), ("n", Plan::Pro, true));
+    assert_eq!((fresh.record.name.as_str(), fresh.record.plan.clone(), fresh.record.admin), ("n", Plan::PRO, true));
     assert!(accepted(&store, &old.key, NOW + 59_999).await);
     assert!(!accepted(&store, &old.key, NOW + 60_000).await);
     assert!(accepted(&store, &fresh.key, NOW + 60_000).await);
@@ -179,7 +181,12 @@ async fn every_change_is_in_the_audit_log_and_no_line_of_it_can_be_changed() {
         rows.iter().map(|row| (row.at, row.actor.as_str(), row.action.as_str(), row.subject.as_str())).collect();
     assert_eq!(
         lines,
-        [(NOW + 2, "key:9", "revoke", "key:2"), (NOW + 1, "cli", "reroll", "key:1"), (NOW, "test", "create", "key:1")]
+        [
+            (NOW + 2, "key:9", "revoke", "key:2"),
+            (NOW + 1, "cli", "reroll", "key:1"),
+            (NOW, "test", "create", "key:1"),
+            (NOW, "test", "create", "account:1")
+        ]
     );
     let keys = [created.key.reveal(), rerolled.key.reveal()];
     assert!(rows.iter().all(|row| keys.iter().all(|key| !row.detail.contains(key))));
@@ -204,6 +211,76 @@ async fn bad_names_and_unknown_keys_are_refused() {
 }
 
 #[tokio::test]
+async fn a_plan_bounds_the_active_keys_of_an_account() {
+    let place = place();
+    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let account = store.create_account("team", Plan::PRO, "test", NOW).await.unwrap().id;
+    let mut last = None;
+    for _ in 0..10 {
+        last = Some(store.create(NewKey::in_account("k", account), "test", NOW).await.unwrap());
+    }
+    let refused = store.create(NewKey::in_account("k", account), "test", NOW).await;
+    assert!(matches!(refused, Err(AccessError::KeyLimit { max: 10 })));
+    // A reroll replaces a key and is always allowed; a second successor of the same key is a further key.
+    let old = last.unwrap().record.id;
+    store.reroll(KeySelector::Id(old), Duration::from_hours(1), "test", NOW).await.unwrap();
+    let again = store.reroll(KeySelector::Id(old), Duration::from_hours(1), "test", NOW).await;
+    assert!(matches!(again, Err(AccessError::KeyLimit { max: 10 })));
+    store.revoke(KeySelector::Id(KeyId(1)), "test", NOW).await.unwrap();
+    store.create(NewKey::in_account("k", account), "test", NOW).await.unwrap();
+    assert!(store.create(NewKey::in_account("k", account), "test", NOW).await.is_err());
+
+    let free = create(&store, "alone").await.record.account;
+    assert_ne!(free, account);
+    let refused = store.create(NewKey::in_account("k", free), "test", NOW).await;
+    assert!(matches!(refused, Err(AccessError::KeyLimit { max: 1 })));
+    store.set_plan(free, Plan::BUSINESS, "test", NOW).await.unwrap();
+    store.create(NewKey::in_account("k", free), "test", NOW).await.unwrap();
+    assert_eq!(store.list_of(free).await.unwrap().len(), 2);
+
+    let nobody = store.create(NewKey::in_account("k", AccountId(99)), "test", NOW).await;
+    assert!(matches!(nobody, Err(AccessError::NoSuchAccount)));
+    let unknown = store.create(NewKey::on_plan("k", "gold".parse().unwrap()), "test", NOW).await;
+    assert!(matches!(unknown, Err(AccessError::UnknownPlan { .. })), "{unknown:?}");
+}
+
+#[tokio::test]
+async fn another_plan_counts_from_the_next_request_on() {
+    let place = place();
+    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let created = create(&store, "k").await;
+    assert!(accepted(&store, &created.key, NOW).await);
+    store.set_plan(created.record.account, Plan::PRO, "test", NOW).await.unwrap();
+    assert_eq!(store.authenticate(&created.key, NOW).await.unwrap().unwrap().plan, Plan::PRO);
+}
+
+#[tokio::test]
+async fn a_store_of_the_first_schema_keeps_its_keys_and_gives_each_an_account() {
+    let place = place();
+    let mut old = SqliteConnectOptions::new().filename(&place.path).create_if_missing(true).connect().await.unwrap();
+    sqlx::raw_sql(concat!(
+        "CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY);",
+        include_str!("../migrations/0001_keys.sql"),
+        "INSERT INTO schema_version VALUES (1);"
+    ))
+    .execute(&mut old)
+    .await
+    .unwrap();
+    let key = ApiKey::generate().unwrap();
+    sqlx::query("INSERT INTO api_key (id, name, prefix, digest, plan, admin, management, created_at, request_count) VALUES (7, 'old', 'abcd', $1, 'pro', 1, 0, 5, 9)")
+        .bind(key.digest().0.to_vec())
+        .execute(&mut old)
+        .await
+        .unwrap();
+    old.close().await.unwrap();
+    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let found = store.authenticate(&key, NOW).await.unwrap().unwrap();
+    assert_eq!((found.id, found.plan, found.admin, found.request_count), (KeyId(7), Plan::PRO, true, 9));
+    let accounts = store.accounts().await.unwrap();
+    assert_eq!((accounts.len(), accounts[0].name.as_str(), accounts[0].id), (1, "old", found.account));
+}
+
+#[tokio::test]
 async fn a_clean_stop_loses_no_counted_use() {
     let place = place();
     let store = SqliteKeyStore::open(&place.path).await.unwrap();
@@ -213,7 +290,7 @@ async fn a_clean_stop_loses_no_counted_use() {
         let store = store.clone();
         tasks.push(tokio::spawn(async move {
             for _ in 0..500 {
-                store.record_use(created.record.id, NOW);
+                store.record_use(Used::Key(created.record.id), NOW);
                 tokio::task::yield_now().await;
             }
         }));
@@ -266,7 +343,7 @@ async fn a_file_of_a_newer_program_is_refused_with_both_versions() {
     sqlx::query("INSERT INTO schema_version (version) VALUES (99)").execute(&mut shell).await.unwrap();
     shell.close().await.unwrap();
     let Err(error) = SqliteKeyStore::open(&place.path).await else { panic!("opened a newer store") };
-    assert!(matches!(error, AccessError::NewerSchema { found: 99, known: 1 }), "{error}");
+    assert!(matches!(error, AccessError::NewerSchema { found: 99, known: 2 }), "{error}");
     assert!(error.to_string().contains("99"));
 }
 

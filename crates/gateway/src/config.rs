@@ -3,7 +3,40 @@ use std::net::{Ipv4Addr, SocketAddr};
 use hyper::header::HeaderName;
 use serde::{Deserialize, Serialize};
 
+use paraffin_access::{ProofSettings, ThrottleSettings};
+
+use crate::clients::ProxyNet;
 use crate::limits::Limits;
+
+/// `[access]`: who may call beyond the holder of a key in the path; every member has a default.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AccessConfig {
+    /// Whether an alias that allows it may stand in the path of a keyed surface.
+    pub keyed_surfaces_by_alias: bool,
+    /// Whether `/v4/jsonrpc/<surface>` takes the key of a keyed surface from a header.
+    pub keyed_surfaces_by_header: bool,
+    /// Proxies whose `X-Forwarded-For` is believed: addresses or networks.
+    pub trusted_proxies: Vec<ProxyNet>,
+    /// How callers without credentials are slowed down.
+    pub keyless: ThrottleSettings,
+    /// How the owner of an origin proves himself.
+    pub proof: ProofSettings,
+}
+
+impl AccessConfig {
+    /// Finds a value with which nobody could be served.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let ThrottleSettings { burst, refill_per_minute, clients_max, .. } = self.keyless;
+        if burst == 0 || refill_per_minute == 0 || clients_max == 0 {
+            return Err("access.keyless: burst, refill_per_minute and clients_max must be at least 1".to_owned());
+        }
+        if refill_per_minute > 60_000_000 || burst > 1_000_000 {
+            return Err("access.keyless: burst or refill_per_minute is too large".to_owned());
+        }
+        Ok(())
+    }
+}
 
 /// Settings of the gateway; every member has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +66,7 @@ impl GatewayConfig {
             ("batch_parallel_max", limits.batch_parallel_max),
             ("response_bytes_max", limits.response_bytes_max),
             ("connections_max", limits.connections_max),
+            ("connections_per_client_max", limits.connections_per_client_max),
             ("store_reads_max", limits.store_reads_max),
             ("list_records_max", limits.list_records_max),
         ] {

@@ -7,8 +7,8 @@ use hyper::{HeaderMap, StatusCode};
 use crate::respond::Reply;
 
 const MAX_AGE_SECONDS: &str = "86400";
-const EXPOSED: &str =
-    "X-Request-Id, X-Indexed-Height, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag";
+const EXPOSED: &str = "X-Request-Id, X-Indexed-Height, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, \
+    X-RateLimit-Daily-Limit, X-RateLimit-Daily-Remaining, Retry-After, ETag";
 
 /// The one `Origin` of a request; two of them count as none.
 pub(crate) fn single_origin(headers: &HeaderMap) -> Option<&HeaderValue> {

@@ -18,6 +18,10 @@ pub mod rpc_code {
     pub const INTERNAL: i64 = -32603;
     /// The caller may not do this.
     pub const NOT_ALLOWED: i64 = -32001;
+    /// The rate limit of the caller is reached, on the main JSON-RPC.
+    pub const RATE_LIMITED_MAIN: i64 = -32000;
+    /// The rate limit of the caller is reached, on the other JSON-RPC surfaces.
+    pub const RATE_LIMITED: i64 = -32005;
     /// What was asked for does not exist: an unknown transaction, block or output of the `esplora_*` family.
     pub const NOT_FOUND: i64 = -32004;
 }
@@ -132,6 +136,11 @@ impl RestError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", "Internal error")
     }
 
+    /// 403: only a key flagged admin may do this (seed A, Authentication, rule 2).
+    pub fn admin_key_required() -> Self {
+        Self::new(StatusCode::FORBIDDEN, "ADMIN_KEY_REQUIRED", "This operation needs an admin key")
+    }
+
     /// 503: nothing has been indexed yet.
     pub fn starting() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "STARTING", "the index holds no block yet")
@@ -143,7 +152,13 @@ impl RestError {
 pub(crate) enum Refusal {
     InvalidApiKey,
     OriginNotAllowed,
+    SurfaceNotAllowed,
     AuthUnavailable,
+    /// Seconds until a further try, and the JSON-RPC code of the path.
+    RateLimited {
+        retry_after: u32,
+        code: i64,
+    },
     BodyTooLarge,
     HeadersTooLarge,
     BodyTooSlow,
@@ -158,15 +173,25 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     /// Status, stable code, JSON-RPC code, message.
-    pub(crate) const fn parts(self) -> (StatusCode, &'static str, i64, &'static str) {
+    pub(crate) fn parts(self) -> (StatusCode, &'static str, i64, Cow<'static, str>) {
         use rpc_code::{INTERNAL, INVALID_REQUEST, METHOD_NOT_FOUND, NOT_ALLOWED};
-        match self {
+        let (status, code, rpc_code, message) = match self {
+            Self::RateLimited { retry_after, code } => {
+                let message = format!("Rate limit exceeded. Try again in {retry_after} seconds.");
+                return (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", code, message.into());
+            }
             Self::InvalidApiKey => {
                 (StatusCode::UNAUTHORIZED, "INVALID_API_KEY", NOT_ALLOWED, "Invalid or missing API key")
             }
             Self::OriginNotAllowed => {
                 (StatusCode::FORBIDDEN, "ORIGIN_NOT_ALLOWED", NOT_ALLOWED, "This origin is not registered")
             }
+            Self::SurfaceNotAllowed => (
+                StatusCode::FORBIDDEN,
+                "SURFACE_NOT_ALLOWED",
+                NOT_ALLOWED,
+                "This alias is not allowed to use this surface",
+            ),
             Self::AuthUnavailable => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "AUTH_UNAVAILABLE",
@@ -203,6 +228,7 @@ impl Refusal {
                 "This path does not take this HTTP method",
             ),
             Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", INTERNAL, "Internal error"),
-        }
+        };
+        (status, code, rpc_code, message.into())
     }
 }

@@ -15,8 +15,10 @@
 //! | `X-Request-Id` of the caller | kept when it has at most 64 harmless characters and could be no key |
 #![forbid(unsafe_code)]
 
+mod admission;
 mod body;
 mod callers;
+mod clients;
 mod config;
 mod cors;
 mod errors;
@@ -33,7 +35,8 @@ mod server;
 mod state;
 mod surfaces;
 
-pub use config::GatewayConfig;
+pub use clients::{ParseProxyError, ProxyNet};
+pub use config::{AccessConfig, GatewayConfig};
 pub use errors::{RestError, RpcError, rpc_code};
 pub use jsonrpc::{Flavour, Params};
 pub use limits::Limits;

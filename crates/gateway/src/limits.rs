@@ -32,10 +32,14 @@ pub struct Limits {
     pub shutdown_timeout_ms: u64,
     /// Open connections; further ones wait in the listen queue.
     pub connections_max: usize,
+    /// Open connections of one client address (IPv6: of one /64); further ones are closed at once.
+    pub connections_per_client_max: usize,
     /// Long reads of the store that run at the same time.
     pub store_reads_max: usize,
     /// Unspent outputs in one answer; an address with more needs a `limit`.
     pub list_records_max: usize,
+    /// Scripts derived from one account; a larger account is asked for in parts.
+    pub account_scripts_max: usize,
 }
 
 impl Default for Limits {
@@ -54,8 +58,10 @@ impl Default for Limits {
             handler_timeout_ms: 30_000,
             shutdown_timeout_ms: 5_000,
             connections_max: 4096,
+            connections_per_client_max: 1024,
             store_reads_max: 32,
             list_records_max: 200_000,
+            account_scripts_max: 50_000,
         }
     }
 }

@@ -14,6 +14,8 @@ const IN_FLIGHT: &str = "paraffin_http_requests_in_flight";
 const PANICS: &str = "paraffin_handler_panics_total";
 const HEIGHT: &str = "paraffin_indexed_height";
 const NODE: &str = "paraffin_node_reachable";
+const WAITING: &str = "paraffin_keyless_requests_waiting";
+const CUT: &str = "paraffin_http_connections_refused_total";
 const CONNECTIONS: &str = "paraffin_http_connections";
 const LATENCY_BUCKETS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
 
@@ -41,6 +43,7 @@ impl Metrics {
             (REQUESTS, "HTTP requests by surface and status"),
             (CALLS, "JSON-RPC calls by family and outcome"),
             (PANICS, "Handlers that panicked"),
+            (CUT, "Connections closed at once because their client has too many"),
         ] {
             recorder.describe_counter(name.into(), Some(Unit::Count), text.into());
         }
@@ -52,6 +55,7 @@ impl Metrics {
         for (name, text) in [
             (IN_FLIGHT, "Requests being answered"),
             (CONNECTIONS, "Open connections"),
+            (WAITING, "Requests without credentials that wait for their turn"),
             (HEIGHT, "Height of the newest indexed block"),
             (NODE, "1 when the Bitcoin node answers"),
         ] {
@@ -106,6 +110,14 @@ impl Metrics {
 
     pub(crate) fn connection(&self) -> GaugeGuard {
         self.guard(CONNECTIONS)
+    }
+
+    pub(crate) fn waiting(&self) -> GaugeGuard {
+        self.guard(WAITING)
+    }
+
+    pub(crate) fn connection_refused(&self) {
+        self.0.register_counter(&Key::from_name(CUT), &METADATA).increment(1);
     }
 
     fn guard(&self, name: &'static str) -> GaugeGuard {

@@ -1,7 +1,7 @@
 //! What happens to one HTTP request, from its head to the answer with all headers.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use http_body_util::Full;
@@ -12,14 +12,16 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use paraffin_access::ApiKey;
 use tracing::Instrument as _;
 
+use crate::admission::{Quota, admit};
 use crate::body::{self, BodyLimit};
-use crate::callers::identify;
+use crate::callers::{Identified, identify};
+use crate::clients::client_address;
 use crate::errors::{Refusal, RestError};
 use crate::jsonrpc::{self, CatchPanic, top_level_method};
 use crate::redact::{redact, redacted_key};
 use crate::respond::Reply;
 use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
-use crate::state::{Caller, RequestContext, Shared, unix_millis};
+use crate::state::{Caller, RequestContext, Shared};
 use crate::surfaces::{HttpRequest, HttpSurface, RpcSurface};
 use crate::{cors, health, rest};
 
@@ -38,13 +40,13 @@ struct Outcome {
     height: Option<u32>,
     /// For the access log.
     caller: String,
-    /// Whether the caller holds an active key, so that any page may read the answer.
-    has_key: bool,
+    /// Whether the page at the request's `Origin` may read the answer.
+    readable: bool,
 }
 
 impl Outcome {
     fn plain(reply: Reply) -> Self {
-        Self { reply, height: None, caller: "-".to_owned(), has_key: false }
+        Self { reply, height: None, caller: "-".to_owned(), readable: false }
     }
 }
 
@@ -58,9 +60,12 @@ pub(crate) async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Reque
     let path = shared.config.access_log.then(|| redact(request.uri().path()));
     let origin = cors::single_origin(request.headers()).cloned();
 
+    let client = client_address(peer, request.headers(), &shared.access.trusted_proxies);
+    let quota = OnceLock::new();
+
     let (head, mut body) = request.into_parts();
     let span = tracing::error_span!("request", id = request_id.to_str().unwrap_or("none"));
-    let handled = CatchPanic::new(Box::pin(route_request(&shared, &route, &head, &mut body)));
+    let handled = CatchPanic::new(Box::pin(route_request(&shared, &route, client, &quota, &head, &mut body)));
     let outcome = handled.instrument(span).await.unwrap_or_else(|_| {
         shared.metrics.panic();
         Outcome::plain(Reply::refusal(Refusal::Internal, route.form))
@@ -70,14 +75,14 @@ pub(crate) async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Reque
     }
 
     let caller = outcome.caller.clone();
-    let response = finish(&route, origin.as_ref(), &request_id, outcome, version);
+    let response = finish(&route, origin.as_ref(), &request_id, quota.get().copied(), outcome, version);
     let (status, elapsed) = (response.status().as_u16(), started.elapsed());
     shared.metrics.request(route.surface_name(), status, elapsed);
     if let Some(path) = path {
         tracing::info!(
             target: "paraffin::access",
             request_id = request_id.to_str().unwrap_or("none"),
-            peer = %peer.ip(),
+            peer = %client,
             verb = verb_name(&verb),
             surface = route.surface_name(),
             path = %path,
@@ -90,7 +95,14 @@ pub(crate) async fn answer(shared: Arc<Shared>, peer: SocketAddr, request: Reque
     response
 }
 
-async fn route_request(shared: &Arc<Shared>, route: &Route, head: &Parts, body: &mut Incoming) -> Outcome {
+async fn route_request(
+    shared: &Arc<Shared>,
+    route: &Route,
+    client: IpAddr,
+    quota: &OnceLock<Quota>,
+    head: &Parts,
+    body: &mut Incoming,
+) -> Outcome {
     let refuse = |refusal| Outcome::plain(Reply::refusal(refusal, route.form));
     if head_bytes(head) > shared.config.limits.header_bytes_max {
         return refuse(Refusal::HeadersTooLarge);
@@ -101,20 +113,33 @@ async fn route_request(shared: &Arc<Shared>, route: &Route, head: &Parts, body: 
     if let (Target::Health | Target::PlainHealth, Credential::Open) = (&route.target, &route.credential) {
         return Outcome::plain(answer_health(shared, route, &head.method));
     }
-    let caller = match identify(shared, &route.credential, &route.target, &head.headers).await {
-        Ok(caller) => caller,
+    let Identified { caller, readable } = match identify(shared, route, &head.headers).await {
+        Ok(identified) => identified,
         Err(refusal) => return refuse(refusal),
     };
     let name = match (&caller, &route.credential) {
         (Caller::Key(record), Credential::PathKey(key)) => format!("key:{} {}", record.id, redacted_key(key)),
         (Caller::Key(record), _) => format!("key:{} {}…", record.id, record.prefix),
+        (Caller::Alias(record), _) => format!("alias:{} {}", record.id.0, record.name),
+        (Caller::Origin(record), _) => format!("origin:{} {}", record.id.0, record.pattern),
         (Caller::Keyless, _) => "keyless".to_owned(),
     };
-    if let (Caller::Key(record), false) = (&caller, route.target == Target::PlainHealth) {
-        shared.keys.record_use(record.id, unix_millis());
+    let counted = !matches!(route.target, Target::PlainHealth | Target::Health)
+        && (route.credential != Credential::Open || route.target != Target::Nothing);
+    if counted {
+        let served = match admit(shared, route, &caller, client).await {
+            Ok((told, served)) => {
+                // Nobody else sets it.
+                let _ = quota.set(told);
+                served
+            }
+            Err(refusal) => Err(refusal),
+        };
+        if let Err(refusal) = served {
+            return Outcome { caller: name, readable, ..refuse(refusal) };
+        }
     }
-    let has_key = matches!(caller, Caller::Key(_));
-    Outcome { caller: name, has_key, ..dispatch(shared, route, caller, head, body).await }
+    Outcome { caller: name, readable, ..dispatch(shared, route, caller, head, body).await }
 }
 
 fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
@@ -242,6 +267,7 @@ async fn keyed(
     if let Some(http) = &handler.http
         && let Some(bytes_max) = http.body_limit(&verb, context.segments())
     {
+        let bytes_max = bytes_max.min(shared.config.limits.large_body_bytes_max);
         let answered = match read_plain(shared, body, bytes_max).await {
             Err(refusal) => Err(refusal.into()),
             Ok(body) => {
@@ -273,12 +299,16 @@ fn finish(
     route: &Route,
     origin: Option<&HeaderValue>,
     request_id: &HeaderValue,
+    quota: Option<Quota>,
     outcome: Outcome,
     version: Version,
 ) -> Response<Full<Bytes>> {
-    let Outcome { reply, height, has_key, .. } = outcome;
+    let Outcome { reply, height, readable, .. } = outcome;
     let Reply { status, mut headers, body } = reply;
     headers.insert(REQUEST_ID, request_id.clone());
+    if let Some(quota) = quota {
+        quota.write(&mut headers);
+    }
     if let Some(height) = height {
         headers.insert(INDEXED_HEIGHT, HeaderValue::from(height));
     }
@@ -286,7 +316,7 @@ fn finish(
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     if route.versioned {
-        if has_key || matches!(route.credential, Credential::PathKey(_)) || route.target == Target::Health {
+        if readable || matches!(route.credential, Credential::PathKey(_)) || route.target == Target::Health {
             cors::echo(&mut headers, origin);
         }
         cors::vary(&mut headers);

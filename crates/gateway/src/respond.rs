@@ -89,6 +89,9 @@ impl Reply {
         if let Refusal::WrongVerb(verbs) = refusal {
             reply.headers.insert(hyper::header::ALLOW, HeaderValue::from_static(verbs));
         }
+        if let Refusal::RateLimited { retry_after, .. } = refusal {
+            reply.headers.insert(hyper::header::RETRY_AFTER, HeaderValue::from(retry_after));
+        }
         reply
     }
 }

@@ -1,6 +1,6 @@
 //! The one place that knows the paths (seed A, Surfaces; `decisions` 2 and 4.8).
 
-use paraffin_access::ApiKey;
+use paraffin_access::{ApiKey, RESERVED_WORDS};
 
 /// Surfaces that need the key in the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,24 +67,6 @@ impl KeyedSurface {
     }
 }
 
-/// Words that are neither a key nor an alias.
-const RESERVED: [&str; 14] = [
-    "jsonrpc",
-    "api",
-    "opi",
-    "mempool",
-    "forex",
-    "orderbook",
-    "btcusd",
-    "espo",
-    "reorg",
-    "esplora",
-    "udf",
-    "health",
-    "docs",
-    "admin",
-];
-
 /// Which of the two error bodies a path gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorForm {
@@ -103,8 +85,12 @@ pub(crate) enum Credential {
     PathAlias(String),
     /// The key may come in a header, or there may be none.
     HeaderOrNobody,
+    /// The key may come in a header, the caller may be a registered origin, or nobody.
+    HeaderOriginOrNobody,
     /// The key may come in a header, or the caller is a registered origin.
     HeaderOrOrigin,
+    /// A keyed surface below the main path: the key may come in a header where the operator allows it.
+    HeaderBelowMain,
     /// The path would need a key in it and has none.
     Missing,
 }
@@ -181,7 +167,7 @@ impl Route {
     }
 
     fn below_version(segments: &[&str]) -> Self {
-        use Credential::{HeaderOrNobody, HeaderOrOrigin, Missing, Open};
+        use Credential::{HeaderBelowMain, HeaderOrNobody, HeaderOrOrigin, HeaderOriginOrNobody, Missing, Open};
         match segments {
             [] => Self::new(Open, Target::Nothing),
             ["jsonrpc"] => Self::new(HeaderOrNobody, Target::Main),
@@ -194,11 +180,12 @@ impl Route {
             {
                 let target = KeyedSurface::named(surface)
                     .map_or(Target::Nothing, |surface| Target::Surface(surface, owned(tail)));
-                Self::new(Missing, target)
+                let credential = if segments.first() == Some(&"jsonrpc") { HeaderBelowMain } else { Missing };
+                Self::new(credential, target)
             }
             ["jsonrpc", ..] => Self::new(HeaderOrNobody, Target::Nothing),
-            ["api", route @ ..] => Self::new(HeaderOrNobody, rest(route)),
-            [reserved, ..] if RESERVED.contains(reserved) => Self::new(Open, Target::Nothing),
+            ["api", route @ ..] => Self::new(HeaderOriginOrNobody, rest(route)),
+            [reserved, ..] if RESERVED_WORDS.contains(reserved) => Self::new(Open, Target::Nothing),
             [caller, below @ ..] => {
                 let target = match below {
                     [] | ["jsonrpc"] => Target::Main,
@@ -280,7 +267,7 @@ mod tests {
     /// row GW21
     #[test]
     fn every_path_of_the_surface_table_is_known() {
-        use Credential::{HeaderOrNobody, HeaderOrOrigin, Open};
+        use Credential::{HeaderBelowMain, HeaderOrNobody, HeaderOrOrigin, HeaderOriginOrNobody, Missing, Open};
         check("/v4/jsonrpc", HeaderOrNobody, Target::Main);
         check("/v4/api", HeaderOrOrigin, Target::Main);
         check(&format!("/v4/{KEY}"), key(), Target::Main);
@@ -289,7 +276,7 @@ mod tests {
         check("/v4/api/health", Open, Target::Health);
         check("/health", Open, Target::PlainHealth);
         check(&format!("/v4/{KEY}/health"), key(), Target::PlainHealth);
-        check("/v4/api/get-alkanes", HeaderOrNobody, Target::Rest(segments("get-alkanes")));
+        check("/v4/api/get-alkanes", HeaderOriginOrNobody, Target::Rest(segments("get-alkanes")));
         check(&format!("/v4/{KEY}/get-alkanes"), key(), Target::Rest(segments("get-alkanes")));
         check(&format!("/v4/{KEY}/api/v1/get-alkanes"), key(), Target::Rest(segments("get-alkanes")));
         check(&format!("/v4/{KEY}/indexer/height"), key(), Target::Rest(segments("indexer height")));
@@ -297,8 +284,8 @@ mod tests {
         check(&format!("/v4/{KEY}/opi"), key(), Target::Opi(vec![]));
         for (name, surface) in KeyedSurface::SEGMENTS {
             check(&format!("/v4/{KEY}/{name}/7"), key(), Target::Surface(surface, segments("7")));
-            for prefix in ["", "/jsonrpc", "/api"] {
-                check(&format!("/v4{prefix}/{name}"), Credential::Missing, Target::Surface(surface, vec![]));
+            for (prefix, credential) in [("", Missing), ("/jsonrpc", HeaderBelowMain), ("/api", Missing)] {
+                check(&format!("/v4{prefix}/{name}"), credential, Target::Surface(surface, vec![]));
             }
         }
         check(&format!("/api/v1/{KEY}/verify"), key(), Target::Surface(KeyedSurface::Explorer, segments("verify")));
@@ -352,8 +339,8 @@ mod tests {
         }
 
         #[test]
-        fn a_reserved_word_is_never_an_alias(index in 0..RESERVED.len(), tail in "[a-z/]{0,20}") {
-            let route = Route::parse(&format!("/v4/{}/{tail}", RESERVED[index]));
+        fn a_reserved_word_is_never_an_alias(index in 0..RESERVED_WORDS.len(), tail in "[a-z/]{0,20}") {
+            let route = Route::parse(&format!("/v4/{}/{tail}", RESERVED_WORDS[index]));
             prop_assert!(!matches!(route.credential, Credential::PathAlias(_)));
         }
     }

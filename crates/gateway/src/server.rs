@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -12,12 +13,15 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use paraffin_access::ClientNet;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
 
+use crate::clients::is_trusted;
 use crate::config::GatewayConfig;
 use crate::respond::Reply;
 use crate::state::{GatewayParts, Shared};
@@ -64,7 +68,7 @@ impl Gateway {
     /// # Errors
     /// [`GatewayError::Listen`] when an address is taken or not ours, [`GatewayError::Config`] for a setting that cannot be.
     pub async fn bind(config: GatewayConfig, parts: GatewayParts) -> Result<Self, GatewayError> {
-        config.check().map_err(GatewayError::Config)?;
+        config.check().and_then(|()| parts.access.check()).map_err(GatewayError::Config)?;
         let (listener, local_addr) = listen(config.listen, "gateway.listen").await?;
         let metrics = match config.metrics_listen {
             Some(address) => Some(listen(address, "gateway.metrics_listen").await?),
@@ -76,6 +80,9 @@ impl Gateway {
             chain: parts.chain,
             node: parts.node,
             keys: parts.keys,
+            windows: parts.windows,
+            plans: parts.plans,
+            access: parts.access,
             main: Arc::new(MainRpc::new()),
             keyed: parts.keyed,
             metrics: parts.metrics,
@@ -104,17 +111,23 @@ impl Gateway {
         let graceful = GracefulShutdown::new();
         let mut connections = JoinSet::new();
         let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
+        let clients = Arc::new(ConnectionsByClient::default());
         let mut shutdown = std::pin::pin!(shutdown);
         loop {
             tokio::select! {
                 () = &mut shutdown => break,
                 accepted = accept(&listener, &places) => {
                     let (stream, peer, place) = accepted;
+                    let Some(of_client) = clients.enter(&shared, peer) else {
+                        // Closed without a word: who opens so many connections does not wait for one.
+                        shared.metrics.connection_refused();
+                        continue;
+                    };
                     let connection = connection(&shared, stream, peer);
                     let watched = graceful.watch(connection);
                     let open = shared.metrics.connection();
                     connections.spawn(async move {
-                        let _held = (place, open);
+                        let _held = (place, open, of_client);
                         // A client that goes away or sends no HTTP is its own affair.
                         let _ = watched.await;
                     });
@@ -132,6 +145,43 @@ impl Gateway {
         }
         if let Err(error) = shared.keys.flush().await {
             tracing::error!(%error, "the last counted uses of keys could not be written");
+        }
+    }
+}
+
+/// How many connections each client has open, so that one of them cannot take the places of all.
+#[derive(Default)]
+struct ConnectionsByClient(Mutex<HashMap<ClientNet, usize>>);
+
+impl ConnectionsByClient {
+    /// A place for one more connection; `None` when the client has too many. Proxies of ours stand for many clients.
+    fn enter(self: &Arc<Self>, shared: &Shared, peer: SocketAddr) -> Option<ClientPlace> {
+        let client = ClientNet::from(peer.ip());
+        let mut open = self.0.lock();
+        let count = open.entry(client).or_default();
+        if *count >= shared.config.limits.connections_per_client_max
+            && !is_trusted(&shared.access.trusted_proxies, peer.ip())
+        {
+            return None;
+        }
+        *count += 1;
+        Some(ClientPlace { clients: Arc::clone(self), client })
+    }
+}
+
+struct ClientPlace {
+    clients: Arc<ConnectionsByClient>,
+    client: ClientNet,
+}
+
+impl Drop for ClientPlace {
+    fn drop(&mut self) {
+        let mut open = self.clients.0.lock();
+        if let Some(count) = open.get_mut(&self.client) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.client);
+            }
         }
     }
 }

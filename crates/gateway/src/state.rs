@@ -8,14 +8,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bitcoin::{BlockHash, Txid};
 use bytes::Bytes;
-use paraffin_access::{KeyRecord, KeyStore, UnixMillis};
+use paraffin_access::{AliasRecord, KeyRecord, KeyStore, OriginRecord, Plans, UnixMillis, Windows};
 use paraffin_chain::{NodeClient, NodeError, NodeStatus};
 use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_store::Snapshot;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
-use crate::config::GatewayConfig;
+use crate::config::{AccessConfig, GatewayConfig};
+use crate::errors::RestError;
 use crate::metrics::Metrics;
 use crate::routes::KeyedSurface;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
@@ -102,6 +103,12 @@ pub struct GatewayParts {
     pub node: Arc<dyn Node>,
     /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
     pub keys: Arc<dyn KeyStore>,
+    /// Where requests are counted.
+    pub windows: Arc<dyn Windows>,
+    /// What each plan allows.
+    pub plans: Plans,
+    /// Rules of access.
+    pub access: AccessConfig,
     /// Handlers of the keyed surfaces that are part of this build.
     pub keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     /// Where metrics go; a fresh set when the program has none of its own.
@@ -113,6 +120,10 @@ pub struct GatewayParts {
 pub enum Caller {
     /// The holder of an active key.
     Key(KeyRecord),
+    /// Whoever knows the alias.
+    Alias(AliasRecord),
+    /// A page of a registered origin.
+    Origin(OriginRecord),
     /// Nobody in particular.
     Keyless,
 }
@@ -122,6 +133,9 @@ pub(crate) struct Shared {
     pub(crate) chain: Arc<dyn ChainState>,
     pub(crate) node: Arc<dyn Node>,
     pub(crate) keys: Arc<dyn KeyStore>,
+    pub(crate) windows: Arc<dyn Windows>,
+    pub(crate) plans: Plans,
+    pub(crate) access: AccessConfig,
     pub(crate) main: Arc<dyn RpcSurface>,
     pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     pub(crate) metrics: Metrics,
@@ -151,6 +165,17 @@ impl RequestContext {
     /// Who calls.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// Asks for a key flagged admin.
+    ///
+    /// # Errors
+    /// 403 `ADMIN_KEY_REQUIRED` for every other caller.
+    pub fn require_admin(&self) -> Result<&KeyRecord, RestError> {
+        match &self.caller {
+            Caller::Key(record) if record.admin => Ok(record),
+            _ => Err(RestError::admin_key_required()),
+        }
     }
 
     /// Segments of the path after the surface's own name.

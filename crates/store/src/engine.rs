@@ -161,6 +161,20 @@ impl Engine {
         Batch { engine: self, inner: self.database.batch(), rows: 0, bytes: 0 }
     }
 
+    /// Writes sorted rows into table files, past the journal. `fill` gets a function that takes the next row, whose key
+    /// must be above the one before. The keyspace must be empty, and nothing else may be written to it meanwhile.
+    pub(crate) fn write_sorted<E: From<StoreError>>(
+        &self,
+        space: Space,
+        fill: impl FnOnce(&mut RowSink<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let failed = |error| classify("writing sorted rows", error, &self.folder);
+        let mut run = self.spaces[space as usize].start_ingestion().map_err(failed)?;
+        fill(&mut |key, value| run.write(key, value).map_err(failed))?;
+        run.finish().map_err(failed)?;
+        Ok(())
+    }
+
     /// Error when an earlier write failed.
     pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
         match &*self.failed.lock() {
@@ -312,7 +326,7 @@ pub(crate) struct EngineStats {
 
 const ENGINE_FOLDER: &str = "engine";
 
-fn lock_folder(folder: &Path) -> Result<File, StoreError> {
+pub(crate) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     let lock = File::options()
         .create(true)
         .truncate(false)
@@ -384,6 +398,9 @@ impl Batch<'_> {
         self.inner.remove(&self.engine.spaces[space as usize], key);
     }
 }
+
+/// Takes the next of sorted rows: key, value.
+pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
 
 /// All keyspaces at one instant.
 pub(crate) struct View {

@@ -73,6 +73,12 @@ pub enum StoreError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A snapshot was being imported and the import did not come to its end.
+    #[error("the import of a snapshot was broken off: run `paraffin snapshot import` again, or remove {} to index from the node", .folder.display())]
+    ImportBrokenOff {
+        /// What the import left.
+        folder: PathBuf,
+    },
     /// An earlier write failed, so nothing more is written until the store is opened again.
     #[error("writing stopped after an earlier failure ({cause}): resolve it and start again; reads still work")]
     WriterFailed {

@@ -20,6 +20,7 @@ mod record;
 mod rerun;
 mod rows;
 mod snapshot;
+pub mod snapshot_file;
 mod store;
 mod table;
 mod undo;

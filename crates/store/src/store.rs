@@ -10,6 +10,7 @@ use parking_lot::RwLock;
 use crate::engine::{Engine, ReadCounts, Space};
 use crate::record::{FORMAT_VERSION, ModuleState, decode_store, encode_store, meta_key};
 use crate::snapshot::{Published, module_state};
+use crate::snapshot_file::import_folder;
 use crate::{MemorySplit, ModuleId, ModuleSchema, Snapshot, StoreError, StoreOptions, Writer};
 
 /// An open store. Cheap to clone; there is one writer per folder, enforced by a lock file. The folder is free again when
@@ -104,6 +105,29 @@ impl Store {
     }
 
     fn open_with(
+        folder: &Path,
+        options: &StoreOptions,
+        modules: &[ModuleSchema],
+        reindexed: Option<ModuleId>,
+    ) -> Result<Self, StoreError> {
+        // An import that was broken off must not turn into an empty store.
+        let staging = import_folder(folder);
+        if staging.exists() && !folder.join("lock").exists() {
+            return Err(StoreError::ImportBrokenOff { folder: staging });
+        }
+        Self::open_checked(folder, options, modules, reindexed)
+    }
+
+    /// Opens a store that an import has just made.
+    pub(crate) fn open_staged(
+        folder: &Path,
+        options: &StoreOptions,
+        modules: &[ModuleSchema],
+    ) -> Result<Self, StoreError> {
+        Self::open_checked(folder, options, modules, None)
+    }
+
+    fn open_checked(
         folder: &Path,
         options: &StoreOptions,
         modules: &[ModuleSchema],

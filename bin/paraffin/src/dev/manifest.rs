@@ -79,6 +79,15 @@ pub(crate) struct DevKeys {
     pub admin: String,
 }
 
+/// How to call without a key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WaysIn {
+    /// Segment of the path.
+    pub alias: &'static str,
+    /// `Origin` of a page.
+    pub origin: &'static str,
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct DevAccount {
     name: String,
@@ -124,6 +133,7 @@ impl Manifest {
         tip: BlockId,
         arguments: &DevArguments,
         keys: DevKeys,
+        ways_in: WaysIn,
     ) -> Self {
         let accounts = devnet.accounts().into_iter();
         Self {
@@ -142,8 +152,8 @@ impl Manifest {
                 p2p_addr: devnet.p2p_addr().to_string(),
             },
             keys,
-            alias: None,
-            origin: None,
+            alias: Some(ways_in.alias.to_owned()),
+            origin: Some(ways_in.origin.to_owned()),
             accounts: accounts
                 .map(|account| DevAccount {
                     name: account.name,
@@ -203,6 +213,9 @@ impl Manifest {
         println!("  API        {base}");
         println!("  keys       free {}  pro {}", self.keys.free, self.keys.pro);
         println!("             business {}  admin {}", self.keys.business, self.keys.admin);
+        if let (Some(alias), Some(origin)) = (&self.alias, &self.origin) {
+            println!("  alias      {base}/v4/{alias}  pages of {origin} at {base}/v4/api");
+        }
         println!(
             "  node       {} (user {}, password {}), peers {}",
             node.rpc_url, node.user, node.password, node.p2p_addr

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::node::TestNode;
 use super::process::Running;
 use super::{free_port, http, in_ci, wait_for};
 
@@ -44,8 +45,13 @@ impl Bitcoind {
         Some(node)
     }
 
-    /// Starts the process again after [`Bitcoind::stop`].
-    pub fn launch(&mut self) {
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.rpc_port)
+    }
+}
+
+impl TestNode for Bitcoind {
+    fn launch(&mut self) {
         let running = Running::start(
             Command::new(&self.executable)
                 .arg("-regtest")
@@ -63,20 +69,14 @@ impl Bitcoind {
         });
     }
 
-    /// Asks the node to stop and waits for it.
-    pub fn stop(&mut self) {
+    fn stop(&mut self) {
         if let Some(mut process) = self.process.take() {
             self.try_rpc("stop", json!([]));
             process.wait(Duration::from_secs(60));
         }
     }
 
-    pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.rpc_port)
-    }
-
-    /// `[node]` of a configuration.
-    pub fn config(&self) -> String {
+    fn config(&self) -> String {
         format!(
             "[node]\nurl = \"{}\"\nuser = \"paraffin\"\npassword = \"test\"\np2p = \"127.0.0.1:{}\"\n",
             self.url(),
@@ -84,25 +84,13 @@ impl Bitcoind {
         )
     }
 
-    pub fn try_rpc(&self, method: &str, params: Value) -> Option<Value> {
+    fn try_rpc(&self, method: &str, params: Value) -> Option<Value> {
         let body = json!({"id": 1, "method": method, "params": params}).to_string();
         // paraffin:test
         let headers = [("authorization", "Basic cGFyYWZmaW46dGVzdA=="), ("content-type", "application/json")];
         let answer =
             http::try_request(&format!("127.0.0.1:{}", self.rpc_port), "POST", "/", &headers, body.as_bytes())?;
         serde_json::from_slice(&answer.body).ok()
-    }
-
-    pub fn rpc(&self, method: &str, params: Value) -> Value {
-        let answer = self.try_rpc(method, params.clone()).unwrap_or_else(|| panic!("bitcoind did not answer {method}"));
-        assert!(answer["error"].is_null(), "{method} {params}: {answer}");
-        answer["result"].clone()
-    }
-
-    /// Mines `count` blocks to `address`; the hashes.
-    pub fn mine(&self, count: u32, address: &str) -> Vec<String> {
-        let hashes = self.rpc("generatetoaddress", json!([count, address]));
-        hashes.as_array().unwrap().iter().map(|hash| hash.as_str().unwrap().to_owned()).collect()
     }
 }
 

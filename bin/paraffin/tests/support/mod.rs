@@ -1,11 +1,14 @@
 //! What the end-to-end tests share: the program as a child process, a plain HTTP client, and real nodes.
 //!
 //! Every test binary uses another part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 pub mod bitcoind;
+pub mod devnet;
 pub mod http;
+pub mod node;
 pub mod process;
+pub mod served;
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};

@@ -1,30 +1,36 @@
+mod accounts;
+mod aliases;
+mod counts;
+mod keys;
+mod origins;
+
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
 
-use crate::cache::RecordCache;
-use crate::lease::{Lease, RENEWAL};
+use crate::cache::Known;
+use crate::lease::{LEASE, Lease, RENEWAL};
 use crate::store::{AccessFuture, KeyStore};
 use crate::usage::{PendingUse, Use};
 use crate::{
-    AccessError, ApiKey, AuditRow, CreatedKey, KeyDigest, KeyId, KeyRecord, KeySelector, NewKey, Plan, UnixMillis,
+    AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, ClientNet, CreatedKey, Decision, KeyRecord,
+    KeySelector, NewAlias, NewKey, OriginId, OriginPattern, OriginRecord, Plan, Plans, Reservation, Subject, Throttle,
+    ThrottleSettings, UnixMillis, Used, WindowLimits, WindowTable, Windows,
 };
 
-/// How often counted uses are written.
-const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+/// How often what was counted is written. Twice a second, so that a kill loses less than the last second.
+const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
+/// How often subjects that rest are forgotten.
+const FORGET_INTERVAL: Duration = Duration::from_mins(10);
 /// How long a statement waits for another process's write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Connections of one process.
 const CONNECTIONS_MAX: u32 = 4;
 
-const COLUMNS: &str = "SELECT id, name, prefix, plan, admin, management, created_at, last_used_at, request_count, expires_at, revoked_at FROM api_key";
-
-/// Keys in one SQLite file, which several processes of one machine may open.
+/// Accounts, keys, aliases, origins and counts in one SQLite file, which several processes of one machine may open.
 ///
 /// Must be opened inside a tokio runtime. Dropping it stops its background work; [`KeyStore::close`] also writes what is pending.
 #[derive(Clone)]
@@ -32,19 +38,30 @@ pub struct SqliteKeyStore(Arc<Inner>);
 
 struct Inner {
     pool: SqlitePool,
-    cache: RecordCache,
+    plans: Plans,
+    known: Known,
     lease: Lease,
     pending: PendingUse,
-    /// Held while uses are on their way to the store, so that a flush answers only after all that was counted before it.
+    windows: WindowTable,
+    throttle: Throttle,
+    /// Held while counts are on their way to the store, so that a flush answers only after all that was counted before it.
     flushing: tokio::sync::Mutex<()>,
 }
 
 impl SqliteKeyStore {
+    /// As [`SqliteKeyStore::open_with`], with the seeded plans.
+    ///
+    /// # Errors
+    /// See there.
+    pub async fn open(path: &Path) -> Result<Self, AccessError> {
+        Self::open_with(path, Plans::default()).await
+    }
+
     /// Opens or creates the file, and brings its schema up to date.
     ///
     /// # Errors
     /// [`AccessError::Unavailable`] when the file cannot be opened, [`AccessError::NewerSchema`] when a newer program wrote it.
-    pub async fn open(path: &Path) -> Result<Self, AccessError> {
+    pub async fn open_with(path: &Path, plans: Plans) -> Result<Self, AccessError> {
         let options = SqliteConnectOptions::new()
             .filename(path)
             .journal_mode(SqliteJournalMode::Wal)
@@ -61,12 +78,16 @@ impl SqliteKeyStore {
             .connect_lazy_with(options.clone());
         let inner = Arc::new(Inner {
             pool,
-            cache: RecordCache::default(),
+            plans,
+            known: Known::default(),
             lease: Lease::new(path, options)?,
             pending: PendingUse::default(),
+            windows: WindowTable::default(),
+            throttle: Throttle::default(),
             flushing: tokio::sync::Mutex::new(()),
         });
-        inner.lease.renew(&inner.cache).await?;
+        inner.lease.renew(&inner.known).await?;
+        counts::load(&inner, clock()).await?;
         inner.keep_lease();
         inner.keep_flushing();
         Ok(Self(inner))
@@ -84,7 +105,7 @@ impl Inner {
                 if inner.pool.is_closed() {
                     return;
                 }
-                let renewed = inner.lease.renew(&inner.cache).await;
+                let renewed = inner.lease.renew(&inner.known).await;
                 match &renewed {
                     Err(error) if !failing => {
                         tracing::error!(%error, "the key store cannot be consulted: nobody is served");
@@ -100,6 +121,7 @@ impl Inner {
     fn keep_flushing(self: &Arc<Self>) {
         let weak = Arc::downgrade(self);
         tokio::spawn(async move {
+            let mut forgotten = tokio::time::Instant::now();
             loop {
                 tokio::time::sleep(FLUSH_INTERVAL).await;
                 let Some(inner) = weak.upgrade() else { return };
@@ -109,102 +131,27 @@ impl Inner {
                 if let Err(error) = inner.flush().await {
                     tracing::warn!(%error, "key usage could not be written, it stays in memory");
                 }
+                if forgotten.elapsed() > FORGET_INTERVAL {
+                    inner.windows.forget_before(clock());
+                    forgotten = tokio::time::Instant::now();
+                }
             }
         });
     }
 
     async fn flush(&self) -> Result<(), AccessError> {
-        let _flushing = self.flushing.lock().await;
-        let uses = self.pending.take();
-        if uses.is_empty() {
-            return Ok(());
-        }
-        let written = async {
-            let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
-            for (id, used) in &uses {
-                sqlx::query("UPDATE api_key SET request_count = request_count + $1, last_used_at = MAX(COALESCE(last_used_at, 0), $2) WHERE id = $3")
-                    .bind(used.count)
-                    .bind(used.last_used_at)
-                    .bind(id.0)
-                    .execute(&mut *transaction)
-                    .await?;
-            }
-            transaction.commit().await
-        }
-        .await;
-        written.map_err(|error| {
-            self.pending.restore(uses);
-            error.into()
-        })
+        counts::flush(self).await
     }
 
-    async fn find(connection: &mut SqliteConnection, selector: &KeySelector) -> Result<KeyRecord, AccessError> {
-        let row = match selector {
-            KeySelector::Id(id) => {
-                sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE id = $1")))
-                    .bind(id.0)
-                    .fetch_optional(connection)
-                    .await?
-            }
-            KeySelector::Key(key) => by_digest(connection, &key.digest()).await?,
-        };
-        record(&row.ok_or(AccessError::NoSuchKey)?)
+    async fn ensure(&self) -> Result<(), AccessError> {
+        self.lease.ensure(&self.known).await
     }
 }
 
-async fn by_digest(connection: &mut SqliteConnection, digest: &KeyDigest) -> Result<Option<SqliteRow>, sqlx::Error> {
-    sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE digest = $1")))
-        .bind(digest.0.to_vec())
-        .fetch_optional(connection)
-        .await
-}
-
-fn record(row: &SqliteRow) -> Result<KeyRecord, AccessError> {
-    let plan: String = row.try_get("plan")?;
-    Ok(KeyRecord {
-        id: KeyId(row.try_get("id")?),
-        name: row.try_get("name")?,
-        prefix: row.try_get("prefix")?,
-        plan: plan.parse().map_err(|_| AccessError::Unavailable(format!("a key has the unknown plan `{plan}`")))?,
-        admin: row.try_get::<i64, _>("admin")? != 0,
-        management: row.try_get::<i64, _>("management")? != 0,
-        created_at: row.try_get("created_at")?,
-        last_used_at: row.try_get("last_used_at")?,
-        request_count: row.try_get("request_count")?,
-        expires_at: row.try_get("expires_at")?,
-        revoked_at: row.try_get("revoked_at")?,
-    })
-}
-
-async fn insert(connection: &mut SqliteConnection, new: NewKey, now: UnixMillis) -> Result<CreatedKey, AccessError> {
-    let key = ApiKey::generate()?;
-    let id = sqlx::query(
-        "INSERT INTO api_key (name, prefix, digest, plan, admin, management, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id",
-    )
-    .bind(&new.name)
-    .bind(key.prefix())
-    .bind(key.digest().0.to_vec())
-    .bind(new.plan.name())
-    .bind(i64::from(new.admin))
-    .bind(i64::from(new.management))
-    .bind(now)
-    .fetch_one(connection)
-    .await?
-    .try_get(0)?;
-    let record = KeyRecord {
-        id: KeyId(id),
-        name: new.name,
-        prefix: key.prefix(),
-        plan: new.plan,
-        admin: new.admin,
-        management: new.management,
-        created_at: now,
-        last_used_at: None,
-        request_count: 0,
-        expires_at: None,
-        revoked_at: None,
-    };
-    Ok(CreatedKey { key, record })
+/// The time of this machine, for housekeeping alone; whatever decides about a request is told the time.
+fn clock() -> UnixMillis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixMillis::try_from(since.as_millis()).unwrap_or(UnixMillis::MAX)
 }
 
 async fn audit(
@@ -212,63 +159,59 @@ async fn audit(
     now: UnixMillis,
     actor: &str,
     action: &str,
-    subject: KeyId,
+    subject: String,
     detail: String,
 ) -> Result<(), AccessError> {
     sqlx::query("INSERT INTO audit (at, actor, action, subject, detail) VALUES ($1, $2, $3, $4, $5)")
         .bind(now)
         .bind(actor)
         .bind(action)
-        .bind(format!("key:{subject}"))
+        .bind(subject)
         .bind(detail)
         .execute(connection)
         .await?;
     Ok(())
 }
 
-fn settings(plan: Plan, admin: bool, management: bool) -> String {
-    format!("plan={plan} admin={admin} management={management}")
-}
-
 impl KeyStore for SqliteKeyStore {
+    fn create_account<'a>(
+        &'a self,
+        name: &'a str,
+        plan: Plan,
+        actor: &'a str,
+        now: UnixMillis,
+    ) -> AccessFuture<'a, AccountRecord> {
+        Box::pin(accounts::create(&self.0, name, plan, actor, now))
+    }
+
+    fn accounts(&self) -> AccessFuture<'_, Vec<AccountRecord>> {
+        Box::pin(accounts::list(&self.0))
+    }
+
+    fn set_plan<'a>(
+        &'a self,
+        account: AccountId,
+        plan: Plan,
+        actor: &'a str,
+        now: UnixMillis,
+    ) -> AccessFuture<'a, AccountRecord> {
+        Box::pin(accounts::set_plan(&self.0, account, plan, actor, now))
+    }
+
     fn create<'a>(&'a self, new: NewKey, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, CreatedKey> {
-        Box::pin(async move {
-            new.check()?;
-            let detail = settings(new.plan, new.admin, new.management);
-            let mut transaction = self.0.pool.begin_with("BEGIN IMMEDIATE").await?;
-            let created = insert(&mut transaction, new, now).await?;
-            audit(&mut transaction, now, actor, "create", created.record.id, detail).await?;
-            transaction.commit().await?;
-            Ok(created)
-        })
+        Box::pin(keys::create(&self.0, new, actor, now))
     }
 
     fn list(&self) -> AccessFuture<'_, Vec<KeyRecord>> {
-        Box::pin(async move {
-            self.0.flush().await?;
-            let rows =
-                sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} ORDER BY id"))).fetch_all(&self.0.pool).await?;
-            rows.iter().map(record).collect()
-        })
+        Box::pin(keys::list(&self.0, None))
+    }
+
+    fn list_of(&self, account: AccountId) -> AccessFuture<'_, Vec<KeyRecord>> {
+        Box::pin(keys::list(&self.0, Some(account)))
     }
 
     fn revoke<'a>(&'a self, selector: KeySelector, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, KeyRecord> {
-        Box::pin(async move {
-            let mut transaction = self.0.pool.begin_with("BEGIN IMMEDIATE").await?;
-            let mut found = Inner::find(&mut transaction, &selector).await?;
-            if found.revoked_at.is_none() {
-                sqlx::query("UPDATE api_key SET revoked_at = $1 WHERE id = $2")
-                    .bind(now)
-                    .bind(found.id.0)
-                    .execute(&mut *transaction)
-                    .await?;
-                audit(&mut transaction, now, actor, "revoke", found.id, String::new()).await?;
-                found.revoked_at = Some(now);
-            }
-            transaction.commit().await?;
-            self.0.cache.invalidate();
-            Ok(found)
-        })
+        Box::pin(async move { keys::revoke(&self.0, &selector, actor, now).await })
     }
 
     fn reroll<'a>(
@@ -278,54 +221,84 @@ impl KeyStore for SqliteKeyStore {
         actor: &'a str,
         now: UnixMillis,
     ) -> AccessFuture<'a, CreatedKey> {
-        Box::pin(async move {
-            let mut transaction = self.0.pool.begin_with("BEGIN IMMEDIATE").await?;
-            let old = Inner::find(&mut transaction, &selector).await?;
-            if !old.is_active(now) {
-                return Err(AccessError::Inactive);
-            }
-            let new = NewKey { name: old.name.clone(), plan: old.plan, admin: old.admin, management: old.management };
-            let created = insert(&mut transaction, new, now).await?;
-            let grace_ms = i64::try_from(grace.as_millis()).unwrap_or(i64::MAX);
-            let ends = now.saturating_add(grace_ms).min(old.expires_at.unwrap_or(i64::MAX));
-            let statement = if ends <= now {
-                "UPDATE api_key SET revoked_at = $1 WHERE id = $2"
-            } else {
-                "UPDATE api_key SET expires_at = $1 WHERE id = $2"
-            };
-            sqlx::query(statement).bind(ends).bind(old.id.0).execute(&mut *transaction).await?;
-            let detail = format!("new=key:{} grace_ms={grace_ms}", created.record.id);
-            audit(&mut transaction, now, actor, "reroll", old.id, detail).await?;
-            transaction.commit().await?;
-            self.0.cache.invalidate();
-            Ok(created)
-        })
+        Box::pin(async move { keys::reroll(&self.0, &selector, grace, actor, now).await })
+    }
+
+    fn create_alias<'a>(&'a self, new: NewAlias, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, AliasRecord> {
+        Box::pin(aliases::create(&self.0, new, actor, now))
+    }
+
+    fn aliases(&self) -> AccessFuture<'_, Vec<AliasRecord>> {
+        Box::pin(aliases::list(&self.0))
+    }
+
+    fn remove_alias<'a>(&'a self, name: &'a str, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, AliasRecord> {
+        Box::pin(aliases::remove(&self.0, name, actor, now))
+    }
+
+    fn register_origin<'a>(
+        &'a self,
+        account: AccountId,
+        pattern: OriginPattern,
+        proved: bool,
+        actor: &'a str,
+        now: UnixMillis,
+    ) -> AccessFuture<'a, OriginRecord> {
+        Box::pin(async move { origins::register(&self.0, account, &pattern, proved, actor, now).await })
+    }
+
+    fn origins(&self) -> AccessFuture<'_, Vec<OriginRecord>> {
+        Box::pin(origins::list(&self.0))
+    }
+
+    fn confirm_origin<'a>(
+        &'a self,
+        id: OriginId,
+        by: &'a str,
+        actor: &'a str,
+        now: UnixMillis,
+    ) -> AccessFuture<'a, OriginRecord> {
+        Box::pin(origins::confirm(&self.0, id, by, actor, now))
+    }
+
+    fn remove_origin<'a>(&'a self, id: OriginId, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, OriginRecord> {
+        Box::pin(origins::remove(&self.0, id, actor, now))
     }
 
     fn authenticate<'a>(&'a self, key: &'a ApiKey, now: UnixMillis) -> AccessFuture<'a, Option<KeyRecord>> {
         Box::pin(async move {
-            self.0.lease.ensure(&self.0.cache).await?;
-            let digest = key.digest();
-            let found = match self.0.cache.get(&digest) {
-                Ok(found) => found,
-                Err(generation) => {
-                    let mut connection = self.0.pool.acquire().await?;
-                    let Some(row) = by_digest(&mut connection, &digest).await? else { return Ok(None) };
-                    let found = record(&row)?;
-                    self.0.cache.insert(digest, found.clone(), generation);
-                    found
-                }
-            };
-            Ok(found.is_active(now).then_some(found))
+            self.0.ensure().await?;
+            keys::authenticate(&self.0, key, now).await
         })
     }
 
-    fn record_use(&self, id: KeyId, now: UnixMillis) {
-        self.0.pending.add(id, Use { count: 1, last_used_at: now });
+    fn find_alias<'a>(&'a self, name: &'a str) -> AccessFuture<'a, Option<AliasRecord>> {
+        Box::pin(async move {
+            self.0.ensure().await?;
+            aliases::look_up(&self.0, name).await
+        })
+    }
+
+    fn find_origin<'a>(&'a self, origin: &'a str) -> AccessFuture<'a, Option<OriginRecord>> {
+        Box::pin(async move {
+            self.0.ensure().await?;
+            origins::look_up(&self.0, origin).await
+        })
+    }
+
+    fn record_use(&self, used: Used, now: UnixMillis) {
+        self.0.pending.add(used, Use { count: 1, last_used_at: now });
     }
 
     fn available(&self) -> AccessFuture<'_, ()> {
-        Box::pin(self.0.lease.ensure(&self.0.cache))
+        Box::pin(self.0.ensure())
+    }
+
+    fn settle(&self) -> AccessFuture<'_, ()> {
+        Box::pin(async move {
+            tokio::time::sleep(LEASE).await;
+            Ok(())
+        })
     }
 
     fn audit(&self, limit: u32) -> AccessFuture<'_, Vec<AuditRow>> {
@@ -361,5 +334,15 @@ impl KeyStore for SqliteKeyStore {
             self.0.pool.close().await;
             flushed
         })
+    }
+}
+
+impl Windows for SqliteKeyStore {
+    fn admit(&self, subject: Subject, limits: WindowLimits, now: UnixMillis) -> AccessFuture<'_, Decision> {
+        Box::pin(std::future::ready(Ok(self.0.windows.admit(subject, limits, now))))
+    }
+
+    fn reserve(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) -> AccessFuture<'_, Reservation> {
+        Box::pin(std::future::ready(Ok(self.0.throttle.reserve(client, settings, now))))
     }
 }

@@ -9,12 +9,12 @@ use super::{RestBody, RestResult};
 use crate::errors::RestError;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
-use crate::surfaces::esplora::{AddressRoute, read, totals, unspent};
+use crate::surfaces::esplora::{AddressRoute, read, totals, unconfirmed_of, unspent};
 
 /// `totalTxs` when it is not given, and its cap (`decisions` 12.5, 4.3).
 const HISTORY_DEFAULT: usize = 25;
 const HISTORY_MAX: usize = 500;
-const UTXOS_LIMIT_MAX: usize = 200_000;
+pub(super) const UTXOS_LIMIT_MAX: usize = 200_000;
 
 /// POST `/get-address-balance`.
 pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
@@ -54,12 +54,13 @@ fn taproot(context: &RequestContext, field: &str, text: &str) -> Result<AddressR
 /// (`decisions` 4.6).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Utxo<'a> {
+pub(super) struct Utxo<'a> {
     tx_id: String,
     output_index: u32,
     satoshis: u64,
     script_pk: &'a str,
-    address: &'a str,
+    /// `null` for a script that has no address form.
+    address: Option<&'a str>,
     indexed: bool,
     inscriptions: [(); 0],
     runes: Map<String, Value>,
@@ -72,7 +73,7 @@ struct Utxo<'a> {
 }
 
 impl<'a> Utxo<'a> {
-    fn new(output: &UnspentOutput, address: &'a str, script: &'a str, tip: Height) -> Self {
+    pub(super) fn new(output: &UnspentOutput, address: Option<&'a str>, script: &'a str, tip: Height) -> Self {
         let confirmations = output.status.block_height.map_or(0, |height| tip.saturating_sub(height) + 1);
         Self {
             tx_id: output.txid.to_string(),
@@ -106,22 +107,36 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
         };
         let tip = context.tip().map_or(0, |tip| tip.height);
         let script = route.script.as_ref().map(|script| script.as_bytes().to_lower_hex_string()).unwrap_or_default();
-        let utxos = unspent.iter().map(|output| Utxo::new(output, address, &script, tip)).collect();
+        let utxos = unspent.iter().map(|output| Utxo::new(output, Some(address), &script, tip)).collect();
         Reply::enveloped(&UtxoPage { utxos, total })
     })
 }
 
 #[derive(Serialize)]
-struct UtxoPage<'a> {
-    utxos: Vec<Utxo<'a>>,
-    total: u64,
+pub(super) struct UtxoPage<'a> {
+    pub(super) utxos: Vec<Utxo<'a>>,
+    /// Also those that a limit left out.
+    pub(super) total: u64,
 }
 
-/// POST `/get-taproot-history`: the newest confirmed transactions, from the index alone.
+/// POST `/get-taproot-history`: unconfirmed transactions, then the newest confirmed ones.
 pub(super) fn taproot_history(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
         let route = taproot(context, "taprootAddress", body.text("taprootAddress")?)?;
         let count = body.positive("totalTxs", HISTORY_MAX)?.unwrap_or(HISTORY_DEFAULT);
+        let mut transactions = Vec::new();
+        for (txid, pending) in unconfirmed_of(context, &route.key).await?.into_iter().take(count) {
+            let (received, sent) = pending.effect(&route.key);
+            transactions.push(json!({
+                "txid": txid.to_string(),
+                "blockHeight": null,
+                "timestamp": null,
+                "fee": pending.fee(),
+                "value": i128::from(received) - i128::from(sent),
+                "confirmed": false,
+            }));
+        }
+        let count = count - transactions.len();
         let rows = read(context, move |index: &BitcoinIndex| {
             let mut rows = Vec::new();
             for location in index.history(&route.key, None, count)? {
@@ -130,7 +145,6 @@ pub(super) fn taproot_history(context: &RequestContext, body: RestBody) -> BoxFu
             Ok(rows)
         })
         .await?;
-        let mut transactions = Vec::with_capacity(rows.len());
         for (location, effect) in rows {
             transactions.push(json!({
                 "txid": location.txid.to_string(),

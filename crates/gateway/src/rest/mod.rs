@@ -1,5 +1,6 @@
 //! The REST data API: its routes, and how their bodies are read.
 
+mod account;
 mod address;
 mod body;
 mod indexer;
@@ -31,6 +32,8 @@ pub(crate) fn find(segments: &[&str]) -> Option<Found> {
         ["get-address-balance"] => Found::Post(address::balance),
         ["get-taproot-balance"] => Found::Post(address::taproot_balance),
         ["get-address-utxos"] => Found::Post(address::utxos),
+        ["get-account-balance"] => Found::Post(account::balance),
+        ["get-account-utxos"] => Found::Post(account::utxos),
         ["get-taproot-history"] => Found::Post(address::taproot_history),
         ["indexer", "height"] => Found::Get(indexer::height),
         ["blockhash"] => Found::Get(indexer::block_hash),
@@ -42,21 +45,46 @@ pub(crate) fn find(segments: &[&str]) -> Option<Found> {
 /// Version of the shapes of answers; part of every `ETag`, so that a new program's answers are fetched anew.
 const SHAPES_VERSION: u32 = 1;
 
-/// Answers a GET route whose answer depends on confirmed chain data alone: 304 where the caller has it already
+/// Tells callers whether the answer of a GET route that depends on confirmed chain data alone is still what they have
 /// (`decisions` 1.8).
+pub(crate) struct Validator {
+    tip: paraffin_primitives::BlockId,
+    tag: String,
+}
+
+impl Validator {
+    /// Of the request's snapshot; `None` while nothing is indexed.
+    pub(crate) fn new(context: &RequestContext) -> Option<Self> {
+        let tip = context.tip()?;
+        Some(Self { tip, tag: format!("\"{}-{SHAPES_VERSION}\"", tip.hash) })
+    }
+
+    /// 304 for a caller who has the answer already.
+    pub(crate) fn unchanged(&self, headers: &HeaderMap) -> Option<Reply> {
+        names_tag(headers, &self.tag).then(|| self.mark(Reply::empty(StatusCode::NOT_MODIFIED)))
+    }
+
+    /// The answer with its `ETag`.
+    pub(crate) fn mark(&self, mut reply: Reply) -> Reply {
+        reply.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        if let Ok(tag) = HeaderValue::from_str(&self.tag) {
+            reply.headers.insert(ETAG, tag);
+        }
+        reply
+    }
+}
+
+/// Answers a GET route whose answer follows from the newest block.
 pub(crate) fn cached(
     context: &RequestContext,
     headers: &HeaderMap,
     render: impl FnOnce(paraffin_primitives::BlockId) -> RestResult,
 ) -> RestResult {
-    let tip = context.tip().ok_or_else(RestError::starting)?;
-    let tag = format!("\"{}-{SHAPES_VERSION}\"", tip.hash);
-    let mut reply = if names_tag(headers, &tag) { Reply::empty(StatusCode::NOT_MODIFIED) } else { render(tip)? };
-    reply.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        reply.headers.insert(ETAG, tag);
+    let validator = Validator::new(context).ok_or_else(RestError::starting)?;
+    match validator.unchanged(headers) {
+        Some(unchanged) => Ok(unchanged),
+        None => Ok(validator.mark(render(validator.tip)?)),
     }
-    Ok(reply)
 }
 
 /// Whether `If-None-Match` names the tag; a weak tag of the same text counts.

@@ -80,7 +80,7 @@ impl MethodFamily for BtcFamily {
                 "getblockcount" => block_count(context, &params),
                 "getbestblockhash" => best_block_hash(context, &params),
                 "getblockhash" => block_hash(context, &params),
-                method if ALLOWED.contains(&method) => pass(context.node().as_ref(), method, params.raw()).await,
+                method if is_allowed(method) => pass(context.node().as_ref(), method, params.raw()).await,
                 _ => Err(RpcError::method_not_found()),
             }
         })
@@ -113,6 +113,11 @@ fn block_hash(context: &RequestContext, params: &Params) -> RpcResult {
     let height: u32 = text.parse().ok().filter(|height| *height <= tip.height).ok_or_else(out_of_range)?;
     let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
     to_raw(&record.ok_or_else(out_of_range)?.id.hash)
+}
+
+/// Whether a method of the node's may be called by anyone.
+pub(super) fn is_allowed(method: &str) -> bool {
+    ALLOWED.contains(&method)
 }
 
 /// Asks the node and hands over what it says.

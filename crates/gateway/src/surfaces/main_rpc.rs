@@ -1,5 +1,6 @@
 //! The main JSON-RPC: one endpoint, many families of methods (`decisions` 3.1).
 
+use super::admin::AdminFamily;
 use super::btc::BtcFamily;
 use super::esplora::EsploraFamily;
 use super::metashrew::MetashrewFamily;
@@ -26,7 +27,7 @@ pub(crate) struct MainRpc {
 
 impl MainRpc {
     pub(crate) fn new() -> Self {
-        Self { families: vec![Box::new(BtcFamily), Box::new(EsploraFamily), Box::new(MetashrewFamily)] }
+        Self { families: vec![Box::new(BtcFamily), Box::new(EsploraFamily), Box::new(MetashrewFamily), Box::new(AdminFamily)] }
     }
 
     /// The family and the rest of the name. A name without `_` is one of the node's.

@@ -1,9 +1,12 @@
 //! One file per surface: it parses, asks one room, and renders.
 
+mod admin;
 mod btc;
 pub(crate) mod esplora;
+mod esplora_http;
 mod main_rpc;
 mod metashrew;
+mod reorg;
 
 use std::sync::Arc;
 
@@ -74,6 +77,18 @@ pub struct KeyedHandler {
     pub http: Option<Arc<dyn HttpSurface>>,
     /// JSON-RPC requests.
     pub rpc: Option<Arc<dyn RpcSurface>>,
+}
+
+impl KeyedHandler {
+    /// Plain HTTP Esplora, for [`crate::KeyedSurface::Esplora`].
+    pub fn esplora() -> Self {
+        Self { http: Some(Arc::new(esplora_http::EsploraHttp)), rpc: None }
+    }
+
+    /// The rollback endpoint, for [`crate::KeyedSurface::Reorg`].
+    pub fn reorg() -> Self {
+        Self { http: Some(Arc::new(reorg::ReorgHttp)), rpc: Some(Arc::new(reorg::ReorgRpc)) }
+    }
 }
 
 /// Writes a result.

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use bitcoin::{OutPoint, Txid};
-use paraffin_access::{CreatedKey, KeyStore as _, NewKey, Plan, SqliteKeyStore};
+use paraffin_access::{CreatedKey, KeyStore as _, NewKey, Plan, Plans, SqliteKeyStore, ThrottleSettings, Windows};
 use paraffin_bitcoin_index::RawTransactions;
 use paraffin_gateway::{
-    ChainState, Gateway, GatewayConfig, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
+    AccessConfig, ChainState, Gateway, GatewayConfig, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
 };
 use paraffin_primitives::Network;
 use paraffin_store::{Snapshot, Store};
@@ -44,6 +44,7 @@ pub(crate) struct Setup {
     pub(crate) network: Network,
     pub(crate) raw: RawTransactions,
     pub(crate) config: GatewayConfig,
+    pub(crate) access: AccessConfig,
     pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     pub(crate) empty_chain: bool,
 }
@@ -56,6 +57,11 @@ impl Default for Setup {
             network: Network::Regtest,
             raw: RawTransactions::Store,
             config,
+            // Most tests are not about limits and send more than a client without a key may.
+            access: AccessConfig {
+                keyless: ThrottleSettings { burst: 100_000, ..ThrottleSettings::default() },
+                ..AccessConfig::default()
+            },
             keyed: BTreeMap::new(),
             empty_chain: false,
         }
@@ -112,11 +118,14 @@ impl Instance {
         let folder = tempfile::tempdir().unwrap();
         let keys_path = folder.path().join("access.sqlite");
         let keys = SqliteKeyStore::open(&keys_path).await.unwrap();
-        let key = keys.create(NewKey { plan: Plan::Business, ..NewKey::named("test") }, "test", 0).await.unwrap();
+        let key = keys.create(NewKey::on_plan("test", Plan::BUSINESS), "test", 0).await.unwrap();
         let parts = GatewayParts {
             chain: Arc::clone(&state) as Arc<dyn ChainState>,
             node: shared(&node),
             keys: Arc::new(keys.clone()),
+            windows: Arc::new(keys.clone()) as Arc<dyn Windows>,
+            plans: Plans::default(),
+            access: setup.access,
             keyed: setup.keyed,
             metrics: Metrics::new(),
         };

@@ -2,16 +2,24 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 mod access;
+mod admin;
+mod aliases;
+mod accounts;
 mod bitcoin_methods;
 mod chain;
 mod client;
 mod envelope;
 mod esplora;
+mod esplora_http;
 mod health;
 mod hostile;
 mod instance;
+mod limits;
+mod load;
 mod logs;
 mod node;
+mod origins;
 mod plug;
+mod reorg;
 mod rest;
 mod routing;

@@ -9,4 +9,5 @@ mod opening;
 mod property;
 mod reads;
 mod rerun;
+mod snapshot_file;
 mod window;

@@ -1,11 +1,13 @@
 use std::collections::HashSet;
 
-use bitcoin::{OutPoint, ScriptBuf, Txid};
+use bitcoin::address::NetworkUnchecked;
+use bitcoin::{Address, OutPoint, ScriptBuf, Txid};
 use paraffin_bitcoin_index::esplora::{EsploraTransaction, TransactionStatus, UnspentOutput};
 use paraffin_bitcoin_index::{ScriptKey, ScriptTotals};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use super::unconfirmed::owns;
 use super::{Fault, Outcome, hash, json, read, transactions, unconfirmed};
 use crate::errors::RpcError;
 use crate::state::RequestContext;
@@ -27,7 +29,11 @@ pub(crate) struct AddressRoute {
 impl AddressRoute {
     /// An address of this instance's network.
     pub(crate) fn address(context: &RequestContext, text: &str) -> Result<Self, Fault> {
-        let address = context.network().parse_address(text).map_err(Fault::Malformed)?;
+        let address = context.network().parse_address(text).map_err(|sentence| {
+            let is_address = text.parse::<Address<NetworkUnchecked>>().is_ok();
+            let esplora = if is_address { "Address on invalid network" } else { "Invalid Bitcoin address" };
+            Fault::malformed(esplora, sentence)
+        })?;
         Ok(Self {
             kind: "address",
             text: text.to_owned(),
@@ -87,10 +93,11 @@ pub(super) async fn answer(context: &RequestContext, route: &AddressRoute, below
 
 /// Totals of a script.
 pub(crate) async fn totals(context: &RequestContext, key: &ScriptKey) -> Result<Totals, Fault> {
+    let pending = unconfirmed::of_script(context, key).await?;
     let copy = key.clone();
     let chain = read(context, move |index| index.script_totals(&copy)).await?;
     let mut mempool = ScriptTotals::default();
-    for (_, pending) in unconfirmed::of_script(context, key).await? {
+    for (_, pending) in pending {
         mempool.tx_count += 1;
         for output in pending.transaction.output.iter().filter(|output| owns(key, output)) {
             mempool.funded_txo_count += 1;
@@ -102,10 +109,6 @@ pub(crate) async fn totals(context: &RequestContext, key: &ScriptKey) -> Result<
         }
     }
     Ok(Totals { chain, mempool })
-}
-
-fn owns(key: &ScriptKey, output: &bitcoin::TxOut) -> bool {
-    ScriptKey::from_script(&output.script_pubkey).digest() == key.digest()
 }
 
 /// Unspent outputs of a script, unconfirmed first, then the newest first; those that unconfirmed transactions spend are left

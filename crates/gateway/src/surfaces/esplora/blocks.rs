@@ -71,13 +71,14 @@ pub(super) async fn block(context: &RequestContext, block_hash: &str, below: &[&
             let position = number(index, "index")?;
             let height = height.ok_or(NOT_FOUND)?;
             let txid = read(context, move |index| index.block_txid(height, position)).await?;
-            Ok(Answer::Text(txid.ok_or(Fault::NotFound("tx not found"))?.to_string()))
+            Ok(Answer::Text(txid.ok_or(Fault::NotFound("tx index out of range"))?.to_string()))
         }
         ["txs"] => transactions_from(context, height.ok_or(NOT_FOUND)?, 0).await,
         ["txs", start] => {
             let start: u32 = number(start, "start index")?;
             if !start.is_multiple_of(TRANSACTIONS_PER_PAGE) {
-                return Err(Fault::Malformed(format!("start index must be a multiple of {TRANSACTIONS_PER_PAGE}")));
+                const TEXT: &str = "start index must be a multiple of 25";
+                return Err(Fault::malformed(TEXT, TEXT));
             }
             transactions_from(context, height.ok_or(NOT_FOUND)?, start).await
         }

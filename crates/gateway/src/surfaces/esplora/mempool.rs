@@ -14,6 +14,8 @@ use crate::surfaces::to_raw;
 
 /// Of a larger mempool the node is not asked for every entry; the histogram and the list of the newest are then empty.
 const DETAILED_MAX: u64 = 5_000;
+/// Transactions in a package; the node's own limit.
+const PACKAGE_MAX: usize = 25;
 /// Rows of `/mempool/recent`.
 const RECENT: usize = 10;
 /// Virtual bytes that a step of the histogram collects before a new one begins.
@@ -107,9 +109,48 @@ pub(super) async fn recent(context: &RequestContext) -> Outcome {
 }
 
 /// POST `/tx`, and `esplora_broadcast`: the node's answer, a txid or its reason.
-pub(super) async fn broadcast(context: &RequestContext, hex: &str) -> Outcome {
+pub(in crate::surfaces) async fn broadcast(context: &RequestContext, hex: &str) -> Outcome {
     let told: String = ask(context, "sendrawtransaction", &[to_raw(&hex)?]).await.map_err(Fault::Failed)?;
     Ok(Answer::Text(told))
+}
+
+/// POST `/txs/package`, and `esplora_txs:package`: the node's answer to `submitpackage`. The limits are decimal numbers,
+/// BTC per 1,000 virtual bytes and BTC.
+pub(in crate::surfaces) async fn package(
+    context: &RequestContext,
+    transactions: &[String],
+    fee_rate_max: Option<&str>,
+    burn_max: Option<&str>,
+) -> Outcome {
+    if transactions.len() > PACKAGE_MAX {
+        return Err(Fault::malformed(
+            "Exceeded maximum of 25 transactions",
+            "transactions: a package holds at most 25 transactions",
+        ));
+    }
+    let mut params = vec![to_raw(&transactions)?];
+    let fee_rate_max = fee_rate_max.map(|text| decimal(text, "Invalid maxfeerate")).transpose()?;
+    let burn_max = burn_max.map(|text| decimal(text, "Invalid maxburnamount")).transpose()?;
+    match (fee_rate_max, burn_max) {
+        (None, None) => {}
+        (fee_rate_max, None) => params.extend(fee_rate_max),
+        (fee_rate_max, Some(burn_max)) => {
+            // The node's own default, for parameters go by position.
+            params.push(fee_rate_max.map_or_else(|| decimal("0.10", "Invalid maxfeerate"), Ok)?);
+            params.push(burn_max);
+        }
+    }
+    Ok(Answer::Json(pass(context.node().as_ref(), "submitpackage", &params).await?))
+}
+
+/// A decimal number with the digits that it came with.
+fn decimal(text: &str, refusal: &'static str) -> Result<Box<RawValue>, Fault> {
+    let refused = || Fault::malformed(refusal, format!("{refusal}: a decimal number is expected"));
+    let is_plain = text.len() <= 32 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if !is_plain {
+        return Err(refused());
+    }
+    RawValue::from_string(text.to_owned()).map_err(|_| refused())
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! `esplora_*`, from our own index (`decisions` 3.3). The paths are those of Esplora's HTTP interface, so plain HTTP can be
-//! served by the same table.
+//! `esplora_*`, from our own index (`decisions` 3.3). The paths are those of Esplora's HTTP interface, so plain HTTP
+//! ([`super::esplora_http`]) is served by the same table.
 
 mod address;
 mod blocks;
 mod fees;
 mod mempool;
 mod names;
+mod prefix;
 mod transactions;
 mod unconfirmed;
 
@@ -24,8 +25,9 @@ use crate::state::{BoxFuture, RequestContext};
 
 pub(crate) use address::{AddressRoute, Totals, totals, unspent};
 pub(crate) use fees::FeeEstimates;
+pub(super) use mempool::{broadcast, package};
 pub use transactions::NodeTransactions;
-pub(crate) use unconfirmed::Unconfirmed;
+pub(crate) use unconfirmed::{Pending, Unconfirmed, View, of_script as unconfirmed_of, view as unconfirmed_view};
 
 /// What a path answers.
 pub(super) enum Answer {
@@ -39,11 +41,25 @@ pub(crate) enum Fault {
     /// No such path.
     Unknown,
     /// A segment cannot be read (Esplora: 400).
-    Malformed(String),
+    Malformed(Malformed),
     /// What the path names does not exist (Esplora: 404).
     NotFound(&'static str),
     /// Anything else.
     Failed(RpcError),
+}
+
+/// What is wrong with a segment.
+pub(crate) struct Malformed {
+    /// In Esplora's own words, which clients of its HTTP interface know.
+    pub(super) esplora: &'static str,
+    /// In a sentence that names the parameter.
+    pub(super) sentence: String,
+}
+
+impl Fault {
+    pub(super) fn malformed(esplora: &'static str, sentence: impl Into<String>) -> Self {
+        Self::Malformed(Malformed { esplora, sentence: sentence.into() })
+    }
 }
 
 pub(super) type Outcome = Result<Answer, Fault>;
@@ -52,7 +68,9 @@ impl From<ReadError> for Fault {
     fn from(error: ReadError) -> Self {
         match error {
             ReadError::NotInHistory(_) => Self::NotFound("Transaction not found in this history"),
-            ReadError::ScriptHash => Self::Malformed("Invalid scripthash: 64 hex digits are expected".to_owned()),
+            ReadError::ScriptHash => {
+                Self::malformed("Invalid scripthash", "Invalid scripthash: 64 hex digits are expected")
+            }
             error => Self::Failed(RpcError::internal(&error)),
         }
     }
@@ -77,7 +95,7 @@ impl From<crate::state::ReadAbandoned> for Fault {
 impl From<Fault> for RestError {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Malformed(message) => Self::bad_request(message),
+            Fault::Malformed(malformed) => Self::bad_request(malformed.sentence),
             Fault::NotFound(message) => Self::not_found(message),
             Fault::Unknown => Self::not_found("There is no such route"),
             Fault::Failed(error) => match error.data.as_ref().and_then(|data| data["code"].as_str()) {
@@ -88,6 +106,7 @@ impl From<Fault> for RestError {
                     "the Bitcoin node is not available",
                 ),
                 Some("STARTING") => Self::starting(),
+                Some("TIMEOUT") => Self::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", "timeout"),
                 _ => Self::panicked(),
             },
         }
@@ -129,10 +148,10 @@ pub(super) async fn get(context: &RequestContext, path: &[&str]) -> Outcome {
             address::answer(context, &AddressRoute::address(context, address)?, below).await
         }
         ["scripthash", hash, below @ ..] => address::answer(context, &AddressRoute::script_hash(hash)?, below).await,
+        ["address-prefix", prefix] => prefix::search(context, prefix).await,
         ["fee-estimates"] => fees::estimates(context).await,
         ["mempool"] => mempool::summary(context).await,
         ["mempool", "recent"] => mempool::recent(context).await,
-        ["broadcast", hex] => mempool::broadcast(context, hex).await,
         ["mempool", "txids"] => unconfirmed::txids(context).await,
         _ => Err(Fault::Unknown),
     }
@@ -147,21 +166,46 @@ impl MethodFamily for EsploraFamily {
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         Box::pin(async move {
-            let texts = texts(&params)?;
-            let path = names::path_of(method, &texts);
-            let path: Vec<&str> = path.iter().map(String::as_str).collect();
-            match get(context, &path).await {
-                Ok(answer) => render(answer),
-                Err(Fault::Unknown) if missing_parameter(&path) => {
-                    Err(RpcError::invalid_params("a parameter is missing"))
+            let outcome = match names::write_of(method) {
+                Some(names::Write::Transaction) => broadcast_params(context, &params).await,
+                Some(names::Write::Package) => package_params(context, &params).await,
+                None => {
+                    let path = names::path_of(method, &texts(&params)?);
+                    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                    match get(context, &path).await {
+                        Err(Fault::Unknown) if missing_parameter(&path) => {
+                            return Err(RpcError::invalid_params("a parameter is missing"));
+                        }
+                        outcome => outcome,
+                    }
                 }
+            };
+            match outcome {
+                Ok(answer) => render(answer),
                 Err(Fault::Unknown) => Err(RpcError::method_not_found()),
-                Err(Fault::Malformed(message)) => Err(RpcError::invalid_params(message)),
+                Err(Fault::Malformed(malformed)) => Err(RpcError::invalid_params(malformed.sentence)),
                 Err(Fault::NotFound(message)) => Err(RpcError::not_found(message)),
                 Err(Fault::Failed(error)) => Err(error),
             }
         })
     }
+}
+
+/// `esplora_broadcast`: a transaction in hex.
+async fn broadcast_params(context: &RequestContext, params: &Params) -> Outcome {
+    params.at_most(1)?;
+    mempool::broadcast(context, &params.text(0, "transaction")?).await
+}
+
+/// `esplora_txs:package`: a list of transactions in hex, then the two limits of the node's `submitpackage`.
+async fn package_params(context: &RequestContext, params: &Params) -> Outcome {
+    params.at_most(3)?;
+    let transactions = params.raw().first().and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let transactions: Vec<String> =
+        transactions.ok_or_else(|| RpcError::invalid_params("transactions must be an array of strings"))?;
+    let limit = |index, name: &str| params.optional_text(index, name);
+    let limits = (limit(1, "maxfeerate")?, limit(2, "maxburnamount")?);
+    mempool::package(context, &transactions, limits.0.as_deref(), limits.1.as_deref()).await
 }
 
 /// Path segments from parameters: text, or a number as its digits. An empty object stands for no parameters.
@@ -176,7 +220,7 @@ fn texts(params: &Params) -> Result<Vec<String>, RpcError> {
 
 /// Whether the path is one of the table's with its first parameter left out.
 fn missing_parameter(path: &[&str]) -> bool {
-    matches!(path, ["tx" | "block" | "address" | "scripthash" | "block-height" | "broadcast"])
+    matches!(path, ["tx" | "block" | "address" | "scripthash" | "block-height" | "address-prefix"])
 }
 
 /// As the JSON-RPC answer: JSON as it is, text as JSON where it is a number, else as a string, bytes as hex.
@@ -193,7 +237,8 @@ fn render(answer: Answer) -> RpcResult {
 
 /// Reads a decimal segment.
 fn number<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Fault> {
-    let malformed = || Fault::Malformed(format!("Invalid {name}: a non-negative integer is expected"));
+    let malformed =
+        || Fault::malformed("Invalid number", format!("Invalid {name}: a non-negative integer is expected"));
     if text.is_empty() || !text.bytes().all(|digit| digit.is_ascii_digit()) {
         return Err(malformed());
     }
@@ -202,5 +247,6 @@ fn number<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Fault> {
 
 /// Reads a hash in display order.
 fn hash<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Fault> {
-    text.parse().map_err(|_| Fault::Malformed(format!("Invalid {name}: 64 hex digits are expected")))
+    text.parse()
+        .map_err(|_| Fault::malformed("Invalid hex string", format!("Invalid {name}: 64 hex digits are expected")))
 }

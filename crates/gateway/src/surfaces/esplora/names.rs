@@ -1,11 +1,12 @@
 //! How the name of an `esplora_*` method and its parameters become a path.
 
 /// Names without their punctuation, as scripts and older clients spell them.
-const FLAT_NAMES: [(&str, &str); 27] = [
+const FLAT_NAMES: [(&str, &str); 28] = [
     ("addressutxo", "address::utxo"),
     ("addresstxs", "address::txs"),
     ("addresstxsmempool", "address::txs:mempool"),
     ("addresstxschain", "address::txs:chain"),
+    ("addressprefix", "address-prefix"),
     ("scripthashutxo", "scripthash::utxo"),
     ("scripthashtxs", "scripthash::txs"),
     ("scripthashtxsmempool", "scripthash::txs:mempool"),
@@ -30,6 +31,24 @@ const FLAT_NAMES: [(&str, &str); 27] = [
     ("txmerkleproof", "tx::merkle-proof"),
     ("txmerkleblockproof", "tx::merkleblock-proof"),
 ];
+
+/// Methods that hand something to the node; on HTTP they are POST.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Write {
+    /// `POST /tx`.
+    Transaction,
+    /// `POST /txs/package`.
+    Package,
+}
+
+/// Whether a method hands something to the node, and what.
+pub(super) fn write_of(name: &str) -> Option<Write> {
+    match name {
+        "broadcast" | "post-tx" | "posttx" => Some(Write::Transaction),
+        "txs:package" | "txs::package" | "txspackage" => Some(Write::Package),
+        _ => None,
+    }
+}
 
 /// The segments of the path: the name is split at `:`, every empty piece takes the next parameter (or vanishes when there is
 /// none), and parameters left over follow. A parameter is one segment whatever it holds.

@@ -199,28 +199,28 @@ fn bytes(below: &[&str], raw: Bytes) -> Answer {
 }
 
 async fn outspends(context: &RequestContext, txid: Txid) -> Outcome {
-    let spends = match read(context, move |index| index.outspends(&txid)).await? {
+    // The mempool first: a spender that is mined meanwhile is then in both, not in neither.
+    let view = super::unconfirmed::view(context).await;
+    let mut spends = match read(context, move |index| index.outspends(&txid)).await? {
         Some(spends) => spends,
         None => vec![OutputSpend::UNSPENT; unconfirmed(context, txid).await.ok_or(NOT_FOUND)?.output.len()],
     };
-    let outpoints =
-        (0..).zip(&spends).filter(|(_, spend)| !spend.spent).map(|(vout, _)| OutPoint { txid, vout }).collect();
-    let pending = super::unconfirmed::spends(context, outpoints).await;
-    let mut spends = spends;
-    for (outpoint, (spender, vin)) in pending {
-        spends[outpoint.vout as usize] = pending_spend(spender, vin);
+    for (vout, spend) in (0..).zip(&mut spends).filter(|(_, spend)| !spend.spent) {
+        if let Some((spender, vin)) = view.spender(&OutPoint { txid, vout }) {
+            *spend = pending_spend(spender, vin);
+        }
     }
     json(&spends)
 }
 
 async fn outspend(context: &RequestContext, txid: Txid, vout: u32) -> Outcome {
     let outpoint = OutPoint { txid, vout };
+    let view = super::unconfirmed::view(context).await;
     let spend = read(context, move |index| index.outspend(&outpoint)).await?;
     if spend.spent {
         return json(&spend);
     }
-    let pending = super::unconfirmed::spends(context, vec![outpoint]).await;
-    json(&pending.first().map_or(spend, |(_, (spender, vin))| pending_spend(*spender, *vin)))
+    json(&view.spender(&outpoint).map_or(spend, |(spender, vin)| pending_spend(spender, vin)))
 }
 
 fn pending_spend(spender: Txid, vin: u32) -> OutputSpend {

@@ -67,10 +67,53 @@ impl View {
         }
         view
     }
+
+    /// The transaction that spends the outpoint, and its input.
+    pub(super) fn spender(&self, outpoint: &OutPoint) -> Option<(Txid, u32)> {
+        self.spends.get(outpoint).copied()
+    }
+
+    /// Whether a transaction funds or spends the script.
+    pub(crate) fn is_touched(&self, script: &ScriptKey) -> bool {
+        self.by_script.contains_key(script.digest())
+    }
+
+    /// The transactions that fund or spend the script.
+    pub(crate) fn touching(&self, script: &ScriptKey) -> impl Iterator<Item = (Txid, Arc<Pending>)> {
+        let txids = self.by_script.get(script.digest()).map_or(&[][..], Vec::as_slice);
+        txids.iter().filter_map(|txid| Some((*txid, Arc::clone(self.pending.get(txid)?))))
+    }
+}
+
+impl Pending {
+    /// Satoshis that the transaction pays to a script, and satoshis of the script that it spends.
+    pub(crate) fn effect(&self, script: &ScriptKey) -> (u64, u64) {
+        let sum = |outputs: &mut dyn Iterator<Item = &TxOut>| {
+            let ours = outputs.filter(|output| owns(script, output));
+            ours.fold(0_u64, |sum, output| sum.saturating_add(output.value.to_sat()))
+        };
+        (sum(&mut self.transaction.output.iter()), sum(&mut self.prevouts.iter().flatten()))
+    }
+
+    /// Satoshis; `None` when an output that it spends is unknown.
+    pub(crate) fn fee(&self) -> Option<u64> {
+        let paid_in: Option<u64> = self.prevouts.iter().map(|output| Some(output.as_ref()?.value.to_sat())).sum();
+        let paid_out: u64 = self.transaction.output.iter().map(|output| output.value.to_sat()).sum();
+        paid_in?.checked_sub(paid_out)
+    }
+
+    fn is_resolved(&self) -> bool {
+        self.prevouts.len() == self.transaction.input.len() && self.prevouts.iter().all(Option::is_some)
+    }
+}
+
+/// Whether an output pays the script.
+pub(super) fn owns(script: &ScriptKey, output: &TxOut) -> bool {
+    ScriptKey::from_script(&output.script_pubkey).digest() == script.digest()
 }
 
 /// The mempool now; empty when the node is away.
-async fn view(context: &RequestContext) -> Arc<View> {
+pub(crate) async fn view(context: &RequestContext) -> Arc<View> {
     let mut seen = context.shared().unconfirmed.0.lock().await;
     let is_fresh = seen.at.is_some_and(|at| at.elapsed() < REFRESH_INTERVAL);
     if is_fresh && seen.view.pending.len() > SMALL {
@@ -87,6 +130,8 @@ async fn view(context: &RequestContext) -> Arc<View> {
     };
     let mut pending: HashMap<Txid, Arc<Pending>> =
         listed.iter().filter_map(|txid| Some((*txid, Arc::clone(seen.view.pending.get(txid)?)))).collect();
+    // A parent may have been in a block that was not indexed yet.
+    pending.retain(|_, one| one.is_resolved());
     if pending.len() != listed.len() || seen.view.pending.len() != listed.len() {
         let missing = listed
             .iter()
@@ -166,7 +211,9 @@ pub(crate) async fn of_script(
     context: &RequestContext,
     script: &ScriptKey,
 ) -> Result<Vec<(Txid, Arc<Pending>)>, Fault> {
+    // The mempool first: a transaction that is mined meanwhile is then in both and told once, not in neither.
     let view = view(context).await;
+    context.snapshot();
     let Some(txids) = view.by_script.get(script.digest()) else { return Ok(Vec::new()) };
     let mut txids = txids.clone();
     // The node's order means nothing; this one at least is the same every time.
@@ -182,15 +229,6 @@ pub(crate) async fn of_script(
     })
     .await?;
     Ok(unconfirmed.into_iter().filter_map(|txid| Some((txid, Arc::clone(view.pending.get(&txid)?)))).collect())
-}
-
-/// Those of the outpoints that unconfirmed transactions spend, each with the spender and its input.
-pub(crate) async fn spends(context: &RequestContext, outpoints: Vec<OutPoint>) -> Vec<(OutPoint, (Txid, u32))> {
-    if outpoints.is_empty() {
-        return Vec::new();
-    }
-    let view = view(context).await;
-    outpoints.into_iter().filter_map(|outpoint| Some((outpoint, *view.spends.get(&outpoint)?))).collect()
 }
 
 /// Txids of the node's whole mempool.

@@ -1,0 +1,96 @@
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use super::{Inner, audit};
+use crate::{AccessError, AccountId, AccountRecord, Plan, UnixMillis};
+
+pub(super) fn plan_of(row: &SqliteRow) -> Result<Plan, AccessError> {
+    let plan: String = row.try_get("plan")?;
+    plan.parse().map_err(|_| AccessError::Unavailable("an account has a plan without a valid name".to_owned()))
+}
+
+fn record(row: &SqliteRow) -> Result<AccountRecord, AccessError> {
+    Ok(AccountRecord {
+        id: AccountId(row.try_get("id")?),
+        name: row.try_get("name")?,
+        plan: plan_of(row)?,
+        created_at: row.try_get("created_at")?,
+    })
+}
+
+fn check_plan(inner: &Inner, plan: &Plan) -> Result<(), AccessError> {
+    if inner.plans.terms(plan).is_some() {
+        return Ok(());
+    }
+    let known = inner.plans.iter().map(|(known, _)| known.name().to_owned()).collect::<Vec<_>>().join(", ");
+    Err(AccessError::UnknownPlan { plan: plan.clone(), known })
+}
+
+pub(super) async fn insert(
+    connection: &mut SqliteConnection,
+    inner: &Inner,
+    name: &str,
+    plan: Plan,
+    actor: &str,
+    now: UnixMillis,
+) -> Result<AccountRecord, AccessError> {
+    crate::record::check_name(name)?;
+    check_plan(inner, &plan)?;
+    let id = sqlx::query("INSERT INTO account (name, plan, created_at) VALUES ($1, $2, $3) RETURNING id")
+        .bind(name)
+        .bind(plan.name())
+        .bind(now)
+        .fetch_one(&mut *connection)
+        .await?
+        .try_get(0)?;
+    audit(connection, now, actor, "create", format!("account:{id}"), format!("plan={plan}")).await?;
+    Ok(AccountRecord { id: AccountId(id), name: name.to_owned(), plan, created_at: now })
+}
+
+pub(super) async fn find(connection: &mut SqliteConnection, id: AccountId) -> Result<AccountRecord, AccessError> {
+    let row = sqlx::query("SELECT id, name, plan, created_at FROM account WHERE id = $1")
+        .bind(id.0)
+        .fetch_optional(connection)
+        .await?;
+    record(&row.ok_or(AccessError::NoSuchAccount)?)
+}
+
+pub(super) async fn create(
+    inner: &Inner,
+    name: &str,
+    plan: Plan,
+    actor: &str,
+    now: UnixMillis,
+) -> Result<AccountRecord, AccessError> {
+    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let created = insert(&mut transaction, inner, name, plan, actor, now).await?;
+    transaction.commit().await?;
+    Ok(created)
+}
+
+pub(super) async fn list(inner: &Inner) -> Result<Vec<AccountRecord>, AccessError> {
+    let rows = sqlx::query("SELECT id, name, plan, created_at FROM account ORDER BY id").fetch_all(&inner.pool).await?;
+    rows.iter().map(record).collect()
+}
+
+pub(super) async fn set_plan(
+    inner: &Inner,
+    id: AccountId,
+    plan: Plan,
+    actor: &str,
+    now: UnixMillis,
+) -> Result<AccountRecord, AccessError> {
+    check_plan(inner, &plan)?;
+    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let found = find(&mut transaction, id).await?;
+    sqlx::query("UPDATE account SET plan = $1 WHERE id = $2")
+        .bind(plan.name())
+        .bind(id.0)
+        .execute(&mut *transaction)
+        .await?;
+    let detail = format!("from={} to={plan}", found.plan);
+    audit(&mut transaction, now, actor, "plan", format!("account:{id}"), detail).await?;
+    transaction.commit().await?;
+    inner.known.invalidate();
+    Ok(AccountRecord { plan, ..found })
+}

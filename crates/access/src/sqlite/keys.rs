@@ -1,0 +1,247 @@
+use std::time::Duration;
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+use subtle::ConstantTimeEq as _;
+
+use super::accounts::{self, plan_of};
+use super::{Inner, audit};
+use crate::{
+    AccessError, AccountId, ApiKey, CreatedKey, KeyDigest, KeyId, KeyOwner, KeyRecord, KeySelector, NewKey, UnixMillis,
+    WindowLimits,
+};
+
+const COLUMNS: &str = "SELECT api_key.id, api_key.account, api_key.name, prefix, digest, plan, per_minute, per_day, admin, management, api_key.created_at, last_used_at, request_count, expires_at, revoked_at FROM api_key JOIN account ON account.id = api_key.account";
+
+pub(super) async fn create(
+    inner: &Inner,
+    new: NewKey,
+    actor: &str,
+    now: UnixMillis,
+) -> Result<CreatedKey, AccessError> {
+    new.check()?;
+    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let account = match &new.owner {
+        KeyOwner::NewAccount(plan) => {
+            accounts::insert(&mut transaction, inner, &new.name, plan.clone(), actor, now).await?
+        }
+        KeyOwner::Account(id) => {
+            let account = accounts::find(&mut transaction, *id).await?;
+            check_number(&mut transaction, inner, *id).await?;
+            account
+        }
+    };
+    let created = insert(&mut transaction, &new, account.id, account.plan, now).await?;
+    let NewKey { limits, admin, management, .. } = new;
+    let detail = format!("account={} admin={admin} management={management} {}", account.id, limits_text(limits));
+    audit(&mut transaction, now, actor, "create", format!("key:{}", created.record.id), detail).await?;
+    transaction.commit().await?;
+    Ok(created)
+}
+
+pub(super) fn limits_text(limits: WindowLimits) -> String {
+    let text = |limit: Option<u32>| limit.map_or_else(|| "plan".to_owned(), |limit| limit.to_string());
+    format!("per_minute={} per_day={}", text(limits.per_minute), text(limits.per_day))
+}
+
+/// Refuses a further key where the plan's number is reached. A key in its grace after a reroll has a successor that counts.
+async fn check_number(connection: &mut SqliteConnection, inner: &Inner, account: AccountId) -> Result<(), AccessError> {
+    let plan = accounts::find(&mut *connection, account).await?.plan;
+    let terms = inner.plans.terms(&plan).or_else(|| inner.plans.terms(&crate::Plan::FREE));
+    let Some(max) = terms.and_then(|terms| terms.keys_max) else { return Ok(()) };
+    let active: i64 =
+        sqlx::query("SELECT COUNT(*) FROM api_key WHERE account = $1 AND revoked_at IS NULL AND expires_at IS NULL")
+            .bind(account.0)
+            .fetch_one(connection)
+            .await?
+            .try_get(0)?;
+    if active >= i64::from(max) { Err(AccessError::KeyLimit { max }) } else { Ok(()) }
+}
+
+pub(super) async fn list(inner: &Inner, account: Option<AccountId>) -> Result<Vec<KeyRecord>, AccessError> {
+    inner.flush().await?;
+    let rows = match account {
+        None => {
+            sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} ORDER BY api_key.id"))).fetch_all(&inner.pool).await?
+        }
+        Some(account) => {
+            sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE api_key.account = $1 ORDER BY api_key.id")))
+                .bind(account.0)
+                .fetch_all(&inner.pool)
+                .await?
+        }
+    };
+    rows.iter().map(record).collect()
+}
+
+pub(super) async fn revoke(
+    inner: &Inner,
+    selector: &KeySelector,
+    actor: &str,
+    now: UnixMillis,
+) -> Result<KeyRecord, AccessError> {
+    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut found = find(&mut transaction, selector).await?;
+    if found.revoked_at.is_none() {
+        sqlx::query("UPDATE api_key SET revoked_at = $1 WHERE id = $2")
+            .bind(now)
+            .bind(found.id.0)
+            .execute(&mut *transaction)
+            .await?;
+        audit(&mut transaction, now, actor, "revoke", format!("key:{}", found.id), String::new()).await?;
+        found.revoked_at = Some(now);
+    }
+    transaction.commit().await?;
+    inner.known.invalidate();
+    Ok(found)
+}
+
+pub(super) async fn reroll(
+    inner: &Inner,
+    selector: &KeySelector,
+    grace: Duration,
+    actor: &str,
+    now: UnixMillis,
+) -> Result<CreatedKey, AccessError> {
+    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let old = find(&mut transaction, selector).await?;
+    if !old.is_active(now) {
+        return Err(AccessError::Inactive);
+    }
+    // A key in its grace has a successor already; another one must not slip past the number of keys of the plan.
+    if old.expires_at.is_some() {
+        check_number(&mut transaction, inner, old.account).await?;
+    }
+    let new = NewKey {
+        limits: old.limits,
+        admin: old.admin,
+        management: old.management,
+        ..NewKey::in_account(old.name.clone(), old.account)
+    };
+    let created = insert(&mut transaction, &new, old.account, old.plan.clone(), now).await?;
+    let grace_ms = i64::try_from(grace.as_millis()).unwrap_or(i64::MAX);
+    let ends = now.saturating_add(grace_ms).min(old.expires_at.unwrap_or(i64::MAX));
+    let statement = if ends <= now {
+        "UPDATE api_key SET revoked_at = $1 WHERE id = $2"
+    } else {
+        "UPDATE api_key SET expires_at = $1 WHERE id = $2"
+    };
+    sqlx::query(statement).bind(ends).bind(old.id.0).execute(&mut *transaction).await?;
+    let detail = format!("new=key:{} grace_ms={grace_ms}", created.record.id);
+    audit(&mut transaction, now, actor, "reroll", format!("key:{}", old.id), detail).await?;
+    transaction.commit().await?;
+    inner.known.invalidate();
+    Ok(created)
+}
+
+/// The record of an active key. Unknown, revoked and expired ones are never cached, so that each of them costs the same
+/// look-up and the time of an answer does not tell which it was.
+pub(super) async fn authenticate(
+    inner: &Inner,
+    key: &ApiKey,
+    now: UnixMillis,
+) -> Result<Option<KeyRecord>, AccessError> {
+    let digest = key.digest();
+    let generation = match inner.known.keys.get(&digest) {
+        Ok(found) if found.is_active(now) => return Ok(Some(found)),
+        Ok(_) => inner.known.keys.remove(&digest),
+        Err(generation) => generation,
+    };
+    let mut connection = inner.pool.acquire().await?;
+    let found = by_digest(&mut connection, &digest).await?;
+    let Some(found) = found.filter(|found| found.is_active(now)) else { return Ok(None) };
+    inner.known.keys.insert(digest, found.clone(), generation);
+    Ok(Some(found))
+}
+
+async fn find(connection: &mut SqliteConnection, selector: &KeySelector) -> Result<KeyRecord, AccessError> {
+    let found = match selector {
+        KeySelector::Id(id) => sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE api_key.id = $1")))
+            .bind(id.0)
+            .fetch_optional(connection)
+            .await?
+            .map(|row| record(&row))
+            .transpose()?,
+        KeySelector::Key(key) => by_digest(connection, &key.digest()).await?,
+    };
+    found.ok_or(AccessError::NoSuchKey)
+}
+
+/// Looks up by the first bytes of the digest and compares the whole of it in constant time.
+async fn by_digest(connection: &mut SqliteConnection, digest: &KeyDigest) -> Result<Option<KeyRecord>, AccessError> {
+    let rows = sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE substr(digest, 1, 8) = $1")))
+        .bind(digest.tag().to_vec())
+        .fetch_all(connection)
+        .await?;
+    let mut found = None;
+    for row in &rows {
+        let stored: Vec<u8> = row.try_get("digest")?;
+        if bool::from(stored.ct_eq(&digest.0)) {
+            found = Some(record(row)?);
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn limits(row: &SqliteRow) -> Result<WindowLimits, AccessError> {
+    Ok(WindowLimits { per_minute: row.try_get("per_minute")?, per_day: row.try_get("per_day")? })
+}
+
+fn record(row: &SqliteRow) -> Result<KeyRecord, AccessError> {
+    Ok(KeyRecord {
+        id: KeyId(row.try_get("id")?),
+        account: AccountId(row.try_get("account")?),
+        name: row.try_get("name")?,
+        prefix: row.try_get("prefix")?,
+        plan: plan_of(row)?,
+        limits: limits(row)?,
+        admin: row.try_get::<i64, _>("admin")? != 0,
+        management: row.try_get::<i64, _>("management")? != 0,
+        created_at: row.try_get("created_at")?,
+        last_used_at: row.try_get("last_used_at")?,
+        request_count: row.try_get("request_count")?,
+        expires_at: row.try_get("expires_at")?,
+        revoked_at: row.try_get("revoked_at")?,
+    })
+}
+
+async fn insert(
+    connection: &mut SqliteConnection,
+    new: &NewKey,
+    account: AccountId,
+    plan: crate::Plan,
+    now: UnixMillis,
+) -> Result<CreatedKey, AccessError> {
+    let key = ApiKey::generate()?;
+    let id = sqlx::query(
+        "INSERT INTO api_key (account, name, prefix, digest, per_minute, per_day, admin, management, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id",
+    )
+    .bind(account.0)
+    .bind(&new.name)
+    .bind(key.prefix())
+    .bind(key.digest().0.to_vec())
+    .bind(new.limits.per_minute)
+    .bind(new.limits.per_day)
+    .bind(i64::from(new.admin))
+    .bind(i64::from(new.management))
+    .bind(now)
+    .fetch_one(connection)
+    .await?
+    .try_get(0)?;
+    let record = KeyRecord {
+        id: KeyId(id),
+        account,
+        name: new.name.clone(),
+        prefix: key.prefix(),
+        plan,
+        limits: new.limits,
+        admin: new.admin,
+        management: new.management,
+        created_at: now,
+        last_used_at: None,
+        request_count: 0,
+        expires_at: None,
+        revoked_at: None,
+    };
+    Ok(CreatedKey { key, record })
+}

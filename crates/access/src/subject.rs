@@ -1,0 +1,79 @@
+use std::net::{IpAddr, Ipv6Addr};
+
+use crate::{AccountId, AliasId, KeyId, OriginId};
+
+/// Whose requests are counted together in the windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// One key; keys of one account do not share a counter (seed A, Limits).
+    Key(KeyId),
+    /// One alias.
+    Alias(AliasId),
+    /// All registered origins of one account.
+    Origins(AccountId),
+}
+
+impl Subject {
+    /// One number for each subject: the kind in the two lowest bits. Row ids stay far below 2^61.
+    pub(crate) const fn number(self) -> i64 {
+        match self {
+            Self::Key(id) => id.0 << 2,
+            Self::Alias(id) => id.0 << 2 | 1,
+            Self::Origins(id) => id.0 << 2 | 2,
+        }
+    }
+}
+
+/// What a counted request is entered under in the lists of keys, aliases and origins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Used {
+    /// A key.
+    Key(KeyId),
+    /// An alias.
+    Alias(AliasId),
+    /// A registered origin.
+    Origin(OriginId),
+}
+
+/// A client without credentials: an IPv4 address, or the first 64 bits of an IPv6 address, since one line has at least
+/// that many addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClientNet(IpAddr);
+
+impl From<IpAddr> for ClientNet {
+    fn from(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let network = u128::from(address) >> 64 << 64;
+                Self(IpAddr::V6(Ipv6Addr::from(network)))
+            }
+            address @ IpAddr::V4(_) => Self(address),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ipv6_clients_are_one_by_their_first_64_bits_and_mapped_ones_are_ipv4() {
+        let net = |text: &str| ClientNet::from(text.parse::<IpAddr>().unwrap());
+        assert_eq!(net("2001:db8:1:2::1"), net("2001:db8:1:2:ffff::9"));
+        assert_ne!(net("2001:db8:1:2::1"), net("2001:db8:1:3::1"));
+        assert_eq!(net("::ffff:192.0.2.1"), net("192.0.2.1"));
+        assert_ne!(net("192.0.2.1"), net("192.0.2.2"));
+    }
+
+    #[test]
+    fn subjects_of_different_kinds_never_share_a_number() {
+        let numbers = [
+            Subject::Key(KeyId(1)),
+            Subject::Alias(AliasId(1)),
+            Subject::Origins(AccountId(1)),
+            Subject::Key(KeyId(2)),
+        ];
+        let distinct: std::collections::HashSet<i64> = numbers.into_iter().map(Subject::number).collect();
+        assert_eq!(distinct.len(), numbers.len());
+    }
+}

@@ -1,0 +1,269 @@
+//! What an `account` is: an output descriptor, an extended public key, or one address (`decisions` 4.6).
+
+use std::str::FromStr as _;
+
+use bitcoin::base58;
+use bitcoin::bip32::Xpub;
+use bitcoin::secp256k1::{Secp256k1, VerifyOnly};
+use bitcoin::{NetworkKind, ScriptBuf};
+use miniscript::descriptor::Wildcard;
+use miniscript::descriptor::checksum::desc_checksum;
+use miniscript::{Descriptor, DescriptorPublicKey, ForEachKey as _};
+use paraffin_primitives::Network;
+
+/// Longest text of an account in bytes; a descriptor of 20 keys with their origins has about 3,000.
+const TEXT_BYTES_MAX: usize = 8192;
+/// Most chains of addresses in one account (`<0;1>` makes two).
+const BRANCHES_MAX: usize = 32;
+
+/// The script templates that wallets make from one bare extended key, BIP44, 49, 84 and 86.
+const TEMPLATES: [&str; 4] = ["pkh(K/<0;1>/*)", "sh(wpkh(K/<0;1>/*))", "wpkh(K/<0;1>/*)", "tr(K/<0;1>/*)"];
+
+/// First bytes of extended public keys (BIP32, SLIP132): network, and the templates that they stand for.
+const PUBLIC_VERSIONS: [([u8; 4], NetworkKind, &[&str]); 6] = [
+    ([0x04, 0x88, 0xb2, 0x1e], NetworkKind::Main, &TEMPLATES), // xpub
+    ([0x04, 0x9d, 0x7c, 0xb2], NetworkKind::Main, &[TEMPLATES[1]]), // ypub
+    ([0x04, 0xb2, 0x47, 0x46], NetworkKind::Main, &[TEMPLATES[2]]), // zpub
+    ([0x04, 0x35, 0x87, 0xcf], NetworkKind::Test, &TEMPLATES), // tpub
+    ([0x04, 0x4a, 0x52, 0x62], NetworkKind::Test, &[TEMPLATES[1]]), // upub
+    ([0x04, 0x5f, 0x1c, 0xf6], NetworkKind::Test, &[TEMPLATES[2]]), // vpub
+];
+/// The same of extended private keys, which nobody should send.
+const PRIVATE_VERSIONS: [[u8; 4]; 6] = [
+    [0x04, 0x88, 0xad, 0xe4],
+    [0x04, 0x9d, 0x78, 0x78],
+    [0x04, 0xb2, 0x43, 0x0c],
+    [0x04, 0x35, 0x83, 0x94],
+    [0x04, 0x4a, 0x4e, 0x28],
+    [0x04, 0x5f, 0x18, 0xbc],
+];
+
+/// Scripts that belong together and are counted from 0.
+#[derive(Debug)]
+pub(super) enum Branch {
+    /// One script.
+    Single(ScriptBuf),
+    /// One script for each index.
+    Ranged(Box<Descriptor<DescriptorPublicKey>>),
+}
+
+impl Branch {
+    /// The script at `index`; `None` past the end.
+    pub(super) fn script(&self, secp: &Secp256k1<VerifyOnly>, index: u32) -> Option<ScriptBuf> {
+        match self {
+            Self::Single(script) => (index == 0).then(|| script.clone()),
+            Self::Ranged(descriptor) => {
+                let definite = descriptor.at_derivation_index(index).ok()?;
+                Some(definite.derived_descriptor(secp).ok()?.script_pubkey())
+            }
+        }
+    }
+}
+
+/// Reads an account; the error is a sentence for the caller, which never repeats what may be a secret.
+pub(super) fn parse(network: Network, text: &str) -> Result<Vec<Branch>, String> {
+    let text = text.trim();
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(format!("account has more than {TEXT_BYTES_MAX} characters"));
+    }
+    if let Some(branches) = address(network, text)? {
+        return Ok(branches);
+    }
+    if let Some(branches) = extended_key(network, text)? {
+        return Ok(branches);
+    }
+    if text.contains("prv") {
+        return Err(PRIVATE_KEY.to_owned());
+    }
+    descriptor(network, text)
+}
+
+const PRIVATE_KEY: &str = "account holds a private key; send public keys only, and treat this one as known to others";
+
+/// An address, plain or as `addr(…)`.
+fn address(network: Network, text: &str) -> Result<Option<Vec<Branch>>, String> {
+    let wrapped = text.strip_prefix("addr(").and_then(|rest| rest.split_once(')'));
+    let parsed = match wrapped {
+        None => match network.parse_address(text) {
+            Ok(address) => address,
+            // A descriptor, a key, or nothing at all; only an address of another network is known to be wrong.
+            Err(sentence) if text.parse::<bitcoin::Address<_>>().is_ok() => return Err(format!("account: {sentence}")),
+            Err(_) => return Ok(None),
+        },
+        Some((inner, checksum)) => {
+            let expected = desc_checksum(&format!("addr({inner})")).unwrap_or_default();
+            if !checksum.is_empty() && checksum.strip_prefix('#') != Some(expected.as_str()) {
+                return Err("account: the checksum of the descriptor is wrong".to_owned());
+            }
+            network.parse_address(inner).map_err(|sentence| format!("account: {sentence}"))?
+        }
+    };
+    Ok(Some(vec![Branch::Single(parsed.script_pubkey())]))
+}
+
+/// An extended key alone: receiving and change addresses of every template that it may stand for.
+fn extended_key(network: Network, text: &str) -> Result<Option<Vec<Branch>>, String> {
+    // Where the key comes from changes nothing.
+    let text = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(text, |(_, key)| key);
+    // A checked key has 111 characters; anything longer is no key and not worth decoding.
+    let Some(mut bytes) = (text.len() <= 120).then(|| base58::decode_check(text).ok()).flatten() else {
+        return Ok(None);
+    };
+    if bytes.len() != 78 {
+        return Ok(None);
+    }
+    let version: [u8; 4] = [bytes[0], bytes[1], bytes[2], bytes[3]];
+    if PRIVATE_VERSIONS.contains(&version) {
+        return Err(PRIVATE_KEY.to_owned());
+    }
+    let known = PUBLIC_VERSIONS.iter().find(|(known, ..)| *known == version);
+    let Some((_, kind, templates)) = known else {
+        return Err("account: this kind of extended key is not known".to_owned());
+    };
+    if *kind != NetworkKind::from(network.bitcoin()) {
+        return Err(format!("account: the extended key is not one of {network}"));
+    }
+    let plain = if *kind == NetworkKind::Main { PUBLIC_VERSIONS[0].0 } else { PUBLIC_VERSIONS[3].0 };
+    bytes[..4].copy_from_slice(&plain);
+    let key = Xpub::decode(&bytes).map_err(|_| "account: the extended key is damaged".to_owned())?;
+    let mut branches = Vec::new();
+    for template in *templates {
+        branches.extend(descriptor(network, &template.replace('K', &key.to_string()))?);
+    }
+    Ok(Some(branches))
+}
+
+fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
+    let not_readable =
+        || format!("account must be an output descriptor, an extended public key or an address of {network}");
+    if !text.is_ascii() {
+        return Err(not_readable());
+    }
+    let descriptor = Descriptor::<DescriptorPublicKey>::from_str(text).map_err(|_| not_readable())?;
+    let kind = NetworkKind::from(network.bitcoin());
+    let is_ours = descriptor.for_each_key(|key| match key {
+        DescriptorPublicKey::Single(_) => true,
+        DescriptorPublicKey::XPub(key) => key.xkey.network == kind,
+        DescriptorPublicKey::MultiXPub(key) => key.xkey.network == kind,
+    });
+    if !is_ours {
+        return Err(format!("account: an extended key of the descriptor is not one of {network}"));
+    }
+    // The library panics when it is asked to derive them.
+    let is_hardened = |key: &DescriptorPublicKey| {
+        let wildcard = match key {
+            DescriptorPublicKey::Single(_) => Wildcard::None,
+            DescriptorPublicKey::XPub(key) => key.wildcard,
+            DescriptorPublicKey::MultiXPub(key) => key.wildcard,
+        };
+        wildcard == Wildcard::Hardened || key.has_hardened_step()
+    };
+    if descriptor.for_any_key(is_hardened) {
+        return Err("account: a hardened step cannot be derived from a public key".to_owned());
+    }
+    let singles = descriptor.into_single_descriptors().map_err(|_| not_readable())?;
+    if singles.len() > BRANCHES_MAX {
+        return Err(format!("account: a descriptor may stand for at most {BRANCHES_MAX} chains of addresses"));
+    }
+    let secp = Secp256k1::verification_only();
+    let mut branches = Vec::with_capacity(singles.len());
+    for single in singles {
+        let has_range = single.has_wildcard();
+        let ranged = Branch::Ranged(Box::new(single));
+        let first = ranged.script(&secp, 0);
+        let first = first.ok_or_else(not_readable)?;
+        branches.push(if has_range { ranged } else { Branch::Single(first) });
+    }
+    Ok(branches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    // The account of BIP84's and BIP86's test vectors (mnemonic of eleven `abandon` and `about`).
+    const ZPUB: &str = "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
+    const XPUB: &str = "xpub6BgBgsespWvERF3LHQu6CnqdvfEvtMcQjYrcRzx53QJjSxarj2afYWcLteoGVky7D3UKDP9QyrLprQ3VCECoY49yfdDEHGCtMMj92pReUsQ";
+
+    fn addresses(network: Network, text: &str, index: u32) -> Vec<String> {
+        let secp = Secp256k1::verification_only();
+        let scripts = parse(network, text).unwrap().into_iter().filter_map(|branch| branch.script(&secp, index));
+        scripts.map(|script| bitcoin::Address::from_script(&script, network.bitcoin()).unwrap().to_string()).collect()
+    }
+
+    /// row RB08
+    #[test]
+    fn a_bare_key_stands_for_the_templates_of_its_kind() {
+        let zpub = addresses(Network::Mainnet, ZPUB, 0);
+        assert_eq!(zpub, ["bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", "bc1q8c6fshw2dlwun7ekn9qwf37cu2rn755upcp6el"]);
+        let xpub = addresses(Network::Mainnet, XPUB, 0);
+        assert_eq!(xpub.len(), 8);
+        for (index, beginning) in ["1", "1", "3", "3", "bc1q", "bc1q", "bc1p", "bc1p"].into_iter().enumerate() {
+            assert!(xpub[index].starts_with(beginning), "{xpub:?}");
+        }
+        assert_eq!(
+            xpub[6..],
+            [
+                "bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr",
+                "bc1p3qkhfews2uk44qtvauqyr2ttdsw7svhkl9nkm9s9c3x4ax5h60wqwruhk7"
+            ]
+        );
+    }
+
+    #[test]
+    fn descriptors_are_read_with_and_without_checksum_and_split_into_chains() {
+        let text = format!("tr({XPUB}/0/*)");
+        let one = addresses(Network::Mainnet, &text, 1);
+        assert_eq!(one, ["bc1p4qhjn9zdvkux4e44uhx8tc55attvtyu358kutcqkudyccelu0was9fqzwh"]);
+        let sum = desc_checksum(&text).unwrap();
+        assert_eq!(addresses(Network::Mainnet, &format!("{text}#{sum}"), 1), one);
+        assert_eq!(addresses(Network::Mainnet, &format!("[d34db33f/86h/0h/0h]{XPUB}"), 0).len(), 8);
+        assert_eq!(parse(Network::Mainnet, &format!("wpkh([d34db33f/84h/0h/0h]{XPUB}/<0;1>/*)")).unwrap().len(), 2);
+        let address = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
+        assert_eq!(addresses(Network::Mainnet, address, 0), [address]);
+        assert_eq!(addresses(Network::Mainnet, &format!("addr({address})"), 0), [address]);
+        assert!(addresses(Network::Mainnet, address, 1).is_empty());
+        let single = "wpkh(0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798)";
+        assert_eq!(addresses(Network::Mainnet, single, 0), ["bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"]);
+    }
+
+    #[test]
+    fn what_is_no_account_is_refused_in_a_sentence_that_names_it_and_tells_no_secret() {
+        let private = "xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPPqjiChkVvvNKmPGJxWUtg6LnF5kejMRNNU3TGtRBeJgk33yuGBxrMPHi";
+        let chains = (0..40).map(|chain| chain.to_string()).collect::<Vec<_>>().join(";");
+        for (text, word) in [
+            (String::new(), "must be"),
+            ("nonsense".to_owned(), "must be"),
+            ("bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyv".to_owned(), "must be"),
+            ("bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080".to_owned(), "mainnet"),
+            ("addr(bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080)".to_owned(), "mainnet"),
+            ("addr(bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu)#00000000".to_owned(), "checksum"),
+            (private.to_owned(), "private key"),
+            (format!("wpkh({private}/0/*)"), "private key"),
+            (format!("wpkh({XPUB}/0/*)#00000000"), "must be"),
+            (format!("wpkh({XPUB}/0h/*)"), "hardened"),
+            (format!("wpkh({XPUB}/0/*h)"), "hardened"),
+            (format!("wpkh({XPUB}/<{chains}>/*)"), "at most 32"),
+            ("sh(".repeat(2000), "must be"),
+            ("é".repeat(50), "must be"),
+            ("x".repeat(9000), "characters"),
+        ] {
+            let refused = parse(Network::Mainnet, &text).unwrap_err();
+            assert!(refused.contains("account") && refused.contains(word), "{text}: {refused}");
+            assert!(!refused.contains("xprv"), "{refused}");
+        }
+        for text in [XPUB.to_owned(), ZPUB.to_owned(), format!("wpkh({XPUB}/0/*)")] {
+            assert!(parse(Network::Regtest, &text).unwrap_err().contains("regtest"), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,80}", wrapped in "[a-z(){},/*#<>;0-9]{0,60}") {
+            let _ = parse(Network::Regtest, &text);
+            let _ = parse(Network::Mainnet, &wrapped);
+            let _ = parse(Network::Mainnet, &format!("tr({XPUB}{wrapped}"));
+        }
+    }
+}

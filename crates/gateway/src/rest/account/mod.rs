@@ -1,0 +1,217 @@
+//! Routes about an account: every address of a descriptor or extended key at once.
+
+mod descriptor;
+mod scan;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use bitcoin::{Address, OutPoint, Txid};
+use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
+use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey};
+use serde_json::json;
+
+use self::scan::{Bounds, ScanError, UsedScript, used_scripts};
+use super::address::{UTXOS_LIMIT_MAX, Utxo, UtxoPage};
+use super::{RestBody, RestResult};
+use crate::errors::{RestError, RpcError};
+use crate::respond::Reply;
+use crate::state::{BoxFuture, RequestContext};
+use crate::surfaces::esplora::{Fault, Pending, View, read, unconfirmed_view};
+
+/// POST `/get-account-balance`.
+pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let account = Account::open(context, body.text("account")?).await?;
+        let confirmed: u128 = account.scripts.iter().map(|script| u128::from(script.totals.balance())).sum();
+        let mut unconfirmed = 0_i128;
+        for pending in account.pending.values() {
+            let paid = pending.transaction.output.iter().filter(|output| account.owns(&output.script_pubkey));
+            let spent = pending.prevouts.iter().flatten().filter(|output| account.owns(&output.script_pubkey));
+            unconfirmed += paid.map(|output| i128::from(output.value.to_sat())).sum::<i128>();
+            unconfirmed -= spent.map(|output| i128::from(output.value.to_sat())).sum::<i128>();
+        }
+        let whole = |error| RestError::internal(&error);
+        let confirmed = u64::try_from(confirmed).map_err(whole)?;
+        let unconfirmed = i64::try_from(unconfirmed).map_err(whole)?;
+        Reply::enveloped(&json!({ "balance": confirmed, "unconfirmedBalance": unconfirmed }))
+    })
+}
+
+/// POST `/get-account-utxos`: everything unless `limit` is given (`decisions` 12.3).
+pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let text = body.text("account")?;
+        let limit = body.positive("limit", UTXOS_LIMIT_MAX)?;
+        let account = Arc::new(Account::open(context, text).await?);
+        let records_max = context.limits().list_records_max;
+        let count: u64 = account.scripts.iter().map(UsedScript::unspent_count).sum();
+        if limit.is_none() && count > records_max as u64 {
+            return Err(Fault::Failed(RpcError::response_too_large()).into());
+        }
+        let copy = Arc::clone(&account);
+        let deadline = deadline(context);
+        let network = context.network();
+        let unspent =
+            context.read(move |snapshot| copy.unspent(&BitcoinIndex::new(snapshot.clone(), network), limit, deadline));
+        let Unspent { outputs, total } = unspent.await.map_err(Fault::from)??;
+        let scripts: Vec<(Option<String>, String)> = account
+            .scripts
+            .iter()
+            .map(|one| {
+                let address =
+                    Address::from_script(&one.script, network.bitcoin()).ok().map(|address| address.to_string());
+                (address, one.script.to_hex_string())
+            })
+            .collect();
+        let tip = context.tip().map_or(0, |tip| tip.height);
+        let utxos = outputs.iter().map(|(place, output)| {
+            let (address, script) = &scripts[*place];
+            Utxo::new(output, address.as_deref(), script, tip)
+        });
+        Reply::enveloped(&UtxoPage { utxos: utxos.collect(), total })
+    })
+}
+
+/// When a read on another thread gives up: the caller has got a time-out by then.
+fn deadline(context: &RequestContext) -> Instant {
+    Instant::now() + context.limits().handler_timeout()
+}
+
+/// Unspent outputs of an account.
+struct Unspent {
+    /// Each with the place of its script.
+    outputs: Vec<(usize, UnspentOutput)>,
+    /// Also those that a limit left out.
+    total: u64,
+}
+
+/// An account as of one snapshot.
+struct Account {
+    scripts: Vec<UsedScript>,
+    places: HashMap<[u8; 32], usize>,
+    /// Unconfirmed transactions that touch it.
+    pending: HashMap<Txid, Arc<Pending>>,
+}
+
+impl Account {
+    async fn open(context: &RequestContext, text: &str) -> Result<Self, RestError> {
+        let (network, text) = (context.network(), text.to_owned());
+        let view = unconfirmed_view(context).await;
+        let bounds = Bounds { scripts_max: context.limits().account_scripts_max, deadline: deadline(context) };
+        let scripts_max = bounds.scripts_max;
+        // Keys are derived where the index is read, for both take long.
+        let opened = read(context, move |index| {
+            let branches = match descriptor::parse(network, &text) {
+                Ok(branches) => branches,
+                Err(sentence) => return Ok(Err(RestError::bad_request(sentence))),
+            };
+            let scripts = used_scripts(index, &branches, |key| view.is_touched(key), bounds);
+            Ok(match scripts {
+                Ok(scripts) => Ok(Self::of(index, scripts, &view)?),
+                Err(ScanError::Read(error)) => return Err(error),
+                Err(ScanError::TooManyScripts) => Err(RestError::bad_request(format!(
+                    "account has more than {scripts_max} addresses: ask for parts of it, as descriptors"
+                ))),
+                Err(ScanError::TimedOut) => Err(Fault::Failed(RpcError::timeout()).into()),
+            })
+        });
+        opened.await?
+    }
+
+    fn of(index: &BitcoinIndex, scripts: Vec<UsedScript>, view: &View) -> Result<Self, ReadError> {
+        let mut pending = HashMap::new();
+        for script in &scripts {
+            for (txid, one) in view.touching(&script.key) {
+                // What the snapshot has confirmed is in the totals already.
+                if !pending.contains_key(&txid) && index.transaction_location(&txid)?.is_none() {
+                    pending.insert(txid, one);
+                }
+            }
+        }
+        let places = scripts.iter().enumerate().map(|(place, script)| (*script.key.digest(), place)).collect();
+        Ok(Self { scripts, places, pending })
+    }
+
+    fn place(&self, script: &bitcoin::Script) -> Option<usize> {
+        self.places.get(ScriptKey::from_script(script).digest()).copied()
+    }
+
+    fn owns(&self, script: &bitcoin::Script) -> bool {
+        self.place(script).is_some()
+    }
+
+    /// Unspent outputs, unconfirmed first, then the newest first, at most `limit`.
+    fn unspent(&self, index: &BitcoinIndex, limit: Option<usize>, deadline: Instant) -> Result<Unspent, Fault> {
+        let inputs = self.pending.values().flat_map(|one| &one.transaction.input);
+        let spent: HashSet<OutPoint> = inputs.map(|input| input.previous_output).collect();
+        let mut unspent = Vec::new();
+        for (txid, one) in &self.pending {
+            for (vout, output) in (0..).zip(&one.transaction.output) {
+                if let Some(place) = self.place(&output.script_pubkey)
+                    && !spent.contains(&OutPoint { txid: *txid, vout })
+                {
+                    let status = TransactionStatus::UNCONFIRMED;
+                    unspent.push((place, UnspentOutput { txid: *txid, vout, status, value: output.value.to_sat() }));
+                }
+            }
+        }
+        let mut total = unspent.len() as u64;
+        let kept = limit.unwrap_or(usize::MAX);
+        let wanted = limit.map(|limit| limit.saturating_add(spent.len()));
+        for (place, script) in self.scripts.iter().enumerate() {
+            if Instant::now() >= deadline {
+                return Err(Fault::Failed(RpcError::timeout()));
+            }
+            if script.unspent_count() == 0 {
+                continue;
+            }
+            let outputs = index.unspent(&script.key, None, wanted)?;
+            let confirmed = outputs.into_iter();
+            unspent.extend(
+                confirmed
+                    .filter(|output| !spent.contains(&OutPoint { txid: output.txid, vout: output.vout }))
+                    .map(|output| (place, output)),
+            );
+            // Bounds what a limit keeps in memory.
+            if unspent.len() / 2 > kept {
+                newest_first(&mut unspent);
+                unspent.truncate(kept);
+            }
+        }
+        newest_first(&mut unspent);
+        unspent.truncate(kept);
+        total += self.scripts.iter().map(UsedScript::unspent_count).sum::<u64>();
+        total = total.saturating_sub(self.spent_by_pending() as u64);
+        Ok(Unspent { outputs: unspent, total })
+    }
+
+    /// Confirmed outputs of the account that unconfirmed transactions spend.
+    fn spent_by_pending(&self) -> usize {
+        let mut spent = HashSet::new();
+        for one in self.pending.values() {
+            for (input, prevout) in one.transaction.input.iter().zip(&one.prevouts) {
+                let is_ours = prevout.as_ref().is_some_and(|output| self.owns(&output.script_pubkey));
+                if is_ours && !self.pending.contains_key(&input.previous_output.txid) {
+                    spent.insert(input.previous_output);
+                }
+            }
+        }
+        spent.len()
+    }
+}
+
+impl UsedScript {
+    fn unspent_count(&self) -> u64 {
+        self.totals.funded_txo_count.saturating_sub(self.totals.spent_txo_count)
+    }
+}
+
+/// Unconfirmed outputs, then those of the newest block; within a block by txid and index, so that the order is always the
+/// same.
+fn newest_first(unspent: &mut [(usize, UnspentOutput)]) {
+    unspent.sort_unstable_by_key(|(_, output)| {
+        (std::cmp::Reverse(output.status.block_height.unwrap_or(u32::MAX)), output.txid, output.vout)
+    });
+}

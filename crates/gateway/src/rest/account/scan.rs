@@ -1,0 +1,82 @@
+//! Finds the scripts of an account that were ever used.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use bitcoin::ScriptBuf;
+use bitcoin::secp256k1::Secp256k1;
+use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey, ScriptTotals};
+
+use super::descriptor::Branch;
+
+/// Unused scripts in a row after which a chain of addresses is taken to be at its end (`decisions` 4.6).
+const GAP_LIMIT: u32 = 20;
+
+/// A script of the account with its history.
+#[derive(Debug)]
+pub(super) struct UsedScript {
+    pub(super) script: ScriptBuf,
+    pub(super) key: ScriptKey,
+    /// What confirmed transactions did; all zero for a script that only unconfirmed ones touch.
+    pub(super) totals: ScriptTotals,
+}
+
+/// Why an account was not read to its end.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ScanError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("the account has more scripts than one answer looks at")]
+    TooManyScripts,
+    #[error("the deadline has passed")]
+    TimedOut,
+}
+
+/// The bounds of one scan.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Scripts derived, used or not.
+    pub(super) scripts_max: usize,
+    /// When the caller is no longer there.
+    pub(super) deadline: Instant,
+}
+
+/// The used scripts of all branches, each once. `is_pending` tells whether an unconfirmed transaction touches a script.
+pub(super) fn used_scripts(
+    index: &BitcoinIndex,
+    branches: &[Branch],
+    is_pending: impl Fn(&ScriptKey) -> bool,
+    bounds: Bounds,
+) -> Result<Vec<UsedScript>, ScanError> {
+    let secp = Secp256k1::verification_only();
+    let mut used = Vec::new();
+    let mut seen = HashSet::new();
+    let mut derived = 0;
+    for branch in branches {
+        let mut unused = 0;
+        for position in 0.. {
+            let Some(script) = branch.script(&secp, position) else { break };
+            derived += 1;
+            if derived > bounds.scripts_max {
+                return Err(ScanError::TooManyScripts);
+            }
+            if Instant::now() >= bounds.deadline {
+                return Err(ScanError::TimedOut);
+            }
+            let key = ScriptKey::from_script(&script);
+            let totals = index.script_totals(&key)?;
+            if totals.tx_count == 0 && !is_pending(&key) {
+                unused += 1;
+                if unused >= GAP_LIMIT {
+                    break;
+                }
+                continue;
+            }
+            unused = 0;
+            if seen.insert(*key.digest()) {
+                used.push(UsedScript { script, key, totals });
+            }
+        }
+    }
+    Ok(used)
+}

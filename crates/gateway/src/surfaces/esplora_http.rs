@@ -1,0 +1,144 @@
+//! Plain HTTP Esplora under `/v4/<KEY>/esplora/…` (`decisions` 3.3): the paths, texts and status codes of Blockstream's
+//! server, from the same table as `esplora_*`.
+
+use bytes::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{HeaderMap, Method, StatusCode};
+use serde_json::json;
+
+use super::esplora::{self, Answer, Fault, Outcome};
+use super::{HttpRequest, HttpSurface};
+use crate::errors::{RestError, RpcError};
+use crate::respond::Reply;
+use crate::rest::Validator;
+use crate::routes::decode_segment;
+use crate::state::{BoxFuture, RequestContext};
+
+/// Bodies of requests that need none are read up to this, bytes.
+const UNUSED_BODY_BYTES_MAX: usize = 4096;
+/// Characters of an unknown path that are told back.
+const TOLD_PATH_CHARS_MAX: usize = 100;
+
+/// The surface; it has no state.
+pub(super) struct EsploraHttp;
+
+impl HttpSurface for EsploraHttp {
+    fn body_limit(&self, verb: &Method, segments: &[String]) -> Option<usize> {
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let has_body = *verb == Method::POST && matches!(segments.as_slice(), ["tx"] | ["txs", "package"]);
+        // The server's own limit for large bodies holds as well.
+        Some(if has_body { usize::MAX } else { UNUSED_BODY_BYTES_MAX })
+    }
+
+    fn handle<'a>(
+        &'a self,
+        context: &'a RequestContext,
+        request: HttpRequest,
+    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+        Box::pin(async move {
+            let path: Vec<&str> = context.segments().iter().map(String::as_str).collect();
+            let answered = match (&request.verb, path.as_slice()) {
+                (&Method::POST, ["tx"]) => written("sendrawtransaction", broadcast(context, &request.body).await),
+                // Kept by Blockstream's server for old clients.
+                (&Method::GET, ["broadcast"]) => {
+                    let transaction = query_value(request.query.as_deref(), "tx");
+                    match transaction {
+                        Some(hex) => written("sendrawtransaction", broadcast(context, hex.as_bytes()).await),
+                        None => Ok(Reply::text(StatusCode::BAD_REQUEST, "Missing tx")),
+                    }
+                }
+                (&Method::POST, ["txs", "package"]) => written("submitpackage", package(context, &request).await),
+                (&Method::GET, path) if is_confirmed_alone(path) => validated(context, &request.headers, path).await,
+                (&Method::GET, path) => esplora::get(context, path).await.map(render),
+                _ => Err(Fault::Unknown),
+            };
+            Ok(answered.unwrap_or_else(|fault| refuse(fault, &path)))
+        })
+    }
+}
+
+/// Whether the answer depends on confirmed blocks alone (`decisions` 1.8).
+fn is_confirmed_alone(path: &[&str]) -> bool {
+    matches!(
+        path,
+        ["blocks" | "block-height" | "block" | "address-prefix", ..]
+            | ["tx", _, "merkle-proof" | "merkleblock-proof"]
+            | ["address" | "scripthash", _, "txs", "chain", ..]
+    )
+}
+
+/// A GET whose answer changes with the tip alone: 304 for who has it already.
+async fn validated(context: &RequestContext, headers: &HeaderMap, path: &[&str]) -> Result<Reply, Fault> {
+    let validator = Validator::new(context).ok_or_else(|| Fault::Failed(RpcError::starting()))?;
+    if let Some(unchanged) = validator.unchanged(headers) {
+        return Ok(unchanged);
+    }
+    Ok(validator.mark(render(esplora::get(context, path).await?)))
+}
+
+async fn broadcast(context: &RequestContext, body: &[u8]) -> Outcome {
+    let Ok(hex) = std::str::from_utf8(body) else { return Err(Fault::malformed("Invalid hex string", "not text")) };
+    esplora::broadcast(context, hex.trim()).await
+}
+
+async fn package(context: &RequestContext, request: &HttpRequest) -> Outcome {
+    let transactions = serde_json::from_slice::<Vec<String>>(&request.body);
+    let transactions = transactions.map_err(|_| {
+        Fault::malformed("Invalid package: a JSON array of transactions in hex is expected", "not an array of strings")
+    })?;
+    let value = |name| query_value(request.query.as_deref(), name);
+    esplora::package(context, &transactions, value("maxfeerate").as_deref(), value("maxburnamount").as_deref()).await
+}
+
+/// The value of a member of the query.
+fn query_value(query: Option<&str>, name: &str) -> Option<String> {
+    let pairs = query?.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.filter(|(known, _)| *known == name).find_map(|(_, value)| decode_segment(&value.replace('+', " ")))
+}
+
+/// The answer of a call that hands something to the node; a refusal of the node's is told with its own code and words.
+fn written(method: &str, outcome: Outcome) -> Result<Reply, Fault> {
+    match outcome {
+        // Errors of ours always carry `data`.
+        Err(Fault::Failed(RpcError { code, message, data: None })) => {
+            let told = json!({ "code": code, "message": message });
+            Ok(Reply::text(StatusCode::BAD_REQUEST, format!("{method} RPC error: {told}")))
+        }
+        outcome => outcome.map(render),
+    }
+}
+
+fn render(answer: Answer) -> Reply {
+    match answer {
+        Answer::Json(raw) => Reply::json(StatusCode::OK, raw.get().to_owned()),
+        Answer::Text(text) => Reply::text(StatusCode::OK, text),
+        Answer::Binary(bytes) => binary(bytes),
+    }
+}
+
+fn binary(bytes: Bytes) -> Reply {
+    let mut reply = Reply::text(StatusCode::OK, bytes);
+    reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+    reply
+}
+
+/// Errors are plain text, as Blockstream's are.
+fn refuse(fault: Fault, path: &[&str]) -> Reply {
+    match fault {
+        Fault::Unknown => {
+            let path: String = path.join("/").chars().take(TOLD_PATH_CHARS_MAX).collect();
+            Reply::text(StatusCode::NOT_FOUND, format!("endpoint does not exist {:?}", format!("/{path}")))
+        }
+        Fault::Malformed(malformed) => Reply::text(StatusCode::BAD_REQUEST, malformed.esplora),
+        Fault::NotFound(text) => Reply::text(StatusCode::NOT_FOUND, text),
+        Fault::Failed(error) => {
+            let status = match error.data.as_ref().and_then(|data| data["code"].as_str()) {
+                Some("UPSTREAM_UNAVAILABLE" | "STARTING") | None => StatusCode::SERVICE_UNAVAILABLE,
+                Some("TIMEOUT") => StatusCode::GATEWAY_TIMEOUT,
+                Some("RESPONSE_TOO_LARGE") => StatusCode::BAD_REQUEST,
+                Some(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            };
+            Reply::text(status, error.message.into_owned())
+        }
+    }
+}

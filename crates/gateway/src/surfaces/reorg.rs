@@ -1,0 +1,213 @@
+//! `/v4/<KEY>/reorg/<N>`: a bitcoind whose chain ends at height N, so that an indexer that starts against it walks back to N
+//! (seed B, Reorg endpoint; `decisions` 11.1, 12.13). `docs/reorg.md` tells how it is used.
+//!
+//! It keeps no state. What is real comes from the node itself, hashes included, so that a hash and the block that is asked
+//! for by it are of one chain.
+
+use hyper::{Method, StatusCode};
+use serde_json::json;
+
+use super::btc::{is_allowed, pass};
+use super::{HttpRequest, HttpSurface, RpcResult, RpcSurface, to_raw};
+use crate::errors::{RestError, RpcError, rpc_code};
+use crate::jsonrpc::{Flavour, Params, parse_unsigned};
+use crate::respond::Reply;
+use crate::state::{BoxFuture, RequestContext};
+
+/// Bodies of requests that are refused for their path are read up to this, bytes, so that the answer arrives.
+const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
+
+/// The JSON-RPC half of the surface.
+pub(super) struct ReorgRpc;
+
+impl RpcSurface for ReorgRpc {
+    fn flavour(&self) -> Flavour {
+        Flavour::Bitcoind
+    }
+
+    fn family(&self, _method: &str) -> &'static str {
+        "reorg"
+    }
+
+    fn takes_large_body(&self, method: &str) -> bool {
+        plain(method) == "sendrawtransaction"
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        Box::pin(async move {
+            let Target::Height(target) = Target::of(context.segments()) else {
+                return Err(RpcError::invalid_params(BAD_HEIGHT));
+            };
+            let node = context.node().as_ref();
+            match plain(method) {
+                "getblockcount" => {
+                    params.none()?;
+                    to_raw(&target)
+                }
+                "getbestblockhash" => {
+                    params.none()?;
+                    pass(node, "getblockhash", &[to_raw(&target)?]).await
+                }
+                "getblockhash" => match asked_height(&params) {
+                    Some(height) if height > target => to_raw(&synthetic_hash(height)),
+                    // Also for parameters that are none: their errors are the node's own.
+                    _ => pass(node, "getblockhash", params.raw()).await,
+                },
+                method if is_allowed(method) => pass(node, method, params.raw()).await,
+                _ => Err(RpcError::method_not_found()),
+            }
+        })
+    }
+}
+
+/// The name without the prefix that it may have on the main endpoint.
+fn plain(method: &str) -> &str {
+    method.strip_prefix("btc_").unwrap_or(method)
+}
+
+/// The height of a `getblockhash`, when it is a non-negative integer.
+fn asked_height(params: &Params) -> Option<u64> {
+    match params.raw() {
+        [only] => parse_unsigned(only.get()),
+        _ => None,
+    }
+}
+
+/// A hash that no block has: 48 `f`, then the height as 16 hex digits (`decisions` 11.1). Read as a number it is far above
+/// every target, so proof of work can never make it.
+fn synthetic_hash(height: u64) -> String {
+    format!("{:f<48}{height:016x}", "")
+}
+
+/// What stands after `reorg/`.
+#[derive(Debug, PartialEq, Eq)]
+enum Target {
+    Height(u64),
+    /// Missing, or no non-negative integer of 64 bits.
+    Bad,
+    /// More than a height.
+    Longer,
+}
+
+impl Target {
+    fn of(segments: &[String]) -> Self {
+        match segments {
+            [] => Self::Bad,
+            [height] => parse_unsigned(height).map_or(Self::Bad, Self::Height),
+            _ => Self::Longer,
+        }
+    }
+}
+
+const BAD_HEIGHT: &str = "the path ends with the height to roll back to, a non-negative integer: /v4/<KEY>/reorg/<N>";
+
+/// The plain HTTP half: the usage text, and every request whose path has no usable height.
+pub(super) struct ReorgHttp;
+
+impl HttpSurface for ReorgHttp {
+    fn body_limit(&self, verb: &Method, segments: &[String]) -> Option<usize> {
+        let is_rpc = *verb != Method::GET && matches!(Target::of(segments), Target::Height(_));
+        (!is_rpc).then_some(REFUSED_BODY_BYTES_MAX)
+    }
+
+    fn handle<'a>(
+        &'a self,
+        context: &'a RequestContext,
+        _request: HttpRequest,
+    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+        Box::pin(async move {
+            Ok(match Target::of(context.segments()) {
+                Target::Height(target) => Reply::text(StatusCode::OK, usage(target)),
+                Target::Bad => {
+                    refusal(StatusCode::BAD_REQUEST, "INVALID_REQUEST", rpc_code::INVALID_PARAMS, BAD_HEIGHT)
+                }
+                Target::Longer => refusal(
+                    StatusCode::NOT_FOUND,
+                    "NOT_FOUND",
+                    rpc_code::METHOD_NOT_FOUND,
+                    "There is nothing at this path",
+                ),
+            })
+        })
+    }
+}
+
+/// An error body as JSON-RPC clients of a bitcoind read it, with the stable code at the top.
+fn refusal(status: StatusCode, code: &str, rpc_code: i64, message: &'static str) -> Reply {
+    let error = RpcError::new(rpc_code, message);
+    let body = json!({ "jsonrpc": "2.0", "result": null, "error": error, "id": null, "code": code });
+    Reply::json(status, body.to_string())
+}
+
+/// What GET answers (seed B: a short plain-text usage text).
+fn usage(target: u64) -> String {
+    format!(
+        "Rollback endpoint for height {target}.
+
+POST bitcoind JSON-RPC here. An indexer that starts with this URL as its node finds a chain that ends at height
+{target}, walks back from its own tip, and rolls back to it.
+
+  getblockcount     {target}, whatever the real height is
+  getblockhash h    h > {target}: a made-up hash that matches no block; else the real hash at h
+  getbestblockhash  the real hash at {target}
+  all other read methods, sendrawtransaction, submitpackage and testmempoolaccept go to the real node
+
+Order of operations:
+  1. Install the indexer version that is to index from height {target} on. It must be in place before the rollback.
+  2. Set the indexer's maximum reorg depth above (its tip - {target}). The usual default is 100; with less it stops
+     short. There is no safety cap here: height 0 rolls back to the genesis block.
+  3. Start the indexer with this URL as its node and wait until it has rolled back.
+  4. Stop it, point it back to a real node, and start it: it goes on from height {next}.
+",
+        next = u128::from(target) + 1
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// row RO02
+    #[test]
+    fn a_synthetic_hash_has_48_f_and_the_height_in_16_digits() {
+        let expected = "ffffffffffffffffffffffffffffffffffffffffffffffff00000000000e82d8";
+        assert_eq!(synthetic_hash(951_000), expected);
+        assert_eq!(synthetic_hash(u64::MAX), "f".repeat(64));
+        assert_eq!(synthetic_hash(951_000).len(), 64);
+    }
+
+    #[test]
+    fn only_a_non_negative_integer_is_a_target() {
+        let of = |segments: &[&str]| Target::of(&segments.iter().map(|&text| text.to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["0"]), Target::Height(0));
+        assert_eq!(of(&["950564"]), Target::Height(950_564));
+        assert_eq!(of(&["18446744073709551615"]), Target::Height(u64::MAX));
+        for bad in ["-1", "+1", "1.0", "1e3", "0x10", "abc", " 1", "", "18446744073709551616", "١"] {
+            assert_eq!(of(&[bad]), Target::Bad, "{bad}");
+        }
+        assert_eq!(of(&[]), Target::Bad);
+        assert_eq!(of(&["1", "2"]), Target::Longer);
+    }
+
+    /// row RO09
+    #[test]
+    fn the_usage_text_tells_the_depth_rule_and_the_order_of_operations() {
+        let text = usage(950_564);
+        for told in ["maximum reorg depth above (its tip - 950564)", "default is 100", "no safety cap", "950565"] {
+            assert!(text.contains(told), "{told}");
+        }
+        let places: Vec<_> = ["1. Install", "2. Set", "3. Start", "4. Stop"].map(|step| text.find(step)).into();
+        assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}");
+        assert!(usage(u64::MAX).contains("18446744073709551616"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_synthetic_hash_tells_its_height_and_meets_no_target(height: u64) {
+            let hash = synthetic_hash(height);
+            prop_assert_eq!(u64::from_str_radix(&hash[48..], 16), Ok(height));
+            prop_assert!(hash.parse::<bitcoin::BlockHash>().is_ok());
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Header, frames and rows as bytes.
+
+use bitcoin::BlockHash;
+use bitcoin::hashes::Hash as _;
+use paraffin_primitives::BlockId;
+
+use super::{Header, HeaderModule};
+
+/// First bytes of the file.
+pub(super) const MAGIC: [u8; 8] = *b"PARASNAP";
+/// Longest body of a header: 255 modules with names of 255 bytes fit.
+pub(super) const HEADER_BODY_MAX: usize = 128 * 1024;
+/// Length of a frame's head: keyspace, number, rows, length, checksum.
+pub(super) const HEAD_LEN: usize = 1 + 8 + 4 + 4 + 4;
+/// A frame ends with the row that takes it past this length.
+pub(super) const PAYLOAD_TARGET: usize = 1024 * 1024;
+/// Longest payload: the target, and one row with the greatest key and value.
+pub(super) const PAYLOAD_MAX: usize = PAYLOAD_TARGET + crate::VALUE_LEN_MAX + KEY_MAX + 64;
+/// Longest key of the engine: escaped to at most twice the greatest key, with prefix, end and height.
+pub(super) const KEY_MAX: usize = 2 * crate::KEY_LEN_MAX + 16;
+/// Keyspace number of the last frame.
+pub(super) const END: u8 = u8::MAX;
+/// Payload of the last frame: rows, digest of the tables, digest of the records.
+pub(super) const END_LEN: usize = 8 + 32 + 32;
+
+/// The first part of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) space: u8,
+    pub(super) number: u64,
+    pub(super) rows: u32,
+    pub(super) len: u32,
+    checksum: u32,
+}
+
+impl Head {
+    pub(super) fn new(space: u8, number: u64, rows: u32, payload: &[u8]) -> Self {
+        let mut head = Self { space, number, rows, len: payload.len() as u32, checksum: 0 };
+        head.checksum = head.checksum_of(payload);
+        head
+    }
+
+    fn checksum_of(&self, payload: &[u8]) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&self.encode()[..HEAD_LEN - 4]);
+        hasher.update(payload);
+        hasher.finalize()
+    }
+
+    pub(super) fn fits(&self, payload: &[u8]) -> bool {
+        self.checksum == self.checksum_of(payload)
+    }
+
+    pub(super) fn encode(&self) -> [u8; HEAD_LEN] {
+        let mut out = [0; HEAD_LEN];
+        out[0] = self.space;
+        out[1..9].copy_from_slice(&self.number.to_be_bytes());
+        out[9..13].copy_from_slice(&self.rows.to_be_bytes());
+        out[13..17].copy_from_slice(&self.len.to_be_bytes());
+        out[17..].copy_from_slice(&self.checksum.to_be_bytes());
+        out
+    }
+
+    pub(super) fn decode(bytes: &[u8; HEAD_LEN]) -> Self {
+        let four = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        Self {
+            space: bytes[0],
+            number: (u64::from(four(1)) << 32) | u64::from(four(5)),
+            rows: four(9),
+            len: four(13),
+            checksum: four(17),
+        }
+    }
+}
+
+/// Collects rows of one keyspace, sorted by key; what a key shares with the one before is not repeated.
+#[derive(Default)]
+pub(super) struct RowWriter {
+    pub(super) payload: Vec<u8>,
+    pub(super) rows: u32,
+    last: Vec<u8>,
+}
+
+impl RowWriter {
+    pub(super) fn row(&mut self, key: &[u8], value: &[u8]) {
+        let shared = self.last.iter().zip(key).take_while(|(left, right)| left == right).count();
+        push_number(&mut self.payload, shared);
+        push_number(&mut self.payload, key.len() - shared);
+        self.payload.extend_from_slice(&key[shared..]);
+        push_number(&mut self.payload, value.len());
+        self.payload.extend_from_slice(value);
+        self.last.truncate(shared);
+        self.last.extend_from_slice(&key[shared..]);
+        self.rows += 1;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.payload.clear();
+        self.last.clear();
+        self.rows = 0;
+    }
+}
+
+/// Hands out the rows of a payload.
+pub(super) struct RowReader<'a> {
+    rest: &'a [u8],
+    key: Vec<u8>,
+}
+
+impl<'a> RowReader<'a> {
+    pub(super) fn new(payload: &'a [u8]) -> Self {
+        Self { rest: payload, key: Vec::new() }
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The next row; `None` when the bytes are not a row.
+    pub(super) fn next(&mut self) -> Option<(&[u8], &'a [u8])> {
+        let shared = self.number()?;
+        let len = self.number()?;
+        if shared > self.key.len() || shared + len > KEY_MAX {
+            return None;
+        }
+        self.key.truncate(shared);
+        let suffix = self.take(len)?;
+        self.key.extend_from_slice(suffix);
+        let len = self.number()?;
+        let value = self.take(len)?;
+        Some((&self.key, value))
+    }
+
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    /// Seven bits to a byte, the low ones first; at most five bytes.
+    fn number(&mut self) -> Option<usize> {
+        let mut value = 0;
+        for shift in [0, 7, 14, 21, 28] {
+            let (byte, rest) = self.rest.split_first()?;
+            self.rest = rest;
+            value |= usize::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+fn push_number(out: &mut Vec<u8>, mut value: usize) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+impl Header {
+    /// The body of the header.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = self.store_format.to_be_bytes().to_vec();
+        push_text(&mut out, &self.network);
+        out.extend_from_slice(&self.tip.height.to_be_bytes());
+        out.extend_from_slice(self.tip.hash.as_byte_array());
+        out.extend_from_slice(&self.cumulative);
+        for module in &self.modules {
+            out.push(module.id);
+            out.extend_from_slice(&module.version.to_be_bytes());
+            push_text(&mut out, &module.name);
+        }
+        out
+    }
+
+    /// `None` when the bytes are not a header.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (store_format, rest) = bytes.split_first_chunk::<4>()?;
+        let (network, rest) = split_text(rest)?;
+        let (height, rest) = rest.split_first_chunk::<4>()?;
+        let (hash, rest) = rest.split_first_chunk::<32>()?;
+        let (cumulative, mut rest) = rest.split_first_chunk::<32>()?;
+        let mut modules = Vec::new();
+        while let Some((id, after)) = rest.split_first() {
+            let (version, after) = after.split_first_chunk::<4>()?;
+            let (name, after) = split_text(after)?;
+            modules.push(HeaderModule { id: *id, version: u32::from_be_bytes(*version), name });
+            rest = after;
+        }
+        Some(Self {
+            store_format: u32::from_be_bytes(*store_format),
+            network,
+            tip: BlockId { height: u32::from_be_bytes(*height), hash: BlockHash::from_byte_array(*hash) },
+            cumulative: *cumulative,
+            modules,
+        })
+    }
+}
+
+fn push_text(out: &mut Vec<u8>, text: &str) {
+    // Names of networks and modules are constants of the program, far shorter than 255 bytes.
+    let bytes = &text.as_bytes()[..text.len().min(255)];
+    out.push(bytes.len() as u8);
+    out.extend_from_slice(bytes);
+}
+
+fn split_text(bytes: &[u8]) -> Option<(String, &[u8])> {
+    let (len, rest) = bytes.split_first()?;
+    let (text, rest) = rest.split_at_checked(usize::from(*len))?;
+    Some((String::from_utf8(text.to_vec()).ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_and_every_cut_is_refused() {
+        let rows: Vec<(Vec<u8>, Vec<u8>)> = vec![
+            (vec![1], vec![]),
+            (vec![1, 2, 3], vec![9; 300]),
+            (vec![1, 2, 4], vec![0]),
+            (vec![7; 200], vec![8; 20_000]),
+        ];
+        let mut writer = RowWriter::default();
+        for (key, value) in &rows {
+            writer.row(key, value);
+        }
+        assert_eq!(writer.rows, 4);
+        let read = |payload: &[u8]| {
+            let mut reader = RowReader::new(payload);
+            let mut found = Vec::new();
+            while !reader.is_at_end() {
+                let (key, value) = reader.next()?;
+                found.push((key.to_vec(), value.to_vec()));
+            }
+            Some(found)
+        };
+        assert_eq!(read(&writer.payload).unwrap(), rows);
+        for len in 0..writer.payload.len() {
+            assert_ne!(read(&writer.payload[..len]).as_ref(), Some(&rows), "{len}");
+        }
+        // More shared bytes than the key before has, and a length that never ends.
+        assert_eq!(read(&[3, 0, 0]), None);
+        assert_eq!(read(&[0xff; 9]), None);
+    }
+
+    #[test]
+    fn a_head_and_a_header_come_back() {
+        let head = Head::new(3, u64::MAX - 5, 77, b"payload");
+        assert_eq!(Head::decode(&head.encode()), head);
+        assert!(head.fits(b"payload") && !head.fits(b"paylaod"));
+        let header = Header {
+            store_format: 1,
+            network: "signet".to_owned(),
+            tip: BlockId { height: 5, hash: BlockHash::from_byte_array([3; 32]) },
+            cumulative: [4; 32],
+            modules: vec![HeaderModule { id: 1, version: 2, name: "bitcoin".to_owned() }],
+        };
+        let bytes = header.encode();
+        assert_eq!(Header::decode(&bytes), Some(header.clone()));
+        for len in 0..bytes.len() {
+            assert_ne!(Header::decode(&bytes[..len]).as_ref(), Some(&header), "{len}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `cargo xtask peers electrs`: the published indexer on the same node and chain, next to ours.
+//!
+//! It compiles `RocksDB`, which takes a quarter of an hour, so it is no part of any check.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::bars::import::{float, folder_bytes, fresh_import, parse_alone, rate};
+use crate::bars::node::Node;
+use crate::bars::{Bar, Bench, import, optimised};
+use crate::process::{Failure, Outcome, answers, run};
+use crate::versions::pinned;
+
+const ELECTRUM_PORT: u16 = 29_447;
+const MONITORING_PORT: u16 = 29_448;
+
+/// Indexes the chain with both and prints time and size.
+pub(crate) fn electrs(root: &Path, words: &[&str]) -> Outcome {
+    let program = provide(root)?;
+    if let Some(outcome) = optimised(root, words) {
+        return outcome;
+    }
+    let bench = Bench::prepare(root)?;
+    let _node = Node::start(&bench.bitcoind, &bench.place, &bench.chain)?;
+    let (block_bytes, _) = parse_alone(&bench.chain.path)?;
+    let data = bench.place.join("index");
+    let ours = fresh_import(&bench, &data)?;
+    let our_size = import::Parts::of(&data)?.index;
+    let theirs_folder = bench.place.join("electrs");
+    let theirs = index_with(&program, &theirs_folder, bench.chain.height)?;
+    let their_size = folder_bytes(&theirs_folder);
+    let bar = Bar::peer(
+        theirs / ours.seconds,
+        format!(
+            "electrs {} s, {:.1} MB/s, {:.1} MB on disk; paraffin {:.1} s, {:.1} MB/s, {:.1} MB on disk without undo and \
+             journal; {:.0} MB of blocks, each from process start to tip",
+            format_args!("{theirs:.1}"),
+            rate(block_bytes, theirs),
+            float(their_size) / 1e6,
+            ours.seconds,
+            rate(block_bytes, ours.seconds),
+            float(our_size) / 1e6,
+            float(block_bytes) / 1e6
+        ),
+    );
+    bar.report(root, "peer-electrs", "cargo xtask peers electrs", "")?;
+    if bar.is_met() { Ok(()) } else { Err(Failure::new(format!("slower than electrs: {:.2} of its speed", bar.value))) }
+}
+
+/// The published program, built when it is not there.
+fn provide(root: &Path) -> Outcome<PathBuf> {
+    let place = root.join("target/peers");
+    let program = place.join("bin/electrs");
+    if program.is_file() {
+        return Ok(program);
+    }
+    if !answers("clang", &["--version"]) {
+        return Err(Failure::new(
+            "electrs needs clang and libclang to compile RocksDB.\n\
+             On Debian or Ubuntu:  sudo apt-get install -y clang libclang-dev cmake",
+        ));
+    }
+    let version = pinned(root, "electrs", "version")?;
+    println!("building electrs {version}; RocksDB takes a quarter of an hour");
+    let mut install = Command::new("cargo");
+    install.args(["install", "electrs", "--locked", "--version", &version, "--root"]).arg(&place);
+    // Of a folder of its own: its dependencies share nothing with ours.
+    run(install.env("CARGO_TARGET_DIR", place.join("build")))?;
+    Ok(program)
+}
+
+/// Seconds from the start of the process until its index holds the chain.
+fn index_with(program: &Path, folder: &Path, height: u32) -> Outcome<f64> {
+    let failed = |error| Failure::new(format!("{}: {error}", folder.display()));
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let settings = folder.join("electrs.toml");
+    std::fs::write(&settings, "auth = \"paraffin:bars\"\n").map_err(failed)?;
+    let begin = Instant::now();
+    let mut process = Command::new(program)
+        .args(["--skip-default-conf-files", "--network", "regtest", "--log-filters", "WARN", "--conf"])
+        .arg(&settings)
+        .args(["--db-dir".as_ref(), folder.join("db").as_os_str()])
+        .args(["--daemon-rpc-addr", &format!("127.0.0.1:{}", Node::rpc_port())])
+        .args(["--daemon-p2p-addr", &format!("127.0.0.1:{}", Node::p2p_port())])
+        .args(["--electrum-rpc-addr", &format!("127.0.0.1:{ELECTRUM_PORT}")])
+        .args(["--monitoring-addr", &format!("127.0.0.1:{MONITORING_PORT}")])
+        .stdin(Stdio::null())
+        .spawn()
+        .map_err(|error| Failure::new(format!("{}: {error}", program.display())))?;
+    let mut outcome = Err(Failure::new("electrs did not reach the tip within 15 minutes"));
+    while begin.elapsed() < Duration::from_secs(900) {
+        if tip_height().is_some_and(|tip| tip >= u64::from(height)) {
+            outcome = Ok(begin.elapsed().as_secs_f64());
+            break;
+        }
+        if let Ok(Some(status)) = process.try_wait() {
+            outcome = Err(Failure::new(format!("electrs ended with {status}")));
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let _ = Command::new("kill").arg(process.id().to_string()).status();
+    let _ = process.wait();
+    outcome
+}
+
+/// Height that its Electrum server answers with; it listens when the index is whole.
+fn tip_height() -> Option<u64> {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", ELECTRUM_PORT)).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    stream
+        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"blockchain.headers.subscribe\",\"params\":[]}\n")
+        .ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    serde_json::from_str::<serde_json::Value>(&line).ok()?["result"]["height"].as_u64()
+}
