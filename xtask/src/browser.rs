@@ -14,7 +14,7 @@ pub(crate) const HOW: &str = "`apt-get install chromium chromium-driver`";
 pub(crate) fn is_found() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    PROGRAMS.iter().all(|name| found(&name))
+    PROGRAMS.iter().all(found)
 }
 
 /// Installs what is missing; on a build machine, as root.

@@ -265,7 +265,7 @@ pub(crate) enum AccountCommand {
 /// The commands of `keys alias`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AliasCommand {
-    /// Create an alias: /v4/<NAME> then counts for an account
+    /// Create an alias: `/v4/NAME` then counts for an account
     Create {
         /// 3 to 32 of a-z, 0-9 and -
         name: String,

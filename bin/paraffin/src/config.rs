@@ -286,7 +286,7 @@ mod tests {
     /// Rows `| `name` | value |…` of a page, the value without its marks.
     fn documented(page: &str, name: &str) -> Option<String> {
         let row = page.lines().find(|line| line.starts_with(&format!("| `{name}` |")))?;
-        Some(row.split('|').nth(2)?.trim().trim_matches('`').replace(',', "").replace('"', ""))
+        Some(row.split('|').nth(2)?.trim().trim_matches('`').replace([',', '"'], ""))
     }
 
     #[test]

@@ -75,7 +75,9 @@ pub(crate) fn import(config: &Config, path: &Path) -> Result<(), SnapshotError> 
             shown.show(progress);
         })?;
     shown.finish();
-    if let Err(error) = instance::check_settings(config, &imported.snapshot()) {
+    // A snapshot that lives on would keep the folder locked.
+    let checked = instance::check_settings(config, &imported.snapshot());
+    if let Err(error) = checked {
         imported.discard()?;
         return Err(error.into());
     }

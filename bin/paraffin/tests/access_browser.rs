@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::process::{Running, paraffin};
-use support::{free_port, http, in_ci, wait_for};
+use support::{free_port, in_ci, wait_for};
 use thirtyfour::{ChromiumLikeCapabilities as _, DesiredCapabilities, WebDriver};
 
 /// Debian's packages `chromium` and `chromium-driver`; `None`, and said so, where somebody has none on his own computer.
@@ -111,9 +111,9 @@ fn a_page_of_a_registered_origin_reads_the_api_and_one_of_another_origin_does_no
 
     let driver_port = free_port();
     let _chromedriver = Running::start(Command::new(driver).arg(format!("--port={driver_port}")));
-    wait_for("chromedriver to answer", Duration::from_secs(20), || {
-        http::try_request(&format!("127.0.0.1:{driver_port}"), "GET", "/status", &[], b"")
-            .filter(|answer| answer.status == 200)
+    // It keeps connections open, so a request of ours would wait for their end.
+    wait_for("chromedriver to listen", Duration::from_secs(20), || {
+        std::net::TcpStream::connect(("127.0.0.1", driver_port)).ok()
     });
     let profile = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -1,5 +1,7 @@
 //! The program as a client and as a tool, as a person at a terminal uses it.
 
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
 mod support;
 
 use std::io::{Read, Write};
@@ -113,7 +115,7 @@ fn call_does_not_retry_through_a_closed_key_store() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut buffer = [0; 65536];
+        let mut buffer = [0; 8192];
         let _ = stream.read(&mut buffer).unwrap();
         let body = json!({"jsonrpc": "2.0", "id": null, "code": "AUTH_UNAVAILABLE", "error": {"code": -32001, "message": "the key store cannot be consulted"}}).to_string();
         let head =

@@ -1,5 +1,7 @@
 //! `kill -9` at random moments during import leaves a store that ends equal to a fresh sync.
 
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
 mod support;
 
 use std::net::SocketAddr;

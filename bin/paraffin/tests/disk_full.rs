@@ -1,5 +1,7 @@
 //! A full disk stops the writer with a message; the API stays readable.
 
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
 mod support;
 
 use std::net::SocketAddr;

@@ -1,6 +1,8 @@
 //! Published Esplora clients against `/v4/<KEY>/esplora`, on chains with reorgs, beside both kinds of node; and an indexer
 //! that walks back through `/v4/<KEY>/reorg/<N>`.
 
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
 mod support;
 
 use std::collections::HashSet;
@@ -142,7 +144,7 @@ fn check_mempool(served: &mut Served) {
     let coin = served.spendable().swap_remove(0);
     let to = served.scripts[3].clone();
     let output = bitcoin::TxOut { value: Amount::from_sat(30_000), script_pubkey: to.clone() };
-    let payment = served.wallet.pay(&[coin.clone()], &[output], &served.scripts[1], 5_000).unwrap();
+    let payment = served.wallet.pay(std::slice::from_ref(&coin), &[output], &served.scripts[1], 5_000).unwrap();
     let txid = payment.compute_txid();
     assert_eq!(clients.0.broadcast(&payment).unwrap(), txid);
     assert_eq!(both!(served, clients, get_mempool_txids()), [txid]);

@@ -1,5 +1,7 @@
 //! One process serves one network; each starts without its node and knows its own addresses.
 
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
 mod support;
 
 use std::time::Duration;

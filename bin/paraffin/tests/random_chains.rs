@@ -1,5 +1,7 @@
 //! Random chains with reorgs of depth 1 to 100: every answer equals what the raw blocks say.
 
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
 mod support;
 
 use bitcoin::{OutPoint, ScriptBuf};

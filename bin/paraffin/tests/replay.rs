@@ -1,5 +1,7 @@
 //! The real blocks of mainnet go through the index, and every transaction in them is answered with its right txid.
 
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
 mod support;
 
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 //! `paraffin serve` beside a node, a real Bitcoin Core and the devnet alike: import, live blocks, reorgs, and a node that stops and comes back.
 
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
 mod support;
 
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! `paraffin snapshot`: an instance that starts from another's file is equal to it and goes on from there.
 
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
 mod support;
 
 use std::net::SocketAddr;

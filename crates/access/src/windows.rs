@@ -152,7 +152,8 @@ type Page = Box<[WindowState; PAGE]>;
 /// Page and place in it: the kind of the subject in the two lowest bits of both numbers.
 const fn place(number: i64) -> (i64, usize) {
     let (id, kind) = (number >> 2, number & 3);
-    (id.div_euclid(PAGE as i64) << 2 | kind, id.rem_euclid(PAGE as i64).cast_unsigned() as usize)
+    let page = PAGE.cast_signed() as i64;
+    (id.div_euclid(page) << 2 | kind, id.rem_euclid(page).cast_unsigned() as usize)
 }
 
 #[derive(Default)]

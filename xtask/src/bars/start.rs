@@ -80,7 +80,8 @@ impl Drop for Ended {
 fn first_answer(command: &mut Command, port: u16, path: &Path) -> Outcome<f64> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let begin = Instant::now();
-    let child = command.spawn().map_err(|error| Failure::new(format!("{}: {error}", command.get_program().display())))?;
+    let child =
+        command.spawn().map_err(|error| Failure::new(format!("{}: {error}", command.get_program().display())))?;
     let _ended = Ended(child);
     let address = format!("127.0.0.1:{port}");
     while begin.elapsed() < Duration::from_secs(60) {

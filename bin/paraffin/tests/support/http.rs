@@ -1,5 +1,6 @@
 //! One HTTP/1.1 request per connection over a plain socket, so that the tests see what is on the wire.
 
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -35,10 +36,10 @@ pub fn try_request(address: &str, method: &str, path: &str, headers: &[(&str, &s
     stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
     let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
     for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     if !body.is_empty() || method == "POST" {
-        head.push_str(&format!("content-length: {}\r\n", body.len()));
+        let _ = write!(head, "content-length: {}\r\n", body.len());
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes()).ok()?;

@@ -2,6 +2,8 @@
 //!
 //! Every test binary uses another part of it.
 #![allow(dead_code, unreachable_pub)]
+// A failed `unwrap` fails the test, and calls read better with `json!` values given away.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 pub mod bitcoind;
 pub mod devnet;

@@ -12,6 +12,7 @@ use paraffin_devnet::{Devnet, DevnetOptions, OutputKind, Wallet};
 use serde_json::{Value, json};
 
 use super::bitcoind::Bitcoind;
+use super::node::TestNode as _;
 use super::process::{Running, paraffin, write_config};
 use super::{free_port, http, wait_for};
 

@@ -58,7 +58,10 @@ fn binary() -> Option<PathBuf> {
     if path.is_file() {
         return Some(path);
     }
-    assert!(!std::env::var("CI").is_ok_and(|value| value == "true"), "there is no bitcoind: run `cargo xtask bitcoind`");
+    assert!(
+        !std::env::var("CI").is_ok_and(|value| value == "true"),
+        "there is no bitcoind: run `cargo xtask bitcoind`"
+    );
     eprintln!(
         "no bitcoind at {}: run `cargo xtask bitcoind` or set PARAFFIN_BITCOIND; nothing was checked",
         path.display()

@@ -27,7 +27,14 @@ pub(crate) struct MainRpc {
 
 impl MainRpc {
     pub(crate) fn new() -> Self {
-        Self { families: vec![Box::new(BtcFamily), Box::new(EsploraFamily), Box::new(MetashrewFamily), Box::new(AdminFamily)] }
+        Self {
+            families: vec![
+                Box::new(BtcFamily),
+                Box::new(EsploraFamily),
+                Box::new(MetashrewFamily),
+                Box::new(AdminFamily),
+            ],
+        }
     }
 
     /// The family and the rest of the name. A name without `_` is one of the node's.

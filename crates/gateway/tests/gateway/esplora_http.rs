@@ -15,7 +15,7 @@ use crate::instance::{Instance, Setup};
 
 async fn instance(raw: RawTransactions) -> Instance {
     let keyed = BTreeMap::from([(KeyedSurface::Esplora, KeyedHandler::esplora())]);
-    Instance::with(Setup { keyed, raw, ..Setup::default() }).await
+    Instance::with(Setup { raw, keyed, ..Setup::default() }).await
 }
 
 async fn get(instance: &Instance, path: &str) -> Response {

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 mod access;
+mod accounts;
 mod admin;
 mod aliases;
-mod accounts;
 mod bitcoin_methods;
 mod chain;
 mod client;
