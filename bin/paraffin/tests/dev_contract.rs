@@ -25,6 +25,11 @@ fn start(folder: &Path, extra: &[&str]) -> (Running, Value) {
     (process, serde_json::from_str(&text).unwrap())
 }
 
+/// Path of the main endpoint with a key whose plan has no limit.
+fn main_path(dev: &Value) -> String {
+    format!("/v4/{}", dev["keys"]["business"].as_str().unwrap())
+}
+
 fn address(dev: &Value) -> String {
     dev["base_url"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned()
 }
@@ -33,7 +38,7 @@ fn address(dev: &Value) -> String {
 fn dev_json_holds_every_member_and_what_it_names_answers() {
     let folder = tempfile::tempdir().unwrap();
     let (mut process, dev) = start(folder.path(), &[]);
-    let address = address(&dev);
+    let (address, path) = (address(&dev), main_path(&dev));
 
     assert_eq!(dev["network"], "regtest");
     assert_eq!(dev["explorer_url"], dev["base_url"]);
@@ -69,9 +74,9 @@ fn dev_json_holds_every_member_and_what_it_names_answers() {
 
     // The samples exist.
     let txid = dev["samples"]["txid"].as_str().unwrap();
-    assert_eq!(http::result(&address, "/v4/jsonrpc", "esplora_tx", json!([txid]))["txid"], *txid);
+    assert_eq!(http::result(&address, &path, "esplora_tx", json!([txid]))["txid"], *txid);
     let hash = dev["samples"]["block_hash"].as_str().unwrap();
-    assert_eq!(http::result(&address, "/v4/jsonrpc", "esplora_block", json!([hash]))["id"], *hash);
+    assert_eq!(http::result(&address, &path, "esplora_block", json!([hash]))["id"], *hash);
 
     // The node answers what clients use, and what is mined there is indexed.
     let node =
@@ -92,15 +97,15 @@ fn dev_json_holds_every_member_and_what_it_names_answers() {
     let mined = rpc("generatetoaddress", json!([2, accounts[0]["address"]]));
     assert_eq!(mined["result"].as_array().unwrap().len(), 2, "{mined}");
     wait_for("the index to follow", Duration::from_secs(5), || {
-        (http::result(&address, "/v4/jsonrpc", "btc_getblockcount", json!([])) == json!(162)).then_some(())
+        (http::result(&address, &path, "btc_getblockcount", json!([])) == json!(162)).then_some(())
     });
     rpc("invalidateblock", json!([mined["result"][1]]));
     wait_for("the index to undo", Duration::from_secs(5), || {
-        (http::result(&address, "/v4/jsonrpc", "btc_getblockcount", json!([])) == json!(161)).then_some(())
+        (http::result(&address, &path, "btc_getblockcount", json!([])) == json!(161)).then_some(())
     });
     rpc("reconsiderblock", json!([mined["result"][1]]));
     wait_for("the index to redo", Duration::from_secs(5), || {
-        (http::result(&address, "/v4/jsonrpc", "btc_getblockcount", json!([])) == json!(162)).then_some(())
+        (http::result(&address, &path, "btc_getblockcount", json!([])) == json!(162)).then_some(())
     });
     assert!(std::net::TcpStream::connect(dev["node"]["p2p_addr"].as_str().unwrap()).is_ok());
 
@@ -180,7 +185,7 @@ fn a_folder_is_used_again_with_its_chain_and_keys_and_fresh_starts_anew() {
 fn blocks_mined_in_one_run_are_there_in_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let (mut process, dev) = start(folder.path(), &["--blocks", "120"]);
-    let api = address(&dev);
+    let (api, path) = (address(&dev), main_path(&dev));
     let node =
         dev["node"]["rpc_url"].as_str().unwrap().strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
     let authorization = format!(
@@ -194,14 +199,14 @@ fn blocks_mined_in_one_run_are_there_in_the_next() {
         http::try_request(&node, "POST", "/", &[("authorization", &authorization)], body.as_bytes()).unwrap().json();
     let tip = mined["result"][4].clone();
     wait_for("the index to follow", Duration::from_secs(5), || {
-        (http::result(&api, "/v4/jsonrpc", "btc_getbestblockhash", json!([])) == tip).then_some(())
+        (http::result(&api, &path, "btc_getbestblockhash", json!([])) == tip).then_some(())
     });
     process.kill();
     drop(process);
 
     let (mut process, again) = start(folder.path(), &["--blocks", "120"]);
     assert_eq!(again["tip_hash"], tip);
-    assert_eq!(http::result(&address(&again), "/v4/jsonrpc", "btc_getblockcount", json!([])), json!(125));
+    assert_eq!(http::result(&address(&again), &main_path(&again), "btc_getblockcount", json!([])), json!(125));
     assert!(process.terminate(STOPPED).success());
 }
 
@@ -222,10 +227,10 @@ fn without_a_folder_everything_is_temporary_and_removed_at_the_end() {
 fn an_interval_mines_blocks_with_traffic_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     let (mut process, dev) = start(folder.path(), &["--blocks", "120", "--interval", "1"]);
-    let address = address(&dev);
+    let (address, path) = (address(&dev), main_path(&dev));
     let transactions = wait_for("a block with traffic", Duration::from_secs(20), || {
-        let tip = http::call(&address, "/v4/jsonrpc", "btc_getbestblockhash", json!([]))["result"].clone();
-        let block = http::call(&address, "/v4/jsonrpc", "esplora_block", json!([tip]))["result"].clone();
+        let tip = http::call(&address, &path, "btc_getbestblockhash", json!([]))["result"].clone();
+        let block = http::call(&address, &path, "esplora_block", json!([tip]))["result"].clone();
         (block["height"].as_u64()? > 121).then(|| block["tx_count"].as_u64()).flatten().filter(|count| *count > 1)
     });
     assert!(transactions > 1);

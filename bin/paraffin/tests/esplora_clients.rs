@@ -295,9 +295,11 @@ fn wallet_finds_its_balance(backend: Backend) {
     let path: bitcoin::bip32::DerivationPath = "84h/1h/0h".parse().unwrap();
     let account = bitcoin::bip32::Xpub::from_priv(&secp, &master.derive_priv(&secp, &path).unwrap());
     for account in [account.to_string(), format!("wpkh({account}/<0;1>/*)")] {
-        let answer = http::post(&served.address, "/v4/api/get-account-balance", &json!({ "account": account })).json();
+        let answer =
+            http::post(&served.address, &served.keyed("/get-account-balance"), &json!({ "account": account })).json();
         assert_eq!(answer["data"], json!({ "balance": balance(&served), "unconfirmedBalance": 0 }), "{account}");
-        let answer = http::post(&served.address, "/v4/api/get-account-utxos", &json!({ "account": account })).json();
+        let answer =
+            http::post(&served.address, &served.keyed("/get-account-utxos"), &json!({ "account": account })).json();
         let listed = answer["data"]["utxos"].as_array().unwrap();
         assert_eq!(listed.iter().map(|one| one["value"].as_u64().unwrap()).sum::<u64>(), balance(&served));
     }

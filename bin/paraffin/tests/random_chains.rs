@@ -82,10 +82,12 @@ fn check_script(served: &Served, ledger: &Ledger, script: &ScriptBuf, tip: u32, 
     assert_eq!(seen, expected, "{context}");
 
     // The REST data API says the same.
-    let answer = http::post(&served.address, "/v4/api/get-address-balance", &json!({ "address": address })).json();
+    let answer =
+        http::post(&served.address, &served.keyed("/get-address-balance"), &json!({ "address": address })).json();
     let balance: u64 = unspent.iter().map(|(_, made)| made.output.value.to_sat()).sum();
     assert_eq!((&answer["data"]["balance"], &answer["data"]["txCount"]), (&json!(balance), &json!(history.len())));
-    let answer = http::post(&served.address, "/v4/api/get-address-utxos", &json!({ "address": address })).json();
+    let answer =
+        http::post(&served.address, &served.keyed("/get-address-utxos"), &json!({ "address": address })).json();
     let listed = answer["data"]["utxos"].as_array().unwrap().clone();
     assert_eq!(listed.len(), unspent.len(), "{context}");
     for (record, (outpoint, made)) in listed.iter().zip(&unspent) {

@@ -19,7 +19,19 @@ const ADDRESS_B: &str = "bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysx
 struct Instance {
     _folder: tempfile::TempDir,
     address: String,
+    /// Path of the main endpoint with a key whose plan has no limit.
+    path: String,
     process: Running,
+}
+
+impl Instance {
+    fn call(&self, method: &str, params: Value) -> Value {
+        http::call(&self.address, &self.path, method, params)
+    }
+
+    fn result(&self, method: &str, params: Value) -> Value {
+        http::result(&self.address, &self.path, method, params)
+    }
 }
 
 fn serve(node: &dyn TestNode) -> Instance {
@@ -35,7 +47,13 @@ fn serve(node: &dyn TestNode) -> Instance {
     );
     let mut process = Running::start(paraffin().args(["serve", "--config"]).arg(config));
     process.wait_for_output("listening on", Duration::from_secs(20));
-    Instance { _folder: folder, address, process }
+    let created = paraffin()
+        .args(["keys", "create", "test", "--plan", "business", "--data-dir"])
+        .arg(folder.path().join("data"))
+        .output()
+        .unwrap();
+    let path = format!("/v4/{}", String::from_utf8_lossy(&created.stdout).trim());
+    Instance { _folder: folder, address, path, process }
 }
 
 fn height(address: &str) -> Option<u64> {
@@ -49,18 +67,18 @@ fn health(address: &str) -> (u16, Value) {
 }
 
 /// The answers must equal what the node itself says about its chain.
-fn assert_equal_to_node(node: &dyn TestNode, address: &str) {
+fn assert_equal_to_node(node: &dyn TestNode, instance: &Instance) {
     let tip = node.rpc("getbestblockhash", json!([]));
     let count = node.rpc("getblockcount", json!([])).as_u64().unwrap();
     wait_for("the index to reach the node's tip", Duration::from_secs(30), || {
-        (http::call(address, "/v4/jsonrpc", "btc_getbestblockhash", json!([]))["result"] == tip).then_some(())
+        (instance.call("btc_getbestblockhash", json!([]))["result"] == tip).then_some(())
     });
-    assert_eq!(http::result(address, "/v4/jsonrpc", "btc_getblockcount", json!([])), json!(count));
+    assert_eq!(instance.result("btc_getblockcount", json!([])), json!(count));
     for height in [0, 1, count / 2, count.saturating_sub(1), count] {
         let hash = node.rpc("getblockhash", json!([height]));
-        assert_eq!(http::result(address, "/v4/jsonrpc", "esplora_block-height", json!([height])), hash);
+        assert_eq!(instance.result("esplora_block-height", json!([height])), hash);
         let theirs = node.rpc("getblock", json!([hash, 1]));
-        let ours = http::result(address, "/v4/jsonrpc", "esplora_block", json!([hash]));
+        let ours = instance.result("esplora_block", json!([hash]));
         for (our_name, their_name) in [
             ("id", "hash"),
             ("height", "height"),
@@ -74,22 +92,23 @@ fn assert_equal_to_node(node: &dyn TestNode, address: &str) {
         ] {
             assert_eq!(ours[our_name], theirs[their_name], "{our_name} of block {height}");
         }
-        let txids = http::result(address, "/v4/jsonrpc", "esplora_block::txids", json!([hash]));
+        let txids = instance.result("esplora_block::txids", json!([hash]));
         assert_eq!(txids, theirs["tx"]);
         for txid in txids.as_array().unwrap() {
-            let ours = http::result(address, "/v4/jsonrpc", "esplora_tx", json!([txid]));
+            let ours = instance.result("esplora_tx", json!([txid]));
             assert_eq!(ours["txid"], *txid);
             assert_eq!(ours["status"]["block_height"], json!(height));
             if height > 0 {
                 let hex = node.rpc("getrawtransaction", json!([txid, false, hash]));
-                assert_eq!(http::result(address, "/v4/jsonrpc", "esplora_tx::hex", json!([txid])), hex);
+                assert_eq!(instance.result("esplora_tx::hex", json!([txid])), hex);
             }
         }
     }
 }
 
-fn balance(address: &str, of: &str) -> u64 {
-    let answer = http::post(address, "/v4/api/get-address-balance", &json!({"address": of}));
+fn balance(instance: &Instance, of: &str) -> u64 {
+    let answer =
+        http::post(&instance.address, &format!("{}/get-address-balance", instance.path), &json!({"address": of}));
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.json()["data"]["balance"].as_u64().unwrap()
 }
@@ -132,11 +151,11 @@ fn follow_through_everything(node: &mut dyn TestNode) {
     let address = instance.address.clone();
 
     // Import, then live blocks.
-    assert_equal_to_node(node, &address);
-    assert_eq!(balance(&address, ADDRESS_A), mined_to(node, ADDRESS_A));
+    assert_equal_to_node(node, &instance);
+    assert_eq!(balance(&instance, ADDRESS_A), mined_to(node, ADDRESS_A));
     node.mine(3, ADDRESS_B);
-    assert_equal_to_node(node, &address);
-    assert_eq!(balance(&address, ADDRESS_B), mined_to(node, ADDRESS_B));
+    assert_equal_to_node(node, &instance);
+    assert_eq!(balance(&instance, ADDRESS_B), mined_to(node, ADDRESS_B));
 
     // Reorgs of depth 1 and 10: the branch that wins pays another address.
     for depth in [1_u64, 10] {
@@ -144,18 +163,18 @@ fn follow_through_everything(node: &mut dyn TestNode) {
         let fork = node.rpc("getblockhash", json!([count - depth + 1]));
         node.rpc("invalidateblock", json!([fork]));
         node.mine(u32::try_from(depth).unwrap() + 1, ADDRESS_A);
-        assert_equal_to_node(node, &address);
-        assert_eq!(balance(&address, ADDRESS_A), mined_to(node, ADDRESS_A), "depth {depth}");
-        assert_eq!(balance(&address, ADDRESS_B), mined_to(node, ADDRESS_B), "depth {depth}");
+        assert_equal_to_node(node, &instance);
+        assert_eq!(balance(&instance, ADDRESS_A), mined_to(node, ADDRESS_A), "depth {depth}");
+        assert_eq!(balance(&instance, ADDRESS_B), mined_to(node, ADDRESS_B), "depth {depth}");
     }
 
     // A chain that only becomes shorter is followed, too.
     let count = node.rpc("getblockcount", json!([])).as_u64().unwrap();
     let top = node.rpc("getblockhash", json!([count]));
     node.rpc("invalidateblock", json!([top]));
-    assert_equal_to_node(node, &address);
+    assert_equal_to_node(node, &instance);
     node.rpc("reconsiderblock", json!([top]));
-    assert_equal_to_node(node, &address);
+    assert_equal_to_node(node, &instance);
 
     // The node goes away: reads go on, health says so, methods that need the node fail clearly.
     let tip = node.rpc("getbestblockhash", json!([]));
@@ -164,20 +183,20 @@ fn follow_through_everything(node: &mut dyn TestNode) {
         let (status, body) = health(&address);
         (status == 200 && body["status"] == "degraded" && body["node"]["reachable"] == json!(false)).then_some(())
     });
-    assert_eq!(http::result(&address, "/v4/jsonrpc", "btc_getbestblockhash", json!([])), tip);
-    assert_eq!(balance(&address, ADDRESS_A), {
-        let stats = http::result(&address, "/v4/jsonrpc", "esplora_address", json!([ADDRESS_A]));
+    assert_eq!(instance.result("btc_getbestblockhash", json!([])), tip);
+    assert_eq!(balance(&instance, ADDRESS_A), {
+        let stats = instance.result("esplora_address", json!([ADDRESS_A]));
         stats["chain_stats"]["funded_txo_sum"].as_u64().unwrap()
             - stats["chain_stats"]["spent_txo_sum"].as_u64().unwrap()
     });
-    let refused = http::call(&address, "/v4/jsonrpc", "btc_getdifficulty", json!([]));
+    let refused = instance.call("btc_getdifficulty", json!([]));
     assert_eq!(refused["error"]["code"], -32603, "{refused}");
     assert_eq!(refused["error"]["data"]["code"], "UPSTREAM_UNAVAILABLE");
 
     // It comes back and goes on.
     node.launch();
     node.mine(2, ADDRESS_B);
-    assert_equal_to_node(node, &address);
+    assert_equal_to_node(node, &instance);
     wait_for("health to be good again", Duration::from_secs(30), || {
         (health(&address).1["status"] == "ok").then_some(())
     });

@@ -217,7 +217,7 @@ impl Served {
         let hash = json!(self.backend.hash(self.backend.height()));
         wait_for("the index to reach the node's tip", Duration::from_secs(120), || {
             assert!(self.process.is_running(), "the program ended");
-            (http::call(&self.address, "/v4/jsonrpc", "btc_getbestblockhash", json!([]))["result"] == hash)
+            (http::call(&self.address, &self.keyed(""), "btc_getbestblockhash", json!([]))["result"] == hash)
                 .then_some(())
         });
     }
