@@ -342,7 +342,11 @@ pub struct Ledger {
 
 impl Ledger {
     pub fn of(backend: &Backend) -> Self {
-        let blocks = backend.chain();
+        Self::of_blocks(backend.chain())
+    }
+
+    /// What a chain from the genesis block up says.
+    pub fn of_blocks(blocks: Vec<Block>) -> Self {
         let mut ledger =
             Self { blocks: Vec::new(), outputs: HashMap::new(), spends: HashMap::new(), histories: BTreeMap::new() };
         for (height, block) in (0..).zip(&blocks).skip(1) {
@@ -383,6 +387,32 @@ impl Ledger {
     pub fn balance(&self, scripts: &HashSet<ScriptBuf>) -> u64 {
         let ours = self.unspent().filter(|(_, made)| scripts.contains(&made.output.script_pubkey));
         ours.map(|(_, made)| made.output.value.to_sat()).sum()
+    }
+
+    /// The totals of a script as Esplora's `chain_stats` gives them.
+    pub fn chain_stats(&self, script: &ScriptBuf) -> Value {
+        let funded: Vec<_> = self.outputs.iter().filter(|(_, made)| made.output.script_pubkey == *script).collect();
+        let spent = || funded.iter().filter(|(outpoint, _)| self.spends.contains_key(outpoint));
+        json!({
+            "funded_txo_count": funded.len(),
+            "funded_txo_sum": funded.iter().map(|(_, made)| made.output.value.to_sat()).sum::<u64>(),
+            "spent_txo_count": spent().count(),
+            "spent_txo_sum": spent().map(|(_, made)| made.output.value.to_sat()).sum::<u64>(),
+            "tx_count": self.histories.get(script).map_or(0, Vec::len),
+        })
+    }
+
+    /// The unspent outputs of a script as Esplora lists them, newest first.
+    pub fn utxo_records(&self, script: &ScriptBuf) -> Value {
+        let mut unspent: Vec<_> = self.unspent().filter(|(_, made)| made.output.script_pubkey == *script).collect();
+        unspent.sort_by_key(|(outpoint, made)| std::cmp::Reverse((made.height, made.index, outpoint.vout)));
+        let record = |(outpoint, made): &(&OutPoint, &Made)| {
+            json!({
+                "txid": outpoint.txid, "vout": outpoint.vout, "status": self.status(made.height),
+                "value": made.output.value.to_sat(),
+            })
+        };
+        unspent.iter().map(record).collect()
     }
 
     /// The `status` of what is in the block at `height`.

@@ -1,0 +1,34 @@
+//! What an engine is: blocks in, effects out. The native engine is one, a hosted indexer program another.
+
+use bitcoin::OutPoint;
+use paraffin_primitives::{ConnectedBlock, Height};
+
+use crate::{Halt, StateKey, StateReader, Trace};
+
+/// Everything that a block changes. Two engines agree on a block when these are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BlockEffects {
+    /// State, sorted by key, each key once.
+    pub writes: Vec<(StateKey, Vec<u8>)>,
+    /// Traces of messages in the order of the block, by shadow outpoint (protocol B15).
+    pub traces: Vec<(OutPoint, Trace)>,
+    /// Alkanes that outputs of this block hold at its end, in the order of the block; also when spent within it.
+    pub funded: Vec<OutPoint>,
+}
+
+/// Runs blocks.
+pub trait Engine: Send {
+    /// Its name in configuration and messages.
+    fn name(&self) -> &'static str;
+
+    /// Runs the block after the one that `state` stands at.
+    ///
+    /// # Errors
+    /// The engine halts; nothing of the block may be applied.
+    fn run_block(
+        &mut self,
+        height: Height,
+        block: &ConnectedBlock,
+        state: &dyn StateReader,
+    ) -> Result<BlockEffects, Halt>;
+}

@@ -1,0 +1,38 @@
+use paraffin_primitives::AlkaneId;
+
+use crate::StateError;
+
+/// The engine cannot go on with a block, because the reference would not either, or because reading failed.
+///
+/// A halt is never skipped: the block is not applied, and the operator sees this text (protocol B1, B22.5).
+#[derive(Debug, thiserror::Error)]
+pub enum Halt {
+    /// Reading the state failed.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A contract declares that its memory cannot grow to 512 pages; the reference stops there (protocol B9).
+    #[error("contract {0} declares a memory of less than 512 pages, on which the reference engine halts")]
+    SmallMemory(AlkaneId),
+    /// Messages share no fuel: the block's transactions have no size in the fuel tank (protocol B12, B22.5).
+    #[error("a message runs in a block whose fuel tank is empty by size, on which the reference engine halts")]
+    EmptyTank,
+    /// A stored integer has the wrong length (protocol B22.5).
+    #[error("the stored value of {what} has {length} bytes instead of {expected}")]
+    WrongLength {
+        /// What was read.
+        what: &'static str,
+        /// Its length in bytes.
+        length: usize,
+        /// The length in bytes that it must have.
+        expected: usize,
+    },
+    /// A payment record of the wrapped-bitcoin contract is malformed (protocol B19).
+    #[error("a payment record of 32:0 at height {height} is malformed, on which the reference engine halts")]
+    MalformedPayment {
+        /// Height whose list holds it.
+        height: u64,
+    },
+    /// A built-in contract is needed and its bytes are not there.
+    #[error("{0}")]
+    MissingBuiltin(String),
+}

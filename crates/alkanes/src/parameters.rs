@@ -1,0 +1,91 @@
+use bitcoin::{OutPoint, Txid};
+use paraffin_primitives::Network;
+
+/// What differs between networks: first heights, forks and fuel (protocol B2). Heights are inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameters {
+    /// The network.
+    pub network: Network,
+    /// First height at which messages are run (`GENESIS_BLOCK`).
+    pub genesis_height: u64,
+    /// Height of the transaction of [`Parameters::genesis_outpoint`].
+    pub genesis_outpoint_height: u64,
+    /// From here on fuel is ten times as much, and costs of storage and deployment change (`FUEL_CHANGE1`).
+    pub fuel_change: u64,
+    /// The second code of 2:0.
+    pub diesel_upgrade: u64,
+    /// The third code of 2:0, and version 1.1.0 of 32:0.
+    pub diesel_eoa_upgrade: u64,
+    /// Host functions deduct fuel, and a spread edict passes over `OP_RETURN` outputs (V217).
+    pub host_fuel_deducted: u64,
+    /// A child call that reverts no longer fails its caller (V220), and version 1.2.0 of 32:0.
+    pub revert_survives: u64,
+    /// Version 1.3.0 of 32:0.
+    pub wrapped_bitcoin_130: u64,
+    /// Version 1.3.1 of 32:0.
+    pub wrapped_bitcoin_131: u64,
+    /// A message always gets exactly the minimum of fuel (builds with regtest parameters, protocol B12).
+    pub fuel_is_minimum: bool,
+}
+
+impl Parameters {
+    /// The parameters of a network. Signet and regtest share theirs.
+    pub const fn of(network: Network) -> Self {
+        match network {
+            Network::Mainnet => Self {
+                network,
+                genesis_height: 880_000,
+                genesis_outpoint_height: 872_101,
+                fuel_change: 899_087,
+                diesel_upgrade: 908_888,
+                diesel_eoa_upgrade: 917_888,
+                host_fuel_deducted: 943_500,
+                revert_survives: 950_000,
+                wrapped_bitcoin_130: 957_000,
+                wrapped_bitcoin_131: 960_000,
+                fuel_is_minimum: false,
+            },
+            Network::Signet | Network::Regtest => Self {
+                network,
+                genesis_height: 0,
+                genesis_outpoint_height: 0,
+                fuel_change: 0,
+                diesel_upgrade: 0,
+                diesel_eoa_upgrade: 0,
+                host_fuel_deducted: 0,
+                revert_survives: 0,
+                wrapped_bitcoin_130: 0,
+                wrapped_bitcoin_131: 0,
+                fuel_is_minimum: true,
+            },
+        }
+    }
+
+    /// The output that gets what the built-in contracts issue when they are deployed (`GENESIS_OUTPOINT`).
+    pub fn genesis_outpoint(&self) -> OutPoint {
+        let txid: Txid = "3977b30a97c9b9d609afb4b7cc138e17b21d1e0c5e360d25debf1441de933bf4"
+            .parse()
+            .expect("the constant is 64 hexadecimal digits");
+        OutPoint { txid, vout: 0 }
+    }
+
+    /// Fuel of all messages of a block (protocol B2).
+    pub const fn block_fuel(&self, height: u64) -> u64 {
+        if height >= self.fuel_change { 1_000_000_000 } else { 100_000_000 }
+    }
+
+    /// Least fuel of a message (protocol B12).
+    pub const fn minimum_fuel(&self, height: u64) -> u64 {
+        if height >= self.fuel_change { 3_500_000 } else { 350_000 }
+    }
+
+    /// Fuel for each byte of a storage map (protocol B12).
+    pub const fn store_byte_fuel(&self, height: u64) -> u64 {
+        if height >= self.fuel_change { 40 } else { 8 }
+    }
+
+    /// Fuel of creating a contract by an extcall (protocol B11, B12).
+    pub const fn deploy_fuel(&self, height: u64) -> u64 {
+        if height >= self.fuel_change { 100_000 } else { 10_000 }
+    }
+}

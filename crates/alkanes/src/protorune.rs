@@ -1,0 +1,1 @@
+//! Balances of outputs and the protostones that move them (protocol B5).

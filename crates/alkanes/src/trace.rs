@@ -1,0 +1,83 @@
+//! What a message did, call by call (protocol B17). The protobuf form is in `views`.
+
+use paraffin_primitives::AlkaneId;
+
+use crate::Transfer;
+
+/// How a contract was entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallKind {
+    /// In its own name.
+    Call,
+    /// In the name of its caller.
+    Delegate,
+    /// In its own name, and everything is undone afterwards.
+    Static,
+}
+
+/// Who runs, for whom, with what (protocol B9, B17).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceContext {
+    /// Whose storage and balances are used.
+    pub myself: AlkaneId,
+    /// Who called; 0:0 for a message.
+    pub caller: AlkaneId,
+    /// Shadow output of the message.
+    pub vout: u32,
+    /// What came in.
+    pub incoming: Vec<Transfer>,
+    /// Inputs, the operation first.
+    pub inputs: Vec<u128>,
+}
+
+/// What a contract answers (protocol B9). Its storage is sorted by key.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CallResponse {
+    /// What it gives back, as written: order and repetitions count.
+    pub alkanes: Vec<Transfer>,
+    /// What it stores, each key once, sorted.
+    pub storage: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Data for the caller.
+    pub data: Vec<u8>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceStatus {
+    /// With a response.
+    Success,
+    /// Undone; the data of the response tell why.
+    Revert,
+}
+
+/// One step, in strict order of calls (protocol B17).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TraceEvent {
+    /// A contract was created under this id.
+    Create(AlkaneId),
+    /// A contract was entered.
+    Enter {
+        /// How.
+        kind: CallKind,
+        /// Who and with what.
+        context: TraceContext,
+        /// Fuel that it was given.
+        fuel: u64,
+    },
+    /// The newest contract entered has ended.
+    Exit {
+        /// How.
+        status: TraceStatus,
+        /// What it answered.
+        response: CallResponse,
+        /// Fuel that it used.
+        fuel_used: u64,
+    },
+}
+
+/// Events of one message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trace {
+    /// In strict order of calls.
+    pub events: Vec<TraceEvent>,
+}
