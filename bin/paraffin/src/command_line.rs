@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use paraffin_primitives::Network;
 
+use crate::bridge::BridgeArguments;
+
 /// A complete Bitcoin and alkanes data platform in one program.
 #[derive(Debug, Parser)]
 #[command(name = "paraffin", version, about, arg_required_else_help = true)]
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     Doctor(ConfigArguments),
     /// Call a method or a route of a running instance
     Call(CallArguments),
+    /// Write, read and judge payloads of the bridge
+    Bridge(BridgeArguments),
 }
 
 /// Arguments of `dev`.

@@ -1,6 +1,7 @@
 //! The program: command line, configuration and wiring of all rooms.
 #![forbid(unsafe_code)]
 
+mod bridge;
 mod call;
 mod command_line;
 mod config;
@@ -98,6 +99,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         }
         Command::Keys(arguments) => keys::run(arguments.command).await?,
         Command::Replay(arguments) => replay::run(&arguments)?,
+        Command::Bridge(arguments) => return Ok(bridge::run(&arguments)),
         Command::Call(arguments) => call::run(arguments).await?,
     }
     Ok(ExitCode::SUCCESS)
