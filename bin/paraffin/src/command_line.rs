@@ -30,7 +30,7 @@ pub(crate) enum Command {
     Keys(KeysArguments),
     /// Index raw blocks from files and print the digest of each
     Replay(ReplayArguments),
-    /// Run one module of the index again
+    /// Run one module of the index again, or all of it
     Reindex(ReindexArguments),
     /// Write the index into one file, or start from such a file
     Snapshot(SnapshotArguments),
@@ -86,7 +86,7 @@ pub(crate) struct IndexArguments {
 /// Arguments of `reindex`.
 #[derive(Debug, Args)]
 pub(crate) struct ReindexArguments {
-    /// Module, for example `bitcoin`
+    /// Module, for example `bitcoin`; `all` removes the index and builds it anew
     pub module: String,
     /// First height to run again
     #[arg(long, default_value_t = 0, value_name = "HEIGHT")]

@@ -65,11 +65,35 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Runs one module again from height `from`, the others stay.
+/// The word that stands for every module in `paraffin reindex`.
+const ALL: &str = "all";
+
+/// Removes the whole index and builds it anew from the node; accounts and keys stay.
+///
+/// # Errors
+/// Another process holds the store, or what kept the index from starting or stopped it.
+async fn rebuild(config: Config) -> Result<(), Box<dyn std::error::Error>> {
+    let folder = config.data_dir().join("store");
+    // Opened once, so that a store in use or of another network is refused instead of removed.
+    drop(instance::open_store(&config)?);
+    std::fs::remove_dir_all(&folder).map_err(|source| InstanceError::Folder { folder, source })?;
+    eprintln!(
+        "the index was removed and is built anew; stopped in between, `paraffin serve` or `paraffin index` goes on"
+    );
+    run(config, true).await
+}
+
+/// Runs one module again from height `from`, the others stay; or rebuilds everything.
 ///
 /// # Errors
 /// The module does not exist, `from` is above the tip, or the store or the node failed. Started again it goes on.
 pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result<(), Box<dyn std::error::Error>> {
+    if module == ALL {
+        if from > 0 {
+            return Err("`reindex all` begins at the genesis block: leave out --from".into());
+        }
+        return rebuild(config).await;
+    }
     let shutdown = shutdown_signal()?;
     let schema = instance::schemas(&config).into_iter().find(|schema| schema.name == module);
     instance::create_folder(&config.data_dir())?;

@@ -90,7 +90,7 @@ pub enum StoreError {
     WriterTaken,
     /// The undo records do not reach far enough back.
     #[error(
-        "a reorganisation {depth} blocks deep cannot be undone: undo records reach down to height {undo_from}, and block {height} would have to go. Restore an older state with `paraffin snapshot import`, or rebuild with `paraffin reindex`"
+        "a reorganisation {depth} blocks deep cannot be undone: undo records reach down to height {undo_from}, and block {height} would have to go. Rebuild with `paraffin reindex all`, or start from a file of another instance with `paraffin snapshot import`"
     )]
     UndoExhausted {
         /// How many blocks have to be undone, those already undone in a row included.

@@ -35,7 +35,8 @@ impl Backend {
         Bitcoind::start().map(|node| Self::Core { node, blocks: Mutex::default() })
     }
 
-    fn config(&self) -> String {
+    /// Lines of configuration that name the node.
+    pub fn config(&self) -> String {
         match self {
             Self::Core { node, .. } => node.config(),
             Self::Devnet { devnet, .. } => format!(
