@@ -4,6 +4,7 @@
 mod bars;
 mod bitcoind;
 mod browser;
+mod contracts;
 mod fuzz;
 mod licences;
 mod peers;
@@ -31,6 +32,7 @@ usage: cargo xtask <task>
   bitcoind [--install] [--path]   build bitcoind and bitcoin-cli for the tests; --path only tells where they are
   deny                            licences, bans and sources of the dependencies
   bars [import] [pages] [start]   measure speed, size, input and output, memory and start; results in benches/results
+  contracts [--write]             rebuild the contracts and compare with the committed modules; --write replaces them
   peers electrs                   build the published electrs and measure it on the same node and chain
   fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (120)
 ";
@@ -58,6 +60,8 @@ fn dispatch(words: &[&str]) -> Outcome {
         ["rows", "--check"] => rows::report(&root, Page::Check),
         ["bars", ..] => bars::measure(&root, words),
         ["peers", "electrs"] => peers::electrs(&root, words),
+        ["contracts"] => contracts::rebuild(&root, contracts::Built::Compare),
+        ["contracts", "--write"] => contracts::rebuild(&root, contracts::Built::Write),
         ["deny"] => licences::check(&root),
         ["fuzz", options @ ..] => {
             let (seconds, target) = fuzz_options(options)?;

@@ -25,7 +25,7 @@ pub(crate) fn electrs(root: &Path, words: &[&str]) -> Outcome {
     let _node = Node::start(&bench.bitcoind, &bench.place, &bench.chain)?;
     let (block_bytes, _) = parse_alone(&bench.chain.path)?;
     let data = bench.place.join("index");
-    let ours = fresh_import(&bench, &data)?;
+    let ours = fresh_import(&bench, &data, import::Commits::SortedRuns)?;
     let our_size = import::Parts::of(&data)?.index;
     let theirs_folder = bench.place.join("electrs");
     let theirs = index_with(&program, &theirs_folder, bench.chain.height)?;

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use paraffin_primitives::Network;
 
 use crate::bridge::BridgeArguments;
+use crate::tx::{AlkaneAmount, TxArguments};
 
 /// A complete Bitcoin and alkanes data platform in one program.
 #[derive(Debug, Parser)]
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Call(CallArguments),
     /// Write, read and judge payloads of the bridge
     Bridge(BridgeArguments),
+    /// Deploy and call contracts, send bitcoin and alkanes
+    Tx(Box<TxArguments>),
 }
 
 /// Arguments of `dev`.
@@ -338,10 +341,24 @@ pub(crate) enum OriginCommand {
 /// Arguments of `call`.
 #[derive(Debug, Args)]
 pub(crate) struct CallArguments {
-    /// JSON-RPC method such as `btc_getblockcount`, or REST route such as `get-address-balance`
+    /// JSON-RPC method such as `btc_getblockcount`, REST route such as `get-address-balance`, or `simulate`
     pub method: String,
-    /// Parameters: JSON values or plain text for a method (`5`, `2:0`, `'{"a":1}'`), `name=value` for a route
+    /// Parameters: JSON values or plain text for a method (`5`, `2:0`, `'{"a":1}'`), `name=value` for a route,
+    /// and for `simulate` the contract and its inputs (`2:0 99`)
     pub parameters: Vec<String>,
+    /// Alkanes that a simulated call brings, as ID=AMOUNT (with `simulate`)
+    #[arg(long, value_name = "ID=AMOUNT")]
+    pub incoming: Vec<AlkaneAmount>,
+    /// Print the answer as JSON (with `simulate`)
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub endpoint: EndpointArguments,
+}
+
+/// Which instance is asked, and on whose account.
+#[derive(Debug, Args)]
+pub(crate) struct EndpointArguments {
     /// Base address of the instance
     #[arg(long, env = "PARAFFIN_URL", default_value = "http://127.0.0.1:8787")]
     pub url: String,

@@ -12,6 +12,8 @@ use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_primitives::Network;
 use serde::{Deserialize, Serialize};
 
+use crate::contracts::AlkanesSection;
+
 /// The whole configuration of `paraffin serve` and `paraffin index`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,6 +38,9 @@ pub(crate) struct Config {
     /// Index.
     #[serde(default)]
     pub index: IndexSection,
+    /// The contract index.
+    #[serde(default)]
+    pub alkanes: AlkanesSection,
     /// Log output.
     #[serde(default)]
     pub log: LogSection,
@@ -88,6 +93,9 @@ pub(crate) struct IndexSection {
     pub undo_blocks: Option<u32>,
     /// Rows that wait for one commit, in KiB; what waits is lost by a kill and fetched again.
     pub commit_kib: u64,
+    /// Rows that are sorted and written together during the first import, in KiB, at most a share of `memory_mib`; as much
+    /// again is being written meanwhile. Absent: that share. 0 commits block by block, as near the tip.
+    pub import_kib: Option<u64>,
     /// Blocks fetched ahead of the writer.
     pub prefetch_blocks: usize,
     /// Where raw transactions come from: `node` asks the node for the bytes, `store` keeps a copy (about the size of the
@@ -106,6 +114,7 @@ impl Default for IndexSection {
             memory_mib: 1024,
             undo_blocks: None,
             commit_kib: 48 << 10,
+            import_kib: None,
             prefetch_blocks: 8,
             raw_transactions: None,
             address_search: None,
@@ -132,6 +141,8 @@ pub(crate) struct LogSection {
     pub filter: String,
     /// `text` or `json`.
     pub format: LogFormat,
+    /// Seconds between two lines about a long import.
+    pub progress_seconds: u64,
 }
 
 /// Form of a log line.
@@ -146,12 +157,13 @@ pub(crate) enum LogFormat {
 
 impl Default for LogSection {
     fn default() -> Self {
-        Self { filter: "info,fjall=warn,lsm_tree=warn".to_owned(), format: LogFormat::Text }
+        Self { filter: "info,fjall=warn,lsm_tree=warn".to_owned(), format: LogFormat::Text, progress_seconds: 30 }
     }
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 8] = ["network", "data_dir", "node", "gateway", "access", "plans", "index", "log"];
+const SECTIONS: [&str; 9] =
+    ["network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "log"];
 
 /// The configuration cannot be used; the message names the member.
 #[derive(Debug, thiserror::Error)]
@@ -210,6 +222,9 @@ impl Config {
         }
         if self.index.prefetch_blocks == 0 || self.index.prefetch_blocks > 256 {
             return refuse("[index] prefetch_blocks must be from 1 to 256");
+        }
+        if self.alkanes.wasm_path.is_some() && self.alkanes.builtins_folder.is_some() {
+            return refuse("[alkanes] give either wasm_path or builtins_folder, not both");
         }
         Ok(self)
     }
@@ -323,7 +338,7 @@ mod tests {
         let page = page("configuration.md");
         let config: Config = Figment::from(Toml::string("[node]\nurl = \"http://127.0.0.1:8332\"")).extract().unwrap();
         let value = serde_json::to_value(&config).unwrap();
-        for section in ["node", "index", "gateway", "access", "log"] {
+        for section in ["node", "index", "alkanes", "gateway", "access", "log"] {
             for (name, value) in value[section].as_object().unwrap() {
                 let row = page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
                 assert!(row.is_some(), "docs/configuration.md lacks [{section}] {name}");

@@ -14,6 +14,7 @@ use paraffin_primitives::{BlockId, Network};
 
 use crate::command_line::DevArguments;
 use crate::config::{Config, IndexSection, LogSection, NodeSection};
+use crate::contracts::AlkanesSection;
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
 use chain_file::ChainFile;
@@ -170,6 +171,7 @@ fn config(folder: &Path, devnet: &Devnet, arguments: &DevArguments) -> Config {
         access: AccessConfig::default(),
         plans: Plans::default(),
         index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },
+        alkanes: AlkanesSection::default(),
         log: LogSection::default(),
     }
 }

@@ -9,7 +9,7 @@ use paraffin_store::Store;
 use serde_json::{Value, json};
 
 use crate::config::{Config, RawTransactionsSetting};
-use crate::disk;
+use crate::{disk, instance};
 
 /// Verdict of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +51,8 @@ pub(crate) async fn run(config: &Config) -> bool {
         format_args!("network {}, data in {}", config.network, config.data_dir().display()),
     );
     check_limits(&mut report);
-    let chain_bytes = check_node(&mut report, config).await;
-    check_disk(&mut report, config, chain_bytes);
+    let chain = check_node(&mut report, config).await;
+    check_disk(&mut report, config, chain);
     check_store(&mut report, config);
     check_listen(&mut report, config);
     report.worst != Verdict::Bad
@@ -72,7 +72,8 @@ fn check_limits(report: &mut Report) {
     }
 }
 
-async fn check_node(report: &mut Report, config: &Config) -> Option<u64> {
+/// Bytes and number of the node's blocks.
+async fn check_node(report: &mut Report, config: &Config) -> Option<(u64, u32)> {
     let client = match NodeClient::new(config.node_config()) {
         Ok(client) => client,
         Err(error) => {
@@ -111,7 +112,8 @@ async fn check_node(report: &mut Report, config: &Config) -> Option<u64> {
         );
     }
     check_rest(report, &client, &info).await;
-    info.get("size_on_disk").and_then(Value::as_u64)
+    let count = u32::try_from(blocks.saturating_add(1)).unwrap_or(u32::MAX);
+    Some((info.get("size_on_disk").and_then(Value::as_u64)?, count))
 }
 
 async fn check_rest(report: &mut Report, client: &NodeClient, info: &Value) {
@@ -140,15 +142,7 @@ fn node_advice(error: &NodeError, config: &Config) -> String {
     }
 }
 
-/// Disk that a whole index needs for a chain of `chain_bytes`, in bytes: a share of the chain measured on blocks of mainnet's
-/// shape, undo and journal, and a copy of the transactions where it is configured.
-pub(crate) fn disk_needed(chain_bytes: u64, raw_transactions: RawTransactionsSetting) -> u64 {
-    let index = chain_bytes / 100 * 40;
-    let copy = if raw_transactions == RawTransactionsSetting::Store { chain_bytes } else { 0 };
-    index + copy + (2 << 30)
-}
-
-fn check_disk(report: &mut Report, config: &Config, chain_bytes: Option<u64>) {
+fn check_disk(report: &mut Report, config: &Config, chain: Option<(u64, u32)>) {
     let folder = config.data_dir();
     if let Err(error) = std::fs::create_dir_all(&folder) {
         report.say(Verdict::Bad, "disk", format_args!("{} cannot be created: {error}", folder.display()));
@@ -159,15 +153,15 @@ fn check_disk(report: &mut Report, config: &Config, chain_bytes: Option<u64>) {
         report.say(Verdict::Bad, "disk", format_args!("{} cannot be written: {error}", folder.display()));
         return;
     }
-    let (Ok(free), Some(chain_bytes)) = (disk::free_bytes(&folder), chain_bytes) else {
+    let (Ok(free), Some((chain_bytes, blocks))) = (disk::free_bytes(&folder), chain) else {
         report.say(Verdict::Warning, "disk", "the need for disk is not known until the node answers");
         return;
     };
     let used = disk::folder_bytes(&folder);
-    let needed = disk_needed(chain_bytes, config.raw_transactions()).saturating_sub(used);
-    let text =
-        format!("{} free, about {} more needed for the whole chain", disk::readable(free), disk::readable(needed));
-    report.say(if free < needed { Verdict::Bad } else { Verdict::Good }, "disk", text);
+    match instance::disk_need(config, chain_bytes, blocks).say(used, free) {
+        Ok(text) => report.say(Verdict::Good, "disk", text),
+        Err(text) => report.say(Verdict::Bad, "disk", text),
+    }
 }
 
 fn check_store(report: &mut Report, config: &Config) {

@@ -7,6 +7,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::config::Config;
+use crate::contracts::Contracts;
 use crate::instance::{self, Indexing, InstanceError, shutdown_signal};
 use crate::progress;
 
@@ -16,9 +17,10 @@ use crate::progress;
 /// What kept the index from starting, or stopped it.
 pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::error::Error>> {
     let shutdown = shutdown_signal()?;
+    let contracts = Contracts::of(&config)?;
     let store = instance::open_store(&config)?;
     let client = NodeClient::new(config.node_config())?;
-    let indexing = Indexing::start(&config, &store, &client, FollowOptions { stop_when_synced: once })?;
+    let indexing = Indexing::start(&config, contracts.as_ref(), &store, &client, FollowOptions { stop_when_synced: once })?;
     let shown = progress::show(config, store.clone(), indexing.status());
     let mut status = indexing.status();
     let interrupted = tokio::select! {
@@ -95,6 +97,7 @@ pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result
         return rebuild(config).await;
     }
     let shutdown = shutdown_signal()?;
+    let contracts = Contracts::of(&config)?;
     let schema = instance::schemas(&config).into_iter().find(|schema| schema.name == module);
     instance::create_folder(&config.data_dir())?;
     let folder = config.data_dir().join("store");
@@ -106,7 +109,7 @@ pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result
     };
     let client = NodeClient::new(config.node_config())?;
     let mut indexer =
-        Indexer::new(store.clone(), instance::modules(&config), instance::indexer_options(&config, &store))?;
+        Indexer::new(store.clone(), instance::modules(&config, contracts.as_ref()), instance::indexer_options(&config, &store))?;
     let plan = indexer.rewind_module(&module, from)?;
     match plan.rewound {
         Rewound::Cleared => eprintln!(

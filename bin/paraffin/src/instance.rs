@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use paraffin_access::{AccessError, KeyStore as _, SqliteKeyStore};
+use paraffin_alkanes::BuiltinsError;
 use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, RawTransactions, SCHEMA};
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
 use paraffin_gateway::{
@@ -14,10 +15,12 @@ use paraffin_gateway::{
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_primitives::Network;
-use paraffin_store::{Module, ModuleError, ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
+use paraffin_store::{MemorySplit, Module, ModuleError, ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
 use tokio::sync::watch;
 
 use crate::config::{Config, RawTransactionsSetting};
+use crate::contracts::Contracts;
+use crate::disk_need::DiskNeed;
 
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +39,9 @@ pub(crate) enum InstanceError {
     /// A module refuses the store's settings.
     #[error(transparent)]
     Module(#[from] ModuleError),
+    /// The built-in contracts cannot be had.
+    #[error(transparent)]
+    Builtins(#[from] BuiltinsError),
     /// The key store refused.
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -59,11 +65,14 @@ pub(crate) fn accounts_file(data_dir: &Path) -> PathBuf {
 }
 
 /// All modules, in the order in which they see a block. A new module is one line here.
-pub(crate) fn modules(config: &Config) -> Vec<Box<dyn Module>> {
+pub(crate) fn modules(config: &Config, contracts: Option<&Contracts>) -> Vec<Box<dyn Module>> {
     let mut modules: Vec<Box<dyn Module>> =
         vec![Box::new(BitcoinModule::new(raw_transactions(config.raw_transactions())))];
     if config.address_search() {
         modules.push(Box::new(AddressModule::new(config.network)));
+    }
+    if let Some(contracts) = contracts {
+        modules.push(Box::new(contracts.module()));
     }
     modules
 }
@@ -73,6 +82,9 @@ pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
     let mut schemas = vec![SCHEMA];
     if config.address_search() {
         schemas.push(ADDRESSES_SCHEMA);
+    }
+    if config.indexes_alkanes() {
+        schemas.push(paraffin_alkanes::SCHEMA);
     }
     schemas
 }
@@ -128,10 +140,21 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), InstanceError> {
 
 /// The limits of the indexer.
 pub(crate) fn indexer_options(config: &Config, store: &Store) -> IndexerOptions {
+    let memory = store.memory();
+    let run_bytes = config.index.import_kib.map_or(memory.run, |kib| (kib << 10).min(memory.run));
     IndexerOptions {
-        commit_bytes: (config.index.commit_kib << 10).clamp(1, store.memory().pending.max(1)),
+        commit_bytes: (config.index.commit_kib << 10).clamp(1, memory.pending.max(1)),
         commit_interval: Duration::from_secs(2),
+        run_bytes: (run_bytes > 0).then_some(run_bytes),
+        run_interval: Duration::from_secs(60),
     }
+}
+
+/// What the index of the `blocks` blocks of a chain of `chain_bytes` will take on the disk.
+pub(crate) fn disk_need(config: &Config, chain_bytes: u64, blocks: u32) -> DiskNeed {
+    let run = MemorySplit::of(config.index.memory_mib << 20).map_or(0, |split| split.run);
+    let run = config.index.import_kib.map_or(run, |kib| (kib << 10).min(run));
+    DiskNeed::of(chain_bytes, blocks, config.undo_blocks(), config.raw_transactions(), run)
 }
 
 /// The indexing thread of an instance.
@@ -148,11 +171,12 @@ impl Indexing {
     /// The store has a writer already, or the system gives no thread.
     pub(crate) fn start(
         config: &Config,
+        contracts: Option<&Contracts>,
         store: &Store,
         client: &NodeClient,
         options: FollowOptions,
     ) -> Result<Self, InstanceError> {
-        let mut indexer = Indexer::new(store.clone(), modules(config), indexer_options(config, store))?;
+        let mut indexer = Indexer::new(store.clone(), modules(config, contracts), indexer_options(config, store))?;
         let follower_options =
             FollowerOptions { prefetch: config.index.prefetch_blocks, spent_outputs: true, poll: config.poll() };
         let mut follower = Follower::new(client.clone(), follower_options);
@@ -286,14 +310,16 @@ impl Instance {
     /// # Errors
     /// See [`InstanceError`].
     pub(crate) async fn start(config: &Config, gateway: GatewayConfig) -> Result<Self, InstanceError> {
+        let contracts = Contracts::of(config)?;
         let store = open_store(config)?;
         let keys = Arc::new(SqliteKeyStore::open_with(&accounts_file(&config.data_dir()), config.plans.clone()).await?);
         let client = NodeClient::new(config.node_config())?;
-        let indexing = Indexing::start(config, &store, &client, FollowOptions::default())?;
+        let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
         let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
         let parts = GatewayParts {
             chain: Arc::new(chain),
             node: Arc::new(client),
+            alkanes: contracts.as_ref().map(Contracts::parts),
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),

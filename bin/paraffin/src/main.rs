@@ -3,10 +3,13 @@
 
 mod bridge;
 mod call;
+mod client;
 mod command_line;
 mod config;
+mod contracts;
 mod dev;
 mod disk;
+mod disk_need;
 mod doctor;
 mod index;
 mod instance;
@@ -16,6 +19,7 @@ mod progress;
 mod replay;
 mod serve;
 mod snapshot;
+mod tx;
 
 use std::process::ExitCode;
 
@@ -101,6 +105,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Command::Replay(arguments) => replay::run(&arguments)?,
         Command::Bridge(arguments) => return Ok(bridge::run(&arguments)),
         Command::Call(arguments) => call::run(arguments).await?,
+        Command::Tx(arguments) => tx::run(&arguments).await?,
     }
     Ok(ExitCode::SUCCESS)
 }

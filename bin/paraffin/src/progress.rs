@@ -12,60 +12,60 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::config::Config;
-use crate::{disk, doctor};
+use crate::{disk, instance};
 
-/// Time between two lines in a log.
-const LINE_EVERY: Duration = Duration::from_secs(30);
 /// Time between two looks at the state.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// An import of fewer bytes than this is not worth a line.
-const SHOWN_BYTES_MIN: u64 = 64 << 20;
+/// An index that is fewer blocks behind (about a day) is not being imported.
+const IMPORTED_BLOCKS_MIN: u32 = 144;
+/// A bar for fewer bytes than this would only flicker.
+const BAR_BYTES_MIN: u64 = 64 << 20;
 
-/// Shows the progress until the task is aborted: a bar on a terminal, lines in the log elsewhere.
+/// Tells what disk an import will need, then shows its progress until the task is aborted: a bar on a terminal, lines in the
+/// log elsewhere.
 pub(crate) fn show(config: Config, store: Store, status: watch::Receiver<IndexStatus>) -> JoinHandle<()> {
+    // What is there before the import goes on.
+    let snapshot = store.snapshot();
+    let (tables, undo, journal) = store.disk_bytes();
     tokio::spawn(async move {
-        let Some(chain_bytes) = chain_bytes(&config).await else { return };
-        let started_with = tokio::task::spawn_blocking({
-            let store = store.clone();
-            move || BitcoinIndex::new(store.snapshot(), config.network).block_bytes().unwrap_or_default()
-        })
-        .await
-        .unwrap_or_default();
-        if chain_bytes.saturating_sub(started_with) < SHOWN_BYTES_MIN {
+        let Some((chain_bytes, height)) = chain(&config).await else { return };
+        let blocks = height.saturating_add(1);
+        let indexed = snapshot.tip().map_or(0, |tip| tip.id.height.saturating_add(1));
+        if blocks.saturating_sub(indexed) < IMPORTED_BLOCKS_MIN {
             return;
         }
-        warn_about_disk(&config, &store, chain_bytes);
-        watch_import(chain_bytes.saturating_sub(started_with), status).await;
+        // No other error of a disk comes before this one: the message is worth its own line.
+        if let Ok(free) = disk::free_bytes(&config.data_dir()) {
+            match instance::disk_need(&config, chain_bytes, blocks).say(tables + undo + journal, free) {
+                Ok(text) => tracing::info!("{text}"),
+                Err(text) => tracing::warn!("{text}"),
+            }
+        }
+        let network = config.network;
+        let started_with =
+            tokio::task::spawn_blocking(move || BitcoinIndex::new(snapshot, network).block_bytes().unwrap_or_default())
+                .await
+                .unwrap_or_default();
+        let line_every = Duration::from_secs(config.log.progress_seconds);
+        watch_import(chain_bytes.saturating_sub(started_with), line_every, status).await;
     })
 }
 
-/// Bytes of the node's blocks; asks until the node answers.
-async fn chain_bytes(config: &Config) -> Option<u64> {
+/// Bytes of the node's blocks and the height of the last one; asks until the node answers.
+async fn chain(config: &Config) -> Option<(u64, u32)> {
     let client = NodeClient::new(config.node_config()).ok()?;
     loop {
         match client.chain_info().await {
-            Ok(info) => return Some(info.size_on_disk),
+            Ok(info) => return Some((info.size_on_disk, info.blocks)),
             Err(error) if error.is_retryable() => tokio::time::sleep(Duration::from_secs(5)).await,
             Err(_) => return None,
         }
     }
 }
 
-fn warn_about_disk(config: &Config, store: &Store, chain_bytes: u64) {
-    let folder = config.data_dir();
-    let (tables, undo, journal) = store.disk_bytes();
-    let needed = doctor::disk_needed(chain_bytes, config.raw_transactions()).saturating_sub(tables + undo + journal);
-    let Ok(free) = disk::free_bytes(&folder) else { return };
-    let (free_text, needed_text) = (disk::readable(free), disk::readable(needed));
-    if free < needed {
-        tracing::warn!(free = free_text, needed = needed_text, "the disk is likely too small for the whole index");
-    } else {
-        tracing::info!(free = free_text, needed = needed_text, "disk");
-    }
-}
-
-async fn watch_import(bytes_total: u64, status: watch::Receiver<IndexStatus>) {
-    let bar = std::io::stderr().is_terminal().then(|| {
+async fn watch_import(bytes_total: u64, line_every: Duration, status: watch::Receiver<IndexStatus>) {
+    let is_bar = std::io::stderr().is_terminal() && bytes_total >= BAR_BYTES_MIN;
+    let bar = is_bar.then(|| {
         let style = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         ProgressBar::new(bytes_total).with_style(style)
@@ -84,7 +84,7 @@ async fn watch_import(bytes_total: u64, status: watch::Receiver<IndexStatus>) {
         if let Some(bar) = &bar {
             bar.set_position(now.bytes_applied.min(bytes_total));
             bar.set_message(text);
-        } else if last_line.elapsed() >= LINE_EVERY {
+        } else if last_line.elapsed() >= line_every {
             last_line = Instant::now();
             tracing::info!("{text}");
         }
@@ -95,7 +95,7 @@ async fn watch_import(bytes_total: u64, status: watch::Receiver<IndexStatus>) {
 }
 
 fn describe(status: &IndexStatus, progress: &Progress) -> String {
-    let height = status.tip.map_or(0, |tip| tip.height);
+    let height = status.applied.or(status.tip).map_or(0, |block| block.height);
     let target = status.target_height.map_or_else(|| "?".to_owned(), |target| target.to_string());
     let left = progress.time_left.map_or_else(|| "unknown".to_owned(), duration_text);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a rate for people to read

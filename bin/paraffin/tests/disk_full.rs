@@ -78,7 +78,11 @@ fn a_full_disk_stops_the_writer_with_a_message_and_reads_go_on() {
     });
     assert_eq!(health.status, 503);
     let errors = process.errors();
-    assert!(errors.to_lowercase().contains("disk") || errors.contains("space"), "{errors}");
+    assert!(errors.contains("the disk is full"), "{errors}");
+    // It was said before.
+    let warned = errors.lines().find(|line| line.contains("the disk is too small for the whole index")).unwrap();
+    assert!(warned.contains("WARN") && warned.contains("of blocks needs about"), "{warned}");
+    assert!(warned.contains("move `data_dir` to a larger disk"), "{warned}");
 
     // What was committed stays readable and whole.
     let count = http::result(&listen, "/v4/jsonrpc", "btc_getblockcount", json!([])).as_u64().unwrap();

@@ -205,3 +205,36 @@ fn follow_through_everything(node: &mut dyn TestNode) {
     assert!(instance.process.terminate(Duration::from_secs(5)).success());
     assert!(height(&address).is_none());
 }
+
+/// What an operator sees of a long import: what disk it will need, then rate, bytes and time that are left.
+#[test]
+fn an_import_says_what_disk_it_needs_and_how_far_it_is() {
+    let node = DevnetNode::start();
+    node.mine(1_500, ADDRESS_A);
+    let folder = tempfile::tempdir().unwrap();
+    let config = write_config(
+        folder.path(),
+        &format!(
+            "network = \"regtest\"\ndata_dir = \"{}\"\n{}\n[index]\ncommit_kib = 1\nprefetch_blocks = 1\n[log]\nprogress_seconds = 0\n",
+            folder.path().join("data").display(),
+            node.config()
+        ),
+    );
+    let mut process = Running::start(paraffin().args(["index", "--config"]).arg(config));
+    let lines = |process: &Running, text: &str| -> Vec<String> {
+        process.errors().lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+    };
+    let needed = wait_for("the need for disk", Duration::from_secs(30), || {
+        lines(&process, "more on the disk").into_iter().next()
+    });
+    for part in ["INFO", "of blocks needs about", "bytes (", "tables ", "undo ", "working space", "are free"] {
+        assert!(needed.contains(part), "{part}: {needed}");
+    }
+    let line = wait_for("a line about the progress", Duration::from_secs(30), || {
+        lines(&process, " of 1500, ").into_iter().next()
+    });
+    for part in ["block ", "/s, ", " blocks/s, ", " left, about "] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert!(process.terminate(Duration::from_secs(10)).success());
+}

@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::RwLock;
 
 use crate::{AliasRecord, KeyDigest, KeyRecord, OriginRecord};
 
@@ -27,16 +28,16 @@ impl Known {
 }
 
 /// Records that were found; what was not found is asked for again each time, so that an unknown name costs no memory.
-pub(crate) struct RecordCache<K, V>(Mutex<Inner<K, V>>);
+pub(crate) struct RecordCache<K, V>(RwLock<Inner<K, V>>);
 
 struct Inner<K, V> {
-    records: HashMap<K, V>,
+    records: HashMap<K, Arc<V>>,
     generation: u64,
 }
 
 impl<K, V> Default for RecordCache<K, V> {
     fn default() -> Self {
-        Self(Mutex::new(Inner { records: HashMap::new(), generation: 0 }))
+        Self(RwLock::new(Inner { records: HashMap::new(), generation: 0 }))
     }
 }
 
@@ -44,21 +45,21 @@ impl<K, V> Default for RecordCache<K, V> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Generation(u64);
 
-impl<K: Eq + Hash, V: Clone> RecordCache<K, V> {
+impl<K: Eq + Hash, V> RecordCache<K, V> {
     /// The record, or the generation that an [`RecordCache::insert`] after the look-up has to name.
-    pub(crate) fn get<Q>(&self, name: &Q) -> Result<V, Generation>
+    pub(crate) fn get<Q>(&self, name: &Q) -> Result<Arc<V>, Generation>
     where
         K: std::borrow::Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        let inner = self.0.lock();
+        let inner = self.0.read();
         inner.records.get(name).cloned().ok_or(Generation(inner.generation))
     }
 
     /// Keeps a record unless something changed since `generation`: a key revoked between the look-up and now
     /// must not come back.
-    pub(crate) fn insert(&self, name: K, record: V, generation: Generation) {
-        let mut inner = self.0.lock();
+    pub(crate) fn insert(&self, name: K, record: Arc<V>, generation: Generation) {
+        let mut inner = self.0.write();
         if inner.generation != generation.0 {
             return;
         }
@@ -70,13 +71,13 @@ impl<K: Eq + Hash, V: Clone> RecordCache<K, V> {
 
     /// Forgets one record.
     pub(crate) fn remove(&self, name: &K) -> Generation {
-        let mut inner = self.0.lock();
+        let mut inner = self.0.write();
         inner.records.remove(name);
         Generation(inner.generation)
     }
 
     fn invalidate(&self) {
-        let mut inner = self.0.lock();
+        let mut inner = self.0.write();
         inner.records.clear();
         inner.generation += 1;
     }
@@ -91,13 +92,13 @@ mod tests {
         let cache = RecordCache::<String, u32>::default();
         let before = cache.get("a").unwrap_err();
         cache.invalidate();
-        cache.insert("a".to_owned(), 1, before);
+        cache.insert("a".to_owned(), Arc::new(1), before);
         let now = cache.get("a").expect_err("a stale record was kept");
-        cache.insert("a".to_owned(), 1, now);
-        assert_eq!(cache.get("a"), Ok(1));
+        cache.insert("a".to_owned(), Arc::new(1), now);
+        assert_eq!(cache.get("a"), Ok(Arc::new(1)));
         cache.remove(&"a".to_owned());
         assert!(cache.get("a").is_err());
-        cache.insert("a".to_owned(), 1, now);
+        cache.insert("a".to_owned(), Arc::new(1), now);
         cache.invalidate();
         assert!(cache.get("a").is_err());
     }

@@ -64,22 +64,27 @@ impl ApiKey {
 
     /// The 32 lower-case hex digits.
     pub fn reveal(&self) -> String {
-        use fmt::Write as _;
-        self.0.iter().fold(String::with_capacity(2 * KEY_BYTES), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        self.digits().iter().copied().map(char::from).collect()
     }
 
     /// The first four digits, by which lists and logs name a key.
     pub fn prefix(&self) -> String {
-        self.reveal()[..4].to_owned()
+        self.digits()[..4].iter().copied().map(char::from).collect()
     }
 
     /// What the store knows the key by.
     pub fn digest(&self) -> KeyDigest {
-        KeyDigest(Sha256::digest(self.reveal().as_bytes()).into())
+        KeyDigest(Sha256::digest(self.digits()).into())
+    }
+
+    fn digits(&self) -> [u8; 2 * KEY_BYTES] {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut digits = [0; 2 * KEY_BYTES];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        digits
     }
 }
 

@@ -1,4 +1,5 @@
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -24,11 +25,13 @@ pub(crate) struct Lease {
     path: PathBuf,
     file: FileIdentity,
     connection: tokio::sync::Mutex<Option<SqliteConnection>>,
+    opened: Instant,
+    /// End of the lease in nanoseconds after `opened`; every request reads it, so it is no part of what is locked.
+    until: AtomicU64,
     state: Mutex<State>,
 }
 
 struct State {
-    until: Option<Instant>,
     failed_at: Option<Instant>,
     version: Option<i64>,
 }
@@ -40,12 +43,19 @@ impl Lease {
             path: path.to_owned(),
             file: FileIdentity::of(path)?,
             connection: tokio::sync::Mutex::new(None),
-            state: Mutex::new(State { until: None, failed_at: None, version: None }),
+            opened: Instant::now(),
+            until: AtomicU64::new(0),
+            state: Mutex::new(State { failed_at: None, version: None }),
         })
     }
 
-    fn is_held(&self) -> bool {
-        self.state.lock().until.is_some_and(|until| Instant::now() < until)
+    pub(crate) fn is_held(&self) -> bool {
+        // Acquire: whoever sees the lease prolonged also sees what was forgotten before it was.
+        self.nanos(Instant::now()) < self.until.load(Ordering::Acquire)
+    }
+
+    fn nanos(&self, at: Instant) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.opened).as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// Answers at once while the lease is held; otherwise asks the store.
@@ -82,7 +92,7 @@ impl Lease {
                     cache.invalidate();
                     state.version = Some(version);
                 }
-                state.until = Some(started + LEASE);
+                self.until.store(self.nanos(started + LEASE), Ordering::Release);
                 state.failed_at = None;
                 Ok(())
             }
@@ -108,7 +118,7 @@ impl Lease {
 
     pub(crate) async fn release(&self) {
         *self.connection.lock().await = None;
-        self.state.lock().until = None;
+        self.until.store(0, Ordering::Release);
     }
 }
 

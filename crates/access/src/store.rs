@@ -1,5 +1,6 @@
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
@@ -94,13 +95,23 @@ pub trait KeyStore: Send + Sync {
 
     /// The record of an active key; `None` for a key that is unknown, revoked or expired, without telling which, and after
     /// the same look-up.
-    fn authenticate<'a>(&'a self, key: &'a ApiKey, now: UnixMillis) -> AccessFuture<'a, Option<KeyRecord>>;
+    fn authenticate<'a>(&'a self, key: &'a ApiKey, now: UnixMillis) -> AccessFuture<'a, Option<Arc<KeyRecord>>>;
 
     /// The alias of that name.
-    fn find_alias<'a>(&'a self, name: &'a str) -> AccessFuture<'a, Option<AliasRecord>>;
+    fn find_alias<'a>(&'a self, name: &'a str) -> AccessFuture<'a, Option<Arc<AliasRecord>>>;
 
     /// The registration that covers an `Origin` and whose ownership is proved; the oldest where several do.
-    fn find_origin<'a>(&'a self, origin: &'a str) -> AccessFuture<'a, Option<OriginRecord>>;
+    fn find_origin<'a>(&'a self, origin: &'a str) -> AccessFuture<'a, Option<Arc<OriginRecord>>>;
+
+    /// As [`KeyStore::authenticate`] without asking the store: `None` says only that this process does not know, or that it
+    /// may not answer from what it knows at the moment.
+    fn recall_key(&self, key: &ApiKey, now: UnixMillis) -> Option<Arc<KeyRecord>>;
+
+    /// As [`KeyStore::find_alias`] without asking the store.
+    fn recall_alias(&self, name: &str) -> Option<Arc<AliasRecord>>;
+
+    /// As [`KeyStore::find_origin`] without asking the store.
+    fn recall_origin(&self, origin: &str) -> Option<Arc<OriginRecord>>;
 
     /// Counts one request; kept in memory and written twice a second and at [`KeyStore::close`].
     fn record_use(&self, used: Used, now: UnixMillis);

@@ -35,6 +35,14 @@ pub enum Used {
     Origin(OriginId),
 }
 
+impl Used {
+    pub(crate) const fn number(self) -> i64 {
+        match self {
+            Self::Key(KeyId(id)) | Self::Alias(AliasId(id)) | Self::Origin(OriginId(id)) => id,
+        }
+    }
+}
+
 /// A client without credentials: an IPv4 address, or the first 64 bits of an IPv6 address, since one line has at least
 /// that many addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

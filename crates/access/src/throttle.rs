@@ -60,13 +60,11 @@ pub struct Throttle {
 impl Throttle {
     /// Takes the next place of a client, if it is not too far away.
     pub fn reserve(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) -> Reservation {
-        use std::hash::BuildHasher as _;
         let now = now.saturating_mul(1_000);
         let interval = settings.interval();
         let burst = interval.saturating_mul(i64::from(settings.burst.max(1)));
         let room = (settings.clients_max / SHARDS).max(1);
-        let shard = (self.state.hash_one(client) % SHARDS as u64) as usize;
-        let mut buckets = self.shards[shard].lock();
+        let mut buckets = self.shard(client).lock();
         if buckets.len() >= room && !buckets.contains_key(&client) {
             make_room(&mut buckets, room, now, burst);
         }
@@ -85,6 +83,20 @@ impl Throttle {
             remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
             reset: (*full_at + 999_999) / 1_000_000,
         }
+    }
+
+    /// Gives one place back, the last in the queue: whoever waits behind somebody that left moves up first.
+    pub fn give_back(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) {
+        let now = now.saturating_mul(1_000);
+        let mut buckets = self.shard(client).lock();
+        if let Some(full_at) = buckets.get_mut(&client) {
+            *full_at = full_at.saturating_sub(settings.interval()).max(now.min(*full_at));
+        }
+    }
+
+    fn shard(&self, client: ClientNet) -> &Mutex<HashMap<ClientNet, i64>> {
+        use std::hash::BuildHasher as _;
+        &self.shards[(self.state.hash_one(client) % SHARDS as u64) as usize]
     }
 
     /// Clients that are remembered.
@@ -162,6 +174,27 @@ mod tests {
             throttle.reserve(client(number), settings, NOW + 500);
         }
         assert!(throttle.reserve(client(77_777), settings, NOW + 500).wait_ms > 9_000);
+    }
+
+    /// row AU11
+    #[test]
+    fn a_place_that_is_given_back_is_there_again_and_never_more_than_the_burst() {
+        let throttle = Throttle::default();
+        let settings = ThrottleSettings { burst: 2, refill_per_minute: 60, wait_ms_max: 2_000, clients_max: 10 };
+        let reserve = || throttle.reserve(client(1), settings, NOW);
+        let waits: Vec<u32> = (0..4).map(|_| reserve().wait_ms).collect();
+        assert_eq!(waits, [0, 0, 1_000, 2_000]);
+        assert!(!reserve().granted);
+        throttle.give_back(client(1), settings, NOW);
+        let again = reserve();
+        assert_eq!((again.granted, again.wait_ms), (true, 2_000));
+        for _ in 0..20 {
+            throttle.give_back(client(1), settings, NOW);
+        }
+        assert_eq!([reserve().remaining, reserve().remaining, reserve().wait_ms], [1, 0, 1_000]);
+        // Nobody is remembered for giving back what he never had.
+        throttle.give_back(client(2), settings, NOW);
+        assert_eq!(throttle.len(), 1);
     }
 
     proptest! {

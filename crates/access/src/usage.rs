@@ -4,6 +4,9 @@ use parking_lot::Mutex;
 
 use crate::{UnixMillis, Used};
 
+/// Locks; more than threads, so that two requests seldom meet.
+const SHARDS: usize = 16;
+
 /// Requests of one key, alias or origin that are not yet in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Use {
@@ -13,18 +16,18 @@ pub(crate) struct Use {
 
 /// Uses counted since the last write. Bounded by the number of keys, aliases and origins that exist.
 #[derive(Default)]
-pub(crate) struct PendingUse(Mutex<HashMap<Used, Use>>);
+pub(crate) struct PendingUse([Mutex<HashMap<Used, Use>>; SHARDS]);
 
 impl PendingUse {
     pub(crate) fn add(&self, id: Used, used: Use) {
-        let mut pending = self.0.lock();
+        let mut pending = self.0[id.number().cast_unsigned() as usize % SHARDS].lock();
         let entry = pending.entry(id).or_insert(Use { count: 0, last_used_at: used.last_used_at });
         entry.count += used.count;
         entry.last_used_at = entry.last_used_at.max(used.last_used_at);
     }
 
     pub(crate) fn take(&self) -> HashMap<Used, Use> {
-        std::mem::take(&mut self.0.lock())
+        self.0.iter().flat_map(|shard| std::mem::take(&mut *shard.lock())).collect()
     }
 
     /// Puts back what could not be written.

@@ -29,6 +29,9 @@ pub trait Windows: Send + Sync {
     /// # Errors
     /// As [`Windows::admit`].
     fn reserve(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) -> AccessFuture<'_, Reservation>;
+
+    /// Gives one place back: a client went away before its turn. What cannot be given back is lost to that client alone.
+    fn give_back(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis);
 }
 
 /// What became of one request, and what its answer says about the windows.

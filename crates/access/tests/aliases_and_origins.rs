@@ -42,7 +42,7 @@ async fn an_alias_has_its_own_limits_and_surfaces_and_is_gone_when_removed() {
     let new = NewAlias { limits, surfaces: vec!["main".into(), "espo".into()], ..NewAlias::named(account, "my-app") };
     let created = store.create_alias(new.clone(), "test", NOW).await.unwrap();
     for _ in 0..2 {
-        assert_eq!(store.find_alias("my-app").await.unwrap().unwrap(), created);
+        assert_eq!(store.find_alias("my-app").await.unwrap().unwrap().as_ref(), &created);
     }
     assert!(created.allows("espo") && !created.allows("rest") && created.limits == limits);
     assert!(matches!(store.create_alias(new, "test", NOW).await, Err(AccessError::AliasTaken)));

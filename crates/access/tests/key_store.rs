@@ -63,7 +63,7 @@ async fn settings_of_a_key_come_back_when_it_is_authenticated() {
     let created = store.create(new, "test", NOW).await.unwrap();
     for _ in 0..2 {
         let found = store.authenticate(&created.key, NOW).await.unwrap().unwrap();
-        assert_eq!(found, created.record);
+        assert_eq!(*found, created.record);
         assert!(found.admin && found.management && found.plan == Plan::BUSINESS && found.limits == limits);
     }
 }
@@ -275,7 +275,7 @@ async fn a_store_of_the_first_schema_keeps_its_keys_and_gives_each_an_account() 
     old.close().await.unwrap();
     let store = SqliteKeyStore::open(&place.path).await.unwrap();
     let found = store.authenticate(&key, NOW).await.unwrap().unwrap();
-    assert_eq!((found.id, found.plan, found.admin, found.request_count), (KeyId(7), Plan::PRO, true, 9));
+    assert_eq!((found.id, found.plan.clone(), found.admin, found.request_count), (KeyId(7), Plan::PRO, true, 9));
     let accounts = store.accounts().await.unwrap();
     assert_eq!((accounts.len(), accounts[0].name.as_str(), accounts[0].id), (1, "old", found.account));
 }

@@ -22,6 +22,7 @@ mod vout;
 pub use cellpack::{Cellpack, CellpackError};
 pub use chunks::{CHUNK_LEN_BYTES, pack_chunks, unpack_chunks};
 pub use edict::Edict;
+pub(crate) use envelope::leaf_script;
 pub use envelope::{Envelope, append_envelope};
 pub use gzip::{CODE_LEN_MAX_BYTES, GzipError, gunzip, gzip};
 pub use protostone::{

@@ -1,18 +1,23 @@
 //! What an engine is: blocks in, effects out. The native engine is one, a hosted indexer program another.
 
+mod difference;
+mod digest;
+
 use bitcoin::OutPoint;
 use paraffin_primitives::{ConnectedBlock, Height};
+
+pub use digest::EffectsPart;
 
 use crate::{Halt, StateKey, StateReader, Trace};
 
 /// Everything that a block changes. Two engines agree on a block when these are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BlockEffects {
-    /// State, sorted by key, each key once.
+    /// State, sorted by key, each key once. A value that was there before is left out.
     pub writes: Vec<(StateKey, Vec<u8>)>,
     /// Traces of messages in the order of the block, by shadow outpoint (protocol B15).
     pub traces: Vec<(OutPoint, Trace)>,
-    /// Alkanes that outputs of this block hold at its end, in the order of the block; also when spent within it.
+    /// Outputs of this block that got alkanes, in the order of the block; also when spent within it.
     pub funded: Vec<OutPoint>,
 }
 

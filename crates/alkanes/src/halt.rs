@@ -35,4 +35,21 @@ pub enum Halt {
     /// A built-in contract is needed and its bytes are not there.
     #[error("{0}")]
     MissingBuiltin(String),
+    /// A built-in contract cannot be deployed.
+    #[error("built-in contract {id} cannot be deployed: {text}")]
+    BuiltinFailed {
+        /// Which.
+        id: AlkaneId,
+        /// Why it reverted.
+        text: String,
+    },
+    /// The instances of a message have taken 4 GiB of memories and tables, all that the reference has (protocol B22.7).
+    #[error("a message needs more memory for its contracts than the reference engine has, on which that halts")]
+    OutOfMemory,
+    /// The engine that runs contracts has panicked, on which the reference halts too.
+    #[error("the engine that runs contracts failed; the message of its panic is in the log")]
+    EnginePanic,
+    /// A simulation was told to end. Never happens in a block.
+    #[error("the call was stopped before it ended")]
+    Interrupted,
 }

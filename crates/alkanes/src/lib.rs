@@ -17,21 +17,42 @@ mod engine;
 mod fuel;
 mod halt;
 mod message;
+mod module;
+mod native;
 mod parameters;
+pub mod proto;
 mod protorune;
+mod reader;
+mod rows;
+mod runes;
 mod sheet;
 mod state;
+mod tables;
 mod trace;
+pub mod views;
 mod vm;
 mod world;
+mod wrapped_bitcoin;
 
-pub use engine::{BlockEffects, Engine};
+pub use engine::{BlockEffects, EffectsPart, Engine};
 pub use fuel::FuelTank;
 pub use halt::Halt;
 pub use message::{Message, MessageEnd, handle_message};
+pub use module::AlkanesModule;
+pub use native::{Deployer, NativeEngine};
 pub use parameters::Parameters;
-pub use sheet::{Sheet, SheetOverflow, Transfer};
-pub use state::{Overlay, StateError, StateKey, StateReader};
+pub use protorune::{MessageRunner, runtime_amount};
+pub use reader::{
+    ActivityEntry, BlockTrace, ChainState, Creation, FundedOutput, Holding, HoldingOf, Order, StorageEntry,
+};
+pub use rows::{Cursor, Etching, Holder, HolderCounts, Page, ParseCursorError, ScriptKey};
+pub use sheet::{SavedSheet, Sheet, SheetOverflow, Transfer};
+pub use state::{Overlay, RECENT_BLOCKS, StateError, StateKey, StateReader};
+pub use tables::{MODULE, SCHEMA, TABLES};
 pub use trace::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceStatus};
-pub use vm::{Builtins, CodeCache};
+pub use vm::{
+    Builtins, BuiltinsError, CodeCache, META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, contract_code,
+    deploy_builtins, meta, simulate,
+};
 pub use world::World;
+pub use wrapped_bitcoin::Payment;

@@ -1,8 +1,13 @@
 //! One message: resolve the target, run it, book what it did (protocol B6).
 
-use bitcoin::{Transaction, Txid};
+use std::collections::HashSet;
 
-use crate::{Halt, Sheet, Transfer, World};
+use bitcoin::{OutPoint, Transaction, Txid};
+use paraffin_primitives::AlkaneId;
+
+use crate::codec::Cellpack;
+use crate::vm::{Frame, Outcome, Resolved, Session, Stop, credit, debit, execute, guarded, integer, resolve};
+use crate::{CallKind, CallResponse, Halt, Sheet, StateKey, Trace, TraceEvent, TraceStatus, Transfer, World};
 
 /// A message of a protostone.
 #[derive(Debug, Clone)]
@@ -37,9 +42,132 @@ pub enum MessageEnd {
 
 /// Runs a message in the newest layer of `world.state`, which the caller has opened and commits or rolls back.
 ///
+/// `runtime` holds the ids of the runtime sheet that this transaction has touched so far; others are read from
+/// [`StateKey::Runtime`]. The trace is pushed to `world.traces` whatever becomes of the layer; a message that names no
+/// contract leaves none (protocol B6).
+///
 /// # Errors
 /// The engine halts.
 pub fn handle_message(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<MessageEnd, Halt> {
-    let _ = (world, message, runtime);
-    Err(Halt::MissingBuiltin("contracts cannot be run yet".to_owned()))
+    if world.height < world.parameters.genesis_height {
+        return Ok(MessageEnd::Failed);
+    }
+    let mut ended = Ok(MessageEnd::Failed);
+    guarded(|| ended = run(world, message, runtime))?;
+    ended
+}
+
+fn run(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<MessageEnd, Halt> {
+    let Ok(cellpack) = Cellpack::decode(message.calldata) else { return Ok(MessageEnd::Failed) };
+    let mut session = Session::message(world, message.transaction, message.txid, message.vout);
+    let begun = resolve(&mut session, cellpack.target)
+        .and_then(|resolved| credit(&mut session.world.state, resolved.id, &message.incoming).map(|()| resolved));
+    let Resolved { id: myself, code } = match begun {
+        Ok(resolved) => resolved,
+        Err(Stop::Revert(_)) => return Ok(MessageEnd::Failed),
+        Err(Stop::Halt(halt)) => return Err(halt),
+    };
+    session.world.tank.advance(message.index, message.transaction)?;
+    let fuel = session.world.tank.transaction_fuel();
+    let frame = Frame {
+        myself,
+        code: myself,
+        caller: AlkaneId::default(),
+        incoming: message.incoming.clone(),
+        inputs: cellpack.inputs,
+        nesting: 0,
+    };
+    session.events.push(frame.enter(CallKind::Call, message.vout, fuel));
+    let ended = code
+        .compiled(&session)
+        .and_then(|code| execute(&mut session, frame, &code, fuel))
+        .and_then(|outcome| book(session.world, message, runtime, myself, outcome));
+    let mut events = std::mem::take(&mut session.events);
+    let end = match ended {
+        Ok(booked) => {
+            let outgoing = booked.response.alkanes.clone();
+            let (response, fuel_used) = (booked.response, booked.fuel_used);
+            events.push(TraceEvent::Exit { status: TraceStatus::Success, response, fuel_used });
+            MessageEnd::Done { outgoing, runtime: booked.runtime }
+        }
+        Err(Stop::Halt(halt)) => return Err(halt),
+        Err(revert) => {
+            world.tank.drain();
+            let response = CallResponse { data: revert.revert_data(), ..CallResponse::default() };
+            events.push(TraceEvent::Exit { status: TraceStatus::Revert, response, fuel_used: u64::MAX });
+            MessageEnd::Failed
+        }
+    };
+    world.traces.push((OutPoint { txid: message.txid, vout: message.vout }, Trace { events }));
+    Ok(end)
+}
+
+/// A message whose effects are in the layer.
+struct Booked {
+    response: CallResponse,
+    fuel_used: u64,
+    runtime: Sheet,
+}
+
+/// Fuel, storage, runtime sheet, balances: in this order, and each can still fail the message (protocol B6.6).
+fn book(
+    world: &mut World<'_>,
+    message: &Message<'_>,
+    runtime: &Sheet,
+    myself: AlkaneId,
+    outcome: Outcome,
+) -> Result<Booked, Stop> {
+    let fuel_used = outcome.fuel_used;
+    world.tank.consume(fuel_used).map_err(Stop::Revert)?;
+    let response = outcome.response.into_response();
+    for (key, value) in &response.storage {
+        world.state.put(StateKey::Storage(myself, key.clone()), value.clone());
+    }
+    let runtime = settle_runtime(world, runtime, &message.incoming, &response.alkanes)?;
+    debit(&mut world.state, myself, &response.alkanes)?;
+    Ok(Booked { response, fuel_used, runtime })
+}
+
+/// The runtime sheet plus what came in minus what goes out. What is short is minted, unless it is a base rune
+/// (protocol B6.6).
+fn settle_runtime(
+    world: &World<'_>,
+    runtime: &Sheet,
+    incoming: &[Transfer],
+    outgoing: &[Transfer],
+) -> Result<Sheet, Stop> {
+    let mut sheet = runtime.clone();
+    let mut known: HashSet<AlkaneId> = runtime.iter().map(|(id, _)| id).collect();
+    let mut outgoing_sheet = Sheet::new();
+    for transfer in outgoing {
+        increase(&mut outgoing_sheet, *transfer)?;
+    }
+    // An id that goes out is touched even when nothing of it does.
+    for id in incoming.iter().map(|transfer| transfer.id).chain(outgoing_sheet.iter().map(|(id, _)| id)) {
+        if known.insert(id) {
+            let stored = world.state.get(&StateKey::Runtime(id))?.unwrap_or_default();
+            sheet.set(id, integer(&stored, "a runtime balance")?);
+        }
+    }
+    for transfer in incoming {
+        increase(&mut sheet, *transfer)?;
+    }
+    for (id, value) in outgoing_sheet.iter() {
+        let held = sheet.get(id);
+        if value > held && world.state.get(&StateKey::Etching(id))?.is_some_and(|etching| !etching.is_empty()) {
+            return Err(Stop::revert("balance underflow during debit"));
+        }
+        sheet.set(id, held.saturating_sub(value));
+    }
+    Ok(sheet)
+}
+
+fn increase(sheet: &mut Sheet, transfer: Transfer) -> Result<(), Stop> {
+    let current = sheet.get(transfer.id);
+    sheet.add(transfer.id, transfer.value).map_err(|_| {
+        let additional = transfer.value;
+        Stop::Revert(format!(
+            "overflow error during balance sheet increase, current({current}) + additional({additional})"
+        ))
+    })
 }

@@ -1,1 +1,252 @@
 //! Balances of outputs and the protostones that move them (protocol B5).
+//!
+//! ```text
+//!  sheets of the inputs ─sum─▶ shadow output of the first protostone for alkanes
+//!       each protostone in turn:  message ─▶ pointer ─┐
+//!                                 or shadow output ───┴─▶ edicts ─▶ what is left ─▶ pointer
+//!  sheets of the outputs ◀─saved─┘      shadow outputs and OP_RETURN outputs: lost
+//! ```
+
+mod edict;
+mod message;
+mod sheets;
+
+use bitcoin::{OutPoint, Transaction, Txid};
+
+pub(crate) use edict::{EdictRules, apply_edict};
+pub use message::MessageRunner;
+pub(crate) use sheets::Sheets;
+pub use sheets::runtime_amount;
+
+use crate::codec::{
+    ALKANES_PROTOCOL, Artifact, Protostone, ProtostoneError, RUNTIME_VOUT, RouteError, default_destination, shadow_vout,
+};
+use crate::native::patches;
+use crate::state::StateError;
+use crate::{Halt, SavedSheet, Sheet, SheetOverflow, StateKey, World, runes};
+
+/// Why the transaction is void: everything that its runestone would have done is undone (protocol B1.6, B5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Void {
+    #[error(transparent)]
+    Overflow(#[from] SheetOverflow),
+    #[error(transparent)]
+    Protostone(#[from] ProtostoneError),
+    #[error(transparent)]
+    Route(#[from] RouteError),
+    #[error("an edict moves 0:{tx}, which no alkane can be called")]
+    EdictId { tx: u128 },
+    #[error("an edict names output {output}, which does not fit 32 bits")]
+    EdictOutput { output: u128 },
+}
+
+/// What ends the work on a transaction early.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The transaction is void, the block goes on.
+    Void(Void),
+    /// The engine halts.
+    Halt(Halt),
+}
+
+impl<V: Into<Void>> From<V> for Fault {
+    fn from(void: V) -> Self {
+        Self::Void(void.into())
+    }
+}
+
+impl From<Halt> for Fault {
+    fn from(halt: Halt) -> Self {
+        Self::Halt(halt)
+    }
+}
+
+impl From<StateError> for Fault {
+    fn from(error: StateError) -> Self {
+        Self::Halt(error.into())
+    }
+}
+
+/// A transaction in its block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placed<'a> {
+    pub(crate) transaction: &'a Transaction,
+    pub(crate) txid: Txid,
+    pub(crate) index: u32,
+}
+
+impl Placed<'_> {
+    pub(crate) fn outpoint(&self, vout: u32) -> OutPoint {
+        OutPoint { txid: self.txid, vout }
+    }
+
+    /// Outputs that can hold something: all but `OP_RETURN`.
+    pub(crate) fn holding_vouts(&self) -> impl Iterator<Item = u32> {
+        let outputs = (0u32..).zip(&self.transaction.output);
+        outputs.filter(|(_, output)| !output.script_pubkey.is_op_return()).map(|(vout, _)| vout)
+    }
+}
+
+/// What the transactions of a block have left behind so far, beside the state.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    /// Outputs that got alkanes.
+    pub(crate) funded: Vec<OutPoint>,
+    /// Alkanes that sheets named for the first time.
+    first_seen: u32,
+}
+
+impl Ledger {
+    /// Processes one transaction: its runestone, then the base runes of its inputs (protocol B1.6). Answers why it is
+    /// void, if it is.
+    ///
+    /// # Errors
+    /// The engine halts.
+    pub(crate) fn process(
+        &mut self,
+        world: &mut World<'_>,
+        run_message: MessageRunner,
+        placed: Placed<'_>,
+    ) -> Result<Option<Void>, Halt> {
+        let mut is_void = None;
+        match Artifact::read(placed.transaction) {
+            None => {}
+            Some(Artifact::Cenotaph(cenotaph)) => runes::register_cenotaph(world, placed, &cenotaph)?,
+            Some(Artifact::Runestone(runestone)) => {
+                let depth = world.state.depth();
+                let (funded, first_seen) = (self.funded.len(), self.first_seen);
+                world.state.checkpoint();
+                let done = runes::process(world, placed, &runestone.base).and_then(|()| {
+                    if patches::ignores_protostones(world.parameters, &placed.txid) {
+                        return Ok(());
+                    }
+                    let stones = runestone.protostones()?;
+                    if stones.is_empty() {
+                        Ok(())
+                    } else {
+                        self.process_protostones(world, run_message, placed, &stones)
+                    }
+                });
+                match done {
+                    Ok(()) => world.state.commit(),
+                    Err(Fault::Void(void)) => {
+                        is_void = Some(void);
+                        world.state.rollback_to(depth);
+                        self.funded.truncate(funded);
+                        self.first_seen = first_seen;
+                    }
+                    Err(Fault::Halt(halt)) => return Err(halt),
+                }
+            }
+        }
+        runes::clear_inputs(world, placed.transaction)?;
+        Ok(is_void)
+    }
+
+    /// Protocol B5, steps 2 to 7.
+    fn process_protostones(
+        &mut self,
+        world: &mut World<'_>,
+        run_message: MessageRunner,
+        placed: Placed<'_>,
+        stones: &[Protostone],
+    ) -> Result<(), Fault> {
+        let outputs = &placed.transaction.output;
+        let mut sheets = Sheets::default();
+        let sum = sum_of_inputs(world, placed.transaction, StateKey::Sheet)?;
+        if let Some(index) = stones.iter().position(|stone| stone.protocol_tag == ALKANES_PROTOCOL) {
+            sheets.add_sheet(&world.state, shadow_vout(outputs.len(), index), &sum)?;
+        }
+        let rules = EdictRules::of(world);
+        for (index, stone) in stones.iter().enumerate() {
+            let shadow = shadow_vout(outputs.len(), index);
+            let destination = stone.pointer.unwrap_or_else(|| default_destination(outputs));
+            let mut current = if stone.is_alkanes_message() {
+                if !message::process_message(world, run_message, placed, stone, index, stones.len(), &mut sheets)? {
+                    continue;
+                }
+                sheets.take(destination)
+            } else {
+                sheets.take(shadow)
+            };
+            for edict in &stone.edicts {
+                apply_edict(rules, outputs, edict, &mut current, |vout, id, amount| {
+                    sheets.add(&world.state, vout, id, amount)
+                })?;
+            }
+            sheets.add_sheet(&world.state, destination, &current)?;
+        }
+        self.save(world, placed, &sheets)?;
+        for input in &placed.transaction.input {
+            clear_sheet(world, StateKey::Sheet(input.previous_output))?;
+        }
+        Ok(())
+    }
+
+    /// Protocol B5.7: outputs, runtime, ids seen for the first time.
+    fn save(&mut self, world: &mut World<'_>, placed: Placed<'_>, sheets: &Sheets) -> Result<(), Fault> {
+        for vout in placed.holding_vouts() {
+            let Some(sheet) = sheets.get(vout) else { continue };
+            if save_sheet(world, StateKey::Sheet(placed.outpoint(vout)), sheet)? {
+                self.funded.push(placed.outpoint(vout));
+            }
+        }
+        // Ids that were not touched are not read, let alone written, and an amount that fell to 0 leaves the older one in
+        // its place (protocol B6).
+        for (id, amount) in sheets.get(RUNTIME_VOUT).into_iter().flat_map(Sheet::iter) {
+            if amount > 0 {
+                world.state.put(StateKey::Runtime(id), amount.to_le_bytes().to_vec());
+            }
+        }
+        // The reference adds all sheets up to know their ids, and fails when a sum does not fit.
+        let mut all = Sheet::new();
+        for sheet in sheets.all() {
+            all.merge(sheet)?;
+        }
+        for (id, _) in all.iter() {
+            if world.state.get(&StateKey::FirstSeen(id))?.is_none() {
+                let mut value = world.height.to_le_bytes().to_vec();
+                value.extend_from_slice(&self.first_seen.to_le_bytes());
+                world.state.put(StateKey::FirstSeen(id), value);
+                self.first_seen += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The sum of the sheets of all inputs.
+pub(crate) fn sum_of_inputs(
+    world: &World<'_>,
+    transaction: &Transaction,
+    key: impl Fn(OutPoint) -> StateKey,
+) -> Result<Sheet, Fault> {
+    let mut sum = Sheet::new();
+    for input in &transaction.input {
+        if let Some(saved) = world.state.get(&key(input.previous_output))? {
+            sum.merge(&SavedSheet::decode(&saved)?.load())?;
+        }
+    }
+    Ok(sum)
+}
+
+/// Appends a sheet to what is saved under a key. Answers whether there was anything to save.
+pub(crate) fn save_sheet(world: &mut World<'_>, key: StateKey, sheet: &Sheet) -> Result<bool, StateError> {
+    if sheet.is_empty() {
+        return Ok(false);
+    }
+    let mut saved = SavedSheet::decode(&world.state.get(&key)?.unwrap_or_default())?;
+    saved.append(sheet);
+    world.state.put(key, saved.encode());
+    Ok(true)
+}
+
+/// Sets the amounts of a saved sheet to 0, past all checkpoints (protocol B14, B16).
+pub(crate) fn clear_sheet(world: &mut World<'_>, key: StateKey) -> Result<(), StateError> {
+    if let Some(bytes) = world.state.get_direct(&key)? {
+        let mut saved = SavedSheet::decode(&bytes)?;
+        saved.clear();
+        world.state.put_direct(key, saved.encode());
+    }
+    Ok(())
+}

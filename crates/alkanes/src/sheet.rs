@@ -1,8 +1,12 @@
 //! Amounts of alkanes held together: by an output, by a protostone, by a call.
 
+mod saved;
+
 use std::collections::BTreeMap;
 
 use paraffin_primitives::AlkaneId;
+
+pub use saved::SavedSheet;
 
 /// An amount of one alkane on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +37,11 @@ impl Sheet {
     /// The amount of `id`, 0 when there is none.
     pub fn get(&self, id: AlkaneId) -> u128 {
         self.entries.get(&id).copied().unwrap_or(0)
+    }
+
+    /// Whether there is an entry of `id`, be it zero.
+    pub fn contains(&self, id: AlkaneId) -> bool {
+        self.entries.contains_key(&id)
     }
 
     /// Sets the amount of `id`.

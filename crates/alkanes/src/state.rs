@@ -3,7 +3,10 @@
 mod key;
 mod overlay;
 
+use bitcoin::Txid;
+
 pub use key::StateKey;
+pub(crate) use key::{OUTPOINT_LEN, decode_outpoint, encode_outpoint};
 pub use overlay::Overlay;
 
 /// Reads the state as of the end of some block.
@@ -13,7 +16,20 @@ pub trait StateReader {
     /// # Errors
     /// Reading failed.
     fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError>;
+
+    /// Height of the block that holds a transaction, when it is one of the newest [`RECENT_BLOCKS`] before the one at hand.
+    /// `None` for every other, and where blocks are not kept: such an outpoint counts as deep (protocol B20).
+    ///
+    /// # Errors
+    /// Reading failed.
+    fn recent_height(&self, _txid: &Txid) -> Result<Option<u64>, StateError> {
+        Ok(None)
+    }
 }
+
+/// Blocks whose transactions are remembered by id: a commitment with six confirmations, the block at hand counted, is in
+/// none of them (protocol B20).
+pub const RECENT_BLOCKS: u32 = 4;
 
 /// The state cannot be read.
 #[derive(Debug, thiserror::Error)]

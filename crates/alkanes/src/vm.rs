@@ -1,9 +1,73 @@
-//! The virtual machine (protocol B9 to B11, B13).
+//! The virtual machine (protocol B7, B9 to B11, B13, B14, B18).
+//!
+//! ```text
+//!  target ─▶ resolve ─▶ builtins | stored code ─▶ cache (compiled) ─▶ instance ─▶ __execute
+//!                                                                        │  ▲
+//!                                             balances, overlay ◀─ host ─┘  └─ call: the same again, one layer deeper
+//! ```
+//!
+//! Invariants: code of strangers ends, by fuel or by the limits of its instance; whatever it does, the process stays up;
+//! a module that was compiled before behaves and costs like one that was not.
 
-/// Code of the contracts that are never on chain (protocol B18).
-#[derive(Debug, Default)]
-pub struct Builtins {}
+mod balances;
+mod builtins;
+mod cache;
+mod call;
+mod guard;
+mod host;
+mod instance;
+mod limits;
+mod memory_section;
+mod precompile;
+mod resolve;
+mod sequence;
+mod session;
+mod simulate;
+mod stop;
+mod wire;
 
-/// Compiled contracts by the hash of their code.
-#[derive(Debug, Default)]
-pub struct CodeCache {}
+pub use builtins::{Builtins, BuiltinsError};
+pub use cache::CodeCache;
+pub use simulate::{META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, deploy_builtins, meta, simulate};
+
+pub(crate) use balances::{credit, debit};
+pub(crate) use guard::guarded;
+pub(crate) use instance::{Outcome, execute};
+pub(crate) use resolve::{Resolved, resolve};
+pub(crate) use session::{Frame, Session};
+pub(crate) use stop::Stop;
+
+use paraffin_primitives::AlkaneId;
+
+use crate::{Halt, Overlay};
+
+/// The module that a call to `id` runs at `height`, templates followed: what the view `getbytecode` shows.
+///
+/// # Errors
+/// Reading failed, or a built-in is missing. `Ok(Err(_))`: there is no such contract, or its code is damaged.
+pub fn contract_code(
+    state: &Overlay<'_>,
+    builtins: &Builtins,
+    id: AlkaneId,
+    height: u64,
+) -> Result<Result<Vec<u8>, String>, Halt> {
+    let unpacked = match resolve::find(state, builtins, id, height)? {
+        resolve::Found::Builtin(code) => return Ok(Ok(code.bytes.to_vec())),
+        resolve::Found::Stored(_, payload) => cache::unpack(&payload),
+    };
+    match unpacked {
+        Ok(code) => Ok(Ok(code)),
+        Err(Stop::Revert(text)) => Ok(Err(text)),
+        Err(Stop::Halt(halt)) => Err(halt),
+    }
+}
+
+/// A stored integer of 128 bits; nothing stored is 0 (protocol B22.5).
+pub(crate) fn integer(stored: &[u8], what: &'static str) -> Result<u128, Halt> {
+    if stored.is_empty() {
+        return Ok(0);
+    }
+    let bytes: [u8; 16] =
+        stored.try_into().map_err(|_| Halt::WrongLength { what, length: stored.len(), expected: 16 })?;
+    Ok(u128::from_le_bytes(bytes))
+}

@@ -1,4 +1,8 @@
-use bitcoin::{Block, OutPoint};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use bitcoin::consensus::encode;
+use bitcoin::{Block, OutPoint, Transaction, Txid};
 
 use crate::{Builtins, CodeCache, FuelTank, Overlay, Parameters, Trace};
 
@@ -22,4 +26,45 @@ pub struct World<'a> {
     pub traces: Vec<(OutPoint, Trace)>,
     /// Transactions of this block that mint 2:0, once counted (protocol B13).
     pub diesel_mints: Option<u128>,
+    /// The block as contracts read it, once one has (protocol B10).
+    pub(crate) block_bytes: OnceCell<Arc<[u8]>>,
+    /// Ids of the block's transactions, once an etching needs them (protocol B20).
+    block_txids: OnceCell<Vec<Txid>>,
+}
+
+impl<'a> World<'a> {
+    /// The world at the start of a block: its tank full, nothing traced.
+    pub fn new(
+        parameters: &'a Parameters,
+        height: u64,
+        block: &'a Block,
+        state: Overlay<'a>,
+        codes: &'a CodeCache,
+        builtins: &'a Builtins,
+    ) -> Self {
+        let tank = FuelTank::fill(parameters, height, block);
+        Self {
+            parameters,
+            height,
+            block,
+            state,
+            tank,
+            codes,
+            builtins,
+            traces: Vec::new(),
+            diesel_mints: None,
+            block_bytes: OnceCell::new(),
+            block_txids: OnceCell::new(),
+        }
+    }
+
+    /// The block in consensus encoding.
+    pub(crate) fn block_bytes(&self) -> Arc<[u8]> {
+        self.block_bytes.get_or_init(|| encode::serialize(self.block).into()).clone()
+    }
+
+    /// Ids of the block's transactions, in its order.
+    pub(crate) fn block_txids(&self) -> &[Txid] {
+        self.block_txids.get_or_init(|| self.block.txdata.iter().map(Transaction::compute_txid).collect())
+    }
 }

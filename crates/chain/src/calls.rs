@@ -35,6 +35,17 @@ pub struct ChainInfo {
     pub size_on_disk: u64,
 }
 
+/// What `getrawtransaction` tells with verbosity 1.
+#[derive(Debug, Deserialize)]
+struct ToldTransaction {
+    hex: String,
+    /// Absent while it is unconfirmed.
+    blockhash: Option<BlockHash>,
+    /// 0 or absent for a block outside of the best chain.
+    #[serde(default)]
+    confirmations: u64,
+}
+
 /// Where a block stands for the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) struct HeaderStanding {
@@ -247,16 +258,21 @@ impl NodeClient {
         Ok(Some(headers))
     }
 
-    /// Raw bytes of an unconfirmed (or indexed by the node) transaction, if the node knows it.
+    /// Raw bytes of an unconfirmed transaction, if the node knows it. A node with an index of its own also tells those of
+    /// blocks: in the best chain they are answered, for they may not be indexed here yet; what only a block outside of it
+    /// holds is dead, and not answered.
     ///
     /// # Errors
     /// `Invalid` when the node answers another transaction.
     pub async fn raw_transaction(&self, txid: Txid) -> Result<Option<Bytes>, NodeError> {
-        let text: String = match self.typed("getrawtransaction", json!([txid, false])).await {
+        let told: ToldTransaction = match self.typed("getrawtransaction", json!([txid, 1])).await {
             Err(error) if error.is_not_found() => return Ok(None),
             outcome => outcome?,
         };
-        let bytes = Vec::<u8>::from_hex(&text)
+        if told.blockhash.is_some() && told.confirmations == 0 {
+            return Ok(None);
+        }
+        let bytes = Vec::<u8>::from_hex(&told.hex)
             .map_err(|_| self.lie(format!("asked for transaction {txid}, got something that is not hex")))?;
         let transaction: Transaction = bitcoin::consensus::deserialize(&bytes)
             .map_err(|error| self.lie(format!("asked for transaction {txid}, got what does not decode: {error}")))?;

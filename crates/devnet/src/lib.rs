@@ -6,6 +6,7 @@
 //! says what it is.
 #![forbid(unsafe_code)]
 
+pub mod market;
 mod node;
 mod p2p;
 mod rest;
@@ -30,6 +31,7 @@ pub use node::{
     RejectionKind, UnknownBlock,
 };
 use p2p::{Limits, Peers};
+use market::{Market, MarketError, MarketSummary};
 use rpc::{RpcContext, server};
 pub use scenario::{Scenario, ScenarioError};
 pub use wallet::{ACCOUNT_NAMES, Account, OutputKind, Wallet, WalletError};
@@ -88,6 +90,9 @@ pub enum DevnetError {
     /// The seeded chain could not be made.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// The market could not be founded or cannot go on.
+    #[error(transparent)]
+    Market(#[from] MarketError),
     /// The task that makes the chain was stopped, because the runtime ends.
     #[error("the devnet was stopped while it made its chain")]
     Stopped,
@@ -98,6 +103,7 @@ pub enum DevnetError {
 pub struct Devnet {
     node: Arc<Node>,
     wallet: Arc<Wallet>,
+    market: MarketSummary,
     rpc_addr: SocketAddr,
     p2p_addr: SocketAddr,
     user: String,
@@ -115,14 +121,37 @@ async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), DevnetErr
 }
 
 /// Makes the seeded chain.
-fn make_chain(options: &DevnetOptions, node: &Node, wallet: &Arc<Wallet>) -> Result<Scenario, ScenarioError> {
+fn make_chain(options: &DevnetOptions, node: &Node, wallet: &Arc<Wallet>) -> Result<Traders, DevnetError> {
     let mut scenario = Scenario::new(options.seed, Arc::clone(wallet));
+    let mut market = Market::new(options.seed, Arc::clone(wallet));
     for height in 1..=options.blocks {
+        market.observe(node)?;
+        market.step(node)?;
         scenario.step(node)?;
-        node.mine_block(&scenario.miner_script(height))?;
+        node.mine_block(&scenario.miner_script(height)).map_err(ScenarioError::from)?;
     }
+    market.observe(node)?;
     scenario.leave_pending(node, options.pending_transactions)?;
-    Ok(scenario)
+    Ok(Traders { scenario, market })
+}
+
+/// Everyone who makes transactions.
+#[derive(Debug)]
+struct Traders {
+    scenario: Scenario,
+    market: Market,
+}
+
+impl Traders {
+    /// Mines a block and trades for the next one.
+    fn round(&mut self, node: &Node) -> Result<(), DevnetError> {
+        let script = self.scenario.miner_script(node.tip().height + 1);
+        node.mine_block(&script).map_err(ScenarioError::from)?;
+        self.market.observe(node)?;
+        self.market.step(node)?;
+        self.scenario.step(node)?;
+        Ok(())
+    }
 }
 
 impl Devnet {
@@ -143,7 +172,8 @@ impl Devnet {
             let (node, wallet) = (Arc::clone(&node), Arc::clone(&wallet));
             move || make_chain(&options, &node, &wallet)
         });
-        let scenario = making.await.map_err(|_| DevnetError::Stopped)??;
+        let traders = making.await.map_err(|_| DevnetError::Stopped)??;
+        let market = traders.market.summary()?;
 
         let (stop, stopping) = watch::channel(false);
         let peers = Arc::new(Peers::default());
@@ -161,9 +191,9 @@ impl Devnet {
         ];
         if let Some(interval) = interval {
             node.set_block_time(BlockTime::ByClock);
-            tasks.push(tokio::spawn(trade(Arc::clone(&node), scenario, interval, stopping)));
+            tasks.push(tokio::spawn(trade(Arc::clone(&node), traders, interval, stopping)));
         }
-        Ok(Self { node, wallet, rpc_addr, p2p_addr, user, password, stop, context, tasks })
+        Ok(Self { node, wallet, market, rpc_addr, p2p_addr, user, password, stop, context, tasks })
     }
 
     /// The address of the JSON-RPC server and of REST.
@@ -201,6 +231,11 @@ impl Devnet {
         Arc::clone(&self.wallet)
     }
 
+    /// What the market had made when the devnet started.
+    pub fn market(&self) -> &MarketSummary {
+        &self.market
+    }
+
     /// The newest confirmed payment, else the newest coinbase; `None` while there is only the genesis block.
     pub fn sample_txid(&self) -> Option<Txid> {
         let tip = self.node.tip();
@@ -236,22 +271,17 @@ impl Drop for Devnet {
 }
 
 /// Mines a block at every interval and lets the traders trade for the next one.
-async fn trade(node: Arc<Node>, scenario: Scenario, interval: Duration, mut stop: watch::Receiver<bool>) {
-    let scenario = Arc::new(Mutex::new(scenario));
+async fn trade(node: Arc<Node>, traders: Traders, interval: Duration, mut stop: watch::Receiver<bool>) {
+    let traders = Arc::new(Mutex::new(traders));
     loop {
         tokio::select! {
             () = tokio::time::sleep(interval) => {}
             _ = stop.wait_for(|stop| *stop) => return,
         }
-        let (node, scenario) = (Arc::clone(&node), Arc::clone(&scenario));
-        let round = tokio::task::spawn_blocking(move || {
-            let mut scenario = scenario.lock();
-            let script = scenario.miner_script(node.tip().height + 1);
-            node.mine_block(&script)?;
-            scenario.step(&node)
-        });
+        let (node, traders) = (Arc::clone(&node), Arc::clone(&traders));
+        let round = tokio::task::spawn_blocking(move || traders.lock().round(&node));
         match round.await {
-            Ok(Ok(_)) => {}
+            Ok(Ok(())) => {}
             // Whoever changes the chain by hand can get in the traders' way; the next round starts from what is there.
             Ok(Err(error)) => tracing::warn!(%error, "the traders could not trade"),
             Err(_) => return,

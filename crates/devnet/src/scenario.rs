@@ -11,7 +11,7 @@ use crate::node::{Node, Rejection};
 use crate::wallet::{OutputKind, Wallet, WalletError};
 
 /// Blocks before a coinbase may be spent.
-const MATURITY: u32 = 100;
+pub(crate) const MATURITY: u32 = 100;
 /// Smallest payment, in satoshis.
 const PAYMENT_MIN: u64 = 10_000;
 /// Largest payment, in satoshis.
@@ -88,6 +88,8 @@ impl Scenario {
                 node.spendable(&self.wallet.scripts(account))
                     .into_iter()
                     .filter(|(_, coin)| !coin.coinbase || next - coin.height >= MATURITY)
+                    // Postage: what somebody sent may hold tokens.
+                    .filter(|(_, coin)| coin.output.value.to_sat() >= PAYMENT_MIN)
                     .map(|(outpoint, coin)| (outpoint, coin.output))
                     .collect()
             })

@@ -10,9 +10,10 @@ use bitcoin::opcodes::all::OP_CHECKSIG;
 use bitcoin::script::{Builder, PushBytesBuf};
 use bitcoin::secp256k1::{All, Message, SecretKey};
 use bitcoin::sighash::{EcdsaSighashType, Prevouts, SighashCache, TapSighashType};
+use bitcoin::taproot::{LeafVersion, TapLeafHash, TaprootBuilder, TaprootSpendInfo};
 use bitcoin::{
     Address, Amount, CompressedPublicKey, Network, OutPoint, PrivateKey, ScriptBuf, Sequence, Transaction, TxIn, TxOut,
-    Witness, ecdsa, taproot, transaction,
+    Witness, XOnlyPublicKey, ecdsa, taproot, transaction,
 };
 
 /// Names of the accounts of a devnet, in order.
@@ -224,6 +225,49 @@ impl Wallet {
             tx.input[index].witness = witness;
         }
         Ok(())
+    }
+
+    /// The taproot key of account number `account`, before the tweak.
+    ///
+    /// # Panics
+    /// There is no such account.
+    pub fn internal_key(&self, account: usize) -> XOnlyPublicKey {
+        self.taproot_key(account).public.into()
+    }
+
+    /// The taproot output of an account that can also be spent by satisfying `leaf`.
+    ///
+    /// # Panics
+    /// There is no such account.
+    pub fn script_path(&self, account: usize, leaf: &ScriptBuf) -> ScriptBuf {
+        let spend_info = self.spend_info(account, leaf);
+        ScriptBuf::new_p2tr_tweaked(spend_info.output_key())
+    }
+
+    /// Signs the only input of `tx`, which spends `spent` through `leaf`, a script that asks for the account's signature.
+    ///
+    /// # Panics
+    /// There is no such account.
+    pub fn sign_script_path(&self, tx: &mut Transaction, account: usize, spent: &TxOut, leaf: &ScriptBuf) {
+        let hash = TapLeafHash::from_script(leaf, LeafVersion::TapScript);
+        let sighash = SighashCache::new(&*tx)
+            .taproot_script_spend_signature_hash(0, &Prevouts::All(&[spent]), hash, TapSighashType::Default)
+            .expect("the transaction has one input, and its spent output is given");
+        let pair = Keypair::from_secret_key(&self.secp, &self.taproot_key(account).secret);
+        let signature = self.secp.sign_schnorr_no_aux_rand(&Message::from_digest(sighash.to_byte_array()), &pair);
+        let signature = taproot::Signature { signature, sighash_type: TapSighashType::Default };
+        let control = self.spend_info(account, leaf).control_block(&(leaf.clone(), LeafVersion::TapScript));
+        let control = control.expect("the tree was made of this leaf").serialize();
+        tx.input[0].witness = Witness::from_slice(&[signature.to_vec(), leaf.to_bytes(), control]);
+    }
+
+    fn taproot_key(&self, account: usize) -> &Key {
+        &self.keys[&self.scripts[account][&OutputKind::Taproot]]
+    }
+
+    fn spend_info(&self, account: usize, leaf: &ScriptBuf) -> TaprootSpendInfo {
+        let tree = TaprootBuilder::new().add_leaf(0, leaf.clone()).expect("one leaf at depth 0 is a tree");
+        tree.finalize(&self.secp, self.internal_key(account)).expect("a tree of one leaf is whole")
     }
 
     fn satisfy(

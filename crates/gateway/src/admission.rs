@@ -1,16 +1,17 @@
 //! How much a caller may: counting, and the headers that tell it (`decisions` 2.5).
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use hyper::HeaderMap;
-use hyper::header::{HeaderName, HeaderValue};
-use paraffin_access::{ClientNet, Decision, Subject, UNLIMITED, UnixMillis, Used};
+use hyper::header::HeaderName;
+use paraffin_access::{ClientNet, Decision, Subject, UNLIMITED, Used};
 
-use crate::callers::unavailable;
-use crate::errors::{Refusal, rpc_code};
-use crate::routes::{Route, Target};
-use crate::state::{Caller, Shared, unix_millis};
+use crate::body::RequestBody;
+use crate::callers::{Arrival, unavailable};
+use crate::errors::Refusal;
+use crate::header_values::{Told, decimal};
+use crate::routes::Route;
+use crate::state::Caller;
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -29,12 +30,12 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
-    pub(crate) fn write(self, headers: &mut HeaderMap) {
-        headers.insert(LIMIT, HeaderValue::from(self.limit));
-        headers.insert(REMAINING, HeaderValue::from(self.remaining));
-        headers.insert(RESET, HeaderValue::from(self.reset));
-        headers.insert(DAILY_LIMIT, HeaderValue::from(self.daily_limit));
-        headers.insert(DAILY_REMAINING, HeaderValue::from(self.daily_remaining));
+    pub(crate) fn write(self, told: &mut Told, headers: &mut HeaderMap) {
+        headers.insert(LIMIT, told.limit.value(self.limit.into()));
+        headers.insert(REMAINING, decimal(self.remaining.into()));
+        headers.insert(RESET, told.reset.value(self.reset.max(0).cast_unsigned()));
+        headers.insert(DAILY_LIMIT, told.daily_limit.value(self.daily_limit.into()));
+        headers.insert(DAILY_REMAINING, decimal(self.daily_remaining.into()));
     }
 }
 
@@ -48,12 +49,11 @@ impl From<Decision> for Quota {
 /// Counts one request, batches and all. A caller without credentials waits for his turn here, before the time of the
 /// handler begins. The quota is told whether or not the request is served.
 pub(crate) async fn admit(
-    shared: &Shared,
-    route: &Route,
+    arrival: Arrival<'_>,
     caller: &Caller,
-    client: IpAddr,
+    body: &mut RequestBody,
 ) -> Result<(Quota, Result<(), Refusal>), Refusal> {
-    let now = unix_millis();
+    let Arrival { shared, route, at, .. } = arrival;
     let (subject, used, plan, own) = match caller {
         Caller::Key(key) => (Subject::Key(key.id), Used::Key(key.id), &key.plan, key.limits),
         Caller::Alias(alias) => (Subject::Alias(alias.id), Used::Alias(alias.id), &alias.plan, alias.limits),
@@ -61,23 +61,21 @@ pub(crate) async fn admit(
             let own = paraffin_access::WindowLimits::NONE;
             (Subject::Origins(origin.account), Used::Origin(origin.id), &origin.plan, own)
         }
-        Caller::Keyless => return keyless(shared, route, client, now).await,
+        // Boxed, so that requests with a key need not make room for it.
+        Caller::Keyless => return Box::pin(keyless(arrival, body)).await,
     };
-    shared.keys.record_use(used, now);
+    shared.keys.record_use(used, at);
     let limits = shared.plans.windows(plan, own);
-    let decision = shared.windows.admit(subject, limits, now).await.map_err(|error| unavailable(&error))?;
+    let decision = shared.windows.admit(subject, limits, at).await.map_err(|error| unavailable(&error))?;
     let served = if decision.admitted { Ok(()) } else { Err(refusal(route, decision.retry_after)) };
     Ok((decision.into(), served))
 }
 
-async fn keyless(
-    shared: &Shared,
-    route: &Route,
-    client: IpAddr,
-    now: UnixMillis,
-) -> Result<(Quota, Result<(), Refusal>), Refusal> {
+async fn keyless(arrival: Arrival<'_>, body: &mut RequestBody) -> Result<(Quota, Result<(), Refusal>), Refusal> {
+    let Arrival { shared, route, client, at } = arrival;
     let settings = shared.access.keyless;
-    let place = shared.windows.reserve(ClientNet::from(client), settings, now).await;
+    let client = ClientNet::from(client);
+    let place = shared.windows.reserve(client, settings, at).await;
     let place = place.map_err(|error| unavailable(&error))?;
     let quota = Quota {
         limit: settings.burst,
@@ -92,16 +90,18 @@ async fn keyless(
     }
     if place.wait_ms > 0 {
         let _waiting = shared.metrics.waiting();
-        tokio::time::sleep(Duration::from_millis(u64::from(place.wait_ms))).await;
+        let wait = Duration::from_millis(u64::from(place.wait_ms));
+        let waiter = shared.waiting.enter(shared.windows.as_ref(), settings, client, wait);
+        tokio::select! {
+            () = waiter.turn() => {}
+            () = body.hold() => {}
+        }
         // The store may have gone away meanwhile, and then nobody is served.
         shared.keys.available().await.map_err(|error| unavailable(&error))?;
     }
     Ok((quota, Ok(())))
 }
 
-/// The refusal in the code of the path: -32000 on main, -32005 on the other JSON-RPC surfaces (`decisions` 2.2).
 fn refusal(route: &Route, retry_after: u32) -> Refusal {
-    let code =
-        if matches!(route.target, Target::Surface(..)) { rpc_code::RATE_LIMITED } else { rpc_code::RATE_LIMITED_MAIN };
-    Refusal::RateLimited { retry_after, code }
+    Refusal::RateLimited { retry_after, code: route.rate_limit_code() }
 }

@@ -1,3 +1,5 @@
+use std::collections::VecDeque;
+use std::pin::pin;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -5,12 +7,23 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use tokio::time::Instant;
 
+use crate::deadline::SteadyTimer;
 use crate::errors::Refusal;
 
 /// What is read and thrown away of a body that is refused.
 const DISCARDED_BYTES_MAX: u64 = 8 << 20;
 /// How long a refused client may go on sending.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
+/// What is read ahead of a client that waits for its turn.
+const HELD_BYTES_MAX: usize = 64 << 10;
+
+/// The body of one request, on its way.
+pub(crate) struct RequestBody {
+    incoming: Incoming,
+    held: VecDeque<Bytes>,
+    /// Reading ahead met an error.
+    broken: bool,
+}
 
 /// How large a body may be.
 pub(crate) struct BodyLimit<'a> {
@@ -22,43 +35,105 @@ pub(crate) struct BodyLimit<'a> {
     pub(crate) is_large: &'a (dyn Fn(&[u8]) -> bool + Sync),
 }
 
-/// Reads a whole body within `timeout`, holding no more than the limit in memory.
-pub(crate) async fn read(body: &mut Incoming, limit: &BodyLimit<'_>, timeout: Duration) -> Result<Bytes, Refusal> {
-    let deadline = Instant::now() + timeout;
-    if body.size_hint().lower() > limit.large_bytes_max as u64 {
-        return Err(Refusal::BodyTooLarge);
+impl RequestBody {
+    pub(crate) fn new(incoming: Incoming) -> Self {
+        Self { incoming, held: VecDeque::new(), broken: false }
     }
-    let mut whole = BytesMut::new();
-    let mut bytes_max = limit.bytes_max;
-    loop {
-        let frame = tokio::time::timeout_at(deadline, body.frame()).await.map_err(|_| Refusal::BodyTooSlow)?;
-        let Some(frame) = frame else { return Ok(whole.freeze()) };
-        let Ok(piece) = frame.map_err(|_| Refusal::BodyBroken)?.into_data() else { continue };
-        if whole.len() + piece.len() > bytes_max {
-            let room = bytes_max - whole.len();
-            whole.extend_from_slice(&piece[..room]);
-            let may_be_larger = bytes_max < limit.large_bytes_max && (limit.is_large)(&whole);
-            if !may_be_larger || whole.len() + piece.len() - room > limit.large_bytes_max {
-                return Err(Refusal::BodyTooLarge);
-            }
-            bytes_max = limit.large_bytes_max;
-            whole.extend_from_slice(&piece[room..]);
-        } else {
-            whole.extend_from_slice(&piece);
-        }
-    }
-}
 
-/// Reads the rest of a body that nobody wants, up to a bound: a client that is still sending when the connection closes
-/// would lose the answer.
-pub(crate) async fn discard(body: &mut Incoming) {
-    if body.is_end_stream() || body.size_hint().lower() > DISCARDED_BYTES_MAX {
-        return;
+    /// Reads ahead for as long as it is polled: only behind the body can the server see that the client has gone away. Of
+    /// a body longer than this holds, the end is not seen until somebody reads it.
+    pub(crate) async fn hold(&mut self) {
+        let mut bytes = 0;
+        while bytes < HELD_BYTES_MAX && !self.incoming.is_end_stream() {
+            match self.incoming.frame().await {
+                Some(Ok(frame)) => {
+                    if let Ok(piece) = frame.into_data() {
+                        bytes += piece.len();
+                        self.held.push_back(piece);
+                    }
+                }
+                Some(Err(_)) => self.broken = true,
+                None => break,
+            }
+            if self.broken {
+                break;
+            }
+        }
+        std::future::pending::<()>().await;
     }
-    let deadline = Instant::now() + DISCARD_TIMEOUT;
-    let mut discarded = 0;
-    while discarded <= DISCARDED_BYTES_MAX {
-        let Ok(Some(Ok(frame))) = tokio::time::timeout_at(deadline, body.frame()).await else { return };
-        discarded += frame.data_ref().map_or(0, |piece| piece.len() as u64);
+
+    /// The next piece; `None` at the end.
+    async fn piece(&mut self) -> Result<Option<Bytes>, Refusal> {
+        if let Some(piece) = self.held.pop_front() {
+            return Ok(Some(piece));
+        }
+        if self.broken {
+            return Err(Refusal::BodyBroken);
+        }
+        while let Some(frame) = self.incoming.frame().await {
+            if let Ok(piece) = frame.map_err(|_| Refusal::BodyBroken)?.into_data() {
+                return Ok(Some(piece));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether all of it has been read.
+    pub(crate) fn is_over(&self) -> bool {
+        self.held.is_empty() && !self.broken && self.incoming.is_end_stream()
+    }
+
+    /// Reads the whole within `timeout`, holding no more than the limit in memory.
+    pub(crate) async fn read(
+        &mut self,
+        limit: &BodyLimit<'_>,
+        timer: &SteadyTimer,
+        timeout: Duration,
+    ) -> Result<Bytes, Refusal> {
+        if self.incoming.size_hint().lower() > limit.large_bytes_max as u64 {
+            return Err(Refusal::BodyTooLarge);
+        }
+        let read = pin!(self.read_all(limit));
+        timer.within(timeout, read).await.map_err(|_| Refusal::BodyTooSlow)?
+    }
+
+    async fn read_all(&mut self, limit: &BodyLimit<'_>) -> Result<Bytes, Refusal> {
+        let Some(first) = self.piece().await? else { return Ok(Bytes::new()) };
+        if self.is_over() && first.len() <= limit.bytes_max {
+            return Ok(first);
+        }
+        let mut whole = BytesMut::new();
+        let mut bytes_max = limit.bytes_max;
+        let mut next = Some(first);
+        while let Some(piece) = next {
+            if whole.len() + piece.len() > bytes_max {
+                let room = bytes_max - whole.len();
+                whole.extend_from_slice(&piece[..room]);
+                let may_be_larger = bytes_max < limit.large_bytes_max && (limit.is_large)(&whole);
+                if !may_be_larger || whole.len() + piece.len() - room > limit.large_bytes_max {
+                    return Err(Refusal::BodyTooLarge);
+                }
+                bytes_max = limit.large_bytes_max;
+                whole.extend_from_slice(&piece[room..]);
+            } else {
+                whole.extend_from_slice(&piece);
+            }
+            next = self.piece().await?;
+        }
+        Ok(whole.freeze())
+    }
+
+    /// Reads the rest of a body that nobody wants, up to a bound: a client that is still sending when the connection closes
+    /// would lose the answer.
+    pub(crate) async fn discard(&mut self) {
+        if self.incoming.size_hint().lower() > DISCARDED_BYTES_MAX {
+            return;
+        }
+        let deadline = Instant::now() + DISCARD_TIMEOUT;
+        let mut discarded = 0;
+        while discarded <= DISCARDED_BYTES_MAX {
+            let Ok(Some(Ok(frame))) = tokio::time::timeout_at(deadline, self.incoming.frame()).await else { return };
+            discarded += frame.data_ref().map_or(0, |piece| piece.len() as u64);
+        }
     }
 }

@@ -1,11 +1,23 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use hyper::HeaderMap;
 use hyper::header::ORIGIN;
-use paraffin_access::{AccessError, AliasRecord, ApiKey, KeyRecord, OriginRecord};
+use paraffin_access::{AccessError, AccessFuture, ApiKey, KeyRecord, OriginRecord, UnixMillis, is_alias_name};
 
 use crate::cors::single_origin;
 use crate::errors::Refusal;
 use crate::routes::{Credential, KeyedSurface, Route, Target};
-use crate::state::{Caller, Shared, unix_millis};
+use crate::state::{Caller, Shared};
+
+/// What is known of a request before anybody has been asked who sends it.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) route: &'a Route,
+    pub(crate) client: IpAddr,
+    pub(crate) at: UnixMillis,
+}
 
 /// Who calls, and whether the page at the request's `Origin` may read the answer.
 pub(crate) struct Identified {
@@ -21,42 +33,43 @@ impl Identified {
 }
 
 /// Finds out who calls, or why nobody may (`decisions` 2.1).
-pub(crate) async fn identify(shared: &Shared, route: &Route, headers: &HeaderMap) -> Result<Identified, Refusal> {
+pub(crate) async fn identify(arrival: Arrival<'_>, headers: &HeaderMap) -> Result<Identified, Refusal> {
+    let Arrival { shared, route, .. } = arrival;
     match &route.credential {
         Credential::Open => Ok(Identified { caller: Caller::Keyless, readable: false }),
         Credential::PathKey(key) => {
-            let found = by_key(shared, key).await;
+            let found = arrival.by_key(key).await;
             // Health answers whether or not the key store does.
             if route.target == Target::PlainHealth && found == Err(Refusal::AuthUnavailable) {
                 return Ok(Identified { caller: Caller::Keyless, readable: true });
             }
             found.map(Caller::Key).map(Identified::anywhere)
         }
-        Credential::PathAlias(name) => by_alias(shared, name, &route.target).await,
+        Credential::PathAlias(name) => arrival.by_alias(name).await,
         Credential::Missing => Err(nobody(shared).await),
         Credential::HeaderBelowMain => {
             if !shared.access.keyed_surfaces_by_header {
                 return Err(nobody(shared).await);
             }
-            match by_header(shared, headers).await? {
+            match arrival.by_header(headers).await? {
                 Some(key) => Ok(Identified::anywhere(Caller::Key(key))),
                 None => Err(nobody(shared).await),
             }
         }
-        Credential::HeaderOrNobody => match by_header(shared, headers).await? {
+        Credential::HeaderOrNobody => match arrival.by_header(headers).await? {
             Some(key) => Ok(Identified::anywhere(Caller::Key(key))),
             None => {
                 available(shared).await?;
-                let readable = by_origin(shared, headers).await?.is_some();
+                let readable = arrival.by_origin(headers).await?.is_some();
                 Ok(Identified { caller: Caller::Keyless, readable })
             }
         },
         Credential::HeaderOriginOrNobody | Credential::HeaderOrOrigin => {
-            if let Some(key) = by_header(shared, headers).await? {
+            if let Some(key) = arrival.by_header(headers).await? {
                 return Ok(Identified::anywhere(Caller::Key(key)));
             }
             available(shared).await?;
-            match by_origin(shared, headers).await? {
+            match arrival.by_origin(headers).await? {
                 Some(origin) => Ok(Identified::anywhere(Caller::Origin(origin))),
                 None if route.credential == Credential::HeaderOriginOrNobody => {
                     Ok(Identified { caller: Caller::Keyless, readable: false })
@@ -77,56 +90,81 @@ async fn nobody(shared: &Shared) -> Refusal {
     available(shared).await.err().unwrap_or(Refusal::InvalidApiKey)
 }
 
-async fn by_key(shared: &Shared, key: &ApiKey) -> Result<KeyRecord, Refusal> {
-    let found = shared.keys.authenticate(key, unix_millis()).await;
-    found.map_err(|error| unavailable(&error))?.ok_or(Refusal::InvalidApiKey)
-}
+impl Arrival<'_> {
+    async fn by_key(self, key: &ApiKey) -> Result<Arc<KeyRecord>, Refusal> {
+        if let Some(known) = self.shared.keys.recall_key(key, self.at) {
+            return Ok(known);
+        }
+        self.look_up(self.shared.keys.authenticate(key, self.at)).await?.ok_or(Refusal::InvalidApiKey)
+    }
 
-/// The holder of the key in a header; `None` without such a header. A header that holds no active key is never "no key",
-/// and neither are several that differ.
-async fn by_header(shared: &Shared, headers: &HeaderMap) -> Result<Option<KeyRecord>, Refusal> {
-    let mut given: Option<ApiKey> = None;
-    for name in &shared.config.key_headers {
-        for value in headers.get_all(name.as_str()) {
-            let parsed = value.to_str().ok().and_then(|text| text.trim().parse::<ApiKey>().ok());
-            match (parsed, &given) {
-                (Some(key), None) => given = Some(key),
-                (Some(key), Some(other)) if key == *other => {}
-                _ => return Err(nobody(shared).await),
+    /// Asks the store for something that this process does not know, as often as the client may.
+    async fn look_up<T>(self, question: AccessFuture<'_, Option<T>>) -> Result<Option<T>, Refusal> {
+        // Without the store nobody is served, and nobody is told to come back later either.
+        available(self.shared).await?;
+        let asked = self.shared.strangers.ask(self.client, self.route.rate_limit_code())?;
+        let found = question.await;
+        if !matches!(found, Ok(None)) {
+            asked.answered();
+        }
+        found.map_err(|error| unavailable(&error))
+    }
+
+    /// The holder of the key in a header; `None` without such a header. A header that holds no active key is never "no
+    /// key", and neither are several that differ.
+    async fn by_header(self, headers: &HeaderMap) -> Result<Option<Arc<KeyRecord>>, Refusal> {
+        let mut given: Option<ApiKey> = None;
+        for name in &self.shared.config.key_headers {
+            for value in headers.get_all(name.as_str()) {
+                let parsed = value.to_str().ok().and_then(|text| text.trim().parse::<ApiKey>().ok());
+                match (parsed, &given) {
+                    (Some(key), None) => given = Some(key),
+                    (Some(key), Some(other)) if key == *other => {}
+                    _ => return Err(nobody(self.shared).await),
+                }
             }
         }
-    }
-    match given {
-        Some(key) => by_key(shared, &key).await.map(Some),
-        None => Ok(None),
-    }
-}
-
-/// An alias, where it may be used. A keyed surface takes one only when the operator says so; the explorer never does.
-async fn by_alias(shared: &Shared, name: &str, target: &Target) -> Result<Identified, Refusal> {
-    if let Target::Surface(surface, _) = target
-        && (*surface == KeyedSurface::Explorer || !shared.access.keyed_surfaces_by_alias)
-    {
-        return Err(nobody(shared).await);
-    }
-    let found = shared.keys.find_alias(name).await.map_err(|error| unavailable(&error))?;
-    let alias: AliasRecord = found.ok_or(Refusal::InvalidApiKey)?;
-    let surface = match target {
-        Target::Main => "main",
-        Target::Rest(_) => "rest",
-        Target::Opi(_) => "opi",
-        Target::Surface(surface, _) => surface.name(),
-        Target::Health | Target::PlainHealth | Target::Nothing => {
-            return Ok(Identified::anywhere(Caller::Alias(alias)));
+        match given {
+            Some(key) => self.by_key(&key).await.map(Some),
+            None => Ok(None),
         }
-    };
-    if alias.allows(surface) { Ok(Identified::anywhere(Caller::Alias(alias))) } else { Err(Refusal::SurfaceNotAllowed) }
-}
+    }
 
-/// The registration of the one `Origin` of a request; two of them and `null` are no registered origin.
-async fn by_origin(shared: &Shared, headers: &HeaderMap) -> Result<Option<OriginRecord>, Refusal> {
-    let Some(origin) = single_origin(headers).and_then(|origin| origin.to_str().ok()) else { return Ok(None) };
-    shared.keys.find_origin(origin).await.map_err(|error| unavailable(&error))
+    /// An alias, where it may be used. A keyed surface takes one only when the operator says so; the explorer never does.
+    async fn by_alias(self, name: &str) -> Result<Identified, Refusal> {
+        let Self { shared, route, .. } = self;
+        if let Target::Surface(surface, _) = &route.target
+            && (*surface == KeyedSurface::Explorer || !shared.access.keyed_surfaces_by_alias)
+        {
+            return Err(nobody(shared).await);
+        }
+        let alias = match shared.keys.recall_alias(name) {
+            Some(known) => known,
+            // What cannot be an alias costs the store no question.
+            None if !is_alias_name(name) => return Err(nobody(shared).await),
+            None => self.look_up(shared.keys.find_alias(name)).await?.ok_or(Refusal::InvalidApiKey)?,
+        };
+        let surface = match &route.target {
+            Target::Main => "main",
+            Target::Rest(_) => "rest",
+            Target::Opi(_) => "opi",
+            Target::Surface(surface, _) => surface.name(),
+            Target::Health | Target::PlainHealth | Target::Nothing => {
+                return Ok(Identified::anywhere(Caller::Alias(alias)));
+            }
+        };
+        let allowed = alias.allows(surface);
+        if allowed { Ok(Identified::anywhere(Caller::Alias(alias))) } else { Err(Refusal::SurfaceNotAllowed) }
+    }
+
+    /// The registration of the one `Origin` of a request; two of them and `null` are no registered origin.
+    async fn by_origin(self, headers: &HeaderMap) -> Result<Option<Arc<OriginRecord>>, Refusal> {
+        let Some(origin) = single_origin(headers).and_then(|origin| origin.to_str().ok()) else { return Ok(None) };
+        match self.shared.keys.recall_origin(origin) {
+            Some(known) => Ok(Some(known)),
+            None => self.look_up(self.shared.keys.find_origin(origin)).await,
+        }
+    }
 }
 
 pub(crate) fn unavailable(error: &AccessError) -> Refusal {

@@ -16,25 +16,32 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod alkanes;
 mod body;
 mod callers;
 mod clients;
 mod config;
 mod cors;
+mod deadline;
 mod errors;
+mod header_values;
 mod health;
 mod jsonrpc;
 mod limits;
 mod metrics;
 mod redact;
 mod request;
+mod request_id;
 mod respond;
 mod rest;
 mod routes;
 mod server;
 mod state;
+mod strangers;
 mod surfaces;
+mod waiting;
 
+pub use alkanes::AlkanesParts;
 pub use clients::{ParseProxyError, ProxyNet};
 pub use config::{AccessConfig, GatewayConfig};
 pub use errors::{RestError, RpcError, rpc_code};

@@ -36,6 +36,10 @@ pub struct Limits {
     pub connections_per_client_max: usize,
     /// Long reads of the store that run at the same time.
     pub store_reads_max: usize,
+    /// Views of contracts that run at the same time; further ones wait.
+    pub views_max: usize,
+    /// A view must have ended within this time; beyond it 504, on JSON-RPC -32603 `timeout`.
+    pub view_timeout_ms: u64,
     /// Unspent outputs in one answer; an address with more needs a `limit`.
     pub list_records_max: usize,
     /// Scripts derived from one account; a larger account is asked for in parts.
@@ -60,6 +64,8 @@ impl Default for Limits {
             connections_max: 4096,
             connections_per_client_max: 1024,
             store_reads_max: 32,
+            views_max: 4,
+            view_timeout_ms: 20_000,
             list_records_max: 200_000,
             account_scripts_max: 50_000,
         }
@@ -81,6 +87,10 @@ impl Limits {
 
     pub(crate) const fn handler_timeout(&self) -> Duration {
         Duration::from_millis(self.handler_timeout_ms)
+    }
+
+    pub(crate) const fn view_timeout(&self) -> Duration {
+        Duration::from_millis(self.view_timeout_ms)
     }
 
     pub(crate) const fn shutdown_timeout(&self) -> Duration {

@@ -16,6 +16,8 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// Body; its length is sent as `Content-Length`.
     pub body: Bytes,
+    /// `Content-Type` where `headers` has none: most answers have no other header of their own, and no map for one.
+    pub(crate) content_type: Option<&'static str>,
 }
 
 impl Reply {
@@ -31,13 +33,19 @@ impl Reply {
 
     /// An answer without a body.
     pub fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Bytes::new() }
+        Self { status, headers: HeaderMap::new(), body: Bytes::new(), content_type: None }
     }
 
     fn with_type(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Self {
-        let mut reply = Self { status, headers: HeaderMap::new(), body: body.into() };
-        reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        reply
+        Self { status, headers: HeaderMap::new(), body: body.into(), content_type: Some(content_type) }
+    }
+
+    /// Moves all headers of the answer into `headers`.
+    pub(crate) fn move_headers(&mut self, headers: &mut HeaderMap) {
+        if let Some(content_type) = self.content_type {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        }
+        headers.extend(std::mem::take(&mut self.headers));
     }
 
     /// The same with one more header.

@@ -2,6 +2,8 @@
 
 use paraffin_access::{ApiKey, RESERVED_WORDS};
 
+use crate::errors::rpc_code;
+
 /// Surfaces that need the key in the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyedSurface {
@@ -146,16 +148,27 @@ impl Route {
         }
     }
 
+    /// Code of a refusal for too many requests: -32000 on main, -32005 on the other JSON-RPC surfaces (`decisions` 2.2).
+    pub(crate) fn rate_limit_code(&self) -> i64 {
+        if matches!(self.target, Target::Surface(..)) { rpc_code::RATE_LIMITED } else { rpc_code::RATE_LIMITED_MAIN }
+    }
+
     /// Understands the path of a request, as it came: percent-encoded, without the query.
     ///
     /// Empty segments are skipped, so `//` means `/` and a trailing slash changes nothing. A path that cannot be decoded
     /// names nothing.
     pub(crate) fn parse(path: &str) -> Self {
-        let Some(segments) = decode(path) else {
-            return Self { versioned: false, ..Self::new(Credential::Open, Target::Nothing) };
-        };
-        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-        match segments.as_slice() {
+        if !path.contains('%') {
+            return Self::of(&path.split('/').filter(|segment| !segment.is_empty()).collect::<Vec<_>>());
+        }
+        match decode(path) {
+            Some(segments) => Self::of(&segments.iter().map(String::as_str).collect::<Vec<_>>()),
+            None => Self { versioned: false, ..Self::new(Credential::Open, Target::Nothing) },
+        }
+    }
+
+    fn of(segments: &[&str]) -> Self {
+        match segments {
             ["v4", below @ ..] => Self::below_version(below),
             ["health"] => Self { versioned: false, ..Self::new(Credential::Open, Target::PlainHealth) },
             ["api", "v1", key, tail @ ..] => {

@@ -1,7 +1,8 @@
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,21 +13,25 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use paraffin_access::ClientNet;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
+use tracing::Instrument as _;
 
+use crate::alkanes::Alkanes;
 use crate::clients::is_trusted;
 use crate::config::GatewayConfig;
 use crate::respond::Reply;
-use crate::state::{GatewayParts, Shared};
+use crate::state::{Connection, GatewayParts, Shared};
+use crate::strangers::Strangers;
 use crate::surfaces::MainRpc;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
+use crate::waiting::WaitingLines;
 
 /// hyper's own bound on a head is larger than ours, so that ours can answer with a body.
 const HEAD_HEADROOM: usize = 2;
@@ -75,10 +80,12 @@ impl Gateway {
             None => None,
         };
         let store_reads = Arc::new(Semaphore::new(config.limits.store_reads_max));
+        let views_max = config.limits.views_max;
         let shared = Arc::new(Shared {
             config,
             chain: parts.chain,
             node: parts.node,
+            alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max))),
             keys: parts.keys,
             windows: parts.windows,
             plans: parts.plans,
@@ -87,6 +94,8 @@ impl Gateway {
             keyed: parts.keyed,
             metrics: parts.metrics,
             store_reads,
+            waiting: WaitingLines::default(),
+            strangers: Strangers::default(),
             unconfirmed: Unconfirmed::default(),
             fee_estimates: FeeEstimates::default(),
         });
@@ -108,8 +117,9 @@ impl Gateway {
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
         let Self { listener, metrics, shared, .. } = self;
         let metrics_task = metrics.map(|(listener, _)| tokio::spawn(serve_metrics(listener, Arc::clone(&shared))));
-        let graceful = GracefulShutdown::new();
         let mut connections = JoinSet::new();
+        // Dropped, they tell their connections to end. One for each: what all would have to look at is looked at often.
+        let mut open = HashMap::new();
         let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
         let clients = Arc::new(ConnectionsByClient::default());
         let mut shutdown = std::pin::pin!(shutdown);
@@ -123,20 +133,23 @@ impl Gateway {
                         shared.metrics.connection_refused();
                         continue;
                     };
-                    let connection = connection(&shared, stream, peer);
-                    let watched = graceful.watch(connection);
-                    let open = shared.metrics.connection();
-                    connections.spawn(async move {
-                        let _held = (place, open, of_client);
-                        // A client that goes away or sends no HTTP is its own affair.
-                        let _ = watched.await;
+                    let (closer, closing) = oneshot::channel();
+                    let shared = Arc::clone(&shared);
+                    let task = connections.spawn(async move {
+                        let _held = (place, of_client);
+                        serve_connection(shared, stream, peer, closing).await;
                     });
+                    open.insert(task.id(), closer);
                 }
-                Some(_) = connections.join_next(), if !connections.is_empty() => {}
+                Some(ended) = connections.join_next_with_id(), if !connections.is_empty() => {
+                    open.remove(&ended.map_or_else(|error| error.id(), |(id, ())| id));
+                }
             }
         }
         drop(listener);
-        if tokio::time::timeout(shared.config.limits.shutdown_timeout(), graceful.shutdown()).await.is_err() {
+        drop(open);
+        let ended = async { while connections.join_next().await.is_some() {} };
+        if tokio::time::timeout(shared.config.limits.shutdown_timeout(), ended).await.is_err() {
             tracing::warn!(connections = connections.len(), "requests in flight did not finish in time and were cut");
         }
         connections.shutdown().await;
@@ -145,6 +158,23 @@ impl Gateway {
         }
         if let Err(error) = shared.keys.flush().await {
             tracing::error!(%error, "the last counted uses of keys could not be written");
+        }
+    }
+}
+
+impl Gateway {
+    /// Serves the main JSON-RPC and nothing around it: no key, no window, no metrics, no header of ours, no limit. What the
+    /// gateway costs is measured against it.
+    #[doc(hidden)]
+    pub async fn serve_handler_alone(self) {
+        loop {
+            let Ok((stream, peer)) = self.listener.accept().await else { continue };
+            let _ = stream.set_nodelay(true);
+            let state = Arc::new(Connection::new(Arc::clone(&self.shared), peer));
+            let service = service_fn(move |request| crate::request::handler_alone(Arc::clone(&state), request));
+            let mut builder = http1::Builder::new();
+            let connection = builder.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+            tokio::spawn(connection);
         }
     }
 }
@@ -214,23 +244,36 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> (TcpStream, 
     }
 }
 
-fn connection(
-    shared: &Arc<Shared>,
+/// Serves one connection until its client goes away, or until the request in flight has been answered after `closing`.
+async fn serve_connection(
+    shared: Arc<Shared>,
     stream: TcpStream,
     peer: SocketAddr,
-) -> impl GracefulConnection<Error = hyper::Error, Output = hyper::Result<()>> + use<> {
+    closing: oneshot::Receiver<Infallible>,
+) {
     let limits = &shared.config.limits;
     let io = TokioIo::new(PatientStream::new(stream, limits.write_timeout()));
-    let handler = Arc::clone(shared);
-    let service = service_fn(move |request: Request<Incoming>| {
-        let shared = Arc::clone(&handler);
-        async move { Ok::<_, std::convert::Infallible>(crate::request::answer(shared, peer, request).await) }
-    });
-    http1::Builder::new()
+    let mut builder = http1::Builder::new();
+    builder
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_read_timeout())
-        .max_header_size(limits.header_bytes_max * HEAD_HEADROOM)
-        .serve_connection(io, service)
+        .max_header_size(limits.header_bytes_max * HEAD_HEADROOM);
+    let state = Arc::new(Connection::new(Arc::clone(&shared), peer));
+    let span = tracing::error_span!("connection", id = state.names.connection());
+    let service = service_fn(move |request| crate::request::answer(Arc::clone(&state), request));
+    let _open = shared.metrics.connection();
+    let connection = async {
+        let mut connection = pin!(builder.serve_connection(io, service));
+        // A client that goes away or sends no HTTP is its own affair.
+        tokio::select! {
+            biased;
+            _ = connection.as_mut() => return,
+            _ = closing => {}
+        }
+        connection.as_mut().graceful_shutdown();
+        let _ = connection.await;
+    };
+    connection.instrument(span).await;
 }
 
 async fn serve_metrics(listener: TcpListener, shared: Arc<Shared>) {
@@ -248,7 +291,7 @@ async fn serve_metrics(listener: TcpListener, shared: Arc<Shared>) {
                     let timeout = shared.config.limits.header_read_timeout();
                     let service = service_fn(move |request: Request<Incoming>| {
                         let shared = Arc::clone(&shared);
-                        async move { Ok::<_, std::convert::Infallible>(metrics_answer(&shared, &request)) }
+                        async move { Ok::<_, Infallible>(metrics_answer(&shared, &request)) }
                     });
                     let _ = http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(timeout).serve_connection(io, service).await;
                 });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,15 +13,22 @@ use paraffin_access::{AliasRecord, KeyRecord, KeyStore, OriginRecord, Plans, Uni
 use paraffin_chain::{NodeClient, NodeError, NodeStatus};
 use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_store::Snapshot;
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
+use crate::alkanes::{Alkanes, AlkanesParts};
 use crate::config::{AccessConfig, GatewayConfig};
+use crate::deadline::SteadyTimer;
 use crate::errors::RestError;
+use crate::header_values::Told;
 use crate::metrics::Metrics;
+use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
+use crate::strangers::Strangers;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::{KeyedHandler, RpcSurface};
+use crate::waiting::WaitingLines;
 
 /// A boxed future, as the dyn-safe traits of this crate answer it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -101,6 +109,8 @@ pub struct GatewayParts {
     pub chain: Arc<dyn ChainState>,
     /// The Bitcoin node.
     pub node: Arc<dyn Node>,
+    /// The contract index; without it everything about alkanes answers `ALKANES_NOT_INDEXED`.
+    pub alkanes: Option<AlkanesParts>,
     /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
     pub keys: Arc<dyn KeyStore>,
     /// Where requests are counted.
@@ -119,11 +129,11 @@ pub struct GatewayParts {
 #[derive(Debug, Clone)]
 pub enum Caller {
     /// The holder of an active key.
-    Key(KeyRecord),
+    Key(Arc<KeyRecord>),
     /// Whoever knows the alias.
-    Alias(AliasRecord),
+    Alias(Arc<AliasRecord>),
     /// A page of a registered origin.
-    Origin(OriginRecord),
+    Origin(Arc<OriginRecord>),
     /// Nobody in particular.
     Keyless,
 }
@@ -132,6 +142,7 @@ pub(crate) struct Shared {
     pub(crate) config: GatewayConfig,
     pub(crate) chain: Arc<dyn ChainState>,
     pub(crate) node: Arc<dyn Node>,
+    pub(crate) alkanes: Option<Arc<Alkanes>>,
     pub(crate) keys: Arc<dyn KeyStore>,
     pub(crate) windows: Arc<dyn Windows>,
     pub(crate) plans: Plans,
@@ -140,13 +151,30 @@ pub(crate) struct Shared {
     pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     pub(crate) metrics: Metrics,
     pub(crate) store_reads: Arc<Semaphore>,
+    pub(crate) waiting: WaitingLines,
+    pub(crate) strangers: Strangers,
     pub(crate) unconfirmed: Unconfirmed,
     pub(crate) fee_estimates: FeeEstimates,
 }
 
+/// What the requests of one connection share, so that they need not fight with other connections for it.
+pub(crate) struct Connection {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) peer: SocketAddr,
+    pub(crate) names: RequestNames,
+    pub(crate) body_timer: SteadyTimer,
+    pub(crate) told: Mutex<Told>,
+}
+
+impl Connection {
+    pub(crate) fn new(shared: Arc<Shared>, peer: SocketAddr) -> Self {
+        Self { shared, peer, names: RequestNames::new(), body_timer: SteadyTimer::default(), told: Mutex::default() }
+    }
+}
+
 /// What one HTTP request carries through its surface. All calls of a batch see the same snapshot.
 pub struct RequestContext {
-    shared: Arc<Shared>,
+    connection: Arc<Connection>,
     caller: Caller,
     segments: Vec<String>,
     snapshot: OnceLock<Snapshot>,
@@ -158,8 +186,8 @@ pub struct RequestContext {
 pub struct ReadAbandoned;
 
 impl RequestContext {
-    pub(crate) fn new(shared: Arc<Shared>, caller: Caller, segments: Vec<String>) -> Self {
-        Self { shared, caller, segments, snapshot: OnceLock::new() }
+    pub(crate) fn new(connection: Arc<Connection>, caller: Caller, segments: Vec<String>) -> Self {
+        Self { connection, caller, segments, snapshot: OnceLock::new() }
     }
 
     /// Who calls.
@@ -185,35 +213,39 @@ impl RequestContext {
 
     /// The network of this instance.
     pub fn network(&self) -> Network {
-        self.shared.chain.network()
+        self.connection.shared.chain.network()
     }
 
     /// The Bitcoin node.
     pub fn node(&self) -> &Arc<dyn Node> {
-        &self.shared.node
+        &self.connection.shared.node
     }
 
     /// The keys.
     pub fn keys(&self) -> &dyn KeyStore {
-        self.shared.keys.as_ref()
+        self.connection.shared.keys.as_ref()
     }
 
     /// All limits.
     pub fn limits(&self) -> &crate::limits::Limits {
-        &self.shared.config.limits
+        &self.connection.shared.config.limits
     }
 
     pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
+        &self.connection.shared
+    }
+
+    pub(crate) fn body_timer(&self) -> &SteadyTimer {
+        &self.connection.body_timer
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {
-        &self.shared.metrics
+        &self.connection.shared.metrics
     }
 
     /// The view that this request reads from, taken at its first use; the answer then carries `X-Indexed-Height`.
     pub fn snapshot(&self) -> &Snapshot {
-        self.snapshot.get_or_init(|| self.shared.chain.snapshot())
+        self.snapshot.get_or_init(|| self.connection.shared.chain.snapshot())
     }
 
     /// Newest block of [`RequestContext::snapshot`].
@@ -234,7 +266,8 @@ impl RequestContext {
         &self,
         read: impl FnOnce(&Snapshot) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        let permit = Arc::clone(&self.shared.store_reads).acquire_owned().await.map_err(|_| ReadAbandoned)?;
+        let permit =
+            Arc::clone(&self.connection.shared.store_reads).acquire_owned().await.map_err(|_| ReadAbandoned)?;
         let snapshot = self.snapshot().clone();
         // The permit goes along: a request that is given up does not make room before its read has ended.
         let task = tokio::task::spawn_blocking(move || {

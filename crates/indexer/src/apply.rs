@@ -14,11 +14,21 @@ pub struct IndexerOptions {
     pub commit_bytes: u64,
     /// Longest time between a block being applied and its commit, while more blocks keep coming.
     pub commit_interval: Duration,
+    /// Rows that a sorted run of the first import holds, in bytes; `None` commits block by block there, too. As much again
+    /// is in memory while the run before is written.
+    pub run_bytes: Option<u64>,
+    /// Longest time between a block being applied and the run that holds it.
+    pub run_interval: Duration,
 }
 
 impl Default for IndexerOptions {
     fn default() -> Self {
-        Self { commit_bytes: 48 << 20, commit_interval: Duration::from_secs(2) }
+        Self {
+            commit_bytes: 48 << 20,
+            commit_interval: Duration::from_secs(2),
+            run_bytes: None,
+            run_interval: Duration::from_secs(60),
+        }
     }
 }
 
@@ -88,12 +98,32 @@ impl Indexer {
         }
         self.writer.end_block()?;
         self.waiting.push(block.id);
-        if self.writer.pending_bytes() >= self.options.commit_bytes
-            || self.last_commit.elapsed() >= self.options.commit_interval
-        {
-            self.commit()?;
+        let (pending, since) = (self.writer.pending_bytes(), self.last_commit.elapsed());
+        match self.options.run_bytes.filter(|_| only.is_none() && self.writer.is_importing()) {
+            Some(run_bytes) => {
+                if pending >= run_bytes || since >= self.options.run_interval {
+                    self.last_commit = Instant::now();
+                    self.writer.commit_sorted()?;
+                }
+            }
+            None => {
+                if pending >= self.options.commit_bytes || since >= self.options.commit_interval {
+                    self.commit()?;
+                }
+            }
         }
+        self.forget_committed();
         Ok(())
+    }
+
+    /// Blocks of a run that has been written need not be remembered here any more.
+    fn forget_committed(&mut self) {
+        let snapshot = self.store.snapshot();
+        let Some(tip) = snapshot.tip() else { return };
+        // Heights follow one another, except those of a replay, which is committed at once.
+        if self.waiting.first().is_some_and(|block| block.height <= tip.id.height) {
+            self.waiting.retain(|block| block.height > tip.id.height);
+        }
     }
 
     fn connect_modules(&mut self, block: &ConnectedBlock, only: Option<ModuleId>) -> Result<(), IndexerError> {
@@ -118,10 +148,14 @@ impl Indexer {
     /// The store failed (disk full, I/O); committed blocks stay readable.
     pub fn commit(&mut self) -> Result<(), IndexerError> {
         self.last_commit = Instant::now();
-        if self.waiting.is_empty() {
-            return Ok(());
+        if self.options.run_bytes.is_some() && self.writer.pending_bytes() > self.options.commit_bytes {
+            // The rest of an import, more than the write buffers should take at once.
+            self.writer.commit_sorted()?;
         }
-        self.writer.commit(true)?;
+        self.writer.settle()?;
+        if self.writer.pending_blocks() > 0 {
+            self.writer.commit(true)?;
+        }
         self.waiting.clear();
         Ok(())
     }
@@ -144,31 +178,38 @@ impl Indexer {
         Ok(self.writer.undo_block()?)
     }
 
-    /// Blocks applied and waiting for a commit.
+    /// Blocks applied whose commit has not happened yet, as far as is known.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
+    /// Bytes of rows that wait for the next commit or run, an estimate; those of a run that is being written come on top.
+    pub fn pending_bytes(&self) -> u64 {
+        self.writer.pending_bytes()
+    }
+
     /// The chain as applied, for the follower.
-    pub fn local_chain(&self) -> impl LocalChain + use<> {
-        AppliedChain { snapshot: self.store.snapshot(), waiting: self.waiting.clone() }
+    pub fn local_chain(&self) -> impl LocalChain {
+        AppliedChain { snapshot: self.store.snapshot(), waiting: &self.waiting }
     }
 }
 
 /// The committed chain with the waiting blocks on top.
-struct AppliedChain {
+struct AppliedChain<'a> {
     snapshot: paraffin_store::Snapshot,
-    waiting: Vec<BlockId>,
+    /// One height after the other.
+    waiting: &'a [BlockId],
 }
 
-impl LocalChain for AppliedChain {
+impl LocalChain for AppliedChain<'_> {
     fn tip(&self) -> Option<BlockId> {
         self.waiting.last().copied().or_else(|| self.snapshot.tip().map(|record| record.id))
     }
 
     fn hash_at(&self, height: Height) -> Option<BlockHash> {
-        if let Some(block) = self.waiting.iter().find(|block| block.height == height) {
-            return Some(block.hash);
+        let first = self.waiting.first().map_or(Height::MAX, |block| block.height);
+        if let Some(place) = height.checked_sub(first) {
+            return self.waiting.get(place as usize).map(|block| block.hash);
         }
         match self.snapshot.block(height) {
             Ok(record) => record.map(|record| record.id.hash),

@@ -50,13 +50,15 @@ fn follow_until_stopped(
     let mut pace = Pace::start();
     publish_tip(indexer, follower, status);
     while !*stop.borrow() {
-        let local = indexer.local_chain();
-        let event = runtime.block_on(async {
-            tokio::select! {
-                event = follower.next(&local) => Some(event),
-                _ = stop.wait_for(|stopped| *stopped) => None,
-            }
-        });
+        let event = {
+            let local = indexer.local_chain();
+            runtime.block_on(async {
+                tokio::select! {
+                    event = follower.next(&local) => Some(event),
+                    _ = stop.wait_for(|stopped| *stopped) => None,
+                }
+            })
+        };
         let Some(event) = event else { break };
         match event? {
             ChainEvent::Connect(block) => {
@@ -72,6 +74,7 @@ fn follow_until_stopped(
                 status.send_modify(|status| {
                     status.blocks_applied += 1;
                     status.bytes_applied += u64::from(block.size);
+                    status.applied = Some(block.id);
                     status.target_height = best.or(status.target_height);
                     status.state = if at_tip { IndexState::Synced } else { IndexState::Importing };
                 });
@@ -85,7 +88,10 @@ fn follow_until_stopped(
                 let undone = indexer.undo()?;
                 tracing::info!(height = undone.id.height, hash = %undone.id.hash, "undid a block that left the best chain");
                 debug_assert_eq!(undone.id, block, "the follower disconnects the tip");
-                status.send_modify(|status| status.blocks_undone += 1);
+                status.send_modify(|status| {
+                    status.blocks_undone += 1;
+                    status.applied = indexer.tip().map(|record| record.id);
+                });
             }
             ChainEvent::Synced { height } => {
                 indexer.commit()?;
@@ -98,9 +104,7 @@ fn follow_until_stopped(
                 }
             }
         }
-        if indexer.waiting() == 0 {
-            publish_tip(indexer, follower, status);
-        }
+        publish_tip(indexer, follower, status);
     }
     Ok(())
 }
@@ -108,9 +112,11 @@ fn follow_until_stopped(
 fn publish_tip(indexer: &Indexer, follower: &Follower, status: &watch::Sender<IndexStatus>) {
     let tip = indexer.store().snapshot().tip().map(|record| record.id);
     let best = follower.best_header().map(|best| best.height);
-    status.send_modify(|status| {
+    status.send_if_modified(|status| {
+        let before = (status.tip, status.target_height);
         status.tip = tip;
         status.target_height = best.or(status.target_height);
+        before != (status.tip, status.target_height)
     });
 }
 

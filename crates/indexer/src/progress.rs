@@ -27,6 +27,8 @@ pub struct IndexStatus {
     pub state: IndexState,
     /// Newest committed block.
     pub tip: Option<BlockId>,
+    /// Newest block applied since the start of the process, committed or not.
+    pub applied: Option<BlockId>,
     /// Best height of the node's verified headers.
     pub target_height: Option<u32>,
     /// Blocks applied since the start of the process.
@@ -43,6 +45,7 @@ impl IndexStatus {
         Self {
             state: IndexState::Starting,
             tip: None,
+            applied: None,
             target_height: None,
             blocks_applied: 0,
             bytes_applied: 0,

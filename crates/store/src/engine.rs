@@ -1,23 +1,26 @@
-//! The only file that names the engine: keyspaces, batches, views, and what its failures mean.
+//! The engine: this file and its folder alone name it. Keyspaces, batches, sorted runs, views, and what its failures mean.
 
+mod batch;
 mod failure;
+mod sorted;
 mod space;
 mod torn_journal;
+mod view;
 
 use std::fs::{self, File};
-use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use fjall::{AbstractTree, Database, Keyspace, OwnedWriteBatch, PersistMode, Readable};
+use fjall::{AbstractTree, Database, Keyspace, PersistMode};
 use parking_lot::Mutex;
 
 use crate::{MemorySplit, StoreError};
+pub(crate) use batch::Batch;
 use failure::classify;
 pub(crate) use space::Space;
+pub(crate) use view::{EngineRows, View};
 
 /// Bytes that are cheap to clone; up to 20 of them lie inline.
 pub(crate) type Bytes = fjall::Slice;
@@ -121,27 +124,14 @@ impl Engine {
             clean_end: CleanEnd { engine_folder: folder.join(ENGINE_FOLDER), is_flushed: AtomicBool::new(false) },
             _lock: lock,
         };
+        engine.finish_run()?;
         engine.check_commit_numbers()?;
         Ok(engine)
     }
 
     /// Every commit writes its number into every keyspace; unequal numbers mean that one of them lost its end.
     fn check_commit_numbers(&self) -> Result<(), StoreError> {
-        let mut numbers = Vec::with_capacity(Space::ALL.len());
-        for space in Space::ALL {
-            let row = self.spaces[space as usize]
-                .get(COMMIT_KEY)
-                .map_err(|error| classify("opening the store", error, &self.folder))?;
-            let number = match row {
-                None => 0,
-                Some(bytes) => u64::from_be_bytes(
-                    bytes[..]
-                        .try_into()
-                        .map_err(|_| StoreError::Corrupt("a commit number has a wrong length".to_owned()))?,
-                ),
-            };
-            numbers.push(number);
-        }
+        let numbers = self.commit_numbers()?;
         if numbers.iter().any(|number| *number != numbers[0]) {
             return Err(StoreError::Corrupt(format!("its keyspaces end at different commits {numbers:?}")));
         }
@@ -149,30 +139,25 @@ impl Engine {
         Ok(())
     }
 
+    /// The newest commit of each keyspace.
+    fn commit_numbers(&self) -> Result<[u64; 6], StoreError> {
+        let mut numbers = [0; 6];
+        for space in Space::ALL {
+            let row = self.spaces[space as usize]
+                .get(COMMIT_KEY)
+                .map_err(|error| classify("opening the store", error, &self.folder))?;
+            if let Some(bytes) = row {
+                numbers[space as usize] = bytes[..]
+                    .try_into()
+                    .map(u64::from_be_bytes)
+                    .map_err(|_| StoreError::Corrupt("a commit number has a wrong length".to_owned()))?;
+            }
+        }
+        Ok(numbers)
+    }
+
     pub(crate) fn split(&self) -> MemorySplit {
         self.split
-    }
-
-    pub(crate) fn view(self: &Arc<Self>) -> View {
-        View { snapshot: self.database.snapshot(), engine: Arc::clone(self) }
-    }
-
-    pub(crate) fn batch(&self) -> Batch<'_> {
-        Batch { engine: self, inner: self.database.batch(), rows: 0, bytes: 0 }
-    }
-
-    /// Writes sorted rows into table files, past the journal. `fill` gets a function that takes the next row, whose key
-    /// must be above the one before. The keyspace must be empty, and nothing else may be written to it meanwhile.
-    pub(crate) fn write_sorted<E: From<StoreError>>(
-        &self,
-        space: Space,
-        fill: impl FnOnce(&mut RowSink<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let failed = |error| classify("writing sorted rows", error, &self.folder);
-        let mut run = self.spaces[space as usize].start_ingestion().map_err(failed)?;
-        fill(&mut |key, value| run.write(key, value).map_err(failed))?;
-        run.finish().map_err(failed)?;
-        Ok(())
     }
 
     /// Error when an earlier write failed.
@@ -196,9 +181,9 @@ impl Engine {
         self.failed.lock().get_or_insert_with(|| error.to_string());
     }
 
-    fn commit_or_fail(&self, mut batch: Batch<'_>, sync: bool) -> Result<(), StoreError> {
+    fn commit_or_fail(&self, batch: Batch<'_>, sync: bool) -> Result<(), StoreError> {
         let classify = |error| classify("committing blocks", error, &self.folder);
-        if batch.rows == 0 {
+        if batch.rows() == 0 {
             if sync {
                 self.database.persist(PersistMode::SyncAll).map_err(classify)?;
             }
@@ -207,21 +192,28 @@ impl Engine {
         self.wait_for_room()?;
         self.clean_end.is_flushed.store(false, Ordering::Relaxed);
         let number = self.commit_number.load(Ordering::Relaxed) + 1;
+        let (rows, bytes) = (batch.rows(), batch.bytes());
+        let mut batch = batch.into_journal();
         for space in Space::ALL {
-            batch.inner.insert(&self.spaces[space as usize], COMMIT_KEY, number.to_be_bytes());
+            batch.insert(&self.spaces[space as usize], COMMIT_KEY, number.to_be_bytes());
         }
         let mode = if sync { PersistMode::SyncAll } else { PersistMode::Buffer };
-        batch.inner.durability(Some(mode)).commit().map_err(classify)?;
-        self.commit_number.store(number, Ordering::Relaxed);
-        self.counters.commits.fetch_add(1, Ordering::Relaxed);
-        self.counters.committed_rows.fetch_add(batch.rows, Ordering::Relaxed);
-        self.counters.committed_bytes.fetch_add(batch.bytes, Ordering::Relaxed);
+        batch.durability(Some(mode)).commit().map_err(classify)?;
+        self.count_commit(number, rows, bytes);
         for keyspace in &self.spaces {
             if keyspace.tree.active_memtable().size() > self.split.memtable {
                 keyspace.rotate_memtable().map_err(classify)?;
             }
         }
         Ok(())
+    }
+
+    /// Notes a commit that has happened.
+    fn count_commit(&self, number: u64, rows: u64, bytes: u64) {
+        self.commit_number.store(number, Ordering::Relaxed);
+        self.counters.commits.fetch_add(1, Ordering::Relaxed);
+        self.counters.committed_rows.fetch_add(rows, Ordering::Relaxed);
+        self.counters.committed_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Waits until flushing and compaction have caught up. The engine has waits of its own inside a commit, but those
@@ -349,7 +341,11 @@ fn open_guarded(folder: &Path, split: MemorySplit) -> Result<(Database, [Keyspac
 }
 
 fn open_database(folder: &Path, split: MemorySplit) -> fjall::Result<(Database, [Keyspace; 6])> {
+    // With two threads or more the engine keeps one free for flushing, and that one spins while the others compact: it
+    // would take a core from the writer where there are only two.
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let database = Database::builder(folder.join(ENGINE_FOLDER))
+        .worker_threads(cores.saturating_sub(1).clamp(1, 4))
         .cache_size(split.cache)
         .max_journaling_size(split.journal)
         .open()?;
@@ -373,96 +369,6 @@ fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
     metadata.len()
-}
-
-/// Writes that become visible together.
-pub(crate) struct Batch<'a> {
-    engine: &'a Engine,
-    inner: OwnedWriteBatch,
-    rows: u64,
-    bytes: u64,
-}
-
-impl Batch<'_> {
-    pub(crate) fn insert(&mut self, space: Space, key: impl Into<Bytes>, value: impl Into<Bytes>) {
-        let (key, value) = (key.into(), value.into());
-        self.rows += 1;
-        self.bytes += (key.len() + value.len()) as u64;
-        self.inner.insert(&self.engine.spaces[space as usize], key, value);
-    }
-
-    pub(crate) fn remove(&mut self, space: Space, key: impl Into<Bytes>) {
-        let key = key.into();
-        self.rows += 1;
-        self.bytes += key.len() as u64;
-        self.inner.remove(&self.engine.spaces[space as usize], key);
-    }
-}
-
-/// Takes the next of sorted rows: key, value.
-pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
-
-/// All keyspaces at one instant.
-pub(crate) struct View {
-    // Before the engine, so that the snapshot is given back while the engine is open.
-    snapshot: fjall::Snapshot,
-    engine: Arc<Engine>,
-}
-
-impl View {
-    pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.engine.counters.gets.fetch_add(1, Ordering::Relaxed);
-        self.snapshot
-            .get(&self.engine.spaces[space as usize], key)
-            .map_err(|error| classify("reading", error, &self.engine.folder))
-    }
-
-    /// Rows with `from <= key < until`, ascending; the other way with `next_back`.
-    pub(crate) fn range(self: &Arc<Self>, space: Space, from: &[u8], until: &[u8]) -> EngineRows {
-        let inner = (from < until).then(|| self.seek(space, from, until));
-        EngineRows { inner, view: Arc::clone(self) }
-    }
-
-    /// First row with `from <= key < until`.
-    pub(crate) fn first(&self, space: Space, from: &[u8], until: &[u8]) -> Result<Option<EngineRow>, StoreError> {
-        if from >= until {
-            return Ok(None);
-        }
-        self.seek(space, from, until).next().map(|guard| self.row(guard)).transpose()
-    }
-
-    fn seek(&self, space: Space, from: &[u8], until: &[u8]) -> fjall::Iter {
-        self.engine.counters.seeks.fetch_add(1, Ordering::Relaxed);
-        let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Included(from), Bound::Excluded(until));
-        self.snapshot.range::<&[u8], _>(&self.engine.spaces[space as usize], bounds)
-    }
-
-    fn row(&self, guard: fjall::Guard) -> Result<EngineRow, StoreError> {
-        self.engine.counters.rows.fetch_add(1, Ordering::Relaxed);
-        guard.into_inner().map_err(|error| classify("reading", error, &self.engine.folder))
-    }
-}
-
-/// Rows of a range, read as they are asked for.
-pub(crate) struct EngineRows {
-    inner: Option<fjall::Iter>,
-    view: Arc<View>,
-}
-
-impl Iterator for EngineRows {
-    type Item = Result<EngineRow, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let guard = self.inner.as_mut()?.next()?;
-        Some(self.view.row(guard))
-    }
-}
-
-impl DoubleEndedIterator for EngineRows {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        let guard = self.inner.as_mut()?.next_back()?;
-        Some(self.view.row(guard))
-    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod overlay;
 mod record;
 mod rerun;
 mod rows;
+mod run;
 mod snapshot;
 pub mod snapshot_file;
 mod store;

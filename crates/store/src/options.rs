@@ -28,6 +28,9 @@ pub struct MemorySplit {
     pub journal: u64,
     /// Uncommitted rows after which a writer should commit, bytes.
     pub pending: u64,
+    /// Uncommitted rows after which a writer should commit a sorted run, bytes. Write buffers and journal are all but empty
+    /// while runs are written, so a run takes their share.
+    pub run: u64,
 }
 
 impl MemorySplit {
@@ -52,7 +55,9 @@ impl MemorySplit {
         let pending = (memory_bytes / 16).clamp(16 * MIB, 128 * MIB);
         // Pending rows are counted twice: they wait in the overlay while the engine copies them into its buffers.
         let cache = memory_bytes - 3 * Self::KEYSPACES * memtable - journal - 2 * pending;
-        Ok(Self { cache, memtable, journal, pending })
+        // One run fills while another is written; a third of the share is for sorting, filters and allocation.
+        let run = (3 * Self::KEYSPACES * memtable + journal + 2 * pending) / 3;
+        Ok(Self { cache, memtable, journal, pending, run })
     }
 
     /// The most that the parts take together, bytes; never above the ceiling it was divided from.
@@ -71,6 +76,8 @@ mod tests {
             let split = MemorySplit::of(mebibytes * MIB).unwrap();
             assert!(split.total() <= mebibytes * MIB, "{mebibytes}: {split:?}");
             assert!(split.cache >= 64 * MIB, "{mebibytes}: {split:?}");
+            assert!(split.cache + 3 * split.run <= mebibytes * MIB, "{mebibytes}: {split:?}");
+            assert!(split.run > split.pending, "{mebibytes}: {split:?}");
         }
         let message = MemorySplit::of(255 * MIB).unwrap_err().to_string();
         assert!(message.contains("256 MiB"), "{message}");

@@ -1,16 +1,23 @@
 //! Rows that wait in memory: the block being written, and ended blocks that are not committed yet.
 //!
-//! Reads of a [`crate::ModuleWriter`] look here first, then into the committed view. Each table has one hash map, so a
-//! read or a write costs one lookup; keys are sorted once, when the block ends.
+//! Reads of a [`crate::ModuleWriter`] look here first, then into the committed view. Each table has a hash map, so a read or
+//! a write costs one lookup; keys are sorted when the block ends.
+//!
+//! A table has up to two layers. The newest takes the writes. While a sorted run is on its way into the engine, the rows of
+//! the run lie frozen below it; they are shared with the thread that writes the run.
 
 mod keyed;
+mod layer;
 mod sequence;
 mod versioned;
+
+use std::any::Any;
 
 use paraffin_primitives::Height;
 
 use crate::digest::ModuleDigest;
-use crate::engine::{Batch, View};
+use crate::engine::{Batch, Space, View};
+use crate::run::Run;
 use crate::undo::UndoWriter;
 use crate::{StoreError, Table, TableKind};
 
@@ -19,7 +26,7 @@ pub(crate) use sequence::SequenceRows;
 pub(crate) use versioned::{VersionedRows, stored_value, version_in_view};
 
 /// Bytes that a row costs beside its key and value: map entry, slots, allocation.
-const ROW_OVERHEAD: u64 = 128;
+pub(crate) const ROW_OVERHEAD: u64 = 128;
 
 /// Rows of one table that wait in memory.
 pub(crate) enum TableRows {
@@ -122,7 +129,33 @@ impl ModuleOverlay {
         }
     }
 
-    /// Bytes that wait, an estimate.
+    /// Adds the rows of ended blocks to a run; they stay readable until [`Self::thaw`].
+    pub(crate) fn freeze_into(&mut self, run: &mut Run, batch: &mut Batch<'_>) {
+        for slot in self.tables.iter_mut().flatten() {
+            let part = match &mut slot.rows {
+                TableRows::Keyed(rows) => rows.freeze(),
+                TableRows::Versioned(rows) => rows.freeze(),
+                TableRows::Sequence(rows) => rows.freeze(&slot.table, batch),
+            };
+            if let Some(part) = part {
+                run.push(Space::of(slot.table.placement), part);
+            }
+        }
+    }
+
+    /// The committed view has the rows that were frozen. Adds what is to be dropped to `dropped`: a million rows take a
+    /// while.
+    pub(crate) fn thaw(&mut self, dropped: &mut Vec<Box<dyn Any + Send>>) {
+        for slot in self.tables.iter_mut().flatten() {
+            dropped.extend(match &mut slot.rows {
+                TableRows::Keyed(rows) => rows.thaw(),
+                TableRows::Versioned(rows) => rows.thaw(),
+                TableRows::Sequence(rows) => rows.thaw(),
+            });
+        }
+    }
+
+    /// Bytes that wait in the newest layer, an estimate.
     pub(crate) fn bytes(&self) -> u64 {
         self.tables
             .iter()

@@ -39,6 +39,7 @@ impl Writer {
     /// The module is not declared, blocks wait for a commit, the store is damaged, or a write failed. Calling it again
     /// goes on where it stopped.
     pub fn rewind_module(&mut self, module: ModuleId, to: Option<Height>) -> Result<Rewound, StoreError> {
+        self.settle()?;
         self.require_idle()?;
         let slot = self.modules.get(&module).ok_or(StoreError::UnknownModule(module.0))?;
         if slot.schema.is_none() {
@@ -163,6 +164,7 @@ impl Writer {
     /// The block is not on the indexed chain or not the next one of the module, its tables have to be rewound first, or
     /// other blocks wait for a commit.
     pub fn replay_block(&mut self, module: ModuleId, id: BlockId) -> Result<(), StoreError> {
+        self.settle()?;
         self.inner.engine.check_writable()?;
         self.require_closed()?;
         if self.waiting.last().is_some_and(|block| block.replayed != Some(module)) {

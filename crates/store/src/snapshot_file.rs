@@ -4,7 +4,7 @@
 //! chain of block records, digests over all rows at the end. `docs/design/store.md` draws the format.
 
 mod export;
-mod frame;
+pub(crate) mod frame;
 mod import;
 
 use std::io;

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
 use bitcoin::BlockHash;
 use paraffin_primitives::{BlockId, Height};
 
 use crate::digest::{Digest, ModuleDigest, cumulative_digest};
 use crate::engine::{Batch, Space, View};
-use crate::overlay::{BlockEnd, ModuleOverlay};
+use crate::overlay::{BlockEnd, ModuleOverlay, ROW_OVERHEAD};
 use crate::record::{ModuleEntry, ModuleState, StoredBlock, decode_number, meta_key};
+use crate::run::Run;
 use crate::snapshot::{Published, stored_block};
 use crate::store::Inner;
 use crate::undo::{self, UndoWriter};
@@ -17,6 +19,9 @@ use crate::{BlockRecord, ModuleId, ModuleSchema, ModuleWriter, StoreError, key};
 
 /// Undo records of at most this many blocks are removed by one commit, beside twice the blocks that it adds.
 const PRUNED_BLOCKS_MIN: usize = 16;
+
+/// Bytes that a waiting block takes beside its rows and undo records: two modules, map entries.
+const WAITING_BLOCK_BYTES: u64 = 4 * ROW_OVERHEAD;
 
 /// The single writer: collects the rows of one or more whole blocks and commits them atomically.
 ///
@@ -41,6 +46,10 @@ pub struct Writer {
     overlays: HashMap<ModuleId, ModuleOverlay>,
     pub(crate) open: Option<OpenBlock>,
     pub(crate) waiting: Vec<WaitingBlock>,
+    /// Bytes of block records and undo records that wait.
+    waiting_bytes: u64,
+    /// The run that is being written.
+    under_way: Option<JoinHandle<Result<(), StoreError>>>,
 }
 
 /// A module as the writer sees it.
@@ -94,6 +103,8 @@ impl Writer {
             overlays: HashMap::new(),
             open: None,
             waiting: Vec::new(),
+            waiting_bytes: 0,
+            under_way: None,
         };
         writer.reload()?;
         Ok(writer)
@@ -101,11 +112,14 @@ impl Writer {
 
     /// Reads the committed state again and forgets everything else.
     pub(crate) fn reload(&mut self) -> Result<(), StoreError> {
+        // What is under way will be committed, so it counts.
+        self.settle()?;
         let published: Arc<Published> = Arc::clone(&self.inner.published.read());
         self.view = Arc::clone(&published.view);
         self.tip.clone_from(&published.tip);
         self.open = None;
         self.waiting.clear();
+        self.waiting_bytes = 0;
         self.overlays.clear();
         self.undo_from = match self.view.get(Space::Meta, &meta_key::UNDO_FROM)? {
             None => 0,
@@ -157,6 +171,10 @@ impl Writer {
     /// The block does not follow the tip, a block is begun already, a replay waits for its commit, a module has not seen
     /// all blocks, or an earlier write failed.
     pub fn begin_block(&mut self, id: BlockId, previous: BlockHash, time: u32) -> Result<(), StoreError> {
+        // The first to hear that a run failed, or that its rows need no memory any more.
+        if self.under_way.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.settle()?;
+        }
         self.inner.engine.check_writable()?;
         self.require_closed()?;
         if self.waiting.last().is_some_and(|block| block.replayed.is_some()) {
@@ -262,6 +280,8 @@ impl Writer {
         } else if self.tip.as_ref().is_some_and(|tip| tip.id.height == id.height) {
             self.tip = Some(record.clone());
         }
+        let undo_bytes: usize = undo_records.iter().map(|(_, record)| record.len()).sum();
+        self.waiting_bytes += undo_bytes as u64 + WAITING_BLOCK_BYTES;
         self.waiting.push(WaitingBlock { block, undo: undo_records, replayed });
         Ok(record)
     }
@@ -281,6 +301,10 @@ impl Writer {
         if let Some(last) = self.waiting.last() {
             return Ok(last.block.record.cumulative);
         }
+        // Of a run that is under way the view knows nothing yet.
+        if let Some(tip) = self.tip.as_ref().filter(|tip| tip.id.height.checked_add(1) == Some(height)) {
+            return Ok(tip.cumulative);
+        }
         let below = stored_block(&self.view, height - 1)?
             .ok_or_else(|| StoreError::Corrupt(format!("the record of block {} is missing", height - 1)))?;
         Ok(below.record.cumulative)
@@ -295,16 +319,20 @@ impl Writer {
         }
     }
 
-    /// Bytes waiting in memory, an estimate. Commit when it passes [`crate::MemorySplit::pending`].
+    /// Bytes waiting in memory for the next commit, an estimate; a run that is under way is not among them. Commit when it
+    /// passes [`crate::MemorySplit::pending`], or [`crate::MemorySplit::run`] for a sorted run.
     pub fn pending_bytes(&self) -> u64 {
-        let rows: u64 = self.overlays.values().map(ModuleOverlay::bytes).sum();
-        let undo: usize = self.waiting.iter().flat_map(|block| &block.undo).map(|(_, record)| record.len()).sum();
-        rows + undo as u64
+        self.overlays.values().map(ModuleOverlay::bytes).sum::<u64>() + self.waiting_bytes
     }
 
     /// Number of blocks that are ended and wait for a commit.
     pub fn pending_blocks(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Whether the next block lies so deep below the tip told by [`Self::expect_tip`] that it will never be undone.
+    pub fn is_importing(&self) -> bool {
+        !self.is_undo_wanted(self.tip.as_ref().map_or(0, |tip| tip.id.height.saturating_add(1)))
     }
 
     /// Commits all ended blocks in one atomic write; with `sync` also durable against power loss when it returns.
@@ -315,6 +343,7 @@ impl Writer {
     /// opened again before the next write.
     pub fn commit(&mut self, sync: bool) -> Result<(), StoreError> {
         self.require_closed()?;
+        self.settle()?;
         let inner = Arc::clone(&self.inner);
         let mut batch = inner.engine.batch();
         if self.waiting.is_empty() {
@@ -325,17 +354,90 @@ impl Writer {
         for overlay in self.overlays.values_mut() {
             overlay.drain_into(&mut batch);
         }
+        self.drain_records(&mut batch);
+        inner.engine.commit(batch, sync)?;
+        self.view = Arc::clone(&inner.publish()?.view);
+        Ok(())
+    }
+
+    /// Commits all ended blocks as one sorted run, which costs less than [`Self::commit`] when there are many rows. It is
+    /// written by another thread while blocks are begun and ended here; snapshots see it after [`Self::settle`], which
+    /// every other commit, undo or replay does first. There is one run under way at a time: a second call waits for the
+    /// first run. A run is durable against power loss once it is settled.
+    ///
+    /// # Errors
+    /// A block is begun and not ended, a run before failed, or the system gives no thread. A failure of this run is told by
+    /// the next call: what of it was not yet decided is not in the store, and the store has to be opened again.
+    pub fn commit_sorted(&mut self) -> Result<(), StoreError> {
+        self.require_closed()?;
+        self.settle()?;
+        if self.waiting.iter().any(|block| block.replayed.is_some()) {
+            // The next replay reads the record of this one.
+            return self.commit(true);
+        }
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.inner.engine.check_writable()?;
+        let inner = Arc::clone(&self.inner);
+        let mut batch = inner.engine.run_batch();
+        self.add_pruning(&mut batch)?;
+        let mut run = Run::default();
+        let mut overlays: Vec<_> = self.overlays.iter_mut().collect();
+        overlays.sort_unstable_by_key(|(module, _)| **module);
+        for (_, overlay) in overlays {
+            overlay.freeze_into(&mut run, &mut batch);
+        }
+        self.drain_records(&mut batch);
+        batch.move_into(&mut run);
+        let engine = Arc::clone(&inner.engine);
+        let thread = thread::Builder::new()
+            .name("sorted-run".to_owned())
+            .spawn(move || engine.commit_run(run))
+            .map_err(|error| StoreError::io("starting the thread that writes a sorted run", error))
+            // Its rows have left the overlay.
+            .inspect_err(|error| inner.engine.fail(error))?;
+        self.under_way = Some(thread);
+        Ok(())
+    }
+
+    /// Waits for the sorted run that is under way, if there is one, and makes it visible to snapshots.
+    ///
+    /// # Errors
+    /// The run failed; the store has to be opened again.
+    pub fn settle(&mut self) -> Result<(), StoreError> {
+        let Some(thread) = self.under_way.take() else { return Ok(()) };
+        thread.join().unwrap_or_else(|_| {
+            let error = StoreError::io("writing a sorted run", std::io::Error::other("its thread ended unexpectedly"));
+            self.inner.engine.fail(&error);
+            Err(error)
+        })?;
+        self.view = Arc::clone(&self.inner.publish()?.view);
+        let mut dropped = Vec::new();
+        for overlay in self.overlays.values_mut() {
+            overlay.thaw(&mut dropped);
+        }
+        if !dropped.is_empty() {
+            // Without a thread they are dropped here.
+            let _ = thread::Builder::new().name("sorted-run".to_owned()).spawn(move || drop(dropped));
+        }
+        Ok(())
+    }
+
+    /// Moves the records of the waiting blocks into a batch.
+    fn drain_records(&mut self, batch: &mut Batch<'_>) {
         let mut touched = Vec::new();
         for block in self.waiting.drain(..) {
             let height = block.block.record.id.height;
             batch.insert(Space::Meta, meta_key::block(height), block.block.encode());
             for (module, record) in &block.undo {
-                undo::insert_record(&mut batch, *module, height, record);
+                undo::insert_record(batch, *module, height, record);
                 if !touched.contains(module) {
                     touched.push(*module);
                 }
             }
         }
+        self.waiting_bytes = 0;
         for module in touched {
             if let Some(slot) = self.modules.get(&module) {
                 batch.insert(Space::Meta, meta_key::module(module), slot.state.encode());
@@ -345,9 +447,6 @@ impl Writer {
             batch.insert(Space::Meta, meta_key::TIP, tip.id.height.to_be_bytes());
         }
         batch.insert(Space::Meta, meta_key::UNDO_FROM, self.undo_from.to_be_bytes());
-        inner.engine.commit(batch, sync)?;
-        self.view = Arc::clone(&inner.publish()?.view);
-        Ok(())
     }
 
     /// Adds the removal of undo records that are too old, a bounded number of them.
@@ -401,6 +500,7 @@ impl Writer {
     /// # Errors
     /// The store is empty, undo does not reach the block, blocks wait for a commit, or the write failed.
     pub fn undo_block(&mut self) -> Result<BlockRecord, StoreError> {
+        self.settle()?;
         self.require_idle()?;
         self.check_undo(1)?;
         let tip = self.tip.clone().ok_or(StoreError::NothingToUndo)?;
@@ -453,6 +553,8 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
+        // A failure has been logged, and the next writer is told.
+        let _ = self.settle();
         self.inner.release_writer();
     }
 }

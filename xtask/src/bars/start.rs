@@ -21,9 +21,9 @@ pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
     let _node = Node::start(&bench.bitcoind, &bench.place, &bench.chain)?;
     let data = bench.place.join("index");
     if import::Parts::of(&data).is_err() {
-        import::fresh_import(bench, &data)?;
+        import::fresh_import(bench, &data, import::Commits::SortedRuns)?;
     }
-    let config = import::config_file(bench, &data)?;
+    let config = import::config_file(bench, &data, import::Commits::SortedRuns)?;
     let serve = worst(|| {
         let mut command = Command::new(&bench.paraffin);
         command.args(["serve", "--config"]).arg(&config);

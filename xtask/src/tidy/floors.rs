@@ -21,6 +21,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("amm", 3),
     ("lua", 3),
     ("verify", 3),
+    ("wallet", 3),
     ("indexer", 4),
     ("gateway", 5),
     ("console", 5),

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use paraffin_devnet::Devnet;
+use paraffin_devnet::{Devnet, market};
 use paraffin_primitives::BlockId;
 use serde::{Deserialize, Serialize};
 
@@ -161,10 +161,18 @@ impl Manifest {
                     wif: account.wif,
                 })
                 .collect(),
-            alkanes: DevAlkanes::default(),
+            alkanes: DevAlkanes {
+                diesel: Some(market::DIESEL.to_string()),
+                frbtc: Some(market::WRAPPED_BITCOIN.to_string()),
+                factory: devnet.market().factory.map(|id| id.to_string()),
+                pools: devnet.market().pools.iter().map(ToString::to_string).collect(),
+                tokens: devnet.market().tokens.iter().map(ToString::to_string).collect(),
+                ..DevAlkanes::default()
+            },
             samples: DevSamples {
                 txid: devnet.sample_txid().map(|txid| txid.to_string()),
                 block_hash: Some(tip.hash.to_string()),
+                unwrap_txid: devnet.market().unwrap.map(|txid| txid.to_string()),
                 ..DevSamples::default()
             },
         }

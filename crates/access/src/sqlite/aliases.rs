@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -94,7 +96,7 @@ pub(super) async fn remove(
     Ok(found)
 }
 
-pub(super) async fn look_up(inner: &Inner, name: &str) -> Result<Option<AliasRecord>, AccessError> {
+pub(super) async fn look_up(inner: &Inner, name: &str) -> Result<Option<Arc<AliasRecord>>, AccessError> {
     if !is_alias_name(name) {
         return Ok(None);
     }
@@ -103,9 +105,9 @@ pub(super) async fn look_up(inner: &Inner, name: &str) -> Result<Option<AliasRec
         Err(generation) => generation,
     };
     let mut connection = inner.pool.acquire().await?;
-    let found = by_name(&mut connection, name).await?;
+    let found = by_name(&mut connection, name).await?.map(Arc::new);
     if let Some(found) = &found {
-        inner.known.aliases.insert(name.to_owned(), found.clone(), generation);
+        inner.known.aliases.insert(name.to_owned(), Arc::clone(found), generation);
     }
     Ok(found)
 }

@@ -146,6 +146,11 @@ impl Inner {
     async fn ensure(&self) -> Result<(), AccessError> {
         self.lease.ensure(&self.known).await
     }
+
+    /// Answers from memory, while the lease lasts.
+    fn recall<T>(&self, look: impl FnOnce(&Known) -> Option<T>) -> Option<T> {
+        if self.lease.is_held() { look(&self.known) } else { None }
+    }
 }
 
 /// The time of this machine, for housekeeping alone; whatever decides about a request is told the time.
@@ -265,25 +270,38 @@ impl KeyStore for SqliteKeyStore {
         Box::pin(origins::remove(&self.0, id, actor, now))
     }
 
-    fn authenticate<'a>(&'a self, key: &'a ApiKey, now: UnixMillis) -> AccessFuture<'a, Option<KeyRecord>> {
+    fn authenticate<'a>(&'a self, key: &'a ApiKey, now: UnixMillis) -> AccessFuture<'a, Option<Arc<KeyRecord>>> {
         Box::pin(async move {
             self.0.ensure().await?;
             keys::authenticate(&self.0, key, now).await
         })
     }
 
-    fn find_alias<'a>(&'a self, name: &'a str) -> AccessFuture<'a, Option<AliasRecord>> {
+    fn find_alias<'a>(&'a self, name: &'a str) -> AccessFuture<'a, Option<Arc<AliasRecord>>> {
         Box::pin(async move {
             self.0.ensure().await?;
             aliases::look_up(&self.0, name).await
         })
     }
 
-    fn find_origin<'a>(&'a self, origin: &'a str) -> AccessFuture<'a, Option<OriginRecord>> {
+    fn find_origin<'a>(&'a self, origin: &'a str) -> AccessFuture<'a, Option<Arc<OriginRecord>>> {
         Box::pin(async move {
             self.0.ensure().await?;
             origins::look_up(&self.0, origin).await
         })
+    }
+
+    fn recall_key(&self, key: &ApiKey, now: UnixMillis) -> Option<Arc<KeyRecord>> {
+        let found = self.0.recall(|known| known.keys.get(&key.digest()).ok())?;
+        found.is_active(now).then_some(found)
+    }
+
+    fn recall_alias(&self, name: &str) -> Option<Arc<AliasRecord>> {
+        self.0.recall(|known| known.aliases.get(name).ok())
+    }
+
+    fn recall_origin(&self, origin: &str) -> Option<Arc<OriginRecord>> {
+        self.0.recall(|known| known.origins.get(origin).ok())
     }
 
     fn record_use(&self, used: Used, now: UnixMillis) {
@@ -344,5 +362,9 @@ impl Windows for SqliteKeyStore {
 
     fn reserve(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) -> AccessFuture<'_, Reservation> {
         Box::pin(std::future::ready(Ok(self.0.throttle.reserve(client, settings, now))))
+    }
+
+    fn give_back(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) {
+        self.0.throttle.give_back(client, settings, now);
     }
 }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -133,7 +135,7 @@ pub(super) async fn remove(
     Ok(found)
 }
 
-pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<OriginRecord>, AccessError> {
+pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<OriginRecord>>, AccessError> {
     let generation = match inner.known.origins.get(origin) {
         Ok(found) => return Ok(Some(found)),
         Err(generation) => generation,
@@ -146,7 +148,8 @@ pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Origin
     for pattern in patterns {
         let registered = by_pattern(&mut connection, &pattern).await?;
         if let Some(found) = registered.into_iter().find(|record| record.verified_at.is_some()) {
-            inner.known.origins.insert(origin.to_owned(), found.clone(), generation);
+            let found = Arc::new(found);
+            inner.known.origins.insert(origin.to_owned(), Arc::clone(&found), generation);
             return Ok(Some(found));
         }
     }

@@ -46,7 +46,7 @@ pub fn append_envelope(mut builder: Builder, payload: &[u8]) -> Builder {
 }
 
 /// The item that would be the leaf script, if the witness were that of a tapscript spend (protocol B8).
-fn leaf_script(witness: &Witness) -> Option<&Script> {
+pub(crate) fn leaf_script(witness: &Witness) -> Option<&Script> {
     let has_annex =
         witness.len() >= 2 && witness.last().is_some_and(|last| last.first() == Some(&TAPROOT_ANNEX_PREFIX));
     let from_end = if has_annex { 3 } else { 2 };

@@ -1,5 +1,11 @@
-use bitcoin::OutPoint;
+use bitcoin::hashes::Hash;
+use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::AlkaneId;
+
+use super::StateError;
+
+/// Length of an outpoint in its consensus encoding.
+pub(crate) const OUTPOINT_LEN: usize = 36;
 
 /// One value of the protocol's state. The names in quotes are those of the reference (protocol B15).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,13 +34,14 @@ pub enum StateKey {
     },
     /// `/alkanes_id_to_outpoint/<id>`: the shadow outpoint of the message that created the contract, 36 bytes.
     Deployment(AlkaneId),
-    /// `/runes/proto/1/byoutpoint/<outpoint>`: the alkanes of an output (protocol B16).
+    /// `/runes/proto/1/byoutpoint/<outpoint>`: the alkanes of an output, a [`SavedSheet`](crate::SavedSheet) (protocol B16).
     Sheet(OutPoint),
     /// `/runes/proto/1/runtime/balance`: u128 of one id of the runtime sheet (protocol B6).
     Runtime(AlkaneId),
-    /// `/runes/proto/1/initialized/<id>`: the height at which an id was first seen in an output, u64.
+    /// `/runes/proto/1/initialized/<id>`: where an id was first seen in a sheet: height u64, then its place among the ids
+    /// first seen in that block, u32.
     FirstSeen(AlkaneId),
-    /// `/runes/byoutpoint/<outpoint>`: the base runes of an output (protocol B20).
+    /// `/runes/byoutpoint/<outpoint>`: the base runes of an output, a [`SavedSheet`](crate::SavedSheet) (protocol B20).
     BaseSheet(OutPoint),
     /// `/etching/byruneid/<id>`: an etching of a base rune; the value holds all its terms (protocol B20).
     Etching(AlkaneId),
@@ -42,4 +49,23 @@ pub enum StateKey {
     EtchedName(u128),
     /// `/runes/mints-remaining/<name>`: u128 by rune id.
     MintsRemaining(AlkaneId),
+    /// Outputs named by payments of 32:0 that nothing has spent yet, 36 bytes each, sorted (protocol B19).
+    PendingPayments,
+}
+
+/// An outpoint in its consensus encoding: the txid in wire order, the number of the output, the lowest byte first.
+pub(crate) fn encode_outpoint(outpoint: &OutPoint) -> [u8; OUTPOINT_LEN] {
+    let mut bytes = [0; OUTPOINT_LEN];
+    bytes[..32].copy_from_slice(outpoint.txid.as_byte_array());
+    bytes[32..].copy_from_slice(&outpoint.vout.to_le_bytes());
+    bytes
+}
+
+/// Reads what [`encode_outpoint`] wrote.
+pub(crate) fn decode_outpoint(bytes: &[u8]) -> Result<OutPoint, StateError> {
+    let bytes = <&[u8; OUTPOINT_LEN]>::try_from(bytes)
+        .map_err(|_| StateError::Damaged(format!("an outpoint has {} bytes", bytes.len())))?;
+    let (txid, vout) = bytes.split_at(32);
+    let txid = Txid::from_byte_array(txid.try_into().expect("36 bytes were split at 32"));
+    Ok(OutPoint { txid, vout: u32::from_le_bytes(vout.try_into().expect("4 of 36 bytes are left")) })
 }

@@ -30,15 +30,33 @@ impl<'r> Overlay<'r> {
                 return Ok(Some(value.clone()));
             }
         }
-        if let Some(value) = self.base.get(key) {
-            return Ok(Some(value.clone()));
+        self.get_direct(key)
+    }
+
+    /// The value of `key` below all checkpoints: what a direct read of the reference sees (protocol B14).
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn get_direct(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
+        match self.base.get(key) {
+            Some(value) => Ok(Some(value.clone())),
+            None => self.read(key),
         }
+    }
+
+    /// The value of `key` in the block before.
+    fn read(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
         if let Some(value) = self.read.borrow().get(key) {
             return Ok(value.clone());
         }
         let value = self.reader.get(key)?;
         self.read.borrow_mut().insert(key.clone(), value.clone());
         Ok(value)
+    }
+
+    /// The state of the block before.
+    pub fn reader(&self) -> &'r dyn StateReader {
+        self.reader
     }
 
     /// Sets `key` in the newest layer.
@@ -59,7 +77,12 @@ impl<'r> Overlay<'r> {
     /// Merges the newest layer into the one below.
     pub fn commit(&mut self) {
         if let Some(layer) = self.layers.pop() {
-            self.layers.last_mut().unwrap_or(&mut self.base).extend(layer);
+            let below = self.layers.last_mut().unwrap_or(&mut self.base);
+            if below.is_empty() {
+                *below = layer;
+            } else {
+                below.extend(layer);
+            }
         }
     }
 
@@ -68,15 +91,33 @@ impl<'r> Overlay<'r> {
         self.layers.pop();
     }
 
+    /// Drops the newest layers until `depth` are left.
+    pub fn rollback_to(&mut self, depth: usize) {
+        self.layers.truncate(depth);
+    }
+
     /// Open layers.
     pub fn depth(&self) -> usize {
         self.layers.len()
     }
 
-    /// Everything changed, sorted by key. Open layers are dropped.
-    pub fn into_writes(self) -> Vec<(StateKey, Vec<u8>)> {
-        let mut writes: Vec<_> = self.base.into_iter().collect();
+    /// Everything that differs from the block before, sorted by key. Open layers are dropped; a value that is written again
+    /// as it was is no change, so that engines which write more often than they must still agree.
+    ///
+    /// # Errors
+    /// Reading failed.
+    pub fn into_writes(mut self) -> Result<Vec<(StateKey, Vec<u8>)>, StateError> {
+        let mut writes = Vec::with_capacity(self.base.len());
+        for (key, value) in std::mem::take(&mut self.base) {
+            // What the reference never set reads as empty there, and so does what it set to nothing.
+            if self.read(&key)?.as_ref() != Some(&value) {
+                writes.push((key, value));
+            }
+        }
         writes.sort_unstable();
-        writes
+        Ok(writes)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,8 @@
-use std::collections::HashMap;
-
 use bitcoin::{Amount, OutPoint, TxOut, Txid};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{ModuleError, ModuleWriter};
 
-use super::recent::RecentNumbers;
+use super::recent::{RecentNumbers, TxidHashing, TxidMap};
 use crate::activity::{PageCursor, candidate_numbers};
 use crate::error::ReadError;
 use crate::outputs::visit_outputs;
@@ -57,7 +55,8 @@ impl<'a> SpentOutputs<'a> {
         let mut inputs: Vec<SpentOutput> = Vec::with_capacity(input_count);
         let mut starts = Vec::with_capacity(transactions.len() + 1);
         let mut to_read = Vec::new();
-        let mut in_block: HashMap<Txid, usize> = HashMap::with_capacity(transactions.len());
+        let mut in_block: TxidMap<usize> =
+            TxidMap::with_capacity_and_hasher(transactions.len(), TxidHashing::default());
         for (index, transaction) in transactions.iter().enumerate() {
             starts.push(inputs.len());
             for (vin, input) in transaction.input.iter().enumerate().take_while(|_| index > 0) {

@@ -1,17 +1,56 @@
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 use bitcoin::{BlockHash, Txid};
 
 /// Transactions per generation; two generations are held, about 10 MiB in all.
 const GENERATION: usize = 100_000;
 
+/// A map by txid.
+pub(super) type TxidMap<T> = HashMap<Txid, T, TxidHashing>;
+
+/// Hashes txids, which are hashes already: eight of their bytes and a secret are enough, and nobody can make many txids that
+/// agree in eight bytes.
+#[derive(Debug, Clone)]
+pub(super) struct TxidHashing(u64);
+
+impl Default for TxidHashing {
+    fn default() -> Self {
+        Self(RandomState::new().hash_one(0_u64))
+    }
+}
+
+impl BuildHasher for TxidHashing {
+    type Hasher = TxidHasher;
+
+    fn build_hasher(&self) -> TxidHasher {
+        TxidHasher(self.0)
+    }
+}
+
+pub(super) struct TxidHasher(u64);
+
+impl Hasher for TxidHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        let head = bytes.first_chunk::<8>().map_or(0, |head| u64::from_le_bytes(*head));
+        let product = u128::from(self.0 ^ head) * 0x9e37_79b9_7f4a_7c15_u128;
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+
+    fn write_usize(&mut self, _length: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// Numbers of the newest transactions, for most inputs spend young outputs. Bounded, and valid only while blocks follow
 /// one another: the module is not told of undone blocks, it sees that the next one has another predecessor.
 #[derive(Debug, Default)]
 pub(super) struct RecentNumbers {
     tip: Option<BlockHash>,
-    young: HashMap<Txid, u32>,
-    old: HashMap<Txid, u32>,
+    young: TxidMap<u32>,
+    old: TxidMap<u32>,
 }
 
 impl RecentNumbers {

@@ -333,7 +333,7 @@ fn rpc(call: &Value, state: &State) -> (u16, Value) {
             let mut transactions = state.chain.blocks.iter().flat_map(|block| &block.txdata);
             transactions
                 .find(|transaction| json!(transaction.compute_txid()) == call["params"][0])
-                .map(|transaction| json!(serialize_hex(transaction)))
+                .map(|transaction| json!({ "hex": serialize_hex(transaction), "blockhash": "00".repeat(32), "confirmations": 1 }))
                 .ok_or((-5, "No such mempool or blockchain transaction.".to_owned()))
         }
         _ => Err((-32601, "Method not found".to_owned())),

@@ -5,6 +5,7 @@
 mod consensus;
 mod core;
 mod hostile;
+mod market;
 mod mempool;
 mod p2p;
 mod reorg;

@@ -1,10 +1,9 @@
-use std::any::Any;
-use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::task::Poll;
+use std::time::Duration;
 
 use hyper::StatusCode;
 use parking_lot::Mutex;
@@ -13,10 +12,11 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
-use super::envelope::{Body, Flavour, read_body, read_request, write_answer};
+use super::envelope::{BadRequest, Body, Flavour, Request, read_body, read_request, write_answer};
 use super::params::Params;
+use crate::deadline::within;
 use crate::errors::{RpcError, rpc_code};
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::RequestContext;
 use crate::surfaces::{RpcResult, RpcSurface};
 
 /// The answer to a whole body; without a text there was nothing to answer (204).
@@ -26,15 +26,16 @@ pub(crate) struct Answer {
 }
 
 /// Runs a body: one request or a batch (`decisions` 1.4).
-pub(crate) async fn answer(surface: Arc<dyn RpcSurface>, context: Arc<RequestContext>, body: &[u8]) -> Answer {
+pub(crate) async fn answer(surface: &Arc<dyn RpcSurface>, context: &Arc<RequestContext>, body: &[u8]) -> Answer {
     let limits = context.limits();
     let flavour = surface.flavour();
     match read_body(body, limits.json_depth_max, limits.batch_entries_max) {
         Err(error) => Answer { status: StatusCode::OK, body: Some(write_one(flavour, None, &Err(error))) },
-        Ok(Body::Single(raw)) => single(surface.as_ref(), &context, raw).await,
+        Ok(Body::Single(request)) => single(surface.as_ref(), context, request).await,
         Ok(Body::Batch(entries)) => {
             let entries: Vec<Box<RawValue>> = entries.into_iter().map(ToOwned::to_owned).collect();
-            let body = batch(surface, &context, entries).await;
+            // Boxed, so that the many single requests need not make room for it.
+            let body = Box::pin(batch(Arc::clone(surface), context, entries)).await;
             let status = if body.is_some() { StatusCode::OK } else { StatusCode::NO_CONTENT };
             Answer { status, body }
         }
@@ -47,21 +48,20 @@ fn write_one(flavour: Flavour, id: Option<&RawValue>, outcome: &RpcResult) -> St
     out
 }
 
-/// One entry of a body, run. `None`: a notification, to which there is no answer.
-async fn run(
+/// One request, run. `None`: a notification, to which there is no answer.
+async fn run<'a>(
     surface: &dyn RpcSurface,
     context: &RequestContext,
-    raw: &RawValue,
-    deadline: Instant,
-) -> Option<(Option<Box<RawValue>>, RpcResult)> {
-    let request = match read_request(raw) {
+    request: Result<Request<'a>, BadRequest<'a>>,
+    time: Duration,
+) -> Option<(Option<&'a RawValue>, RpcResult)> {
+    let request = match request {
         Ok(request) => request,
-        Err(bad) => return Some((bad.id.map(ToOwned::to_owned), Err(bad.error))),
+        Err(bad) => return Some((bad.id, Err(bad.error))),
     };
-    let family = surface.family(&request.method);
     let outcome = match Params::parse(request.params) {
         Err(error) => Err(error),
-        Ok(params) => call(surface, context, &request.method, params, deadline).await,
+        Ok(params) => call(surface, context, &request.method, params, time).await,
     };
     let outcome = outcome.and_then(|result| {
         if result.get().len() > context.limits().response_bytes_max {
@@ -69,8 +69,8 @@ async fn run(
         }
         Ok(result)
     });
-    context.metrics().call(family, outcome.as_ref().err().map(|error| error.code));
-    request.id.map(|id| (Some(id.to_owned()), outcome))
+    context.metrics().call(surface.family(&request.method), outcome.as_ref().err().map(|error| error.code));
+    request.id.map(|id| (Some(id), outcome))
 }
 
 async fn call(
@@ -78,12 +78,13 @@ async fn call(
     context: &RequestContext,
     method: &str,
     params: Params,
-    deadline: Instant,
+    time: Duration,
 ) -> RpcResult {
-    let guarded = CatchPanic::new(Box::pin(async move { surface.call(context, method, params).await }));
-    match tokio::time::timeout_at(deadline, guarded).await {
+    let called = pin!(async move { surface.call(context, method, params).await });
+    let guarded = pin!(catch_panic(called));
+    match within(time, guarded).await {
         Err(_) => Err(RpcError::timeout()),
-        Ok(Err(_)) => {
+        Ok(Err(Panicked)) => {
             context.metrics().panic();
             Err(RpcError::panicked())
         }
@@ -91,14 +92,17 @@ async fn call(
     }
 }
 
-async fn single(surface: &dyn RpcSurface, context: &RequestContext, raw: &RawValue) -> Answer {
-    let deadline = Instant::now() + context.limits().handler_timeout();
-    let Some((id, outcome)) = run(surface, context, raw, deadline).await else {
+async fn single(
+    surface: &dyn RpcSurface,
+    context: &RequestContext,
+    request: Result<Request<'_>, BadRequest<'_>>,
+) -> Answer {
+    let Some((id, outcome)) = run(surface, context, request, context.limits().handler_timeout()).await else {
         return Answer { status: StatusCode::NO_CONTENT, body: None };
     };
     let timed_out = matches!(&outcome, Err(error) if error.code == rpc_code::INTERNAL && error.message == "timeout");
     let status = if timed_out { StatusCode::GATEWAY_TIMEOUT } else { StatusCode::OK };
-    Answer { status, body: Some(write_one(surface.flavour(), id.as_deref(), &outcome)) }
+    Answer { status, body: Some(write_one(surface.flavour(), id, &outcome)) }
 }
 
 /// Runs the entries, a few at a time, and writes the answers in the order of the entries.
@@ -121,8 +125,9 @@ async fn batch(
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(raw) = entries.get(index) else { return };
-                if let Some((id, outcome)) = run(surface.as_ref(), &context, raw, deadline).await {
-                    answers.lock()[index] = Some(write_one(flavour, id.as_deref(), &outcome));
+                let left = deadline.saturating_duration_since(Instant::now());
+                if let Some((id, outcome)) = run(surface.as_ref(), &context, read_request(raw), left).await {
+                    answers.lock()[index] = Some(write_one(flavour, id, &outcome));
                 }
             }
         };
@@ -153,24 +158,20 @@ fn join(answers: Vec<Option<String>>, entries: &[Box<RawValue>], flavour: Flavou
     Some(out)
 }
 
+/// A future panicked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Panicked;
+
 /// Turns a panic of a future into its output, so that one broken call takes nothing else with it.
-pub(crate) struct CatchPanic<'a, T>(BoxFuture<'a, T>);
-
-impl<'a, T> CatchPanic<'a, T> {
-    pub(crate) fn new(future: BoxFuture<'a, T>) -> Self {
-        Self(future)
-    }
-}
-
-impl<T> Future for CatchPanic<'_, T> {
-    type Output = Result<T, Box<dyn Any + Send>>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // The future is dropped after a panic and never polled again, so nothing sees a broken state.
-        match std::panic::catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
+pub(crate) async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
+    let mut future = pin!(future);
+    std::future::poll_fn(move |context| {
+        // After a panic the future is dropped and never polled again, so nothing sees a broken state.
+        match std::panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-            Err(panic) => Poll::Ready(Err(panic)),
+            Err(_) => Poll::Ready(Err(Panicked)),
         }
-    }
+    })
+    .await
 }

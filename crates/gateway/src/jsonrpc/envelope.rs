@@ -41,6 +41,17 @@ struct Members<'a> {
     id: Option<&'a RawValue>,
 }
 
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Member {
+    Jsonrpc,
+    Method,
+    Params,
+    Id,
+    #[serde(other)]
+    Other,
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct MembersVisitor;
@@ -54,13 +65,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Members::default();
-                while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-                    match name.as_ref() {
-                        "jsonrpc" => members.jsonrpc = Some(map.next_value()?),
-                        "method" => members.method = Some(map.next_value()?),
-                        "params" => members.params = Some(map.next_value()?),
-                        "id" => members.id = Some(map.next_value()?),
-                        _ => {
+                while let Some(name) = map.next_key()? {
+                    match name {
+                        Member::Jsonrpc => members.jsonrpc = Some(map.next_value()?),
+                        Member::Method => members.method = Some(map.next_value()?),
+                        Member::Params => members.params = Some(map.next_value()?),
+                        Member::Id => members.id = Some(map.next_value()?),
+                        Member::Other => {
                             map.next_value::<IgnoredAny>()?;
                         }
                     }
@@ -82,6 +93,10 @@ pub(super) fn read_request(raw: &RawValue) -> Result<Request<'_>, BadRequest<'_>
         id: None,
         error: RpcError::invalid_request("a member of the request cannot be read"),
     })?;
+    check(&members)
+}
+
+fn check<'a>(members: &Members<'a>) -> Result<Request<'a>, BadRequest<'a>> {
     if members.id.is_some_and(|id| !matches!(id.get().as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9' | b'n'))) {
         return Err(BadRequest { id: None, error: RpcError::invalid_request("id must be a string, a number or null") });
     }
@@ -90,8 +105,12 @@ pub(super) fn read_request(raw: &RawValue) -> Result<Request<'_>, BadRequest<'_>
         return Err(bad("jsonrpc must be \"2.0\""));
     }
     let Some(method) = members.method else { return Err(bad("method is missing")) };
-    let method = serde_json::from_str::<MethodName<'_>>(method.get()).map_err(|_| bad("method must be a string"))?;
-    Ok(Request { id: members.id, method: method.0, params: members.params })
+    let plain = method.get().strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let method = match plain.filter(|text| !text.contains('\\')) {
+        Some(plain) => Cow::Borrowed(plain),
+        None => serde_json::from_str::<MethodName<'_>>(method.get()).map_err(|_| bad("method must be a string"))?.0,
+    };
+    Ok(Request { id: members.id, method, params: members.params })
 }
 
 #[derive(Deserialize)]
@@ -99,7 +118,7 @@ struct MethodName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A body: one request or several.
 pub(super) enum Body<'a> {
-    Single(&'a RawValue),
+    Single(Result<Request<'a>, BadRequest<'a>>),
     Batch(Vec<&'a RawValue>),
 }
 
@@ -110,9 +129,13 @@ pub(super) fn read_body(body: &[u8], depth_max: usize, entries_max: usize) -> Re
     }
     let parse_error = || RpcError::new(crate::errors::rpc_code::PARSE_ERROR, "Parse error");
     let text = std::str::from_utf8(body).map_err(|_| parse_error())?;
+    // Nearly every body is one object whose members can be read: then it is read once.
+    if let Ok(members) = serde_json::from_str(text) {
+        return Ok(Body::Single(check(&members)));
+    }
     let whole: &RawValue = serde_json::from_str(text).map_err(|_| parse_error())?;
     if !whole.get().starts_with('[') {
-        return Ok(Body::Single(whole));
+        return Ok(Body::Single(read_request(whole)));
     }
     let entries: Vec<&RawValue> = serde_json::from_str(whole.get()).map_err(|_| parse_error())?;
     if entries.is_empty() {
@@ -124,6 +147,9 @@ pub(super) fn read_body(body: &[u8], depth_max: usize, entries_max: usize) -> Re
     Ok(Body::Batch(entries))
 }
 
+/// What stands around result and id.
+const ENVELOPE_BYTES: usize = r#"{"jsonrpc":"2.0","result":,"error":null,"id":}"#.len();
+
 /// Writes one answer.
 pub(super) fn write_answer(
     out: &mut String,
@@ -131,6 +157,8 @@ pub(super) fn write_answer(
     id: Option<&RawValue>,
     outcome: &Result<Box<RawValue>, RpcError>,
 ) {
+    let id = id.map_or("null", RawValue::get);
+    out.reserve_exact(outcome.as_ref().map_or(128, |result| result.get().len()) + id.len() + ENVELOPE_BYTES);
     out.push_str(r#"{"jsonrpc":"2.0","#);
     match (outcome, flavour) {
         (Ok(result), Flavour::Standard) => push(out, &[r#""result":"#, result.get()]),
@@ -138,7 +166,7 @@ pub(super) fn write_answer(
         (Err(error), Flavour::Standard) => push(out, &[r#""error":"#, &write_error(error)]),
         (Err(error), Flavour::Bitcoind) => push(out, &[r#""result":null,"error":"#, &write_error(error)]),
     }
-    push(out, &[r#","id":"#, id.map_or("null", RawValue::get), "}"]);
+    push(out, &[r#","id":"#, id, "}"]);
 }
 
 fn push(out: &mut String, parts: &[&str]) {
@@ -279,6 +307,35 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_body_of_one_request_is_understood_like_an_entry_of_a_batch() {
+        for text in [
+            r#" {"id":1,"method":"m","params":[1]} "#,
+            r#"{"method":"a\u0062\"","id":null}"#,
+            r#"{"method":"\ud800","id":1}"#,
+            r#"{"\ud800":1,"method":"m","id":1}"#,
+            r#"{"m\u0065thod":"escaped name","id":1,"x":{"y":[1,"\ud800"]}}"#,
+            r#"{"method":5,"id":"x"}"#,
+            r#"{"id":[],"method":"m"}"#,
+            "{}",
+            "5",
+            "null",
+            "\"m\"",
+        ] {
+            let Ok(Body::Single(read)) = read_body(text.as_bytes(), 64, 1000) else { panic!("{text}") };
+            let read = match read {
+                Ok(request) => Ok((request.id.map(RawValue::get), request.method.into_owned())),
+                Err(bad) => Err((bad.id.map(RawValue::get), bad.error)),
+            };
+            let raw: &RawValue = serde_json::from_str(text).unwrap();
+            let entry = match read_request(raw) {
+                Ok(request) => Ok((request.id.map(RawValue::get), request.method.into_owned())),
+                Err(bad) => Err((bad.id.map(RawValue::get), bad.error)),
+            };
+            assert_eq!(read, entry, "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn arbitrary_bodies_never_panic(bytes: Vec<u8>) {
@@ -292,7 +349,7 @@ mod tests {
         #[test]
         fn any_json_value_is_read_or_refused(text in r#"[\[\]{}":,a1\\u0de ]{0,40}"#) {
             match read_body(text.as_bytes(), 8, 10) {
-                Ok(Body::Single(raw)) => { let _ = read_request(raw); }
+                Ok(Body::Single(_)) => {}
                 Ok(Body::Batch(entries)) => for entry in entries { let _ = read_request(entry); },
                 Err(error) => prop_assert!(error.code == -32700 || error.code == -32600),
             }

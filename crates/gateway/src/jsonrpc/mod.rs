@@ -5,7 +5,7 @@ mod envelope;
 mod params;
 mod scan;
 
-pub(crate) use batch::{CatchPanic, answer};
+pub(crate) use batch::{Panicked, answer, catch_panic};
 pub use envelope::Flavour;
 pub use params::Params;
 pub(crate) use params::parse_unsigned;

@@ -19,7 +19,7 @@ impl Params {
     /// # Errors
     /// -32602 for anything but an array, an object, `null` or nothing.
     pub fn parse(raw: Option<&RawValue>) -> Result<Self, RpcError> {
-        let Some(raw) = raw else { return Ok(Self::default()) };
+        let Some(raw) = raw.filter(|raw| raw.get() != "[]") else { return Ok(Self::default()) };
         match raw.get().as_bytes().first() {
             Some(b'[') => {
                 let values = serde_json::from_str(raw.get())

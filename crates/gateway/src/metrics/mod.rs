@@ -1,10 +1,13 @@
+mod tally;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::{Key, Label, Level, Metadata, Recorder, Unit};
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 
 use crate::state::Shared;
+use tally::{ByName, Latency, Tally};
 
 const METADATA: Metadata<'static> = Metadata::new("paraffin_gateway", Level::INFO, None);
 const LATENCY: &str = "paraffin_http_request_seconds";
@@ -17,12 +20,61 @@ const NODE: &str = "paraffin_node_reachable";
 const WAITING: &str = "paraffin_keyless_requests_waiting";
 const CUT: &str = "paraffin_http_connections_refused_total";
 const CONNECTIONS: &str = "paraffin_http_connections";
-const LATENCY_BUCKETS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
+
+/// Statuses that the gateway answers with, in figures of their own.
+const STATUSES: [(u16, &str); 20] = [
+    (200, "200"),
+    (202, "202"),
+    (204, "204"),
+    (304, "304"),
+    (400, "400"),
+    (401, "401"),
+    (403, "403"),
+    (404, "404"),
+    (405, "405"),
+    (408, "408"),
+    (413, "413"),
+    (422, "422"),
+    (429, "429"),
+    (431, "431"),
+    (500, "500"),
+    (501, "501"),
+    (502, "502"),
+    (503, "503"),
+    (504, "504"),
+    (0, "other"),
+];
+
+const OUTCOMES: [&str; 4] = ["ok", "internal", "refused", "error"];
 
 /// Counters and histograms of one instance, rendered as Prometheus text. Labels are closed sets: surface, family, status,
 /// outcome; never a key, a path or anything else that a caller chose.
 #[derive(Clone)]
-pub struct Metrics(Arc<PrometheusRecorder>);
+pub struct Metrics {
+    recorder: Arc<PrometheusRecorder>,
+    tallies: Arc<Tallies>,
+}
+
+/// What requests raise. The recorder looks each figure up by its labels, which costs more than many a request; it gets the
+/// totals when somebody asks for them.
+#[derive(Default)]
+struct Tallies {
+    surfaces: ByName<SurfaceTallies>,
+    /// By family and [`OUTCOMES`].
+    calls: ByName<[Tally; OUTCOMES.len()]>,
+    in_flight: Tally,
+    connections: Tally,
+    waiting: Tally,
+    panics: Tally,
+    cut: Tally,
+}
+
+#[derive(Default)]
+struct SurfaceTallies {
+    /// By [`STATUSES`].
+    statuses: [Tally; STATUSES.len()],
+    latency: Latency,
+}
 
 impl Default for Metrics {
     fn default() -> Self {
@@ -33,12 +85,7 @@ impl Default for Metrics {
 impl Metrics {
     /// An empty set.
     pub fn new() -> Self {
-        let builder = PrometheusBuilder::new();
-        // The only error is an empty list of buckets.
-        let builder = builder
-            .set_buckets_for_metric(Matcher::Full(LATENCY.to_owned()), &LATENCY_BUCKETS)
-            .unwrap_or_else(|_| PrometheusBuilder::new());
-        let recorder = builder.build_recorder();
+        let recorder = PrometheusBuilder::new().build_recorder();
         for (name, text) in [
             (REQUESTS, "HTTP requests by surface and status"),
             (CALLS, "JSON-RPC calls by family and outcome"),
@@ -47,11 +94,6 @@ impl Metrics {
         ] {
             recorder.describe_counter(name.into(), Some(Unit::Count), text.into());
         }
-        recorder.describe_histogram(
-            LATENCY.into(),
-            Some(Unit::Seconds),
-            "Time from the request head to the answer".into(),
-        );
         for (name, text) in [
             (IN_FLIGHT, "Requests being answered"),
             (CONNECTIONS, "Open connections"),
@@ -61,7 +103,7 @@ impl Metrics {
         ] {
             recorder.describe_gauge(name.into(), Some(Unit::Count), text.into());
         }
-        Self(Arc::new(recorder))
+        Self { recorder: Arc::new(recorder), tallies: Arc::default() }
     }
 
     /// Makes this set the one that the `metrics` macros of the whole program write to.
@@ -69,77 +111,117 @@ impl Metrics {
     /// # Errors
     /// When the program already has one.
     pub fn install_globally(&self) -> Result<(), metrics::SetRecorderError<Arc<PrometheusRecorder>>> {
-        metrics::set_global_recorder(Arc::clone(&self.0))
+        metrics::set_global_recorder(Arc::clone(&self.recorder))
     }
 
     /// All figures as Prometheus text.
     pub fn render(&self) -> String {
-        self.0.handle().render()
+        use std::fmt::Write as _;
+        self.publish();
+        let mut text = self.recorder.handle().render();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "# HELP {LATENCY} Time from the request head to the answer\n# TYPE {LATENCY} histogram");
+        for (surface, tallies) in self.tallies.surfaces.iter() {
+            tallies.latency.render(&mut text, LATENCY, &format!("surface=\"{surface}\""));
+        }
+        text
+    }
+
+    /// Hands the totals to the recorder.
+    fn publish(&self) {
+        let tallies = &self.tallies;
+        for (surface, by_status) in tallies.surfaces.iter() {
+            for ((_, status), tally) in STATUSES.iter().zip(&by_status.statuses) {
+                self.counter(REQUESTS, &[("surface", surface), ("status", status)], tally);
+            }
+        }
+        for (family, by_outcome) in tallies.calls.iter() {
+            for (outcome, tally) in OUTCOMES.iter().zip(by_outcome) {
+                self.counter(CALLS, &[("family", family), ("outcome", outcome)], tally);
+            }
+        }
+        self.counter(PANICS, &[], &tallies.panics);
+        self.counter(CUT, &[], &tallies.cut);
+        for (name, tally) in
+            [(IN_FLIGHT, &tallies.in_flight), (CONNECTIONS, &tallies.connections), (WAITING, &tallies.waiting)]
+        {
+            // One may end between the reading of two cells; what is under way is never fewer than none.
+            let under_way = u32::try_from(tally.total().cast_signed().max(0)).unwrap_or(u32::MAX);
+            self.recorder.register_gauge(&Key::from_static_name(name), &METADATA).set(f64::from(under_way));
+        }
+    }
+
+    fn counter(&self, name: &'static str, labels: &[(&'static str, &'static str)], tally: &Tally) {
+        let total = tally.total();
+        if total > 0 {
+            let labels: Vec<Label> = labels.iter().map(|(key, value)| Label::from_static_parts(key, value)).collect();
+            self.recorder.register_counter(&Key::from_parts(name, labels), &METADATA).absolute(total);
+        }
     }
 
     pub(crate) fn upkeep(&self) {
-        self.0.handle().run_upkeep();
+        self.recorder.handle().run_upkeep();
     }
 
     pub(crate) fn request(&self, surface: &'static str, status: u16, elapsed: Duration) {
-        let labels = vec![Label::from_static_parts("surface", surface), Label::new("status", status.to_string())];
-        self.0.register_counter(&Key::from_parts(REQUESTS, labels), &METADATA).increment(1);
-        let labels = vec![Label::from_static_parts("surface", surface)];
-        self.0.register_histogram(&Key::from_parts(LATENCY, labels), &METADATA).record(elapsed.as_secs_f64());
+        let tallies = self.tallies.surfaces.of(surface);
+        let at = STATUSES.iter().position(|(known, _)| *known == status).unwrap_or(STATUSES.len() - 1);
+        tallies.statuses[at].add(1);
+        tallies.latency.record(elapsed);
     }
 
     pub(crate) fn call(&self, family: &'static str, error_code: Option<i64>) {
         // Codes of the node are many; the classes are few.
         let outcome = match error_code {
-            None => "ok",
-            Some(-32603) => "internal",
-            Some(-32602..=-32600) => "refused",
-            Some(_) => "error",
+            None => 0,
+            Some(-32603) => 1,
+            Some(-32602..=-32600) => 2,
+            Some(_) => 3,
         };
-        let labels = vec![Label::from_static_parts("family", family), Label::from_static_parts("outcome", outcome)];
-        self.0.register_counter(&Key::from_parts(CALLS, labels), &METADATA).increment(1);
+        self.tallies.calls.of(family)[outcome].add(1);
     }
 
     pub(crate) fn panic(&self) {
-        self.0.register_counter(&Key::from_name(PANICS), &METADATA).increment(1);
+        self.tallies.panics.add(1);
     }
 
-    pub(crate) fn in_flight(&self) -> GaugeGuard {
-        self.guard(IN_FLIGHT)
+    pub(crate) fn in_flight(&self) -> UnderWay<'_> {
+        UnderWay::new(&self.tallies.in_flight)
     }
 
-    pub(crate) fn connection(&self) -> GaugeGuard {
-        self.guard(CONNECTIONS)
+    pub(crate) fn connection(&self) -> UnderWay<'_> {
+        UnderWay::new(&self.tallies.connections)
     }
 
-    pub(crate) fn waiting(&self) -> GaugeGuard {
-        self.guard(WAITING)
+    pub(crate) fn waiting(&self) -> UnderWay<'_> {
+        UnderWay::new(&self.tallies.waiting)
     }
 
     pub(crate) fn connection_refused(&self) {
-        self.0.register_counter(&Key::from_name(CUT), &METADATA).increment(1);
-    }
-
-    fn guard(&self, name: &'static str) -> GaugeGuard {
-        let gauge = self.0.register_gauge(&Key::from_static_name(name), &METADATA);
-        gauge.increment(1.0);
-        GaugeGuard(gauge)
+        self.tallies.cut.add(1);
     }
 
     /// Takes the figures that nobody reports by himself.
     pub(crate) fn observe(&self, shared: &Shared) {
         let height = shared.chain.snapshot().tip().map_or(-1.0, |record| f64::from(record.id.height));
-        self.0.register_gauge(&Key::from_static_name(HEIGHT), &METADATA).set(height);
+        self.recorder.register_gauge(&Key::from_static_name(HEIGHT), &METADATA).set(height);
         let reachable = if shared.node.status().reachable { 1.0 } else { 0.0 };
-        self.0.register_gauge(&Key::from_static_name(NODE), &METADATA).set(reachable);
+        self.recorder.register_gauge(&Key::from_static_name(NODE), &METADATA).set(reachable);
     }
 }
 
 /// Counts something that is under way, until it is dropped.
-pub(crate) struct GaugeGuard(metrics::Gauge);
+pub(crate) struct UnderWay<'a>(&'a Tally);
 
-impl Drop for GaugeGuard {
+impl<'a> UnderWay<'a> {
+    fn new(tally: &'a Tally) -> Self {
+        tally.add(1);
+        Self(tally)
+    }
+}
+
+impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.0.decrement(1.0);
+        self.0.take_away(1);
     }
 }

@@ -1,3 +1,4 @@
+use bitcoin::OutPoint;
 use bitcoin::hex::DisplayHex as _;
 use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
@@ -5,6 +6,7 @@ use paraffin_primitives::Height;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::alkanes::alkanes_in;
 use super::{RestBody, RestResult};
 use crate::errors::RestError;
 use crate::respond::Reply;
@@ -92,6 +94,21 @@ impl<'a> Utxo<'a> {
             status: output.status,
         }
     }
+
+    /// The same with the alkanes in it, `"block:tx"` to `{balance, name, symbol}`.
+    #[must_use]
+    pub(super) fn holding(mut self, alkanes: Map<String, Value>) -> Self {
+        self.alkanes = alkanes;
+        self
+    }
+}
+
+pub(super) fn outpoint_of(output: &UnspentOutput) -> OutPoint {
+    OutPoint { txid: output.txid, vout: output.vout }
+}
+
+pub(super) fn outpoints_of<'a>(outputs: impl Iterator<Item = &'a UnspentOutput>) -> Vec<OutPoint> {
+    outputs.map(outpoint_of).collect()
 }
 
 /// POST `/get-address-utxos`: everything unless `limit` is given (`decisions` 12.3).
@@ -107,7 +124,12 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
         };
         let tip = context.tip().map_or(0, |tip| tip.height);
         let script = route.script.as_ref().map(|script| script.as_bytes().to_lower_hex_string()).unwrap_or_default();
-        let utxos = unspent.iter().map(|output| Utxo::new(output, Some(address), &script, tip)).collect();
+        let mut held = alkanes_in(context, outpoints_of(unspent.iter())).await?;
+        let utxos = unspent.iter().map(|output| {
+            Utxo::new(output, Some(address), &script, tip)
+                .holding(held.remove(&outpoint_of(output)).unwrap_or_default())
+        });
+        let utxos = utxos.collect();
         Reply::enveloped(&UtxoPage { utxos, total })
     })
 }
@@ -160,7 +182,7 @@ pub(super) fn taproot_history(context: &RequestContext, body: RestBody) -> BoxFu
 }
 
 /// RFC 3339 in UTC (`decisions` 4.4).
-fn timestamp(unix_seconds: u32) -> Result<String, RestError> {
+pub(super) fn timestamp(unix_seconds: u32) -> Result<String, RestError> {
     let format = &time::format_description::well_known::Rfc3339;
     let instant = time::OffsetDateTime::from_unix_timestamp(i64::from(unix_seconds))
         .map_err(|error| RestError::internal(&error))?;

@@ -27,6 +27,50 @@ impl RestBody {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
+    /// The member that any of these names holds.
+    ///
+    /// # Errors
+    /// 400 when two of them differ.
+    pub(crate) fn one_of(&self, names: &[&str]) -> Result<Option<&Value>, RestError> {
+        let mut found: Option<(&str, &Value)> = None;
+        for name in names {
+            let Some(value) = self.get(name) else { continue };
+            match found {
+                Some((known, first)) if first != value => {
+                    return Err(RestError::bad_request(format!("{known} and {name} differ")));
+                }
+                Some(_) => {}
+                None => found = Some((*name, value)),
+            }
+        }
+        Ok(found.map(|(_, value)| value))
+    }
+
+    /// An optional text member.
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, RestError> {
+        if self.get(name).is_none() { Ok(None) } else { self.text(name).map(Some) }
+    }
+
+    /// An optional yes or no; absent is no.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, RestError> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(RestError::bad_request(format!("{name} must be true or false"))),
+        }
+    }
+
+    /// An optional member that is a non-negative integer, as a number or decimal text; capped at `cap`.
+    pub(crate) fn natural(&self, name: &str, cap: usize) -> Result<Option<usize>, RestError> {
+        match self.get(name) {
+            Some(Value::Number(number)) if number.as_u64() == Some(0) => Ok(Some(0)),
+            Some(Value::String(text)) if text == "0" => Ok(Some(0)),
+            _ => self
+                .positive(name, cap)
+                .map_err(|_| RestError::bad_request(format!("{name} must be a non-negative integer"))),
+        }
+    }
+
     /// A required text member.
     pub(crate) fn text(&self, name: &str) -> Result<&str, RestError> {
         match self.get(name) {

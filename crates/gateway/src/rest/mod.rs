@@ -2,6 +2,7 @@
 
 mod account;
 mod address;
+mod alkanes;
 mod body;
 mod indexer;
 
@@ -38,6 +39,27 @@ pub(crate) fn find(segments: &[&str]) -> Option<Found> {
         ["indexer", "height"] => Found::Get(indexer::height),
         ["blockhash"] => Found::Get(indexer::block_hash),
         ["indexer-position"] => Found::Get(indexer::position),
+        ["get-alkanes"] => Found::Post(alkanes::get_alkanes),
+        ["get-alkane-details"] => Found::Post(alkanes::details),
+        ["global-alkanes-search"] => Found::Post(alkanes::search),
+        ["get-alkanes-by-address"] => Found::Post(alkanes::alkanes_by_address),
+        ["get-alkanes-utxo"] => Found::Post(alkanes::alkanes_utxo),
+        ["get-address-outpoints"] => Found::Post(alkanes::address_outpoints),
+        ["get-address-balances"] => Found::Post(alkanes::address_balances),
+        ["get-outpoint-balances"] => Found::Post(alkanes::outpoint_balances),
+        ["get-alkane-holders"] => Found::Post(alkanes::post_alkane_holders),
+        ["get-alkane-holders-count"] => Found::Post(alkanes::post_alkane_holders_count),
+        ["get-holders"] => Found::Post(alkanes::holders),
+        ["get-holder-count" | "get-holders-count"] => Found::Post(alkanes::holder_count),
+        ["get-keys"] => Found::Post(alkanes::keys),
+        ["get-intent-history"] => Found::Post(alkanes::intent_history),
+        ["alkanes"] => Found::Get(alkanes::alkanes),
+        ["alkanes", _] => Found::Get(alkanes::alkane),
+        ["alkanes", _, "holders"] => Found::Get(alkanes::alkane_holders),
+        ["alkanes", _, "holders", "count"] => Found::Get(alkanes::alkane_holders_count),
+        ["address", _, "balances"] => Found::Get(alkanes::get_address_balances),
+        ["address", _, "alkanes"] => Found::Get(alkanes::address_alkanes),
+        ["outpoint", _, "balances"] => Found::Get(alkanes::get_outpoint_balances),
         _ => return None,
     })
 }

@@ -4,7 +4,7 @@ use paraffin_chain::NodeError;
 use serde_json::value::RawValue;
 
 use super::main_rpc::MethodFamily;
-use super::{RpcResult, to_raw};
+use super::{RpcResult, integer_to_raw, to_raw};
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, Node, RequestContext};
@@ -91,7 +91,7 @@ impl MethodFamily for BtcFamily {
 
 fn block_count(context: &RequestContext, params: &Params) -> RpcResult {
     params.none()?;
-    to_raw(&context.tip().ok_or_else(RpcError::starting)?.height)
+    integer_to_raw(context.tip().ok_or_else(RpcError::starting)?.height)
 }
 
 fn best_block_hash(context: &RequestContext, params: &Params) -> RpcResult {

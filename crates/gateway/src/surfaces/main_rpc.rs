@@ -1,9 +1,11 @@
 //! The main JSON-RPC: one endpoint, many families of methods (`decisions` 3.1).
 
 use super::admin::AdminFamily;
+use super::alkanes::AlkanesFamily;
 use super::btc::BtcFamily;
 use super::esplora::EsploraFamily;
 use super::metashrew::MetashrewFamily;
+use super::sandshrew::SandshrewFamily;
 use super::{RpcResult, RpcSurface};
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
@@ -32,14 +34,18 @@ impl MainRpc {
                 Box::new(BtcFamily),
                 Box::new(EsploraFamily),
                 Box::new(MetashrewFamily),
+                Box::new(AlkanesFamily),
+                Box::new(SandshrewFamily),
                 Box::new(AdminFamily),
             ],
         }
     }
 
-    /// The family and the rest of the name. A name without `_` is one of the node's.
+    /// The family and the rest of the name. A name without `_` is one of the node's, but for one view that all clients of
+    /// alkanes know by its bare name.
     fn find<'a>(&self, method: &'a str) -> Option<(&dyn MethodFamily, &'a str)> {
-        let (family, rest) = method.split_once('_').unwrap_or(("btc", method));
+        let family = if method == "spendablesbyaddress" { "alkanes" } else { "btc" };
+        let (family, rest) = method.split_once('_').unwrap_or((family, method));
         let found = self.families.iter().find(|known| known.name() == family)?;
         Some((found.as_ref(), rest))
     }

@@ -1,12 +1,15 @@
 //! One file per surface: it parses, asks one room, and renders.
 
 mod admin;
+mod alkanes;
 mod btc;
 pub(crate) mod esplora;
 mod esplora_http;
 mod main_rpc;
 mod metashrew;
+mod outputs;
 mod reorg;
+mod sandshrew;
 
 use std::sync::Arc;
 
@@ -89,6 +92,13 @@ impl KeyedHandler {
     pub fn reorg() -> Self {
         Self { http: Some(Arc::new(reorg::ReorgHttp)), rpc: Some(Arc::new(reorg::ReorgRpc)) }
     }
+}
+
+/// Writes a number, the most frequent result, into exactly the memory that it takes.
+pub(crate) fn integer_to_raw(number: u32) -> RpcResult {
+    let mut digits = number.to_string();
+    digits.shrink_to_fit();
+    RawValue::from_string(digits).map_err(|error| RpcError::internal(&error))
 }
 
 /// Writes a result.

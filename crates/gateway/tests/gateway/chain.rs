@@ -9,6 +9,7 @@ use bitcoin::{
     Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut,
     Txid, VarInt, Witness, transaction,
 };
+use paraffin_alkanes::{AlkanesModule, MODULE as ALKANES, NativeEngine, SCHEMA as ALKANES_SCHEMA};
 use paraffin_bitcoin_index::{BitcoinModule, MODULE, RawTransactions, SCHEMA};
 use paraffin_primitives::{BlockId, ConnectedBlock, Network};
 use paraffin_store::{Module as _, Store, StoreOptions, Writer};
@@ -73,17 +74,20 @@ pub(crate) struct Chain {
     pub(crate) blocks: Vec<Block>,
     writer: Writer,
     module: BitcoinModule,
+    alkanes: Option<AlkanesModule>,
     _folder: tempfile::TempDir,
 }
 
 impl Chain {
-    /// An empty store.
-    pub(crate) fn new(network: Network, raw: RawTransactions) -> Self {
+    /// An empty store; with an engine for contracts, or without contracts.
+    pub(crate) fn new(network: Network, raw: RawTransactions, engine: Option<NativeEngine>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = StoreOptions { network, undo_blocks: None, memory_bytes: 256 << 20 };
-        let store = Store::open(folder.path(), &options, &[SCHEMA]).unwrap();
+        let schemas = if engine.is_some() { &[SCHEMA, ALKANES_SCHEMA][..] } else { &[SCHEMA] };
+        let store = Store::open(folder.path(), &options, schemas).unwrap();
         let writer = store.writer().unwrap();
-        Self { network, store, blocks: Vec::new(), writer, module: BitcoinModule::new(raw), _folder: folder }
+        let alkanes = engine.map(|engine| AlkanesModule::new(Box::new(engine), network));
+        Self { network, store, blocks: Vec::new(), writer, module: BitcoinModule::new(raw), alkanes, _folder: folder }
     }
 
     /// Adds a block with a coinbase to `script` and these transactions; answers the coinbase's txid.
@@ -133,6 +137,9 @@ impl Chain {
         };
         self.writer.begin_block(id, block.header.prev_blockhash, block.header.time).unwrap();
         self.module.connect(&connected, &mut self.writer.module(MODULE).unwrap()).unwrap();
+        if let Some(alkanes) = &mut self.alkanes {
+            alkanes.connect(&connected, &mut self.writer.module(ALKANES).unwrap()).unwrap();
+        }
         self.writer.end_block().unwrap();
         self.writer.commit(false).unwrap();
     }

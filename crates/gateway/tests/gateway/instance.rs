@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex};
 
 use bitcoin::{OutPoint, Txid};
 use paraffin_access::{CreatedKey, KeyStore as _, NewKey, Plan, Plans, SqliteKeyStore, ThrottleSettings, Windows};
+use paraffin_alkanes::NativeEngine;
 use paraffin_bitcoin_index::RawTransactions;
 use paraffin_gateway::{
-    AccessConfig, ChainState, Gateway, GatewayConfig, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
+    AccessConfig, AlkanesParts, ChainState, Gateway, GatewayConfig, GatewayParts, IndexingStatus, KeyedHandler,
+    KeyedSurface, Metrics,
 };
 use paraffin_primitives::Network;
 use paraffin_store::{Snapshot, Store};
@@ -47,6 +49,10 @@ pub(crate) struct Setup {
     pub(crate) access: AccessConfig,
     pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     pub(crate) empty_chain: bool,
+    /// Serves the handler with nothing around it.
+    pub(crate) alone: bool,
+    /// The contract index.
+    pub(crate) alkanes: Option<AlkanesParts>,
 }
 
 impl Default for Setup {
@@ -64,6 +70,8 @@ impl Default for Setup {
             },
             keyed: BTreeMap::new(),
             empty_chain: false,
+            alone: false,
+            alkanes: None,
         }
     }
 }
@@ -94,7 +102,11 @@ impl Instance {
 
     pub(crate) async fn with(setup: Setup) -> Self {
         let (miner, payee) = (taproot(setup.network, 0), taproot(setup.network, 1));
-        let mut chain = Chain::new(setup.network, setup.raw);
+        let engine = setup
+            .alkanes
+            .as_ref()
+            .map(|parts| NativeEngine::new(setup.network, Arc::clone(&parts.builtins), Arc::clone(&parts.codes)));
+        let mut chain = Chain::new(setup.network, setup.raw, engine);
         let mut paid = bitcoin::hashes::Hash::all_zeros();
         if !setup.empty_chain {
             let script = script_of(setup.network, &miner);
@@ -122,6 +134,7 @@ impl Instance {
         let parts = GatewayParts {
             chain: Arc::clone(&state) as Arc<dyn ChainState>,
             node: shared(&node),
+            alkanes: setup.alkanes,
             keys: Arc::new(keys.clone()),
             windows: Arc::new(keys.clone()) as Arc<dyn Windows>,
             plans: Plans::default(),
@@ -132,9 +145,15 @@ impl Instance {
         let gateway = Gateway::bind(setup.config, parts).await.unwrap();
         let (address, metrics) = (gateway.local_addr(), gateway.metrics_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
-        let served = tokio::spawn(gateway.serve(async move {
-            let _ = stopped.await;
-        }));
+        let served = tokio::spawn(async move {
+            if setup.alone {
+                return gateway.serve_handler_alone().await;
+            }
+            let stopped = async move {
+                let _ = stopped.await;
+            };
+            gateway.serve(stopped).await;
+        });
         Self {
             address,
             metrics,

@@ -56,7 +56,7 @@ impl Space {
         match self {
             Self::Numbered | Self::Listed => options
                 .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
-                .data_block_compression_policy(CompressionPolicy::new([none, lz4]))
+                .data_block_compression_policy(CompressionPolicy::all(lz4))
                 .expect_point_read_hits(true),
             // Hashes do not compress, and reads of unknown keys are common: filters at every level.
             Self::Hashed => options
@@ -64,9 +64,9 @@ impl Space {
                 .data_block_compression_policy(CompressionPolicy::all(none)),
             Self::Bulk => options
                 .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
-                .data_block_compression_policy(CompressionPolicy::new([none, lz4]))
+                .data_block_compression_policy(CompressionPolicy::all(lz4))
                 .expect_point_read_hits(true),
-            Self::Meta => options.data_block_compression_policy(CompressionPolicy::new([none, lz4])),
+            Self::Meta => options.data_block_compression_policy(CompressionPolicy::all(lz4)),
             Self::Undo => options
                 .data_block_size_policy(BlockSizePolicy::all(32 * 1024))
                 .data_block_compression_policy(CompressionPolicy::all(lz4))

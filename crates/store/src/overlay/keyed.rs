@@ -1,64 +1,94 @@
 //! Waiting rows of Current and `WriteOnce` tables.
 
-use std::collections::{BTreeMap, HashMap};
+use std::any::Any;
 use std::mem;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::layer::{KeyMap, KeyedLayer, Places, order, scan_layers};
 use super::{BlockEnd, Known, ROW_OVERHEAD};
 use crate::engine::{Batch, Bytes, Space, View};
 use crate::key::{self, PREFIX_LEN};
+use crate::run::{EachChange, RunPart};
 use crate::{StoreError, Table, TableKind};
 
 /// Rows by engine key.
 #[derive(Default)]
 pub(crate) struct KeyedRows {
-    places: HashMap<Bytes, u32>,
+    newest: Layer,
+    /// Rows that the open block has written: their places, and what they were before.
+    dirty: Vec<(u32, Known<Bytes>)>,
+    /// What reads of a Current table found below, so that a write of the same key need not look again.
+    read: Mutex<KeyMap<Option<Bytes>>>,
+    /// Rows on their way into the engine.
+    frozen: Option<Arc<Layer>>,
+}
+
+/// Rows that go to the engine together.
+#[derive(Default)]
+struct Layer {
+    places: Places,
     rows: Vec<KeyedRow>,
-    /// Places of the rows that the open block has written.
-    dirty: Vec<u32>,
-    /// Made by the first scan of the table, kept up from then on until the commit.
-    ordered: Mutex<Option<BTreeMap<Bytes, u32>>>,
-    /// What reads of a Current table found in the view, so that a write of the same key need not look again.
-    read: Mutex<HashMap<Bytes, Option<Bytes>>>,
     bytes: u64,
 }
 
 struct KeyedRow {
     key: Bytes,
     now: Known<Bytes>,
-    /// Value before the open block; meaningful while `dirty`.
-    before: Known<Bytes>,
-    /// Whether the committed view has the row, when that is known.
+    /// Whether the layers below have the row, when that is known.
     stored: Option<bool>,
     /// Written by the open block.
     dirty: bool,
-    /// Changed by an ended block that is not committed yet.
+    /// Changed by an ended block.
     pending: bool,
+}
+
+impl Layer {
+    /// The value in this layer.
+    fn get(&self, key: &[u8]) -> &Known<Bytes> {
+        self.places.get(key).map_or(&Known::Unknown, |place| &self.rows[place].now)
+    }
+}
+
+impl KeyedLayer for Layer {
+    fn places(&self) -> &Places {
+        &self.places
+    }
+
+    fn key(&self, place: u32) -> &Bytes {
+        &self.rows[place as usize].key
+    }
 }
 
 impl KeyedRows {
     /// The newest value.
     pub(crate) fn get(&self, table: &Table, row_key: &[u8], view: &View) -> Result<Option<Bytes>, StoreError> {
         key::with_plain(table, row_key, |key| {
-            if let Some(&place) = self.places.get(key) {
-                match &self.rows[place as usize].now {
-                    Known::Present(value) => return Ok(Some(value.clone())),
-                    Known::Absent => return Ok(None),
-                    Known::Unknown => {}
-                }
+            match self.newest.get(key) {
+                Known::Present(value) => return Ok(Some(value.clone())),
+                Known::Absent => return Ok(None),
+                Known::Unknown => {}
             }
-            let space = Space::of(table.placement);
             if table.kind != TableKind::Current {
-                return view.get(space, key);
+                return self.get_below(table, key, view);
             }
             if let Some(found) = self.read.lock().get(key) {
                 return Ok(found.clone());
             }
-            let found = view.get(space, key)?;
+            let found = self.get_below(table, key, view)?;
             self.read.lock().insert(Bytes::from(key), found.clone());
             Ok(found)
         })
+    }
+
+    /// The value below the newest layer.
+    fn get_below(&self, table: &Table, key: &[u8], view: &View) -> Result<Option<Bytes>, StoreError> {
+        match self.frozen.as_ref().map_or(&Known::Unknown, |frozen| frozen.get(key)) {
+            Known::Present(value) => Ok(Some(value.clone())),
+            Known::Absent => Ok(None),
+            Known::Unknown => view.get(Space::of(table.placement), key),
+        }
     }
 
     /// Sets (`Some`) or removes (`None`) a row in the open block.
@@ -70,30 +100,34 @@ impl KeyedRows {
         view: &View,
     ) -> Result<(), StoreError> {
         let now = Known::of(value.map(Bytes::from));
-        self.bytes += value.map_or(0, |value| value.len() as u64);
+        self.newest.bytes += value.map_or(0, |value| value.len() as u64);
         key::with_plain(table, row_key, |key| {
-            if let Some(&place) = self.places.get(key) {
-                let row = &mut self.rows[place as usize];
+            // Looking each new key up would double the cost of an import; debug builds and so the tests do.
+            if cfg!(debug_assertions)
+                && table.kind == TableKind::WriteOnce
+                && self.newest.places.get(key).is_none()
+                && self.get_below(table, key, view)?.is_some()
+            {
+                return Err(key_exists(table, row_key));
+            }
+            let key = Bytes::from(key);
+            let (place, is_new) = self.newest.places.add(&key);
+            if !is_new {
+                let row = &mut self.newest.rows[place as usize];
                 if table.kind == TableKind::WriteOnce && matches!(row.now, Known::Present(_)) {
                     return Err(key_exists(table, row_key));
                 }
-                if row.dirty {
-                    row.now = now;
-                } else {
-                    row.before = mem::replace(&mut row.now, now);
+                let before = mem::replace(&mut row.now, now);
+                if !row.dirty {
                     row.dirty = true;
-                    self.dirty.push(place);
+                    self.dirty.push((place, before));
                 }
                 return Ok(());
             }
             let (before, stored) = if table.kind == TableKind::WriteOnce {
-                // Looking each new key up would double the cost of an import; debug builds and so the tests do.
-                if cfg!(debug_assertions) && view.get(Space::of(table.placement), key)?.is_some() {
-                    return Err(key_exists(table, row_key));
-                }
                 (Known::Absent, Some(false))
             } else {
-                match self.read.get_mut().remove(key) {
+                match self.read.get_mut().remove(&key) {
                     Some(found) => {
                         let stored = Some(found.is_some());
                         (Known::of(found), stored)
@@ -101,73 +135,63 @@ impl KeyedRows {
                     None => (Known::Unknown, None),
                 }
             };
-            self.add(KeyedRow { key: Bytes::from(key), now, before, stored, dirty: true, pending: false });
+            let layer = &mut self.newest;
+            layer.bytes += key.len() as u64 + ROW_OVERHEAD;
+            layer.rows.push(KeyedRow { key, now, stored, dirty: true, pending: false });
+            self.dirty.push((place, before));
             Ok(())
         })
     }
 
-    fn add(&mut self, row: KeyedRow) {
-        let place = self.rows.len() as u32;
-        self.bytes += row.key.len() as u64 + ROW_OVERHEAD;
-        if let Some(ordered) = self.ordered.get_mut() {
-            ordered.insert(row.key.clone(), place);
-        }
-        self.places.insert(row.key.clone(), place);
-        self.dirty.push(place);
-        self.rows.push(row);
-    }
-
     /// Waiting rows with `from <= engine key < until`, ascending: the key, and the value or `None` when it is removed.
     pub(crate) fn scan(&self, from: &[u8], until: &[u8], mut visit: impl FnMut(&Bytes, Option<&Bytes>) -> bool) {
-        let mut ordered = self.ordered.lock();
-        let ordered = ordered
-            .get_or_insert_with(|| self.rows.iter().zip(0..).map(|(row, place)| (row.key.clone(), place)).collect());
-        for (key, &place) in
-            ordered.range::<[u8], _>((std::ops::Bound::Included(from), std::ops::Bound::Excluded(until)))
-        {
-            let value = match &self.rows[place as usize].now {
-                Known::Unknown => continue,
-                Known::Absent => None,
-                Known::Present(value) => Some(value),
-            };
-            if !visit(key, value) {
-                return;
+        let frozen = self.frozen.as_deref();
+        scan_layers(&self.newest, frozen, from, until, |key, (upper, lower)| {
+            let mut known = upper.map_or(&Known::Unknown, |place| &self.newest.rows[place].now);
+            if *known == Known::Unknown
+                && let (Some(layer), Some(place)) = (frozen, lower)
+            {
+                known = &layer.rows[place].now;
             }
-        }
+            match known {
+                Known::Unknown => true,
+                Known::Absent => visit(key, None),
+                Known::Present(value) => visit(key, Some(value)),
+            }
+        });
     }
 
     pub(super) fn end_block(&mut self, table: &Table, end: &mut BlockEnd<'_>) -> Result<(), StoreError> {
         let mut dirty = mem::take(&mut self.dirty);
-        dirty.sort_unstable_by(|a, b| self.rows[*a as usize].key.cmp(&self.rows[*b as usize].key));
-        // What `before` is must be known ahead of any change, so that a failed read leaves the block as it was.
+        // What was there before must be known ahead of any change, so that a failed read leaves the block as it was.
         if end.undo.is_some() && table.kind == TableKind::Current {
-            for &place in &dirty {
-                let row = &mut self.rows[place as usize];
-                if row.before == Known::Unknown {
-                    match end.view.get(Space::of(table.placement), &row.key) {
-                        Ok(found) => {
-                            row.stored = Some(found.is_some());
-                            row.before = Known::of(found);
-                        }
-                        Err(error) => {
-                            self.dirty = dirty;
-                            return Err(error);
-                        }
+            for (place, before) in dirty.iter_mut().filter(|(_, before)| *before == Known::Unknown) {
+                let row = &self.newest.rows[*place as usize];
+                match self.get_below(table, &row.key, end.view) {
+                    Ok(found) => {
+                        self.newest.rows[*place as usize].stored = Some(found.is_some());
+                        *before = Known::of(found);
+                    }
+                    Err(error) => {
+                        self.dirty = dirty;
+                        return Err(error);
                     }
                 }
             }
         }
-        for &place in &dirty {
-            let row = &mut self.rows[place as usize];
+        let written = dirty.iter().map(|(place, _)| *place);
+        for index in order(written, |place| &self.newest.rows[place as usize].key) {
+            let (place, before) = mem::take(&mut dirty[index as usize]);
+            let row = &mut self.newest.rows[place as usize];
             let now = match &row.now {
                 Known::Present(value) => Some(&value[..]),
                 Known::Absent | Known::Unknown => None,
             };
             end.digest.row(table.id, &row.key[PREFIX_LEN..], now);
-            if row.before != row.now {
+            if before != row.now {
                 row.pending = true;
                 if let Some(undo) = &mut end.undo {
-                    match (table.kind, &row.before) {
+                    match (table.kind, &before) {
                         (TableKind::Current, Known::Present(before)) => {
                             undo.changed(&row.key[PREFIX_LEN..], Some(before));
                         }
@@ -177,7 +201,6 @@ impl KeyedRows {
                 }
             }
             row.dirty = false;
-            row.before = Known::Unknown;
         }
         dirty.clear();
         self.dirty = dirty;
@@ -185,28 +208,87 @@ impl KeyedRows {
     }
 
     pub(super) fn abandon_block(&mut self) {
-        for place in self.dirty.drain(..) {
-            let row = &mut self.rows[place as usize];
-            row.now = mem::take(&mut row.before);
+        for (place, before) in self.dirty.drain(..) {
+            let row = &mut self.newest.rows[place as usize];
+            row.now = before;
             row.dirty = false;
         }
     }
 
     pub(super) fn drain_into(&mut self, table: &Table, batch: &mut Batch<'_>) {
         let space = Space::of(table.placement);
-        for row in self.rows.drain(..).filter(|row| row.pending) {
-            match row.now {
-                Known::Present(value) => batch.insert(space, row.key, value),
-                // A row that came and went between two commits never reaches the engine.
-                Known::Absent | Known::Unknown if row.stored == Some(false) => {}
-                Known::Absent | Known::Unknown => batch.remove(space, row.key),
+        let layer = mem::take(&mut self.newest);
+        for row in layer.rows {
+            match row.change() {
+                None => {}
+                Some(Some(value)) => batch.insert(space, row.key.clone(), value.clone()),
+                Some(None) => batch.remove(space, row.key.clone()),
             }
         }
-        *self = Self::default();
+        self.read.get_mut().clear();
+    }
+
+    /// The rows of ended blocks leave for the engine and stay readable until [`Self::thaw`].
+    pub(super) fn freeze(&mut self) -> Option<Box<dyn RunPart>> {
+        self.read.get_mut().clear();
+        if self.newest.rows.is_empty() {
+            return None;
+        }
+        // The next run will have about as many rows.
+        let next = Layer {
+            places: Places::with_room_of(&self.newest.places),
+            rows: Vec::with_capacity(self.newest.rows.len()),
+            bytes: 0,
+        };
+        let layer = Arc::new(mem::replace(&mut self.newest, next));
+        self.frozen = Some(Arc::clone(&layer));
+        Some(Box::new(KeyedPart { layer, order: Vec::new() }))
+    }
+
+    /// The view has the rows that left. Answers what is to be dropped.
+    pub(super) fn thaw(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.frozen.take().map(|layer| -> Box<dyn Any + Send> { Box::new(layer) })
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        // A row that was only read takes about as much as one that waits.
+        self.newest.bytes + self.read.lock().len() as u64 * ROW_OVERHEAD
+    }
+}
+
+impl KeyedRow {
+    /// What the engine has to be told: nothing, a value, or a removal.
+    fn change(&self) -> Option<Option<&Bytes>> {
+        match &self.now {
+            _ if !self.pending => None,
+            Known::Present(value) => Some(Some(value)),
+            // A row that came and went between two commits never reaches the engine.
+            Known::Absent | Known::Unknown if self.stored == Some(false) => None,
+            Known::Absent | Known::Unknown => Some(None),
+        }
+    }
+}
+
+/// The rows of a layer in order.
+struct KeyedPart {
+    layer: Arc<Layer>,
+    order: Vec<u32>,
+}
+
+impl RunPart for KeyedPart {
+    fn sort(&mut self) {
+        let rows = &self.layer.rows;
+        self.order = order(0..rows.len() as u32, |place| &rows[place as usize].key);
+    }
+
+    fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
+        for place in &self.order {
+            let row = &self.layer.rows[*place as usize];
+            if let Some(change) = row.change() {
+                each(&row.key, change)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,13 +1,15 @@
 //! Waiting rows of Versioned tables.
 
-use std::collections::{BTreeMap, HashMap};
+use std::any::Any;
 use std::mem;
+use std::sync::Arc;
 
 use paraffin_primitives::Height;
-use parking_lot::Mutex;
 
+use super::layer::{KeyedLayer, Places, order, scan_layers};
 use super::{BlockEnd, ROW_OVERHEAD};
 use crate::engine::{Batch, Bytes, Space, View};
+use crate::run::{EachChange, RunPart};
 use crate::{StoreError, Table, key};
 
 /// First byte of a stored value of a Versioned table.
@@ -18,13 +20,29 @@ pub(crate) const PRESENT: u8 = 1;
 /// Versions by stem (engine key without height).
 #[derive(Default)]
 pub(crate) struct VersionedRows {
-    places: HashMap<Bytes, u32>,
-    rows: Vec<VersionedRow>,
+    newest: Layer,
     /// Places of the rows that the open block has written.
     dirty: Vec<u32>,
-    /// Made by the first scan of the table, kept up from then on until the commit.
-    ordered: Mutex<Option<BTreeMap<Bytes, u32>>>,
+    /// Versions on their way into the engine.
+    frozen: Option<Arc<Layer>>,
+}
+
+/// Versions that go to the engine together.
+#[derive(Default)]
+struct Layer {
+    places: Places,
+    rows: Vec<VersionedRow>,
     bytes: u64,
+}
+
+impl KeyedLayer for Layer {
+    fn places(&self) -> &Places {
+        &self.places
+    }
+
+    fn key(&self, place: u32) -> &Bytes {
+        &self.rows[place as usize].stem
+    }
 }
 
 struct VersionedRow {
@@ -79,7 +97,11 @@ impl VersionedRows {
         view: &View,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         key::with_stem(table, row_key, |stem| {
-            let waiting = self.places.get(stem).and_then(|&place| self.rows[place as usize].at(height, open_height));
+            let layers = [Some(&self.newest), self.frozen.as_deref()];
+            let waiting = layers.into_iter().flatten().find_map(|layer| {
+                let place = layer.places.get(stem)?;
+                layer.rows[place].at(height, open_height)
+            });
             match waiting {
                 Some(stored) => Ok(stored_value(stored)?.map(<[u8]>::to_vec)),
                 None => version_in_view(view, table, stem, height),
@@ -98,47 +120,38 @@ impl VersionedRows {
                 Bytes::from(stored)
             }
         };
-        self.bytes += stored.len() as u64;
+        let layer = &mut self.newest;
+        layer.bytes += stored.len() as u64 + ROW_OVERHEAD / 4;
         key::with_stem(table, row_key, |stem| {
-            let place = if let Some(&place) = self.places.get(stem) {
-                place
-            } else {
-                let place = self.rows.len() as u32;
-                let stem = Bytes::from(stem);
-                self.bytes += stem.len() as u64 + ROW_OVERHEAD;
-                if let Some(ordered) = self.ordered.get_mut() {
-                    ordered.insert(stem.clone(), place);
-                }
-                self.places.insert(stem.clone(), place);
-                self.rows.push(VersionedRow { stem, ended: Vec::new(), open: None });
-                place
-            };
-            if self.rows[place as usize].open.replace(stored).is_none() {
-                self.dirty.push(place);
+            let stem = Bytes::from(stem);
+            let (place, is_new) = layer.places.add(&stem);
+            if is_new {
+                layer.bytes += stem.len() as u64 + ROW_OVERHEAD;
+                layer.rows.push(VersionedRow { stem, ended: Vec::new(), open: None });
+            }
+            let place = place as usize;
+            if layer.rows[place].open.replace(stored).is_none() {
+                self.dirty.push(place as u32);
             }
         });
     }
 
     /// Newest waiting version of each stem with `from <= stem < until`, ascending, as stored.
     pub(crate) fn scan(&self, from: &[u8], until: &[u8], mut visit: impl FnMut(&Bytes, &Bytes) -> bool) {
-        let mut ordered = self.ordered.lock();
-        let ordered = ordered
-            .get_or_insert_with(|| self.rows.iter().zip(0..).map(|(row, place)| (row.stem.clone(), place)).collect());
-        for (stem, &place) in
-            ordered.range::<[u8], _>((std::ops::Bound::Included(from), std::ops::Bound::Excluded(until)))
-        {
-            let Some(stored) = self.rows[place as usize].at(Height::MAX, 0) else { continue };
-            if !visit(stem, stored) {
-                return;
-            }
-        }
+        let frozen = self.frozen.as_deref();
+        scan_layers(&self.newest, frozen, from, until, |stem, (upper, lower)| {
+            let upper = upper.and_then(|place| self.newest.rows[place].at(Height::MAX, 0));
+            let lower = || frozen.zip(lower).and_then(|(layer, place)| layer.rows[place].at(Height::MAX, 0));
+            upper.or_else(lower).is_none_or(|stored| visit(stem, stored))
+        });
     }
 
     pub(super) fn end_block(&mut self, table: &Table, end: &mut BlockEnd<'_>) {
         let mut dirty = mem::take(&mut self.dirty);
-        dirty.sort_unstable_by(|a, b| self.rows[*a as usize].stem.cmp(&self.rows[*b as usize].stem));
+        let rows = &mut self.newest.rows;
+        dirty.sort_unstable_by(|a, b| rows[*a as usize].stem.cmp(&rows[*b as usize].stem));
         for place in dirty.drain(..) {
-            let row = &mut self.rows[place as usize];
+            let row = &mut rows[place as usize];
             let Some(stored) = row.open.take() else { continue };
             let row_key = key::unescape(&row.stem).expect("the stem was made by `key::with_stem`");
             let value = (stored[0] == PRESENT).then(|| &stored[1..]);
@@ -153,21 +166,59 @@ impl VersionedRows {
 
     pub(super) fn abandon_block(&mut self) {
         for place in self.dirty.drain(..) {
-            self.rows[place as usize].open = None;
+            self.newest.rows[place as usize].open = None;
         }
     }
 
     pub(super) fn drain_into(&mut self, table: &Table, batch: &mut Batch<'_>) {
         let space = Space::of(table.placement);
-        for row in self.rows.drain(..) {
+        for row in mem::take(&mut self.newest).rows {
             for (height, stored) in row.ended {
                 batch.insert(space, key::at_height(&row.stem, height), stored);
             }
         }
-        *self = Self::default();
+    }
+
+    /// The versions of ended blocks leave for the engine and stay readable until [`Self::thaw`].
+    pub(super) fn freeze(&mut self) -> Option<Box<dyn RunPart>> {
+        if self.newest.rows.is_empty() {
+            return None;
+        }
+        let layer = Arc::new(mem::take(&mut self.newest));
+        self.frozen = Some(Arc::clone(&layer));
+        Some(Box::new(VersionedPart { layer, order: Vec::new() }))
+    }
+
+    /// The view has the versions that left. Answers what is to be dropped.
+    pub(super) fn thaw(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.frozen.take().map(|layer| -> Box<dyn Any + Send> { Box::new(layer) })
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes
+        self.newest.bytes
+    }
+}
+
+/// The versions of a layer in order.
+struct VersionedPart {
+    layer: Arc<Layer>,
+    order: Vec<u32>,
+}
+
+impl RunPart for VersionedPart {
+    fn sort(&mut self) {
+        let rows = &self.layer.rows;
+        self.order = order(0..rows.len() as u32, |place| &rows[place as usize].stem);
+    }
+
+    fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
+        for place in &self.order {
+            let row = &self.layer.rows[*place as usize];
+            // Newest first, as their keys sort; no stem is the start of another.
+            for (height, stored) in row.ended.iter().rev() {
+                each(&Bytes::from(key::at_height(&row.stem, *height)), Some(stored))?;
+            }
+        }
+        Ok(())
     }
 }

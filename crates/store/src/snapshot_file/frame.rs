@@ -11,30 +11,30 @@ pub(super) const MAGIC: [u8; 8] = *b"PARASNAP";
 /// Longest body of a header: 255 modules with names of 255 bytes fit.
 pub(super) const HEADER_BODY_MAX: usize = 128 * 1024;
 /// Length of a frame's head: keyspace, number, rows, length, checksum.
-pub(super) const HEAD_LEN: usize = 1 + 8 + 4 + 4 + 4;
+pub(crate) const HEAD_LEN: usize = 1 + 8 + 4 + 4 + 4;
 /// A frame ends with the row that takes it past this length.
-pub(super) const PAYLOAD_TARGET: usize = 1024 * 1024;
+pub(crate) const PAYLOAD_TARGET: usize = 1024 * 1024;
 /// Longest payload: the target, and one row with the greatest key and value.
-pub(super) const PAYLOAD_MAX: usize = PAYLOAD_TARGET + crate::VALUE_LEN_MAX + KEY_MAX + 64;
+pub(crate) const PAYLOAD_MAX: usize = PAYLOAD_TARGET + crate::VALUE_LEN_MAX + KEY_MAX + 64;
 /// Longest key of the engine: escaped to at most twice the greatest key, with prefix, end and height.
 pub(super) const KEY_MAX: usize = 2 * crate::KEY_LEN_MAX + 16;
 /// Keyspace number of the last frame.
-pub(super) const END: u8 = u8::MAX;
+pub(crate) const END: u8 = u8::MAX;
 /// Payload of the last frame: rows, digest of the tables, digest of the records.
 pub(super) const END_LEN: usize = 8 + 32 + 32;
 
 /// The first part of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head {
-    pub(super) space: u8,
-    pub(super) number: u64,
-    pub(super) rows: u32,
-    pub(super) len: u32,
+pub(crate) struct Head {
+    pub(crate) space: u8,
+    pub(crate) number: u64,
+    pub(crate) rows: u32,
+    pub(crate) len: u32,
     checksum: u32,
 }
 
 impl Head {
-    pub(super) fn new(space: u8, number: u64, rows: u32, payload: &[u8]) -> Self {
+    pub(crate) fn new(space: u8, number: u64, rows: u32, payload: &[u8]) -> Self {
         let mut head = Self { space, number, rows, len: payload.len() as u32, checksum: 0 };
         head.checksum = head.checksum_of(payload);
         head
@@ -47,11 +47,11 @@ impl Head {
         hasher.finalize()
     }
 
-    pub(super) fn fits(&self, payload: &[u8]) -> bool {
+    pub(crate) fn fits(&self, payload: &[u8]) -> bool {
         self.checksum == self.checksum_of(payload)
     }
 
-    pub(super) fn encode(&self) -> [u8; HEAD_LEN] {
+    pub(crate) fn encode(&self) -> [u8; HEAD_LEN] {
         let mut out = [0; HEAD_LEN];
         out[0] = self.space;
         out[1..9].copy_from_slice(&self.number.to_be_bytes());
@@ -61,7 +61,7 @@ impl Head {
         out
     }
 
-    pub(super) fn decode(bytes: &[u8; HEAD_LEN]) -> Self {
+    pub(crate) fn decode(bytes: &[u8; HEAD_LEN]) -> Self {
         let four = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         Self {
             space: bytes[0],
@@ -75,26 +75,37 @@ impl Head {
 
 /// Collects rows of one keyspace, sorted by key; what a key shares with the one before is not repeated.
 #[derive(Default)]
-pub(super) struct RowWriter {
-    pub(super) payload: Vec<u8>,
-    pub(super) rows: u32,
+pub(crate) struct RowWriter {
+    pub(crate) payload: Vec<u8>,
+    pub(crate) rows: u32,
     last: Vec<u8>,
 }
 
 impl RowWriter {
     pub(super) fn row(&mut self, key: &[u8], value: &[u8]) {
+        self.key(key);
+        push_number(&mut self.payload, value.len());
+        self.payload.extend_from_slice(value);
+    }
+
+    /// A row that is set, or removed when there is no value.
+    pub(crate) fn change(&mut self, key: &[u8], value: Option<&[u8]>) {
+        self.key(key);
+        push_number(&mut self.payload, value.map_or(0, |value| value.len() + 1));
+        self.payload.extend_from_slice(value.unwrap_or_default());
+    }
+
+    fn key(&mut self, key: &[u8]) {
         let shared = self.last.iter().zip(key).take_while(|(left, right)| left == right).count();
         push_number(&mut self.payload, shared);
         push_number(&mut self.payload, key.len() - shared);
         self.payload.extend_from_slice(&key[shared..]);
-        push_number(&mut self.payload, value.len());
-        self.payload.extend_from_slice(value);
         self.last.truncate(shared);
         self.last.extend_from_slice(&key[shared..]);
         self.rows += 1;
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.payload.clear();
         self.last.clear();
         self.rows = 0;
@@ -102,22 +113,39 @@ impl RowWriter {
 }
 
 /// Hands out the rows of a payload.
-pub(super) struct RowReader<'a> {
+pub(crate) struct RowReader<'a> {
     rest: &'a [u8],
     key: Vec<u8>,
 }
 
 impl<'a> RowReader<'a> {
-    pub(super) fn new(payload: &'a [u8]) -> Self {
+    pub(crate) fn new(payload: &'a [u8]) -> Self {
         Self { rest: payload, key: Vec::new() }
     }
 
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// The next row; `None` when the bytes are not a row.
     pub(super) fn next(&mut self) -> Option<(&[u8], &'a [u8])> {
+        self.next_key()?;
+        let len = self.number()?;
+        let value = self.take(len)?;
+        Some((&self.key, value))
+    }
+
+    /// The next row that [`RowWriter::change`] wrote; `None` when the bytes are not one.
+    pub(crate) fn next_change(&mut self) -> Option<(&[u8], Option<&'a [u8]>)> {
+        self.next_key()?;
+        let value = match self.number()? {
+            0 => None,
+            more => Some(self.take(more - 1)?),
+        };
+        Some((&self.key, value))
+    }
+
+    fn next_key(&mut self) -> Option<()> {
         let shared = self.number()?;
         let len = self.number()?;
         if shared > self.key.len() || shared + len > KEY_MAX {
@@ -126,9 +154,7 @@ impl<'a> RowReader<'a> {
         self.key.truncate(shared);
         let suffix = self.take(len)?;
         self.key.extend_from_slice(suffix);
-        let len = self.number()?;
-        let value = self.take(len)?;
-        Some((&self.key, value))
+        Some(())
     }
 
     fn take(&mut self, len: usize) -> Option<&'a [u8]> {

@@ -71,6 +71,8 @@ fn step(rows: &mut Rows, hash: BlockHash) -> (Vec<Operation>, [u8; 32]) {
 fn child() {
     let Ok(folder) = std::env::var("STORE_CRASH_FOLDER") else { return };
     let seed: u64 = std::env::var("STORE_CRASH_SEED").unwrap().parse().unwrap();
+    // Sorted runs only, or every way to commit in turn.
+    let only_runs = std::env::var("STORE_CRASH_RUNS").is_ok();
     let mut random = Random(seed);
     let store = Store::open(Path::new(&folder), &options(Some(30)), &schemas()).unwrap();
     println!("opened");
@@ -107,7 +109,7 @@ fn child() {
             }
             writer.commit(false).unwrap();
         }
-        match random.below(40) {
+        match if only_runs { 39 } else { random.below(40) } {
             0 => {
                 for _ in 0..random.below(6) {
                     if writer.check_undo(1).is_err() {
@@ -137,14 +139,22 @@ fn child() {
                     writer.end_block().unwrap();
                     hashes.push(hash);
                 }
-                writer.commit(random.below(10) == 0).unwrap();
+                match random.below(4) {
+                    _ if only_runs => writer.commit_sorted().unwrap(),
+                    0 => writer.commit_sorted().unwrap(),
+                    _ => writer.commit(random.below(10) == 0).unwrap(),
+                }
             }
         }
     }
 }
 
-fn spawn(folder: &Path, seed: u64) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+fn spawn(folder: &Path, seed: u64, only_runs: bool) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    if only_runs {
+        command.env("STORE_CRASH_RUNS", "1");
+    }
+    command
         .args(["--exact", "crash::child", "--ignored", "--nocapture"])
         .env("STORE_CRASH_FOLDER", folder)
         .env("STORE_CRASH_SEED", seed.to_string())
@@ -209,8 +219,11 @@ fn check(folder: &Path) -> u32 {
 
 /// Starts the writing process, kills it `after` it has opened the store (or after it was started), checks the store.
 fn kill_once(folder: &Path, seed: u64, after: Duration, from_start: bool) -> bool {
+    kill_child(spawn(folder, seed, false), after, from_start)
+}
+
+fn kill_child(mut child: Child, after: Duration, from_start: bool) -> bool {
     let started = Instant::now();
-    let mut child = spawn(folder, seed);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut opened = false;
     if from_start {
@@ -254,4 +267,48 @@ fn killed_at_random_moments_the_store_opens_on_a_whole_block() {
     println!("{while_opening} of {rounds} kills while opening, {blocks} blocks checked");
     assert!(while_opening > 0, "no kill fell into the opening of the store");
     assert!(blocks > 100, "only {blocks} blocks were written");
+}
+
+/// The same for the first import alone, until kills have fallen into every part of a run: its redo file, its table files,
+/// the start that finishes it.
+#[test]
+fn killed_while_sorted_runs_are_written_or_finished_the_store_opens_on_a_whole_block() {
+    let seed = std::env::var("STORE_CRASH_BASE").ok().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
+    });
+    println!("STORE_CRASH_BASE={seed}");
+    let rounds: u64 = std::env::var("STORE_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let mut random = Random(seed);
+    let (mut in_redo, mut in_tables, mut in_recovery, mut blocks, mut kills) = (0, 0, 0, 0, 0);
+    while kills < rounds || in_redo == 0 || in_tables == 0 || in_recovery == 0 {
+        assert!(
+            kills < rounds + 400,
+            "{in_redo} kills in a redo file, {in_tables} in tables, {in_recovery} in recovery"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let (part, run) = (folder.path().join("run.part"), folder.path().join("run"));
+        for _ in 0..4 {
+            let child = spawn(folder.path(), random.next(), true);
+            kill_child(child, Duration::from_micros(random.below(150_000)), false);
+            kills += 1;
+            in_redo += u32::from(part.exists());
+            in_tables += u32::from(run.exists());
+            // A start finds work to finish, and is killed at it, perhaps several times.
+            for _ in 0..5 {
+                if !run.exists() {
+                    break;
+                }
+                let child = spawn(folder.path(), random.next(), true);
+                let opened = kill_child(child, Duration::from_micros(random.below(60_000)), true);
+                kills += 1;
+                in_recovery += u32::from(!opened && run.exists());
+            }
+            blocks += check(folder.path());
+            assert!(!part.exists() && !run.exists(), "an opened store has no redo file");
+        }
+    }
+    println!(
+        "{in_redo} kills in a redo file, {in_tables} in tables, {in_recovery} in recovery, {blocks} blocks checked"
+    );
+    assert!(blocks > 20, "only {blocks} blocks were written");
 }

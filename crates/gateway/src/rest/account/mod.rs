@@ -13,7 +13,8 @@ use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey};
 use serde_json::json;
 
 use self::scan::{Bounds, ScanError, UsedScript, used_scripts};
-use super::address::{UTXOS_LIMIT_MAX, Utxo, UtxoPage};
+use super::address::{UTXOS_LIMIT_MAX, Utxo, UtxoPage, outpoint_of, outpoints_of};
+use super::alkanes::alkanes_in;
 use super::{RestBody, RestResult};
 use crate::errors::{RestError, RpcError};
 use crate::respond::Reply;
@@ -66,9 +67,11 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
             })
             .collect();
         let tip = context.tip().map_or(0, |tip| tip.height);
+        let mut held = alkanes_in(context, outpoints_of(outputs.iter().map(|(_, output)| output))).await?;
         let utxos = outputs.iter().map(|(place, output)| {
             let (address, script) = &scripts[*place];
-            Utxo::new(output, address.as_deref(), script, tip)
+            let alkanes = held.remove(&outpoint_of(output)).unwrap_or_default();
+            Utxo::new(output, address.as_deref(), script, tip).holding(alkanes)
         });
         Reply::enveloped(&UtxoPage { utxos: utxos.collect(), total })
     })

@@ -1,0 +1,200 @@
+//! A running instance as `call` and `tx` ask it: methods, batches of methods, and routes, over plain HTTP.
+
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Bytes;
+use hyper::{Method, Request, StatusCode, Uri};
+use hyper_util::client::legacy::Client as HttpClient;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+
+use crate::command_line::EndpointArguments;
+
+/// Largest answer that is read, in bytes.
+const ANSWER_BYTES_MAX: usize = 256 << 20;
+/// Longest time for one answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+/// Longest time that 429 answers are waited out before the call gives up.
+const THROTTLED_TIME_MAX: Duration = Duration::from_secs(180);
+
+/// A call failed; the text is for the person at the terminal.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    /// The address cannot be used.
+    #[error("{0}")]
+    Address(String),
+    /// No answer.
+    #[error("{url} does not answer: {reason}")]
+    Unreachable {
+        /// Base address.
+        url: String,
+        /// What happened.
+        reason: String,
+    },
+    /// A parameter has the wrong form.
+    #[error("{0}")]
+    Parameter(String),
+    /// The instance answered with an error.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// The answer makes no sense.
+    #[error("{0}")]
+    Answer(String),
+    /// Still throttled after waiting.
+    #[error("rate limit: still refused after {0} seconds; use an API key of a larger plan")]
+    Throttled(u64),
+}
+
+/// An error in an answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}{}", code.map_or_else(String::new, |code| format!(" ({code})")))]
+pub(crate) struct Refusal {
+    /// Of JSON-RPC, or the status of a route.
+    pub code: Option<i64>,
+    /// The stable word that says what is wrong, where there is one.
+    pub word: Option<String>,
+    /// What the instance says.
+    pub message: String,
+}
+
+impl Refusal {
+    /// Whether the instance does not have the method or route at all, or does not index what it reads.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self.code, Some(-32601 | 404)) || self.word.as_ref().is_some_and(|word| word.ends_with("_NOT_INDEXED"))
+    }
+}
+
+/// One method with its parameters.
+pub(crate) type MethodCall = (&'static str, Value);
+
+/// A base address and a key.
+pub(crate) struct Client {
+    base: String,
+    key: Option<String>,
+    http: HttpClient<HttpConnector, Full<Bytes>>,
+}
+
+impl Client {
+    /// Says once that calls without a key are slower.
+    pub(crate) fn new(endpoint: &EndpointArguments) -> Self {
+        let key = endpoint.key.clone().filter(|key| !key.is_empty());
+        if key.is_none() {
+            eprintln!("no API key (--key or PARAFFIN_API_KEY): using the shared endpoint, which is rate limited");
+        }
+        let base = endpoint.url.trim_end_matches('/').to_owned();
+        Self { base, key, http: HttpClient::builder(TokioExecutor::new()).build_http() }
+    }
+
+    /// The result of one method.
+    pub(crate) async fn method(&self, method: &str, params: Value) -> Result<Value, CallError> {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let answer = self.post(&self.main_path(), &body).await?;
+        Ok(result(&answer)??)
+    }
+
+    /// The results of many methods, in order, in one request.
+    pub(crate) async fn methods(&self, calls: &[MethodCall]) -> Result<Vec<Result<Value, Refusal>>, CallError> {
+        let requests = calls
+            .iter()
+            .enumerate()
+            .map(|(id, (method, params))| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let answer = self.post(&self.main_path(), &Value::Array(requests.collect())).await?;
+        let Value::Array(answers) = &answer else {
+            result(&answer)??;
+            return Err(CallError::Answer("a batch was answered with something else than a list".to_owned()));
+        };
+        let in_order = answers.iter().enumerate().all(|(id, answer)| answer["id"].as_u64() == Some(id as u64));
+        if answers.len() != calls.len() || !in_order {
+            return Err(CallError::Answer("the answers to a batch are not in its order".to_owned()));
+        }
+        answers.iter().map(result).collect()
+    }
+
+    /// The `data` of a route of the REST data API.
+    pub(crate) async fn route(&self, route: &str, body: &Value) -> Result<Value, CallError> {
+        let path = format!("/v4/{}/{route}", self.key.as_deref().unwrap_or("api"));
+        let answer = self.post(&path, body).await?;
+        let code = answer.get("statusCode").and_then(Value::as_i64);
+        if code == Some(200) {
+            return Ok(answer.get("data").cloned().unwrap_or(Value::Null));
+        }
+        let message = answer.get("error").and_then(Value::as_str);
+        let message = message.unwrap_or("the answer is not of the REST data API").to_owned();
+        let word = answer.get("code").and_then(Value::as_str).map(str::to_owned);
+        Err(Refusal { code, word, message }.into())
+    }
+
+    fn main_path(&self) -> String {
+        self.key.as_ref().map_or_else(|| "/v4/jsonrpc".to_owned(), |key| format!("/v4/{key}"))
+    }
+
+    /// Posts, and waits as the instance asks while it answers 429.
+    async fn post(&self, path: &str, body: &Value) -> Result<Value, CallError> {
+        let base = &self.base;
+        if base.starts_with("https://") {
+            return Err(CallError::Address(
+                "this build calls http:// addresses only; put a TLS proxy or tunnel in front".to_owned(),
+            ));
+        }
+        let target: Uri = format!("{base}{path}")
+            .parse()
+            .map_err(|_| CallError::Address(format!("`{base}` is not an address such as http://127.0.0.1:8787")))?;
+        let started = tokio::time::Instant::now();
+        loop {
+            let request = Request::builder()
+                .method(Method::POST)
+                .uri(target.clone())
+                .header("content-type", "application/json")
+                .body(Full::new(Bytes::from(body.to_string())))
+                .map_err(|error| CallError::Address(error.to_string()))?;
+            let unreachable = |reason: String| CallError::Unreachable { url: base.to_owned(), reason };
+            let response = tokio::time::timeout(ANSWER_TIMEOUT, self.http.request(request))
+                .await
+                .map_err(|_| unreachable(format!("no answer within {} seconds", ANSWER_TIMEOUT.as_secs())))?
+                .map_err(|error| unreachable(innermost(&error)))?;
+            if response.status() == StatusCode::TOO_MANY_REQUESTS {
+                let seconds = retry_after(response.headers());
+                if started.elapsed() + Duration::from_secs(seconds) > THROTTLED_TIME_MAX {
+                    return Err(CallError::Throttled(started.elapsed().as_secs()));
+                }
+                eprintln!("rate limit reached: waiting {seconds} s");
+                tokio::time::sleep(Duration::from_secs(seconds)).await;
+                continue;
+            }
+            let bytes = Limited::new(response.into_body(), ANSWER_BYTES_MAX)
+                .collect()
+                .await
+                .map_err(|error| unreachable(error.to_string()))?
+                .to_bytes();
+            return serde_json::from_slice(&bytes).map_err(|_| {
+                CallError::Answer(format!("{base} answers something that is not JSON: is this a Paraffin instance?"))
+            });
+        }
+    }
+}
+
+/// Result or error of one JSON-RPC answer.
+fn result(answer: &Value) -> Result<Result<Value, Refusal>, CallError> {
+    if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
+        let message = error.get("message").and_then(Value::as_str).unwrap_or("error without a message").to_owned();
+        let word = error.pointer("/data/code").and_then(Value::as_str).map(str::to_owned);
+        return Ok(Err(Refusal { code: error.get("code").and_then(Value::as_i64), word, message }));
+    }
+    answer.get("result").cloned().map(Ok).ok_or_else(|| {
+        CallError::Answer("the answer has neither result nor error: is this a Paraffin instance?".to_owned())
+    })
+}
+
+fn retry_after(headers: &hyper::HeaderMap) -> u64 {
+    headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok()).unwrap_or(1).clamp(1, 60)
+}
+
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}

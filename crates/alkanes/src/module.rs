@@ -1,0 +1,155 @@
+//! The indexer module: runs an engine on each block and writes what it did, and what is derived from that, into tables.
+
+mod activity;
+mod creations;
+mod holdings;
+mod outputs;
+mod state;
+
+use std::collections::HashMap;
+
+use bitcoin::Txid;
+use bitcoin::hashes::Hash;
+use paraffin_primitives::{ConnectedBlock, Height, Network};
+use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter};
+
+use self::holdings::Holdings;
+use self::outputs::KnownOutputs;
+use self::state::WriterState;
+use crate::rows::{Parser, StateRow, encode_trace, id_key, outpoint_key, place_key, write_value};
+use crate::state::RECENT_BLOCKS;
+use crate::tables::{BLOCK_TRACES, EFFECTS, RECENT, SCHEMA, SEEN_AT, TRACES};
+use crate::{BlockEffects, Engine, Parameters, StateError, StateKey};
+
+/// The indexer module of alkanes.
+///
+/// Blocks below the network's first active one cost nothing but a comparison. Undo is the store's.
+pub struct AlkanesModule {
+    engine: Box<dyn Engine>,
+    parameters: Parameters,
+}
+
+impl AlkanesModule {
+    /// A module that runs `engine`.
+    pub fn new(engine: Box<dyn Engine>, network: Network) -> Self {
+        Self { engine, parameters: Parameters::of(network) }
+    }
+
+    /// The same module with other parameters than the network's.
+    #[must_use]
+    pub fn with_parameters(mut self, parameters: Parameters) -> Self {
+        self.parameters = parameters;
+        self
+    }
+}
+
+impl Module for AlkanesModule {
+    fn schema(&self) -> ModuleSchema {
+        SCHEMA
+    }
+
+    fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {
+        let height = block.id.height;
+        if u64::from(height) < self.parameters.genesis_height {
+            return outputs::watch_genesis(&self.parameters, block, rows).map_err(refuse);
+        }
+        if block.txids.len() != block.block.txdata.len() {
+            return Err(ModuleError::Block(format!(
+                "block {}: {} transactions came with {} txids",
+                block.id,
+                block.block.txdata.len(),
+                block.txids.len()
+            )));
+        }
+        let known = KnownOutputs::of_inputs(block, rows).map_err(refuse)?;
+        let state = WriterState::new(rows, &known);
+        let effects = self.engine.run_block(height, block, &state).map_err(|halt| {
+            ModuleError::Block(format!("block {}: the {} alkanes engine halts: {halt}", block.id, self.engine.name()))
+        })?;
+        write(&self.parameters, block, &effects, &known, rows).map_err(refuse)
+    }
+}
+
+fn refuse(error: StateError) -> ModuleError {
+    match error {
+        StateError::Store(error) => ModuleError::Store(error),
+        damaged @ StateError::Damaged(_) => ModuleError::Block(damaged.to_string()),
+    }
+}
+
+/// Writes all rows of a block.
+fn write(
+    parameters: &Parameters,
+    block: &ConnectedBlock,
+    effects: &BlockEffects,
+    known: &KnownOutputs,
+    rows: &mut ModuleWriter<'_>,
+) -> Result<(), StateError> {
+    let height = block.id.height;
+    let places: HashMap<Txid, u32> = block.txids.iter().copied().zip(0..).collect();
+
+    // First what depends on the state before the block.
+    let mut holdings = Holdings::default();
+    holdings.contracts(effects, rows)?;
+    outputs::write_spent(block, known, &mut holdings, rows)?;
+
+    write_state(effects, rows)?;
+    write_first_seen(height, effects, rows)?;
+    write_traces(height, effects, &places, rows)?;
+    creations::write(height, effects, &places, rows)?;
+    outputs::write_funded(parameters, block, effects, &places, &mut holdings, rows)?;
+    holdings.write(rows)?;
+    activity::write(block, effects, &places, known, rows)?;
+    write_recent(block, rows)?;
+    rows.put(&EFFECTS, &height.to_be_bytes(), &effects.digest())?;
+    Ok(())
+}
+
+fn write_state(effects: &BlockEffects, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
+    for (key, value) in &effects.writes {
+        let row = StateRow::of(key);
+        rows.put(row.table, &row.key, &write_value(key, value)?)?;
+    }
+    Ok(())
+}
+
+/// Ids first seen, by their place in the block.
+fn write_first_seen(height: Height, effects: &BlockEffects, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
+    for (key, value) in &effects.writes {
+        if let StateKey::FirstSeen(id) = key {
+            let mut parser = Parser::new("first_seen", value);
+            parser.take(8)?;
+            let place = u32::from_le_bytes(parser.array()?);
+            rows.put(&SEEN_AT, &place_key(height, place), &id_key(*id))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_traces(
+    height: Height,
+    effects: &BlockEffects,
+    places: &HashMap<Txid, u32>,
+    rows: &mut ModuleWriter<'_>,
+) -> Result<(), StateError> {
+    for (place, (outpoint, trace)) in (0u32..).zip(&effects.traces) {
+        let index = places.get(&outpoint.txid).copied().unwrap_or_default();
+        let mut value = height.to_be_bytes().to_vec();
+        value.extend_from_slice(&encode_trace(trace));
+        rows.put(&TRACES, &outpoint_key(outpoint), &value)?;
+        let mut entry = outpoint_key(outpoint).to_vec();
+        entry.extend_from_slice(&index.to_be_bytes());
+        rows.put(&BLOCK_TRACES, &place_key(height, place), &entry)?;
+    }
+    Ok(())
+}
+
+/// Keeps the ids of the newest blocks' transactions, for the depth of commitments (protocol B20).
+fn write_recent(block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
+    let txids: Vec<u8> = block.txids.iter().flat_map(|txid| *txid.as_byte_array()).collect();
+    rows.put(&RECENT, &block.id.height.to_be_bytes(), &txids)?;
+    if let Some(old) = block.id.height.checked_sub(RECENT_BLOCKS) {
+        rows.delete(&RECENT, &old.to_be_bytes())?;
+    }
+    Ok(())
+}

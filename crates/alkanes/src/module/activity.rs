@@ -1,0 +1,68 @@
+//! Which scripts had a part in which transactions with protostones.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use bitcoin::hashes::Hash;
+use bitcoin::{OutPoint, Script, Transaction, Txid};
+use paraffin_primitives::ConnectedBlock;
+use paraffin_store::ModuleWriter;
+
+use super::outputs::KnownOutputs;
+use crate::codec::{ALKANES_PROTOCOL, Artifact, Protostone};
+use crate::reader::{RECEIVES, SPENDS};
+use crate::rows::{ScriptKey, place_key};
+use crate::tables::ACTIVITY;
+use crate::{BlockEffects, StateError};
+
+/// Writes a row for each script of each transaction that has a protostone for alkanes, void transactions included.
+pub(super) fn write(
+    block: &ConnectedBlock,
+    effects: &BlockEffects,
+    places: &HashMap<Txid, u32>,
+    known: &KnownOutputs,
+    rows: &mut ModuleWriter<'_>,
+) -> Result<(), StateError> {
+    let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
+    for (place, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
+        let Some(stones) = protostones(transaction) else { continue };
+        let mut roles: BTreeMap<ScriptKey, u8> = BTreeMap::new();
+        let mut note = |script: &Script, role: u8| {
+            if !script.is_op_return() {
+                *roles.entry(ScriptKey::of(script)).or_default() |= role;
+            }
+        };
+        let spent = block.spent.as_ref().and_then(|spent| spent.get(place));
+        for (index, input) in transaction.input.iter().enumerate() {
+            let OutPoint { txid, vout } = input.previous_output;
+            let own = || block.block.txdata.get(*places.get(&txid)? as usize)?.output.get(vout as usize);
+            let told = spent.and_then(|spent| spent.get(index)).or_else(own).map(|output| &*output.script_pubkey);
+            if let Some(script) = told.or_else(|| known.row(&input.previous_output).map(|row| &*row.script)) {
+                note(script, SPENDS);
+            }
+        }
+        let pointed = |vout: u32| {
+            let mut messages = stones.iter().filter(|stone| stone.is_alkanes_message());
+            messages.any(|stone| stone.pointer == Some(vout))
+        };
+        for (vout, output) in (0u32..).zip(&transaction.output) {
+            if pointed(vout) || funded.contains(&OutPoint { txid: *txid, vout }) {
+                note(&output.script_pubkey, RECEIVES);
+            }
+        }
+        for (script, role) in roles {
+            let mut key = script.0.to_vec();
+            key.extend_from_slice(&place_key(block.id.height, place as u32));
+            let mut value = txid.as_byte_array().to_vec();
+            value.push(role);
+            rows.put(&ACTIVITY, &key, &value)?;
+        }
+    }
+    Ok(())
+}
+
+/// The protostones of a transaction when one of them is for alkanes.
+fn protostones(transaction: &Transaction) -> Option<Vec<Protostone>> {
+    let Some(Artifact::Runestone(runestone)) = Artifact::read(transaction) else { return None };
+    let stones = runestone.protostones().ok()?;
+    stones.iter().any(|stone| stone.protocol_tag == ALKANES_PROTOCOL).then_some(stones)
+}

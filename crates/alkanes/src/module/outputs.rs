@@ -1,0 +1,193 @@
+//! Outputs that hold alkanes, listed by script while they are unspent.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use bitcoin::{OutPoint, Script, Txid};
+use paraffin_primitives::ConnectedBlock;
+use paraffin_store::ModuleWriter;
+
+use super::holdings::Holdings;
+use crate::rows::{Holder, OutputRow, ScriptKey, outpoint_key};
+use crate::tables::{LIVE, OUTPUTS, SCRIPTS, SHEETS, SPENT, TOTALS};
+use crate::{BlockEffects, Parameters, SavedSheet, Sheet, StateError, StateKey};
+
+/// Row of table `totals`: the genesis outpoint's output, from its block until it is spent or gets its alkanes.
+const GENESIS_OUTPUT: &[u8] = &[2];
+
+/// What is known of the outputs that a block spends and that were made before it.
+pub(super) struct KnownOutputs {
+    genesis: OutPoint,
+    /// `None`: neither alkanes nor base runes were sent to it before the block.
+    rows: HashMap<OutPoint, Option<OutputRow>>,
+}
+
+impl KnownOutputs {
+    /// Looks every spent output up, once.
+    pub(super) fn of_inputs(block: &ConnectedBlock, rows: &ModuleWriter<'_>) -> Result<Self, StateError> {
+        let own: HashSet<&Txid> = block.txids.iter().collect();
+        let mut known = HashMap::new();
+        for input in block.block.txdata.iter().flat_map(|transaction| &transaction.input) {
+            let outpoint = input.previous_output;
+            // Outputs of the block itself held nothing before it.
+            let is_own = outpoint.is_null() || own.contains(&outpoint.txid);
+            let row = if is_own { None } else { rows.get(&OUTPUTS, &outpoint_key(&outpoint))? };
+            known.insert(outpoint, row.map(|row| OutputRow::decode(&row)).transpose()?);
+        }
+        Ok(Self { genesis: Parameters::of(paraffin_primitives::Network::Mainnet).genesis_outpoint(), rows: known })
+    }
+
+    /// Whether an input of the block is known to hold nothing. The genesis outpoint holds something on networks that never
+    /// had such an output.
+    pub(super) fn is_empty_input(&self, outpoint: &OutPoint) -> bool {
+        *outpoint != self.genesis && matches!(self.rows.get(outpoint), Some(None))
+    }
+
+    /// The row of a spent output.
+    pub(super) fn row(&self, outpoint: &OutPoint) -> Option<&OutputRow> {
+        self.rows.get(outpoint)?.as_ref()
+    }
+}
+
+/// Below the first active block: keeps the output that the built-in contracts will issue to, as long as it is unspent.
+pub(super) fn watch_genesis(
+    parameters: &Parameters,
+    block: &ConnectedBlock,
+    rows: &mut ModuleWriter<'_>,
+) -> Result<(), StateError> {
+    let height = u64::from(block.id.height);
+    if height < parameters.genesis_outpoint_height {
+        return Ok(());
+    }
+    let genesis = parameters.genesis_outpoint();
+    if height == parameters.genesis_outpoint_height
+        && let Some(place) = block.txids.iter().position(|txid| *txid == genesis.txid)
+        && let Some(row) = output_row(block, place, genesis.vout, true)
+    {
+        rows.put(&TOTALS, GENESIS_OUTPUT, &row.encode())?;
+    }
+    let inputs = block.block.txdata.iter().flat_map(|transaction| &transaction.input);
+    if inputs.map(|input| input.previous_output).any(|outpoint| outpoint == genesis) {
+        rows.delete(&TOTALS, GENESIS_OUTPUT)?;
+    }
+    Ok(())
+}
+
+fn output_row(block: &ConnectedBlock, place: usize, vout: u32, is_listed: bool) -> Option<OutputRow> {
+    let output = block.block.txdata.get(place)?.output.get(vout as usize)?;
+    Some(OutputRow {
+        height: block.id.height,
+        place: place as u32,
+        value: output.value.to_sat(),
+        is_listed,
+        script: output.script_pubkey.clone(),
+    })
+}
+
+/// Takes spent outputs out of the listings. Before the state changes, for it counts what they held until now.
+pub(super) fn write_spent(
+    block: &ConnectedBlock,
+    known: &KnownOutputs,
+    holdings: &mut Holdings,
+    rows: &mut ModuleWriter<'_>,
+) -> Result<(), StateError> {
+    for input in block.block.txdata.iter().flat_map(|transaction| &transaction.input) {
+        let outpoint = input.previous_output;
+        let Some(row) = known.row(&outpoint).filter(|row| row.is_listed) else { continue };
+        let script = ScriptKey::of(&row.script);
+        let listing = row.listing(outpoint);
+        rows.delete(&LIVE, &listing.key(script, None))?;
+        rows.put(&SPENT, &listing.key(script, Some(block.id.height)), &listing.value())?;
+        let sheet = rows.get(&SHEETS, &outpoint_key(&outpoint))?.unwrap_or_default();
+        for (id, amount) in SavedSheet::decode(&sheet)?.load().iter() {
+            holdings.remove(Holder::Script(script), id, amount);
+        }
+    }
+    Ok(())
+}
+
+/// Lists the outputs that got alkanes and that no later transaction of the block spends.
+pub(super) fn write_funded(
+    parameters: &Parameters,
+    block: &ConnectedBlock,
+    effects: &BlockEffects,
+    places: &HashMap<Txid, u32>,
+    holdings: &mut Holdings,
+    rows: &mut ModuleWriter<'_>,
+) -> Result<(), StateError> {
+    let spent: HashSet<OutPoint> = block
+        .block
+        .txdata
+        .iter()
+        .flat_map(|transaction| &transaction.input)
+        .map(|input| input.previous_output)
+        .collect();
+    let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
+    let mut sheets: BTreeMap<OutPoint, Sheet> = BTreeMap::new();
+    for (key, value) in &effects.writes {
+        let (StateKey::Sheet(outpoint) | StateKey::BaseSheet(outpoint)) = key else { continue };
+        if let StateKey::Sheet(outpoint) = key {
+            sheets.insert(*outpoint, SavedSheet::decode(value)?.load());
+        }
+        let is_listed = funded.contains(outpoint);
+        // An output with both kinds gets its row with its alkanes.
+        if is_listed && matches!(key, StateKey::BaseSheet(_)) {
+            continue;
+        }
+        if let Some(place) = places.get(&outpoint.txid)
+            && let Some(row) = output_row(block, *place as usize, outpoint.vout, is_listed)
+        {
+            rows.put(&OUTPUTS, &outpoint_key(outpoint), &row.encode())?;
+            if is_listed {
+                remember_script(&row.script, rows)?;
+            }
+        }
+    }
+    let genesis = parameters.genesis_outpoint();
+    if sheets.contains_key(&genesis)
+        && let Some(bytes) = rows.get(&TOTALS, GENESIS_OUTPUT)?
+    {
+        rows.delete(&TOTALS, GENESIS_OUTPUT)?;
+        rows.put(&OUTPUTS, &outpoint_key(&genesis), &bytes)?;
+        let row = OutputRow::decode(&bytes)?;
+        remember_script(&row.script, rows)?;
+        if !spent.contains(&genesis) {
+            list(&row, genesis, &sheets[&genesis], holdings, rows)?;
+        }
+    }
+    for outpoint in &effects.funded {
+        if spent.contains(outpoint) {
+            continue;
+        }
+        let row = places.get(&outpoint.txid).and_then(|place| output_row(block, *place as usize, outpoint.vout, true));
+        let (Some(row), Some(sheet)) = (row, sheets.get(outpoint)) else {
+            return Err(StateError::Damaged(format!("the engine funded {outpoint}, which is no output of the block")));
+        };
+        list(&row, *outpoint, sheet, holdings, rows)?;
+    }
+    Ok(())
+}
+
+fn list(
+    row: &OutputRow,
+    outpoint: OutPoint,
+    sheet: &Sheet,
+    holdings: &mut Holdings,
+    rows: &mut ModuleWriter<'_>,
+) -> Result<(), StateError> {
+    let script = ScriptKey::of(&row.script);
+    let listing = row.listing(outpoint);
+    rows.put(&LIVE, &listing.key(script, None), &listing.value())?;
+    for (id, amount) in sheet.iter() {
+        holdings.add(Holder::Script(script), id, amount);
+    }
+    Ok(())
+}
+
+/// Keeps a script under its key.
+fn remember_script(script: &Script, rows: &mut ModuleWriter<'_>) -> Result<(), StateError> {
+    let key = ScriptKey::of(script);
+    if rows.get(&SCRIPTS, &key.0)?.is_none() {
+        rows.put(&SCRIPTS, &key.0, script.as_bytes())?;
+    }
+    Ok(())
+}

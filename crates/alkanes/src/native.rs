@@ -1,0 +1,105 @@
+//! The native engine: the order of things in a block (protocol B1).
+
+pub(crate) mod patches;
+
+use std::sync::Arc;
+
+use paraffin_primitives::{ConnectedBlock, Height, Network};
+
+use crate::protorune::{Ledger, Placed, save_sheet};
+use crate::{
+    BlockEffects, Builtins, CodeCache, Engine, Halt, MessageRunner, Overlay, Parameters, Sheet, StateKey, StateReader,
+    Transfer, World, deploy_builtins, handle_message, wrapped_bitcoin,
+};
+
+/// Deploys the built-in contracts that are not deployed yet, and answers what they issue to the genesis outpoint (protocol
+/// B18): [`deploy_builtins`], or a stand-in in tests.
+pub type Deployer = fn(&mut World<'_>) -> Result<Vec<Transfer>, Halt>;
+
+/// Runs blocks in this process.
+pub struct NativeEngine {
+    parameters: Parameters,
+    builtins: Arc<Builtins>,
+    codes: Arc<CodeCache>,
+    run_message: MessageRunner,
+    deploy: Deployer,
+}
+
+impl NativeEngine {
+    /// An engine for a network. `builtins` are the contracts that are never on chain; `codes` may be shared with views.
+    pub fn new(network: Network, builtins: Arc<Builtins>, codes: Arc<CodeCache>) -> Self {
+        Self {
+            parameters: Parameters::of(network),
+            builtins,
+            codes,
+            run_message: handle_message,
+            deploy: deploy_builtins,
+        }
+    }
+
+    /// The same engine with other parameters.
+    #[must_use]
+    pub fn with_parameters(mut self, parameters: Parameters) -> Self {
+        self.parameters = parameters;
+        self
+    }
+
+    /// The same engine with stand-ins for the contracts, so that the ledger can be tested without any.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_contracts(mut self, run_message: MessageRunner, deploy: Deployer) -> Self {
+        self.run_message = run_message;
+        self.deploy = deploy;
+        self
+    }
+
+    /// First block that it has anything to do with.
+    pub fn genesis_height(&self) -> u64 {
+        self.parameters.genesis_height
+    }
+}
+
+impl Engine for NativeEngine {
+    fn name(&self) -> &'static str {
+        "native"
+    }
+
+    fn run_block(
+        &mut self,
+        height: Height,
+        block: &ConnectedBlock,
+        state: &dyn StateReader,
+    ) -> Result<BlockEffects, Halt> {
+        let height = u64::from(height);
+        if height < self.parameters.genesis_height {
+            return Ok(BlockEffects::default());
+        }
+        let state = Overlay::new(state);
+        let mut world = World::new(&self.parameters, height, &block.block, state, &self.codes, &self.builtins);
+        if world.state.get(&StateKey::SeenGenesis)?.is_none_or(|seen| seen.is_empty()) {
+            world.state.put(StateKey::SeenGenesis, vec![1]);
+            world.state.put(StateKey::Sequence, 1u128.to_le_bytes().to_vec());
+        }
+        issue(&mut world, self.deploy)?;
+        patches::apply(&mut world);
+
+        let mut ledger = Ledger::default();
+        for (index, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
+            let placed = Placed { transaction, txid: *txid, index: index as u32 };
+            ledger.process(&mut world, self.run_message, placed)?;
+        }
+        wrapped_bitcoin::advance(&mut world, block)?;
+        Ok(BlockEffects { writes: world.state.into_writes()?, traces: world.traces, funded: ledger.funded })
+    }
+}
+
+/// Deploys what is not deployed, and saves what it issues (protocol B16, B18).
+fn issue(world: &mut World<'_>, deploy: Deployer) -> Result<(), Halt> {
+    let mut sheet = Sheet::new();
+    for Transfer { id, value } in deploy(world)? {
+        // An overflow here would be the built-in's own doing; the reference does not check.
+        sheet.set(id, sheet.get(id).wrapping_add(value));
+    }
+    save_sheet(world, StateKey::Sheet(world.parameters.genesis_outpoint()), &sheet)?;
+    Ok(())
+}

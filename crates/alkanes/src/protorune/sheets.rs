@@ -1,0 +1,92 @@
+use std::collections::BTreeMap;
+
+use paraffin_primitives::AlkaneId;
+
+use super::Fault;
+use crate::codec::RUNTIME_VOUT;
+use crate::state::StateError;
+use crate::{Overlay, Sheet, SheetOverflow, StateKey};
+
+/// The sheets of one transaction, by output, shadow outputs and the runtime included (protocol B5).
+///
+/// The sheet of [`RUNTIME_VOUT`] holds only what this transaction has touched; what is stored of an id is read when the id
+/// is touched for the first time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sheets {
+    by_vout: BTreeMap<u32, Sheet>,
+}
+
+impl Sheets {
+    pub(crate) fn get(&self, vout: u32) -> Option<&Sheet> {
+        self.by_vout.get(&vout)
+    }
+
+    /// Removes the sheet of an output; an empty one when there is none.
+    pub(crate) fn take(&mut self, vout: u32) -> Sheet {
+        self.by_vout.remove(&vout).unwrap_or_default()
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Sheet> {
+        self.by_vout.values()
+    }
+
+    /// Adds an amount to the sheet of an output.
+    pub(crate) fn add(&mut self, state: &Overlay<'_>, vout: u32, id: AlkaneId, amount: u128) -> Result<(), Fault> {
+        if vout == RUNTIME_VOUT {
+            self.touch_runtime(state, id)?;
+        }
+        Ok(self.by_vout.entry(vout).or_default().add(id, amount)?)
+    }
+
+    /// Adds a sheet to that of an output; every sum is checked before the first is applied.
+    pub(crate) fn add_sheet(&mut self, state: &Overlay<'_>, vout: u32, sheet: &Sheet) -> Result<(), Fault> {
+        if vout == RUNTIME_VOUT {
+            for (id, _) in sheet.iter() {
+                self.touch_runtime(state, id)?;
+            }
+        }
+        Ok(self.merge(vout, sheet)?)
+    }
+
+    /// As [`Self::add_sheet`], of an output that is not the runtime.
+    pub(crate) fn merge(&mut self, vout: u32, sheet: &Sheet) -> Result<(), SheetOverflow> {
+        self.by_vout.entry(vout).or_default().merge(sheet)
+    }
+
+    /// Replaces the runtime sheet.
+    pub(crate) fn set_runtime(&mut self, runtime: Sheet) {
+        self.by_vout.insert(RUNTIME_VOUT, runtime);
+    }
+
+    /// What this transaction has touched of the runtime sheet, with `ids` among it.
+    pub(crate) fn runtime(
+        &mut self,
+        state: &Overlay<'_>,
+        ids: impl Iterator<Item = AlkaneId>,
+    ) -> Result<Sheet, StateError> {
+        for id in ids {
+            self.touch_runtime(state, id)?;
+        }
+        Ok(self.by_vout.get(&RUNTIME_VOUT).cloned().unwrap_or_default())
+    }
+
+    fn touch_runtime(&mut self, state: &Overlay<'_>, id: AlkaneId) -> Result<(), StateError> {
+        let runtime = self.by_vout.entry(RUNTIME_VOUT).or_default();
+        runtime.set(id, runtime_amount(state, runtime, id)?);
+        Ok(())
+    }
+}
+
+/// The amount of `id` in a runtime sheet that holds only what was touched: that of the sheet, else the one stored.
+///
+/// # Errors
+/// Reading failed.
+pub fn runtime_amount(state: &Overlay<'_>, runtime: &Sheet, id: AlkaneId) -> Result<u128, StateError> {
+    if runtime.contains(id) {
+        return Ok(runtime.get(id));
+    }
+    let Some(bytes) = state.get(&StateKey::Runtime(id))? else { return Ok(0) };
+    let bytes = <[u8; 16]>::try_from(&bytes[..])
+        .map_err(|_| StateError::Damaged(format!("the runtime amount of {id} has {} bytes", bytes.len())))?;
+    Ok(u128::from_le_bytes(bytes))
+}

@@ -1,0 +1,134 @@
+//! Tables of the module. `docs/design/alkanes.md` draws their rows.
+//!
+//! State of the protocol, one table for each kind of key, readable as of every height:
+//!
+//! ```text
+//! singles          01 seen genesis, 02 sequence, 03 pending payments     the value
+//! codes            id                                                     code, or the id of a template
+//! storage          id | key                                               what the contract stored
+//! balances         what | who                                             amount
+//! inventories      who | what                                             nothing
+//! deployments      id                                                     outpoint
+//! sheets           outpoint                                               alkanes of an output
+//! runtime          id                                                     amount
+//! first_seen       id                                                     height | place
+//! base_sheets      outpoint                                               base runes of an output
+//! etchings         rune id                                                name and terms
+//! etched_names     name (16)                                              rune id
+//! mints_remaining  rune id                                                amount
+//! ```
+//!
+//! What is derived from it for look-ups:
+//!
+//! ```text
+//! traces           outpoint                                               height (4) | trace
+//! block_traces     height (4) | place (4)                                 outpoint | transaction's place in the block
+//! seen_at          height (4) | place (4)                                 id
+//! outputs          outpoint                                               height | place | value | script
+//! live             script | height (4) | place (4) | vout (4)             txid | value            unspent, with alkanes
+//! spent            script | spent at (4) | height (4) | place (4) | vout  txid | value
+//! held             holder | id                                            outputs | amount
+//! ranking          id | amount, inverted | holder                         nothing
+//! holder_counts    id                                                     scripts | contracts | both amounts
+//! scripts          script                                                 the script itself
+//! activity         script | height (4) | place (4)                        txid | roles
+//! created          height (4) | place (4)                                 id
+//! creations        id                                                     height (4) | place (4)
+//! totals           01                                                     contracts created
+//! recent           height (4)                                             ids of the block's transactions
+//! effects          height (4)                                             digest
+//! ```
+
+use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
+
+use Placement::{Bulk, Hashed, Listed, Numbered};
+use TableKind::{Current, Versioned, WriteOnce};
+
+/// Number of this module on disk.
+pub const MODULE: ModuleId = ModuleId(3);
+
+/// Version of the rows; raised whenever their form or the rules that make them change.
+const VERSION: u32 = 1;
+
+pub(crate) const SINGLES: Table = table(1, "singles", Versioned, Numbered);
+pub(crate) const CODES: Table = table(2, "codes", Versioned, Bulk);
+pub(crate) const STORAGE: Table = table(3, "storage", Versioned, Listed);
+pub(crate) const BALANCES: Table = table(4, "balances", Versioned, Listed);
+pub(crate) const INVENTORIES: Table = table(5, "inventories", Versioned, Listed);
+pub(crate) const DEPLOYMENTS: Table = table(6, "deployments", Versioned, Listed);
+pub(crate) const SHEETS: Table = table(7, "sheets", Versioned, Hashed);
+pub(crate) const RUNTIME: Table = table(8, "runtime", Versioned, Listed);
+pub(crate) const FIRST_SEEN: Table = table(9, "first_seen", Versioned, Listed);
+pub(crate) const BASE_SHEETS: Table = table(10, "base_sheets", Versioned, Hashed);
+pub(crate) const ETCHINGS: Table = table(11, "etchings", Versioned, Listed);
+pub(crate) const ETCHED_NAMES: Table = table(12, "etched_names", Versioned, Listed);
+pub(crate) const MINTS_REMAINING: Table = table(13, "mints_remaining", Versioned, Listed);
+pub(crate) const TRACES: Table = table(14, "traces", WriteOnce, Bulk);
+pub(crate) const BLOCK_TRACES: Table = table(15, "block_traces", WriteOnce, Numbered);
+pub(crate) const SEEN_AT: Table = table(16, "seen_at", WriteOnce, Numbered);
+pub(crate) const OUTPUTS: Table = table(17, "outputs", WriteOnce, Hashed);
+pub(crate) const LIVE: Table = table(18, "live", Current, Listed);
+pub(crate) const SPENT: Table = table(19, "spent", WriteOnce, Listed);
+pub(crate) const HELD: Table = table(20, "held", Current, Listed);
+pub(crate) const RANKING: Table = table(21, "ranking", Current, Listed);
+pub(crate) const HOLDER_COUNTS: Table = table(22, "holder_counts", Current, Listed);
+pub(crate) const SCRIPTS: Table = table(23, "scripts", WriteOnce, Hashed);
+pub(crate) const ACTIVITY: Table = table(24, "activity", WriteOnce, Listed);
+pub(crate) const CREATED: Table = table(25, "created", WriteOnce, Numbered);
+pub(crate) const CREATIONS: Table = table(26, "creations", WriteOnce, Listed);
+pub(crate) const TOTALS: Table = table(27, "totals", Current, Numbered);
+pub(crate) const RECENT: Table = table(28, "recent", Current, Bulk);
+pub(crate) const EFFECTS: Table = table(29, "effects", WriteOnce, Numbered);
+
+/// All tables, in the order of their numbers.
+pub const TABLES: &[Table] = &[
+    SINGLES,
+    CODES,
+    STORAGE,
+    BALANCES,
+    INVENTORIES,
+    DEPLOYMENTS,
+    SHEETS,
+    RUNTIME,
+    FIRST_SEEN,
+    BASE_SHEETS,
+    ETCHINGS,
+    ETCHED_NAMES,
+    MINTS_REMAINING,
+    TRACES,
+    BLOCK_TRACES,
+    SEEN_AT,
+    OUTPUTS,
+    LIVE,
+    SPENT,
+    HELD,
+    RANKING,
+    HOLDER_COUNTS,
+    SCRIPTS,
+    ACTIVITY,
+    CREATED,
+    CREATIONS,
+    TOTALS,
+    RECENT,
+    EFFECTS,
+];
+
+/// What the store must know about this module.
+pub const SCHEMA: ModuleSchema = ModuleSchema { id: MODULE, name: "alkanes", version: VERSION, tables: TABLES };
+
+const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement) -> Table {
+    Table { module: MODULE, id, name, kind, placement }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_numbers_count_up_and_names_are_unique() {
+        for (index, table) in TABLES.iter().enumerate() {
+            assert_eq!(usize::from(table.id), index + 1, "{}", table.name);
+            assert!(TABLES[..index].iter().all(|other| other.name != table.name), "{}", table.name);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What outputs hold, by output, by address and by height (protocol B21).
+
+use std::collections::BTreeMap;
+
+use bitcoin::{Amount, OutPoint, Script, ScriptBuf, TxOut};
+use paraffin_primitives::Height;
+
+use super::words::{Words, WordsLimits};
+use super::{PlacedOutput, ViewContext, ViewError, ViewState, outpoint, outpoint_to_proto, output_to_proto};
+use crate::codec::ALKANES_PROTOCOL;
+use crate::proto::protorune::{
+    BalanceSheet, BalanceSheetItem, OutpointResponse, OutpointWithProtocol, ProtorunesByHeightRequest,
+    ProtorunesWalletRequest, RunesResponse, WalletResponse,
+};
+use crate::proto::{self, alkanes, integer};
+use crate::{SavedSheet, Sheet, StateKey, Transfer};
+
+/// An output and the alkanes in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputHoldings {
+    /// Which output.
+    pub outpoint: OutPoint,
+    /// The output and where it stands.
+    pub placed: PlacedOutput,
+    /// Positive amounts in the order of their ids.
+    pub alkanes: Vec<Transfer>,
+}
+
+/// What an output holds; `None` when there is no such output up to the view's height.
+///
+/// # Errors
+/// [`ViewError::State`].
+pub fn held_by_output(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<Option<OutputHoldings>, ViewError> {
+    let placed = match context.chain.output(outpoint)? {
+        Some(placed) => placed,
+        // What the built-in contracts issue lies in an output of mainnet, on every network.
+        None if *outpoint == context.parameters.genesis_outpoint() => PlacedOutput {
+            output: TxOut { value: Amount::ZERO, script_pubkey: ScriptBuf::new() },
+            height: Height::try_from(context.parameters.genesis_outpoint_height).unwrap_or(0),
+            index: 0,
+        },
+        None => return Ok(None),
+    };
+    let alkanes = sheet(context.state, &StateKey::Sheet(*outpoint))?.transfers();
+    Ok(Some(OutputHoldings { outpoint: *outpoint, placed, alkanes }))
+}
+
+/// What the unspent outputs of a script hold, oldest first. Outputs without alkanes are left out unless `empty_too`.
+///
+/// # Errors
+/// [`ViewError`]; [`ViewError::TooLarge`] when there are more than [`super::ViewLimits::records_max`].
+pub fn held_by_address(
+    script: &Script,
+    empty_too: bool,
+    context: &ViewContext<'_>,
+) -> Result<Vec<OutputHoldings>, ViewError> {
+    let limit = context.limits.records_max.saturating_add(1);
+    let outpoints = if empty_too { context.chain.unspent(script)? } else { context.state.funded(script, limit)? };
+    let mut held = Vec::new();
+    for outpoint in outpoints {
+        context.check()?;
+        let alkanes = sheet(context.state, &StateKey::Sheet(outpoint))?.transfers();
+        if alkanes.is_empty() && !empty_too {
+            continue;
+        }
+        if held.len() >= context.limits.records_max {
+            return Err(ViewError::TooLarge);
+        }
+        if let Some(placed) = context.chain.output(&outpoint)? {
+            held.push(OutputHoldings { outpoint, placed, alkanes });
+        }
+    }
+    Ok(held)
+}
+
+/// A sheet of the state; empty when it was never set.
+pub(super) fn sheet(state: &dyn ViewState, key: &StateKey) -> Result<Sheet, ViewError> {
+    match state.get(key)? {
+        None => Ok(Sheet::new()),
+        Some(bytes) => Ok(SavedSheet::decode(&bytes)?.load()),
+    }
+}
+
+pub(super) fn by_outpoint(payload: &[u8], context: &ViewContext<'_>) -> Result<OutpointResponse, ViewError> {
+    let request: OutpointWithProtocol = proto::decode(payload)?;
+    let outpoint = outpoint(&request.txid, request.vout)?;
+    let Some(mut held) = held_by_output(&outpoint, context)? else { return Ok(OutpointResponse::default()) };
+    if !is_alkanes(request.protocol) {
+        held.alkanes.clear();
+    }
+    let mut words = Words::new(context, WordsLimits::VIEWS);
+    response(&held, &mut words)
+}
+
+/// No protocol tag means alkanes.
+fn is_alkanes(tag: Option<alkanes::Uint128>) -> bool {
+    tag.is_none_or(|tag| integer(Some(tag)) == ALKANES_PROTOCOL)
+}
+
+/// Reads the address of a request as text of the view's network.
+pub(super) fn script_of(wallet: &[u8], context: &ViewContext<'_>) -> Result<ScriptBuf, ViewError> {
+    let text = std::str::from_utf8(wallet).map_err(|_| ViewError::Meaningless("an address is text".to_owned()))?;
+    let address = context.parameters.network.parse_address(text).map_err(ViewError::Meaningless)?;
+    Ok(address.script_pubkey())
+}
+
+pub(super) fn by_address(
+    payload: &[u8],
+    context: &ViewContext<'_>,
+    empty_too: bool,
+) -> Result<WalletResponse, ViewError> {
+    let request: ProtorunesWalletRequest = proto::decode(payload)?;
+    let script = script_of(&request.wallet, context)?;
+    let is_alkanes = is_alkanes(request.protocol_tag);
+    if !is_alkanes && !empty_too {
+        return Ok(WalletResponse::default());
+    }
+    let mut words = Words::new(context, WordsLimits::VIEWS);
+    let mut outpoints = Vec::new();
+    for mut held in held_by_address(&script, empty_too, context)? {
+        if !is_alkanes {
+            held.alkanes.clear();
+        }
+        outpoints.push(response(&held, &mut words)?);
+    }
+    Ok(WalletResponse { outpoints, balances: None })
+}
+
+/// Tokens first seen in a block; without a name where the contract has none.
+pub(super) fn by_height(payload: &[u8], context: &ViewContext<'_>) -> Result<RunesResponse, ViewError> {
+    let request: ProtorunesByHeightRequest = proto::decode(payload)?;
+    let height = Height::try_from(request.height).ok().filter(|height| *height <= context.height);
+    let Some(height) = height.filter(|_| is_alkanes(request.protocol_tag)) else { return Ok(RunesResponse::default()) };
+    let ids = context.state.first_seen(height)?;
+    if ids.len() > context.limits.records_max {
+        return Err(ViewError::TooLarge);
+    }
+    let mut words = Words::new(context, WordsLimits::VIEWS);
+    let mut runes = Vec::new();
+    for id in ids {
+        let mut rune = words.rune(id)?;
+        rune.divisibility = 0;
+        if rune.spacers != 0 {
+            (rune.spacers, rune.name, rune.symbol) = (0, String::new(), String::new());
+        }
+        runes.push(rune);
+    }
+    Ok(RunesResponse { runes })
+}
+
+fn response(held: &OutputHoldings, words: &mut Words<'_, '_>) -> Result<OutpointResponse, ViewError> {
+    let mut entries = Vec::new();
+    for Transfer { id, value } in &held.alkanes {
+        entries.push(BalanceSheetItem { rune: Some(words.rune(*id)?), balance: Some((*value).into()) });
+    }
+    Ok(answer(held, entries))
+}
+
+/// The answer for one output, with the height and the place that the reference gives: the parts of the first token's id, or
+/// those of the output (protocol B21).
+pub(super) fn answer(held: &OutputHoldings, entries: Vec<BalanceSheetItem>) -> OutpointResponse {
+    // Parts above 32 bits keep their low ones, as in the reference.
+    let first = held.alkanes.first().map(|first| (first.id.block as u32, first.id.tx as u32));
+    let (height, txindex) = first.unwrap_or((held.placed.height, held.placed.index));
+    OutpointResponse {
+        balances: Some(BalanceSheet { entries }),
+        outpoint: Some(outpoint_to_proto(&held.outpoint)),
+        output: Some(output_to_proto(&held.placed.output)),
+        height,
+        txindex,
+    }
+}
+
+/// Sums of what outputs hold, in the order of the ids. A sum above 2^128 - 1 stays there.
+pub fn totals<'a>(held: impl IntoIterator<Item = &'a OutputHoldings>) -> Vec<Transfer> {
+    let mut totals: BTreeMap<_, u128> = BTreeMap::new();
+    for transfer in held.into_iter().flat_map(|held| &held.alkanes) {
+        let total = totals.entry(transfer.id).or_default();
+        *total = total.saturating_add(transfer.value);
+    }
+    totals.into_iter().map(|(id, value)| Transfer { id, value }).collect()
+}

@@ -1,0 +1,215 @@
+//! Contract code and its compiled form, kept by the hash of the code.
+
+use std::sync::Arc;
+
+use paraffin_primitives::AlkaneId;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use sha2::{Digest, Sha256};
+use wasmi::{Config, Engine, Module};
+
+use super::guard::guarded;
+use super::memory_section::with_call_pages;
+use super::stop::Stop;
+use crate::Halt;
+use crate::codec::{CODE_LEN_MAX_BYTES, GzipError, gunzip};
+
+/// Bytes of compiled code that a cache keeps unless told otherwise: room for a hundred contracts of 300 KB.
+const CACHE_BYTES_DEFAULT: u64 = 256 << 20;
+
+/// Compiled code takes up to this many times the bytes of the module: an instruction of one byte becomes one of eight.
+const COMPILED_FACTOR: u64 = 8;
+
+/// SHA-256 of a module.
+pub(crate) type CodeHash = [u8; 32];
+
+/// An unpacked module and its hash. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Code {
+    pub(crate) bytes: Arc<[u8]>,
+    pub(crate) hash: CodeHash,
+}
+
+impl Code {
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
+        Self { hash: Sha256::digest(&bytes).into(), bytes: bytes.into() }
+    }
+}
+
+/// A module ready to be instantiated, in an engine of its own: dropping it frees everything that was compiled.
+pub(crate) struct Compiled {
+    pub(crate) engine: Engine,
+    pub(crate) module: Module,
+}
+
+/// A module, or the text of why it is none.
+type Compilation = Result<Arc<Compiled>, Arc<str>>;
+
+/// What the code under an id was when it was last looked at.
+#[derive(Clone)]
+struct Known {
+    payload: Arc<[u8]>,
+    /// What it unpacks to, or why it does not.
+    code: Result<Compilation, Arc<str>>,
+}
+
+#[derive(Clone)]
+struct ByCodeLen;
+
+impl Weighter<CodeHash, (u64, Compilation)> for ByCodeLen {
+    fn weight(&self, _: &CodeHash, (code_len, compilation): &(u64, Compilation)) -> u64 {
+        match compilation {
+            Ok(_) => 4096 + COMPILED_FACTOR * code_len,
+            Err(text) => 256 + text.len() as u64,
+        }
+    }
+}
+
+#[derive(Clone)]
+struct ByPayloadLen;
+
+impl Weighter<AlkaneId, Known> for ByPayloadLen {
+    fn weight(&self, _: &AlkaneId, known: &Known) -> u64 {
+        256 + known.payload.len() as u64
+    }
+}
+
+/// Compiled contracts by the hash of their code, shared by blocks and views. Memory is bounded; what does not fit is
+/// compiled again, with the same result and the same fuel.
+pub struct CodeCache {
+    compiled: Cache<CodeHash, (u64, Compilation), ByCodeLen>,
+    /// Packed code by id, to find the compiled form without unpacking and hashing. The payload is compared in full, so
+    /// a reorganisation that puts other code under an id is noticed.
+    known: Cache<AlkaneId, Known, ByPayloadLen>,
+    /// Otherwise every call compiles the code as it is, and its memory is grown by hand.
+    keeps: bool,
+}
+
+impl CodeCache {
+    /// A cache for up to `compiled_bytes_max` bytes of compiled code, estimated by the size of the modules, and a quarter
+    /// of that for packed code.
+    pub fn with_capacity(compiled_bytes_max: u64) -> Self {
+        let items = |bytes: u64, item_bytes: u64| (bytes / item_bytes).clamp(1, 10_000) as usize;
+        let packed_bytes_max = compiled_bytes_max / 4;
+        Self {
+            compiled: Cache::with_weighter(items(compiled_bytes_max, 1 << 20), compiled_bytes_max, ByCodeLen),
+            known: Cache::with_weighter(items(packed_bytes_max, 64 << 10), packed_bytes_max, ByPayloadLen),
+            keeps: true,
+        }
+    }
+
+    /// No cache: every call is compiled and started as the reference does it, a hundred times slower. For comparing.
+    pub fn disabled() -> Self {
+        Self { keeps: false, ..Self::with_capacity(1) }
+    }
+
+    /// Contracts that are kept compiled.
+    pub fn len(&self) -> usize {
+        self.compiled.len()
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.compiled.is_empty()
+    }
+
+    /// The compiled form of a module.
+    ///
+    /// # Errors
+    /// It is no module, which is the contract's failure and has the engine's own text (protocol B9).
+    pub(crate) fn compile(&self, code: &Code) -> Result<Arc<Compiled>, Stop> {
+        as_stop(self.compilation(code)?)
+    }
+
+    /// The compiled form of the packed code stored under `id`.
+    pub(crate) fn compile_packed(&self, id: AlkaneId, payload: &[u8]) -> Result<PackedCode, Stop> {
+        if !self.keeps {
+            return Ok(PackedCode(compile(&unpack(payload)?, false)?));
+        }
+        if let Some(known) = self.known.get(&id)
+            && *known.payload == *payload
+        {
+            return known.code.map(PackedCode).map_err(|text| Stop::revert(text.as_ref()));
+        }
+        let code = match unpack(payload) {
+            Ok(code) => Ok(self.compilation(&Code::new(code))?),
+            Err(Stop::Revert(text)) => Err(text.into()),
+            Err(halt) => return Err(halt),
+        };
+        let known = Known { payload: payload.into(), code };
+        self.known.insert(id, known.clone());
+        known.code.map(PackedCode).map_err(|text| Stop::revert(text.as_ref()))
+    }
+
+    fn compilation(&self, code: &Code) -> Result<Compilation, Halt> {
+        if !self.keeps {
+            return compile(&code.bytes, false);
+        }
+        let compiled = self.compiled.get_or_insert_with(&code.hash, || {
+            compile(&code.bytes, true).map(|compilation| (code.bytes.len() as u64, compilation))
+        });
+        compiled.map(|(_, compilation)| compilation)
+    }
+}
+
+/// Code found under an id: it resolves even when it is no module, which shows when it is run (protocol B7, B9).
+pub(crate) struct PackedCode(Compilation);
+
+impl PackedCode {
+    pub(crate) fn compiled(self) -> Result<Arc<Compiled>, Stop> {
+        as_stop(self.0)
+    }
+}
+
+impl Default for CodeCache {
+    fn default() -> Self {
+        Self::with_capacity(CACHE_BYTES_DEFAULT)
+    }
+}
+
+impl std::fmt::Debug for CodeCache {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("CodeCache").field("compiled", &self.compiled.len()).finish_non_exhaustive()
+    }
+}
+
+/// Unpacks stored code; missing code is not gzip either (protocol B7).
+pub(crate) fn unpack(payload: &[u8]) -> Result<Vec<u8>, Stop> {
+    gunzip(payload, CODE_LEN_MAX_BYTES).map_err(|error| match error {
+        GzipError::Malformed(error) => Stop::revert(error.to_string()),
+        error @ GzipError::TooLarge { .. } => Stop::revert(error.to_string()),
+    })
+}
+
+fn as_stop(compilation: Compilation) -> Result<Arc<Compiled>, Stop> {
+    compilation.map_err(|text| Stop::revert(text.as_ref()))
+}
+
+/// Compiles with the reference's settings: the defaults of wasmi 0.37.2, and fuel (protocol B9).
+///
+/// # Errors
+/// The compiler panicked, on which the reference halts.
+fn compile(code: &[u8], with_pages: bool) -> Result<Compilation, Halt> {
+    let mut compilation = Err("".into());
+    guarded(|| compilation = compile_unguarded(code, with_pages))?;
+    Ok(compilation)
+}
+
+fn compile_unguarded(code: &[u8], with_pages: bool) -> Compilation {
+    if with_pages
+        && let Some(copy) = with_call_pages(code)
+        && let Ok(compiled) = compile_exactly(&copy)
+    {
+        return Ok(Arc::new(compiled));
+    }
+    // An error names places in the code, so it must come from the code itself and not from the copy.
+    compile_exactly(code).map(Arc::new).map_err(|error| error.to_string().into())
+}
+
+fn compile_exactly(code: &[u8]) -> Result<Compiled, wasmi::Error> {
+    let mut config = Config::default();
+    config.consume_fuel(true);
+    let engine = Engine::new(&config);
+    let module = Module::new(&engine, code)?;
+    Ok(Compiled { engine, module })
+}

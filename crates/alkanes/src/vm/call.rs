@@ -1,0 +1,203 @@
+//! A contract calls another (protocol B11).
+
+use paraffin_primitives::AlkaneId;
+
+use super::balances;
+use super::host::{Guest, charge, read, remaining, set_remaining};
+use super::instance;
+use super::precompile;
+use super::resolve::{self, Resolved};
+use super::session::Frame;
+use super::stop::Stop;
+use super::wire::{self, RawStorage};
+use crate::codec::Cellpack;
+use crate::{CallKind, CallResponse, StateKey, TraceEvent, TraceStatus, Transfer};
+
+/// Fuel of a call beside that of its storage map (protocol B11.7).
+const CALL_FUEL: u64 = 500;
+
+/// First parts of targets that create a contract, which costs more (protocol B11.2).
+const CREATING_BLOCKS: [u128; 4] = [1, 3, 5, 6];
+
+/// Where the contract wrote what it calls with.
+pub(crate) struct Pointers {
+    pub(crate) cellpack: i32,
+    pub(crate) parcel: i32,
+    pub(crate) storage: i32,
+}
+
+/// What the contract calls with.
+struct Request {
+    cellpack: Cellpack,
+    parcel: Vec<Transfer>,
+    storage: RawStorage,
+}
+
+/// How a call failed whose layer is still open.
+enum Failure {
+    /// The contract that was called ended badly. It had been given this much fuel.
+    Child { text: String, fuel: u64 },
+    /// The call itself could not be made or booked.
+    Call(Stop),
+}
+
+impl<E: Into<Stop>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Call(error.into())
+    }
+}
+
+/// Makes a call and answers the length of what it gave back, or minus the length of what tells why it failed.
+///
+/// # Errors
+/// The engine halts. A failed call is an answer.
+pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: &Pointers) -> Result<i32, Stop> {
+    let request = match prepare(guest, pointers) {
+        Ok(request) => request,
+        Err(Stop::Revert(text)) => return Ok(fail(guest, &text, 0)),
+        Err(halt) => return Err(halt),
+    };
+    if request.cellpack.target.block == precompile::BLOCK {
+        return match precompile::answer(guest.data_mut().session, request.cellpack.target.tx) {
+            Ok(data) => Ok(succeed(guest, CallResponse { data, ..CallResponse::default() }, 0)),
+            Err(Stop::Revert(text)) => Ok(fail(guest, &text, 0)),
+            Err(halt) => Err(halt),
+        };
+    }
+    guest.data_mut().session.world.state.checkpoint();
+    match run(guest, kind, request) {
+        Ok(returned_len) => {
+            let state = &mut guest.data_mut().session.world.state;
+            if kind == CallKind::Static {
+                state.rollback();
+            } else {
+                state.commit();
+            }
+            Ok(returned_len)
+        }
+        Err(Failure::Call(halt @ Stop::Halt(_))) => Err(halt),
+        Err(Failure::Call(Stop::Revert(text))) => {
+            guest.data_mut().session.world.state.rollback();
+            Ok(fail(guest, &text, 0))
+        }
+        Err(Failure::Child { text, fuel }) => {
+            let session = &mut *guest.data_mut().session;
+            session.world.state.rollback();
+            if session.height < session.world.parameters.revert_survives {
+                return Ok(fail(guest, &text, 0));
+            }
+            // The caller lives on, but everything that it had is used up.
+            set_remaining(guest, 0);
+            Ok(tell_failure(guest, &text, fuel))
+        }
+    }
+}
+
+/// Depth, arguments, fuel of a creation: everything before the first change (protocol B11.1, B11.2).
+fn prepare(guest: &mut Guest<'_, '_, '_, '_>, pointers: &Pointers) -> Result<Request, Stop> {
+    guest.data().session.check_depth(guest.data().frame.nesting)?;
+    let cellpack = wire::parse_cellpack(&read(guest, pointers.cellpack)?)?;
+    let parcel = wire::parse_parcel(&read(guest, pointers.parcel)?)?;
+    let storage = RawStorage::parse(read(guest, pointers.storage)?)?;
+    if CREATING_BLOCKS.contains(&cellpack.target.block) {
+        let session = &guest.data().session;
+        let fuel = session.world.parameters.deploy_fuel(session.height);
+        charge(guest, fuel)?;
+    }
+    Ok(Request { cellpack, parcel, storage })
+}
+
+/// The call inside its layer (protocol B11.4 to B11.9).
+fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> Result<i32, Failure> {
+    let Request { cellpack, parcel, storage } = request;
+    let left = remaining(guest);
+    let host = guest.data_mut();
+    let session = &mut *host.session;
+    let store_byte_fuel = session.world.parameters.store_byte_fuel(session.height);
+    let fuel = store_byte_fuel.checked_mul(storage.len()).and_then(|fuel| fuel.checked_add(CALL_FUEL));
+    let fuel = fuel.ok_or_else(Stop::overflow)?;
+    let (myself, caller) = (host.frame.myself, host.frame.caller);
+    // A map that is not paid for is undone before anybody can read it, and could be millions of pairs.
+    if fuel <= left {
+        store(session, myself, storage.into_pairs());
+    }
+    let Resolved { id: target, code } = resolve::resolve(session, cellpack.target)?;
+    let (child_myself, child_caller) = match kind {
+        CallKind::Delegate => (myself, caller),
+        CallKind::Call | CallKind::Static => {
+            balances::transfer(&mut session.world.state, myself, target, &parcel)?;
+            (target, myself)
+        }
+    };
+    let frame = Frame {
+        myself: child_myself,
+        code: target,
+        caller: child_caller,
+        incoming: parcel,
+        inputs: cellpack.inputs,
+        nesting: host.frame.nesting + 1,
+    };
+    charge(guest, fuel)?;
+
+    let fuel = remaining(guest);
+    let host = guest.data_mut();
+    let session = &mut *host.session;
+    session.events.push(frame.enter(kind, session.vout, fuel));
+    // Instances of this message live until the one above them ends, so they share what is left.
+    let outer_bytes_left = std::mem::replace(&mut session.instance_bytes_left, host.limits.bytes_left());
+    let ended = code.compiled(session).and_then(|code| instance::execute(session, frame, &code, fuel));
+    session.instance_bytes_left = outer_bytes_left;
+    let outcome = match ended {
+        Ok(outcome) => outcome,
+        Err(Stop::Revert(text)) => return Err(Failure::Child { text, fuel }),
+        Err(halt) => return Err(Failure::Call(halt)),
+    };
+
+    let left = fuel.checked_sub(outcome.fuel_used).ok_or_else(Stop::overflow)?;
+    set_remaining(guest, left);
+    let response = outcome.response.into_response();
+    let session = &mut *guest.data_mut().session;
+    store(session, child_myself, response.storage.clone());
+    let alkanes = response.alkanes.clone();
+    let returned_len = succeed(guest, response, outcome.fuel_used);
+    if kind != CallKind::Delegate {
+        let state = &mut guest.data_mut().session.world.state;
+        balances::transfer(state, child_myself, child_caller, &alkanes)?;
+    }
+    Ok(returned_len)
+}
+
+fn store(session: &mut super::session::Session<'_, '_>, contract: AlkaneId, pairs: Vec<(Vec<u8>, Vec<u8>)>) {
+    for (key, value) in pairs {
+        session.world.state.put(StateKey::Storage(contract, key), value);
+    }
+}
+
+/// Tells the trace and the caller of a success; answers the length of what is returned.
+fn succeed(guest: &mut Guest<'_, '_, '_, '_>, response: CallResponse, fuel_used: u64) -> i32 {
+    let host = guest.data_mut();
+    host.returndata = wire::returndata(&response.alkanes, &response.data);
+    host.session.events.push(TraceEvent::Exit { status: TraceStatus::Success, response, fuel_used });
+    returned_len(&host.returndata)
+}
+
+/// Tells the trace and the caller of a failure that the caller will not survive either.
+fn fail(guest: &mut Guest<'_, '_, '_, '_>, text: &str, fuel_used: u64) -> i32 {
+    guest.data_mut().had_failure = true;
+    tell_failure(guest, text, fuel_used)
+}
+
+/// Tells the trace and the caller of a failure; answers minus the length of what is returned.
+fn tell_failure(guest: &mut Guest<'_, '_, '_, '_>, text: &str, fuel_used: u64) -> i32 {
+    let response = CallResponse { data: wire::revert_data(text), ..CallResponse::default() };
+    let host = guest.data_mut();
+    host.returndata = wire::returndata(&[], &response.data);
+    host.session.events.push(TraceEvent::Exit { status: TraceStatus::Revert, response, fuel_used });
+    -returned_len(&host.returndata)
+}
+
+/// The length that a call answers with.
+fn returned_len(returndata: &[u8]) -> i32 {
+    i32::try_from(returndata.len())
+        .expect("it comes out of a memory of at most 43,554,432 bytes or of a block, or is a text")
+}

@@ -1,0 +1,267 @@
+//! What a contract can ask its host (protocol B10).
+//!
+//! Every function reads its arguments from the contract's memory, charges fuel, and answers into the contract's memory.
+//! An error inside marks the call as failed and answers -1 or nothing; the contract goes on and is undone when it ends.
+
+use bitcoin::consensus::encode;
+use wasmi::{Caller, Engine, Extern, Linker, Memory};
+
+use super::balances;
+use super::call;
+use super::limits::InstanceLimits;
+use super::sequence;
+use super::session::{Frame, Session};
+use super::stop::Stop;
+use super::wire::{array_buffer, parse_id};
+use crate::{CallKind, StateKey};
+
+/// Fuel of host functions, in units or in units per byte (protocol B10).
+mod cost {
+    pub(super) const REQUEST_BYTE: u64 = 1;
+    pub(super) const LOAD_BYTE: u64 = 2;
+    pub(super) const REQUEST_TRANSACTION: u64 = 50;
+    pub(super) const LOAD_TRANSACTION: u64 = 500;
+    pub(super) const REQUEST_BLOCK: u64 = 100;
+    pub(super) const LOAD_BLOCK: u64 = 1000;
+    pub(super) const SEQUENCE: u64 = 5;
+    pub(super) const FUEL: u64 = 5;
+    pub(super) const HEIGHT: u64 = 10;
+    pub(super) const BALANCE: u64 = 10;
+}
+
+/// What an instance's host functions work with.
+pub(crate) struct Host<'h, 's, 'w> {
+    pub(crate) session: &'h mut Session<'s, 'w>,
+    pub(crate) frame: Frame,
+    pub(crate) limits: InstanceLimits,
+    /// What the newest extcall gave back.
+    pub(crate) returndata: Vec<u8>,
+    /// The call will be undone when it ends.
+    pub(crate) had_failure: bool,
+    /// Graver than a failure: the instance was trapped for it, and everything above ends with it.
+    pub(crate) stop: Option<Stop>,
+}
+
+impl<'h, 's, 'w> Host<'h, 's, 'w> {
+    pub(crate) const fn new(session: &'h mut Session<'s, 'w>, frame: Frame, limits: InstanceLimits) -> Self {
+        Self { session, frame, limits, returndata: Vec::new(), had_failure: false, stop: None }
+    }
+}
+
+/// The contract that calls a host function.
+pub(crate) type Guest<'c, 'h, 's, 'w> = Caller<'c, Host<'h, 's, 'w>>;
+
+/// All host functions, for instances of modules of `engine`.
+pub(crate) fn link<'h, 's, 'w>(engine: &Engine) -> Linker<Host<'h, 's, 'w>> {
+    let mut linker = Linker::new(engine);
+    define(&mut linker).expect("no name is defined twice");
+    linker
+}
+
+fn define<'h, 's, 'w>(linker: &mut Linker<Host<'h, 's, 'w>>) -> Result<(), wasmi::Error> {
+    type Guest<'c, 'h, 's, 'w> = super::host::Guest<'c, 'h, 's, 'w>;
+    let abort = |mut guest: Guest<'_, 'h, 's, 'w>, _: i32, _: i32, _: i32, _: i32| guest.data_mut().had_failure = true;
+    linker.func_wrap("env", "abort", abort)?;
+    macro_rules! function {
+        ($name:literal, $function:expr, $failed:expr, $($argument:ident),*) => {
+            linker.func_wrap("env", $name, |mut guest: Guest<'_, 'h, 's, 'w>, $($argument: i32),*| {
+                let answer = check_interrupt(&guest).and_then(|()| $function(&mut guest, $($argument),*));
+                settle(&mut guest, answer, $failed)
+            })?;
+        };
+    }
+    function!("__request_storage", request_storage, -1, key);
+    function!("__load_storage", load_storage, -1, key, value);
+    function!("__request_context", request_context, -1,);
+    function!("__load_context", load_context, -1, output);
+    function!("__request_transaction", request_transaction, -1,);
+    function!("__load_transaction", load_transaction, (), output);
+    function!("__request_block", request_block, -1,);
+    function!("__load_block", load_block, (), output);
+    function!("__sequence", load_sequence, (), output);
+    function!("__fuel", load_fuel, (), output);
+    function!("__height", load_height, (), output);
+    function!("__balance", load_balance, (), who, what, output);
+    function!("__returndatacopy", load_returndata, (), output);
+    function!("__log", log, (), text);
+    macro_rules! extcall {
+        ($name:literal, $kind:expr) => {
+            let extcall = |mut guest: Guest<'_, 'h, 's, 'w>, cellpack: i32, parcel: i32, storage: i32, _fuel: i64| {
+                let pointers = call::Pointers { cellpack, parcel, storage };
+                let answer = check_interrupt(&guest).and_then(|()| call::call(&mut guest, $kind, &pointers));
+                settle(&mut guest, answer, -1)
+            };
+            linker.func_wrap("env", $name, extcall)?;
+        };
+    }
+    extcall!("__call", CallKind::Call);
+    extcall!("__delegatecall", CallKind::Delegate);
+    extcall!("__staticcall", CallKind::Static);
+    Ok(())
+}
+
+/// Host functions can take long for little fuel, so that they are where a simulation that must end is stopped.
+fn check_interrupt(guest: &Guest<'_, '_, '_, '_>) -> Result<(), Stop> {
+    match guest.data().session.interrupted {
+        Some(interrupted) if interrupted() => Err(crate::Halt::Interrupted.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Failures are answered, halts trap the contract.
+fn settle<T>(guest: &mut Guest<'_, '_, '_, '_>, answer: Result<T, Stop>, failed: T) -> Result<T, wasmi::Error> {
+    match answer {
+        Ok(answer) => Ok(answer),
+        Err(Stop::Revert(_)) => {
+            guest.data_mut().had_failure = true;
+            Ok(failed)
+        }
+        Err(halt @ Stop::Halt(_)) => {
+            guest.data_mut().stop = Some(halt);
+            Err(wasmi::Error::new("the engine halts"))
+        }
+    }
+}
+
+fn memory(guest: &Guest<'_, '_, '_, '_>) -> Result<Memory, Stop> {
+    let memory = guest.get_export("memory").and_then(Extern::into_memory);
+    memory.ok_or_else(|| Stop::revert("export was not memory region"))
+}
+
+/// Copies an `ArrayBuffer` out of the contract's memory.
+pub(crate) fn read(guest: &Guest<'_, '_, '_, '_>, pointer: i32) -> Result<Vec<u8>, Stop> {
+    array_buffer(memory(guest)?.data(guest), pointer).map(<[u8]>::to_vec)
+}
+
+/// Writes an `ArrayBuffer` into the contract's memory: the length before the pointer, the bytes at it.
+fn write(guest: &mut Guest<'_, '_, '_, '_>, pointer: i32, bytes: &[u8]) -> Result<i32, Stop> {
+    let start =
+        usize::try_from(pointer).map_err(|_| Stop::revert("out of range integral type conversion attempted"))?;
+    let failed = || Stop::revert("failed to write ArrayBuffer");
+    let memory = memory(guest)?;
+    let data = memory.data_mut(guest);
+    let prefix = start.checked_sub(4).and_then(|prefix| data.get_mut(prefix..start)).ok_or_else(failed)?;
+    prefix.copy_from_slice(&(bytes.len() as u32).to_le_bytes());
+    data.get_mut(start..start + bytes.len()).ok_or_else(failed)?.copy_from_slice(bytes);
+    Ok(pointer)
+}
+
+/// Charges fuel. Before V217 it is only checked that there is enough (protocol B10).
+pub(crate) fn charge(guest: &mut Guest<'_, '_, '_, '_>, fuel: u64) -> Result<(), Stop> {
+    let left = remaining(guest).checked_sub(fuel).ok_or_else(Stop::overflow)?;
+    let session = &guest.data().session;
+    if session.height >= session.world.parameters.host_fuel_deducted {
+        set_remaining(guest, left);
+    }
+    Ok(())
+}
+
+pub(crate) fn remaining(guest: &Guest<'_, '_, '_, '_>) -> u64 {
+    guest.get_fuel().expect("engines are made with fuel")
+}
+
+pub(crate) fn set_remaining(guest: &mut Guest<'_, '_, '_, '_>, fuel: u64) {
+    guest.set_fuel(fuel).expect("engines are made with fuel");
+}
+
+fn charge_bytes(guest: &mut Guest<'_, '_, '_, '_>, byte_fuel: u64, len_bytes: usize) -> Result<(), Stop> {
+    charge(guest, byte_fuel * len_bytes as u64)
+}
+
+fn length(len_bytes: usize) -> Result<i32, Stop> {
+    i32::try_from(len_bytes).map_err(|_| Stop::revert("out of range integral type conversion attempted"))
+}
+
+fn stored(guest: &Guest<'_, '_, '_, '_>, key: &[u8]) -> Result<Vec<u8>, Stop> {
+    let host = guest.data();
+    let key = StateKey::Storage(host.frame.myself, key.to_vec());
+    Ok(host.session.world.state.get(&key)?.unwrap_or_default())
+}
+
+fn request_storage(guest: &mut Guest<'_, '_, '_, '_>, key: i32) -> Result<i32, Stop> {
+    let key = read(guest, key)?;
+    let value_len = stored(guest, &key)?.len();
+    charge_bytes(guest, cost::REQUEST_BYTE, key.len() + value_len)?;
+    length(value_len)
+}
+
+fn load_storage(guest: &mut Guest<'_, '_, '_, '_>, key: i32, output: i32) -> Result<i32, Stop> {
+    let key = read(guest, key)?;
+    let value = stored(guest, &key)?;
+    charge_bytes(guest, cost::LOAD_BYTE, key.len() + value.len())?;
+    write(guest, output, &value)
+}
+
+fn request_context(guest: &mut Guest<'_, '_, '_, '_>) -> Result<i32, Stop> {
+    let frame = &guest.data().frame;
+    let len = 16 * (6 + 3 * frame.incoming.len() + frame.inputs.len());
+    charge_bytes(guest, cost::REQUEST_BYTE, len)?;
+    length(len)
+}
+
+fn load_context(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<i32, Stop> {
+    let host = guest.data();
+    let context = host.frame.serialized(host.session.vout);
+    charge_bytes(guest, cost::LOAD_BYTE, context.len())?;
+    write(guest, output, &context)
+}
+
+fn request_transaction(guest: &mut Guest<'_, '_, '_, '_>) -> Result<i32, Stop> {
+    let len = guest.data().session.transaction.total_size();
+    charge(guest, cost::REQUEST_TRANSACTION)?;
+    length(len)
+}
+
+fn load_transaction(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
+    charge(guest, cost::LOAD_TRANSACTION)?;
+    let bytes = encode::serialize(guest.data().session.transaction);
+    write(guest, output, &bytes).map(drop)
+}
+
+fn request_block(guest: &mut Guest<'_, '_, '_, '_>) -> Result<i32, Stop> {
+    let len = guest.data().session.world.block_bytes().len();
+    charge(guest, cost::REQUEST_BLOCK)?;
+    length(len)
+}
+
+fn load_block(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
+    charge(guest, cost::LOAD_BLOCK)?;
+    let bytes = guest.data().session.world.block_bytes();
+    write(guest, output, &bytes).map(drop)
+}
+
+fn load_sequence(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
+    let next = sequence::next(&guest.data().session.world.state)?;
+    charge(guest, cost::SEQUENCE)?;
+    write(guest, output, &next.to_le_bytes()).map(drop)
+}
+
+fn load_fuel(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
+    let before = remaining(guest);
+    charge(guest, cost::FUEL)?;
+    write(guest, output, &before.to_le_bytes()).map(drop)
+}
+
+fn load_height(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
+    let height = guest.data().session.height;
+    charge(guest, cost::HEIGHT)?;
+    write(guest, output, &height.to_le_bytes()).map(drop)
+}
+
+fn load_balance(guest: &mut Guest<'_, '_, '_, '_>, who: i32, what: i32, output: i32) -> Result<(), Stop> {
+    let (who, what) = (parse_id(&read(guest, who)?)?, parse_id(&read(guest, what)?)?);
+    let balance = balances::touch(&mut guest.data_mut().session.world.state, who, what)?;
+    charge(guest, cost::BALANCE)?;
+    write(guest, output, &balance).map(drop)
+}
+
+fn load_returndata(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
+    let returndata = guest.data().returndata.clone();
+    charge_bytes(guest, cost::LOAD_BYTE, returndata.len())?;
+    write(guest, output, &returndata).map(drop)
+}
+
+/// Logs are not kept. Text that is not UTF-8 is no error either: release builds of the reference compile printing away.
+fn log(guest: &mut Guest<'_, '_, '_, '_>, text: i32) -> Result<(), Stop> {
+    read(guest, text).map(drop)
+}

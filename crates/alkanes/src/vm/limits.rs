@@ -1,0 +1,83 @@
+use wasmi::ResourceLimiter;
+use wasmi::errors::{MemoryError, TableError};
+
+use super::stop::Stop;
+use crate::Halt;
+
+/// Most bytes of one memory: 664 pages and a rest (protocol B9).
+pub(crate) const MEMORY_LEN_MAX_BYTES: usize = 43_554_432;
+
+/// Bytes of one element of a table.
+const ELEMENT_LEN_BYTES: usize = 8;
+
+/// Elements that a table can be grown by for one unit of fuel (wasmi 0.37.2, `fuel_for_copies`).
+const ELEMENTS_PER_FUEL: u64 = 8;
+
+/// Most elements of a table that a module may declare (wasmi 0.37.2).
+const DECLARED_ELEMENTS_MAX: u32 = 10_000_000;
+
+/// What one instance may take: the reference's limit of each memory, and what is left of the whole message's.
+pub(crate) struct InstanceLimits {
+    bytes_left: usize,
+    /// Fuel that the instance was started with.
+    fuel: u64,
+    /// What the newest growth of a table has taken; given back when it fails for want of fuel.
+    table_bytes: usize,
+    exhausted: bool,
+}
+
+impl InstanceLimits {
+    pub(crate) const fn new(bytes_left: usize, fuel: u64) -> Self {
+        Self { bytes_left, fuel, table_bytes: 0, exhausted: false }
+    }
+
+    /// Bytes left for instances that this one calls.
+    pub(crate) const fn bytes_left(&self) -> usize {
+        self.bytes_left
+    }
+
+    /// # Errors
+    /// The message has used up all memory, on which the reference halts (protocol B22.7).
+    pub(crate) fn check(&self) -> Result<(), Stop> {
+        if self.exhausted { Err(Halt::OutOfMemory.into()) } else { Ok(()) }
+    }
+
+    fn take(&mut self, bytes: usize) -> bool {
+        match self.bytes_left.checked_sub(bytes) {
+            Some(left) => self.bytes_left = left,
+            None => self.exhausted = true,
+        }
+        !self.exhausted
+    }
+}
+
+impl ResourceLimiter for InstanceLimits {
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool, MemoryError> {
+        if desired > MEMORY_LEN_MAX_BYTES || maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
+        if self.take(desired.saturating_sub(current)) { Ok(true) } else { Err(MemoryError::OutOfBoundsGrowth) }
+    }
+
+    fn table_growing(&mut self, current: u32, desired: u32, maximum: Option<u32>) -> Result<bool, TableError> {
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
+        let added = desired.saturating_sub(current);
+        // The limit is asked before fuel is. What no fuel of this call can pay fails without using any, which the
+        // contract sees as an ordinary refusal. (Tables that a module declares are free, and have no more elements.)
+        if u64::from(added) / ELEMENTS_PER_FUEL > self.fuel && added > DECLARED_ELEMENTS_MAX {
+            return Ok(false);
+        }
+        let bytes = added as usize * ELEMENT_LEN_BYTES;
+        if self.take(bytes) {
+            self.table_bytes = bytes;
+            return Ok(true);
+        }
+        Err(TableError::GrowOutOfBounds { maximum: maximum.unwrap_or(u32::MAX), current, delta: added })
+    }
+
+    fn table_grow_failed(&mut self, _: &TableError) {
+        self.bytes_left += std::mem::take(&mut self.table_bytes);
+    }
+}

@@ -1,0 +1,111 @@
+use bitcoin::{Transaction, Txid};
+use paraffin_primitives::AlkaneId;
+
+use super::stop::Stop;
+use super::wire;
+use crate::{CallKind, TraceContext, TraceEvent, Transfer, World};
+
+/// Layers that the reference has opened when the first contract of a message makes a call (protocol B11.1).
+const MESSAGE_DEPTH: usize = 4;
+
+/// The same in a simulation, which has no layer of a message.
+const SIMULATION_DEPTH: usize = 3;
+
+/// Layers that each nested call adds.
+const CALL_DEPTH: usize = 3;
+
+/// From this depth on a call is refused (protocol B11.1).
+const DEPTH_END: usize = 75;
+
+/// Memories and tables of all instances of one message, in bytes: the whole address space of the reference, which halts
+/// when it is used up (protocol B22.7).
+pub(crate) const INSTANCE_BYTES_MAX: usize = 4 << 30;
+
+/// One message or simulation with all its calls.
+pub(crate) struct Session<'s, 'w> {
+    pub(crate) world: &'s mut World<'w>,
+    /// Height that contracts see and that chooses rules and built-in code.
+    pub(crate) height: u64,
+    pub(crate) transaction: &'s Transaction,
+    pub(crate) txid: Txid,
+    pub(crate) vout: u32,
+    /// Events in strict order of calls.
+    pub(crate) events: Vec<TraceEvent>,
+    /// Asked at host calls of a simulation: whether it has to end now.
+    pub(crate) interrupted: Option<&'s dyn Fn() -> bool>,
+    /// Bytes that memories and tables may still take.
+    pub(crate) instance_bytes_left: usize,
+    outer_depth: usize,
+}
+
+impl<'s, 'w> Session<'s, 'w> {
+    pub(crate) fn message(world: &'s mut World<'w>, transaction: &'s Transaction, txid: Txid, vout: u32) -> Self {
+        let height = world.height;
+        Self {
+            world,
+            height,
+            transaction,
+            txid,
+            vout,
+            events: Vec::new(),
+            interrupted: None,
+            instance_bytes_left: INSTANCE_BYTES_MAX,
+            outer_depth: MESSAGE_DEPTH,
+        }
+    }
+
+    pub(crate) fn simulation(
+        world: &'s mut World<'w>,
+        transaction: &'s Transaction,
+        vout: u32,
+        interrupted: Option<&'s dyn Fn() -> bool>,
+    ) -> Self {
+        let txid = transaction.compute_txid();
+        Self { interrupted, outer_depth: SIMULATION_DEPTH, ..Self::message(world, transaction, txid, vout) }
+    }
+
+    /// Refuses a call made by a contract that is itself called `nesting` times deep (protocol B11.1).
+    pub(crate) fn check_depth(&self, nesting: usize) -> Result<(), Stop> {
+        let depth = self.outer_depth + CALL_DEPTH * nesting;
+        if depth >= DEPTH_END {
+            let text = format!("Possible infinite recursion encountered: checkpoint depth too large({depth})");
+            return Err(Stop::Revert(text));
+        }
+        Ok(())
+    }
+}
+
+/// A contract that is being run: in whose name, for whom, with what.
+pub(crate) struct Frame {
+    pub(crate) myself: AlkaneId,
+    /// Whose code it is: another's in a delegated call.
+    pub(crate) code: AlkaneId,
+    pub(crate) caller: AlkaneId,
+    pub(crate) incoming: Vec<Transfer>,
+    pub(crate) inputs: Vec<u128>,
+    /// Calls above this one.
+    pub(crate) nesting: usize,
+}
+
+impl Frame {
+    /// Who and with what, as traces tell it.
+    pub(crate) fn context(&self, vout: u32) -> TraceContext {
+        TraceContext {
+            myself: self.myself,
+            caller: self.caller,
+            vout,
+            incoming: self.incoming.clone(),
+            inputs: self.inputs.clone(),
+        }
+    }
+
+    /// The event of entering this contract.
+    pub(crate) fn enter(&self, kind: CallKind, vout: u32, fuel: u64) -> TraceEvent {
+        TraceEvent::Enter { kind, context: self.context(vout), fuel }
+    }
+
+    /// What `__load_context` gives.
+    pub(crate) fn serialized(&self, vout: u32) -> Vec<u8> {
+        wire::context(&self.context(vout))
+    }
+}

@@ -1,0 +1,203 @@
+//! Calls that leave nothing behind: views, and the deployment of built-in contracts (protocol B18, B21).
+
+use bitcoin::Transaction;
+use bitcoin::absolute::LockTime;
+use bitcoin::transaction::Version;
+use paraffin_primitives::AlkaneId;
+
+use super::balances;
+use super::builtins::{IDS, SIGNING_TOKEN, WRAPPED_BITCOIN};
+use super::guard::guarded;
+use super::instance;
+use super::resolve::{ResolvedCode, resolve};
+use super::session::{Frame, Session};
+use super::stop::Stop;
+use crate::codec::Cellpack;
+use crate::{CallKind, CallResponse, Halt, StateKey, TraceEvent, TraceStatus, Transfer, World};
+
+/// Fuel of a simulation unless its caller says otherwise: what a whole block has, a second or two of computing. The
+/// reference gives no limit; here a view must end.
+pub const SIMULATION_FUEL: u64 = 1_000_000_000;
+
+/// Fuel of `meta` (protocol B21).
+pub const META_FUEL: u64 = 100_000_000;
+
+/// Memories and tables of all nested calls of one simulation, in bytes. Twenty-five nested calls take 800 MiB of address
+/// space, of which only what they touch is real.
+const INSTANCE_BYTES_MAX: usize = 1 << 30;
+
+/// A call to try.
+#[derive(Clone, Copy)]
+pub struct SimulatedCall<'a> {
+    /// The transaction that contracts see, also where a creation finds its code.
+    pub transaction: &'a Transaction,
+    /// Shadow output that contracts see.
+    pub vout: u32,
+    /// The message: varints, as in a protostone.
+    pub calldata: &'a [u8],
+    /// What comes in; it need not exist.
+    pub incoming: &'a [Transfer],
+    /// Most fuel that it may use, see [`SIMULATION_FUEL`].
+    pub fuel: u64,
+    /// Asked at every host call: whether it has to end now, because time is up or the client has gone.
+    pub interrupted: &'a dyn Fn() -> bool,
+}
+
+/// How a simulation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Simulation {
+    /// The answer, or why it reverted.
+    pub result: Result<CallResponse, String>,
+    /// Fuel used, storage included; 0 when it reverted (protocol B21).
+    pub fuel_used: u64,
+    /// What happened, call by call; empty when the target could not be resolved.
+    pub events: Vec<TraceEvent>,
+}
+
+/// Tries a call on the state of `world` and undoes it. The fuel tank is not touched.
+///
+/// Height and block are those of `world`. Every end of the contract is a [`Simulation`], out of fuel included.
+///
+/// # Errors
+/// The engine would halt, reading failed, or [`SimulatedCall::interrupted`] said so ([`Halt::Interrupted`]). For a view
+/// all of these are errors of this one call.
+pub fn simulate(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Simulation, Halt> {
+    let depth = world.state.depth();
+    world.state.checkpoint();
+    let (mut ended, mut events) = (Ok((CallResponse::default(), 0)), Vec::new());
+    let guarded = guarded(|| {
+        let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
+        session.instance_bytes_left = INSTANCE_BYTES_MAX;
+        ended = message(&mut session, call);
+        events = session.events;
+    });
+    world.state.rollback_to(depth);
+    guarded?;
+    match ended {
+        Ok((response, fuel_used)) => Ok(Simulation { result: Ok(response), fuel_used, events }),
+        Err(Stop::Revert(text)) => Ok(Simulation { result: Err(text), fuel_used: 0, events }),
+        Err(Stop::Halt(halt)) => Err(halt),
+    }
+}
+
+/// What a contract says of itself: the bytes that `__meta` returns, usually JSON.
+///
+/// The target is that of `call`, and its inputs can be anything. [`META_FUEL`] is the usual limit.
+///
+/// # Errors
+/// As [`simulate`]; why the contract failed is [`Ok`] with an [`Err`] text inside.
+pub fn meta(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Result<Vec<u8>, String>, Halt> {
+    let depth = world.state.depth();
+    world.state.checkpoint();
+    let mut ended = Ok(Vec::new());
+    let guarded = guarded(|| {
+        let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
+        session.instance_bytes_left = INSTANCE_BYTES_MAX;
+        ended = enter(&mut session, call).and_then(|(frame, code)| {
+            let code = code.compiled(&session)?;
+            instance::describe(&mut session, frame, &code, call.fuel)
+        });
+    });
+    world.state.rollback_to(depth);
+    guarded?;
+    match ended {
+        Ok(bytes) => Ok(Ok(bytes)),
+        Err(Stop::Revert(text)) => Ok(Err(text)),
+        Err(Stop::Halt(halt)) => Err(halt),
+    }
+}
+
+fn enter(session: &mut Session<'_, '_>, call: &SimulatedCall<'_>) -> Result<(Frame, ResolvedCode), Stop> {
+    let cellpack = Cellpack::decode(call.calldata).map_err(|error| Stop::revert(error.to_string()))?;
+    let resolved = resolve(session, cellpack.target)?;
+    let frame = Frame {
+        myself: resolved.id,
+        code: resolved.id,
+        caller: AlkaneId::default(),
+        incoming: call.incoming.to_vec(),
+        inputs: cellpack.inputs,
+        nesting: 0,
+    };
+    Ok((frame, resolved.code))
+}
+
+fn message(session: &mut Session<'_, '_>, call: &SimulatedCall<'_>) -> Result<(CallResponse, u64), Stop> {
+    let (frame, code) = enter(session, call)?;
+    let myself = frame.myself;
+    balances::credit(&mut session.world.state, myself, call.incoming)?;
+    session.events.push(frame.enter(CallKind::Call, session.vout, call.fuel));
+    let ended = code.compiled(session).and_then(|code| {
+        let outcome = instance::execute(session, frame, &code, call.fuel)?;
+        if outcome.fuel_used > call.fuel {
+            return Err(Stop::revert("all fuel consumed by WebAssembly"));
+        }
+        let response = outcome.response.into_response();
+        balances::debit(&mut session.world.state, myself, &response.alkanes)?;
+        Ok((response, outcome.fuel_used))
+    });
+    session.events.push(match &ended {
+        Ok((response, fuel_used)) => {
+            TraceEvent::Exit { status: TraceStatus::Success, response: response.clone(), fuel_used: *fuel_used }
+        }
+        Err(stop) => TraceEvent::Exit {
+            status: TraceStatus::Revert,
+            response: CallResponse { data: stop.revert_data(), ..CallResponse::default() },
+            fuel_used: u64::MAX,
+        },
+    });
+    ended
+}
+
+/// Deploys the built-in contracts that are not there yet, which the first active block does (protocol B18).
+///
+/// Each is run once with operation 0, in the order 2:0, 32:0, 32:1; what it stores is written. Returned is what 2:0 and
+/// 32:1 issue: the caller puts it on the network's genesis outpoint.
+///
+/// # Errors
+/// A built-in is missing or fails, without which nothing can go on.
+pub fn deploy_builtins(world: &mut World<'_>) -> Result<Vec<Transfer>, Halt> {
+    let mut issued = Vec::new();
+    for id in IDS {
+        if world.state.get(&StateKey::Code(id))?.is_some_and(|mark| !mark.is_empty()) {
+            continue;
+        }
+        world.state.put_direct(StateKey::Code(id), DEPLOYED_MARK.to_vec());
+        let response = deploy_builtin(world, id)?;
+        for (key, value) in response.storage {
+            world.state.put(StateKey::Storage(id, key), value);
+        }
+        if id != WRAPPED_BITCOIN {
+            issued.extend(response.alkanes);
+        }
+    }
+    Ok(issued)
+}
+
+/// What is stored under a deployed built-in; its content is never read (protocol B18).
+const DEPLOYED_MARK: [u8; 1] = [1];
+
+fn deploy_builtin(world: &mut World<'_>, id: AlkaneId) -> Result<CallResponse, Halt> {
+    let transaction =
+        Transaction { version: Version::TWO, lock_time: LockTime::ZERO, input: Vec::new(), output: Vec::new() };
+    let mut ended = Ok(CallResponse::default());
+    guarded(|| {
+        let height = world.parameters.genesis_height;
+        let mut session = Session::simulation(world, &transaction, 0, None);
+        session.height = height;
+        let inputs = if id == SIGNING_TOKEN { vec![0, 1] } else { vec![0] };
+        let frame =
+            Frame { myself: id, code: id, caller: AlkaneId::default(), incoming: Vec::new(), inputs, nesting: 0 };
+        ended = run_builtin(&mut session, frame);
+    })?;
+    ended.map_err(|stop| match stop {
+        Stop::Revert(text) => Halt::BuiltinFailed { id, text },
+        Stop::Halt(halt) => halt,
+    })
+}
+
+fn run_builtin(session: &mut Session<'_, '_>, frame: Frame) -> Result<CallResponse, Stop> {
+    let code = session.world.builtins.code(frame.myself, session.height)?;
+    let code = code.expect("every id deployed is one of a built-in");
+    let code = session.world.codes.compile(&code)?;
+    Ok(instance::execute(session, frame, &code, u64::MAX)?.response.into_response())
+}

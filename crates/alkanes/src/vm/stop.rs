@@ -1,0 +1,42 @@
+use crate::{Halt, StateError};
+
+/// Why a call did not come to its end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// It is undone; the text goes into the trace (protocol B9, B22.4).
+    Revert(String),
+    /// The engine halts, and the block with it.
+    Halt(Halt),
+}
+
+impl Stop {
+    /// A revert with the text that the reference gives.
+    pub(crate) fn revert(text: impl Into<String>) -> Self {
+        Self::Revert(text.into())
+    }
+
+    /// The data of a response that tells of it.
+    pub(crate) fn revert_data(&self) -> Vec<u8> {
+        match self {
+            Self::Revert(text) => super::wire::revert_data(text),
+            Self::Halt(halt) => super::wire::revert_data(&halt.to_string()),
+        }
+    }
+
+    /// What the reference says wherever checked arithmetic fails, running out of fuel in a host function included.
+    pub(crate) fn overflow() -> Self {
+        Self::revert("overflow error")
+    }
+}
+
+impl From<Halt> for Stop {
+    fn from(halt: Halt) -> Self {
+        Self::Halt(halt)
+    }
+}
+
+impl From<StateError> for Stop {
+    fn from(error: StateError) -> Self {
+        Self::Halt(Halt::State(error))
+    }
+}

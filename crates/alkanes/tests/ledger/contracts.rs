@@ -1,0 +1,120 @@
+//! The whole way with real contracts: from a transaction to rows that can be read, and back.
+
+use std::sync::Arc;
+
+use bitcoin::hashes::Hash;
+use bitcoin::script::Builder;
+use bitcoin::{BlockHash, OutPoint, Transaction, Witness};
+use paraffin_alkanes::codec::{append_envelope, gzip};
+use paraffin_alkanes::{
+    AlkanesModule, Builtins, CodeCache, Holder, NativeEngine, Order, ScriptKey, StateKey, StateReader, TraceEvent,
+    TraceStatus,
+};
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Network};
+
+use crate::chain::{Instance, block, id, output, script, spend, with_stones};
+use crate::stand_in::message;
+
+const DIESEL: AlkaneId = id(2, 0);
+const COUNTER: AlkaneId = id(2, 1);
+
+fn wasm(name: &str) -> Vec<u8> {
+    let path = format!("{}/../../contracts/wasm/{name}.wasm", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The native engine with our own contracts in the place of the built-in ones.
+pub(crate) fn real_engine(network: Network) -> NativeEngine {
+    let builtins = Builtins::given([
+        (DIESEL, wasm("genesis-token")),
+        (id(32, 0), wasm("wrapped-bitcoin")),
+        (id(32, 1), wasm("auth-token")),
+    ]);
+    NativeEngine::new(network, Arc::new(builtins), Arc::new(CodeCache::default()))
+}
+
+fn instance() -> Instance {
+    Instance::new(AlkanesModule::new(Box::new(real_engine(Network::Regtest)), Network::Regtest), Network::Regtest)
+}
+
+fn deployment(name: &str, inputs: &[u128]) -> Transaction {
+    let script_bytes = append_envelope(Builder::new(), &gzip(&wasm(name))).into_script();
+    let mut input = spend(OutPoint { txid: bitcoin::Txid::from_byte_array([1; 32]), vout: 0 });
+    input.witness = Witness::from_slice(&[script_bytes.as_bytes(), &[0xc0; 33]]);
+    with_stones(vec![input], vec![output(script(1))], &[message(id(1, 0), inputs, 0, 0)])
+}
+
+fn blocks() -> (Vec<ConnectedBlock>, Vec<Transaction>) {
+    let deploy = deployment("counter", &[0]);
+    let mint = with_stones(vec![], vec![output(script(2))], &[message(DIESEL, &[77], 0, 0)]);
+    let increment = with_stones(vec![], vec![output(script(3))], &[message(COUNTER, &[1, 5], 0, 0)]);
+    let fail = with_stones(vec![], vec![output(script(4))], &[message(COUNTER, &[4711], 0, 0)]);
+    let transactions = vec![deploy, mint, increment, fail];
+    let [deploy, mint, increment, fail] = [0, 1, 2, 3].map(|place: usize| transactions[place].clone());
+    let mut previous = BlockHash::all_zeros();
+    let contents = [vec![], vec![deploy, mint], vec![increment, fail]];
+    let blocks = (0..)
+        .zip(contents)
+        .map(|(height, transactions)| {
+            let next = block(height, previous, transactions);
+            previous = next.id.hash;
+            next
+        })
+        .collect();
+    (blocks, transactions)
+}
+
+#[test]
+fn contracts_are_deployed_minted_and_called_and_everything_can_be_read() {
+    let mut instance = instance();
+    let (blocks, transactions) = blocks();
+    for block in &blocks {
+        instance.connect(block);
+    }
+    let (before, state) = (instance.at(1), instance.at(2));
+    let shadow = |place: usize| OutPoint { txid: transactions[place].compute_txid(), vout: 3 };
+
+    let created = state.alkanes(Order::Newest, None, 10).unwrap().items;
+    assert_eq!(created.iter().map(|creation| creation.id).collect::<Vec<_>>(), [COUNTER, id(32, 1), id(32, 0), DIESEL]);
+    assert_eq!((state.alkane_count().unwrap(), state.sequence().unwrap()), (4, 2));
+    assert_eq!(state.creation(COUNTER).unwrap().unwrap().height, 1);
+    assert_eq!(state.created_at(COUNTER).unwrap(), Some(shadow(0)));
+    assert!(instance.at(0).creation(COUNTER).unwrap().is_none());
+    assert_eq!(state.get(&StateKey::Code(COUNTER)).unwrap(), Some(gzip(&wasm("counter"))));
+
+    let count = StateKey::Storage(COUNTER, b"/count".to_vec());
+    assert_eq!(state.get(&count).unwrap(), Some(5u128.to_le_bytes().to_vec()));
+    assert_ne!(before.get(&count).unwrap(), state.get(&count).unwrap());
+    assert!(state.storage(COUNTER, b"/cou", None, 10).unwrap().items.iter().any(|(key, _)| key == b"/count"));
+
+    let minted = OutPoint { txid: transactions[1].compute_txid(), vout: 0 };
+    let [(what, amount)] = state.sheet(&minted).unwrap().entries[..] else { panic!("one alkane was minted") };
+    assert_eq!((what, amount), (DIESEL, 50 * 100_000_000));
+    let holders = state.holders(DIESEL, None, 10).unwrap().items;
+    assert_eq!(holders.iter().map(|held| held.holder).collect::<Vec<_>>(), [Holder::Script(ScriptKey::of(&script(2)))]);
+
+    let trace = state.trace(&shadow(0)).unwrap().unwrap();
+    assert_eq!(trace.events[0], TraceEvent::Create(COUNTER));
+    let traces = state.block_traces(2).unwrap();
+    assert_eq!(traces.iter().map(|trace| trace.outpoint).collect::<Vec<_>>(), [shadow(2), shadow(3)]);
+    assert!(matches!(traces[1].trace.events.last(), Some(TraceEvent::Exit { status: TraceStatus::Revert, .. })));
+}
+
+#[test]
+fn undoing_and_running_again_leaves_the_same_rows() {
+    let mut instance = instance();
+    let (blocks, _) = blocks();
+    let mut footprints = vec![instance.rows()];
+    for block in &blocks {
+        instance.connect(block);
+        footprints.push(instance.rows());
+    }
+    for height in (0..blocks.len()).rev() {
+        instance.writer.undo_block().unwrap();
+        assert!(instance.rows() == footprints[height], "block {height} undone");
+    }
+    for (block, footprint) in blocks.iter().zip(&footprints[1..]) {
+        instance.connect(block);
+        assert!(instance.rows() == *footprint, "block {} again", block.id);
+    }
+}

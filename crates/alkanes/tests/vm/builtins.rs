@@ -1,0 +1,116 @@
+//! Contracts that are never on chain (protocol B18).
+
+use paraffin_alkanes::{
+    Builtins, CallResponse, Halt, Overlay, Parameters, StateKey, World, contract_code, deploy_builtins,
+};
+use paraffin_primitives::{AlkaneId, Network};
+
+use crate::stage::{Stage, answering, contract, id, transfer};
+
+const DIESEL: AlkaneId = id(2, 0);
+const WRAPPED_BITCOIN: AlkaneId = id(32, 0);
+const SIGNING_TOKEN: AlkaneId = id(32, 1);
+
+fn own() -> Builtins {
+    Builtins::given([
+        (DIESEL, contract("genesis-token")),
+        (WRAPPED_BITCOIN, answering("")),
+        (SIGNING_TOKEN, answering("")),
+    ])
+}
+
+#[test]
+fn the_first_active_block_deploys_them_once() {
+    let mut stage = Stage::new();
+    stage.builtins = own();
+    let block = stage.block(&[]);
+    let mut world = stage.world(&block);
+    assert_eq!(deploy_builtins(&mut world).unwrap(), [transfer(DIESEL, 50_000_000)]);
+    assert_eq!(deploy_builtins(&mut world).unwrap(), [], "only once");
+    assert!(world.traces.is_empty());
+    let writes = world.state.into_writes().unwrap();
+    for id in [DIESEL, WRAPPED_BITCOIN, SIGNING_TOKEN] {
+        assert!(writes.iter().any(|(key, value)| *key == StateKey::Code(id) && !value.is_empty()), "{id}");
+    }
+    assert!(writes.iter().any(|(key, _)| *key == StateKey::Storage(DIESEL, b"/totalsupply".to_vec())));
+    assert!(!writes.iter().any(|(key, _)| matches!(key, StateKey::Balance { .. })));
+}
+
+#[test]
+fn a_built_in_is_called_like_any_other_contract() {
+    let mut stage = Stage::new();
+    stage.builtins = own();
+    stage.put(StateKey::Sequence, 1_u128.to_le_bytes());
+    assert_eq!(stage.message_to(DIESEL, &[99]).data(), b"DIESEL");
+    assert_eq!(stage.message_to(WRAPPED_BITCOIN, &[]).data(), b"");
+    let block = stage.block(&[]);
+    let world = stage.world(&block);
+    assert_eq!(contract_code(&world.state, &stage.builtins, DIESEL, 5).unwrap().unwrap(), contract("genesis-token"));
+}
+
+#[test]
+fn a_missing_or_failing_built_in_halts_the_engine() {
+    let mut stage = Stage::new();
+    let block = stage.block(&[]);
+    let halt = deploy_builtins(&mut stage.world(&block)).unwrap_err();
+    assert!(matches!(halt, Halt::MissingBuiltin(_)), "{halt}");
+    stage.builtins = Builtins::given([(DIESEL, answering("unreachable"))]);
+    let halt = deploy_builtins(&mut stage.world(&block)).unwrap_err();
+    assert_eq!(
+        halt.to_string(),
+        "built-in contract 2:0 cannot be deployed: ALKANES: revert: wasm `unreachable` instruction executed"
+    );
+}
+
+/// The figures of the released modules, which only an operator has.
+///
+/// `PARAFFIN_ALKANES_WASM` names a mainnet `alkanes.wasm`. Its modules are the property of others and are not in this
+/// repository, so that without the file nothing is compared, and this says so.
+#[test]
+fn released_modules_give_the_figures_of_the_protocol() {
+    let Some(path) = std::env::var_os("PARAFFIN_ALKANES_WASM") else {
+        eprintln!(
+            "SKIPPED: PARAFFIN_ALKANES_WASM does not name an operator's alkanes.wasm (a release file of the alkanes indexer), so the released built-in contracts are not compared"
+        );
+        return;
+    };
+    let program = std::fs::read(&path).unwrap();
+    let mut stage = Stage::new();
+    stage.put(StateKey::Sequence, 1_u128.to_le_bytes());
+
+    stage.parameters = Parameters::of(Network::Mainnet);
+    stage.height = 880_000;
+    stage.builtins = Builtins::from_operator_wasm(&stage.parameters, &program).unwrap();
+    stage.builtins.require().unwrap();
+    let (diesel, fuel) = initialized(&stage, DIESEL, &[0]);
+    assert_eq!(diesel.alkanes, [transfer(DIESEL, 44_000_000_000_000)]);
+    assert_eq!(fuel, 105_104);
+    let seen = [&b"/seen/"[..], &880_000_u64.to_le_bytes()].concat();
+    for (key, value) in [
+        (&b"/totalsupply"[..], &44_000_000_000_000_u128.to_le_bytes()[..]),
+        (&seen, &1_u32.to_le_bytes()),
+        (b"/initialized", &1_u32.to_le_bytes()),
+    ] {
+        assert!(diesel.storage.iter().any(|pair| pair.0 == key && pair.1 == value), "{key:?} in {:?}", diesel.storage);
+    }
+    let (wrapped, fuel) = initialized(&stage, WRAPPED_BITCOIN, &[0]);
+    let owner = [32_u128, 1].map(u128::to_le_bytes).concat();
+    assert!(wrapped.storage.iter().any(|(key, value)| key == b"/auth" && *value == owner), "{:?}", wrapped.storage);
+    assert_eq!(fuel, 93_348);
+    assert_eq!(initialized(&stage, SIGNING_TOKEN, &[0, 1]).0.alkanes, [transfer(SIGNING_TOKEN, 1)]);
+
+    stage.parameters = Parameters::of(Network::Regtest);
+    stage.height = 0;
+    stage.builtins = Builtins::from_operator_wasm(&stage.parameters, &program).unwrap();
+    stage.builtins.require().unwrap();
+    let block = stage.block(&[]);
+    let state = Overlay::new(&stage.state);
+    let mut world = World::new(&stage.parameters, 0, &block, state, &stage.codes, &stage.builtins);
+    let issued = deploy_builtins(&mut world).unwrap();
+    assert_eq!(issued, [transfer(DIESEL, 50_000_000), transfer(SIGNING_TOKEN, 1)]);
+}
+
+fn initialized(stage: &Stage, id: AlkaneId, inputs: &[u128]) -> (CallResponse, u64) {
+    let simulated = stage.simulate(id, inputs, u64::MAX).unwrap();
+    (simulated.result.unwrap(), simulated.fuel_used)
+}

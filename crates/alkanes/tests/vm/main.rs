@@ -1,0 +1,15 @@
+//! Contracts run by messages and simulations, with the contracts of this repository and with modules written as text.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod builtins;
+mod calls;
+mod creation;
+mod failures;
+mod host;
+mod hostile;
+mod message;
+mod pinned_fuel;
+mod precompiles;
+mod simulate;
+mod stage;
+mod tank;

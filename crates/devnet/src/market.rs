@@ -1,0 +1,181 @@
+//! A market on the devnet: contracts are deployed, tokens minted and wrapped, pools founded and traded, all by real
+//! transactions of accounts of its own.
+//!
+//! The market runs the engine beside the node, because a trader who does not know what he holds cannot trade. What it does
+//! follows from the seed and the chain alone. It never touches the coins of the [`Scenario`](crate::Scenario)'s accounts,
+//! but pays them some tokens at the end of its founding.
+
+mod books;
+mod compose;
+mod founding;
+mod trades;
+
+use std::sync::Arc;
+
+use bitcoin::{Amount, OutPoint, ScriptBuf, TxOut, Txid};
+use paraffin_alkanes::{Builtins, Transfer};
+use paraffin_primitives::AlkaneId;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+pub use self::books::MarketError;
+use self::books::Books;
+use crate::node::Node;
+use crate::wallet::{OutputKind, Wallet};
+
+/// First height whose block holds a transaction of the market: the first coinbase is mature.
+const FIRST_HEIGHT: u32 = 102;
+/// Whoever deploys, and then those who trade.
+const NAMES: [&str; 5] = ["founder", "maker", "taker", "miner", "holder"];
+/// Place of the founder among [`NAMES`].
+const FOUNDER: usize = 0;
+/// Value in satoshis of an output that holds alkanes and nothing else.
+const POSTAGE_SAT: u64 = 1_000;
+
+/// The genesis token.
+pub const DIESEL: AlkaneId = AlkaneId { block: 2, tx: 0 };
+/// Wrapped bitcoin.
+pub const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
+/// The factory of pools, behind its proxy.
+pub const FACTORY: AlkaneId = AlkaneId { block: 4, tx: 65_522 };
+
+/// The contracts that are never on chain, in our own build (protocol B18, "on devnet they are ours").
+pub fn builtins() -> Builtins {
+    Builtins::given([
+        (DIESEL, include_bytes!("../../../contracts/wasm/genesis-token.wasm").to_vec()),
+        (WRAPPED_BITCOIN, include_bytes!("../../../contracts/wasm/wrapped-bitcoin.wasm").to_vec()),
+        (AlkaneId { block: 32, tx: 1 }, include_bytes!("../../../contracts/wasm/auth-token.wasm").to_vec()),
+    ])
+}
+
+/// What the market has made so far, for people who look for something to try.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MarketSummary {
+    /// The factory, once it is deployed and set up.
+    pub factory: Option<AlkaneId>,
+    /// Pools, oldest first.
+    pub pools: Vec<AlkaneId>,
+    /// Tokens that the founder has deployed.
+    pub tokens: Vec<AlkaneId>,
+    /// The newest transaction that unwraps bitcoin.
+    pub unwrap: Option<Txid>,
+}
+
+/// The market with its accounts, its books and its source of chance.
+pub struct Market {
+    wallet: Wallet,
+    /// Scripts of the scenario's accounts, which get tokens when the market is founded; the first pays for everything.
+    guests: Vec<ScriptBuf>,
+    patron: Arc<Wallet>,
+    books: Books,
+    random: ChaCha8Rng,
+    /// Transactions of the founding whose contracts are the tokens.
+    deployed: Vec<Txid>,
+    tokens: Vec<AlkaneId>,
+    unwrap: Option<Txid>,
+}
+
+impl std::fmt::Debug for Market {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Market").field("tokens", &self.tokens).finish_non_exhaustive()
+    }
+}
+
+impl Market {
+    /// A market paid for by the first account of `patron`.
+    pub fn new(seed: u64, patron: Arc<Wallet>) -> Self {
+        let own = seed ^ u64::from_le_bytes(*b"market\0\0");
+        let guests = (0..patron.accounts().len()).map(|account| patron.script(account, OutputKind::Taproot)).collect();
+        Self {
+            wallet: Wallet::new(own, &NAMES),
+            guests,
+            patron,
+            books: Books::new(builtins()),
+            random: ChaCha8Rng::seed_from_u64(own),
+            deployed: Vec::new(),
+            tokens: Vec::new(),
+            unwrap: None,
+        }
+    }
+
+    /// Takes in the blocks of the best chain that it has not seen, after undoing those that have left it.
+    ///
+    /// # Errors
+    /// The engine halts.
+    pub fn observe(&mut self, node: &Node) -> Result<(), MarketError> {
+        self.books.follow(node)
+    }
+
+    /// Makes the market's transactions of the next block and hands them to the node. The books must be at the node's tip
+    /// ([`Market::observe`]).
+    ///
+    /// # Errors
+    /// The node refuses a transaction, or the books cannot be read.
+    pub fn step(&mut self, node: &Node) -> Result<Vec<Txid>, MarketError> {
+        let height = node.tip().height + 1;
+        match height.checked_sub(FIRST_HEIGHT) {
+            None => Ok(Vec::new()),
+            Some(step) if step < founding::STEPS => self.found(node, step),
+            Some(_) => self.trade(node),
+        }
+    }
+
+    /// What there is to try.
+    ///
+    /// # Errors
+    /// The books cannot be read.
+    pub fn summary(&self) -> Result<MarketSummary, MarketError> {
+        let pools = self.books.pools()?;
+        let factory = (!pools.is_empty()).then_some(FACTORY);
+        let ids = pools.iter().map(|pool| pool.id).collect();
+        Ok(MarketSummary { factory, pools: ids, tokens: self.tokens.clone(), unwrap: self.unwrap })
+    }
+
+    fn script(&self, trader: usize) -> ScriptBuf {
+        self.wallet.script(trader, OutputKind::Taproot)
+    }
+
+    /// What a trader has: plain coins, largest first, and outputs with alkanes.
+    fn purse(&self, node: &Node, trader: usize) -> Result<Purse, MarketError> {
+        let mut purse = Purse::default();
+        for (outpoint, coin) in node.spendable(&[self.script(trader)].into()) {
+            let held = self.books.sheet(outpoint)?;
+            if held.is_empty() {
+                if coin.output.value.to_sat() > POSTAGE_SAT {
+                    purse.coins.push((outpoint, coin.output));
+                }
+            } else {
+                purse.alkanes.push((outpoint, coin.output));
+                purse.held.merge(&held).map_err(|error| MarketError::Books(error.to_string()))?;
+            }
+        }
+        purse.coins.sort_by_key(|(outpoint, output)| (std::cmp::Reverse(output.value), *outpoint));
+        purse.alkanes.sort_by_key(|(outpoint, _)| *outpoint);
+        Ok(purse)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random.next_u64() % bound.max(1)
+    }
+}
+
+/// What a trader can use in the next block.
+#[derive(Debug, Default)]
+struct Purse {
+    coins: Vec<(OutPoint, TxOut)>,
+    alkanes: Vec<(OutPoint, TxOut)>,
+    held: paraffin_alkanes::Sheet,
+}
+
+impl Purse {
+    /// At most `value` of `id`, and only what is held; `None` for nothing.
+    fn some(&self, id: AlkaneId, value: u128) -> Option<Transfer> {
+        let value = value.min(self.held.get(id));
+        (value > 0).then_some(Transfer { id, value })
+    }
+}
+
+/// An output that holds alkanes and nothing else.
+fn postage(script: ScriptBuf) -> TxOut {
+    TxOut { value: Amount::from_sat(POSTAGE_SAT), script_pubkey: script }
+}

@@ -1,0 +1,251 @@
+//! Views of the contract index, run for requests: a few at a time, away from the async threads, until their time is over.
+
+mod blocks;
+mod ids;
+mod render;
+mod tokens;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use bitcoin::hashes::Hash as _;
+use hyper::StatusCode;
+use paraffin_alkanes::views::{ViewContext, ViewError, ViewLimits};
+use paraffin_alkanes::{Builtins, ChainState as AlkanesState, CodeCache, MODULE, Parameters};
+use paraffin_bitcoin_index::BitcoinIndex;
+use paraffin_primitives::Height;
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use crate::errors::{RestError, RpcError, rpc_code};
+use crate::state::RequestContext;
+
+pub(crate) use blocks::IndexedBlocks;
+pub(crate) use ids::{alkane_id, decimal};
+pub(crate) use render::{hex, id_object, response, trace_events, transfers};
+pub(crate) use tokens::{ImageBudget, Token, TokenCache, Words, named_amount, token, tokens, words};
+
+/// What an instance that indexes contracts gives the gateway.
+#[derive(Clone)]
+pub struct AlkanesParts {
+    /// Parameters of the network.
+    pub parameters: Parameters,
+    /// Code of the contracts that are never on chain.
+    pub builtins: Arc<Builtins>,
+    /// Compiled contracts, shared with the engine that indexes.
+    pub codes: Arc<CodeCache>,
+    /// What one view may do.
+    pub limits: ViewLimits,
+}
+
+/// The contract index as requests use it.
+pub(crate) struct Alkanes {
+    pub(crate) parts: AlkanesParts,
+    pub(crate) tokens: TokenCache,
+    running: Arc<Semaphore>,
+}
+
+impl Alkanes {
+    pub(crate) fn new(parts: AlkanesParts, views_max: usize) -> Self {
+        Self { parts, tokens: TokenCache::default(), running: Arc::new(Semaphore::new(views_max)) }
+    }
+}
+
+/// Why a view of a request has no answer.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// This instance does not index contracts.
+    NotIndexed,
+    /// Nothing is indexed yet.
+    Starting,
+    /// The height is above the tip.
+    AboveTip {
+        /// Newest height that can be asked about.
+        newest: Height,
+    },
+    /// The view failed.
+    View(ViewError),
+    /// The node was asked and did not answer.
+    Node,
+    /// The process is stopping, or the view broke.
+    Abandoned,
+}
+
+impl From<ViewError> for Fault {
+    fn from(error: ViewError) -> Self {
+        Self::View(error)
+    }
+}
+
+impl From<Fault> for RpcError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::NotIndexed => Self {
+                data: Some(json!({ "code": "ALKANES_NOT_INDEXED" })),
+                ..Self::new(rpc_code::INTERNAL, "this instance does not index alkanes")
+            },
+            Fault::Starting => Self::starting(),
+            Fault::AboveTip { newest } => {
+                Self::invalid_params(format!("the height is above the newest indexed one, {newest}"))
+            }
+            Fault::View(ViewError::Unknown) => Self::method_not_found(),
+            Fault::View(error @ (ViewError::Payload(_) | ViewError::Meaningless(_))) => {
+                Self::invalid_params(error.to_string())
+            }
+            Fault::View(ViewError::TooLarge) => Self::response_too_large(),
+            Fault::View(ViewError::TooLong) => Self::timeout(),
+            Fault::View(error) => Self::internal(&error),
+            Fault::Node => Self::upstream_unavailable(),
+            Fault::Abandoned => Self::panicked(),
+        }
+    }
+}
+
+impl From<Fault> for RestError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::NotIndexed => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "ALKANES_NOT_INDEXED",
+                "this instance does not index alkanes",
+            ),
+            Fault::Starting => Self::starting(),
+            Fault::AboveTip { newest } => {
+                Self::bad_request(format!("the height is above the newest indexed one, {newest}"))
+            }
+            Fault::View(error @ (ViewError::Unknown | ViewError::Payload(_) | ViewError::Meaningless(_))) => {
+                Self::bad_request(error.to_string())
+            }
+            Fault::View(ViewError::TooLarge) => Self::bad_request("the answer is too large: give a limit"),
+            Fault::View(ViewError::TooLong) => Self::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", "timeout"),
+            Fault::View(error) => Self::internal(&error),
+            Fault::Node => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UPSTREAM_UNAVAILABLE", "the Bitcoin node is not available")
+            }
+            Fault::Abandoned => Self::panicked(),
+        }
+    }
+}
+
+/// The contract index of this instance.
+pub(crate) fn of(context: &RequestContext) -> Result<&Arc<Alkanes>, Fault> {
+    context.shared().alkanes.as_ref().ok_or(Fault::NotIndexed)
+}
+
+/// Newest height that views can be asked about: the tip, or less while the contracts are indexed anew.
+pub(crate) fn newest(context: &RequestContext) -> Result<Height, Fault> {
+    of(context)?;
+    let height =
+        context.snapshot().module_height(MODULE).map_err(|error| Fault::View(ViewError::Chain(error.to_string())))?;
+    height.ok_or(Fault::Starting)
+}
+
+/// Everything of one moment that a read of contracts needs.
+pub(crate) struct Moment<'a> {
+    /// For views.
+    pub(crate) view: ViewContext<'a>,
+    /// The contract index at the height.
+    pub(crate) state: &'a AlkanesState,
+    /// The Bitcoin index of the newest block.
+    pub(crate) bitcoin: &'a BitcoinIndex,
+    /// Contracts already asked.
+    pub(crate) alkanes: &'a Alkanes,
+    /// Hash of the newest block.
+    pub(crate) tip: [u8; 32],
+    /// Whether the height is the newest.
+    pub(crate) is_newest: bool,
+}
+
+impl Moment<'_> {
+    /// Ends a read that has taken too long.
+    pub(crate) fn check(&self) -> Result<(), ViewError> {
+        if (self.view.is_over)() { Err(ViewError::TooLong) } else { Ok(()) }
+    }
+}
+
+/// Tells a running view that nobody waits for it any more.
+struct Abandoned(Arc<AtomicBool>);
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs a read of contracts as of `height` (`None`: the newest), at most [`crate::Limits::views_max`] at a time.
+pub(crate) async fn read<T: Send + 'static>(
+    context: &RequestContext,
+    height: Option<Height>,
+    block: Option<bytes::Bytes>,
+    work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
+) -> Result<T, Fault> {
+    let alkanes = Arc::clone(of(context)?);
+    let newest = newest(context)?;
+    let height = match height {
+        Some(height) if height > newest => return Err(Fault::AboveTip { newest }),
+        height => height.unwrap_or(newest),
+    };
+    let snapshot = context.snapshot().clone();
+    let network = context.network();
+    let timeout = context.limits().view_timeout();
+    let permit = Arc::clone(&alkanes.running).acquire_owned().await.map_err(|_| Fault::Abandoned)?;
+    let deadline = Instant::now() + timeout;
+    let abandoned = Abandoned(Arc::new(AtomicBool::new(false)));
+    let is_abandoned = Arc::clone(&abandoned.0);
+    // The permit goes along: a request that is given up does not make room before its view has ended.
+    let task = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        let is_over = || is_abandoned.load(Ordering::Relaxed) || Instant::now() >= deadline;
+        let state = AlkanesState::at(&snapshot, height);
+        let bitcoin = BitcoinIndex::new(snapshot.clone(), network);
+        let blocks = IndexedBlocks::new(&bitcoin, height, height == newest, alkanes.parts.limits.records_max, &is_over);
+        let view = ViewContext {
+            parameters: &alkanes.parts.parameters,
+            builtins: &alkanes.parts.builtins,
+            codes: &alkanes.parts.codes,
+            height,
+            state: &state,
+            chain: &blocks,
+            block: block.as_deref(),
+            limits: &alkanes.parts.limits,
+            is_over: &is_over,
+        };
+        let tip = snapshot.tip().map_or([0; 32], |record| record.id.hash.to_byte_array());
+        let is_newest = height == newest;
+        work(&Moment { view, state: &state, bitcoin: &bitcoin, alkanes: &alkanes, tip, is_newest })
+    });
+    let answer = task.await.map_err(|_| Fault::Abandoned)?;
+    drop(abandoned);
+    Ok(answer?)
+}
+
+/// Answers a view by its name; the block that it may hand out comes from the node.
+pub(crate) async fn call(
+    context: &RequestContext,
+    name: String,
+    payload: Vec<u8>,
+    height: Option<Height>,
+) -> Result<Vec<u8>, Fault> {
+    if !paraffin_alkanes::views::is_known(&name) {
+        return Err(ViewError::Unknown.into());
+    }
+    let block = match paraffin_alkanes::views::block_wanted(&name, &payload) {
+        Some(wanted) => block_at(context, wanted).await?,
+        None => None,
+    };
+    read(context, height, block, move |moment| paraffin_alkanes::views::call(&name, &payload, &moment.view)).await
+}
+
+/// A block of the indexed chain, checked against its hash; `None` above the tip.
+pub(crate) async fn block_at(context: &RequestContext, height: Height) -> Result<Option<bytes::Bytes>, Fault> {
+    let record = context.snapshot().block(height).map_err(|error| Fault::View(ViewError::Chain(error.to_string())))?;
+    let Some(record) = record else { return Ok(None) };
+    let bytes = context.node().block(record.id.hash).await.map_err(|_| Fault::Node)?;
+    let header = bytes.get(..80).ok_or(Fault::Node)?;
+    let hash = bitcoin::hashes::sha256d::Hash::hash(header);
+    if hash != record.id.hash.to_raw_hash() {
+        return Err(Fault::Node);
+    }
+    Ok(Some(bytes))
+}

@@ -1,0 +1,87 @@
+//! Bounds of time. What is ready at once, as most answers are, costs no timer.
+
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::{Instant, Sleep};
+
+/// The time has run out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Elapsed;
+
+/// `future`, if it ends within `time`.
+pub(crate) async fn within<T>(time: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut future = pin!(future);
+    match at_once(future.as_mut()).await {
+        Some(output) => Ok(output),
+        // Boxed, so that what is ready at once need not make room for a timer.
+        None => Box::pin(tokio::time::timeout(time, future)).await.map_err(|_| Elapsed),
+    }
+}
+
+async fn at_once<T>(mut future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+    std::future::poll_fn(move |context| match future.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
+/// A timer that is set again and again for the same time. Setting a timer later, as here, touches nothing that connections
+/// share; a new timer for each request would.
+#[derive(Default)]
+pub(crate) struct SteadyTimer(Mutex<Option<Pin<Box<Sleep>>>>);
+
+impl SteadyTimer {
+    /// `future`, if it ends within `time`. Two at the same time work, and then one of them has a timer of its own.
+    pub(crate) async fn within<T>(&self, time: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+        let mut future = pin!(future);
+        if let Some(output) = at_once(future.as_mut()).await {
+            return Ok(output);
+        }
+        let deadline = Instant::now() + time;
+        let mut timer = match self.0.lock().take() {
+            Some(mut timer) => {
+                timer.as_mut().reset(deadline);
+                timer
+            }
+            None => Box::pin(tokio::time::sleep_until(deadline)),
+        };
+        let outcome = std::future::poll_fn(|context| match future.as_mut().poll(context) {
+            Poll::Ready(output) => Poll::Ready(Ok(output)),
+            Poll::Pending => timer.as_mut().poll(context).map(|()| Err(Elapsed)),
+        })
+        .await;
+        *self.0.lock() = Some(timer);
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_ready_is_answered_and_what_is_not_is_given_up_in_time() {
+        let short = Duration::from_millis(30);
+        let timer = SteadyTimer::default();
+        for _ in 0..3 {
+            assert_eq!(within(Duration::ZERO, async { 1 }).await, Ok(1));
+            assert_eq!(timer.within(Duration::ZERO, async { 1 }).await, Ok(1));
+            let started = Instant::now();
+            assert_eq!(within(short, std::future::pending::<()>()).await, Err(Elapsed));
+            assert_eq!(timer.within(short, std::future::pending::<()>()).await, Err(Elapsed));
+            assert!(started.elapsed() >= 2 * short && started.elapsed() < 50 * short, "{:?}", started.elapsed());
+            let later = || tokio::time::sleep(short);
+            assert_eq!(within(100 * short, later()).await, Ok(()));
+            assert_eq!(timer.within(100 * short, later()).await, Ok(()));
+        }
+        let (one, other) = tokio::join!(
+            timer.within(short, std::future::pending::<()>()),
+            timer.within(2 * short, std::future::pending::<()>())
+        );
+        assert_eq!((one, other), (Err(Elapsed), Err(Elapsed)));
+    }
+}

@@ -1,0 +1,219 @@
+//! All alkanes, one alkane, and alkanes by name.
+
+use paraffin_alkanes::views::ViewError;
+use paraffin_alkanes::{Creation, Order};
+use paraffin_primitives::AlkaneId;
+use serde::Serialize;
+use serde_json::json;
+
+use super::super::{RestBody, RestResult};
+use super::fields::{Part, id};
+use crate::alkanes::{self, Moment, Token, token, tokens, words};
+use crate::errors::RestError;
+use crate::respond::Reply;
+use crate::state::{BoxFuture, RequestContext};
+
+/// Contracts read from the index at once.
+const PAGE: usize = 1_000;
+/// Longest text that is searched for, characters.
+const QUERY_CHARS_MAX: usize = 200;
+
+/// A page of tokens (`decisions` 4.6).
+#[derive(Serialize)]
+pub(super) struct TokenPage {
+    tokens: Vec<Token>,
+    total: u64,
+    count: usize,
+    limit: usize,
+    offset: usize,
+}
+
+/// In what order tokens are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SortBy {
+    Height,
+    Holders,
+    Name,
+}
+
+/// POST `/get-alkanes`: newest first, or by holders or name.
+pub(crate) fn alkanes(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let part = Part::limited(&body)?;
+        let sort_by = match body.one_of(&["sortBy", "sort_by"])?.map(|value| value.as_str()) {
+            // Volumes are not known to this part; what nobody trades is in the order of age.
+            None | Some(Some("height" | "volume")) => SortBy::Height,
+            Some(Some("holders")) => SortBy::Holders,
+            Some(Some("name")) => SortBy::Name,
+            Some(_) => return Err(RestError::bad_request("sortBy must be height, holders, volume or name")),
+        };
+        let ascending = match body.optional_text("order")? {
+            // The greatest first, but names from A.
+            None => sort_by == SortBy::Name,
+            Some("asc") => true,
+            Some("desc") => false,
+            Some(_) => return Err(RestError::bad_request("order must be asc or desc")),
+        };
+        let query = body.one_of(&["searchQuery", "search", "query"])?;
+        let query = match query.map(|value| value.as_str().ok_or(())) {
+            None => None,
+            Some(Ok(text)) => Some(text.to_owned()).filter(|text| !text.is_empty()),
+            Some(Err(())) => return Err(RestError::bad_request("searchQuery must be a string")),
+        };
+        let page = alkanes::read(context, None, None, move |moment| match query {
+            Some(query) => {
+                let found = ranked(moment, &query)?;
+                let total = found.len() as u64;
+                filled(moment, &part.of(found), total, part)
+            }
+            None => listed(moment, sort_by, ascending, part),
+        });
+        Reply::enveloped(&page.await?)
+    })
+}
+
+/// The first page as GET routes give it.
+pub(super) fn first_page(moment: &Moment<'_>) -> Result<TokenPage, ViewError> {
+    listed(moment, SortBy::Height, false, Part { offset: 0, limit: Some(50) })
+}
+
+fn listed(moment: &Moment<'_>, sort_by: SortBy, ascending: bool, part: Part) -> Result<TokenPage, ViewError> {
+    let total = moment.state.alkane_count()?;
+    let limit = part.limit.unwrap_or(usize::MAX);
+    let creations = match sort_by {
+        SortBy::Height => {
+            let order = if ascending { Order::Oldest } else { Order::Newest };
+            part.of(creations(moment, order, part.offset.saturating_add(limit))?)
+        }
+        SortBy::Holders => {
+            let mut keyed = Vec::new();
+            for creation in creations(moment, Order::Newest, usize::MAX)? {
+                moment.check()?;
+                keyed.push((moment.state.holder_counts(creation.id)?.scripts, creation));
+            }
+            // Equal ones stay in the order of age.
+            keyed.sort_by(|(one, _), (other, _)| if ascending { one.cmp(other) } else { other.cmp(one) });
+            part.of(keyed.into_iter().map(|(_, creation)| creation).collect())
+        }
+        SortBy::Name => {
+            let mut keyed = Vec::new();
+            for creation in creations(moment, Order::Newest, usize::MAX)? {
+                let name = words(moment, creation)?.0.as_ref().map(|name| name.to_lowercase());
+                // Those without a name stand at the end in either direction.
+                keyed.push((name.is_none(), name, creation));
+            }
+            keyed.sort_by(|one, other| {
+                let by_name = if ascending { one.1.cmp(&other.1) } else { other.1.cmp(&one.1) };
+                one.0.cmp(&other.0).then(by_name)
+            });
+            part.of(keyed.into_iter().map(|(_, _, creation)| creation).collect())
+        }
+    };
+    filled(moment, &creations, total, part)
+}
+
+fn filled(moment: &Moment<'_>, creations: &[Creation], total: u64, part: Part) -> Result<TokenPage, ViewError> {
+    let tokens = tokens(moment, creations)?;
+    Ok(TokenPage { count: tokens.len(), tokens, total, limit: part.limit.unwrap_or(usize::MAX), offset: part.offset })
+}
+
+/// The first `count` contracts.
+fn creations(moment: &Moment<'_>, order: Order, count: usize) -> Result<Vec<Creation>, ViewError> {
+    let mut found = Vec::new();
+    let mut after = None;
+    while found.len() < count {
+        moment.check()?;
+        let page = moment.state.alkanes(order, after.as_ref(), PAGE.min(count - found.len()))?;
+        found.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// POST `/get-alkane-details`; 404 when there is no such contract.
+pub(crate) fn details(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move { Reply::enveloped(&details_of(context, id(&body)?).await?) })
+}
+
+pub(super) async fn details_of(context: &RequestContext, id: AlkaneId) -> Result<Token, RestError> {
+    let found = alkanes::read(context, None, None, move |moment| token(moment, id)).await?;
+    found.ok_or_else(|| RestError::not_found(format!("there is no alkane {id}")))
+}
+
+/// POST `/global-alkanes-search`: by id, symbol and name.
+pub(crate) fn search(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let part = Part::limited(&body)?;
+        let query = body.one_of(&["searchQuery", "query"])?;
+        let query = query.ok_or_else(|| RestError::bad_request("searchQuery is required"))?;
+        let query = query.as_str().ok_or_else(|| RestError::bad_request("searchQuery must be a string"))?;
+        if query.chars().count() > QUERY_CHARS_MAX {
+            return Err(RestError::bad_request(format!("searchQuery must be at most {QUERY_CHARS_MAX} characters")));
+        }
+        let query = query.trim().to_owned();
+        let found = alkanes::read(context, None, None, move |moment| tokens(moment, &part.of(ranked(moment, &query)?)));
+        let pools: [(); 0] = [];
+        Reply::enveloped(&json!({ "tokens": found.await?, "pools": pools }))
+    })
+}
+
+/// Contracts that a text means: the exact id, then exact symbols, then names and symbols that begin with it, then those
+/// that contain it; each group from the oldest. Letters count in either case.
+fn ranked(moment: &Moment<'_>, query: &str) -> Result<Vec<Creation>, ViewError> {
+    let query = query.to_lowercase();
+    if query.is_empty() {
+        return Ok(Vec::new());
+    }
+    let id: Option<AlkaneId> = query.parse().ok();
+    let mut found = Vec::new();
+    for creation in creations(moment, Order::Oldest, usize::MAX)? {
+        moment.check()?;
+        let words = words(moment, creation)?;
+        let (name, symbol) = (words.0.as_ref(), words.1.as_ref());
+        if let Some(rank) = rank(&query, id == Some(creation.id), name, symbol) {
+            found.push((rank, creation));
+        }
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    Ok(found.into_iter().map(|(_, creation)| creation).collect())
+}
+
+/// The group of a contract; `query` is in lower case.
+fn rank(query: &str, is_id: bool, name: Option<&String>, symbol: Option<&String>) -> Option<u8> {
+    if is_id {
+        return Some(0);
+    }
+    let lower = |word: Option<&String>| word.map(|word| word.to_lowercase()).unwrap_or_default();
+    let (name, symbol) = (lower(name), lower(symbol));
+    if symbol == query {
+        Some(1)
+    } else if name.starts_with(query) || symbol.starts_with(query) {
+        Some(2)
+    } else if name.contains(query) || symbol.contains(query) {
+        Some(3)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// row RA03
+    #[test]
+    fn a_search_ranks_id_symbol_beginning_and_part_in_either_case() {
+        let of = |query: &str, is_id, name: &str, symbol: &str| {
+            rank(&query.to_lowercase(), is_id, Some(&name.to_owned()), Some(&symbol.to_owned()))
+        };
+        assert_eq!(of("2:0", true, "DIESEL", "DIESEL"), Some(0));
+        assert_eq!(of("diesel", false, "Other", "DIESEL"), Some(1));
+        assert_eq!(of("DIE", false, "diesel", "x"), Some(2));
+        assert_eq!(of("sel", false, "diesel", "x"), Some(3));
+        assert_eq!(of("gas", false, "diesel", "x"), None);
+        assert_eq!(rank("a", false, None, None), None);
+    }
+}

@@ -1,0 +1,289 @@
+//! What outputs hold, as JSON in every shape that clients of `alkanes_*` and `metashrew_view` read.
+//!
+//! Two families of clients read the same methods differently. A row therefore has the members of both; where they clash,
+//! the form of the request tells who asks ([`Order`], [`asks_as_array`]).
+
+use bitcoin::hashes::Hash as _;
+use bitcoin::{OutPoint, ScriptBuf, Txid};
+use paraffin_alkanes::views::{self, OutputHoldings, ViewError, Words, WordsLimits};
+use paraffin_primitives::{AlkaneId, Height};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{RpcResult, to_raw};
+use crate::alkanes::{self, Moment, alkane_id, decimal, id_object};
+use crate::errors::RpcError;
+use crate::jsonrpc::Params;
+use crate::state::RequestContext;
+
+/// The protocol tag of alkanes.
+const ALKANES: u128 = 1;
+
+/// How txids of an answer are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// As everywhere else.
+    Display,
+    /// Reversed, as some clients expect and turn around themselves.
+    Internal,
+}
+
+impl Order {
+    fn text(self, txid: &Txid) -> String {
+        match self {
+            Self::Display => txid.to_string(),
+            Self::Internal => reversed(txid).to_string(),
+        }
+    }
+}
+
+fn reversed(txid: &Txid) -> Txid {
+    let mut bytes = txid.to_byte_array();
+    bytes.reverse();
+    Txid::from_byte_array(bytes)
+}
+
+/// An alkane that an output holds, with the members of both families.
+#[derive(Serialize)]
+struct HeldRune {
+    rune: Value,
+    id: Value,
+    /// Hexadecimal.
+    balance: String,
+    /// Decimal.
+    amount: String,
+}
+
+/// An amount with all its digits, as numbers.
+#[derive(Serialize)]
+struct SheetEntry {
+    block: u128,
+    tx: u128,
+    amount: u128,
+}
+
+fn held_runes(held: &OutputHoldings, words: &mut Words<'_, '_>) -> Result<Vec<HeldRune>, ViewError> {
+    let mut runes = Vec::new();
+    for transfer in &held.alkanes {
+        let (name, symbol) = words.of(transfer.id)?;
+        runes.push(HeldRune {
+            rune: json!({
+                "id": { "block": format!("{:#x}", transfer.id.block), "tx": format!("{:#x}", transfer.id.tx) },
+                "name": name,
+                "symbol": symbol,
+                "spacers": 0,
+                "divisibility": 8,
+            }),
+            id: json!({ "block": transfer.id.block, "tx": transfer.id.tx }),
+            balance: format!("{:#x}", transfer.value),
+            amount: transfer.value.to_string(),
+        });
+    }
+    Ok(runes)
+}
+
+fn sheet(held: &OutputHoldings) -> Value {
+    let entries = held.alkanes.iter().map(|transfer| SheetEntry {
+        block: transfer.id.block,
+        tx: transfer.id.tx,
+        amount: transfer.value,
+    });
+    json!({ "cached": { "balances": entries.collect::<Vec<_>>() } })
+}
+
+/// One output in the superset shape.
+fn row(held: &OutputHoldings, words: &mut Words<'_, '_>, order: Order) -> Result<Value, ViewError> {
+    // Height and place as the reference gives them: the parts of the first alkane's id, or where the output stands.
+    let first = held.alkanes.first().map(|first| (first.id.block as u32, first.id.tx as u32));
+    let (height, index) = first.unwrap_or((held.placed.height, held.placed.index));
+    Ok(json!({
+        "outpoint": { "txid": order.text(&held.outpoint.txid), "vout": held.outpoint.vout },
+        "output": output(held),
+        "value": held.placed.output.value.to_sat(),
+        "height": height,
+        "txindex": index,
+        "runes": held_runes(held, words)?,
+        "balance_sheet": sheet(held),
+    }))
+}
+
+fn output(held: &OutputHoldings) -> Value {
+    json!({
+        "value": held.placed.output.value.to_sat(),
+        "script": held.placed.output.script_pubkey.to_hex_string(),
+    })
+}
+
+/// Whether a request asks about alkanes; no tag means them.
+fn is_alkanes(input: &Value) -> Result<bool, RpcError> {
+    match input.get("protocolTag").or_else(|| input.get("protocol_tag")).filter(|tag| !tag.is_null()) {
+        None => Ok(true),
+        Some(tag) => {
+            let tag = decimal(tag).ok_or_else(|| RpcError::invalid_params("protocolTag must be an integer"))?;
+            Ok(tag == ALKANES)
+        }
+    }
+}
+
+/// The script of the address in a request.
+pub(super) fn script(context: &RequestContext, text: &str) -> Result<ScriptBuf, RpcError> {
+    Ok(context.network().parse_address(text).map_err(RpcError::invalid_params)?.script_pubkey())
+}
+
+fn address_of(input: &Value) -> Result<&str, RpcError> {
+    input.get("address").and_then(Value::as_str).ok_or_else(|| RpcError::invalid_params("address must be a string"))
+}
+
+/// `{address, protocolTag}`: the outputs of an address; those without alkanes as well when `empty_too`.
+pub(super) async fn by_address(
+    context: &RequestContext,
+    input: &Value,
+    height: Option<Height>,
+    empty_too: bool,
+    order: Order,
+) -> Result<Value, RpcError> {
+    let script = script(context, address_of(input)?)?;
+    let is_alkanes = is_alkanes(input)?;
+    let rows = alkanes::read(context, height, None, move |moment| {
+        if !is_alkanes && !empty_too {
+            return Ok(Vec::new());
+        }
+        let held = views::held_by_address(&script, empty_too, &moment.view)?;
+        let mut words = Words::new(&moment.view, WordsLimits::VIEWS);
+        held.iter().map(|held| row(held, &mut words, order)).collect::<Result<Vec<_>, _>>()
+    });
+    Ok(json!({ "outpoints": rows.await?, "balances": { "entries": [] } }))
+}
+
+/// Reads `{txid, vout}`; the txid in either order.
+pub(super) fn outpoint(input: &Value) -> Result<OutPoint, RpcError> {
+    let txid = input.get("txid").and_then(Value::as_str).and_then(|text| text.parse().ok());
+    let txid = txid.ok_or_else(|| RpcError::invalid_params("txid must be 64 hexadecimal digits"))?;
+    let vout = input.get("vout").and_then(decimal).and_then(|vout| u32::try_from(vout).ok());
+    let vout = vout.ok_or_else(|| RpcError::invalid_params("vout must be a non-negative integer of 32 bits"))?;
+    Ok(OutPoint { txid, vout })
+}
+
+/// The same output with the bytes of the txid turned around.
+pub(super) fn turned(outpoint: &OutPoint) -> OutPoint {
+    OutPoint { txid: reversed(&outpoint.txid), vout: outpoint.vout }
+}
+
+/// What an output holds, the txid taken in the order that names an output.
+fn held_in_either_order(
+    asked: &OutPoint,
+    first: Order,
+    moment: &Moment<'_>,
+) -> Result<Option<OutputHoldings>, ViewError> {
+    let turned = turned(asked);
+    let (first, second) = match first {
+        Order::Display => (*asked, turned),
+        Order::Internal => (turned, *asked),
+    };
+    match views::held_by_output(&first, &moment.view)? {
+        Some(held) => Ok(Some(held)),
+        None => views::held_by_output(&second, &moment.view),
+    }
+}
+
+/// `{txid, vout, protocolTag}` as an object: `balance_sheet` and all the other members of a row.
+pub(super) async fn by_outpoint(
+    context: &RequestContext,
+    input: &Value,
+    height: Option<Height>,
+) -> Result<Value, RpcError> {
+    let (asked, is_alkanes) = (outpoint(input)?, is_alkanes(input)?);
+    let found = alkanes::read(context, height, None, move |moment| {
+        let Some(mut held) = held_in_either_order(&asked, Order::Display, moment)? else { return Ok(None) };
+        if !is_alkanes {
+            held.alkanes.clear();
+        }
+        let mut words = Words::new(&moment.view, WordsLimits::VIEWS);
+        row(&held, &mut words, Order::Display).map(Some)
+    });
+    // An output that nobody knows holds nothing.
+    Ok(found.await?.unwrap_or_else(|| {
+        json!({
+            "outpoint": { "txid": asked.txid.to_string(), "vout": asked.vout },
+            "output": { "value": 0, "script": "" },
+            "value": 0,
+            "height": 0,
+            "txindex": 0,
+            "runes": [],
+            "balance_sheet": { "cached": { "balances": [] } },
+        })
+    }))
+}
+
+/// The same as an array, `[{token:{id,name,symbol}, value}]`, all hexadecimal.
+pub(super) async fn by_outpoint_as_array(
+    context: &RequestContext,
+    input: &Value,
+    height: Option<Height>,
+) -> Result<Value, RpcError> {
+    let (asked, is_alkanes) = (outpoint(input)?, is_alkanes(input)?);
+    let tokens = alkanes::read(context, height, None, move |moment| {
+        let held = held_in_either_order(&asked, Order::Internal, moment)?;
+        let mut words = Words::new(&moment.view, WordsLimits::VIEWS);
+        let mut tokens = Vec::new();
+        for transfer in held.iter().filter(|_| is_alkanes).flat_map(|held| &held.alkanes) {
+            let AlkaneId { block, tx } = transfer.id;
+            let (name, symbol) = words.of(transfer.id)?;
+            let id = json!({ "block": format!("{block:#x}"), "tx": format!("{tx:#x}") });
+            let value = format!("{:#x}", transfer.value);
+            tokens.push(json!({ "token": { "id": id, "name": name, "symbol": symbol }, "value": value }));
+        }
+        Ok(tokens)
+    });
+    Ok(Value::Array(tokens.await?))
+}
+
+/// Whether `alkanes_protorunesbyoutpoint` is asked by a client of the array shape: it sends a block tag (`decisions` 12.11).
+pub(super) fn asks_as_array(params: &Params) -> bool {
+    params.get(1).is_some()
+}
+
+/// How `alkanes_protorunesbyaddress` writes txids: clients that turn them around send `protocolTag` as text and no tag.
+pub(super) fn order_for(params: &Params, input: &Value) -> Order {
+    let is_text = input.get("protocolTag").is_some_and(Value::is_string);
+    if is_text && params.get(1).is_none() { Order::Internal } else { Order::Display }
+}
+
+/// `{block, tx}`: a token, or a base rune.
+pub(super) async fn rune_by_id(context: &RequestContext, input: &Value, height: Option<Height>) -> RpcResult {
+    let id = alkane_id(input).map_err(|_| RpcError::invalid_params("block and tx must be integers"))?;
+    let found = alkanes::read(context, height, None, move |moment| {
+        if let Some(terms) = views::rune(id, &moment.view)? {
+            return Ok(json!({
+                "id": id_object(id),
+                "name": terms.name,
+                "symbol": terms.symbol,
+                "divisibility": terms.divisibility,
+                "spacers": terms.spacers,
+            }));
+        }
+        let mut words = Words::new(&moment.view, WordsLimits::VIEWS);
+        let (name, symbol) = words.of(id)?;
+        Ok(json!({ "id": id_object(id), "name": name, "symbol": symbol, "divisibility": 8, "spacers": 0 }))
+    });
+    to_raw(&found.await?)
+}
+
+/// Unspent outputs for coin selection: `{outpoints:[{outpoint:{txid, vout}, value, height}]}`.
+pub(super) async fn spendables(context: &RequestContext, address: &str, height: Option<Height>) -> RpcResult {
+    let script = script(context, address)?;
+    let rows = alkanes::read(context, height, None, move |moment| {
+        let held = views::held_by_address(&script, true, &moment.view)?;
+        let rows = held.iter().map(|held| {
+            json!({
+                "outpoint": { "txid": held.outpoint.txid.to_string(), "vout": held.outpoint.vout },
+                "output": output(held),
+                "value": held.placed.output.value.to_sat(),
+                "height": held.placed.height,
+                "balance_sheet": sheet(held),
+            })
+        });
+        Ok(rows.collect::<Vec<Value>>())
+    });
+    to_raw(&json!({ "outpoints": rows.await? }))
+}

@@ -1,0 +1,229 @@
+//! `sandshrew_*`: many calls in one, and the outputs of an address sorted by what they hold (`decisions` 3.1).
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+
+use bitcoin::OutPoint;
+use paraffin_alkanes::views;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::esplora::{AddressRoute, unspent};
+use super::main_rpc::MethodFamily;
+use super::{RpcResult, to_raw};
+use crate::alkanes::{self, decimal};
+use crate::errors::{RestError, RpcError};
+use crate::jsonrpc::Params;
+use crate::state::{BoxFuture, RequestContext};
+
+/// Calls of one `sandshrew_multicall`, those inside nested ones counted.
+const CALLS_MAX: usize = 1024;
+/// How deep multicalls may stand in each other.
+const DEPTH_MAX: usize = 2;
+const MULTICALL: &str = "sandshrew_multicall";
+
+pub(super) struct SandshrewFamily;
+
+impl MethodFamily for SandshrewFamily {
+    fn name(&self) -> &'static str {
+        "sandshrew"
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        Box::pin(async move {
+            match method {
+                "multicall" => {
+                    let left = AtomicUsize::new(CALLS_MAX);
+                    multicall(context, params, 1, &left).await
+                }
+                "balances" => balances(context, &params).await,
+                _ => Err(RpcError::method_not_found()),
+            }
+        })
+    }
+}
+
+/// `[[method, params], …]`: an answer for each, in order, `{"result": …}` or `{"error": …}`.
+fn multicall<'a>(
+    context: &'a RequestContext,
+    params: Params,
+    depth: usize,
+    left: &'a AtomicUsize,
+) -> BoxFuture<'a, RpcResult> {
+    Box::pin(async move {
+        let calls: Vec<Result<(String, Params), RpcError>> = params.raw().iter().map(|raw| read_call(raw)).collect();
+        let parallel = context.limits().batch_parallel_max.max(1);
+        let mut answers = Vec::with_capacity(calls.len());
+        let mut bytes = 0;
+        let mut calls = calls.into_iter().peekable();
+        while calls.peek().is_some() {
+            let running = calls.by_ref().take(parallel).map(|call| one_call(context, call, depth, left)).collect();
+            for answer in all(running).await {
+                let answer = match answer {
+                    Ok(result) => format!("{{\"result\":{}}}", result.get()),
+                    Err(error) => json!({ "error": error }).to_string(),
+                };
+                bytes += answer.len();
+                if bytes > context.limits().response_bytes_max {
+                    return Err(RpcError::response_too_large());
+                }
+                answers.push(answer);
+            }
+        }
+        let joined = format!("[{}]", answers.join(","));
+        RawValue::from_string(joined).map_err(|error| RpcError::internal(&error))
+    })
+}
+
+/// Reads `[method]` or `[method, params]`.
+fn read_call(raw: &RawValue) -> Result<(String, Params), RpcError> {
+    let wrong = || RpcError::invalid_params("each call must be an array of a method and its params");
+    let parts: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(|_| wrong())?;
+    let (method, params) = match parts.as_slice() {
+        [method] => (method, None),
+        [method, params] => (method, Some(*params)),
+        _ => return Err(wrong()),
+    };
+    let method = serde_json::from_str(method.get()).map_err(|_| wrong())?;
+    Ok((method, Params::parse(params)?))
+}
+
+fn one_call<'a>(
+    context: &'a RequestContext,
+    call: Result<(String, Params), RpcError>,
+    depth: usize,
+    left: &'a AtomicUsize,
+) -> BoxFuture<'a, RpcResult> {
+    Box::pin(async move {
+        let (method, params) = call?;
+        let spend = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if spend.is_err() {
+            return Err(RpcError::invalid_params(format!(
+                "multicall sub-call budget exhausted: at most {CALLS_MAX} calls are run for one request"
+            )));
+        }
+        if method == MULTICALL {
+            if depth >= DEPTH_MAX {
+                return Err(RpcError::invalid_params(format!(
+                    "multicalls stand at most {DEPTH_MAX} deep in each other"
+                )));
+            }
+            return multicall(context, params, depth + 1, left).await;
+        }
+        context.shared().main.call(context, &method, params).await
+    })
+}
+
+/// Runs futures together; their outputs in the order of the futures.
+async fn all<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
+    let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    poll_fn(|task| {
+        let mut is_pending = false;
+        for (future, output) in futures.iter_mut().zip(&mut outputs) {
+            // A future that is ready is not polled again.
+            if output.is_none() {
+                match future.as_mut().poll(task) {
+                    Poll::Ready(ready) => *output = Some(ready),
+                    Poll::Pending => is_pending = true,
+                }
+            }
+        }
+        if is_pending { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    outputs.into_iter().flatten().collect()
+}
+
+#[derive(Deserialize)]
+struct BalancesRequest {
+    address: String,
+    #[serde(rename = "protocolTag", alias = "protocol_tag")]
+    protocol_tag: Option<Value>,
+    #[serde(rename = "assetAddress", alias = "asset_address")]
+    asset_address: Option<String>,
+}
+
+/// `{address, protocolTag?, assetAddress?}`: the unspent outputs in three lists: `spendable` holds nothing but satoshis,
+/// `assets` holds alkanes, `pending` is not confirmed yet. Each ascends by height.
+async fn balances(context: &RequestContext, params: &Params) -> RpcResult {
+    params.at_most(1)?;
+    let wrong = || RpcError::invalid_params("params must be an object with address (text)");
+    let request: BalancesRequest =
+        params.get(0).and_then(|raw| serde_json::from_str(raw.get()).ok()).ok_or_else(wrong)?;
+    let tag = request.protocol_tag.as_ref().filter(|tag| !tag.is_null());
+    let tag = tag.map_or(Some(1), decimal).ok_or_else(|| RpcError::invalid_params("protocolTag must be an integer"))?;
+    let height = alkanes::newest(context)?;
+    let mut outputs = BTreeMap::new();
+    for address in [Some(&request.address), request.asset_address.as_ref()].into_iter().flatten() {
+        let route = AddressRoute::address(context, address).map_err(|fault| of_rest(&RestError::from(fault)))?;
+        for output in unspent(context, &route.key, None).await.map_err(|fault| of_rest(&RestError::from(fault)))? {
+            outputs.insert(OutPoint { txid: output.txid, vout: output.vout }, output);
+        }
+    }
+    let confirmed: Vec<OutPoint> =
+        outputs.iter().filter(|(_, output)| output.status.confirmed).map(|(outpoint, _)| *outpoint).collect();
+    let held = alkanes::read(context, Some(height), None, move |moment| {
+        let mut held = BTreeMap::new();
+        for outpoint in confirmed {
+            if let Some(holdings) = views::held_by_output(&outpoint, &moment.view)?.filter(|_| tag == 1) {
+                held.insert(outpoint, holdings.alkanes);
+            }
+        }
+        Ok(held)
+    })
+    .await?;
+    let (mut spendable, mut assets, mut pending) = (Vec::new(), Vec::new(), Vec::new());
+    for (outpoint, output) in &outputs {
+        let alkanes = held.get(outpoint).map_or(&[][..], Vec::as_slice);
+        let mut entry = json!({ "outpoint": format!("{}:{}", outpoint.txid, outpoint.vout), "value": output.value });
+        if let Some(height) = output.status.block_height {
+            entry["height"] = json!(height);
+        }
+        if !alkanes.is_empty() {
+            entry["runes"] = alkanes
+                .iter()
+                .map(|held| {
+                    json!({
+                        "block": held.id.block.to_string(),
+                        "tx": held.id.tx.to_string(),
+                        "amount": held.value.to_string(),
+                    })
+                })
+                .collect();
+        }
+        let list = match output.status.block_height {
+            Some(at) if at <= height => {
+                if alkanes.is_empty() {
+                    &mut spendable
+                } else {
+                    &mut assets
+                }
+            }
+            _ => &mut pending,
+        };
+        list.push((output.status.block_height.unwrap_or(u32::MAX), entry));
+    }
+    let sorted = |mut list: Vec<(u32, Value)>| {
+        list.sort_by_key(|(height, _)| *height);
+        list.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>()
+    };
+    to_raw(&json!({
+        "spendable": sorted(spendable),
+        "assets": sorted(assets),
+        "pending": sorted(pending),
+        // Inscriptions and runes are not looked at.
+        "ordHeight": 0,
+        "metashrewHeight": height,
+    }))
+}
+
+fn of_rest(error: &RestError) -> RpcError {
+    match error.status.as_u16() {
+        400..=499 => RpcError::invalid_params(error.message.clone()),
+        503 => RpcError::upstream_unavailable(),
+        _ => RpcError::panicked(),
+    }
+}

@@ -1,0 +1,7 @@
+//! Everything about alkanes, over a short chain with our own contracts.
+
+mod methods;
+mod multicall;
+mod rest;
+mod scenario;
+mod views;

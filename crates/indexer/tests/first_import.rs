@@ -1,0 +1,126 @@
+//! The first import by sorted runs ends in the store of an import block by block, within its share of memory.
+
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use paraffin_bitcoin_index::{BitcoinModule, RawTransactions, SCHEMA};
+use paraffin_chain::{CheckedBlock, LocalChain as _, check_block};
+use paraffin_devnet::{ACCOUNT_NAMES, Node, Scenario, Wallet};
+use paraffin_indexer::{Indexer, IndexerOptions};
+use paraffin_primitives::{BlockId, ConnectedBlock, Network};
+use paraffin_store::{Store, StoreOptions};
+
+const BLOCKS: u32 = 150;
+const UNDO_BLOCKS: u32 = 12;
+/// No block of the chain writes as much as this.
+const BLOCK_BYTES_MAX: u64 = 200_000;
+
+fn chain() -> Vec<ConnectedBlock> {
+    let node = Node::default();
+    let mut scenario = Scenario::new(7, Arc::new(Wallet::new(7, &ACCOUNT_NAMES)));
+    for _ in 0..BLOCKS {
+        scenario.step(&node).unwrap();
+        let script = scenario.miner_script(node.tip().height + 1);
+        node.mine_block(&script).unwrap();
+    }
+    let connected = |height| {
+        let hash = node.block_hash(height).unwrap();
+        let checked = check_block(&node.block_bytes(&hash).unwrap(), hash, true).unwrap();
+        let CheckedBlock { block, size, txids, offsets } = checked;
+        ConnectedBlock { id: BlockId { height, hash }, block, size, txids, offsets, spent: None }
+    };
+    (0..=BLOCKS).map(connected).collect()
+}
+
+fn indexer(folder: &Path, memory_mib: u64, run_bytes: Option<u64>) -> Indexer {
+    let memory_bytes = memory_mib << 20;
+    let options = StoreOptions { network: Network::Regtest, undo_blocks: Some(UNDO_BLOCKS), memory_bytes };
+    let store = Store::open(folder, &options, &[SCHEMA]).unwrap();
+    let options = IndexerOptions { run_bytes, commit_interval: Duration::from_secs(3600), ..IndexerOptions::default() };
+    Indexer::new(store, vec![Box::new(BitcoinModule::new(RawTransactions::Store))], options).unwrap()
+}
+
+/// Applies the blocks that the indexer has not seen, up to `until`; answers the most that waited.
+fn import(indexer: &mut Indexer, chain: &[ConnectedBlock], until: u32) -> u64 {
+    let next = indexer.tip().map_or(0, |record| record.id.height + 1);
+    let mut pending_max = 0;
+    for block in &chain[next as usize..=until as usize] {
+        indexer.expect_tip(BLOCKS);
+        // The follower asks what lies below, committed, on its way or waiting.
+        let local = indexer.local_chain();
+        assert_eq!(local.tip(), block.id.height.checked_sub(1).map(|below| chain[below as usize].id));
+        for height in 0..block.id.height {
+            assert_eq!(local.hash_at(height), Some(chain[height as usize].id.hash), "{height} below {}", block.id);
+        }
+        assert_eq!(local.hash_at(block.id.height), None);
+        drop(local);
+        indexer.apply(block).unwrap();
+        pending_max = pending_max.max(indexer.pending_bytes());
+    }
+    pending_max
+}
+
+/// What two stores compare: records, undo window and all rows.
+fn state(indexer: &Indexer) -> (Vec<([u8; 32], [u8; 32])>, u32, [u8; 32]) {
+    let snapshot = indexer.store().snapshot();
+    let digests = (0..=snapshot.tip().unwrap().id.height).map(|height| {
+        let record = snapshot.block(height).unwrap().unwrap();
+        (record.digest, record.cumulative)
+    });
+    (digests.collect(), snapshot.undo_from().unwrap(), snapshot.content_digest().unwrap())
+}
+
+#[test]
+fn sorted_runs_end_in_the_store_of_an_import_block_by_block_through_stops_and_other_ceilings() {
+    let chain = chain();
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let mut straight = indexer(folders[0].path(), 256, None);
+    for height in 0..=BLOCKS {
+        import(&mut straight, &chain, height);
+        straight.commit().unwrap();
+    }
+    // Stopped and started again with other ceilings and other runs; a stop without a commit loses what waits, no more.
+    for (until, memory_mib, run_kib, is_planned) in
+        [(40, 256, 30, true), (75, 512, 200, false), (110, 300, 15, true), (BLOCKS, 1024, 60, true)]
+    {
+        let mut sorted = indexer(folders[1].path(), memory_mib, Some(run_kib << 10));
+        let begun = sorted.tip().map(|record| record.id.height);
+        import(&mut sorted, &chain, until);
+        if is_planned {
+            sorted.commit().unwrap();
+            assert_eq!(sorted.waiting(), 0);
+            assert_eq!(sorted.store().snapshot().tip().unwrap().id.height, until);
+        } else {
+            drop(sorted);
+            sorted = indexer(folders[1].path(), memory_mib, None);
+            assert!(sorted.tip().map(|record| record.id.height) >= begun);
+        }
+        if until == BLOCKS {
+            assert_eq!(state(&sorted), state(&straight));
+            // And back, as far as undo reaches.
+            for _ in 0..UNDO_BLOCKS {
+                assert_eq!(sorted.undo().unwrap(), straight.undo().unwrap());
+            }
+            assert_eq!(state(&sorted).2, state(&straight).2);
+            assert!(sorted.undo().is_err() && straight.undo().is_err());
+        }
+    }
+}
+
+#[test]
+fn what_waits_for_a_run_never_exceeds_its_share_by_more_than_a_block() {
+    let chain = chain();
+    for run_kib in [20_u64, 300] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut indexer = indexer(folder.path(), 256, Some(run_kib << 10));
+        let commits_before = indexer.store().stats().commits;
+        let pending_max = import(&mut indexer, &chain, BLOCKS);
+        assert!(pending_max < (run_kib << 10) + BLOCK_BYTES_MAX, "{pending_max} of {run_kib} KiB");
+        let commits = indexer.store().stats().commits - commits_before;
+        // The share is used, too: many blocks to a run, not one each.
+        assert!(commits > 1 && commits < u64::from(BLOCKS) / 2, "{commits} commits with {run_kib} KiB");
+    }
+}

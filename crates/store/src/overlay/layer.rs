@@ -1,0 +1,344 @@
+//! What the layers of waiting rows have in common: places by key, and the same places in order.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use parking_lot::Mutex;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::engine::Bytes;
+use crate::key::PREFIX_LEN;
+
+/// Hashes keys of rows. Keys hold bytes that anybody can put into a block, so each map draws a seed of its own; the
+/// standard hasher would cost a tenth of an import.
+#[derive(Clone)]
+pub(super) struct KeyHashing(u64);
+
+impl Default for KeyHashing {
+    fn default() -> Self {
+        Self(RandomState::new().hash_one(0_u64))
+    }
+}
+
+impl BuildHasher for KeyHashing {
+    type Hasher = KeyHasher;
+
+    fn build_hasher(&self) -> KeyHasher {
+        KeyHasher(self.0)
+    }
+}
+
+pub(super) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        // The length of the key, which goes before its bytes.
+        self.0 = self.0.wrapping_add(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// A map by key.
+pub(super) type KeyMap<T> = HashMap<Bytes, T, KeyHashing>;
+
+/// Places of rows by key, and in order of the keys once somebody has asked for that.
+#[derive(Default)]
+pub(super) struct Places {
+    by_key: KeyMap<u32>,
+    ordered: Mutex<Ordered>,
+}
+
+/// Rows in order, as far as somebody has asked: sorted pieces, each at least twice as long as the next. A scan sorts what was
+/// added since the one before and merges pieces of like length, which costs a tenth of keeping a tree.
+#[derive(Default)]
+struct Ordered {
+    pieces: Vec<Vec<Sorted>>,
+    /// Rows below this place are in a piece.
+    until: u32,
+}
+
+/// A row in a sorted piece: the first bytes of its key, and its place.
+type Sorted = (u64, u32);
+
+/// The eight bytes of a key after module and table, which in most tables tell two keys apart.
+fn head(key: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    let rest = key.get(PREFIX_LEN..).unwrap_or_default();
+    let len = rest.len().min(8);
+    head[..len].copy_from_slice(&rest[..len]);
+    u64::from_be_bytes(head)
+}
+
+impl Ordered {
+    /// Takes in the rows up to `len`.
+    fn catch_up<'a>(&mut self, len: usize, key_of: impl Fn(u32) -> &'a Bytes) {
+        if self.until as usize == len {
+            return;
+        }
+        let compare = |(a, a_place): &Sorted, (b, b_place): &Sorted| {
+            a.cmp(b).then_with(|| key_of(*a_place).cmp(key_of(*b_place)))
+        };
+        let mut piece: Vec<Sorted> = (self.until..len as u32).map(|place| (head(key_of(place)), place)).collect();
+        piece.sort_unstable_by(compare);
+        while let Some(last) = self.pieces.pop_if(|last| last.len() < 2 * piece.len()) {
+            let mut merged = Vec::with_capacity(last.len() + piece.len());
+            let (mut left, mut right) = (last.into_iter().peekable(), piece.into_iter().peekable());
+            while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+                let next = if compare(a, b).is_lt() { left.next() } else { right.next() };
+                merged.extend(next);
+            }
+            merged.extend(left);
+            merged.extend(right);
+            piece = merged;
+        }
+        self.pieces.push(piece);
+        self.until = len as u32;
+    }
+}
+
+impl Places {
+    /// With room for as many rows as `like` has.
+    pub(super) fn with_room_of(like: &Self) -> Self {
+        Self {
+            by_key: KeyMap::with_capacity_and_hasher(like.by_key.len(), KeyHashing::default()),
+            ordered: Mutex::default(),
+        }
+    }
+
+    pub(super) fn get(&self, key: &[u8]) -> Option<usize> {
+        self.by_key.get(key).map(|place| *place as usize)
+    }
+
+    /// The place of a key, a new one when it has none; answers whether it is new. Places are given in order, from 0.
+    pub(super) fn add(&mut self, key: &Bytes) -> (u32, bool) {
+        let next = self.by_key.len() as u32;
+        match self.by_key.entry(key.clone()) {
+            Entry::Occupied(place) => (*place.get(), false),
+            Entry::Vacant(place) => (*place.insert(next), true),
+        }
+    }
+
+    /// Hands the places of the keys with `from <= key < until` to `take`, in order; it answers whether it wants more.
+    fn visit<'a>(
+        &self,
+        from: &[u8],
+        until: &[u8],
+        key_of: impl Fn(u32) -> &'a Bytes,
+        mut take: impl FnMut(u32) -> bool,
+    ) {
+        let mut ordered = self.ordered.lock();
+        ordered.catch_up(self.by_key.len(), &key_of);
+        let is_below = |(entry, place): &Sorted, bound: &[u8], bound_head: u64| match entry.cmp(&bound_head) {
+            std::cmp::Ordering::Equal => key_of(*place)[..] < *bound,
+            unequal => unequal.is_lt(),
+        };
+        let (from_head, until_head) = (head(from), head(until));
+        // A bound of another table has a head that says nothing.
+        let same_table = |bound: &[u8], key: &[u8]| bound.get(..PREFIX_LEN) == key.get(..PREFIX_LEN);
+        let position = |piece: &[Sorted], bound: &[u8], bound_head: u64| match piece.first() {
+            Some((_, place)) if same_table(bound, key_of(*place)) => {
+                piece.partition_point(|entry| is_below(entry, bound, bound_head))
+            }
+            Some((_, place)) if key_of(*place)[..] < *bound => piece.len(),
+            _ => 0,
+        };
+        let mut parts: Vec<&[Sorted]> = ordered
+            .pieces
+            .iter()
+            .map(|piece| &piece[position(piece, from, from_head)..position(piece, until, until_head)])
+            .filter(|part| !part.is_empty())
+            .collect();
+        let compare = |(a, a_place): &Sorted, (b, b_place): &Sorted| {
+            a.cmp(b).then_with(|| key_of(*a_place).cmp(key_of(*b_place)))
+        };
+        while let Some(least) = (0..parts.len()).min_by(|a, b| compare(&parts[*a][0], &parts[*b][0])) {
+            let ((_, place), rest) = (parts[least][0], &parts[least][1..]);
+            if !take(place) {
+                return;
+            }
+            if rest.is_empty() {
+                parts.swap_remove(least);
+            } else {
+                parts[least] = rest;
+            }
+        }
+    }
+}
+
+/// The indices of `places` in order of their keys, which all begin with the same module and table.
+///
+/// Most keys differ in the eight bytes after these, so most comparisons touch no key.
+pub(super) fn order<'a>(places: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'a Bytes) -> Vec<u32> {
+    let mut heads: Vec<(u64, u32, u32)> =
+        places.zip(0..).map(|(place, index)| (head(key_of(place)), place, index)).collect();
+    heads.sort_unstable_by(|(a, a_place, _), (b, b_place, _)| {
+        a.cmp(b).then_with(|| key_of(*a_place).cmp(key_of(*b_place)))
+    });
+    heads.into_iter().map(|(_, _, index)| index).collect()
+}
+
+/// Where a key has rows: in the newest layer, in the one below.
+pub(super) type InLayers = (Option<usize>, Option<usize>);
+
+/// A layer: places, and the keys of the rows at them.
+pub(super) trait KeyedLayer {
+    fn places(&self) -> &Places;
+    fn key(&self, place: u32) -> &Bytes;
+}
+
+/// Visits the keys with `from <= key < until` of two layers in order, until `visit` answers false.
+pub(super) fn scan_layers<L: KeyedLayer>(
+    newest: &L,
+    below: Option<&L>,
+    from: &[u8],
+    until: &[u8],
+    mut visit: impl FnMut(&Bytes, InLayers) -> bool,
+) {
+    let Some(below) = below else {
+        newest.places().visit(
+            from,
+            until,
+            |place| newest.key(place),
+            |place| visit(newest.key(place), (Some(place as usize), None)),
+        );
+        return;
+    };
+    // The upper layer is walked; what the lower one has before each of its keys is fetched on the way.
+    let mut rest = from.to_vec();
+    let mut goes_on = true;
+    newest.places().visit(
+        from,
+        until,
+        |place| newest.key(place),
+        |place| {
+            let key = newest.key(place);
+            below.places().visit(
+                &rest,
+                key,
+                |place| below.key(place),
+                |lower| {
+                    goes_on = visit(below.key(lower), (None, Some(lower as usize)));
+                    goes_on
+                },
+            );
+            goes_on = goes_on && visit(key, (Some(place as usize), below.places().get(key)));
+            rest.clear();
+            rest.extend_from_slice(key);
+            // The first key above.
+            rest.push(0);
+            goes_on
+        },
+    );
+    if goes_on {
+        below.places().visit(
+            &rest,
+            until,
+            |place| below.key(place),
+            |lower| visit(below.key(lower), (None, Some(lower as usize))),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn keys_are_ordered_by_all_of_their_bytes() {
+        // Short keys, keys that differ after the eighth byte only, zeros at the end.
+        let tails: Vec<Vec<u8>> = (0..400_u32)
+            .map(|number| {
+                let mixed = number.wrapping_mul(0x9e37_79b9);
+                vec![[0, 0, 1, 255][(mixed >> 8) as usize % 4]; mixed as usize % 12]
+                    .into_iter()
+                    .chain([mixed as u8 % 3])
+                    .collect()
+            })
+            .collect();
+        let keys: Vec<Bytes> = tails.iter().map(|tail| Bytes::from([&[1, 2], tail.as_slice()].concat())).collect();
+        let places: Vec<u32> = (0..keys.len() as u32).rev().collect();
+        let ordered = order(places.iter().copied(), |place| &keys[place as usize]);
+        let found: Vec<&Bytes> = ordered.iter().map(|index| &keys[places[*index as usize] as usize]).collect();
+        let mut wanted: Vec<&Bytes> = keys.iter().collect();
+        wanted.sort();
+        assert_eq!(found, wanted);
+    }
+
+    #[derive(Default)]
+    struct Layer(Places, Vec<Bytes>);
+
+    impl KeyedLayer for Layer {
+        fn places(&self) -> &Places {
+            &self.0
+        }
+
+        fn key(&self, place: u32) -> &Bytes {
+            &self.1[place as usize]
+        }
+    }
+
+    impl Layer {
+        fn add(&mut self, key: &[u8]) {
+            assert_eq!(self.0.add(&Bytes::from(key)), (self.1.len() as u32, true));
+            self.1.push(Bytes::from(key));
+        }
+    }
+
+    fn scan(newest: &Layer, below: &Layer, from: &[u8], until: &[u8], limit: usize) -> Vec<(Vec<u8>, InLayers)> {
+        let mut found = Vec::new();
+        scan_layers(newest, Some(below), from, until, |key, places| {
+            found.push((key.to_vec(), places));
+            found.len() < limit
+        });
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn two_layers_are_visited_in_order_and_each_key_once_however_they_grew(
+            keys in proptest::collection::vec((proptest::collection::vec(0_u8..3, 0..11), any::<bool>(), 0_u8..12), 0..120),
+            from in proptest::collection::vec(0_u8..3, 0..3),
+            limit in 1_usize..40,
+        ) {
+            // All keys of a table begin alike; the bounds may lie in the tables beside it.
+            let of_table = |tail: &[u8]| [&[7, 1], tail].concat();
+            let (from, until) = (of_table(&from), [7, 2].to_vec());
+            let mut layers = [Layer::default(), Layer::default()];
+            for (tail, upper, scans) in &keys {
+                let layer = &mut layers[usize::from(!upper)];
+                if layer.0.get(&of_table(tail)).is_none() {
+                    layer.add(&of_table(tail));
+                }
+                // A scan in between sorts what is there.
+                if *scans == 0 {
+                    scan(&layers[0], &layers[1], &[7, 0], &until, usize::MAX);
+                }
+            }
+            let mut wanted: Vec<(Vec<u8>, InLayers)> = Vec::new();
+            let mut sorted: Vec<Vec<u8>> = keys.iter().map(|(tail, ..)| of_table(tail)).filter(|key| *key >= from).collect();
+            sorted.sort();
+            sorted.dedup();
+            for key in sorted {
+                let places = (layers[0].0.get(&key), layers[1].0.get(&key));
+                wanted.push((key, places));
+            }
+            prop_assert_eq!(&scan(&layers[0], &layers[1], &from, &until, usize::MAX), &wanted);
+            wanted.truncate(limit);
+            prop_assert_eq!(&scan(&layers[0], &layers[1], &from, &until, limit), &wanted);
+            prop_assert!(scan(&layers[0], &layers[1], &[7], &[7, 1], limit).is_empty());
+            prop_assert!(scan(&layers[0], &layers[1], &[7, 2], &[8], limit).is_empty());
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Sorted runs: the commits of the first import, which go past the journal straight into table files.
+//!
+//! A run is one commit. Its rows are sorted, written to a redo file and only then handed to the keyspaces, one after the
+//! other. A start that finds a whole redo file brings the keyspaces that miss the run up to the others, so a kill at any
+//! moment leaves all of a run or nothing. `docs/design/store.md` gives the argument.
+
+mod redo;
+
+use crate::StoreError;
+use crate::engine::{Bytes, Space};
+
+pub(crate) use redo::{RedoFile, RedoWriter, discard_unfinished};
+
+/// Takes the next change of a run: key, and the value or `None` when the row is removed.
+pub(crate) type EachChange<'a> = dyn FnMut(&Bytes, Option<&Bytes>) -> Result<(), StoreError> + 'a;
+
+/// Rows of a run with keys that no other part has between them.
+pub(crate) trait RunPart: Send {
+    /// Puts the rows in order; called once, before they are visited.
+    fn sort(&mut self);
+
+    /// Hands out the rows in order of their keys.
+    fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError>;
+}
+
+/// The rows of one commit.
+#[derive(Default)]
+pub(crate) struct Run {
+    /// By keyspace; the parts of a keyspace in order of their keys.
+    parts: [Vec<Box<dyn RunPart>>; 6],
+}
+
+impl Run {
+    /// Adds rows above those that `space` has in the run already.
+    pub(crate) fn push(&mut self, space: Space, part: Box<dyn RunPart>) {
+        self.parts[space as usize].push(part);
+    }
+
+    /// Puts the rows in order.
+    pub(crate) fn sort(&mut self) {
+        for part in self.parts.iter_mut().flatten() {
+            part.sort();
+        }
+    }
+
+    /// Hands out the rows of a keyspace in order of their keys.
+    pub(crate) fn visit(&self, space: Space, each: &mut EachChange<'_>) -> Result<(), StoreError> {
+        self.parts[space as usize].iter().try_for_each(|part| part.visit(each))
+    }
+}
+
+/// Rows that were collected one by one.
+pub(crate) struct CollectedRows(pub(crate) Vec<(Bytes, Option<Bytes>)>);
+
+impl RunPart for CollectedRows {
+    fn sort(&mut self) {
+        self.0.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    }
+
+    fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
+        self.0.iter().try_for_each(|(key, value)| each(key, value.as_ref()))
+    }
+}
