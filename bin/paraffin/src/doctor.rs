@@ -8,7 +8,7 @@ use paraffin_chain::{NodeClient, NodeError};
 use paraffin_store::Store;
 use serde_json::{Value, json};
 
-use crate::config::{Config, RawTransactionsSetting};
+use crate::config::Config;
 use crate::{disk, instance};
 
 /// Verdict of one check.

@@ -30,6 +30,27 @@ pub fn redact(text: &str) -> String {
     redacted
 }
 
+/// The path of a request for a log line: escapes resolved, so that no key hides behind them, what would disturb the line
+/// escaped again, and keys redacted.
+pub(crate) fn redacted_path(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let digit = |place: usize| char::from(*tail.get(place)?).to_digit(16);
+        match (first, digit(0).zip(digit(1))) {
+            (b'%', Some((high, low))) => {
+                bytes.push((high * 16 + low) as u8);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = tail;
+            }
+        }
+    }
+    redact(&String::from_utf8_lossy(&bytes).escape_debug().to_string())
+}
+
 /// How logs name a key: its first four digits and `…`.
 pub fn redacted_key(key: &ApiKey) -> String {
     format!("{}…", key.prefix())
@@ -54,6 +75,21 @@ mod tests {
             ("é0123".to_owned(), "é0123".to_owned()),
         ] {
             assert_eq!(redact(&text), expected);
+        }
+    }
+
+    #[test]
+    fn a_key_does_not_hide_behind_escapes_and_no_escape_breaks_the_line() {
+        let key = "0123456789abcdef0123456789ABCDEF";
+        let escaped: String = key.bytes().fold(String::new(), |text, byte| text + &format!("%{byte:02X}"));
+        for (path, expected) in [
+            (format!("/v4/{key}/mempool"), "/v4/0123…/mempool"),
+            (format!("/v4/{escaped}/mempool"), "/v4/0123…/mempool"),
+            (format!("/v4/{}%34{}", &key[..20], &key[21..]), "/v4/0123…"),
+            (format!("/v4/%zz%/{escaped}%"), "/v4/%zz%/0123…%"),
+            ("/a%0a%1b%ff".to_owned(), "/a\\n\\u{1b}\u{fffd}"),
+        ] {
+            assert_eq!(redacted_path(&path), expected, "{path}");
         }
     }
 

@@ -18,7 +18,7 @@ use crate::callers::{Arrival, Identified, identify};
 use crate::clients::client_address;
 use crate::errors::{Refusal, RestError};
 use crate::jsonrpc::{self, Panicked, catch_panic, top_level_method};
-use crate::redact::{redact, redacted_key};
+use crate::redact::{redacted_key, redacted_path};
 use crate::request_id::{REQUEST_ID, RequestId};
 use crate::respond::Reply;
 use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
@@ -91,7 +91,7 @@ pub(crate) async fn answer(
             peer = %client,
             verb = verb_name(&head.method),
             surface = route.surface_name(),
-            path = %redact(head.uri.path()),
+            path = %redacted_path(head.uri.path()),
             caller = outcome.caller.as_deref().unwrap_or("-"),
             status,
             elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),

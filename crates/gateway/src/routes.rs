@@ -155,16 +155,13 @@ impl Route {
 
     /// Understands the path of a request, as it came: percent-encoded, without the query.
     ///
-    /// Empty segments are skipped, so `//` means `/` and a trailing slash changes nothing. A path that cannot be decoded
-    /// names nothing.
+    /// Empty segments are skipped, so `//` means `/` and a trailing slash changes nothing. A segment that cannot be
+    /// decoded stays as it came, so that its surface refuses it.
     pub(crate) fn parse(path: &str) -> Self {
         if !path.contains('%') {
             return Self::of(&path.split('/').filter(|segment| !segment.is_empty()).collect::<Vec<_>>());
         }
-        match decode(path) {
-            Some(segments) => Self::of(&segments.iter().map(String::as_str).collect::<Vec<_>>()),
-            None => Self { versioned: false, ..Self::new(Credential::Open, Target::Nothing) },
-        }
+        Self::of(&decode(path).iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     fn of(segments: &[&str]) -> Self {
@@ -231,8 +228,9 @@ fn owned(segments: &[&str]) -> Vec<String> {
 }
 
 /// The segments of a path, percent-decoded after splitting, so that `%2F` is part of a segment.
-fn decode(path: &str) -> Option<Vec<String>> {
-    path.split('/').filter(|segment| !segment.is_empty()).map(decode_segment).collect()
+fn decode(path: &str) -> Vec<String> {
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    segments.map(|segment| decode_segment(segment).unwrap_or_else(|| segment.to_owned())).collect()
 }
 
 /// Percent-decodes one piece of a path or query; `None` for a broken escape or text that is not UTF-8.
@@ -302,7 +300,7 @@ mod tests {
             }
         }
         check(&format!("/api/v1/{KEY}/verify"), key(), Target::Surface(KeyedSurface::Explorer, segments("verify")));
-        for path in ["/", "/v4", "/v5/x", "/v4/docs", "/v4/admin/x", "/v4/jsonrpc/unknown", "/v4%zz", "/v4/%ff"] {
+        for path in ["/", "/v4", "/v5/x", "/v4/docs", "/v4/admin/x", "/v4/jsonrpc/unknown", "/v4%zz"] {
             assert_eq!(Route::parse(path).target, Target::Nothing, "{path}");
         }
     }

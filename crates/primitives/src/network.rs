@@ -59,7 +59,13 @@ impl Network {
         if text.len() > 128 {
             return Err("invalid address: too long".to_owned());
         }
-        let unchecked = bitcoin::Address::from_str(text).map_err(|error| format!("invalid address: {error}"))?;
+        let unchecked = bitcoin::Address::from_str(text).map_err(|_| {
+            // The library tells why the text is no legacy address, whatever it looks like.
+            let beginning = text.get(..text.len().min(5)).unwrap_or_default().to_ascii_lowercase();
+            let is_segwit = ["bc1", "tb1", "bcrt1"].into_iter().any(|known| beginning.starts_with(known));
+            let reason = if is_segwit { "its characters, length or checksum are wrong" } else { "it is none" };
+            format!("invalid address: {reason}")
+        })?;
         unchecked
             .require_network(self.bitcoin())
             .map_err(|_| format!("invalid address: it is not a {} address", self.name()))

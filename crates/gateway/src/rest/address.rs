@@ -22,7 +22,7 @@ pub(super) const UTXOS_LIMIT_MAX: usize = 200_000;
 pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
         let address = body.text("address")?;
-        let totals = totals(context, &AddressRoute::address(context, address)?.key).await?;
+        let totals = totals(context, &route(context, "address", address)?.key).await?;
         Reply::enveloped(&json!({
             "address": address,
             "balance": totals.chain.balance(),
@@ -44,8 +44,14 @@ fn unconfirmed(totals: &crate::surfaces::esplora::Totals) -> Result<i64, RestErr
     i64::try_from(totals.unconfirmed_balance()).map_err(|error| RestError::internal(&error))
 }
 
+/// The address in a field; a refusal names the field (`decisions` 4.1).
+fn route(context: &RequestContext, field: &str, text: &str) -> Result<AddressRoute, RestError> {
+    let route = AddressRoute::address(context, text).map_err(RestError::from);
+    route.map_err(|error| RestError { message: format!("{field}: {}", error.message).into(), ..error })
+}
+
 fn taproot(context: &RequestContext, field: &str, text: &str) -> Result<AddressRoute, RestError> {
-    let route = AddressRoute::address(context, text)?;
+    let route = route(context, field, text)?;
     if !route.script.as_ref().is_some_and(|script| script.is_p2tr()) {
         return Err(RestError::bad_request(format!("{field} must be a taproot address")));
     }
@@ -116,7 +122,7 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
     Box::pin(async move {
         let address = body.text("address")?;
         let limit = body.positive("limit", UTXOS_LIMIT_MAX)?;
-        let route = AddressRoute::address(context, address)?;
+        let route = route(context, "address", address)?;
         let unspent = unspent(context, &route.key, limit).await?;
         let total = match limit {
             None => unspent.len() as u64,

@@ -48,7 +48,9 @@ impl HttpSurface for EsploraHttp {
                     }
                 }
                 (&Method::POST, ["txs", "package"]) => written("submitpackage", package(context, &request).await),
-                (&Method::GET, path) if is_confirmed_alone(path) => validated(context, &request.headers, path).await,
+                (&Method::GET, path) if is_confirmed_alone(path) => {
+                    validated(context, &request.headers, without_words(path)).await
+                }
                 (&Method::GET, path) => esplora::get(context, path).await.map(render),
                 _ => Err(Fault::Unknown),
             };
@@ -67,13 +69,21 @@ fn is_confirmed_alone(path: &[&str]) -> bool {
     )
 }
 
+/// Blockstream's server takes any word in the place of an optional number for none, and mempool.js writes `undefined` there.
+fn without_words<'a, 'b>(path: &'a [&'b str]) -> &'a [&'b str] {
+    let is_word = |text: &str| !text.bytes().all(|byte| byte.is_ascii_digit());
+    match path {
+        [plain @ .., word] if matches!(plain, ["blocks"] | ["block", _, "txs"]) && is_word(word) => plain,
+        path => path,
+    }
+}
+
 /// A GET whose answer changes with the tip alone: 304 for who has it already.
 async fn validated(context: &RequestContext, headers: &HeaderMap, path: &[&str]) -> Result<Reply, Fault> {
     let validator = Validator::new(context).ok_or_else(|| Fault::Failed(RpcError::starting()))?;
-    if let Some(unchanged) = validator.unchanged(headers) {
-        return Ok(unchanged);
-    }
-    Ok(validator.mark(render(esplora::get(context, path).await?)))
+    // What does not exist, or cannot be answered, is never "unchanged".
+    let answer = esplora::get(context, path).await?;
+    Ok(validator.unchanged(headers).unwrap_or_else(|| validator.mark(render(answer))))
 }
 
 async fn broadcast(context: &RequestContext, body: &[u8]) -> Outcome {
@@ -86,8 +96,25 @@ async fn package(context: &RequestContext, request: &HttpRequest) -> Outcome {
     let transactions = transactions.map_err(|_| {
         Fault::malformed("Invalid package: a JSON array of transactions in hex is expected", "not an array of strings")
     })?;
+    check_transactions(&transactions)?;
     let value = |name| query_value(request.query.as_deref(), name);
     esplora::package(context, &transactions, value("maxfeerate").as_deref(), value("maxburnamount").as_deref()).await
+}
+
+/// Blockstream's server looks at the transactions of a package before the node does: hex, and of a size that may be relayed.
+fn check_transactions(transactions: &[String]) -> Result<(), Fault> {
+    /// More than 60 bytes, less than 400,000.
+    const HEX_DIGITS: std::ops::Range<usize> = 120..800_000;
+    // The number of them is told first.
+    for (place, hex) in transactions.iter().enumerate().take_while(|_| transactions.len() <= 25) {
+        if !HEX_DIGITS.contains(&hex.len()) {
+            return Err(Fault::refused(format!("Invalid transaction size for item {place}")));
+        }
+        if hex.len() % 2 != 0 || !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(Fault::refused(format!("Invalid transaction hex for item {place}")));
+        }
+    }
+    Ok(())
 }
 
 /// The value of a member of the query.
@@ -129,7 +156,7 @@ fn refuse(fault: Fault, path: &[&str]) -> Reply {
             let path: String = path.join("/").chars().take(TOLD_PATH_CHARS_MAX).collect();
             Reply::text(StatusCode::NOT_FOUND, format!("endpoint does not exist {:?}", format!("/{path}")))
         }
-        Fault::Malformed(malformed) => Reply::text(StatusCode::BAD_REQUEST, malformed.esplora),
+        Fault::Malformed(malformed) => Reply::text(StatusCode::BAD_REQUEST, malformed.esplora.into_owned()),
         Fault::NotFound(text) => Reply::text(StatusCode::NOT_FOUND, text),
         Fault::Failed(error) => {
             let status = match error.data.as_ref().and_then(|data| data["code"].as_str()) {

@@ -91,8 +91,8 @@ async fn fee_estimates_hold_the_standard_targets_and_never_less_than_the_node_ac
     let mut targets: Vec<u16> = estimates.keys().map(|target| target.parse().unwrap()).collect();
     targets.sort_unstable();
     assert_eq!(targets, (1..=25).chain([144, 504, 1008]).collect::<Vec<_>>());
-    // The node knows targets 2 (20 sat/vB) and 6 (5 sat/vB), and accepts 1 sat/vB.
-    for (target, expected) in [("1", 20.0), ("2", 20.0), ("5", 20.0), ("6", 5.0), ("1008", 5.0)] {
+    // The node knows targets 2 (20 sat/vB), 6 (5 sat/vB) and 1008 (0.5 sat/vB), and accepts 1 sat/vB.
+    for (target, expected) in [("1", 20.0), ("2", 20.0), ("5", 20.0), ("6", 5.0), ("504", 5.0), ("1008", 1.0)] {
         assert_eq!(estimates[target].as_f64(), Some(expected), "{target}");
     }
     assert_eq!(instance.result("esplora_feeestimates", json!([])).await.as_object().unwrap(), estimates);

@@ -202,14 +202,25 @@ async fn broadcast_passes_on_the_nodes_txid_or_its_own_words() {
     assert_eq!(instance.post(&instance.keyed("/esplora/tx"), b"\xff\xfe").await.text(), "Invalid hex string");
 
     // The node of the tests answers a package with the parameters that it got.
-    let sent = post("/txs/package?maxfeerate=0.1&maxburnamount=0.00000001", r#"["aa","bb"]"#).await;
-    assert_eq!((sent.status, sent.text()), (200, r#"[["aa","bb"],0.1,0.00000001]"#));
-    assert_eq!(post("/txs/package", r#"["aa"]"#).await.json(), json!([["aa"]]));
+    let (first, second) = ("aa".repeat(60), "bb".repeat(60));
+    let both = json!([first, second]);
+    let sent = post("/txs/package?maxfeerate=0.1&maxburnamount=0.00000001", &both.to_string()).await;
+    assert_eq!((sent.status, sent.text()), (200, format!("[{both},0.1,0.00000001]").as_str()));
+    for (written, passed) in [("1e-5", "0.00001000"), (".1", "0.10000000"), ("5.", "5.00000000"), ("0.10", "0.10")] {
+        let sent = post(&format!("/txs/package?maxfeerate={written}"), &both.to_string()).await;
+        assert_eq!((sent.status, sent.text()), (200, format!("[{both},{passed}]").as_str()), "{written}");
+    }
+    assert_eq!(post("/txs/package", &json!([first]).to_string()).await.json(), json!([[first]]));
     assert_eq!(instance.result("esplora_txs:package", json!([["aa", "bb"], "0.1"])).await, json!([["aa", "bb"], 0.1]));
     let many = serde_json::to_string(&vec!["aa"; 26]).unwrap();
+    let no_hex = json!([first, "zz".repeat(60)]).to_string();
     for (path, body, words) in [
         ("/txs/package", many.as_str(), "Exceeded maximum of 25 transactions"),
+        ("/txs/package", r#"["aa"]"#, "Invalid transaction size for item 0"),
+        ("/txs/package", no_hex.as_str(), "Invalid transaction hex for item 1"),
         ("/txs/package?maxfeerate=x", "[]", "Invalid maxfeerate"),
+        ("/txs/package?maxfeerate=inf", "[]", "Invalid maxfeerate"),
+        ("/txs/package?maxfeerate=-0", "[]", "Invalid maxfeerate"),
         ("/txs/package?maxburnamount=-1", "[]", "Invalid maxburnamount"),
         ("/txs/package", "{}", "Invalid package: a JSON array of transactions in hex is expected"),
         ("/txs/package", "[1]", "Invalid package: a JSON array of transactions in hex is expected"),

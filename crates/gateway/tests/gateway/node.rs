@@ -69,6 +69,8 @@ impl TestNode {
             }
             "estimatesmartfee" if params == "[2]" => r#"{"feerate":0.00020000,"blocks":2}"#.to_owned(),
             "estimatesmartfee" if params == "[6]" => r#"{"feerate":0.00005000,"blocks":6}"#.to_owned(),
+            // Less than the node itself accepts.
+            "estimatesmartfee" if params == "[1008]" => r#"{"feerate":0.00000500,"blocks":1008}"#.to_owned(),
             "estimatesmartfee" => r#"{"errors":["Insufficient data or no feerate found"],"blocks":0}"#.to_owned(),
             // Members out of alphabetical order and a number that no float holds.
             "getblockchaininfo" => {

@@ -13,6 +13,11 @@ use paraffin_primitives::Network;
 
 /// Longest text of an account in bytes; a descriptor of 20 keys with their origins has about 3,000.
 const TEXT_BYTES_MAX: usize = 8192;
+/// Deepest nesting of a descriptor: brackets, and wrappers before a `:`. Those of wallets have less than ten; the library
+/// reads and derives by recursion, and its own bound of some 400 is more than a thread of a debug build has stack for.
+const NESTING_MAX: usize = 64;
+/// Steps of a key below its master key, the last one included, which BIP32 counts in one byte.
+const KEY_DEPTH_MAX: usize = 255;
 /// Most chains of addresses in one account (`<0;1>` makes two).
 const BRANCHES_MAX: usize = 32;
 
@@ -72,10 +77,23 @@ pub(super) fn parse(network: Network, text: &str) -> Result<Vec<Branch>, String>
     if let Some(branches) = extended_key(network, text)? {
         return Ok(branches);
     }
-    if text.contains("prv") {
+    if text.split(|letter: char| !letter.is_ascii_alphanumeric()).any(is_private) {
         return Err(PRIVATE_KEY.to_owned());
     }
     descriptor(network, text)
+}
+
+/// Whether a word is a private key, extended or alone. The letters `prv` say nothing: one of some 1,800 public keys has them.
+fn is_private(word: &str) -> bool {
+    // Also one that was cut: most of a secret is one.
+    let is_extended =
+        word.len() > 20 && word.get(1..4) == Some("prv") && word.starts_with(['x', 'y', 'z', 't', 'u', 'v']);
+    let is_single = || {
+        // Network, 32 bytes, and one more for a compressed public key.
+        let bytes = base58::decode_check(word).unwrap_or_default();
+        matches!(bytes.first(), Some(0x80 | 0xef)) && matches!(bytes.len(), 33 | 34)
+    };
+    is_extended || (matches!(word.len(), 51 | 52) && is_single())
 }
 
 const PRIVATE_KEY: &str = "account holds a private key; send public keys only, and treat this one as known to others";
@@ -139,6 +157,9 @@ fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
     if !text.is_ascii() {
         return Err(not_readable());
     }
+    if nests_too_deep(text) {
+        return Err(format!("account: a descriptor may nest at most {NESTING_MAX} levels deep"));
+    }
     let descriptor = Descriptor::<DescriptorPublicKey>::from_str(text).map_err(|_| not_readable())?;
     let kind = NetworkKind::from(network.bitcoin());
     let is_ours = descriptor.for_each_key(|key| match key {
@@ -161,6 +182,18 @@ fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
     if descriptor.for_any_key(is_hardened) {
         return Err("account: a hardened step cannot be derived from a public key".to_owned());
     }
+    // The library panics here, too.
+    let is_too_long = |key: &DescriptorPublicKey| match key {
+        DescriptorPublicKey::Single(_) => false,
+        DescriptorPublicKey::XPub(key) => usize::from(key.xkey.depth) + key.derivation_path.len() >= KEY_DEPTH_MAX,
+        DescriptorPublicKey::MultiXPub(key) => {
+            let longest = key.derivation_paths.paths().iter().map(bitcoin::bip32::DerivationPath::len).max();
+            usize::from(key.xkey.depth) + longest.unwrap_or(0) >= KEY_DEPTH_MAX
+        }
+    };
+    if descriptor.for_any_key(is_too_long) {
+        return Err(format!("account: a key may stand at most {KEY_DEPTH_MAX} steps below its master key"));
+    }
     let singles = descriptor.into_single_descriptors().map_err(|_| not_readable())?;
     if singles.len() > BRANCHES_MAX {
         return Err(format!("account: a descriptor may stand for at most {BRANCHES_MAX} chains of addresses"));
@@ -175,6 +208,29 @@ fn descriptor(network: Network, text: &str) -> Result<Vec<Branch>, String> {
         branches.push(if has_range { ranged } else { Branch::Single(first) });
     }
     Ok(branches)
+}
+
+/// Whether brackets and wrappers nest deeper than [`NESTING_MAX`], seen without parsing.
+fn nests_too_deep(text: &str) -> bool {
+    let mut outer = vec![0_usize];
+    let (mut wrappers, mut letters) = (0_usize, 0_usize);
+    for letter in text.bytes() {
+        let depth = outer.last().copied().unwrap_or(0) + wrappers;
+        match letter {
+            b'(' | b'{' if depth >= NESTING_MAX => return true,
+            b'(' | b'{' => outer.push(depth + 1),
+            b')' | b'}' => drop(outer.pop()),
+            b':' if depth + letters > NESTING_MAX => return true,
+            _ => {}
+        }
+        match letter {
+            b':' => wrappers += letters,
+            b'(' | b'{' | b')' | b'}' | b',' => wrappers = 0,
+            _ => {}
+        }
+        letters = if letter.is_ascii_lowercase() { letters + 1 } else { 0 };
+    }
+    false
 }
 
 #[cfg(test)]
@@ -245,7 +301,14 @@ mod tests {
             (format!("wpkh({XPUB}/0h/*)"), "hardened"),
             (format!("wpkh({XPUB}/0/*h)"), "hardened"),
             (format!("wpkh({XPUB}/<{chains}>/*)"), "at most 32"),
-            ("sh(".repeat(2000), "must be"),
+            ("sh(".repeat(2000), "at most 64"),
+            (
+                format!("tr(79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798,{}:0)", "n".repeat(80)),
+                "at most 64",
+            ),
+            (format!("wpkh({XPUB}/{}*)", "0/".repeat(252)), "at most 255"),
+            ("KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn".to_owned(), "private key"),
+            ("wpkh(5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ)".to_owned(), "private key"),
             ("é".repeat(50), "must be"),
             ("x".repeat(9000), "characters"),
         ] {
@@ -255,6 +318,24 @@ mod tests {
         }
         for text in [XPUB.to_owned(), ZPUB.to_owned(), format!("wpkh({XPUB}/0/*)")] {
             assert!(parse(Network::Regtest, &text).unwrap_err().contains("regtest"), "{text}");
+        }
+    }
+
+    #[test]
+    fn nesting_counts_brackets_and_wrappers_along_one_path() {
+        for (text, is_deep) in [
+            ("(".repeat(64), false),
+            ("(".repeat(65), true),
+            ("{()}".repeat(500), false),
+            (format!("tr({}", "s:pk(K),".repeat(500)), false),
+            (format!("{}:(", "n".repeat(63)), false),
+            (format!("{}:(", "n".repeat(64)), true),
+            (format!("{}:0", "n".repeat(65)), true),
+            ("or_i(0,nnn:".repeat(16), false),
+            ("or_i(0,nnn:".repeat(17), true),
+            (")".repeat(9), false),
+        ] {
+            assert_eq!(nests_too_deep(&text), is_deep, "{text}");
         }
     }
 

@@ -100,7 +100,7 @@ pub(super) async fn recent(context: &RequestContext) -> Outcome {
     let mut rows = Vec::with_capacity(newest.len());
     for (txid, entry) in newest {
         let parsed = txid.parse().map_err(|_| RpcError::upstream_unavailable())?;
-        let transaction = super::transactions::unconfirmed(context, parsed).await;
+        let transaction = super::transactions::unconfirmed(context, parsed).await.ok().flatten();
         let value: Option<u64> =
             transaction.map(|transaction| transaction.output.iter().map(|output| output.value.to_sat()).sum());
         rows.push(json!({ "txid": txid, "fee": satoshis(entry.fees.base), "vsize": entry.vsize, "value": value }));
@@ -143,14 +143,20 @@ pub(in crate::surfaces) async fn package(
     Ok(Answer::Json(pass(context.node().as_ref(), "submitpackage", &params).await?))
 }
 
-/// A decimal number with the digits that it came with.
+/// A decimal number, with the digits that it came with where they are JSON; `.1`, `5.` and `1e-5` are rounded to satoshis.
 fn decimal(text: &str, refusal: &'static str) -> Result<Box<RawValue>, Fault> {
     let refused = || Fault::malformed(refusal, format!("{refusal}: a decimal number is expected"));
-    let is_plain = text.len() <= 32 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    if !is_plain {
-        return Err(refused());
+    let is_number =
+        text.len() <= 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
+    let number =
+        text.parse::<f64>().ok().filter(|number| is_number && number.is_finite() && !number.is_sign_negative());
+    let number = number.ok_or_else(refused)?;
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && let Ok(raw) = RawValue::from_string(text.to_owned())
+    {
+        return Ok(raw);
     }
-    RawValue::from_string(text.to_owned()).map_err(|_| refused())
+    RawValue::from_string(format!("{number:.8}")).map_err(|_| refused())
 }
 
 #[cfg(test)]

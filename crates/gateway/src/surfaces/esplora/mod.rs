@@ -10,6 +10,8 @@ mod prefix;
 mod transactions;
 mod unconfirmed;
 
+use std::borrow::Cow;
+
 use bitcoin::hex::DisplayHex as _;
 use bytes::Bytes;
 use hyper::StatusCode;
@@ -51,14 +53,19 @@ pub(crate) enum Fault {
 /// What is wrong with a segment.
 pub(crate) struct Malformed {
     /// In Esplora's own words, which clients of its HTTP interface know.
-    pub(super) esplora: &'static str,
+    pub(super) esplora: Cow<'static, str>,
     /// In a sentence that names the parameter.
     pub(super) sentence: String,
 }
 
 impl Fault {
     pub(super) fn malformed(esplora: &'static str, sentence: impl Into<String>) -> Self {
-        Self::Malformed(Malformed { esplora, sentence: sentence.into() })
+        Self::Malformed(Malformed { esplora: esplora.into(), sentence: sentence.into() })
+    }
+
+    /// In the same words for all.
+    pub(super) fn refused(words: String) -> Self {
+        Self::Malformed(Malformed { esplora: words.clone().into(), sentence: words })
     }
 }
 
@@ -170,13 +177,25 @@ impl MethodFamily for EsploraFamily {
                 Some(names::Write::Transaction) => broadcast_params(context, &params).await,
                 Some(names::Write::Package) => package_params(context, &params).await,
                 None => {
-                    let path = names::path_of(method, &texts(&params)?);
+                    let texts = texts(&params)?;
+                    let takes = names::parameters_of(method);
+                    if let Some((least, _)) = takes
+                        && texts.len() < least
+                    {
+                        return Err(RpcError::invalid_params(format!(
+                            "a parameter is missing: this method takes {least}, {} came",
+                            texts.len()
+                        )));
+                    }
+                    let path = names::path_of(method, &texts);
                     let path: Vec<&str> = path.iter().map(String::as_str).collect();
-                    match get(context, &path).await {
-                        Err(Fault::Unknown) if missing_parameter(&path) => {
-                            return Err(RpcError::invalid_params("a parameter is missing"));
+                    match (get(context, &path).await, takes) {
+                        (Err(Fault::Unknown), Some((_, most))) => {
+                            return Err(RpcError::invalid_params(format!(
+                                "this method takes at most {most} parameters"
+                            )));
                         }
-                        outcome => outcome,
+                        (outcome, _) => outcome,
                     }
                 }
             };
@@ -218,11 +237,6 @@ fn texts(params: &Params) -> Result<Vec<String>, RpcError> {
     texts.filter_map(Result::transpose).collect()
 }
 
-/// Whether the path is one of the table's with its first parameter left out.
-fn missing_parameter(path: &[&str]) -> bool {
-    matches!(path, ["tx" | "block" | "address" | "scripthash" | "block-height" | "address-prefix"])
-}
-
 /// As the JSON-RPC answer: JSON as it is, text as JSON where it is a number, else as a string, bytes as hex.
 fn render(answer: Answer) -> RpcResult {
     match answer {
@@ -243,6 +257,11 @@ fn number<T: std::str::FromStr>(text: &str, name: &str) -> Result<T, Fault> {
         return Err(malformed());
     }
     text.parse().map_err(|_| malformed())
+}
+
+/// Reads a decimal segment that counts blocks or transactions: what is beyond 32 bits is past every end.
+fn place(text: &str, name: &str) -> Result<u32, Fault> {
+    number::<u128>(text, name).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 /// Reads a hash in display order.

@@ -67,9 +67,39 @@ pub(super) fn path_of(name: &str, params: &[String]) -> Vec<String> {
     path
 }
 
+/// How many parameters a method takes, least and most; `None` for a name that is no method.
+pub(super) fn parameters_of(name: &str) -> Option<(usize, usize)> {
+    let name = FLAT_NAMES.into_iter().find(|(flat, _)| *flat == name).map_or(name, |(_, full)| full);
+    let words: Vec<&str> = name.split(':').filter(|piece| !piece.is_empty()).collect();
+    Some(match words.as_slice() {
+        ["blocks", "tip", "height" | "hash"] | ["mempool" | "fee-estimates"] | ["mempool", "recent" | "txids"] => {
+            (0, 0)
+        }
+        ["blocks"] => (0, 1),
+        ["block", "txs"] | ["address" | "scripthash", "txs", "chain"] => (1, 2),
+        ["block", "txid"] | ["tx", "outspend"] => (2, 2),
+        ["block-height" | "block" | "tx" | "address" | "scripthash" | "address-prefix"]
+        | ["block", "status" | "header" | "raw" | "txids"]
+        | ["tx", "status" | "hex" | "raw" | "outspends" | "merkle-proof" | "merkleblock-proof"]
+        | ["address" | "scripthash", "utxo" | "txs"]
+        | ["address" | "scripthash", "txs", "mempool"] => (1, 1),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_flat_name_is_a_method_with_a_known_number_of_parameters() {
+        for (flat, full) in FLAT_NAMES {
+            assert!(parameters_of(flat).is_some() && parameters_of(flat) == parameters_of(full), "{flat}");
+        }
+        for name in ["", "nothing", "tx::nothing", "address::txs:nothing", "block::", "blocks:tip"] {
+            assert_eq!(parameters_of(name).is_some(), name == "block::", "{name}");
+        }
+    }
 
     fn check(name: &str, params: &[&str], expected: &str) {
         let params: Vec<String> = params.iter().map(|&param| param.to_owned()).collect();

@@ -118,10 +118,12 @@ pub(super) async fn render(
     read(context, move |index| index.render_all(&locations, &raw)).await
 }
 
-/// A transaction that the node knows and the index does not; `None` also when the node cannot be asked.
-pub(super) async fn unconfirmed(context: &RequestContext, txid: Txid) -> Option<Transaction> {
-    let raw = context.node().raw_transaction(txid).await.ok()??;
-    deserialize::<Transaction>(&raw).ok().filter(|transaction| transaction.compute_txid() == txid)
+/// A transaction that the node knows and the index does not. Wallets drop what is said to be missing, so that a node which
+/// cannot be asked is a failure.
+pub(super) async fn unconfirmed(context: &RequestContext, txid: Txid) -> Result<Option<Transaction>, Fault> {
+    let raw = context.node().raw_transaction(txid).await.map_err(|error| crate::surfaces::btc::from_node(&error))?;
+    let transaction = raw.and_then(|raw| deserialize::<Transaction>(&raw).ok());
+    Ok(transaction.filter(|transaction| transaction.compute_txid() == txid))
 }
 
 /// Complete record of an unconfirmed transaction; outputs of unconfirmed parents are asked from the node.
@@ -137,7 +139,10 @@ pub(super) async fn render_unconfirmed(
             let OutPoint { txid, vout } = input.previous_output;
             let parent = match parents.entry(txid) {
                 std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::hash_map::Entry::Vacant(unknown) => unknown.insert(unconfirmed(context, txid).await),
+                std::collections::hash_map::Entry::Vacant(unknown) => {
+                    // Without it the record is still worth having.
+                    unknown.insert(unconfirmed(context, txid).await.ok().flatten())
+                }
             };
             *prevout = parent.as_ref().and_then(|parent| parent.output.get(vout as usize).cloned());
         }
@@ -172,7 +177,7 @@ pub(super) async fn transaction(context: &RequestContext, txid: &str, below: &[&
     }
     let location = read(context, move |index| index.transaction_location(&txid)).await?;
     let Some(location) = location else {
-        let transaction = unconfirmed(context, txid).await.ok_or(NOT_FOUND)?;
+        let transaction = unconfirmed(context, txid).await?.ok_or(NOT_FOUND)?;
         return match below {
             [] => json(&render_unconfirmed(context, transaction).await?),
             below => Ok(bytes(below, bitcoin::consensus::serialize(&transaction).into())),
@@ -203,7 +208,7 @@ async fn outspends(context: &RequestContext, txid: Txid) -> Outcome {
     let view = super::unconfirmed::view(context).await;
     let mut spends = match read(context, move |index| index.outspends(&txid)).await? {
         Some(spends) => spends,
-        None => vec![OutputSpend::UNSPENT; unconfirmed(context, txid).await.ok_or(NOT_FOUND)?.output.len()],
+        None => vec![OutputSpend::UNSPENT; unconfirmed(context, txid).await?.ok_or(NOT_FOUND)?.output.len()],
     };
     for (vout, spend) in (0..).zip(&mut spends).filter(|(_, spend)| !spend.spent) {
         if let Some((spender, vin)) = view.spender(&OutPoint { txid, vout }) {
