@@ -203,77 +203,102 @@ fn counter() -> String {
     path.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
-/// Runs a command of `tx` with `--wait` while blocks are mined, as a developer does in two terminals.
-fn tx_with_blocks(dev: &Dev, arguments: &[&str]) -> Value {
-    std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| dev.tx(&[arguments, &["--wait"]].concat()));
-        while !waiting.is_finished() {
-            std::thread::sleep(Duration::from_millis(500));
-            dev.mine();
-        }
-        waiting.join().unwrap()
-    })
+/// An instance beside a devnet, on which the key of these tests has coins, and nobody else does anything.
+struct Contracts {
+    served: Served,
+    base_url: String,
+}
+
+impl Contracts {
+    fn start() -> Self {
+        let mut served = Served::start(Backend::devnet());
+        served.backend.mine(4, &script(AddressKind::Taproot));
+        served.backend.mine(100, &served.scripts[0]);
+        served.wait_for_tip();
+        let base_url = format!("http://{}", served.address);
+        Self { served, base_url }
+    }
+
+    fn try_tx(&self, arguments: &[&str]) -> Output {
+        let all = [arguments, &["--yes", "--fee-rate", "2"]].concat();
+        try_tx(&self.base_url, &self.served.key, WIF, &all)
+    }
+
+    /// Runs a command of `tx` with `--wait` while blocks are mined, as a developer does in two terminals.
+    fn tx(&self, arguments: &[&str]) -> Value {
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                let all = [arguments, &["--yes", "--fee-rate", "2", "--wait"]].concat();
+                tx(&self.base_url, &self.served.key, WIF, &all)
+            });
+            while !waiting.is_finished() {
+                std::thread::sleep(Duration::from_millis(500));
+                self.served.backend.mine(1, &self.served.scripts[0]);
+            }
+            waiting.join().unwrap()
+        })
+    }
+
+    fn simulate(&self, arguments: &[&str]) -> Value {
+        let mut command = paraffin();
+        command.args(["call", "simulate"]).args(arguments).args(["--json", "--url", &self.base_url]);
+        let output = command.args(["--key", &self.served.key]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Base units of `id` on all outputs of an address.
+    fn held(&mut self, address: &str, id: &str) -> u128 {
+        self.served.wait_for_tip();
+        let body = json!({ "address": address });
+        let listed = http::post(&self.served.address, &self.served.keyed("/get-alkanes-utxo"), &body).json();
+        let utxos = listed["data"].as_array().unwrap_or_else(|| panic!("{listed}")).clone();
+        utxos.iter().filter_map(|utxo| utxo["alkanes"][id]["balance"].as_str()?.parse::<u128>().ok()).sum()
+    }
 }
 
 #[test]
-#[ignore = "needs an instance whose engine runs contracts and answers alkanes_simulate, alkanes_trace and balances"]
 fn a_counter_is_deployed_called_and_read() {
-    let dev = Dev::start();
-    let deployed = tx_with_blocks(&dev, &["deploy", &counter(), "--init", "0"]);
+    let contracts = Contracts::start();
+    let deployed = contracts.tx(&["deploy", &counter(), "--init", "0"]);
     assert_eq!(deployed["outcome"]["success"], true, "{deployed}");
     let id = deployed["outcome"]["created"][0].as_str().unwrap().to_owned();
     assert!(id.starts_with("2:"), "{id}");
 
-    let raised = tx_with_blocks(&dev, &["execute", &id, "--inputs", "1,41"]);
+    let raised = contracts.tx(&["execute", &id, "--inputs", "1,41"]);
     assert_eq!(raised["simulation"]["integer"], "41", "{raised}");
     assert_eq!(raised["outcome"]["success"], true, "{raised}");
 
-    let simulate = |arguments: &[&str]| {
-        let mut command = paraffin();
-        command.args(["call", "simulate"]).args(arguments).args(["--json", "--url", dev.text("/base_url")]);
-        let output = command.args(["--key", dev.text("/keys/business")]).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice::<Value>(&output.stdout).unwrap()
-    };
-    assert_eq!(simulate(&[&id, "2"])["integer"], "41");
-    assert_eq!(simulate(&[&id, "1", "1"])["integer"], "42");
-    assert_eq!(simulate(&[&id, "2"])["integer"], "41", "a simulation leaves nothing behind");
-    assert_eq!(simulate(&[&id, "999"])["success"], false);
+    assert_eq!(contracts.simulate(&[&id, "2"])["integer"], "41");
+    assert_eq!(contracts.simulate(&[&id, "1", "1"])["integer"], "42");
+    assert_eq!(contracts.simulate(&[&id, "2"])["integer"], "41", "a simulation leaves nothing behind");
+    assert_eq!(contracts.simulate(&[&id, "999"])["success"], false);
 
     // A second initialisation reverts; it is refused before it is signed.
-    let (url, key) = (dev.text("/base_url"), dev.text("/keys/business"));
-    let refused = try_tx(url, key, dev.text("/accounts/0/wif"), &["execute", &id, "--inputs", "0", "--yes"]);
+    let refused = contracts.try_tx(&["execute", &id, "--inputs", "0"]);
     assert!(!refused.status.success());
     assert!(String::from_utf8_lossy(&refused.stderr).contains("would revert"));
 }
 
 #[test]
-#[ignore = "needs an instance whose engine runs contracts and answers alkanes_simulate, alkanes_trace and balances"]
 fn tokens_are_minted_sent_wrapped_and_unwrapped_without_losing_any() {
-    let dev = Dev::start();
-    let own = dev.text("/accounts/0/address").to_owned();
-    let held = |address: &str, id: &str| -> u128 {
-        let listed = http::post(dev.listen(), "/v4/api/get-alkanes-utxo", &json!({ "address": address })).json();
-        let utxos = listed["data"].as_array().unwrap().clone();
-        utxos.iter().filter_map(|utxo| utxo["alkanes"][id]["balance"].as_str()?.parse::<u128>().ok()).sum()
-    };
-    let before = held(&own, "2:0");
-    let minted = tx_with_blocks(&dev, &["mint", "2:0"]);
+    let mut contracts = Contracts::start();
+    let own = address(&script(AddressKind::Taproot));
+    let minted = contracts.tx(&["mint", "2:0"]);
     assert_eq!(minted["outcome"]["success"], true, "{minted}");
-    let after = held(&own, "2:0");
-    assert!(after > before, "{before} {after}");
+    let total = contracts.held(&own, "2:0");
+    assert!(total > 7, "{total}");
 
-    let sent = tx_with_blocks(&dev, &["send", STRANGER, "2:0=7"]);
+    let sent = contracts.tx(&["send", STRANGER, "2:0=7"]);
     assert_eq!(sent["sent"], true);
-    assert_eq!((held(&own, "2:0"), held(STRANGER, "2:0")), (after - 7, 7));
+    assert_eq!((contracts.held(&own, "2:0"), contracts.held(STRANGER, "2:0")), (total - 7, 7));
 
-    let wrapped_before = held(&own, "32:0");
-    let wrapped = tx_with_blocks(&dev, &["wrap", "1000000"]);
+    let wrapped = contracts.tx(&["wrap", "1000000"]);
     assert_eq!(wrapped["outcome"]["success"], true, "{wrapped}");
-    let holding = held(&own, "32:0");
-    assert!(holding > wrapped_before && holding - wrapped_before <= 1_000_000);
-    let unwrapped = tx_with_blocks(&dev, &["unwrap", "500000"]);
+    let holding = contracts.held(&own, "32:0");
+    assert!(holding > 500_000 && holding <= 1_000_000, "{holding}");
+    let unwrapped = contracts.tx(&["unwrap", "500000"]);
     assert_eq!(unwrapped["outcome"]["success"], true, "{unwrapped}");
-    assert_eq!(held(&own, "32:0"), holding - 500_000);
-    assert_eq!(held(&own, "2:0"), after - 7, "nothing else moved");
+    assert_eq!(contracts.held(&own, "32:0"), holding - 500_000);
+    assert_eq!(contracts.held(&own, "2:0"), total - 7, "nothing else moved");
 }

@@ -25,7 +25,7 @@ use prost::Message as _;
 pub use contract::{bytecode, created_at, inventory, sequence, storage_at};
 pub use outputs::{OutputHoldings, held_by_address, held_by_output, totals};
 pub use preview::preview;
-pub use run::{Parcel, Simulated, call_contract, meta, simulate};
+pub use run::{Parcel, Simulated, call_contract, meta, simulate, simulate_traced};
 pub use runes::{RuneTerms, rune};
 pub use token::{TokenFacts, token_facts, token_words};
 pub use trace::{trace_from_proto, trace_to_proto};

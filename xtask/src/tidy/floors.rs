@@ -38,6 +38,7 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
     ("chain", "devnet", "the follower is tested against a node that reorganises on demand"),
     ("indexer", "devnet", "blocks come from the same node"),
     ("gateway", "devnet", "requests are answered from its chain"),
+    ("amm", "devnet", "pools and trades are those of its market"),
 ];
 
 /// Where the rooms are explained.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bitcoin::consensus::encode::{deserialize_hex, serialize_hex};
 use bitcoin::hashes::Hash as _;
 use bitcoin::hex::DisplayHex as _;
-use bitcoin::{Amount, OutPoint, ScriptBuf, Transaction, TxOut, Txid};
+use bitcoin::{Amount, Block, OutPoint, ScriptBuf, Transaction, TxOut, Txid};
 use paraffin_alkanes::codec::Cellpack;
 use paraffin_primitives::{AlkaneId, Network};
 use paraffin_wallet::{Alkanes, Coin, FeeRate, Ordinals};
@@ -157,11 +157,7 @@ fn names_of(record: &Value) -> Vec<String> {
 
 /// The newest height of the contract index, which may be behind that of the coins; `None` where there is none.
 async fn alkanes_height(endpoint: &impl Endpoint) -> Result<Option<u128>, CallError> {
-    match one(endpoint, "metashrew_height", json!([])).await {
-        Ok(height) => Ok(unsigned(&height)),
-        Err(CallError::Refused(refusal)) if refusal.is_unknown() => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(maybe(endpoint, "metashrew_height", json!([])).await?.as_ref().and_then(unsigned))
 }
 
 /// Takes over what an output holds. An answer that does not know the output's value has not seen the output: nothing is
@@ -241,12 +237,35 @@ pub(super) async fn simulate(endpoint: &impl Endpoint, attempt: &Attempt<'_>) ->
         Some((transaction, vout, pointer, refund)) => (serialize_hex(transaction), vout, pointer, refund),
         None => (String::new(), 0, 0, 0),
     };
+    let block = match attempt.within {
+        Some((transaction, ..)) => next_block(endpoint, transaction).await?.map(|block| serialize_hex(&block)),
+        None => None,
+    };
     let request = json!([{
-        "alkanes": alkanes, "transaction": format!("0x{transaction}"), "block": "0x", "txindex": 0,
+        "alkanes": alkanes, "transaction": format!("0x{transaction}"), "block": format!("0x{}", block.as_deref().unwrap_or_default()), "txindex": u8::from(block.is_some()),
         "target": id(attempt.cellpack.target), "inputs": inputs,
         "vout": vout, "pointer": pointer, "refundPointer": refund,
     }]);
-    match one(endpoint, "alkanes_simulate", request).await {
+    maybe(endpoint, "alkanes_simulate", request).await
+}
+
+/// The newest block with this transaction as its only payment: contracts look at the reward of their block, and count what
+/// is in it. `None` where the instance does not tell.
+async fn next_block(endpoint: &impl Endpoint, transaction: &Transaction) -> Result<Option<Block>, CallError> {
+    let Some(hash) = maybe(endpoint, "btc_getbestblockhash", json!([])).await? else { return Ok(None) };
+    let Some(header) = maybe(endpoint, "btc_getblockheader", json!([hash, false])).await? else { return Ok(None) };
+    let Some(txid) = maybe(endpoint, "esplora_block::txid", json!([hash, 0])).await? else { return Ok(None) };
+    let Some(reward) = maybe(endpoint, "esplora_tx::hex", json!([txid])).await? else { return Ok(None) };
+    let header = header.as_str().and_then(|hex| deserialize_hex(hex).ok());
+    let header = header.ok_or_else(|| nonsense("btc_getblockheader", "no block header"))?;
+    let reward = reward.as_str().and_then(|hex| deserialize_hex(hex).ok());
+    let reward = reward.ok_or_else(|| nonsense("esplora_tx::hex", "no transaction"))?;
+    Ok(Some(Block { header, txdata: vec![reward, transaction.clone()] }))
+}
+
+/// The result of a method; `None` where the instance does not have it.
+async fn maybe(endpoint: &impl Endpoint, method: &'static str, params: Value) -> Result<Option<Value>, CallError> {
+    match one(endpoint, method, params).await {
         Ok(answer) => Ok(Some(answer)),
         Err(CallError::Refused(refusal)) if refusal.is_unknown() => Ok(None),
         Err(error) => Err(error),

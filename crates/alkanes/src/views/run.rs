@@ -18,7 +18,7 @@ use crate::proto;
 use crate::proto::alkanes::{MessageContextParcel, MultiSimulateRequest, MultiSimulateResponse, SimulateResponse};
 use crate::{
     BlockEffects, CallResponse, Engine as _, Halt, META_FUEL, NativeEngine, Overlay, SimulatedCall, StateError,
-    StateKey, StateReader, Transfer, World, contract_code,
+    StateKey, StateReader, Trace, Transfer, World, contract_code,
 };
 
 /// A call to be tried, and what it happens in.
@@ -102,6 +102,18 @@ pub enum Simulated {
 /// # Errors
 /// [`ViewError::TooLong`] when the time of the view ends first; [`ViewError::State`], [`ViewError::Halt`].
 pub fn simulate(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) -> Result<Simulated, ViewError> {
+    Ok(simulate_traced(parcel, fuel, context)?.0)
+}
+
+/// The same with what happened, call by call; nothing when the target could not be entered, or the engine would halt.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_traced(
+    parcel: &Parcel,
+    fuel: u64,
+    context: &ViewContext<'_>,
+) -> Result<(Simulated, Trace), ViewError> {
     context.check()?;
     let call = SimulatedCall {
         transaction: &parcel.transaction,
@@ -113,11 +125,14 @@ pub fn simulate(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) -> Result
     };
     let mut world = world(&parcel.block, parcel.height, context);
     match crate::simulate(&mut world, &call) {
-        Ok(ended) => Ok(match ended.result {
-            Ok(response) => Simulated::Done { response, fuel_used: ended.fuel_used },
-            Err(text) => Simulated::Failed(text),
-        }),
-        Err(halt) => stopped(halt).map(Simulated::Failed),
+        Ok(ended) => {
+            let simulated = match ended.result {
+                Ok(response) => Simulated::Done { response, fuel_used: ended.fuel_used },
+                Err(text) => Simulated::Failed(text),
+            };
+            Ok((simulated, Trace { events: ended.events }))
+        }
+        Err(halt) => stopped(halt).map(|text| (Simulated::Failed(text), Trace::default())),
     }
 }
 

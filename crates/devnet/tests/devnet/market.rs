@@ -1,5 +1,13 @@
 //! The market: everything it founds stands, trades succeed, and the same seed makes the same chain.
 
+mod conservation;
+mod handmade;
+mod hostile;
+mod ledger;
+mod reckoning;
+mod store;
+mod vandal;
+
 use std::sync::Arc;
 
 use paraffin_devnet::market::{DIESEL, FACTORY, Market, WRAPPED_BITCOIN};

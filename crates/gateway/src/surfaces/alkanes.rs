@@ -176,12 +176,15 @@ async fn simulate(context: &RequestContext, params: &Params) -> RpcResult {
     let asked = Asked::read(&object(params)?)?;
     let answer = alkanes::read(context, tag(params, 1)?, None, move |moment| {
         let parcel = asked.parcel(&moment.view);
-        views::simulate(&parcel, moment.view.limits.fuel_max, &moment.view)
+        views::simulate_traced(&parcel, moment.view.limits.fuel_max, &moment.view)
     });
-    to_raw(&match answer.await? {
+    let (simulated, trace) = answer.await?;
+    let mut told = match simulated {
         Simulated::Done { response, fuel_used } => told(0, fuel_used, &response, None),
         Simulated::Failed(text) => told(1, 0, &CallResponse::default(), Some(&text)),
-    })
+    };
+    told["trace"] = trace_events(&trace);
+    to_raw(&told)
 }
 
 fn told(status: u8, fuel_used: u64, answered: &CallResponse, error: Option<&str>) -> Value {

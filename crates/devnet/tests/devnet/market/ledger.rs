@@ -1,0 +1,184 @@
+//! The engine's state along a node's chain, and the comparison with [`Reckoning`] after every block.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use bitcoin::{Block, BlockHash, OutPoint, Transaction, Txid};
+use paraffin_alkanes::codec::Runestone;
+use paraffin_alkanes::{
+    BlockEffects, CodeCache, Engine as _, NativeEngine, Parameters, SavedSheet, StateError, StateKey, StateReader,
+    Transfer,
+};
+use paraffin_devnet::Node;
+use paraffin_devnet::market::builtins;
+use paraffin_primitives::{AlkaneId, BlockId, ConnectedBlock, Network};
+
+use super::reckoning::Reckoning;
+
+/// States that are kept to go back to.
+const KEPT: usize = 12;
+
+pub(super) fn connected(height: u32, block: &Block) -> ConnectedBlock {
+    ConnectedBlock {
+        id: BlockId { height, hash: block.block_hash() },
+        block: block.clone(),
+        size: block.total_size() as u32,
+        txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
+        offsets: vec![0; block.txdata.len()],
+        spent: None,
+    }
+}
+
+pub(super) fn engine() -> NativeEngine {
+    NativeEngine::new(Network::Regtest, Arc::new(builtins()), Arc::new(CodeCache::default()))
+}
+
+/// Everything as of one block.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Moment {
+    pub(super) values: BTreeMap<StateKey, Arc<[u8]>>,
+    unspent: BTreeSet<OutPoint>,
+    pub(super) reckoning: Reckoning,
+    /// What the built-in contracts issued when they were deployed.
+    issued: BTreeMap<AlkaneId, u128>,
+    /// What transactions lost that carry no protostones, or none that can be read.
+    lost: BTreeMap<AlkaneId, u128>,
+    hash: Option<BlockHash>,
+}
+
+impl StateReader for Moment {
+    fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
+        Ok(self.values.get(key).map(|value| value.to_vec()))
+    }
+}
+
+impl Moment {
+    pub(super) fn amount(&self, key: &StateKey) -> u128 {
+        self.values.get(key).map_or(0, |value| u128::from_le_bytes(value[..].try_into().unwrap()))
+    }
+
+    /// The alkanes of an output. Of entries with the same id the last counts.
+    pub(super) fn sheet(&self, outpoint: OutPoint) -> BTreeMap<AlkaneId, u128> {
+        let saved = self.values.get(&StateKey::Sheet(outpoint));
+        saved.map(|bytes| SavedSheet::decode(bytes).unwrap().entries.into_iter().collect()).unwrap_or_default()
+    }
+
+    fn in_outputs(&self) -> BTreeMap<AlkaneId, u128> {
+        let mut sums = BTreeMap::new();
+        let genesis = Parameters::of(Network::Regtest).genesis_outpoint();
+        for outpoint in self.unspent.iter().chain([&genesis]) {
+            for (id, value) in self.sheet(*outpoint) {
+                *sums.entry(id).or_default() += value;
+            }
+        }
+        sums
+    }
+}
+
+/// The engine along the node's best chain.
+pub(super) struct Ledger {
+    engine: NativeEngine,
+    moments: VecDeque<(u32, Moment)>,
+    /// Transactions whose protostones were undone.
+    pub(super) void: BTreeSet<Txid>,
+}
+
+impl Ledger {
+    pub(super) fn new() -> Self {
+        Self { engine: engine(), moments: VecDeque::new(), void: BTreeSet::new() }
+    }
+
+    pub(super) fn now(&self) -> &Moment {
+        &self.moments.back().unwrap().1
+    }
+
+    /// Follows the node, at most [`KEPT`] blocks back, and compares after every block.
+    pub(super) fn follow(&mut self, node: &Node) -> Vec<BlockEffects> {
+        while let Some((height, moment)) = self.moments.back()
+            && node.block_hash(*height) != moment.hash
+        {
+            self.moments.pop_back();
+            assert!(!self.moments.is_empty(), "the reorganisation is deeper than what this test keeps");
+        }
+        let mut seen = Vec::new();
+        let mut next = self.moments.back().map_or(0, |(height, _)| height + 1);
+        while let Some(hash) = node.block_hash(next) {
+            seen.push(self.take_in(next, hash, &node.block(&hash).unwrap()));
+            self.compare(next);
+            next += 1;
+        }
+        seen
+    }
+
+    fn take_in(&mut self, height: u32, hash: BlockHash, block: &Block) -> BlockEffects {
+        let mut moment = self.moments.back().map(|(_, moment)| moment.clone()).unwrap_or_default();
+        let connected = connected(height, block);
+        let effects = self.engine.run_block(height, &connected, &moment).unwrap();
+        let genesis = Parameters::of(Network::Regtest).genesis_outpoint();
+        let before = moment.sheet(genesis);
+        moment.values.extend(effects.writes.iter().map(|(key, value)| (key.clone(), value.as_slice().into())));
+        for (id, value) in moment.sheet(genesis) {
+            *moment.issued.entry(id).or_default() += value - before.get(&id).copied().unwrap_or_default();
+        }
+
+        let funded: BTreeSet<Txid> = effects.funded.iter().map(|outpoint| outpoint.txid).collect();
+        let earlier = self.moments.back().map(|(_, moment)| moment.clone()).unwrap_or_default();
+        for (transaction, txid) in block.txdata.iter().zip(&connected.txids) {
+            for input in &transaction.input {
+                moment.unspent.remove(&input.previous_output);
+            }
+            moment.unspent.extend((0..transaction.output.len() as u32).map(|vout| OutPoint { txid: *txid, vout }));
+            let stones = Runestone::read(transaction).map(|runestone| runestone.protostones());
+            if matches!(&stones, Some(Ok(stones)) if !stones.is_empty()) && !self.void.contains(txid) {
+                continue;
+            }
+            // Nothing says where the alkanes of the inputs are to go: they are gone.
+            assert!(!funded.contains(txid), "{txid} gives alkanes without saying to whom");
+            for (id, value) in transaction.input.iter().flat_map(|input| earlier.sheet(input.previous_output)) {
+                *moment.lost.entry(id).or_default() += value;
+            }
+        }
+        moment.reckoning.block(&effects.traces, |txid| self.void.contains(txid));
+        moment.hash = Some(hash);
+        self.moments.push_back((height, moment));
+        if self.moments.len() > KEPT {
+            self.moments.pop_front();
+        }
+        effects
+    }
+
+    /// Minted minus lost is what outputs and contracts hold; the runtime is what the messages left in it.
+    fn compare(&self, height: u32) {
+        let moment = self.now();
+        let Reckoning { books, taken, given, runtime, .. } = &moment.reckoning;
+        let of = |amounts: &BTreeMap<AlkaneId, u128>, id: AlkaneId| amounts.get(&id).copied().unwrap_or_default();
+        let in_outputs = moment.in_outputs();
+        let mut in_contracts = BTreeMap::<AlkaneId, u128>::new();
+        for (key, value) in &moment.values {
+            match key {
+                StateKey::Balance { what, who } => {
+                    let value = u128::from_le_bytes(value[..].try_into().unwrap());
+                    let told = books.held.get(&(*what, *who)).copied().unwrap_or_default();
+                    assert_eq!(value, told, "block {height}: {who} holds {what}");
+                    *in_contracts.entry(*what).or_default() += value;
+                }
+                StateKey::Runtime(id) => {
+                    assert_eq!(u128::from_le_bytes(value[..].try_into().unwrap()), of(runtime, *id), "block {height}: {id} in the runtime");
+                }
+                _ => {}
+            }
+        }
+        for id in in_outputs.keys().chain(books.minted.keys()).chain(in_contracts.keys()) {
+            let total = of(&books.minted, *id) + of(&moment.issued, *id) - of(&moment.lost, *id);
+            assert_eq!(of(&in_contracts, *id), books.held_by_contracts(*id), "block {height}: {id} in contracts");
+            assert_eq!(of(&in_outputs, *id) + of(&in_contracts, *id), total, "block {height}: {id} in outputs and contracts");
+            let passed = of(&moment.issued, *id) + of(given, *id) - of(taken, *id) - of(&moment.lost, *id);
+            assert_eq!(of(&in_outputs, *id), passed, "block {height}: {id} in outputs");
+        }
+    }
+}
+
+/// One alkane and an amount.
+pub(super) const fn transfer(id: AlkaneId, value: u128) -> Transfer {
+    Transfer { id, value }
+}
