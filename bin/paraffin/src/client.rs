@@ -120,6 +120,10 @@ impl Client {
         if code == Some(200) {
             return Ok(answer.get("data").cloned().unwrap_or(Value::Null));
         }
+        // The flat family of routes has no envelope.
+        if answer.get("ok") == Some(&Value::Bool(true)) {
+            return Ok(answer);
+        }
         let message = answer.get("error").and_then(Value::as_str);
         let message = message.unwrap_or("the answer is not of the REST data API").to_owned();
         let word = answer.get("code").and_then(Value::as_str).map(str::to_owned);

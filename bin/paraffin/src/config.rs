@@ -162,8 +162,7 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 9] =
-    ["network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "log"];
+const SECTIONS: [&str; 9] = ["network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "log"];
 
 /// The configuration cannot be used; the message names the member.
 #[derive(Debug, thiserror::Error)]

@@ -58,8 +58,7 @@ impl Contracts {
         let parameters = Parameters::of(config.network);
         let builtins = match (&config.alkanes.wasm_path, &config.alkanes.builtins_folder) {
             (Some(path), _) => {
-                let unreadable =
-                    |source| BuiltinsError::Unreadable { path: path.display().to_string(), source };
+                let unreadable = |source| BuiltinsError::Unreadable { path: path.display().to_string(), source };
                 Builtins::from_operator_wasm(&parameters, &std::fs::read(path).map_err(unreadable)?)?
             }
             (None, Some(folder)) => Builtins::from_folder(&parameters, folder)?,

@@ -20,7 +20,8 @@ pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::e
     let contracts = Contracts::of(&config)?;
     let store = instance::open_store(&config)?;
     let client = NodeClient::new(config.node_config())?;
-    let indexing = Indexing::start(&config, contracts.as_ref(), &store, &client, FollowOptions { stop_when_synced: once })?;
+    let indexing =
+        Indexing::start(&config, contracts.as_ref(), &store, &client, FollowOptions { stop_when_synced: once })?;
     let shown = progress::show(config, store.clone(), indexing.status());
     let mut status = indexing.status();
     let interrupted = tokio::select! {
@@ -108,8 +109,11 @@ pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result
         None => instance::open_store(&config)?,
     };
     let client = NodeClient::new(config.node_config())?;
-    let mut indexer =
-        Indexer::new(store.clone(), instance::modules(&config, contracts.as_ref()), instance::indexer_options(&config, &store))?;
+    let mut indexer = Indexer::new(
+        store.clone(),
+        instance::modules(&config, contracts.as_ref()),
+        instance::indexer_options(&config, &store),
+    )?;
     let plan = indexer.rewind_module(&module, from)?;
     match plan.rewound {
         Rewound::Cleared => eprintln!(

@@ -1,1 +1,38 @@
-//! Placeholder
+//! Markets derived from what contracts did: pools, swaps, liquidity, wraps, and their prices in time.
+//!
+//! ```text
+//!  traces of a block ─▶ calls (a tree) ─▶ events ─▶ module ─┬─▶ lists by pool, token, script, factory
+//!  state after it    ──────────────────────▲               └─▶ candles, volumes
+//!  reader ◀─ pages, candles, figures        pools ◀─ reserves as of a height
+//! ```
+//!
+//! Invariants: everything follows from traces and balances alone; a pool is what a factory created and registered, whatever
+//! its code; a call that was undone by anyone above it counts for nothing; prices are ratios of integers.
+#![forbid(unsafe_code)]
+
+mod calendar;
+mod calls;
+mod candles;
+mod contracts;
+mod error;
+mod events;
+mod lists;
+mod module;
+mod pools;
+mod ratio;
+mod reader;
+mod rows;
+mod tables;
+
+pub use calendar::Timeframe;
+pub use calls::{Call, calls};
+pub use candles::{Candle, Side, SidedCandle};
+pub use contracts::{ChainContracts, ContractReads, MessageTrace};
+pub use error::AmmError;
+pub use events::{Action, Event, EventKind, Place, PoolIdentity, PoolLookup, transaction_events};
+pub use lists::{Scope, Status};
+pub use module::{AmmModule, ContractSource, Parameters};
+pub use pools::{PoolState, pool_state};
+pub use ratio::Ratio;
+pub use reader::{Figures, Markets, Page, PoolRecord, Volumes};
+pub use tables::{MODULE, SCHEMA, TABLES};

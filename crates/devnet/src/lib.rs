@@ -26,12 +26,12 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use market::{Market, MarketError, MarketSummary};
 pub use node::{
     BLOCK_SPACING, BLOCK_TIME_EPOCH, BlockOutcome, BlockTime, Clock, Coin, MEMPOOL_HEIGHT, Node, NodeEvent, Rejection,
     RejectionKind, UnknownBlock,
 };
 use p2p::{Limits, Peers};
-use market::{Market, MarketError, MarketSummary};
 use rpc::{RpcContext, server};
 pub use scenario::{Scenario, ScenarioError};
 pub use wallet::{ACCOUNT_NAMES, Account, OutputKind, Wallet, WalletError};

@@ -18,8 +18,8 @@ use paraffin_primitives::AlkaneId;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-pub use self::books::MarketError;
 use self::books::Books;
+pub use self::books::MarketError;
 use crate::node::Node;
 use crate::wallet::{OutputKind, Wallet};
 

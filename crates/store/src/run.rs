@@ -6,6 +6,8 @@
 
 mod redo;
 
+use std::thread;
+
 use crate::StoreError;
 use crate::engine::{Bytes, Space};
 
@@ -15,7 +17,7 @@ pub(crate) use redo::{RedoFile, RedoWriter, discard_unfinished};
 pub(crate) type EachChange<'a> = dyn FnMut(&Bytes, Option<&Bytes>) -> Result<(), StoreError> + 'a;
 
 /// Rows of a run with keys that no other part has between them.
-pub(crate) trait RunPart: Send {
+pub(crate) trait RunPart: Send + Sync {
     /// Puts the rows in order; called once, before they are visited.
     fn sort(&mut self);
 
@@ -36,11 +38,13 @@ impl Run {
         self.parts[space as usize].push(part);
     }
 
-    /// Puts the rows in order.
+    /// Puts the rows in order, those of the keyspaces at the same time.
     pub(crate) fn sort(&mut self) {
-        for part in self.parts.iter_mut().flatten() {
-            part.sort();
-        }
+        thread::scope(|scope| {
+            for parts in self.parts.iter_mut().filter(|parts| !parts.is_empty()) {
+                scope.spawn(|| parts.iter_mut().for_each(|part| part.sort()));
+            }
+        });
     }
 
     /// Hands out the rows of a keyspace in order of their keys.

@@ -94,6 +94,7 @@ impl TraceReport {
     pub(super) fn read(trace: &Value) -> Self {
         let mut report = Self { json: trace.clone(), ..Self::default() };
         let mut depth = 0_usize;
+        let mut unmatched = unmatched_returns(trace);
         for event in trace.as_array().into_iter().flatten() {
             let nothing = Value::Null;
             let (kind, data) = (event.get("event").and_then(Value::as_str), event.get("data").unwrap_or(&nothing));
@@ -101,6 +102,10 @@ impl TraceReport {
                 Some("invoke") => {
                     depth += 1;
                     invoke_line(data)
+                }
+                Some("return") if unmatched > 0 && is_block_header(data) => {
+                    unmatched -= 1;
+                    "reads the block header".to_owned()
                 }
                 Some("return") => {
                     let succeeded = data.get("status").and_then(Value::as_str) == Some("success");
@@ -116,10 +121,24 @@ impl TraceReport {
                 }
                 _ => clean(&event.to_string()),
             };
-            report.lines.push(format!("{}{line}", "  ".repeat(depth.max(1))));
+            let deeper = usize::from(kind == Some("return"));
+            report.lines.push(format!("{}{line}", "  ".repeat((depth + deeper).max(1))));
         }
         report
     }
+}
+
+/// Returns without a call: a contract that reads the block or its fees leaves a return alone (protocol B13).
+fn unmatched_returns(trace: &Value) -> usize {
+    let count = |kind: &str| {
+        let events = trace.as_array().into_iter().flatten();
+        events.filter(|event| event.get("event").and_then(Value::as_str) == Some(kind)).count()
+    };
+    count("return").saturating_sub(count("invoke"))
+}
+
+fn is_block_header(data: &Value) -> bool {
+    bytes(data.get("response").unwrap_or(data).get("data")).is_some_and(|data| data.len() == 80)
 }
 
 fn invoke_line(data: &Value) -> String {
@@ -243,6 +262,21 @@ mod tests {
         assert_eq!(simulation.json["alkanes"]["2:0"], "340282366920938463463374607431768211455");
         let number = json!({"status": 0, "execution": {"data": "0x40420f00000000000000000000000000"}});
         assert_eq!(Simulation::read(&number).unwrap().json["integer"], "1000000");
+    }
+
+    #[test]
+    fn a_read_of_the_block_header_does_not_close_the_call_around_it() {
+        let invoke = |block: &str| json!({"event": "invoke", "data": {"type": "call", "context": {"myself": block, "inputs": ["1"]}}});
+        let back = |data: String| json!({"event": "return", "data": {"status": "success", "response": {"data": data}}});
+        let header = back(format!("0x{}", "ab".repeat(80)));
+        let trace = json!([invoke("2:1"), invoke("2:2"), header, back("0x".to_owned()), back("0x".to_owned())]);
+        let report = TraceReport::read(&trace);
+        let expected = ["  call 2:1 [1]", "    call 2:2 [1]", "      reads the block header", "    return", "  return"];
+        assert_eq!(report.lines, expected);
+        // As many returns as calls: 80 bytes are then a contract's own answer.
+        let own = json!([invoke("2:1"), back(format!("0x{}", "ab".repeat(80)))]);
+        assert_eq!(TraceReport::read(&own).lines.len(), 2);
+        assert!(TraceReport::read(&own).lines[1].contains("return 0xabab"));
     }
 
     #[test]

@@ -162,7 +162,8 @@ impl Books {
         let mut pools = Vec::new();
         for index in 0..length {
             let key = [b"/all_pools/".as_slice(), &index.to_le_bytes()].concat();
-            let id = self.storage(FACTORY, &key)?.ok_or_else(|| MarketError::Books(format!("pool {index} is missing")))?;
+            let id =
+                self.storage(FACTORY, &key)?.ok_or_else(|| MarketError::Books(format!("pool {index} is missing")))?;
             let id = identifier(&id)?;
             let mut tokens = [AlkaneId::default(); 2];
             let mut reserves = [0; 2];

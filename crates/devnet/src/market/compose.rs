@@ -55,7 +55,8 @@ impl Market {
             let mut output = vec![postage(self.script(trader)), TxOut::NULL];
             output.extend(order.outputs.iter().cloned());
             output.push(TxOut { value: Amount::from_sat(change), script_pubkey: self.script(trader) });
-            output[1] = TxOut { value: Amount::ZERO, script_pubkey: runestone(&stones(order, output.len()), output.len())? };
+            output[1] =
+                TxOut { value: Amount::ZERO, script_pubkey: runestone(&stones(order, output.len()), output.len())? };
             Ok(unsigned(spent.iter().map(|(outpoint, _)| *outpoint), output))
         };
         let outputs: Vec<TxOut> = spent.iter().map(|(_, output)| output.clone()).collect();
@@ -138,8 +139,8 @@ impl Market {
         let mature = node.spendable(&scripts).into_iter();
         let mature = mature.filter(|(_, coin)| !coin.coinbase || next - coin.height >= MATURITY);
         let largest = mature.max_by_key(|(outpoint, coin)| (coin.output.value, *outpoint));
-        let (outpoint, coin) =
-            largest.ok_or_else(|| MarketError::Books("nobody has a mature coin to found the market with".to_owned()))?;
+        let (outpoint, coin) = largest
+            .ok_or_else(|| MarketError::Books("nobody has a mature coin to found the market with".to_owned()))?;
         let outputs: Vec<TxOut> = values
             .iter()
             .map(|(trader, value)| TxOut { value: Amount::from_sat(*value), script_pubkey: self.script(*trader) })

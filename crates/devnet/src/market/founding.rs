@@ -130,10 +130,8 @@ impl Market {
 
     /// An order that wraps some of a trader's bitcoin.
     pub(super) fn wrap(&self, value: u64) -> Result<Order, MarketError> {
-        let signer = bitcoin::TxOut {
-            value: bitcoin::Amount::from_sat(value),
-            script_pubkey: self.books.signer_script()?,
-        };
+        let signer =
+            bitcoin::TxOut { value: bitcoin::Amount::from_sat(value), script_pubkey: self.books.signer_script()? };
         Ok(Order {
             call: Some(Cellpack { target: WRAPPED_BITCOIN, inputs: vec![MINT] }),
             outputs: vec![signer],
@@ -184,11 +182,11 @@ impl Market {
     fn first_pools(&mut self, node: &Node) -> Result<Vec<Txid>, MarketError> {
         let [owned, free] = self.tokens[..] else { return Ok(Vec::new()) };
         let mut sent = Vec::new();
-        let pairs = [(1, DIESEL), (FREE_FOUNDER, free), (3, owned)].map(|(trader, token)| (trader, [token, WRAPPED_BITCOIN]));
+        let pairs =
+            [(1, DIESEL), (FREE_FOUNDER, free), (3, owned)].map(|(trader, token)| (trader, [token, WRAPPED_BITCOIN]));
         for (trader, pair) in pairs {
             let purse = self.purse(node, trader)?;
-            let sends: Vec<Transfer> =
-                pair.iter().filter_map(|id| purse.some(*id, purse.held.get(*id) / 3)).collect();
+            let sends: Vec<Transfer> = pair.iter().filter_map(|id| purse.some(*id, purse.held.get(*id) / 3)).collect();
             let [a, b] = sends[..] else {
                 return Err(MarketError::Books(format!("{} has nothing to found a pool with", NAMES[trader])));
             };

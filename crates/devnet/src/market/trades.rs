@@ -122,7 +122,9 @@ fn exact_out(purse: &Purse, pool: &Pool, part: u128) -> Option<Order> {
     // A twentieth below the price without fee, which the pool's own price meets.
     let out = reserve_out.checked_mul(spent)? / (reserve_in + spent) * 19 / 20;
     let path = words(&path);
-    (out > 0).then(|| factory(vec![brought], [SWAP_EXACT_OUT, 2].into_iter().chain(path).chain([out, brought.value, 0]).collect()))
+    (out > 0).then(|| {
+        factory(vec![brought], [SWAP_EXACT_OUT, 2].into_iter().chain(path).chain([out, brought.value, 0]).collect())
+    })
 }
 
 /// From one pool's token through the token that both pools share to the other pool's.
@@ -137,8 +139,7 @@ fn two_hops(purse: &Purse, pools: &[Pool], pick: usize, part: u128) -> Option<Or
 }
 
 fn add(purse: &Purse, pool: &Pool, part: u128) -> Option<Order> {
-    let sends: Vec<Transfer> =
-        pool.tokens.iter().filter_map(|id| purse.some(*id, some_of(purse, *id, part))).collect();
+    let sends: Vec<Transfer> = pool.tokens.iter().filter_map(|id| purse.some(*id, some_of(purse, *id, part))).collect();
     let [a, b] = sends[..] else { return None };
     let inputs = [ADD_LIQUIDITY].into_iter().chain(words(&pool.tokens)).chain([a.value, b.value, 0, 0, 0]).collect();
     Some(factory(sends, inputs))

@@ -11,7 +11,7 @@ mod vandal;
 use std::sync::Arc;
 
 use paraffin_devnet::market::{DIESEL, FACTORY, Market, WRAPPED_BITCOIN};
-use paraffin_devnet::{Node, Wallet, ACCOUNT_NAMES, OutputKind};
+use paraffin_devnet::{ACCOUNT_NAMES, Node, OutputKind, Wallet};
 
 /// Mines `blocks` with the market alone.
 fn grown(seed: u64, blocks: u32) -> (Node, Market) {

@@ -1,5 +1,8 @@
 //! The keyspaces, and how each keeps its tables.
 
+use std::sync::Arc;
+
+use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{CompressionType, KeyspaceCreateOptions};
 
@@ -52,7 +55,11 @@ impl Space {
         let none = CompressionType::None;
         // The store rotates write buffers itself (see `Engine::commit`), because the engine keeps the size it was
         // created with for ever, while the ceiling of the configuration may change from start to start.
-        let options = KeyspaceCreateOptions::default().max_memtable_size(u64::MAX);
+        // Merging starts at six unsorted tables instead of four: runs of the first import overlap all over, so each merge
+        // writes everything again.
+        let options = KeyspaceCreateOptions::default()
+            .max_memtable_size(u64::MAX)
+            .compaction_strategy(Arc::new(Leveled::default().with_l0_threshold(6)));
         match self {
             Self::Numbered | Self::Listed => options
                 .data_block_size_policy(BlockSizePolicy::all(8 * 1024))

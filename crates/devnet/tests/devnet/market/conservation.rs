@@ -51,7 +51,12 @@ fn run(seed: u64, blocks: u32, with_reorganisations: bool) -> Ledger {
         }
     }
     let reckoning = &ledger.now().reckoning;
-    assert!(reckoning.succeeded > 40 && reckoning.failed > 0, "seed {seed}: {} {}", reckoning.succeeded, reckoning.failed);
+    assert!(
+        reckoning.succeeded > 40 && reckoning.failed > 0,
+        "seed {seed}: {} {}",
+        reckoning.succeeded,
+        reckoning.failed
+    );
     let minted = &reckoning.books.minted;
     assert!(minted.len() > 8 && minted.contains_key(&DIESEL) && minted.contains_key(&WRAPPED_BITCOIN), "{minted:?}");
     ledger

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use bitcoin::{OutPoint, Txid};
+use bitcoin::OutPoint;
 use paraffin_alkanes::{CallKind, CallResponse, Trace, TraceEvent, TraceStatus, Transfer};
 use paraffin_primitives::AlkaneId;
 
@@ -66,12 +66,9 @@ impl Books {
 }
 
 impl Reckoning {
-    /// Takes in the traces of a block. Those of transactions that `is_void` names were undone with the transaction.
-    pub(super) fn block(&mut self, traces: &[(OutPoint, Trace)], is_void: impl Fn(&Txid) -> bool) {
+    /// Takes in the traces of a block, none of whose transactions was undone as a whole.
+    pub(super) fn block(&mut self, traces: &[(OutPoint, Trace)]) {
         for of_transaction in traces.chunk_by(|(left, _), (right, _)| left.txid == right.txid) {
-            if is_void(&of_transaction[0].0.txid) {
-                continue;
-            }
             // A transaction works on a copy of the runtime's amounts; one that falls to nothing keeps its older value.
             let mut touched = Amounts::new();
             for (_, trace) in of_transaction {

@@ -1,0 +1,33 @@
+use paraffin_alkanes::StateError;
+use paraffin_store::{ModuleError, StoreError};
+
+/// The index cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum AmmError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The contracts' state or traces cannot be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A row of this index is not what this program writes: reindex the module.
+    #[error("the market index is damaged, reindex amm: {0}")]
+    Damaged(String),
+    /// Traces and block do not belong together.
+    #[error("the traces of block {height} do not fit the block: {what}")]
+    Mismatch {
+        /// Height of the block.
+        height: u32,
+        /// What does not fit.
+        what: String,
+    },
+}
+
+impl From<AmmError> for ModuleError {
+    fn from(error: AmmError) -> Self {
+        match error {
+            AmmError::Store(error) | AmmError::State(StateError::Store(error)) => Self::Store(error),
+            other => Self::Block(other.to_string()),
+        }
+    }
+}

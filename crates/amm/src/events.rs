@@ -1,0 +1,245 @@
+//! From the traces of a transaction to what happened on markets.
+
+mod market;
+
+use bitcoin::{ScriptBuf, Transaction, Txid};
+use paraffin_alkanes::codec::{Artifact, Protostone, shadow_vout};
+use paraffin_alkanes::Transfer;
+use paraffin_primitives::{AlkaneId, Height};
+
+use crate::{AmmError, MessageTrace, Ratio, calls};
+
+/// Where an event stands in the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Height of the block.
+    pub height: Height,
+    /// Place of the transaction in the block.
+    pub transaction: u32,
+    /// Place among the events of the transaction.
+    pub event: u32,
+}
+
+/// Which pool, of what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolIdentity {
+    /// The pool, which is also its own liquidity token.
+    pub id: AlkaneId,
+    /// The factory that created and registered it.
+    pub factory: AlkaneId,
+    /// Its alkanes, the lower id first.
+    pub tokens: [AlkaneId; 2],
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// A factory created a pool.
+    Creation {
+        /// The pool.
+        pool: PoolIdentity,
+        /// First deposit, base units.
+        amounts: [u128; 2],
+        /// Liquidity given out for it, base units.
+        liquidity: u128,
+    },
+    /// A trade with one pool. With a routed trade there is one for each hop.
+    Swap {
+        /// The pool.
+        pool: PoolIdentity,
+        /// What the pool got.
+        sold: Transfer,
+        /// What the pool gave.
+        bought: Transfer,
+    },
+    /// A deposit.
+    Mint {
+        /// The pool.
+        pool: PoolIdentity,
+        /// What the pool got, base units.
+        amounts: [u128; 2],
+        /// Liquidity given out, base units.
+        liquidity: u128,
+    },
+    /// A withdrawal.
+    Burn {
+        /// The pool.
+        pool: PoolIdentity,
+        /// What the pool gave, base units.
+        amounts: [u128; 2],
+        /// Liquidity destroyed, base units.
+        liquidity: u128,
+    },
+    /// Bitcoin was wrapped.
+    Wrap {
+        /// Base units given out.
+        amount: u128,
+    },
+    /// Wrapped bitcoin was destroyed for a payment.
+    Unwrap {
+        /// Base units that came in, less those returned.
+        amount: u128,
+    },
+}
+
+/// The kind of an [`Action`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// [`Action::Creation`].
+    Creation,
+    /// [`Action::Swap`].
+    Swap,
+    /// [`Action::Mint`].
+    Mint,
+    /// [`Action::Burn`].
+    Burn,
+    /// [`Action::Wrap`].
+    Wrap,
+    /// [`Action::Unwrap`].
+    Unwrap,
+}
+
+impl EventKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] = [Self::Creation, Self::Swap, Self::Mint, Self::Burn, Self::Wrap, Self::Unwrap];
+
+    /// Its name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Creation => "creation",
+            Self::Swap => "swap",
+            Self::Mint => "mint",
+            Self::Burn => "burn",
+            Self::Wrap => "wrap",
+            Self::Unwrap => "unwrap",
+        }
+    }
+}
+
+impl Action {
+    /// Its kind.
+    pub const fn kind(&self) -> EventKind {
+        match self {
+            Self::Creation { .. } => EventKind::Creation,
+            Self::Swap { .. } => EventKind::Swap,
+            Self::Mint { .. } => EventKind::Mint,
+            Self::Burn { .. } => EventKind::Burn,
+            Self::Wrap { .. } => EventKind::Wrap,
+            Self::Unwrap { .. } => EventKind::Unwrap,
+        }
+    }
+
+    /// The pool it happened on; `None` for wraps and unwraps.
+    pub const fn pool(&self) -> Option<&PoolIdentity> {
+        match self {
+            Self::Creation { pool, .. }
+            | Self::Swap { pool, .. }
+            | Self::Mint { pool, .. }
+            | Self::Burn { pool, .. } => Some(pool),
+            Self::Wrap { .. } | Self::Unwrap { .. } => None,
+        }
+    }
+
+    /// What a swap moved, in the order of the pool's alkanes.
+    pub fn traded(&self) -> Option<[u128; 2]> {
+        let Self::Swap { pool, sold, bought } = self else { return None };
+        Some(if sold.id == pool.tokens[0] { [sold.value, bought.value] } else { [bought.value, sold.value] })
+    }
+
+    /// The executed price of a swap: units of the pool's second alkane for one of its first, fee included. `None` when one
+    /// of the amounts is 0, as in a failed attempt.
+    pub fn price(&self) -> Option<Ratio> {
+        let [first, second] = self.traded()?;
+        Ratio::new(second, first)
+    }
+}
+
+/// Something that happened on a market, with who did it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Where it stands.
+    pub place: Place,
+    /// The transaction.
+    pub txid: Txid,
+    /// Time in the block's header, Unix seconds.
+    pub time: u32,
+    /// Place of the protostone among those of the transaction.
+    pub protostone: u32,
+    /// Shadow output of the protostone.
+    pub vout: u32,
+    /// Script of the protostone's pointer output; `None` when it points at no real output (decisions 12.6).
+    pub actor: Option<ScriptBuf>,
+    /// Whether it was kept. A failed attempt has amounts of 0 (decisions 4.7).
+    pub successful: bool,
+    /// What happened.
+    pub action: Action,
+}
+
+/// Answers what is known of pools before the transaction.
+pub trait PoolLookup {
+    /// The pool with an id; `None` when it is none.
+    ///
+    /// # Errors
+    /// Reading failed.
+    fn pool(&self, id: AlkaneId) -> Result<Option<PoolIdentity>, AmmError>;
+
+    /// Whether the factory lists the pool as that of its two alkanes.
+    ///
+    /// # Errors
+    /// Reading failed.
+    fn is_registered(&self, pool: &PoolIdentity) -> Result<bool, AmmError>;
+}
+
+/// The events of one transaction in the order in which their calls began. `traces` are those of its messages, in order;
+/// `wrapped_bitcoin` is the contract that wraps.
+///
+/// # Errors
+/// A trace stands at an output where the transaction has no protostone, or reading failed.
+pub fn transaction_events(
+    height: Height,
+    time: u32,
+    transaction: &Transaction,
+    traces: &[MessageTrace],
+    wrapped_bitcoin: AlkaneId,
+    pools: &dyn PoolLookup,
+) -> Result<Vec<Event>, AmmError> {
+    let mut market = market::Market::new(wrapped_bitcoin, pools);
+    let mut stones: Option<Vec<Protostone>> = None;
+    let mut events = Vec::new();
+    for message in traces {
+        let mut calls = calls(&message.trace);
+        if !message.stands {
+            calls.iter_mut().for_each(|call| call.stands = false);
+        }
+        let found = market.actions(&calls)?;
+        if found.is_empty() {
+            continue;
+        }
+        let stones = stones.get_or_insert_with(|| match Artifact::read(transaction) {
+            Some(Artifact::Runestone(runestone)) => runestone.protostones().unwrap_or_default(),
+            _ => Vec::new(),
+        });
+        let outputs = &transaction.output;
+        let index = message.outpoint.vout.checked_sub(shadow_vout(outputs.len(), 0));
+        let stone = index.and_then(|index| Some((index, stones.get(index as usize)?)));
+        let (protostone, stone) = stone.ok_or_else(|| AmmError::Mismatch {
+            height,
+            what: format!("{} has a trace but no protostone", message.outpoint),
+        })?;
+        let output = stone.pointer.and_then(|pointer| outputs.get(pointer as usize));
+        for (successful, action) in found {
+            let place = Place { height, transaction: message.transaction_index, event: events.len() as u32 };
+            events.push(Event {
+                place,
+                txid: message.outpoint.txid,
+                time,
+                protostone,
+                vout: message.outpoint.vout,
+                actor: output.map(|output| output.script_pubkey.clone()),
+                successful,
+                action,
+            });
+        }
+    }
+    Ok(events)
+}
