@@ -9,6 +9,7 @@ pub(crate) mod node;
 mod pages;
 mod result;
 mod start;
+mod vm;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +23,7 @@ const SHAPED_BLOCKS: u32 = 100;
 const SEED: u64 = 1;
 
 /// The groups of figures that one run gives together.
-const GROUPS: [&str; 3] = ["import", "pages", "start"];
+const GROUPS: [&str; 4] = ["import", "pages", "start", "vm"];
 
 /// What all bars need.
 pub(crate) struct Bench {
@@ -81,17 +82,22 @@ pub(crate) fn measure(root: &Path, words: &[&str]) -> Outcome {
     if let Some(outcome) = optimised(root, words) {
         return outcome;
     }
-    let bench = Bench::prepare(root)?;
     let wanted = |name: &str| names.is_empty() || names.contains(&name);
     let mut bars = Vec::new();
-    if wanted("import") {
-        bars.extend(import::measure(&bench)?);
+    if wanted("import") || wanted("pages") || wanted("start") {
+        let bench = Bench::prepare(root)?;
+        if wanted("import") {
+            bars.extend(import::measure(&bench)?);
+        }
+        if wanted("pages") {
+            bars.extend(pages::measure(&bench)?);
+        }
+        if wanted("start") {
+            bars.extend(start::measure(&bench)?);
+        }
     }
-    if wanted("pages") {
-        bars.extend(pages::measure(&bench)?);
-    }
-    if wanted("start") {
-        bars.extend(start::measure(&bench)?);
+    if wanted("vm") {
+        bars.extend(vm::measure(root)?);
     }
     result::table(&bars);
     let missed: Vec<&str> = bars.iter().filter(|bar| !bar.is_met()).map(|bar| bar.name).collect();

@@ -81,6 +81,17 @@ pub(crate) fn rebuild(root: &Path, then: Built) -> Outcome {
     Ok(())
 }
 
+/// Why the modules cannot be rebuilt and compared here; `None` where they can.
+pub(crate) fn missing_compiler(root: &Path) -> Option<String> {
+    let comparable = || {
+        let text = fs::read_to_string(root.join(MODULES).join("BUILD.toml"))
+            .map_err(|error| Failure::new(format!("contracts/wasm/BUILD.toml: {error}")))?;
+        let named = Description::parse(&text)?;
+        Toolchain::find(root)?.require(&named.compiler, &named.linker)
+    };
+    comparable().err().map(|failure: Failure| failure.to_string())
+}
+
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format!("{}: {error}", path.display()))
 }
@@ -142,7 +153,15 @@ fn build(root: &Path, toolchain: &Toolchain) -> Outcome<BTreeMap<String, Vec<u8>
     let mut modules = BTreeMap::new();
     for name in contracts(root)? {
         let mut command = Command::new("cargo");
-        command.current_dir(&folder).args(["rustc", "--quiet", "--locked", "--release", "--lib", "--crate-type", "cdylib"]);
+        command.current_dir(&folder).args([
+            "rustc",
+            "--quiet",
+            "--locked",
+            "--release",
+            "--lib",
+            "--crate-type",
+            "cdylib",
+        ]);
         command.args(["--target", TARGET, "-Zbuild-std=core,alloc", "--package", &name]);
         command.arg("--target-dir").arg(&place);
         // The unstable switches are those of a released compiler, pinned by its version.
@@ -194,7 +213,11 @@ impl Description {
         let broken = |what: &str| Failure::new(format!("contracts/wasm/BUILD.toml: {what}"));
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| broken(&error.to_string()))?;
         let word = |table: &toml::Table, key: &str| {
-            table.get(key).and_then(toml::Value::as_str).map(str::to_owned).ok_or_else(|| broken(&format!("no `{key}`")))
+            table
+                .get(key)
+                .and_then(toml::Value::as_str)
+                .map(str::to_owned)
+                .ok_or_else(|| broken(&format!("no `{key}`")))
         };
         let mut modules = BTreeMap::new();
         for (name, entry) in table.get("modules").and_then(toml::Value::as_table).into_iter().flatten() {
@@ -212,9 +235,14 @@ impl Description {
     }
 
     fn to_toml(&self) -> String {
-        let mut text = String::from("# Written by `cargo xtask contracts --write`: what made the modules beside this file.\n");
+        let mut text =
+            String::from("# Written by `cargo xtask contracts --write`: what made the modules beside this file.\n");
         let _ = writeln!(text, "compiler = \"{}\"\nlinker = \"{}\"", self.compiler, self.linker);
-        let _ = writeln!(text, "sources = \"{}\" # SHA-256 over the sources, manifests and lock file\n\n[modules]", self.sources);
+        let _ = writeln!(
+            text,
+            "sources = \"{}\" # SHA-256 over the sources, manifests and lock file\n\n[modules]",
+            self.sources
+        );
         for (name, (size, sha256)) in &self.modules {
             let _ = writeln!(text, "\"{name}\" = {{ size = {size}, sha256 = \"{sha256}\" }}");
         }

@@ -31,7 +31,8 @@ usage: cargo xtask <task>
   rows [--check]                  which test pins which row of the specification; writes docs/rows.md
   bitcoind [--install] [--path]   build bitcoind and bitcoin-cli for the tests; --path only tells where they are
   deny                            licences, bans and sources of the dependencies
-  bars [import] [pages] [start]   measure speed, size, input and output, memory and start; results in benches/results
+  bars [import] [pages] [start] [vm]
+                                  measure speed, size, memory, start and calls of contracts; results in benches/results
   contracts [--write]             rebuild the contracts and compare with the committed modules; --write replaces them
   peers electrs                   build the published electrs and measure it on the same node and chain
   fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (120)

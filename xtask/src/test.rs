@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::bitcoind::{self, MissingPackages};
 use crate::browser;
+use crate::contracts;
 use crate::fuzz;
 use crate::process::{Failure, Outcome, capture, run};
 use crate::rows::{self, Page};
@@ -41,6 +42,11 @@ pub(crate) fn run_all(root: &Path, extent: Extent) -> Outcome {
         doc.args(["doc", "--workspace", "--no-deps", "--quiet", "--locked", "--document-private-items"]);
         run(doc.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
+    steps.step("contracts", |root| {
+        contracts::check_committed(root)?;
+        runner::contracts(root)
+    })?;
+    contracts_rebuilt(&mut steps, extent)?;
     if extent == Extent::Full {
         steps.step("licences, bans, sources", licences::check)?;
     } else {
@@ -75,6 +81,23 @@ pub(crate) fn run_all(root: &Path, extent: Extent) -> Outcome {
     steps.report();
     let environment = runner::Environment { node, fixtures, strict: extent == Extent::Full };
     runner::test(root, &environment)
+}
+
+/// The committed modules against the sources, where the compiler that made them is at hand. That sources and modules were not
+/// changed apart from each other is a test of this crate and needs no compiler.
+fn contracts_rebuilt(steps: &mut Steps<'_>, extent: Extent) -> Outcome {
+    const NAME: &str = "contracts built again";
+    match contracts::missing_compiler(steps.root) {
+        None if extent == Extent::Full => steps.step(NAME, |root| contracts::rebuild(root, contracts::Built::Compare)),
+        None => {
+            steps.leave_out(NAME, "`cargo xtask contracts`, about a minute");
+            Ok(())
+        }
+        Some(why) => {
+            steps.leave_out(NAME, &format!("`cargo xtask contracts`, with the compiler that made them: {why}"));
+            Ok(())
+        }
+    }
 }
 
 /// The real node: built in a full run, used wherever it is there.

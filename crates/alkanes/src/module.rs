@@ -64,7 +64,12 @@ impl Module for AlkanesModule {
         let known = KnownOutputs::of_inputs(block, rows).map_err(refuse)?;
         let state = WriterState::new(rows, &known);
         let effects = self.engine.run_block(height, block, &state).map_err(|halt| {
-            ModuleError::Block(format!("block {}: the {} alkanes engine halts: {halt}", block.id, self.engine.name()))
+            ModuleError::Block(format!(
+                "block {}: the {} alkanes engine halts: {halt}. Indexing waits here, because contracts \
+                 would go on with a state that nobody else has; [alkanes] enabled = false indexes the rest",
+                block.id,
+                self.engine.name()
+            ))
         })?;
         write(&self.parameters, block, &effects, &known, rows).map_err(refuse)
     }

@@ -122,7 +122,7 @@ pub struct ViewLimits {
 
 impl Default for ViewLimits {
     fn default() -> Self {
-        Self { fuel_max: 2_000_000_000, calls_max: 1_000, records_max: 20_000, answer_bytes_max: 32 << 20 }
+        Self { fuel_max: 1_000_000_000, calls_max: 1_000, records_max: 20_000, answer_bytes_max: 32 << 20 }
     }
 }
 
@@ -216,6 +216,11 @@ pub const NAMES: [&str; 24] = [
 /// Whether there is a view of this name.
 pub fn is_known(name: &str) -> bool {
     NAMES.contains(&name)
+}
+
+/// Whether a view runs what its caller gives it, for as long as fuel and time allow.
+pub fn runs_contracts(name: &str) -> bool {
+    name.starts_with("simulate") || matches!(name, "meta" | "multisimluate" | "multisimulate")
 }
 
 /// The block whose bytes a view hands out, so that the caller can fetch them before [`call`]. `None`: it needs none.

@@ -46,7 +46,15 @@ pub fn calls(trace: &Trace) -> Vec<Call<'_>> {
                 let parent = open.last().map(|(top, _)| *top);
                 let is_static = *kind == CallKind::Static || parent.is_some_and(|parent| calls[parent].is_static);
                 open.push((calls.len(), *fuel));
-                calls.push(Call { kind: *kind, context, parent, response: None, stands: false, is_static, created: Vec::new() });
+                calls.push(Call {
+                    kind: *kind,
+                    context,
+                    parent,
+                    response: None,
+                    stands: false,
+                    is_static,
+                    created: Vec::new(),
+                });
             }
             TraceEvent::Exit { status, response, fuel_used } => {
                 let Some((top, fuel)) = open.last().copied() else { continue };
@@ -135,7 +143,8 @@ mod tests {
 
     fn enter(kind: CallKind, tx: u128, caller: u128) -> TraceEvent {
         let id = |tx| AlkaneId { block: 2, tx };
-        let context = TraceContext { myself: id(tx), caller: id(caller), vout: 4, incoming: Vec::new(), inputs: vec![3] };
+        let context =
+            TraceContext { myself: id(tx), caller: id(caller), vout: 4, incoming: Vec::new(), inputs: vec![3] };
         TraceEvent::Enter { kind, context, fuel: 1_000 }
     }
 
@@ -151,8 +160,15 @@ mod tests {
     fn an_answer_of_the_host_closes_no_call() {
         use CallKind::Call;
         use TraceStatus::Success;
-        let events =
-            vec![enter(Call, 1, 0), enter(Call, 2, 1), exit(Success, 0), exit(Success, 5), enter(Call, 3, 1), exit(Success, 7), exit(Success, 20)];
+        let events = vec![
+            enter(Call, 1, 0),
+            enter(Call, 2, 1),
+            exit(Success, 0),
+            exit(Success, 5),
+            enter(Call, 3, 1),
+            exit(Success, 7),
+            exit(Success, 20),
+        ];
         let trace = Trace { events };
         let calls = calls(&trace);
         assert_eq!(calls.iter().map(|call| call.parent).collect::<Vec<_>>(), [None, Some(0), Some(0)]);

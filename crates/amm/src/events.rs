@@ -1,10 +1,12 @@
 //! From the traces of a transaction to what happened on markets.
 
 mod market;
+#[cfg(test)]
+mod tests;
 
 use bitcoin::{ScriptBuf, Transaction, Txid};
-use paraffin_alkanes::codec::{Artifact, Protostone, shadow_vout};
 use paraffin_alkanes::Transfer;
+use paraffin_alkanes::codec::{Artifact, Protostone, shadow_vout};
 use paraffin_primitives::{AlkaneId, Height};
 
 use crate::{AmmError, MessageTrace, Ratio, calls};
@@ -209,7 +211,9 @@ pub fn transaction_events(
     for message in traces {
         let mut calls = calls(&message.trace);
         if !message.stands {
-            calls.iter_mut().for_each(|call| call.stands = false);
+            for call in &mut calls {
+                call.stands = false;
+            }
         }
         let found = market.actions(&calls)?;
         if found.is_empty() {

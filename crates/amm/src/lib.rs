@@ -21,6 +21,7 @@ mod module;
 mod pools;
 mod ratio;
 mod reader;
+pub mod routing;
 mod rows;
 mod tables;
 

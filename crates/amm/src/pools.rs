@@ -3,6 +3,9 @@
 use paraffin_alkanes::StateKey;
 use paraffin_primitives::AlkaneId;
 
+use ruint::aliases::U256;
+
+use crate::routing::RoutePool;
 use crate::{AmmError, ContractReads, PoolIdentity};
 
 /// Fee of a pool that was given none, per 1000 (research on the AMM, 1.4).
@@ -25,6 +28,28 @@ pub struct PoolState {
     pub claimable_fees: u128,
     /// Its name as stored, lossy and cut after 256 bytes.
     pub name: String,
+}
+
+impl PoolState {
+    /// What `liquidity` of it is worth in its alkanes, base units, rounded down (research on the AMM, 1.4). What the protocol
+    /// has earned since liquidity changed last is not taken off, so a withdrawal can give a little less.
+    pub fn share(&self, liquidity: u128) -> [u128; 2] {
+        self.reserves.map(|reserve| {
+            let product = U256::from(liquidity) * U256::from(reserve);
+            let amount = product.checked_div(U256::from(self.supply)).unwrap_or_default();
+            u128::try_from(amount).unwrap_or(u128::MAX)
+        })
+    }
+
+    /// The pool as routes see it.
+    pub fn for_routes(&self) -> RoutePool {
+        RoutePool {
+            id: self.pool.id,
+            tokens: self.pool.tokens,
+            reserves: self.reserves,
+            fee_per_1000: self.fee_per_1000,
+        }
+    }
 }
 
 /// The state of a pool as of the height that `contracts` stands at.
@@ -66,4 +91,67 @@ fn id_bytes(id: AlkaneId) -> [u8; 32] {
 /// An integer as contracts and balances store it.
 fn integer(bytes: &[u8]) -> Option<u128> {
     bytes.try_into().map(u128::from_le_bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use paraffin_primitives::Height;
+
+    use super::*;
+    use crate::MessageTrace;
+
+    struct Slots(HashMap<StateKey, Vec<u8>>);
+
+    impl ContractReads for Slots {
+        fn traces(&self, _: Height) -> Result<Vec<MessageTrace>, AmmError> {
+            Ok(Vec::new())
+        }
+
+        fn state(&self, key: &StateKey) -> Result<Option<Vec<u8>>, AmmError> {
+            Ok(self.0.get(key).cloned())
+        }
+    }
+
+    fn pool() -> PoolIdentity {
+        let id = |tx| AlkaneId { block: 2, tx };
+        PoolIdentity { id: id(9), factory: AlkaneId { block: 4, tx: 65_522 }, tokens: [id(1), id(2)] }
+    }
+
+    fn slot(name: &str, value: &[u8]) -> (StateKey, Vec<u8>) {
+        (StateKey::Storage(pool().id, name.as_bytes().to_vec()), value.to_vec())
+    }
+
+    #[test]
+    fn a_fee_that_was_set_is_read_and_one_that_was_not_is_the_default() {
+        let state = |slots: Vec<(StateKey, Vec<u8>)>| pool_state(&Slots(slots.into_iter().collect()), pool()).unwrap();
+        let empty = state(Vec::new());
+        assert_eq!((empty.fee_per_1000, empty.reserves, empty.supply), (10, [0, 0], 0));
+        assert_eq!(empty.share(5), [0, 0]);
+        let held = (StateKey::Balance { what: pool().tokens[1], who: pool().id }, 8u128.to_le_bytes().to_vec());
+        let set = state(vec![
+            slot("/totalfeeper1000", &5u128.to_le_bytes()),
+            slot("/totalsupply", &4u128.to_le_bytes()),
+            held,
+        ]);
+        assert_eq!((set.fee_per_1000, set.reserves, set.share(3)), (5, [0, 8], [0, 6]));
+    }
+
+    #[test]
+    fn slots_that_a_hostile_pool_stored_do_no_harm() {
+        let slots =
+            [slot("/totalfeeper1000", &[1]), slot("/totalsupply", &[9; 40]), slot("/name", &vec![0xff; 100_000])];
+        let state = pool_state(&Slots(slots.into_iter().collect()), pool()).unwrap();
+        assert_eq!((state.fee_per_1000, state.supply), (10, 0));
+        assert!(state.name.chars().count() <= NAME_BYTES_MAX);
+    }
+
+    #[test]
+    fn a_share_of_the_greatest_amounts_does_not_overflow() {
+        let (reserves, name) = ([u128::MAX, 1], String::new());
+        let state = PoolState { pool: pool(), reserves, supply: u128::MAX, fee_per_1000: 10, claimable_fees: 0, name };
+        assert_eq!(state.share(u128::MAX), [u128::MAX, 1]);
+        assert_eq!(state.share(0), [0, 0]);
+    }
 }

@@ -24,6 +24,9 @@ mod config;
 mod cors;
 mod deadline;
 mod errors;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod header_values;
 mod health;
 mod jsonrpc;

@@ -38,6 +38,9 @@ pub struct Limits {
     pub store_reads_max: usize,
     /// Views of contracts that run at the same time; further ones wait.
     pub views_max: usize,
+    /// Calls of contracts tried for clients at the same time, beside the other views; each may take a second of a core
+    /// and up to 1 GiB of memory.
+    pub simulations_max: usize,
     /// A view must have ended within this time; beyond it 504, on JSON-RPC -32603 `timeout`.
     pub view_timeout_ms: u64,
     /// Unspent outputs in one answer; an address with more needs a `limit`.
@@ -65,6 +68,7 @@ impl Default for Limits {
             connections_per_client_max: 1024,
             store_reads_max: 32,
             views_max: 4,
+            simulations_max: 2,
             view_timeout_ms: 20_000,
             list_records_max: 200_000,
             account_scripts_max: 50_000,

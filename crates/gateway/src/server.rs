@@ -80,12 +80,12 @@ impl Gateway {
             None => None,
         };
         let store_reads = Arc::new(Semaphore::new(config.limits.store_reads_max));
-        let views_max = config.limits.views_max;
+        let (views_max, simulations_max) = (config.limits.views_max, config.limits.simulations_max);
         let shared = Arc::new(Shared {
             config,
             chain: parts.chain,
             node: parts.node,
-            alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max))),
+            alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max, simulations_max))),
             keys: parts.keys,
             windows: parts.windows,
             plans: parts.plans,

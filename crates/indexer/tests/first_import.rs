@@ -11,12 +11,12 @@ use paraffin_chain::{CheckedBlock, LocalChain as _, check_block};
 use paraffin_devnet::{ACCOUNT_NAMES, Node, Scenario, Wallet};
 use paraffin_indexer::{Indexer, IndexerOptions};
 use paraffin_primitives::{BlockId, ConnectedBlock, Network};
-use paraffin_store::{Store, StoreOptions};
+use paraffin_store::{BlockRecord, Store, StoreOptions};
 
 const BLOCKS: u32 = 150;
 const UNDO_BLOCKS: u32 = 12;
 /// No block of the chain writes as much as this.
-const BLOCK_BYTES_MAX: u64 = 200_000;
+const BLOCK_BYTES_MAX: u64 = 20_000;
 
 fn chain() -> Vec<ConnectedBlock> {
     let node = Node::default();
@@ -64,13 +64,10 @@ fn import(indexer: &mut Indexer, chain: &[ConnectedBlock], until: u32) -> u64 {
 }
 
 /// What two stores compare: records, undo window and all rows.
-fn state(indexer: &Indexer) -> (Vec<([u8; 32], [u8; 32])>, u32, [u8; 32]) {
+fn state(indexer: &Indexer) -> (Vec<BlockRecord>, u32, [u8; 32]) {
     let snapshot = indexer.store().snapshot();
-    let digests = (0..=snapshot.tip().unwrap().id.height).map(|height| {
-        let record = snapshot.block(height).unwrap().unwrap();
-        (record.digest, record.cumulative)
-    });
-    (digests.collect(), snapshot.undo_from().unwrap(), snapshot.content_digest().unwrap())
+    let records = (0..=snapshot.tip().unwrap().id.height).map(|height| snapshot.block(height).unwrap().unwrap());
+    (records.collect(), snapshot.undo_from().unwrap(), snapshot.content_digest().unwrap())
 }
 
 #[test]
@@ -84,7 +81,7 @@ fn sorted_runs_end_in_the_store_of_an_import_block_by_block_through_stops_and_ot
     }
     // Stopped and started again with other ceilings and other runs; a stop without a commit loses what waits, no more.
     for (until, memory_mib, run_kib, is_planned) in
-        [(40, 256, 30, true), (75, 512, 200, false), (110, 300, 15, true), (BLOCKS, 1024, 60, true)]
+        [(40, 256, 10, true), (75, 512, 40, false), (110, 300, 5, true), (BLOCKS, 1024, 15, true)]
     {
         let mut sorted = indexer(folders[1].path(), memory_mib, Some(run_kib << 10));
         let begun = sorted.tip().map(|record| record.id.height);
@@ -113,7 +110,7 @@ fn sorted_runs_end_in_the_store_of_an_import_block_by_block_through_stops_and_ot
 #[test]
 fn what_waits_for_a_run_never_exceeds_its_share_by_more_than_a_block() {
     let chain = chain();
-    for run_kib in [20_u64, 300] {
+    for run_kib in [8_u64, 40] {
         let folder = tempfile::tempdir().unwrap();
         let mut indexer = indexer(folder.path(), 256, Some(run_kib << 10));
         let commits_before = indexer.store().stats().commits;

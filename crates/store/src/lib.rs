@@ -11,6 +11,9 @@ mod content;
 mod digest;
 mod engine;
 mod error;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod key;
 pub mod log;
 mod module_writer;

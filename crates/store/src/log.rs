@@ -8,6 +8,9 @@
 
 mod commit;
 mod frame;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod segment;
 
 use std::fs::{self, File};

@@ -5,6 +5,9 @@
 
 mod export;
 pub(crate) mod frame;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod import;
 
 use std::io;

@@ -2,6 +2,9 @@
 //!
 //! They name keyspace and kind themselves, so undoing a block needs no declaration of the module that wrote it.
 
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
+
 use paraffin_primitives::Height;
 
 use crate::engine::{Batch, Space, View};

@@ -74,8 +74,8 @@ impl Measured {
 
     fn say_speed(&self, block_bytes: u64, parse_rate: f64) -> String {
         format!(
-            "{:.1} MB/s ({:.1} s for {:.0} MB of blocks) against parse and txids alone {parse_rate:.0} MB/s; start, stop and \
-             the digest of all rows ({:.1} s) taken off",
+            "{:.1} MB/s ({:.1} s for {:.0} MB of blocks) against parse and txids alone {parse_rate:.0} MB/s, the middle \
+             one of three rounds; start, stop and the digest of all rows ({:.1} s) taken off",
             rate(block_bytes, self.seconds()),
             self.seconds(),
             float(block_bytes) / 1e6,
@@ -93,36 +93,50 @@ impl Measured {
     }
 }
 
+/// Imports of one kind. Other programs slow some rounds down, so each has its own measure of parsing right before and after,
+/// and the round in the middle counts.
+const ROUNDS: usize = 3;
+
+/// The round in the middle: the import, and how fast parsing alone was around it, in MB/s.
+fn rounds(bench: &Bench, data: &Path, commits: Commits) -> Outcome<(Measured, f64)> {
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let (bytes_before, before) = parse_alone(&bench.chain.path)?;
+        let measured = Measured::run(bench, data, commits)?;
+        let (bytes_after, after) = parse_alone(&bench.chain.path)?;
+        rounds.push((measured, rate(bytes_before + bytes_after, before + after)));
+    }
+    rounds.sort_by(|(a, a_parse), (b, b_parse)| (a.seconds() * a_parse).total_cmp(&(b.seconds() * b_parse)));
+    Ok(rounds.swap_remove(ROUNDS / 2))
+}
+
 pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
-    let (block_bytes, parse_seconds) = parse_alone(&bench.chain.path)?;
+    let (block_bytes, _) = parse_alone(&bench.chain.path)?;
     let _node = Node::start(&bench.bitcoind, &bench.place, &bench.chain)?;
     let data = bench.place.join("index");
-    let by_block = Measured::run(bench, &data, Commits::BlockByBlock)?;
-    let (parse_between, between_seconds) = parse_alone(&bench.chain.path)?;
+    let (by_block, by_block_parse) = rounds(bench, &data, Commits::BlockByBlock)?;
     // Last, for the other groups of bars measure on this index.
-    let sorted = Measured::run(bench, &data, Commits::SortedRuns)?;
-    let (parse_again, again_seconds) = parse_alone(&bench.chain.path)?;
+    let (sorted, sorted_parse) = rounds(bench, &data, Commits::SortedRuns)?;
     if sorted.import.digests != by_block.import.digests {
         return Err(Failure::new(format!(
             "the two ways to import differ: {} and {}",
             sorted.import.digests, by_block.import.digests
         )));
     }
-    let parse_rate = rate(block_bytes + parse_between + parse_again, parse_seconds + between_seconds + again_seconds);
     let block_bytes_f = float(block_bytes);
     let index = float(sorted.parts.index);
     let bars = vec![
         Bar {
             name: "first import",
-            value: rate(block_bytes, sorted.seconds()) / parse_rate,
+            value: rate(block_bytes, sorted.seconds()) / sorted_parse,
             floor: Floor::AtLeast(0.08),
-            how: format!("sorted runs {}", sorted.say_speed(block_bytes, parse_rate)),
+            how: format!("sorted runs {}", sorted.say_speed(block_bytes, sorted_parse)),
         },
         Bar {
             name: "block import",
-            value: rate(block_bytes, by_block.seconds()) / parse_rate,
+            value: rate(block_bytes, by_block.seconds()) / by_block_parse,
             floor: Floor::AtLeast(0.03),
-            how: format!("per-block path {}", by_block.say_speed(block_bytes, parse_rate)),
+            how: format!("per-block path {}", by_block.say_speed(block_bytes, by_block_parse)),
         },
         Bar {
             name: "first import writes",
@@ -215,7 +229,8 @@ pub(crate) fn config_file(bench: &Bench, data: &Path, commits: Commits) -> Outco
     let import = if commits == Commits::BlockByBlock { "import_kib = 0\n" } else { "" };
     let text = format!(
         "network = \"regtest\"\ndata_dir = \"{}\"\n{}[index]\nmemory_mib = {MEMORY_MIB}\nundo_blocks = 10\n\
-         raw_transactions = \"node\"\naddress_search = false\n{import}[gateway]\nlisten = \"127.0.0.1:{}\"\n",
+         raw_transactions = \"node\"\naddress_search = false\n{import}\
+         [alkanes]\nenabled = false\n[gateway]\nlisten = \"127.0.0.1:{}\"\n",
         data.display(),
         Node::config(),
         super::start::SERVE_PORT

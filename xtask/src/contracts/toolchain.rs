@@ -73,7 +73,9 @@ impl Toolchain {
 fn named_versions(root: &Path) -> String {
     let text = std::fs::read_to_string(root.join(super::MODULES).join("BUILD.toml")).unwrap_or_default();
     match super::Description::parse(&text) {
-        Ok(named) => format!(". The committed modules were made by `{}` and linked by `{}`", named.compiler, named.linker),
+        Ok(named) => {
+            format!(". The committed modules were made by `{}` and linked by `{}`", named.compiler, named.linker)
+        }
         Err(_) => String::new(),
     }
 }

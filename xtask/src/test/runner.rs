@@ -52,6 +52,16 @@ pub(super) fn test(root: &Path, environment: &Environment) -> Outcome {
     run(environment.give_to(&mut command)).map_err(|_| Failure::new("tests failed: see the summary above"))
 }
 
+/// Runs the tests of `contracts/`, a workspace of its own with versions of its own.
+pub(super) fn contracts(root: &Path) -> Outcome {
+    let folder = root.join("contracts");
+    let mut command = cargo(&folder);
+    command.args(["test", "--workspace", "--locked", "--no-fail-fast", "--quiet"]);
+    // Beside the other builds, where a build machine keeps them from one run to the next.
+    command.arg("--target-dir").arg(crate::bars::target(root).join("contracts"));
+    summed(&mut command)
+}
+
 /// Shows what `cargo test` prints and adds up the verdicts of its test programs.
 fn summed(command: &mut Command) -> Outcome {
     let mut child = command

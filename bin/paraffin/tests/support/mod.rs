@@ -6,10 +6,12 @@
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 pub mod bitcoind;
+pub mod dev;
 pub mod devnet;
 pub mod http;
 pub mod node;
 pub mod process;
+pub mod protobuf;
 pub mod served;
 
 use std::net::TcpListener;

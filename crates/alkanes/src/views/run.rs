@@ -109,11 +109,7 @@ pub fn simulate(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) -> Result
 ///
 /// # Errors
 /// As [`simulate`].
-pub fn simulate_traced(
-    parcel: &Parcel,
-    fuel: u64,
-    context: &ViewContext<'_>,
-) -> Result<(Simulated, Trace), ViewError> {
+pub fn simulate_traced(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) -> Result<(Simulated, Trace), ViewError> {
     context.check()?;
     let call = SimulatedCall {
         transaction: &parcel.transaction,

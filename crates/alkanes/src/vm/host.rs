@@ -3,7 +3,6 @@
 //! Every function reads its arguments from the contract's memory, charges fuel, and answers into the contract's memory.
 //! An error inside marks the call as failed and answers -1 or nothing; the contract goes on and is undone when it ends.
 
-use bitcoin::consensus::encode;
 use wasmi::{Caller, Engine, Extern, Linker, Memory};
 
 use super::balances;
@@ -207,14 +206,14 @@ fn load_context(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<i32, S
 }
 
 fn request_transaction(guest: &mut Guest<'_, '_, '_, '_>) -> Result<i32, Stop> {
-    let len = guest.data().session.transaction.total_size();
+    let len = guest.data().session.transaction_bytes().len();
     charge(guest, cost::REQUEST_TRANSACTION)?;
     length(len)
 }
 
 fn load_transaction(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
     charge(guest, cost::LOAD_TRANSACTION)?;
-    let bytes = encode::serialize(guest.data().session.transaction);
+    let bytes = guest.data().session.transaction_bytes();
     write(guest, output, &bytes).map(drop)
 }
 

@@ -62,7 +62,7 @@ struct Instance<'h, 's, 'w> {
 impl<'h, 's, 'w> Instance<'h, 's, 'w> {
     fn new(session: &'h mut Session<'s, 'w>, frame: Frame, code: &Arc<Compiled>, fuel: u64) -> Result<Self, Stop> {
         let code_id = frame.code;
-        let limits = InstanceLimits::new(session.instance_bytes_left, fuel);
+        let limits = InstanceLimits::new(session.instance_bytes_left, fuel, session.table_weight);
         let mut store = Store::new(&code.engine, Host::new(session, frame, limits));
         store.limiter(|host| &mut host.limits);
         store.set_fuel(fuel).expect("engines are made with fuel");

@@ -21,14 +21,16 @@ pub(crate) struct InstanceLimits {
     bytes_left: usize,
     /// Fuel that the instance was started with.
     fuel: u64,
+    /// Bytes counted for one byte of a table.
+    table_weight: usize,
     /// What the newest growth of a table has taken; given back when it fails for want of fuel.
     table_bytes: usize,
     exhausted: bool,
 }
 
 impl InstanceLimits {
-    pub(crate) const fn new(bytes_left: usize, fuel: u64) -> Self {
-        Self { bytes_left, fuel, table_bytes: 0, exhausted: false }
+    pub(crate) const fn new(bytes_left: usize, fuel: u64, table_weight: usize) -> Self {
+        Self { bytes_left, fuel, table_weight, table_bytes: 0, exhausted: false }
     }
 
     /// Bytes left for instances that this one calls.
@@ -69,7 +71,7 @@ impl ResourceLimiter for InstanceLimits {
         if u64::from(added) / ELEMENTS_PER_FUEL > self.fuel && added > DECLARED_ELEMENTS_MAX {
             return Ok(false);
         }
-        let bytes = added as usize * ELEMENT_LEN_BYTES;
+        let bytes = added as usize * ELEMENT_LEN_BYTES * self.table_weight;
         if self.take(bytes) {
             self.table_bytes = bytes;
             return Ok(true);

@@ -1,3 +1,7 @@
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use bitcoin::consensus::encode;
 use bitcoin::{Transaction, Txid};
 use paraffin_primitives::AlkaneId;
 
@@ -35,6 +39,10 @@ pub(crate) struct Session<'s, 'w> {
     pub(crate) interrupted: Option<&'s dyn Fn() -> bool>,
     /// Bytes that memories and tables may still take.
     pub(crate) instance_bytes_left: usize,
+    /// Bytes counted for one byte of a table: 1 in a block.
+    pub(crate) table_weight: usize,
+    /// The transaction as contracts read it, once one has (protocol B10).
+    transaction_bytes: OnceCell<Arc<[u8]>>,
     outer_depth: usize,
 }
 
@@ -50,6 +58,8 @@ impl<'s, 'w> Session<'s, 'w> {
             events: Vec::new(),
             interrupted: None,
             instance_bytes_left: INSTANCE_BYTES_MAX,
+            table_weight: 1,
+            transaction_bytes: OnceCell::new(),
             outer_depth: MESSAGE_DEPTH,
         }
     }
@@ -62,6 +72,11 @@ impl<'s, 'w> Session<'s, 'w> {
     ) -> Self {
         let txid = transaction.compute_txid();
         Self { interrupted, outer_depth: SIMULATION_DEPTH, ..Self::message(world, transaction, txid, vout) }
+    }
+
+    /// The transaction in consensus encoding.
+    pub(crate) fn transaction_bytes(&self) -> Arc<[u8]> {
+        self.transaction_bytes.get_or_init(|| encode::serialize(self.transaction).into()).clone()
     }
 
     /// Refuses a call made by a contract that is itself called `nesting` times deep (protocol B11.1).

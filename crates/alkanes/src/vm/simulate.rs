@@ -26,6 +26,10 @@ pub const META_FUEL: u64 = 100_000_000;
 /// space, of which only what they touch is real.
 const INSTANCE_BYTES_MAX: usize = 1 << 30;
 
+/// A table is filled when it is made, for no fuel at all, where a memory is only address space: in a simulation each of its
+/// bytes counts as eight, which leaves 128 MiB for all tables.
+const TABLE_WEIGHT: usize = 8;
+
 /// A call to try.
 #[derive(Clone, Copy)]
 pub struct SimulatedCall<'a> {
@@ -68,6 +72,7 @@ pub fn simulate(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Simul
     let guarded = guarded(|| {
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
         session.instance_bytes_left = INSTANCE_BYTES_MAX;
+        session.table_weight = TABLE_WEIGHT;
         ended = message(&mut session, call);
         events = session.events;
     });
@@ -93,6 +98,7 @@ pub fn meta(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Result<Ve
     let guarded = guarded(|| {
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
         session.instance_bytes_left = INSTANCE_BYTES_MAX;
+        session.table_weight = TABLE_WEIGHT;
         ended = enter(&mut session, call).and_then(|(frame, code)| {
             let code = code.compiled(&session)?;
             instance::describe(&mut session, frame, &code, call.fuel)

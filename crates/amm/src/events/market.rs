@@ -109,16 +109,12 @@ fn wrap(calls: &[Call<'_>], index: usize, opcode: u128) -> Option<Action> {
 fn operation(calls: &[Call<'_>], index: usize, opcode: u128, pool: PoolIdentity) -> Action {
     let flow = Flow::of(calls, index, pool.id);
     match opcode {
-        ADD_LIQUIDITY => Action::Mint {
-            pool,
-            amounts: pool.tokens.map(|token| flow.gained(token)),
-            liquidity: flow.given(pool.id),
-        },
-        WITHDRAW => Action::Burn {
-            pool,
-            amounts: pool.tokens.map(|token| flow.given(token)),
-            liquidity: flow.gained(pool.id),
-        },
+        ADD_LIQUIDITY => {
+            Action::Mint { pool, amounts: pool.tokens.map(|token| flow.gained(token)), liquidity: flow.given(pool.id) }
+        }
+        WITHDRAW => {
+            Action::Burn { pool, amounts: pool.tokens.map(|token| flow.given(token)), liquidity: flow.gained(pool.id) }
+        }
         _ => {
             let sold = sold(&calls[index], &flow, &pool);
             let [sold, bought] = [pool.tokens[sold], pool.tokens[1 - sold]];

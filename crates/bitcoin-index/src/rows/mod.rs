@@ -2,6 +2,8 @@
 
 mod amount;
 mod block;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod history;
 mod outpoint;
 mod page;

@@ -92,7 +92,7 @@ fn some_of(purse: &Purse, id: AlkaneId, part: u128) -> u128 {
 /// The two tokens in the direction that `part` chooses, where the trader has some of the first.
 fn direction(purse: &Purse, pool: &Pool, part: u128) -> Option<[AlkaneId; 2]> {
     let [a, b] = pool.tokens;
-    let wanted = if part % 2 == 0 { [a, b] } else { [b, a] };
+    let wanted = if part.is_multiple_of(2) { [a, b] } else { [b, a] };
     let other = [wanted[1], wanted[0]];
     [wanted, other].into_iter().find(|[sold, _]| some_of(purse, *sold, part) > 0)
 }

@@ -146,12 +146,13 @@ async fn with_an_interval_blocks_come_by_themselves_with_traffic_and_end_with_th
     assert_eq!(node.tip(), ended);
 }
 
+/// With its market, whose contracts run unoptimised here. `dev` has 15 seconds for everything (bar "start").
 #[tokio::test]
-async fn a_chain_of_160_blocks_is_there_within_three_seconds() {
+async fn a_chain_of_160_blocks_is_there_within_six_seconds() {
     let started = Instant::now();
     let devnet = start(1, 160).await;
     let elapsed = started.elapsed();
-    assert!(elapsed < Duration::from_secs(3), "{elapsed:?}");
+    assert!(elapsed < Duration::from_secs(6), "{elapsed:?}");
     let started = Instant::now();
     devnet.shutdown().await;
     assert!(started.elapsed() < Duration::from_secs(2));

@@ -44,11 +44,14 @@ pub(crate) struct Alkanes {
     pub(crate) parts: AlkanesParts,
     pub(crate) tokens: TokenCache,
     running: Arc<Semaphore>,
+    /// Places of reads that run what a stranger wrote; they take none of the others.
+    trying: Arc<Semaphore>,
 }
 
 impl Alkanes {
-    pub(crate) fn new(parts: AlkanesParts, views_max: usize) -> Self {
-        Self { parts, tokens: TokenCache::default(), running: Arc::new(Semaphore::new(views_max)) }
+    pub(crate) fn new(parts: AlkanesParts, views_max: usize, simulations_max: usize) -> Self {
+        let places = |count| Arc::new(Semaphore::new(count));
+        Self { parts, tokens: TokenCache::default(), running: places(views_max), trying: places(simulations_max) }
     }
 }
 
@@ -180,6 +183,28 @@ pub(crate) async fn read<T: Send + 'static>(
     block: Option<bytes::Bytes>,
     work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Fault> {
+    let places = Arc::clone(&of(context)?.running);
+    read_in(context, places, height, block, work).await
+}
+
+/// As [`read`], for work that runs contracts as its caller asks: at most [`crate::Limits::simulations_max`] at a time, so
+/// that calls which burn all their fuel keep nobody from reading.
+pub(crate) async fn try_out<T: Send + 'static>(
+    context: &RequestContext,
+    height: Option<Height>,
+    work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
+) -> Result<T, Fault> {
+    let places = Arc::clone(&of(context)?.trying);
+    read_in(context, places, height, None, work).await
+}
+
+async fn read_in<T: Send + 'static>(
+    context: &RequestContext,
+    places: Arc<Semaphore>,
+    height: Option<Height>,
+    block: Option<bytes::Bytes>,
+    work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
+) -> Result<T, Fault> {
     let alkanes = Arc::clone(of(context)?);
     let newest = newest(context)?;
     let height = match height {
@@ -189,7 +214,7 @@ pub(crate) async fn read<T: Send + 'static>(
     let snapshot = context.snapshot().clone();
     let network = context.network();
     let timeout = context.limits().view_timeout();
-    let permit = Arc::clone(&alkanes.running).acquire_owned().await.map_err(|_| Fault::Abandoned)?;
+    let permit = places.acquire_owned().await.map_err(|_| Fault::Abandoned)?;
     let deadline = Instant::now() + timeout;
     let abandoned = Abandoned(Arc::new(AtomicBool::new(false)));
     let is_abandoned = Arc::clone(&abandoned.0);
@@ -229,6 +254,10 @@ pub(crate) async fn call(
 ) -> Result<Vec<u8>, Fault> {
     if !paraffin_alkanes::views::is_known(&name) {
         return Err(ViewError::Unknown.into());
+    }
+    if paraffin_alkanes::views::runs_contracts(&name) {
+        let answer = move |moment: &Moment<'_>| paraffin_alkanes::views::call(&name, &payload, &moment.view);
+        return try_out(context, height, answer).await;
     }
     let block = match paraffin_alkanes::views::block_wanted(&name, &payload) {
         Some(wanted) => block_at(context, wanted).await?,

@@ -2,6 +2,8 @@
 
 mod batch;
 mod envelope;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod params;
 mod scan;
 

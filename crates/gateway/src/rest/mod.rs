@@ -14,6 +14,8 @@ use crate::errors::RestError;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
+#[cfg(feature = "fuzzing")]
+pub(crate) use account::fuzzing;
 pub(crate) use body::RestBody;
 
 /// What a REST handler answers.

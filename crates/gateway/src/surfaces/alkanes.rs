@@ -174,7 +174,7 @@ fn decoded<T: bitcoin::consensus::Decodable>(bytes: &[u8], name: &str) -> Result
 async fn simulate(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(2)?;
     let asked = Asked::read(&object(params)?)?;
-    let answer = alkanes::read(context, tag(params, 1)?, None, move |moment| {
+    let answer = alkanes::try_out(context, tag(context, params, 1)?, move |moment| {
         let parcel = asked.parcel(&moment.view);
         views::simulate_traced(&parcel, moment.view.limits.fuel_max, &moment.view)
     });
@@ -197,7 +197,7 @@ fn told(status: u8, fuel_used: u64, answered: &CallResponse, error: Option<&str>
 async fn meta(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(2)?;
     let target = id_param(params)?;
-    let answer = alkanes::read(context, tag(params, 1)?, None, move |moment| {
+    let answer = alkanes::try_out(context, tag(context, params, 1)?, move |moment| {
         views::meta(&Parcel::calling(target, &[], u64::from(moment.view.height)), &moment.view)
     });
     let description = answer.await?;
@@ -213,14 +213,15 @@ async fn meta(context: &RequestContext, params: &Params) -> RpcResult {
 async fn bytecode(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(2)?;
     let id = id_param(params)?;
-    let code = alkanes::read(context, tag(params, 1)?, None, move |moment| views::bytecode(id, &moment.view));
+    let code = alkanes::read(context, tag(context, params, 1)?, None, move |moment| views::bytecode(id, &moment.view));
     to_raw(&hex(&code.await?))
 }
 
 async fn deployment(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(2)?;
     let id = id_param(params)?;
-    let created = alkanes::read(context, tag(params, 1)?, None, move |moment| views::created_at(id, &moment.view));
+    let created =
+        alkanes::read(context, tag(context, params, 1)?, None, move |moment| views::created_at(id, &moment.view));
     to_raw(&match created.await? {
         Some(OutPoint { txid, vout }) => json!({ "outpoint": { "txid": txid.to_string(), "vout": vout } }),
         None => json!({ "outpoint": {} }),
@@ -231,7 +232,7 @@ async fn deployment(context: &RequestContext, params: &Params) -> RpcResult {
 async fn trace(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(2)?;
     let asked = outputs::outpoint(&Value::Object(object(params)?))?;
-    let trace = alkanes::read(context, tag(params, 1)?, None, move |moment| {
+    let trace = alkanes::read(context, tag(context, params, 1)?, None, move |moment| {
         let turned = outputs::turned(&asked);
         match moment.view.state.trace(&turned)? {
             Some(trace) => Ok(Some(trace)),
@@ -244,7 +245,7 @@ async fn trace(context: &RequestContext, params: &Params) -> RpcResult {
 /// A height, alone or as `{block}` or `{height}`: the traces of a block.
 async fn trace_block(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(2)?;
-    let height = height_param(params)?;
+    let height = height_param(context, params)?;
     let traces = alkanes::read(context, height, None, move |moment| {
         let limits = moment.view.limits;
         let mut traces = Vec::new();
@@ -263,13 +264,13 @@ async fn trace_block(context: &RequestContext, params: &Params) -> RpcResult {
     to_raw(&Value::Array(traces.await?))
 }
 
-fn height_param(params: &Params) -> Result<Option<Height>, RpcError> {
+fn height_param(context: &RequestContext, params: &Params) -> Result<Option<Height>, RpcError> {
     if !params.get(0).is_some_and(|raw| raw.get().starts_with('{')) {
-        return tag(params, 0);
+        return tag(context, params, 0);
     }
     let members = object(params)?;
     match member(&members, &["height", "block"]) {
-        None => tag(params, 1),
+        None => tag(context, params, 1),
         Some(height) => {
             let height = decimal(height).ok_or_else(|| RpcError::invalid_params("height must be an integer"))?;
             Ok(Some(Height::try_from(height).unwrap_or(Height::MAX)))
@@ -283,7 +284,7 @@ async fn by_outpoint(context: &RequestContext, params: &Params) -> RpcResult {
     if params.get(0).is_some_and(|raw| raw.get().starts_with('{')) {
         params.at_most(2)?;
         let input = Value::Object(object(params)?);
-        let height = tag(params, 1)?;
+        let height = tag(context, params, 1)?;
         return if outputs::asks_as_array(params) {
             to_raw(&outputs::by_outpoint_as_array(context, &input, height).await?)
         } else {
@@ -295,7 +296,7 @@ async fn by_outpoint(context: &RequestContext, params: &Params) -> RpcResult {
     if let Some(protocol) = params.optional_text(3, "protocolTag")? {
         input["protocolTag"] = json!(protocol);
     }
-    to_raw(&outputs::by_outpoint(context, &input, tag(params, 2)?).await?)
+    to_raw(&outputs::by_outpoint(context, &input, tag(context, params, 2)?).await?)
 }
 
 /// `{address, protocolTag?}`, or an address: what its unspent outputs hold.
@@ -313,14 +314,14 @@ async fn by_address(context: &RequestContext, params: &Params) -> RpcResult {
         }
         (input, outputs::Order::Display)
     };
-    to_raw(&outputs::by_address(context, &input, tag(params, 1)?, false, order).await?)
+    to_raw(&outputs::by_address(context, &input, tag(context, params, 1)?, false, order).await?)
 }
 
 /// `{height, protocolTag?}`: alkanes that outputs held for the first time in a block.
 async fn by_height(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(2)?;
-    let height = height_param(params)?;
-    let runes = alkanes::read(context, tag(params, 1)?, None, move |moment| {
+    let height = height_param(context, params)?;
+    let runes = alkanes::read(context, tag(context, params, 1)?, None, move |moment| {
         let height = height.unwrap_or(moment.view.height);
         if height > moment.view.height {
             return Ok(Vec::new());
@@ -347,7 +348,7 @@ pub(super) async fn spendables(context: &RequestContext, params: &Params) -> Rpc
     } else {
         params.text(0, "address")?
     };
-    outputs::spendables(context, &address, tag(params, 1)?).await
+    outputs::spendables(context, &address, tag(context, params, 1)?).await
 }
 
 /// `{id, path}`: one value of a contract's storage in hexadecimal. A path that begins with `0x` is bytes, any other text.
@@ -358,7 +359,8 @@ async fn storage_at(context: &RequestContext, params: &Params) -> RpcResult {
     let path = member(&members, &["path", "key"]).and_then(Value::as_str);
     let path = path.ok_or_else(|| RpcError::invalid_params("path must be a string"))?;
     let key = if path.starts_with("0x") { hex_bytes(path, "path")? } else { path.as_bytes().to_vec() };
-    let value = alkanes::read(context, tag(params, 1)?, None, move |moment| views::storage_at(id, &key, &moment.view));
+    let value =
+        alkanes::read(context, tag(context, params, 1)?, None, move |moment| views::storage_at(id, &key, &moment.view));
     to_raw(&hex(&value.await?))
 }
 
@@ -366,21 +368,21 @@ async fn storage_at(context: &RequestContext, params: &Params) -> RpcResult {
 async fn inventory(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(2)?;
     let id = id_param(params)?;
-    let held = alkanes::read(context, tag(params, 1)?, None, move |moment| views::inventory(id, &moment.view));
+    let held = alkanes::read(context, tag(context, params, 1)?, None, move |moment| views::inventory(id, &moment.view));
     to_raw(&json!({ "alkanes": transfers(&held.await?) }))
 }
 
 /// The number of the next contract 2:n, as decimal text.
 async fn sequence(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(1)?;
-    let next = alkanes::read(context, tag(params, 0)?, None, |moment| views::sequence(&moment.view));
+    let next = alkanes::read(context, tag(context, params, 0)?, None, |moment| views::sequence(&moment.view));
     to_raw(&next.await?.to_string())
 }
 
 /// Payments of the wrapped-bitcoin contract that are still to be made.
 async fn unwrap(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(1)?;
-    let pending = alkanes::read(context, tag(params, 0)?, None, |moment| views::pending_unwraps(&moment.view));
+    let pending = alkanes::read(context, tag(context, params, 0)?, None, |moment| views::pending_unwraps(&moment.view));
     let payments = pending.await?.into_iter().map(|payment| {
         json!({
             "spendable": { "txid": payment.spendable.txid.to_string(), "vout": payment.spendable.vout },
@@ -404,5 +406,5 @@ async fn raw_view(context: &RequestContext, name: &str, params: &Params) -> RpcR
             return Err(RpcError::invalid_params("this method takes a protobuf message in hexadecimal digits"));
         }
     };
-    to_raw(&hex(&alkanes::call(context, name.to_owned(), payload, tag(params, 1)?).await?))
+    to_raw(&hex(&alkanes::call(context, name.to_owned(), payload, tag(context, params, 1)?).await?))
 }

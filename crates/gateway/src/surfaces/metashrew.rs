@@ -51,19 +51,26 @@ fn height(context: &RequestContext, params: &Params) -> RpcResult {
     to_raw(&newest(context)?.to_string())
 }
 
-/// A tag: a height, `height:hash`, or one of the ways to say the newest, for which the answer is `None`.
-pub(super) fn tag(params: &Params, index: usize) -> Result<Option<Height>, RpcError> {
+/// A tag: a height, `height:hash`, or one of the ways to say the newest, for which the answer is `None`. The hash must be
+/// that of the block at the height, in display order.
+pub(super) fn tag(context: &RequestContext, params: &Params, index: usize) -> Result<Option<Height>, RpcError> {
     let wrong = || {
         RpcError::invalid_params("the block tag must be \"latest\", a height, or a height and a hash joined by a colon")
     };
     let Some(text) = params.optional_text(index, "the block tag").map_err(|_| wrong())? else { return Ok(None) };
-    let height = text.split(':').next().unwrap_or_default();
+    let (height, hash) = text.split_once(':').map_or((text.as_str(), None), |(height, hash)| (height, Some(hash)));
     if matches!(height, "latest" | "" | "0x") {
         return Ok(None);
     }
     // A height beyond 32 bits is above every tip.
-    let height = parse_unsigned(height).ok_or_else(wrong)?;
-    Ok(Some(Height::try_from(height).unwrap_or(Height::MAX)))
+    let height = Height::try_from(parse_unsigned(height).ok_or_else(wrong)?).unwrap_or(Height::MAX);
+    if let Some(hash) = hash.map(|hash| hash.trim_start_matches("0x")) {
+        let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
+        if record.is_some_and(|record| !record.id.hash.to_string().eq_ignore_ascii_case(hash)) {
+            return Err(RpcError::invalid_params(format!("the block at height {height} has another hash")));
+        }
+    }
+    Ok(Some(height))
 }
 
 /// Hexadecimal digits, `0x` before them or not.
@@ -88,12 +95,12 @@ async fn view(context: &RequestContext, params: &Params) -> RpcResult {
         Some(text) => hex_bytes(&text, "the input of the view")?,
         None => Vec::new(),
     };
-    to_raw(&hex(&alkanes::call(context, name, payload, tag(params, 2)?).await?))
+    to_raw(&hex(&alkanes::call(context, name, payload, tag(context, params, 2)?).await?))
 }
 
 /// Views that take an object.
 async fn object_view(context: &RequestContext, params: &Params, name: &str) -> RpcResult {
-    let height = tag(params, 2)?;
+    let height = tag(context, params, 2)?;
     let input: Value = params.get(1).and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
     match name {
         "protorunesbyaddress" => {
@@ -124,10 +131,10 @@ async fn preview(context: &RequestContext, params: &Params) -> RpcResult {
         Some(text) => hex_bytes(&text, "the input of the view")?,
         None => Vec::new(),
     };
-    let height = tag(params, 3)?;
+    let height = tag(context, params, 3)?;
     let block: bitcoin::Block = bitcoin::consensus::encode::deserialize(&block)
         .map_err(|_| RpcError::invalid_params("the block must be the consensus encoding of a block"))?;
-    let answer = alkanes::read(context, height, None, move |moment| {
+    let answer = alkanes::try_out(context, height, move |moment| {
         paraffin_alkanes::views::preview(&block, &name, &payload, &moment.view)
     });
     to_raw(&hex(&answer.await?))
@@ -137,7 +144,7 @@ async fn preview(context: &RequestContext, params: &Params) -> RpcResult {
 fn block_hash(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(1)?;
     let newest = newest(context)?;
-    let height = tag(params, 0)?.unwrap_or(newest);
+    let height = tag(context, params, 0)?.unwrap_or(newest);
     let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
     let record = record.filter(|_| height <= newest).ok_or(Fault::AboveTip { newest })?;
     to_raw(&format!("0x{}", record.id.hash))
@@ -147,7 +154,7 @@ fn block_hash(context: &RequestContext, params: &Params) -> RpcResult {
 fn state_root(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(1)?;
     let newest = alkanes::newest(context)?;
-    let height = tag(params, 0)?.unwrap_or(newest);
+    let height = tag(context, params, 0)?.unwrap_or(newest);
     if height > newest {
         return Err(Fault::AboveTip { newest }.into());
     }

@@ -319,7 +319,7 @@ fn check_newest(segment: &Segment) -> Result<(u64, u64), LogError> {
 }
 
 /// Whether a good record with a number above `seq` begins somewhere in `tail`.
-fn has_record_after(tail: &[u8], seq: u64) -> bool {
+pub(super) fn has_record_after(tail: &[u8], seq: u64) -> bool {
     (1..tail.len().saturating_sub(HEAD_LEN - 1)).any(|at| {
         let head = tail[at..].first_chunk::<HEAD_LEN>().and_then(Head::decode);
         head.is_some_and(|head| {

@@ -220,9 +220,9 @@ impl KeyedRows {
         let layer = mem::take(&mut self.newest);
         for row in layer.rows {
             match row.change() {
-                None => {}
-                Some(Some(value)) => batch.insert(space, row.key.clone(), value.clone()),
-                Some(None) => batch.remove(space, row.key.clone()),
+                Change::Nothing => {}
+                Change::Set(value) => batch.insert(space, row.key.clone(), value.clone()),
+                Change::Remove => batch.remove(space, row.key.clone()),
             }
         }
         self.read.get_mut().clear();
@@ -256,15 +256,21 @@ impl KeyedRows {
     }
 }
 
+/// What the engine has to be told of a row.
+enum Change<'a> {
+    Nothing,
+    Set(&'a Bytes),
+    Remove,
+}
+
 impl KeyedRow {
-    /// What the engine has to be told: nothing, a value, or a removal.
-    fn change(&self) -> Option<Option<&Bytes>> {
+    fn change(&self) -> Change<'_> {
         match &self.now {
-            _ if !self.pending => None,
-            Known::Present(value) => Some(Some(value)),
+            _ if !self.pending => Change::Nothing,
+            Known::Present(value) => Change::Set(value),
             // A row that came and went between two commits never reaches the engine.
-            Known::Absent | Known::Unknown if self.stored == Some(false) => None,
-            Known::Absent | Known::Unknown => Some(None),
+            Known::Absent | Known::Unknown if self.stored == Some(false) => Change::Nothing,
+            Known::Absent | Known::Unknown => Change::Remove,
         }
     }
 }
@@ -284,8 +290,10 @@ impl RunPart for KeyedPart {
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
         for place in &self.order {
             let row = &self.layer.rows[*place as usize];
-            if let Some(change) = row.change() {
-                each(&row.key, change)?;
+            match row.change() {
+                Change::Nothing => {}
+                Change::Set(value) => each(&row.key, Some(value))?,
+                Change::Remove => each(&row.key, None)?,
             }
         }
         Ok(())

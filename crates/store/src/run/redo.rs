@@ -187,11 +187,7 @@ impl RedoFile {
     }
 
     /// Hands out the changes of one keyspace, in order of their keys.
-    pub(crate) fn visit(
-        &self,
-        space: Space,
-        each: &mut dyn FnMut(&[u8], Option<&[u8]>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn visit(&self, space: Space, each: &mut EachRow<'_>) -> Result<(), StoreError> {
         let mut reader = self.reader()?;
         while let Some(head) = reader.frame()? {
             if head.space == space as u8 {
@@ -211,6 +207,9 @@ impl RedoFile {
         Reader::new(File::open(&self.path).map_err(|error| StoreError::io("reading a sorted run", error))?)
     }
 }
+
+/// Takes the next row of the file: key, and the value or `None` when the row is removed.
+type EachRow<'a> = dyn FnMut(&[u8], Option<&[u8]>) -> Result<(), StoreError> + 'a;
 
 fn damaged(reason: &str) -> StoreError {
     StoreError::Corrupt(format!("the file of an unfinished commit (`run`) cannot be used: {reason}"))
@@ -267,11 +266,7 @@ impl Reader {
     }
 
     /// Hands out the rows of the frame just read.
-    fn each(
-        &mut self,
-        head: Head,
-        each: &mut dyn FnMut(&[u8], Option<&[u8]>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+    fn each(&mut self, head: Head, each: &mut EachRow<'_>) -> Result<(), StoreError> {
         let (raw_len, packed) = self.payload.split_first_chunk::<4>().ok_or_else(|| damaged("a frame is too short"))?;
         let raw_len = u32::from_be_bytes(*raw_len) as usize;
         if raw_len > PAYLOAD_MAX {

@@ -26,7 +26,7 @@ fn run(seed: u64, blocks: u32, with_reorganisations: bool) -> Ledger {
     let wallet = Arc::new(Wallet::new(seed, &ACCOUNT_NAMES));
     let mut market = Market::new(seed, Arc::clone(&wallet));
     let mut ledger = Ledger::new();
-    let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0xc0ffee);
+    let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x00c0_ffee);
     let mut rounds = 0;
     while node.tip().height < blocks {
         rounds += 1;

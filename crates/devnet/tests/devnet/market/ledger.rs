@@ -52,10 +52,6 @@ impl StateReader for Moment {
 }
 
 impl Moment {
-    pub(super) fn amount(&self, key: &StateKey) -> u128 {
-        self.values.get(key).map_or(0, |value| u128::from_le_bytes(value[..].try_into().unwrap()))
-    }
-
     /// The alkanes of an output. Of entries with the same id the last counts.
     pub(super) fn sheet(&self, outpoint: OutPoint) -> BTreeMap<AlkaneId, u128> {
         let saved = self.values.get(&StateKey::Sheet(outpoint));

@@ -130,7 +130,7 @@ impl Vandal {
                 Runestone { protocol, ..Runestone::default() }.encode(count).ok()
             }
             _ => {
-                let stones: Vec<_> = (0..1 + self.below(5)).map(|_| self.stone(targets)).collect();
+                let stones: Vec<_> = (0..=self.below(5)).map(|_| self.stone(targets)).collect();
                 let protocol = encode_protostones(&stones).unwrap();
                 Runestone { protocol, ..Runestone::default() }.encode(count).ok()
             }

@@ -1,6 +1,8 @@
 //! Routes about an account: every address of a descriptor or extended key at once.
 
 mod descriptor;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod scan;
 
 use std::collections::{HashMap, HashSet};

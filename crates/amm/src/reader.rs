@@ -1,0 +1,282 @@
+//! What surfaces read: pages of events, pools, candles and figures.
+
+use paraffin_primitives::{AlkaneId, Height};
+use paraffin_store::{Row, Snapshot, StoreError};
+use ruint::aliases::U256;
+
+use crate::candles::{candle_key, candle_prefix};
+use crate::rows::{PLACE_LEN, Parser, decode_count, decode_event, decode_pool, id_key, kind_number};
+use crate::tables::{CANDLES, EVENTS, FACTORIES, LIST_LENGTHS, LISTS, POOLS, SUMS, TOTALS};
+use crate::{Action, AmmError, Candle, Event, EventKind, Place, PoolIdentity, Ratio, Scope, Status, Timeframe};
+
+/// Seconds of an hour.
+const HOUR: u32 = 3_600;
+
+/// Some items of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The items asked for.
+    pub items: Vec<T>,
+    /// How many the whole list has.
+    pub total: u32,
+}
+
+/// A pool and how it came to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolRecord {
+    /// Which pool.
+    pub pool: PoolIdentity,
+    /// Where its creation stands.
+    pub created: Place,
+}
+
+/// What was traded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Volumes {
+    /// Of both alkanes, both directions, base units.
+    pub amounts: [U256; 2],
+    /// Number of trades.
+    pub trades: u32,
+}
+
+/// The rolling figures of a pool. Windows are whole hours and end with the hour of the pool's newest trade (decisions 12.5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Figures {
+    /// In the newest 24 hours.
+    pub day: Volumes,
+    /// In the newest 168 hours.
+    pub week: Volumes,
+    /// In the newest 720 hours.
+    pub month: Volumes,
+    /// Ever.
+    pub all_time: Volumes,
+    /// Price of the newest trade, units of the second alkane for one of the first.
+    pub price: Option<Ratio>,
+    /// Price of the last trade before the newest 24 hours, else of the first in them.
+    pub price_a_day_ago: Option<Ratio>,
+    /// The same for 168 hours.
+    pub price_a_week_ago: Option<Ratio>,
+}
+
+/// The market index as of the end of the block at a height. Cheap to clone; keep it for one request, not longer.
+#[derive(Clone)]
+pub struct Markets {
+    snapshot: Snapshot,
+    height: Height,
+    /// Whether no block of the snapshot lies above the height.
+    is_newest: bool,
+}
+
+impl Markets {
+    /// The index at the end of the block at `height`; above the newest block it is that of the newest.
+    pub fn at(snapshot: &Snapshot, height: Height) -> Self {
+        let is_newest = snapshot.tip().is_none_or(|tip| tip.id.height <= height);
+        Self { snapshot: snapshot.clone(), height, is_newest }
+    }
+
+    /// A pool; `None` when the id is that of none.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn pool(&self, id: AlkaneId) -> Result<Option<PoolRecord>, AmmError> {
+        let Some(stored) = self.snapshot.get(&POOLS, &id_key(id))? else { return Ok(None) };
+        let (pool, created) = decode_pool(&stored)?;
+        Ok((created.height <= self.height).then_some(PoolRecord { pool, created }))
+    }
+
+    /// The factories that have created pools, by id, each with the number of its pools; at most `limit` behind `after`.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn factories(&self, after: Option<AlkaneId>, limit: usize) -> Result<Vec<(AlkaneId, u32)>, AmmError> {
+        let rows = self.snapshot.prefix_at(&FACTORIES, &[], self.height)?;
+        let rows = rows.map(|row| -> Result<_, AmmError> {
+            let (key, value) = row?;
+            Ok((Parser::new("factories", &key).id()?, decode_count("factories", Some(&value))?))
+        });
+        rows.skip_while(|row| row.as_ref().is_ok_and(|(id, _)| after.is_some_and(|after| *id <= after)))
+            .take(limit)
+            .collect()
+    }
+
+    /// Pools of [`Scope::All`], [`Scope::Factory`] or [`Scope::Token`], the oldest first: with a factory, in its own order.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn pools(&self, scope: Scope, offset: u32, limit: u32) -> Result<Page<PoolRecord>, AmmError> {
+        let list = scope.list(Some(EventKind::Creation), Status::Successful);
+        let total = self.length(&list)?;
+        let end = offset.saturating_add(limit).min(total);
+        let items = self.listed(&list, offset, end).map(|place| {
+            let event = self.event(place?)?;
+            match event.action {
+                Action::Creation { pool, .. } => Ok(PoolRecord { pool, created: event.place }),
+                _ => Err(AmmError::Damaged("a list of creations holds another event".to_owned())),
+            }
+        });
+        Ok(Page { items: items.collect::<Result<_, _>>()?, total })
+    }
+
+    /// Events of a scope, the newest first; without a kind, all kinds ([`Scope::Token`] and [`Scope::ScriptToken`] have no
+    /// such list, it is empty). A page costs as many reads as it has items, wherever it is.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn events(
+        &self,
+        scope: Scope,
+        kind: Option<EventKind>,
+        status: Status,
+        offset: u32,
+        limit: u32,
+    ) -> Result<Page<Event>, AmmError> {
+        let list = scope.list(kind, status);
+        let total = self.length(&list)?;
+        let end = total.saturating_sub(offset);
+        let items = self.listed(&list, end.saturating_sub(limit), end).rev().map(|place| self.event(place?));
+        Ok(Page { items: items.collect::<Result<_, _>>()?, total })
+    }
+
+    /// How many events a list has.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn count(&self, scope: Scope, kind: Option<EventKind>, status: Status) -> Result<u32, AmmError> {
+        self.length(&scope.list(kind, status))
+    }
+
+    /// The event that created a pool.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn creation(&self, pool: &PoolRecord) -> Result<Event, AmmError> {
+        self.event(pool.created)
+    }
+
+    /// All that was ever wrapped or unwrapped successfully, base units; 0 for other kinds.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn sum(&self, kind: EventKind) -> Result<U256, AmmError> {
+        let stored = self.snapshot.get_at(&SUMS, &[kind_number(kind)], self.height)?;
+        Ok(stored.map(|stored| Parser::new("sums", &stored).wide()).transpose()?.unwrap_or_default())
+    }
+
+    /// Candles of a pool that begin in `from..=to`, Unix seconds, the newest first, after the newest `skip`; at most `limit`.
+    /// Buckets without trades have none.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn candles(
+        &self,
+        pool: AlkaneId,
+        timeframe: Timeframe,
+        from: u32,
+        to: u32,
+        skip: usize,
+        limit: usize,
+    ) -> Result<Vec<Candle>, AmmError> {
+        let rows = self.candle_rows(pool, timeframe, from, to)?;
+        rows.skip(skip).take(limit).map(candle).collect()
+    }
+
+    /// Volumes and prices of a pool, from at most 720 hours of candles.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn figures(&self, pool: AlkaneId) -> Result<Figures, AmmError> {
+        let mut figures = Figures::default();
+        let Some(stored) = self.snapshot.get_at(&TOTALS, &id_key(pool), self.height)? else { return Ok(figures) };
+        let mut parser = Parser::new("totals", &stored);
+        figures.all_time = Volumes { amounts: [parser.wide()?, parser.wide()?], trades: parser.number()? };
+        let Some(newest) = self.candles(pool, Timeframe::Hour, 0, u32::MAX, 0, 1)?.pop() else { return Ok(figures) };
+        figures.price = Some(newest.close);
+        let begin = |hours: u32| newest.start.saturating_sub((hours - 1) * HOUR);
+        let (day, week, month) = (begin(24), begin(168), begin(720));
+        let mut opens = [newest.open; 2];
+        for row in self.candle_rows(pool, Timeframe::Hour, month, newest.start)? {
+            let candle = candle(row)?;
+            figures.month.add(&candle);
+            if candle.start >= week {
+                figures.week.add(&candle);
+                opens[1] = candle.open;
+            }
+            if candle.start >= day {
+                figures.day.add(&candle);
+                opens[0] = candle.open;
+            }
+        }
+        for (place, begin) in [day, week].into_iter().enumerate() {
+            if let Some(before) = begin.checked_sub(1)
+                && let Some(candle) = self.candles(pool, Timeframe::Hour, 0, before, 0, 1)?.pop()
+            {
+                opens[place] = candle.close;
+            }
+        }
+        [figures.price_a_day_ago, figures.price_a_week_ago] = opens.map(Some);
+        Ok(figures)
+    }
+
+    /// Rows of candles that begin in `from..=to`, the newest first.
+    fn candle_rows(
+        &self,
+        pool: AlkaneId,
+        timeframe: Timeframe,
+        from: u32,
+        to: u32,
+    ) -> Result<Box<dyn Iterator<Item = Result<Row, StoreError>>>, AmmError> {
+        let (from, to) = (candle_key(pool, timeframe, from), candle_key(pool, timeframe, to));
+        if from > to {
+            return Ok(Box::new(std::iter::empty()));
+        }
+        if self.is_newest {
+            return Ok(Box::new(self.snapshot.range(&CANDLES, &from, &to).rev()));
+        }
+        // As of an older block the newest candles are walked over.
+        let rows = self.snapshot.prefix_at(&CANDLES, &candle_prefix(pool, timeframe), self.height)?.rev();
+        let rows = rows.skip_while(move |row| row.as_ref().is_ok_and(|(key, _)| *key > to));
+        Ok(Box::new(rows.take_while(move |row| row.as_ref().map_or(true, |(key, _)| *key >= from))))
+    }
+
+    fn length(&self, list: &[u8]) -> Result<u32, AmmError> {
+        decode_count("list_lengths", self.snapshot.get_at(&LIST_LENGTHS, list, self.height)?.as_deref())
+    }
+
+    /// Places of the events numbered `from..end` of a list, in one scan.
+    fn listed(
+        &self,
+        list: &[u8],
+        from: u32,
+        end: u32,
+    ) -> impl DoubleEndedIterator<Item = Result<Place, AmmError>> + use<> {
+        let key = |number: u32| [list, &number.to_be_bytes()].concat();
+        let rows = (from < end).then(|| self.snapshot.range(&LISTS, &key(from), &key(end - 1)));
+        rows.into_iter().flatten().map(|row| {
+            let (_, value) = row?;
+            let mut parser = Parser::new("lists", &value);
+            let place = parser.place()?;
+            parser.end(place)
+        })
+    }
+
+    fn event(&self, place: Place) -> Result<Event, AmmError> {
+        let key: [u8; PLACE_LEN] = crate::rows::place_key(place);
+        let missing = || AmmError::Damaged(format!("the event at {place:?} is missing"));
+        decode_event(place, &self.snapshot.get(&EVENTS, &key)?.ok_or_else(missing)?)
+    }
+}
+
+impl Volumes {
+    fn add(&mut self, candle: &Candle) {
+        for (amount, more) in self.amounts.iter_mut().zip(candle.volumes) {
+            *amount = amount.saturating_add(more);
+        }
+        self.trades = self.trades.saturating_add(candle.trades);
+    }
+}
+
+fn candle(row: Result<Row, StoreError>) -> Result<Candle, AmmError> {
+    let (key, value) = row?;
+    let start = key.last_chunk::<4>().map(|start| u32::from_be_bytes(*start));
+    Candle::decode(start.ok_or_else(|| AmmError::Damaged("a key of candles is too short".to_owned()))?, &value)
+}

@@ -1,0 +1,122 @@
+//! One trade, in the integers of the contract (research on the AMM, 1.4) or with a flat fee (decisions 12.10).
+
+use ruint::aliases::{U256, U512};
+
+use super::RoutePool;
+
+/// Which fee is reckoned with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fees {
+    /// Every pool's own, rounded as its contract does: what is quoted is what comes out.
+    Pool,
+    /// The same in every hop, in parts of 10,000.
+    Bps(u32),
+}
+
+/// The fee of a hop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HopFee {
+    /// In parts of 1,000.
+    Per1000(u128),
+    /// In parts of 10,000.
+    Bps(u32),
+}
+
+impl Fees {
+    pub(crate) fn of(self, pool: &RoutePool) -> HopFee {
+        match self {
+            Self::Pool => HopFee::Per1000(pool.fee_per_1000),
+            Self::Bps(fee) => HopFee::Bps(fee),
+        }
+    }
+
+    /// The whole and what is left of it after the fee; `None` when nothing is.
+    fn parts(self, pool: &RoutePool) -> Option<(u128, u128)> {
+        let (whole, fee): (u128, u128) = match self {
+            Self::Pool => (1_000, pool.fee_per_1000),
+            Self::Bps(fee) => (10_000, u128::from(fee)),
+        };
+        let kept = whole.checked_sub(fee)?;
+        (kept > 0).then_some((whole, kept))
+    }
+}
+
+/// What comes out when `amount` of the alkane at `place` goes in; `None` when nothing does, or when the pool cannot hold more.
+pub fn amount_out(pool: &RoutePool, place: usize, amount: u128, fees: Fees) -> Option<u128> {
+    let (whole, kept) = fees.parts(pool)?;
+    let (reserve_in, reserve_out) = (pool.reserves[place], pool.reserves[1 - place]);
+    if reserve_in == 0 {
+        return None;
+    }
+    reserve_in.checked_add(amount)?;
+    // Products of at most 128 + 14 + 128 bits.
+    let effective = U256::from(amount) * U256::from(kept);
+    let divisor = U256::from(whole) * U256::from(reserve_in) + effective;
+    let product = U512::from(effective) * U512::from(reserve_out);
+    u128::try_from(product / U512::from(divisor)).ok().filter(|out| *out > 0)
+}
+
+/// What must go in of the alkane at `place` for `wanted` of the other to come out; `None` when no amount suffices.
+///
+/// With the pool's own fee what the contract asks, which can be one more than would do; with a flat fee the smallest amount.
+pub fn amount_in(pool: &RoutePool, place: usize, wanted: u128, fees: Fees) -> Option<u128> {
+    let (whole, kept) = fees.parts(pool)?;
+    let (reserve_in, reserve_out) = (pool.reserves[place], pool.reserves[1 - place]);
+    let left = reserve_out.checked_sub(wanted).filter(|left| *left > 0)?;
+    if reserve_in == 0 || wanted == 0 {
+        return None;
+    }
+    let product = U512::from(U256::from(whole) * U256::from(reserve_in)) * U512::from(wanted);
+    let divisor = U512::from(U256::from(kept) * U256::from(left));
+    let (quotient, rest) = product.div_rem(divisor);
+    let exact = u128::try_from(quotient).ok()?;
+    let needed = match fees {
+        Fees::Bps(_) if rest.is_zero() => exact,
+        Fees::Bps(_) | Fees::Pool => exact.checked_add(1)?,
+    };
+    reserve_in.checked_add(needed)?;
+    Some(needed)
+}
+
+#[cfg(test)]
+mod tests {
+    use paraffin_primitives::AlkaneId;
+
+    use super::*;
+
+    fn pool(reserves: [u128; 2], fee_per_1000: u128) -> RoutePool {
+        let id = |tx| AlkaneId { block: 2, tx };
+        RoutePool { id: id(9), tokens: [id(1), id(2)], reserves, fee_per_1000 }
+    }
+
+    #[test]
+    fn vectors_of_an_even_pool() {
+        let even = |fee| pool([1_000_000; 2], fee);
+        assert_eq!(amount_out(&even(10), 0, 10_000, Fees::Pool), Some(9_802));
+        assert_eq!(amount_out(&even(5), 1, 10_000, Fees::Pool), Some(9_851));
+        assert_eq!(amount_out(&even(10), 0, 10_000, Fees::Bps(100)), Some(9_802));
+        assert_eq!(amount_out(&even(10), 0, 10_000, Fees::Bps(30)), Some(9_871));
+        assert_eq!(amount_out(&even(10), 0, 1, Fees::Pool), None);
+        assert_eq!(amount_out(&even(1_000), 0, 10_000, Fees::Pool), None);
+        assert_eq!(amount_out(&pool([0, 5], 10), 0, 10_000, Fees::Pool), None);
+        assert_eq!(amount_out(&pool([u128::MAX, 5], 10), 0, 1, Fees::Pool), None);
+        assert_eq!(amount_in(&even(10), 0, 1_000_000, Fees::Pool), None);
+        assert_eq!(amount_in(&even(10), 0, 0, Fees::Pool), None);
+    }
+
+    #[test]
+    fn with_a_flat_fee_one_unit_less_does_not_suffice() {
+        for (reserve_in, reserve_out) in [(1_000_000, 1_000_000), (17, 1 << 60), (1 << 100, 999_999_937), (3, 5)] {
+            for wanted in [1, 2, 3, reserve_out / 7, reserve_out / 2, reserve_out - 1] {
+                let pool = pool([reserve_in, reserve_out], 10);
+                for fees in [Fees::Bps(0), Fees::Bps(30), Fees::Bps(9_999)] {
+                    let Some(needed) = amount_in(&pool, 0, wanted, fees) else { continue };
+                    assert!(amount_out(&pool, 0, needed, fees).unwrap() >= wanted);
+                    assert!(amount_out(&pool, 0, needed - 1, fees).unwrap_or(0) < wanted);
+                }
+                let Some(needed) = amount_in(&pool, 0, wanted, Fees::Pool) else { continue };
+                assert!(amount_out(&pool, 0, needed, Fees::Pool).unwrap() >= wanted);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Tables of the module. Ids are 32 bytes, both parts with the highest byte first; so are all fixed numbers.
+//!
+//! ```text
+//! pools         pool                                  factory | token | token | place (12)
+//! factories     factory                               number of its pools (4)
+//! events        height (4) | place (4) | number (4)   the event
+//! lists         list | number (4)                     key in events
+//! list_lengths  list                                  number of its events (4)
+//! candles       pool | timeframe (1) | start (4)      open | high | low | close | both volumes | trades
+//! totals        pool                                  both volumes | trades
+//! sums          kind (1)                              base units, successful wraps and unwraps
+//! ```
+//!
+//! Whatever changes is readable as of every height. A list is a scope, a kind (0: all of them) and a status; every event is in several. Its events are numbered, so that a
+//! page far from the newest costs as much as the first.
+
+use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
+
+use Placement::{Listed, Numbered};
+use TableKind::{Versioned, WriteOnce};
+
+/// Number of this module on disk.
+pub const MODULE: ModuleId = ModuleId(4);
+
+/// Version of the rows; raised whenever their form or the rules that make them change.
+const VERSION: u32 = 1;
+
+pub(crate) const POOLS: Table = table(1, "pools", WriteOnce, Listed);
+pub(crate) const FACTORIES: Table = table(2, "factories", Versioned, Listed);
+pub(crate) const EVENTS: Table = table(3, "events", WriteOnce, Numbered);
+pub(crate) const LISTS: Table = table(4, "lists", WriteOnce, Listed);
+pub(crate) const LIST_LENGTHS: Table = table(5, "list_lengths", Versioned, Listed);
+pub(crate) const CANDLES: Table = table(6, "candles", Versioned, Listed);
+pub(crate) const TOTALS: Table = table(7, "totals", Versioned, Listed);
+pub(crate) const SUMS: Table = table(8, "sums", Versioned, Listed);
+
+/// All tables, in the order of their numbers.
+pub const TABLES: &[Table] = &[POOLS, FACTORIES, EVENTS, LISTS, LIST_LENGTHS, CANDLES, TOTALS, SUMS];
+
+/// What the store must know about this module.
+pub const SCHEMA: ModuleSchema = ModuleSchema { id: MODULE, name: "amm", version: VERSION, tables: TABLES };
+
+const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement) -> Table {
+    Table { module: MODULE, id, name, kind, placement }
+}
