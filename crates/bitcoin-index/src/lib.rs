@@ -19,11 +19,11 @@ mod tables;
 pub use addresses::{ADDRESSES_MODULE, ADDRESSES_SCHEMA, AddressModule, addresses_with_prefix};
 pub use error::ReadError;
 pub use module::BitcoinModule;
+pub use reader::{BitcoinIndex, ScriptEffect, TxLocation};
+pub use rows::ScriptTotals;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use rows::fuzzing;
-pub use reader::{BitcoinIndex, ScriptEffect, TxLocation};
-pub use rows::ScriptTotals;
 pub use script_key::ScriptKey;
 pub use settings::{MissingPrevouts, Options, RawTransactions};
 pub use source::{SourceError, SourceFuture, StoredTransactions, TransactionSource};

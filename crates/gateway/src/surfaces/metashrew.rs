@@ -54,23 +54,29 @@ fn height(context: &RequestContext, params: &Params) -> RpcResult {
 /// A tag: a height, `height:hash`, or one of the ways to say the newest, for which the answer is `None`. The hash must be
 /// that of the block at the height, in display order.
 pub(super) fn tag(context: &RequestContext, params: &Params, index: usize) -> Result<Option<Height>, RpcError> {
+    let Some((height, hash)) = height_and_hash(params, index)? else { return Ok(None) };
+    if let Some(hash) = hash {
+        let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
+        if record.is_some_and(|record| !record.id.hash.to_string().eq_ignore_ascii_case(&hash)) {
+            return Err(RpcError::invalid_params(format!("the block at height {height} has another hash")));
+        }
+    }
+    Ok(Some(height))
+}
+
+/// The height of a tag and the hash beside it; `None` for the newest.
+fn height_and_hash(params: &Params, index: usize) -> Result<Option<(Height, Option<String>)>, RpcError> {
     let wrong = || {
         RpcError::invalid_params("the block tag must be \"latest\", a height, or a height and a hash joined by a colon")
     };
     let Some(text) = params.optional_text(index, "the block tag").map_err(|_| wrong())? else { return Ok(None) };
-    let (height, hash) = text.split_once(':').map_or((text.as_str(), None), |(height, hash)| (height, Some(hash)));
+    let (height, hash) = text.split_once(':').map_or((&*text, None), |(height, hash)| (height, Some(hash)));
     if matches!(height, "latest" | "" | "0x") {
         return Ok(None);
     }
     // A height beyond 32 bits is above every tip.
     let height = Height::try_from(parse_unsigned(height).ok_or_else(wrong)?).unwrap_or(Height::MAX);
-    if let Some(hash) = hash.map(|hash| hash.trim_start_matches("0x")) {
-        let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
-        if record.is_some_and(|record| !record.id.hash.to_string().eq_ignore_ascii_case(hash)) {
-            return Err(RpcError::invalid_params(format!("the block at height {height} has another hash")));
-        }
-    }
-    Ok(Some(height))
+    Ok(Some((height, hash.map(|hash| hash.trim_start_matches("0x").to_owned()))))
 }
 
 /// Hexadecimal digits, `0x` before them or not.
@@ -189,7 +195,8 @@ mod tests {
 
     fn tagged(text: &str) -> Result<Option<Height>, i64> {
         let params = Params::parse(Some(serde_json::from_str(text).unwrap())).unwrap();
-        tag(&params, 0).map_err(|error| error.code)
+        let told = height_and_hash(&params, 0).map_err(|error| error.code)?;
+        Ok(told.map(|(height, _)| height))
     }
 
     /// row MR09

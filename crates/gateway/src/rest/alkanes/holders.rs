@@ -65,6 +65,12 @@ async fn read(context: &RequestContext, what: AlkaneId, part: Part, least: u128)
     Ok(alkanes::read(context, None, None, move |moment| page(moment, what, part, least, network)).await?)
 }
 
+/// 404 when there is no such contract (`decisions` 4.1).
+async fn require(context: &RequestContext, what: AlkaneId) -> Result<(), RestError> {
+    let known = alkanes::read(context, None, None, move |moment| Ok(moment.state.creation(what)?.is_some())).await?;
+    if known { Ok(()) } else { Err(RestError::not_found(format!("there is no alkane {what}"))) }
+}
+
 async fn count(context: &RequestContext, what: AlkaneId) -> Result<u64, RestError> {
     Ok(alkanes::read(context, None, None, move |moment| Ok(moment.state.holder_counts(what)?.scripts)).await?)
 }
@@ -101,6 +107,7 @@ pub(super) fn told(what: AlkaneId, part: Part, page: &HolderPage) -> Value {
 /// The first page as GET routes give it.
 pub(super) async fn first_page(context: &RequestContext, what: AlkaneId) -> Result<Value, RestError> {
     let part = Part { offset: 0, limit: Some(LIMIT_DEFAULT) };
+    require(context, what).await?;
     let page = read(context, what, part, 1).await?;
     Ok(told(what, part, &page))
 }
@@ -124,6 +131,7 @@ pub(crate) fn holders(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
                 decimal(least).ok_or_else(|| RestError::bad_request("minBalance must be a non-negative integer"))?
             }
         };
+        require(context, what).await?;
         let page = read(context, what, part, least.max(1)).await?;
         let mut holders = items(&page.holders, "balance");
         for (holder, (_, amount)) in holders.iter_mut().zip(&page.holders) {
@@ -147,5 +155,6 @@ pub(crate) fn holder_count(context: &RequestContext, body: RestBody) -> BoxFutur
 
 /// `{count}`.
 pub(super) async fn count_of(context: &RequestContext, what: AlkaneId) -> Result<Value, RestError> {
+    require(context, what).await?;
     Ok(json!({ "count": count(context, what).await? }))
 }

@@ -255,6 +255,10 @@ async fn the_routes_without_envelope_tell_balances_holders_and_storage() {
             (400, &json!(false), &json!(error), &json!(400))
         );
     }
+    for route in ["get-holders", "get-holder-count", "get-holders-count"] {
+        let (status, told) = post(&instance, route, json!({ "alkaneId": "2:999" })).await;
+        assert_eq!((status, &told["code"]), (404, &json!("NOT_FOUND")), "{route}: {told}");
+    }
     let enveloped = data(&instance, "get-holders", json!({ "alkaneId": token_id(), "minBalance": "101" })).await;
     assert_eq!(enveloped["total"], 1);
     assert_eq!(
