@@ -22,7 +22,7 @@ pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::e
     let client = NodeClient::new(config.node_config())?;
     let indexing =
         Indexing::start(&config, contracts.as_ref(), &store, &client, FollowOptions { stop_when_synced: once })?;
-    let shown = progress::show(config, store.clone(), indexing.status());
+    let shown = progress::show(&config, &store, indexing.status());
     let mut status = indexing.status();
     let interrupted = tokio::select! {
         () = shutdown => true,
@@ -130,7 +130,7 @@ pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result
         stop.send_replace(true);
     });
     let (status_sender, status) = watch::channel(IndexStatus::starting());
-    let shown = progress::show(config, store.clone(), status);
+    let shown = progress::show(&config, &store, status);
     let runtime = tokio::runtime::Handle::current();
     let (result, left) = tokio::task::spawn_blocking(move || {
         let result = instance::catch_up(&mut indexer, &client, &runtime, &status_sender, &stopped);

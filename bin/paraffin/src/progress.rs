@@ -23,7 +23,8 @@ const BAR_BYTES_MIN: u64 = 64 << 20;
 
 /// Tells what disk an import will need, then shows its progress until the task is aborted: a bar on a terminal, lines in the
 /// log elsewhere.
-pub(crate) fn show(config: Config, store: Store, status: watch::Receiver<IndexStatus>) -> JoinHandle<()> {
+pub(crate) fn show(config: &Config, store: &Store, status: watch::Receiver<IndexStatus>) -> JoinHandle<()> {
+    let config = config.clone();
     // What is there before the import goes on.
     let snapshot = store.snapshot();
     let (tables, undo, journal) = store.disk_bytes();

@@ -15,7 +15,7 @@ pub(crate) async fn run(config: Config) -> Result<(), Box<dyn std::error::Error>
     if let Some(address) = instance.gateway().metrics_addr() {
         println!("metrics on http://{address}/metrics");
     }
-    let shown = progress::show(config, instance.store().clone(), instance.status());
+    let shown = progress::show(&config, instance.store(), instance.status());
     let ended = instance.serve(shutdown).await;
     shown.abort();
     ended?;

@@ -54,7 +54,7 @@ impl Expected {
 }
 
 /// The part of a page that the recomputation knows.
-fn reduced(path: &str, body: Value) -> Value {
+fn reduced(path: &str, body: &Value) -> Value {
     if path == TOTALS {
         return body["chain_stats"].clone();
     }
@@ -89,7 +89,7 @@ fn a_page_read_while_the_node_reorganises_is_of_one_height_and_says_it() {
                     assert_eq!(answer.status, 200, "{}", answer.text());
                     let height: u32 = answer.header("x-indexed-height").unwrap().parse().unwrap();
                     heights.push(height);
-                    let entry = (height, reduced(path, answer.json()));
+                    let entry = (height, reduced(path, &answer.json()));
                     if told.last() != Some(&entry) {
                         told.push(entry);
                         states.store(told.len(), Ordering::Relaxed);

@@ -51,7 +51,7 @@ impl Message {
 
 /// `0x` and two digits for each byte.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold("0x".to_owned(), |text, byte| text + &format!("{byte:02x}"))
+    bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 /// The bytes of hexadecimal digits, `0x` before them or not.
