@@ -81,11 +81,12 @@ fn index_with(program: &Path, folder: &Path, height: u32) -> Outcome<f64> {
     std::fs::write(&settings, "auth = \"paraffin:bars\"\n").map_err(failed)?;
     let begin = Instant::now();
     let mut process = Command::new(program)
-        .args(["--skip-default-conf-files", "--network", "regtest", "--log-filters", "WARN", "--conf"])
+        .args(["--skip-default-conf-files", "--network", "regtest", "--log-filters", "WARN"])
+        // The chain is not of today, so the node says that it is still downloading.
+        .args(["--skip-block-download-wait", "--conf"])
         .arg(&settings)
         .args(["--db-dir".as_ref(), folder.join("db").as_os_str()])
         .args(["--daemon-rpc-addr", &format!("127.0.0.1:{}", Node::rpc_port())])
-        .args(["--daemon-p2p-addr", &format!("127.0.0.1:{}", Node::p2p_port())])
         .args(["--electrum-rpc-addr", &format!("127.0.0.1:{ELECTRUM_PORT}")])
         .args(["--monitoring-addr", &format!("127.0.0.1:{MONITORING_PORT}")])
         .stdin(Stdio::null())

@@ -68,10 +68,6 @@ impl Node {
         RPC_PORT
     }
 
-    pub(crate) const fn p2p_port() -> u16 {
-        P2P_PORT
-    }
-
     fn rpc(method: &str, params: &Value) -> Option<Value> {
         let body = json!({"id": 1, "method": method, "params": params}).to_string();
         let address = format!("127.0.0.1:{RPC_PORT}");
