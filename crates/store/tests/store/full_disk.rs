@@ -81,19 +81,26 @@ fn child() {
     println!("blocks={}", model.blocks.len());
 }
 
+/// What a test of this file prints that runs as a process of its own, with files limited in size; it must succeed.
+fn printed_by(child: &str, folder: &Path, way: &str) -> String {
+    let output = Command::new("sh")
+        .args(["-c", r#"trap "" XFSZ; exec "$0" --exact "full_disk::$1" --ignored --nocapture"#])
+        .arg(std::env::current_exe().unwrap())
+        .arg(child)
+        .env("STORE_FULL_FOLDER", folder)
+        .env("STORE_FULL_WAY", way)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{way}: {text}\n{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
 #[test]
 fn a_full_disk_stops_the_writer_and_reads_go_on() {
     for way in ["journal", "table"] {
         let folder = tempfile::tempdir().unwrap();
-        let output = Command::new("sh")
-            .args(["-c", r#"trap "" XFSZ; exec "$0" --exact full_disk::child --ignored --nocapture"#])
-            .arg(std::env::current_exe().unwrap())
-            .env("STORE_FULL_FOLDER", folder.path())
-            .env("STORE_FULL_WAY", way)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{way}: {text}\n{}", String::from_utf8_lossy(&output.stderr));
+        let text = printed_by("child", folder.path(), way);
         let blocks: usize = text.split("blocks=").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
         assert!(blocks >= 20, "{blocks}");
         // With room again the store opens on the same whole block and goes on.
@@ -167,15 +174,7 @@ fn push_zeros(model: &mut Model) -> crate::model::ModelBlock {
 fn a_full_disk_during_a_sorted_run_is_a_clear_error_that_loses_nothing() {
     for way in ["redo", "tables"] {
         let folder = tempfile::tempdir().unwrap();
-        let output = Command::new("sh")
-            .args(["-c", r#"trap "" XFSZ; exec "$0" --exact full_disk::run_child --ignored --nocapture"#])
-            .arg(std::env::current_exe().unwrap())
-            .env("STORE_FULL_FOLDER", folder.path())
-            .env("STORE_FULL_WAY", way)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{way}: {text}\n{}", String::from_utf8_lossy(&output.stderr));
+        let text = printed_by("run_child", folder.path(), way);
         assert!(text.contains("done"), "{text}");
         // With room again the store opens on a whole block and goes on.
         let mut model = Model::default();
