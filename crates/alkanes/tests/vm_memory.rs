@@ -10,9 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use paraffin_alkanes::codec::{append_varint, gzip};
-use paraffin_alkanes::{MessageEnd, StateKey};
+use paraffin_alkanes::{Halt, MessageEnd, StateKey};
 
-use stage::{Stage, contract, id, wat};
+use stage::{SUBJECT, Stage, contract, id, wat};
 
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -107,4 +107,23 @@ fn nested_calls_take_memory_only_as_they_touch_it() {
     let (ended, bytes) = taken(|| stage.message(&[45, 24]));
     assert_eq!(ended.data(), 24_u128.to_le_bytes());
     assert!(bytes < 64 << 20, "25 instances of 32 MiB each have taken {bytes} bytes");
+}
+
+/// A table is filled when it is made and costs no fuel, so twelve of them would take a gigabyte of real memory.
+#[test]
+fn tables_that_cost_nothing_take_little_in_a_simulation() {
+    let _alone = alone();
+    let tables = "(table 10000000 funcref)".repeat(12);
+    let code = wat(&format!(
+        r#"(module (memory (export "memory") 1) {tables} (func (export "__execute") (result i32) (i32.const 4)))"#
+    ));
+    let stage = Stage::with(&code);
+    let (ended, bytes) = taken(|| stage.simulate(SUBJECT, &[0], 1_000_000_000));
+    assert!(matches!(ended, Err(Halt::OutOfMemory)), "{ended:?}");
+    assert!(bytes < 256 << 20, "the tables have taken {bytes} bytes");
+    // One such table is no reason to refuse a contract.
+    let code = wat(
+        r#"(module (memory (export "memory") 1) (table 10000000 funcref) (func (export "__execute") (result i32) (i32.const 4)))"#,
+    );
+    assert!(Stage::with(&code).simulate(SUBJECT, &[0], 1_000_000_000).is_ok());
 }

@@ -19,6 +19,8 @@ const SHOWN_BYTES_MAX: usize = 1024;
 pub(super) struct Simulation {
     /// Why it reverts; `None` when it succeeds.
     pub reverts: Option<String>,
+    /// Fuel that it used, when the instance tells.
+    pub fuel: Option<u128>,
     /// What is printed.
     pub lines: Vec<String>,
     /// The same for programs.
@@ -72,7 +74,7 @@ impl Simulation {
             lines.extend(trace.lines);
             decoded.insert("trace".to_owned(), trace.json);
         }
-        Ok(Self { reverts, lines, json: Value::Object(decoded), data })
+        Ok(Self { reverts, fuel, lines, json: Value::Object(decoded), data })
     }
 }
 

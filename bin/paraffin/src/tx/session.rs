@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bitcoin::{Psbt, ScriptBuf, Transaction, Txid, XOnlyPublicKey};
+use paraffin_alkanes::Parameters;
 use paraffin_alkanes::codec::{Cellpack, pack_chunks, unpack_chunks};
 use paraffin_primitives::Network;
 use paraffin_wallet::{AddressKind, Coin, DeploymentPlan, FeeRate, Funds, Key, Ordinals, Plan, PlanError};
@@ -244,12 +245,35 @@ impl<'a, E: Endpoint> Session<'a, E> {
         for line in &simulation.lines {
             self.say(&format!("  simulated {line}"));
         }
-        match simulation.reverts {
-            Some(reason) if !self.common.force => Err(TxError::Refused(format!(
+        if let Some(reason) = simulation.reverts
+            && !self.common.force
+        {
+            return Err(TxError::Refused(format!(
                 "the call would revert: {reason}. Nothing was signed; --force sends it all the same"
-            ))),
-            _ => Ok(simulation.json),
+            )));
         }
+        self.check_fuel(simulation.fuel)?;
+        Ok(simulation.json)
+    }
+
+    /// A simulation has more fuel than a message is sure to get (protocol B12).
+    fn check_fuel(&self, used: Option<u128>) -> Result<(), TxError> {
+        let parameters = Parameters::of(self.network);
+        let sure = parameters.minimum_fuel(u64::MAX);
+        let Some(used) = used.filter(|used| *used > u128::from(sure)) else { return Ok(()) };
+        // Where messages get the minimum and no more, it is certain.
+        if parameters.fuel_is_minimum && !self.common.force {
+            return Err(TxError::Refused(format!(
+                "the call needs {used} of fuel and a message gets {sure} on {}: it would revert. Nothing was signed; --force \
+                 sends it all the same. A large deployment is cheaper in two steps: deploy the code with a call that does little, \
+                 then create copies of it (targets 5:n and 6:n)",
+                self.network
+            )));
+        }
+        self.say(&format!(
+            "  the call needs {used} of fuel; only {sure} are sure, the rest depends on what else is in the block"
+        ));
+        Ok(())
     }
 
     /// Asks whether to go on.
