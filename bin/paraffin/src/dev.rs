@@ -17,6 +17,7 @@ use crate::config::{Config, IndexSection, LogSection, NodeSection};
 use crate::contracts::AlkanesSection;
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
+use crate::markets::MarketsSection;
 use chain_file::ChainFile;
 use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
 
@@ -172,6 +173,7 @@ fn config(folder: &Path, devnet: &Devnet, arguments: &DevArguments) -> Config {
         plans: Plans::default(),
         index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },
         alkanes: AlkanesSection::default(),
+        markets: MarketsSection::default(),
         log: LogSection::default(),
     }
 }

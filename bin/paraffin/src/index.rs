@@ -124,6 +124,9 @@ pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result
             eprintln!("running `{module}` again from height {} to {}", plan.from, plan.to);
         }
     }
+    if !plan.readers.is_empty() {
+        eprintln!("so are the modules that read it: {}", plan.readers.join(", "));
+    }
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(async move {
         shutdown.await;

@@ -21,6 +21,7 @@ use tokio::sync::watch;
 use crate::config::{Config, RawTransactionsSetting};
 use crate::contracts::Contracts;
 use crate::disk_need::DiskNeed;
+use crate::markets;
 
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +74,7 @@ pub(crate) fn modules(config: &Config, contracts: Option<&Contracts>) -> Vec<Box
     }
     if let Some(contracts) = contracts {
         modules.push(Box::new(contracts.module()));
+        modules.push(Box::new(markets::module()));
     }
     modules
 }
@@ -85,6 +87,7 @@ pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
     }
     if config.indexes_alkanes() {
         schemas.push(paraffin_alkanes::SCHEMA);
+        schemas.push(paraffin_amm::SCHEMA);
     }
     schemas
 }
@@ -320,6 +323,7 @@ impl Instance {
             chain: Arc::new(chain),
             node: Arc::new(client),
             alkanes: contracts.as_ref().map(Contracts::parts),
+            markets: contracts.as_ref().map(|_| config.markets.parts()),
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),

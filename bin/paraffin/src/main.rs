@@ -15,6 +15,8 @@ mod index;
 mod instance;
 mod keys;
 mod log;
+mod markets;
+
 mod progress;
 mod replay;
 mod serve;

@@ -17,6 +17,9 @@ pub struct BlockEffects {
     pub writes: Vec<(StateKey, Vec<u8>)>,
     /// Traces of messages in the order of the block, by shadow outpoint (protocol B15).
     pub traces: Vec<(OutPoint, Trace)>,
+    /// Messages whose trace stayed although nothing of them did: their transaction is void, or what they gave back did not fit
+    /// its pointer. It follows from the rest, so engines are not compared by it.
+    pub undone: Vec<OutPoint>,
     /// Outputs of this block that got alkanes, in the order of the block; also when spent within it.
     pub funded: Vec<OutPoint>,
 }

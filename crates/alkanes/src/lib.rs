@@ -43,7 +43,7 @@ pub use native::{Deployer, NativeEngine};
 pub use parameters::Parameters;
 pub use protorune::{MessageRunner, runtime_amount};
 pub use reader::{
-    ActivityEntry, BlockTrace, ChainState, Creation, FundedOutput, Holding, HoldingOf, Order, StorageEntry,
+    ActivityEntry, BlockState, BlockTrace, ChainState, Creation, FundedOutput, Holding, HoldingOf, Order, StorageEntry,
 };
 pub use rows::{Cursor, Etching, Holder, HolderCounts, Page, ParseCursorError, ScriptKey};
 pub use sheet::{SavedSheet, Sheet, SheetOverflow, Transfer};

@@ -6,10 +6,10 @@ mod holdings;
 mod outputs;
 mod state;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use bitcoin::Txid;
 use bitcoin::hashes::Hash;
+use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter};
 
@@ -137,6 +137,7 @@ fn write_traces(
     places: &HashMap<Txid, u32>,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
+    let undone: HashSet<&OutPoint> = effects.undone.iter().collect();
     for (place, (outpoint, trace)) in (0u32..).zip(&effects.traces) {
         let index = places.get(&outpoint.txid).copied().unwrap_or_default();
         let mut value = height.to_be_bytes().to_vec();
@@ -144,6 +145,7 @@ fn write_traces(
         rows.put(&TRACES, &outpoint_key(outpoint), &value)?;
         let mut entry = outpoint_key(outpoint).to_vec();
         entry.extend_from_slice(&index.to_be_bytes());
+        entry.push(u8::from(!undone.contains(outpoint)));
         rows.put(&BLOCK_TRACES, &place_key(height, place), &entry)?;
     }
     Ok(())

@@ -89,7 +89,8 @@ impl Engine for NativeEngine {
             ledger.process(&mut world, self.run_message, placed)?;
         }
         wrapped_bitcoin::advance(&mut world, block)?;
-        Ok(BlockEffects { writes: world.state.into_writes()?, traces: world.traces, funded: ledger.funded })
+        let World { state, traces, undone, .. } = world;
+        Ok(BlockEffects { writes: state.into_writes()?, traces, undone, funded: ledger.funded })
     }
 }
 

@@ -19,7 +19,7 @@ pub use holders::{Holding, HoldingOf};
 pub use outputs::{ActivityEntry, FundedOutput};
 pub(crate) use outputs::{RECEIVES, SPENDS};
 pub use storage::StorageEntry;
-pub use traces::BlockTrace;
+pub use traces::{BlockState, BlockTrace};
 
 use crate::rows::{Cursor, Page, StateRow, read_value};
 use crate::tables::RECENT;

@@ -22,7 +22,7 @@
 //!
 //! ```text
 //! traces           outpoint                                               height (4) | trace
-//! block_traces     height (4) | place (4)                                 outpoint | transaction's place in the block
+//! block_traces     height (4) | place (4)                                 outpoint | transaction's place in the block | stands (1)
 //! seen_at          height (4) | place (4)                                 id
 //! outputs          outpoint                                               height | place | value | script
 //! live             script | height (4) | place (4) | vout (4)             txid | value            unspent, with alkanes
@@ -48,7 +48,7 @@ use TableKind::{Current, Versioned, WriteOnce};
 pub const MODULE: ModuleId = ModuleId(3);
 
 /// Version of the rows; raised whenever their form or the rules that make them change.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 pub(crate) const SINGLES: Table = table(1, "singles", Versioned, Numbered);
 pub(crate) const CODES: Table = table(2, "codes", Versioned, Bulk);
@@ -114,7 +114,8 @@ pub const TABLES: &[Table] = &[
 ];
 
 /// What the store must know about this module.
-pub const SCHEMA: ModuleSchema = ModuleSchema { id: MODULE, name: "alkanes", version: VERSION, tables: TABLES };
+pub const SCHEMA: ModuleSchema =
+    ModuleSchema { id: MODULE, name: "alkanes", version: VERSION, tables: TABLES, reads: &[] };
 
 const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement) -> Table {
     Table { module: MODULE, id, name, kind, placement }

@@ -24,6 +24,8 @@ pub struct World<'a> {
     pub builtins: &'a Builtins,
     /// Traces so far: saved outside the layers, so they survive a void transaction (protocol B6).
     pub traces: Vec<(OutPoint, Trace)>,
+    /// Those of them whose effects were undone by what came after the message.
+    pub undone: Vec<OutPoint>,
     /// Transactions of this block that mint 2:0, once counted (protocol B13).
     pub diesel_mints: Option<u128>,
     /// The block as contracts read it, once one has (protocol B10).
@@ -52,6 +54,7 @@ impl<'a> World<'a> {
             codes,
             builtins,
             traces: Vec::new(),
+            undone: Vec::new(),
             diesel_mints: None,
             block_bytes: OnceCell::new(),
             block_txids: OnceCell::new(),

@@ -1,10 +1,9 @@
 //! What this room needs to know of contracts.
 
-use std::collections::HashMap;
-
 use bitcoin::OutPoint;
-use paraffin_alkanes::{ChainState, StateKey, StateReader, Trace};
+use paraffin_alkanes::{BlockState, BlockTrace, ChainState, StateKey, StateReader, Trace};
 use paraffin_primitives::Height;
+use paraffin_store::EarlierTables;
 
 use crate::AmmError;
 
@@ -20,6 +19,12 @@ pub struct MessageTrace {
     pub stands: bool,
     /// What it did, call by call.
     pub trace: Trace,
+}
+
+impl From<BlockTrace> for MessageTrace {
+    fn from(BlockTrace { outpoint, transaction_index, stands, trace }: BlockTrace) -> Self {
+        Self { outpoint, transaction_index, stands, trace }
+    }
 }
 
 /// Traces of a block and the state as of its end.
@@ -43,30 +48,29 @@ pub struct ChainContracts(pub ChainState);
 
 impl ContractReads for ChainContracts {
     fn traces(&self, height: Height) -> Result<Vec<MessageTrace>, AmmError> {
-        let traces = self.0.block_traces(height)?;
-        let mut kept = HashMap::new();
-        for trace in &traces {
-            // A transaction that is void leaves nothing on its outputs, and shadow outputs begin two behind the last one.
-            let outputs = trace.outpoint.vout.saturating_sub(1);
-            let txid = trace.outpoint.txid;
-            if let std::collections::hash_map::Entry::Vacant(entry) = kept.entry(txid) {
-                let mut is_kept = false;
-                for vout in 0..outputs {
-                    is_kept = !self.0.sheet(&OutPoint { txid, vout })?.entries.is_empty();
-                    if is_kept {
-                        break;
-                    }
-                }
-                entry.insert(is_kept);
-            }
-        }
-        let whole = traces.into_iter().map(|trace| MessageTrace {
-            stands: kept.get(&trace.outpoint.txid).copied().unwrap_or_default(),
-            outpoint: trace.outpoint,
-            transaction_index: trace.transaction_index,
-            trace: trace.trace,
-        });
-        Ok(whole.collect())
+        Ok(self.0.block_traces(height)?.into_iter().map(MessageTrace::from).collect())
+    }
+
+    fn state(&self, key: &StateKey) -> Result<Option<Vec<u8>>, AmmError> {
+        Ok(self.0.get(key)?)
+    }
+}
+
+/// The contracts at the end of the block that is being applied, for modules that run after that of alkanes.
+#[derive(Clone, Copy)]
+pub struct BlockContracts<'a>(pub BlockState<'a>);
+
+impl<'a> BlockContracts<'a> {
+    /// Of what a module may read of the modules before it.
+    pub fn new(tables: EarlierTables<'a>) -> Self {
+        Self(BlockState::new(tables))
+    }
+}
+
+impl ContractReads for BlockContracts<'_> {
+    /// Only of the block that is being applied.
+    fn traces(&self, _: Height) -> Result<Vec<MessageTrace>, AmmError> {
+        Ok(self.0.traces()?.into_iter().map(MessageTrace::from).collect())
     }
 
     fn state(&self, key: &StateKey) -> Result<Option<Vec<u8>>, AmmError> {

@@ -21,6 +21,9 @@ pub enum AmmError {
         /// What does not fit.
         what: String,
     },
+    /// The caller's time was over before the work was done: ask again with more of it.
+    #[error("the time was over before the markets were read")]
+    Interrupted,
 }
 
 impl From<AmmError> for ModuleError {

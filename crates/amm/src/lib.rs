@@ -10,6 +10,7 @@
 //! its code; a call that was undone by anyone above it counts for nothing; prices are ratios of integers.
 #![forbid(unsafe_code)]
 
+pub mod book;
 mod calendar;
 mod calls;
 mod candles;
@@ -25,14 +26,15 @@ pub mod routing;
 mod rows;
 mod tables;
 
+pub use book::{Book, BookPool, BookRules, ContractHistory, PoolWorth, Position, TokenPrice, UnitPrice};
 pub use calendar::Timeframe;
 pub use calls::{Call, calls};
 pub use candles::{Candle, Side, SidedCandle};
-pub use contracts::{ChainContracts, ContractReads, MessageTrace};
+pub use contracts::{BlockContracts, ChainContracts, ContractReads, MessageTrace};
 pub use error::AmmError;
 pub use events::{Action, Event, EventKind, Place, PoolIdentity, PoolLookup, transaction_events};
 pub use lists::{Scope, Status};
-pub use module::{AmmModule, ContractSource, Parameters};
+pub use module::{AmmModule, Parameters};
 pub use pools::{PoolState, pool_state};
 pub use ratio::Ratio;
 pub use reader::{Figures, Markets, Page, PoolRecord, Volumes};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use paraffin_primitives::{AlkaneId, ConnectedBlock, Height};
+use paraffin_primitives::{AlkaneId, ConnectedBlock};
 use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter};
 use ruint::aliases::U256;
 
@@ -13,7 +13,8 @@ use crate::rows::{
 };
 use crate::tables::{CANDLES, EVENTS, FACTORIES, LIST_LENGTHS, LISTS, POOLS, SCHEMA, SUMS, TOTALS};
 use crate::{
-    Action, AmmError, Candle, ContractReads, Event, PoolIdentity, PoolLookup, Timeframe, pools, transaction_events,
+    Action, AmmError, BlockContracts, Candle, ContractReads, Event, PoolIdentity, PoolLookup, Timeframe, pools,
+    transaction_events,
 };
 
 /// Scripts longer than this own nothing here: no address has one, and every event would hold it.
@@ -32,29 +33,16 @@ impl Default for Parameters {
     }
 }
 
-/// Where the module reads contracts while a block is applied.
-pub trait ContractSource: Send {
-    /// Traces of the block at `height`, which is being applied, and the state after it.
-    ///
-    /// # Errors
-    /// Reading failed.
-    fn contracts<'r>(
-        &'r self,
-        height: Height,
-        rows: &'r ModuleWriter<'_>,
-    ) -> Result<Box<dyn ContractReads + 'r>, AmmError>;
-}
-
 /// The indexer module of markets. It runs after the module of alkanes. Undo is the store's.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct AmmModule {
-    source: Box<dyn ContractSource>,
     parameters: Parameters,
 }
 
 impl AmmModule {
-    /// A module that reads contracts from `source`.
-    pub fn new(source: Box<dyn ContractSource>, parameters: Parameters) -> Self {
-        Self { source, parameters }
+    /// A module for a network.
+    pub fn new(parameters: Parameters) -> Self {
+        Self { parameters }
     }
 }
 
@@ -65,8 +53,8 @@ impl Module for AmmModule {
 
     fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {
         let events = {
-            let contracts = self.source.contracts(block.id.height, rows)?;
-            events_of(self.parameters, block, &*contracts, rows)?
+            let contracts = BlockContracts::new(rows.earlier());
+            events_of(self.parameters, block, &contracts, rows)?
         };
         write(&events, rows)?;
         Ok(())

@@ -89,7 +89,7 @@ fn id_bytes(id: AlkaneId) -> [u8; 32] {
 }
 
 /// An integer as contracts and balances store it.
-fn integer(bytes: &[u8]) -> Option<u128> {
+pub(crate) fn integer(bytes: &[u8]) -> Option<u128> {
     bytes.try_into().map(u128::from_le_bytes).ok()
 }
 

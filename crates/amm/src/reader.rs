@@ -74,6 +74,16 @@ impl Markets {
         Self { snapshot: snapshot.clone(), height, is_newest }
     }
 
+    /// The snapshot behind it.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The height asked for.
+    pub fn height(&self) -> Height {
+        self.height
+    }
+
     /// A pool; `None` when the id is that of none.
     ///
     /// # Errors
@@ -180,15 +190,25 @@ impl Markets {
         rows.skip(skip).take(limit).map(candle).collect()
     }
 
+    /// All that was ever traded with a pool; `None` when nothing was.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn totals(&self, pool: AlkaneId) -> Result<Option<Volumes>, AmmError> {
+        let Some(stored) = self.snapshot.get_at(&TOTALS, &id_key(pool), self.height)? else { return Ok(None) };
+        let mut parser = Parser::new("totals", &stored);
+        let volumes = Volumes { amounts: [parser.wide()?, parser.wide()?], trades: parser.number()? };
+        parser.end(Some(volumes))
+    }
+
     /// Volumes and prices of a pool, from at most 720 hours of candles.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn figures(&self, pool: AlkaneId) -> Result<Figures, AmmError> {
         let mut figures = Figures::default();
-        let Some(stored) = self.snapshot.get_at(&TOTALS, &id_key(pool), self.height)? else { return Ok(figures) };
-        let mut parser = Parser::new("totals", &stored);
-        figures.all_time = Volumes { amounts: [parser.wide()?, parser.wide()?], trades: parser.number()? };
+        let Some(totals) = self.totals(pool)? else { return Ok(figures) };
+        figures.all_time = totals;
         let Some(newest) = self.candles(pool, Timeframe::Hour, 0, u32::MAX, 0, 1)?.pop() else { return Ok(figures) };
         figures.price = Some(newest.close);
         let begin = |hours: u32| newest.start.saturating_sub((hours - 1) * HOUR);

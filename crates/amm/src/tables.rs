@@ -38,7 +38,8 @@ pub(crate) const SUMS: Table = table(8, "sums", Versioned, Listed);
 pub const TABLES: &[Table] = &[POOLS, FACTORIES, EVENTS, LISTS, LIST_LENGTHS, CANDLES, TOTALS, SUMS];
 
 /// What the store must know about this module.
-pub const SCHEMA: ModuleSchema = ModuleSchema { id: MODULE, name: "amm", version: VERSION, tables: TABLES };
+pub const SCHEMA: ModuleSchema =
+    ModuleSchema { id: MODULE, name: "amm", version: VERSION, tables: TABLES, reads: &[paraffin_alkanes::MODULE] };
 
 const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement) -> Table {
     Table { module: MODULE, id, name, kind, placement }

@@ -361,3 +361,17 @@ fn an_index_read_as_of_an_older_block_equals_one_that_ends_there() {
         }
     }
 }
+
+/// A module that is run again reads the contracts as of each block, although they stand at the tip.
+#[test]
+fn markets_that_are_indexed_alone_later_are_the_same() {
+    let mut town = Town::new(11);
+    town.grow(140);
+    let blocks = town.blocks();
+    let mut index = Index::new();
+    index.follow(&blocks);
+    let (content, events) = (index.content(), all_events(&index.markets()));
+    index.run_markets_again(&blocks);
+    assert_eq!(all_events(&index.markets()), events);
+    assert_eq!(index.content(), content);
+}

@@ -31,7 +31,7 @@ const ADDRESSES: Table = Table {
 
 /// What the store must know about the module.
 pub const ADDRESSES_SCHEMA: ModuleSchema =
-    ModuleSchema { id: ADDRESSES_MODULE, name: "addresses", version: 1, tables: &[ADDRESSES] };
+    ModuleSchema { id: ADDRESSES_MODULE, name: "addresses", version: 1, tables: &[ADDRESSES], reads: &[] };
 
 /// Longest address in characters; a longer text is the beginning of none.
 const ADDRESS_LEN_MAX: usize = 90;

@@ -82,7 +82,8 @@ pub const TABLES: &[Table] = &[
 ];
 
 /// What the store must know about this module.
-pub const SCHEMA: ModuleSchema = ModuleSchema { id: MODULE, name: "bitcoin", version: VERSION, tables: TABLES };
+pub const SCHEMA: ModuleSchema =
+    ModuleSchema { id: MODULE, name: "bitcoin", version: VERSION, tables: TABLES, reads: &[] };
 
 /// Key of the `settings` row that says whether raw transactions are stored.
 pub(crate) const RAW_TRANSACTIONS_SETTING: &[u8] = b"raw_transactions";

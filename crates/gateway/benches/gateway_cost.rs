@@ -18,6 +18,9 @@ mod client;
 mod instance;
 #[path = "../tests/gateway/node.rs"]
 mod node;
+#[allow(dead_code)]
+#[path = "../tests/gateway/town.rs"]
+mod town;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

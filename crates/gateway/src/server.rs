@@ -86,6 +86,7 @@ impl Gateway {
             chain: parts.chain,
             node: parts.node,
             alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max, simulations_max))),
+            markets: parts.markets,
             keys: parts.keys,
             windows: parts.windows,
             plans: parts.plans,

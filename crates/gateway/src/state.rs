@@ -22,6 +22,7 @@ use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::SteadyTimer;
 use crate::errors::RestError;
 use crate::header_values::Told;
+use crate::markets::MarketsParts;
 use crate::metrics::Metrics;
 use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
@@ -111,6 +112,8 @@ pub struct GatewayParts {
     pub node: Arc<dyn Node>,
     /// The contract index; without it everything about alkanes answers `ALKANES_NOT_INDEXED`.
     pub alkanes: Option<AlkanesParts>,
+    /// The market index; without it, or without the contract index, markets answer `ALKANES_NOT_INDEXED`.
+    pub markets: Option<MarketsParts>,
     /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
     pub keys: Arc<dyn KeyStore>,
     /// Where requests are counted.
@@ -143,6 +146,7 @@ pub(crate) struct Shared {
     pub(crate) chain: Arc<dyn ChainState>,
     pub(crate) node: Arc<dyn Node>,
     pub(crate) alkanes: Option<Arc<Alkanes>>,
+    pub(crate) markets: Option<MarketsParts>,
     pub(crate) keys: Arc<dyn KeyStore>,
     pub(crate) windows: Arc<dyn Windows>,
     pub(crate) plans: Plans,

@@ -1,13 +1,15 @@
 use paraffin_primitives::{BlockId, ConnectedBlock};
-use paraffin_store::{ModuleId, Rewound};
+use paraffin_store::{ModuleId, ModuleSchema, Rewound};
 
 use crate::{Indexer, IndexerError};
 
 /// What a re-run is going to do, told before the long part starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReindexPlan {
     /// Module that is run again.
     pub module: ModuleId,
+    /// Modules that read its rows and are therefore run again as well.
+    pub readers: Vec<&'static str>,
     /// How its tables were brought back.
     pub rewound: Rewound,
     /// First height that will be applied again.
@@ -17,8 +19,8 @@ pub struct ReindexPlan {
 }
 
 impl Indexer {
-    /// Brings the tables of the module called `name` back to what they were before block `from`; the other modules stay.
-    /// [`Indexer::catch_up`] then applies the blocks again.
+    /// Brings the tables of the module called `name`, and of those that read its rows, back to what they were before block
+    /// `from`; the other modules stay. [`Indexer::catch_up`] then applies the blocks again.
     ///
     /// # Errors
     /// The module does not exist, `from` lies above the tip, or the store failed.
@@ -33,9 +35,34 @@ impl Indexer {
             return Err(IndexerError::AboveTip { from, tip });
         }
         self.commit()?;
+        // First the readers: broken off in between, none of them stands on rows that are gone.
+        let readers = self.readers_of(schema.id);
+        for reader in readers.iter().rev() {
+            self.writer().rewind_module(reader.id, from.checked_sub(1))?;
+        }
         let rewound = self.writer().rewind_module(schema.id, from.checked_sub(1))?;
         let first = self.writer().next_replay(schema.id)?.map_or(tip, |block| block.height);
-        Ok(ReindexPlan { module: schema.id, rewound, from: first, to: tip })
+        // A module whose undo does not reach so far begins anew, and so must those that read it.
+        if first < from {
+            for reader in readers.iter().rev() {
+                self.writer().rewind_module(reader.id, first.checked_sub(1))?;
+            }
+        }
+        let readers = readers.iter().map(|reader| reader.name).collect();
+        Ok(ReindexPlan { module: schema.id, readers, rewound, from: first, to: tip })
+    }
+
+    /// The modules that read rows of a module, or of one that does, in the order in which they see blocks.
+    fn readers_of(&self, module: ModuleId) -> Vec<ModuleSchema> {
+        let mut read = vec![module];
+        let mut readers = Vec::new();
+        for schema in self.modules().iter().map(|module| module.schema()) {
+            if schema.reads.iter().any(|id| read.contains(id)) {
+                read.push(schema.id);
+                readers.push(schema);
+            }
+        }
+        readers
     }
 
     /// The next block that some module still has to see although the index has it, with the module: after a re-run that

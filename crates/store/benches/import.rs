@@ -62,7 +62,7 @@ fn main() {
     let memory = number("STORE_BENCH_MIB", 1024);
     let deep = number("STORE_BENCH_DEEP", 0) == 1;
     let folder = tempfile::tempdir().unwrap();
-    let schema = ModuleSchema { id: ModuleId(1), name: "bench", version: 1, tables: &TABLES };
+    let schema = ModuleSchema { id: ModuleId(1), name: "bench", version: 1, tables: &TABLES, reads: &[] };
     let options =
         StoreOptions { network: Network::Regtest, undo_blocks: Some(5000), memory_bytes: memory * 1024 * 1024 };
     let store = Store::open(folder.path(), &options, &[schema]).unwrap();

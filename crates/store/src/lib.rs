@@ -9,6 +9,7 @@
 
 mod content;
 mod digest;
+mod earlier;
 mod engine;
 mod error;
 #[cfg(feature = "fuzzing")]
@@ -19,6 +20,7 @@ pub mod log;
 mod module_writer;
 mod options;
 mod overlay;
+mod reading;
 mod record;
 mod rerun;
 mod rows;
@@ -30,6 +32,7 @@ mod table;
 mod undo;
 mod writer;
 
+pub use earlier::EarlierTables;
 pub use engine::ReadCounts;
 pub use error::StoreError;
 pub use key::KEY_LEN_MAX;

@@ -196,7 +196,8 @@ mod tests {
         Table { module: ModuleId(4), id: 0, name: "rows", kind: TableKind::WriteOnce, placement: Placement::Hashed };
     const LIST: Table =
         Table { module: ModuleId(4), id: 1, name: "list", kind: TableKind::Sequence, placement: Placement::Bulk };
-    const MODULE: ModuleSchema = ModuleSchema { id: ModuleId(4), name: "four", version: 1, tables: &[ROWS, LIST] };
+    const MODULE: ModuleSchema =
+        ModuleSchema { id: ModuleId(4), name: "four", version: 1, tables: &[ROWS, LIST], reads: &[] };
 
     fn open(folder: &std::path::Path, undo_blocks: u32) -> Store {
         let options = StoreOptions {

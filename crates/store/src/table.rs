@@ -71,6 +71,9 @@ pub struct ModuleSchema {
     pub version: u32,
     /// All tables of the module.
     pub tables: &'static [Table],
+    /// Modules whose rows it reads while a block is applied ([`crate::EarlierTables`]). They have lower numbers, are declared
+    /// with it and see each block before it; when one of them is run again, so is it.
+    pub reads: &'static [ModuleId],
 }
 
 impl ModuleSchema {
@@ -83,6 +86,14 @@ impl ModuleSchema {
             }
             if modules[..place].iter().any(|other| other.id == module.id || other.name == module.name) {
                 return invalid(format!("two modules share number {} or name `{}`", module.id.0, module.name));
+            }
+            for read in module.reads {
+                if *read >= module.id || !modules.iter().any(|other| other.id == *read) {
+                    return invalid(format!(
+                        "module `{}` reads module {}, which does not come before it",
+                        module.name, read.0
+                    ));
+                }
             }
             for (place, table) in module.tables.iter().enumerate() {
                 if table.module != module.id {

@@ -1,6 +1,6 @@
 //! The single writer: begins and ends blocks, commits them, undoes them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -43,7 +43,7 @@ pub struct Writer {
     undone_in_a_row: u32,
     /// Every module that the store knows, declared now or not; heights count waiting blocks.
     pub(crate) modules: BTreeMap<ModuleId, ModuleSlot>,
-    overlays: HashMap<ModuleId, ModuleOverlay>,
+    overlays: BTreeMap<ModuleId, ModuleOverlay>,
     pub(crate) open: Option<OpenBlock>,
     pub(crate) waiting: Vec<WaitingBlock>,
     /// Bytes of block records and undo records that wait.
@@ -100,7 +100,7 @@ impl Writer {
             expected_tip: 0,
             undone_in_a_row: 0,
             modules: BTreeMap::new(),
-            overlays: HashMap::new(),
+            overlays: BTreeMap::new(),
             open: None,
             waiting: Vec::new(),
             waiting_bytes: 0,
@@ -203,7 +203,8 @@ impl Writer {
     /// Rows of one module in the block begun.
     ///
     /// # Errors
-    /// No block is begun, the module is not declared, or the block is replayed for another module.
+    /// No block is begun, the module is not declared, the block is replayed for another module, or a module whose rows this
+    /// one reads is not declared or has not seen the block that is replayed.
     pub fn module(&mut self, module: ModuleId) -> Result<ModuleWriter<'_>, StoreError> {
         let open = self.open.as_ref().ok_or(StoreError::Misuse("no block is begun"))?;
         if let OpenKind::Replay { module: replayed, .. } = open.kind
@@ -213,13 +214,27 @@ impl Writer {
         }
         let schema =
             self.modules.get(&module).and_then(|slot| slot.schema).ok_or(StoreError::UnknownModule(module.0))?;
-        let overlay = match self.overlays.entry(module) {
-            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(ModuleOverlay::open(schema.tables, &self.view)?)
+        let height = open.id.height;
+        for read in schema.reads.iter().copied().chain([module]) {
+            let slot = self.modules.get(&read).filter(|slot| slot.usable());
+            let read_schema = slot.and_then(|slot| slot.schema).ok_or(StoreError::UnknownModule(read.0))?;
+            // In a replay the others have to be there already; of a new block they have seen their part by now.
+            if let (OpenKind::Replay { .. }, Some(slot)) = (&open.kind, slot)
+                && read != module
+                && slot.state.height.is_none_or(|reached| reached < height)
+            {
+                let (name, tip) = (read_schema.name.to_owned(), height);
+                return Err(StoreError::ModuleBehind { name, height: slot.state.height, tip });
             }
-        };
-        Ok(ModuleWriter { overlay, view: &self.view, height: open.id.height })
+            if let std::collections::btree_map::Entry::Vacant(entry) = self.overlays.entry(read) {
+                entry.insert(ModuleOverlay::open(read_schema.tables, &self.view)?);
+            }
+        }
+        let mut overlays = self.overlays.range_mut(..=module);
+        let (_, overlay) = overlays.next_back().ok_or(StoreError::UnknownModule(module.0))?;
+        let earlier =
+            overlays.filter(|(id, _)| schema.reads.contains(id)).map(|(id, overlay)| (*id, &*overlay)).collect();
+        Ok(ModuleWriter { overlay, earlier, view: &self.view, height })
     }
 
     /// Ends the block: computes digests and the undo record. Still nothing on disk.
@@ -383,9 +398,7 @@ impl Writer {
         let mut batch = inner.engine.run_batch();
         self.add_pruning(&mut batch)?;
         let mut run = Run::default();
-        let mut overlays: Vec<_> = self.overlays.iter_mut().collect();
-        overlays.sort_unstable_by_key(|(module, _)| **module);
-        for (_, overlay) in overlays {
+        for overlay in self.overlays.values_mut() {
             overlay.freeze_into(&mut run, &mut batch);
         }
         self.drain_records(&mut batch);

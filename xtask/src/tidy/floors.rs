@@ -12,7 +12,6 @@ const FLOORS: &[(&str, u8)] = &[
     ("bitcoin-index", 2),
     ("ordinals-index", 2),
     ("alkanes", 2),
-    ("cryptoswap", 2),
     ("mempool", 2),
     ("forex", 2),
     ("prices", 2),
@@ -22,6 +21,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("lua", 3),
     ("verify", 3),
     ("wallet", 3),
+    ("cryptoswap", 4),
     ("indexer", 4),
     ("gateway", 5),
     ("console", 5),
@@ -39,6 +39,7 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
     ("indexer", "devnet", "blocks come from the same node"),
     ("gateway", "devnet", "requests are answered from its chain"),
     ("amm", "devnet", "pools and trades are those of its market"),
+    ("cryptoswap", "devnet", "so are those of its pool"),
 ];
 
 /// Where the rooms are explained.

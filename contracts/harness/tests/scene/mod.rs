@@ -1,6 +1,8 @@
 //! What several tests need: each contract as native code or as its committed module.
 #![allow(dead_code, reason = "every test uses its own part")]
 
+pub(crate) mod cryptoswap;
+
 use std::rc::Rc;
 
 use harness::Compiled;
@@ -31,11 +33,13 @@ pub(crate) fn program(form: Form, name: &str) -> Rc<dyn Program> {
         "auth-token" => Native::of::<auth_token::AuthToken>(),
         "beacon-proxy" => Native::of::<beacon_proxy::BeaconProxy>(),
         "counter" => Native::of::<counter::Counter>(),
+        "cryptoswap-pool" => Native::of::<cryptoswap_pool::CryptoSwapPool>(),
         "free-mint" => Native::of::<free_mint::FreeMint>(),
         "genesis-token" => Native::of::<genesis_token::GenesisToken>(),
         "owned-token" => Native::of::<owned_token::OwnedToken>(),
         "upgradeable-beacon" => Native::of::<upgradeable_beacon::UpgradeableBeacon>(),
         "upgradeable-proxy" => Native::of::<upgradeable_proxy::UpgradeableProxy>(),
+        "usd-token" => Native::of::<usd_token::UsdToken>(),
         "wrapped-bitcoin" => Native::of::<wrapped_bitcoin::WrappedBitcoin>(),
         other => panic!("{other} has no native form here"),
     })
@@ -85,4 +89,10 @@ pub(crate) fn word(text: &str) -> u128 {
     let mut bytes = [0; 16];
     bytes[..text.len()].copy_from_slice(text.as_bytes());
     u128::from_le_bytes(bytes)
+}
+
+/// Text as a parameter: sixteen bytes to an integer, ended by a zero byte.
+pub(crate) fn string(text: &str) -> Vec<u128> {
+    let bytes: Vec<u8> = text.bytes().chain([0]).collect();
+    bytes.chunks(16).map(|chunk| chunk.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte))).collect()
 }

@@ -166,6 +166,7 @@ mod tests {
                 (StateKey::Sheet(outpoint()), sheet.encode()),
             ],
             traces: vec![(outpoint(), Trace { events: vec![TraceEvent::Create(TOKEN), exit] })],
+            undone: Vec::new(),
             funded: vec![outpoint()],
         }
     }

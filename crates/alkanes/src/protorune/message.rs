@@ -35,11 +35,12 @@ pub(super) fn process_message(
         calldata: &stone.message,
         incoming,
     };
-    if let MessageEnd::Done { outgoing, runtime } = run_message(world, &message, &runtime)?
-        && reconcile(sheets, route, &outgoing, runtime).is_ok()
-    {
-        world.state.commit();
-        return Ok(true);
+    if let MessageEnd::Done { outgoing, runtime } = run_message(world, &message, &runtime)? {
+        if reconcile(sheets, route, &outgoing, runtime).is_ok() {
+            world.state.commit();
+            return Ok(true);
+        }
+        world.undone.push(placed.outpoint(route.shadow));
     }
     *sheets = before;
     world.state.rollback_to(depth);

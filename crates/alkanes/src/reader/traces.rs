@@ -1,10 +1,11 @@
 use bitcoin::OutPoint;
 use paraffin_primitives::Height;
+use paraffin_store::EarlierTables;
 
 use super::ChainState;
-use crate::rows::{Parser, decode_trace, outpoint_key, parse_outpoint_key};
+use crate::rows::{Parser, StateRow, decode_trace, outpoint_key, parse_outpoint_key, read_value};
 use crate::tables::{BLOCK_TRACES, EFFECTS, TRACES};
-use crate::{StateError, Trace};
+use crate::{StateError, StateKey, StateReader, Trace};
 
 /// The trace of one message of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +14,69 @@ pub struct BlockTrace {
     pub outpoint: OutPoint,
     /// Place of the transaction in the block.
     pub transaction_index: u32,
+    /// Whether its effects were kept ([`BlockEffects::undone`](crate::BlockEffects::undone)).
+    pub stands: bool,
     /// What it did.
     pub trace: Trace,
+}
+
+/// A row of `block_traces`.
+struct Traced {
+    outpoint: OutPoint,
+    transaction_index: u32,
+    stands: bool,
+}
+
+impl Traced {
+    fn read(row: &[u8]) -> Result<Self, StateError> {
+        let mut parser = Parser::new("block_traces", row);
+        let (outpoint, transaction_index) = (parse_outpoint_key(&mut parser)?, parser.number()?);
+        let [stands] = parser.array()?;
+        Ok(Self { outpoint, transaction_index, stands: stands != 0 })
+    }
+
+    /// The trace that a row of `traces` holds.
+    fn with(self, stored: Option<Vec<u8>>) -> Result<BlockTrace, StateError> {
+        let Self { outpoint, transaction_index, stands } = self;
+        let stored = stored.ok_or_else(|| StateError::Damaged(format!("the trace of {outpoint} is missing")))?;
+        let mut parser = Parser::new("traces", &stored);
+        parser.number()?;
+        Ok(BlockTrace { outpoint, transaction_index, stands, trace: decode_trace(parser.rest())? })
+    }
+}
+
+/// The state and the traces of the block that is being applied, for modules that see it after [`AlkanesModule`](crate::AlkanesModule).
+#[derive(Clone, Copy)]
+pub struct BlockState<'a>(EarlierTables<'a>);
+
+impl<'a> BlockState<'a> {
+    /// Of the tables that such a module is given; its schema names [`MODULE`](crate::MODULE) among what it reads.
+    pub fn new(tables: EarlierTables<'a>) -> Self {
+        Self(tables)
+    }
+
+    /// All traces of the block, in its order.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn traces(&self) -> Result<Vec<BlockTrace>, StateError> {
+        let rows = self.0.prefix(&BLOCK_TRACES, &self.0.height().to_be_bytes(), usize::MAX)?;
+        rows.iter()
+            .map(|(_, row)| {
+                let traced = Traced::read(row)?;
+                let stored = self.0.get(&TRACES, &outpoint_key(&traced.outpoint))?;
+                traced.with(stored)
+            })
+            .collect()
+    }
+}
+
+impl StateReader for BlockState<'_> {
+    fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
+        let row = StateRow::of(key);
+        let stored = self.0.get(row.table, &row.key)?;
+        stored.map(|stored| read_value(key, stored)).transpose()
+    }
 }
 
 impl ChainState {
@@ -41,12 +103,7 @@ impl ChainState {
             return Ok(Vec::new());
         }
         let rows = self.snapshot.prefix(&BLOCK_TRACES, &height.to_be_bytes());
-        rows.map(|row| {
-            let (_, value) = row?;
-            let mut parser = Parser::new("block_traces", &value);
-            Ok((parse_outpoint_key(&mut parser)?, parser.number()?))
-        })
-        .collect()
+        rows.map(|row| Traced::read(&row?.1).map(|traced| (traced.outpoint, traced.transaction_index))).collect()
     }
 
     /// All traces of a block, in its order.
@@ -54,14 +111,16 @@ impl ChainState {
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn block_traces(&self, height: Height) -> Result<Vec<BlockTrace>, StateError> {
-        let outpoints = self.traced_outpoints(height)?.into_iter();
-        outpoints
-            .map(|(outpoint, transaction_index)| {
-                let trace = self.trace(&outpoint)?;
-                let trace = trace.ok_or_else(|| StateError::Damaged(format!("the trace of {outpoint} is missing")))?;
-                Ok(BlockTrace { outpoint, transaction_index, trace })
-            })
-            .collect()
+        if height > self.height {
+            return Ok(Vec::new());
+        }
+        let rows = self.snapshot.prefix(&BLOCK_TRACES, &height.to_be_bytes());
+        rows.map(|row| {
+            let traced = Traced::read(&row?.1)?;
+            let stored = self.snapshot.get(&TRACES, &outpoint_key(&traced.outpoint))?;
+            traced.with(stored)
+        })
+        .collect()
     }
 
     /// Digest of everything that the block at a height changed; `None` where the module had not begun.

@@ -110,6 +110,7 @@ impl ViewState for PreviewState<'_> {
         let traces = self.effects.traces.iter().map(|(outpoint, trace)| BlockTrace {
             outpoint: *outpoint,
             transaction_index: places.get(&outpoint.txid).copied().unwrap_or(0),
+            stands: !self.effects.undone.contains(outpoint),
             trace: trace.clone(),
         });
         Ok(traces.collect())

@@ -134,6 +134,11 @@ fn a_message_whose_answer_does_not_fit_is_refunded() {
     let call = message(OTHER, &[DOUBLE_MINT, 1 << 127], 0, 1);
     assert_eq!(split(&mut bench, 5, plain(2), &[call]), [0, 5, 0]);
     assert_eq!(bench.state.amount(&StateKey::Balance { what: TOKEN, who: OTHER }), None);
+    // Its trace says success and stays, so it is marked; what came after it stands.
+    let stones = [message(OTHER, &[DOUBLE_MINT, 1 << 127], 0, 1), message(OTHER, &[KEEP], 0, 1)];
+    let effects = bench.run(with_stones(vec![], plain(2), &stones));
+    let traced: Vec<OutPoint> = effects.traces.iter().map(|(outpoint, _)| *outpoint).collect();
+    assert_eq!((traced.len(), effects.undone), (2, vec![traced[0]]));
 }
 
 fn void(bench: &mut Bench, stones: &[Protostone]) -> BlockEffects {
@@ -169,6 +174,7 @@ fn the_trace_of_a_message_survives_its_void_transaction() {
         &[message(OTHER, &[KEEP], 0, 0), Protostone { pointer: None, ..message(OTHER, &[KEEP], 0, 0) }],
     );
     assert_eq!(effects.traces.len(), 1);
+    assert_eq!(effects.undone, [effects.traces[0].0]);
     assert_eq!(bench.state.values.get(&StateKey::Storage(OTHER, b"/called".to_vec())), None);
     assert_eq!(bench.state.amount(&StateKey::Runtime(TOKEN)), None);
 }
@@ -180,6 +186,7 @@ fn sheets_that_cannot_be_added_up_void_the_transaction() {
     let stones = [message(TOKEN, &[MINT, 1 << 127], 0, 0), message(TOKEN, &[MINT, 1 << 127], 1, 0)];
     let effects = bench.run(with_stones(vec![], plain(2), &stones));
     assert_eq!((effects.funded.len(), effects.traces.len()), (0, 2));
+    assert_eq!(effects.undone.len(), 2);
     // Inputs that cannot be added up.
     let sources = [bench.fund(&[(TOKEN, u128::MAX)]), bench.fund(&[(TOKEN, 1)])];
     let effects = bench.run(with_stones(sources.map(spend).to_vec(), plain(1), &[moving(vec![], 0)]));

@@ -24,46 +24,59 @@ pub(crate) type RestResult = Result<Reply, RestError>;
 pub(crate) type PostHandler = for<'a> fn(&'a RequestContext, RestBody) -> BoxFuture<'a, RestResult>;
 pub(crate) type GetHandler = for<'a> fn(&'a RequestContext, &'a HeaderMap) -> BoxFuture<'a, RestResult>;
 
+#[derive(Clone, Copy)]
 pub(crate) enum Found {
     Post(PostHandler),
     Get(GetHandler),
 }
 
-/// The handler of a route. The one place for REST routes.
+/// All REST routes and who answers them; a segment in braces stands for any one segment. The one place for them: requests
+/// are answered by this table, and `describe::rest` tells of each of its paths.
+pub(crate) const ROUTES: &[(&str, Found)] = &[
+    ("get-address-balance", Found::Post(address::balance)),
+    ("get-taproot-balance", Found::Post(address::taproot_balance)),
+    ("get-address-utxos", Found::Post(address::utxos)),
+    ("get-account-balance", Found::Post(account::balance)),
+    ("get-account-utxos", Found::Post(account::utxos)),
+    ("get-taproot-history", Found::Post(address::taproot_history)),
+    ("indexer/height", Found::Get(indexer::height)),
+    ("blockhash", Found::Get(indexer::block_hash)),
+    ("indexer-position", Found::Get(indexer::position)),
+    ("get-alkanes", Found::Post(alkanes::get_alkanes)),
+    ("get-alkane-details", Found::Post(alkanes::details)),
+    ("global-alkanes-search", Found::Post(alkanes::search)),
+    ("get-alkanes-by-address", Found::Post(alkanes::alkanes_by_address)),
+    ("get-alkanes-utxo", Found::Post(alkanes::alkanes_utxo)),
+    ("get-address-outpoints", Found::Post(alkanes::address_outpoints)),
+    ("get-address-balances", Found::Post(alkanes::address_balances)),
+    ("get-outpoint-balances", Found::Post(alkanes::outpoint_balances)),
+    ("get-alkane-holders", Found::Post(alkanes::post_alkane_holders)),
+    ("get-alkane-holders-count", Found::Post(alkanes::post_alkane_holders_count)),
+    ("get-holders", Found::Post(alkanes::holders)),
+    ("get-holder-count", Found::Post(alkanes::holder_count)),
+    ("get-holders-count", Found::Post(alkanes::holder_count)),
+    ("get-keys", Found::Post(alkanes::keys)),
+    ("get-intent-history", Found::Post(alkanes::intent_history)),
+    ("alkanes", Found::Get(alkanes::alkanes)),
+    ("alkanes/{id}", Found::Get(alkanes::alkane)),
+    ("alkanes/{id}/holders", Found::Get(alkanes::alkane_holders)),
+    ("alkanes/{id}/holders/count", Found::Get(alkanes::alkane_holders_count)),
+    ("address/{address}/balances", Found::Get(alkanes::get_address_balances)),
+    ("address/{address}/alkanes", Found::Get(alkanes::address_alkanes)),
+    ("outpoint/{outpoint}/balances", Found::Get(alkanes::get_outpoint_balances)),
+];
+
+/// The handler of a route.
 pub(crate) fn find(segments: &[&str]) -> Option<Found> {
-    Some(match segments {
-        ["get-address-balance"] => Found::Post(address::balance),
-        ["get-taproot-balance"] => Found::Post(address::taproot_balance),
-        ["get-address-utxos"] => Found::Post(address::utxos),
-        ["get-account-balance"] => Found::Post(account::balance),
-        ["get-account-utxos"] => Found::Post(account::utxos),
-        ["get-taproot-history"] => Found::Post(address::taproot_history),
-        ["indexer", "height"] => Found::Get(indexer::height),
-        ["blockhash"] => Found::Get(indexer::block_hash),
-        ["indexer-position"] => Found::Get(indexer::position),
-        ["get-alkanes"] => Found::Post(alkanes::get_alkanes),
-        ["get-alkane-details"] => Found::Post(alkanes::details),
-        ["global-alkanes-search"] => Found::Post(alkanes::search),
-        ["get-alkanes-by-address"] => Found::Post(alkanes::alkanes_by_address),
-        ["get-alkanes-utxo"] => Found::Post(alkanes::alkanes_utxo),
-        ["get-address-outpoints"] => Found::Post(alkanes::address_outpoints),
-        ["get-address-balances"] => Found::Post(alkanes::address_balances),
-        ["get-outpoint-balances"] => Found::Post(alkanes::outpoint_balances),
-        ["get-alkane-holders"] => Found::Post(alkanes::post_alkane_holders),
-        ["get-alkane-holders-count"] => Found::Post(alkanes::post_alkane_holders_count),
-        ["get-holders"] => Found::Post(alkanes::holders),
-        ["get-holder-count" | "get-holders-count"] => Found::Post(alkanes::holder_count),
-        ["get-keys"] => Found::Post(alkanes::keys),
-        ["get-intent-history"] => Found::Post(alkanes::intent_history),
-        ["alkanes"] => Found::Get(alkanes::alkanes),
-        ["alkanes", _] => Found::Get(alkanes::alkane),
-        ["alkanes", _, "holders"] => Found::Get(alkanes::alkane_holders),
-        ["alkanes", _, "holders", "count"] => Found::Get(alkanes::alkane_holders_count),
-        ["address", _, "balances"] => Found::Get(alkanes::get_address_balances),
-        ["address", _, "alkanes"] => Found::Get(alkanes::address_alkanes),
-        ["outpoint", _, "balances"] => Found::Get(alkanes::get_outpoint_balances),
-        _ => return None,
-    })
+    ROUTES.iter().find(|(path, _)| fits(path, segments)).map(|(_, found)| *found)
+}
+
+/// Whether the segments are those of a path of the table.
+fn fits(path: &str, segments: &[&str]) -> bool {
+    let mut segments = segments.iter();
+    let all_fit =
+        path.split('/').all(|wanted| segments.next().is_some_and(|given| wanted.starts_with('{') || wanted == *given));
+    all_fit && segments.next().is_none()
 }
 
 /// Version of the shapes of answers; part of every `ETag`, so that a new program's answers are fetched anew.

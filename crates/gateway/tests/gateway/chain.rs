@@ -9,10 +9,11 @@ use bitcoin::{
     Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut,
     Txid, VarInt, Witness, transaction,
 };
-use paraffin_alkanes::{AlkanesModule, MODULE as ALKANES, NativeEngine, SCHEMA as ALKANES_SCHEMA};
+use paraffin_alkanes::{AlkanesModule, NativeEngine};
+use paraffin_amm::{AmmModule, Parameters};
 use paraffin_bitcoin_index::{BitcoinModule, MODULE, RawTransactions, SCHEMA};
 use paraffin_primitives::{BlockId, ConnectedBlock, Network};
-use paraffin_store::{Module as _, Store, StoreOptions, Writer};
+use paraffin_store::{Module, Store, StoreOptions, Writer};
 
 pub(crate) const COIN: u64 = 5_000_000_000;
 const EPOCH: u32 = 1_700_000_000;
@@ -74,20 +75,26 @@ pub(crate) struct Chain {
     pub(crate) blocks: Vec<Block>,
     writer: Writer,
     module: BitcoinModule,
-    alkanes: Option<AlkanesModule>,
+    contracts: Vec<Box<dyn Module>>,
     _folder: tempfile::TempDir,
 }
 
 impl Chain {
     /// An empty store; with an engine for contracts, or without contracts.
-    pub(crate) fn new(network: Network, raw: RawTransactions, engine: Option<NativeEngine>) -> Self {
+    pub(crate) fn new(network: Network, raw: RawTransactions, engine: Option<NativeEngine>, markets: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = StoreOptions { network, undo_blocks: None, memory_bytes: 256 << 20 };
-        let schemas = if engine.is_some() { &[SCHEMA, ALKANES_SCHEMA][..] } else { &[SCHEMA] };
-        let store = Store::open(folder.path(), &options, schemas).unwrap();
+        let mut contracts: Vec<Box<dyn Module>> = Vec::new();
+        if let Some(engine) = engine {
+            contracts.push(Box::new(AlkanesModule::new(Box::new(engine), network)));
+        }
+        if markets {
+            contracts.push(Box::new(AmmModule::new(Parameters::default())));
+        }
+        let schemas: Vec<_> = std::iter::once(SCHEMA).chain(contracts.iter().map(|module| module.schema())).collect();
+        let store = Store::open(folder.path(), &options, &schemas).unwrap();
         let writer = store.writer().unwrap();
-        let alkanes = engine.map(|engine| AlkanesModule::new(Box::new(engine), network));
-        Self { network, store, blocks: Vec::new(), writer, module: BitcoinModule::new(raw), alkanes, _folder: folder }
+        Self { network, store, blocks: Vec::new(), writer, module: BitcoinModule::new(raw), contracts, _folder: folder }
     }
 
     /// Adds a block with a coinbase to `script` and these transactions; answers the coinbase's txid.
@@ -118,6 +125,12 @@ impl Chain {
         coinbase
     }
 
+    /// Adds a whole block.
+    pub(crate) fn add(&mut self, block: Block) {
+        self.connect(u32::try_from(self.blocks.len()).unwrap(), &block);
+        self.blocks.push(block);
+    }
+
     fn connect(&mut self, height: u32, block: &Block) {
         let mut offset = 80 + VarInt::from(block.txdata.len()).size();
         let offsets = block.txdata.iter().map(|transaction| {
@@ -137,8 +150,8 @@ impl Chain {
         };
         self.writer.begin_block(id, block.header.prev_blockhash, block.header.time).unwrap();
         self.module.connect(&connected, &mut self.writer.module(MODULE).unwrap()).unwrap();
-        if let Some(alkanes) = &mut self.alkanes {
-            alkanes.connect(&connected, &mut self.writer.module(ALKANES).unwrap()).unwrap();
+        for module in &mut self.contracts {
+            module.connect(&connected, &mut self.writer.module(module.schema().id).unwrap()).unwrap();
         }
         self.writer.end_block().unwrap();
         self.writer.commit(false).unwrap();

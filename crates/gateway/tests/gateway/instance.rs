@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use bitcoin::{OutPoint, Txid};
+use bitcoin::{Block, OutPoint, Txid};
 use paraffin_access::{CreatedKey, KeyStore as _, NewKey, Plan, Plans, SqliteKeyStore, ThrottleSettings, Windows};
 use paraffin_alkanes::NativeEngine;
 use paraffin_bitcoin_index::RawTransactions;
@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 use crate::chain::{COIN, Chain, payment, script_of, taproot};
 use crate::client::{Response, request};
 use crate::node::{TestNode, shared};
+use crate::town;
 
 pub(crate) struct TestState {
     network: Network,
@@ -53,6 +54,8 @@ pub(crate) struct Setup {
     pub(crate) alone: bool,
     /// The contract index.
     pub(crate) alkanes: Option<AlkanesParts>,
+    /// These blocks instead of the small chain, with contracts and markets indexed ([`crate::town`]).
+    pub(crate) market: Option<Vec<Block>>,
 }
 
 impl Default for Setup {
@@ -72,6 +75,7 @@ impl Default for Setup {
             empty_chain: false,
             alone: false,
             alkanes: None,
+            market: None,
         }
     }
 }
@@ -100,15 +104,22 @@ impl Instance {
         Self::with(Setup::default()).await
     }
 
-    pub(crate) async fn with(setup: Setup) -> Self {
+    pub(crate) async fn with(mut setup: Setup) -> Self {
+        let market = setup.market.take();
+        if market.is_some() {
+            setup.alkanes = Some(town::alkanes_parts());
+        }
         let (miner, payee) = (taproot(setup.network, 0), taproot(setup.network, 1));
         let engine = setup
             .alkanes
             .as_ref()
             .map(|parts| NativeEngine::new(setup.network, Arc::clone(&parts.builtins), Arc::clone(&parts.codes)));
-        let mut chain = Chain::new(setup.network, setup.raw, engine);
+        let mut chain = Chain::new(setup.network, setup.raw, engine, market.is_some());
         let mut paid = bitcoin::hashes::Hash::all_zeros();
-        if !setup.empty_chain {
+        let markets = market.is_some().then(town::markets_parts);
+        if let Some(blocks) = market {
+            blocks.into_iter().for_each(|block| chain.add(block));
+        } else if !setup.empty_chain {
             let script = script_of(setup.network, &miner);
             chain.mine(script.clone(), vec![]);
             let first = chain.mine(script.clone(), vec![]);
@@ -135,6 +146,7 @@ impl Instance {
             chain: Arc::clone(&state) as Arc<dyn ChainState>,
             node: shared(&node),
             alkanes: setup.alkanes,
+            markets,
             keys: Arc::new(keys.clone()),
             windows: Arc::new(keys.clone()) as Arc<dyn Windows>,
             plans: Plans::default(),

@@ -25,3 +25,4 @@ mod reorg;
 mod rest;
 mod routing;
 mod strangers;
+mod town;

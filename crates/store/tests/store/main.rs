@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // all of this is tests
 
 mod crash;
+mod earlier;
 mod full_disk;
 mod log;
 mod model;

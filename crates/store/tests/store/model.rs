@@ -33,9 +33,9 @@ pub(crate) const SECOND_TABLES: [Table; 4] = [
 ];
 
 pub(crate) const FIRST: ModuleSchema =
-    ModuleSchema { id: ModuleId(1), name: "first", version: 1, tables: &FIRST_TABLES };
+    ModuleSchema { id: ModuleId(1), name: "first", version: 1, tables: &FIRST_TABLES, reads: &[] };
 pub(crate) const SECOND: ModuleSchema =
-    ModuleSchema { id: ModuleId(254), name: "second", version: 3, tables: &SECOND_TABLES };
+    ModuleSchema { id: ModuleId(254), name: "second", version: 3, tables: &SECOND_TABLES, reads: &[] };
 
 pub(crate) fn schemas() -> [ModuleSchema; 2] {
     [FIRST, SECOND]

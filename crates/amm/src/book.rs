@@ -1,0 +1,358 @@
+//! All pools as of the end of a block, and what they are worth in satoshis.
+
+mod moment;
+mod prices;
+mod unit_price;
+mod worth;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use paraffin_primitives::{AlkaneId, BlockId, Height};
+
+pub use moment::ContractHistory;
+pub use prices::ROUTE_POOLS_MAX;
+pub use unit_price::UnitPrice;
+
+use crate::routing::Graph;
+use crate::{AmmError, Event, Figures, Markets, PoolRecord, PoolState, Scope, Volumes, pool_state};
+use moment::{Changes, Moment, block_at};
+use prices::Priced;
+
+const DAY: u32 = 86_400;
+const WEEK: u32 = 7 * DAY;
+
+/// By which rules pools are valued (docs/markets.md, "Prices of alkanes").
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BookRules {
+    /// The alkane that is worth one satoshi for each base unit.
+    pub wrapped_bitcoin: AlkaneId,
+    /// Only pools of these factories make prices; those of others are valued by them.
+    pub trusted_factories: Vec<AlkaneId>,
+    /// Routes of less depth make no price, satoshis.
+    pub depth_min: u128,
+    /// Routes of less than so many thousandths of the deepest one make no price.
+    pub share_min_per_1000: u16,
+}
+
+impl Default for BookRules {
+    fn default() -> Self {
+        Self {
+            wrapped_bitcoin: AlkaneId { block: 32, tx: 0 },
+            trusted_factories: vec![AlkaneId { block: 4, tx: 65_522 }],
+            depth_min: 10_000,
+            share_min_per_1000: 10,
+        }
+    }
+}
+
+/// A pool with all that is said of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BookPool {
+    /// Which pool.
+    pub record: PoolRecord,
+    /// What it holds.
+    pub state: PoolState,
+    /// What was traded, base units.
+    pub figures: Figures,
+    /// All of it in satoshis.
+    pub worth: PoolWorth,
+    /// How it came to be: first deposit, creator, time.
+    pub creation: Event,
+}
+
+/// What a pool is worth. Amounts are whole satoshis, rounded down; `None` where an alkane of the pool has no price.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PoolWorth {
+    /// What it holds.
+    pub tvl: Option<u128>,
+    /// The same of each of its alkanes.
+    pub token_tvl: [Option<u128>; 2],
+    /// Trade of the newest 24 hours, at the prices of now; every trade counts once. `None` when neither alkane has a price.
+    pub volume_day: Option<u128>,
+    /// The same of the newest 168 hours.
+    pub volume_week: Option<u128>,
+    /// The same of the newest 720 hours.
+    pub volume_month: Option<u128>,
+    /// The same of all time.
+    pub volume_all: Option<u128>,
+    /// Change of `tvl` in a day, in parts of one (0.01 is 1 %), each valued at the prices of its time; `None` where there was
+    /// nothing to compare with.
+    pub tvl_change_day: Option<f64>,
+    /// The same in seven days.
+    pub tvl_change_week: Option<f64>,
+    /// What liquidity earned from fees in the newest 720 hours, for a year, in percent of `tvl`.
+    pub apr: Option<f64>,
+    /// Satoshis for 10^8 units of liquidity: the price of one such unit.
+    pub liquidity_price: Option<UnitPrice>,
+}
+
+/// The price of an alkane.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TokenPrice {
+    /// Satoshis for one base unit.
+    pub price: UnitPrice,
+    /// Satoshis of depth behind it; 2^128 - 1 for wrapped bitcoin itself.
+    pub depth: u128,
+    /// Change in a day, in parts of one; `None` when there was no price.
+    pub change_day: Option<f64>,
+    /// The same in seven days.
+    pub change_week: Option<f64>,
+}
+
+/// All pools as of the end of one block: what they hold, what was traded, what their alkanes are worth. Built once for a
+/// block and shared.
+pub struct Book {
+    block: Option<BlockId>,
+    time: u32,
+    rules: BookRules,
+    pools: Vec<BookPool>,
+    by_id: HashMap<AlkaneId, usize>,
+    by_factory: BTreeMap<AlkaneId, Listed>,
+    by_token: HashMap<AlkaneId, Vec<usize>>,
+    prices: Arc<HashMap<AlkaneId, Priced>>,
+    /// A day and a week before.
+    before: [Option<Moment>; 2],
+    graph: OnceLock<Graph>,
+    nothing: Graph,
+}
+
+/// Pools of one factory.
+#[derive(Default)]
+struct Listed {
+    pools: Vec<usize>,
+    graph: OnceLock<Graph>,
+}
+
+/// Asks now and then whether the time is over.
+struct Watch<'w>(&'w dyn Fn() -> bool);
+
+impl Watch<'_> {
+    fn check(&self) -> Result<(), AmmError> {
+        if (self.0)() { Err(AmmError::Interrupted) } else { Ok(()) }
+    }
+}
+
+impl Book {
+    /// The book at the end of the block that `markets` stands at. What did not change since `previous` is taken from it; any
+    /// book of the same index will do, also one of another branch.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged; `is_over` said so ([`AmmError::Interrupted`]).
+    pub fn build(
+        markets: &Markets,
+        contracts: &dyn ContractHistory,
+        rules: &BookRules,
+        previous: Option<&Self>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Self, AmmError> {
+        let watch = Watch(is_over);
+        watch.check()?;
+        let snapshot = markets.snapshot();
+        let block = match snapshot.tip() {
+            Some(tip) if tip.id.height > markets.height() => snapshot.block(markets.height())?,
+            tip => tip.cloned(),
+        };
+        let Some(block) = block else { return Ok(Self::of(None, 0, rules, Vec::new())) };
+        let previous = previous.filter(|previous| previous.rules == *rules);
+        let changes = match previous.and_then(|previous| previous.block) {
+            Some(from) => Changes::between(contracts, snapshot, from, block.id.height)?,
+            None => Changes::Unknown,
+        };
+        let pools = read_pools(markets, contracts, block.id, previous, &changes, &watch)?;
+        let mut book = Self::of(Some(block.id), block.time, rules, pools);
+
+        let states: Vec<&PoolState> = book.pools.iter().map(|pool| &pool.state).collect();
+        let prices = prices::prices(states.iter().map(|state| (*state, state.reserves)), rules);
+        let mut before = [None, None];
+        for (place, seconds) in [DAY, WEEK].into_iter().enumerate() {
+            let Some(time) = block.time.checked_sub(seconds) else { continue };
+            let Some(then) = block_at(snapshot, block.id.height, time)? else { continue };
+            let count = book.pools.partition_point(|pool| pool.record.created.height <= then.height);
+            let previous = previous.and_then(|previous| previous.before[place].as_ref());
+            let moment = Moment::at(then, &states[..count], contracts, snapshot, rules, previous, &watch)?;
+            before[place] = Some(moment);
+        }
+        for (place, pool) in book.pools.iter_mut().enumerate() {
+            pool.worth = worth::worth(&pool.state, &pool.figures, &prices);
+            let changes = [0, 1].map(|at: usize| {
+                let moment = before[at].as_ref()?;
+                let reserves = *moment.reserves.get(place)?;
+                let (_, then) = worth::held(pool.record.pool.tokens, reserves, &moment.prices);
+                worth::change(then, pool.worth.tvl)
+            });
+            [pool.worth.tvl_change_day, pool.worth.tvl_change_week] = changes;
+        }
+        (book.prices, book.before) = (Arc::new(prices), before);
+        Ok(book)
+    }
+
+    fn of(block: Option<BlockId>, time: u32, rules: &BookRules, pools: Vec<BookPool>) -> Self {
+        let mut by_factory: BTreeMap<AlkaneId, Listed> = BTreeMap::new();
+        let mut by_token: HashMap<AlkaneId, Vec<usize>> = HashMap::new();
+        let mut by_id = HashMap::with_capacity(pools.len());
+        for (place, BookPool { record, .. }) in pools.iter().enumerate() {
+            by_id.insert(record.pool.id, place);
+            by_factory.entry(record.pool.factory).or_default().pools.push(place);
+            for token in record.pool.tokens {
+                by_token.entry(token).or_default().push(place);
+            }
+        }
+        let wrapped = Priced { price: UnitPrice::ONE, depth: u128::MAX };
+        Self {
+            block,
+            time,
+            rules: rules.clone(),
+            pools,
+            by_id,
+            by_factory,
+            by_token,
+            prices: Arc::new(HashMap::from([(rules.wrapped_bitcoin, wrapped)])),
+            before: [None, None],
+            graph: OnceLock::new(),
+            nothing: Graph::default(),
+        }
+    }
+
+    /// Height of the block; 0 before the first.
+    pub fn height(&self) -> Height {
+        self.block.map_or(0, |block| block.height)
+    }
+
+    /// The block; `None` in an empty index.
+    pub fn block(&self) -> Option<BlockId> {
+        self.block
+    }
+
+    /// Header time of the block, Unix seconds.
+    pub fn time(&self) -> u32 {
+        self.time
+    }
+
+    /// All pools, the oldest first.
+    pub fn pools(&self) -> &[BookPool] {
+        &self.pools
+    }
+
+    /// A pool; `None` when the id is that of none.
+    pub fn pool(&self, id: AlkaneId) -> Option<&BookPool> {
+        self.by_id.get(&id).map(|place| &self.pools[*place])
+    }
+
+    /// The factories that have pools, by id.
+    pub fn factories(&self) -> impl Iterator<Item = AlkaneId> {
+        self.by_factory.keys().copied()
+    }
+
+    /// Pools of a factory in its own order; none when it is no factory.
+    pub fn pools_of(&self, factory: AlkaneId) -> impl ExactSizeIterator<Item = &BookPool> {
+        let places = self.by_factory.get(&factory).map_or(&[][..], |listed| &listed.pools);
+        places.iter().map(|place| &self.pools[*place])
+    }
+
+    /// Pools of an alkane, the oldest first.
+    pub fn pools_with(&self, token: AlkaneId) -> impl ExactSizeIterator<Item = &BookPool> {
+        let places = self.by_token.get(&token).map_or(&[][..], Vec::as_slice);
+        places.iter().map(|place| &self.pools[*place])
+    }
+
+    /// The price of an alkane; `None` when no route to wrapped bitcoin is deep enough. Wrapped bitcoin's own is exactly 1.
+    pub fn price(&self, token: AlkaneId) -> Option<TokenPrice> {
+        let now = self.prices.get(&token)?;
+        let [change_day, change_week] =
+            self.before.each_ref().map(|moment| worth::price_change(moment.as_ref()?.prices.get(&token), Some(now)));
+        Some(TokenPrice { price: now.price, depth: now.depth, change_day, change_week })
+    }
+
+    /// Trade of an alkane in all pools, satoshis: of the newest day, week, month, and of all time, each as in [`PoolWorth`].
+    pub fn volumes_of_token(&self, token: AlkaneId) -> [Option<u128>; 4] {
+        let mut sums = [None; 4];
+        for BookPool { worth, .. } in self.pools_with(token) {
+            let volumes = [worth.volume_day, worth.volume_week, worth.volume_month, worth.volume_all];
+            for (sum, volume) in sums.iter_mut().zip(volumes) {
+                *sum = match (*sum, volume) {
+                    (Some(sum), Some(volume)) => Some(u128::saturating_add(sum, volume)),
+                    (sum, volume) => sum.or(volume),
+                };
+            }
+        }
+        sums
+    }
+
+    /// What `liquidity` of a pool is worth: base units of its alkanes, and satoshis where they have a price.
+    pub fn position(&self, pool: &BookPool, liquidity: u128) -> Position {
+        let amounts = pool.state.share(liquidity);
+        let (values, value) = worth::held(pool.record.pool.tokens, amounts, &self.prices);
+        Position { amounts, values, value }
+    }
+
+    /// The pools to route through: of one factory, or all.
+    pub fn graph(&self, factory: Option<AlkaneId>) -> &Graph {
+        match factory {
+            None => self.graph.get_or_init(|| graph_of(&mut self.pools.iter())),
+            Some(factory) => match self.by_factory.get(&factory) {
+                Some(listed) => listed.graph.get_or_init(|| graph_of(&mut self.pools_of(factory))),
+                None => &self.nothing,
+            },
+        }
+    }
+}
+
+/// What some liquidity is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Base units of the pool's alkanes, rounded down.
+    pub amounts: [u128; 2],
+    /// Each in satoshis, rounded down.
+    pub values: [Option<u128>; 2],
+    /// Both in satoshis.
+    pub value: Option<u128>,
+}
+
+fn graph_of(pools: &mut dyn Iterator<Item = &BookPool>) -> Graph {
+    Graph::new(pools.map(|pool| pool.state.for_routes()).collect())
+}
+
+/// The pools with state and figures; worth is left open.
+fn read_pools(
+    markets: &Markets,
+    contracts: &dyn ContractHistory,
+    block: BlockId,
+    previous: Option<&Book>,
+    changes: &Changes,
+    watch: &Watch<'_>,
+) -> Result<Vec<BookPool>, AmmError> {
+    let is_same_branch = match previous.and_then(|previous| previous.block) {
+        Some(from) => {
+            from.height <= block.height && markets.snapshot().block(from.height)?.is_some_and(|known| known.id == from)
+        }
+        None => false,
+    };
+    let known = previous.filter(|_| is_same_branch).map_or(&[][..], |previous| &previous.pools);
+    let reads = contracts.at(block.height);
+    let mut pools = Vec::with_capacity(known.len());
+    for pool in known {
+        let mut pool = pool.clone();
+        let id = pool.record.pool.id;
+        if changes.may_hold(id) {
+            watch.check()?;
+            pool.state = pool_state(&*reads, pool.record.pool)?;
+            // On the same branch a total that did not move means that nothing was traded.
+            if markets.totals(id)?.unwrap_or_default() != pool.figures.all_time {
+                pool.figures = markets.figures(id)?;
+            }
+        }
+        pools.push(pool);
+    }
+    for record in markets.pools(Scope::All, known.len() as u32, u32::MAX)?.items {
+        watch.check()?;
+        pools.push(BookPool {
+            state: pool_state(&*reads, record.pool)?,
+            figures: markets.figures(record.pool.id)?,
+            worth: PoolWorth::default(),
+            creation: markets.creation(&record)?,
+            record,
+        });
+    }
+    Ok(pools)
+}

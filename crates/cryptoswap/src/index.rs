@@ -1,0 +1,27 @@
+//! The pool index: what contracts did, as rows, and its reading as of any height.
+
+mod calls;
+mod candle;
+mod error;
+mod facts;
+mod find;
+mod module;
+mod quote;
+mod reader;
+mod rows;
+mod rules;
+mod slots;
+mod state;
+mod tables;
+
+pub use candle::{BUCKET_WIDTHS, Candle};
+pub use error::IndexError;
+pub use facts::{ContractFacts, PoolProbe};
+pub use module::CryptoSwapModule;
+pub use quote::{Quote, QuoteRefusal, quote};
+pub use reader::{Page, PoolIndex, PoolRecord, RawSlot, Swap};
+pub use rows::{BlockSummary, Identity, Totals};
+pub use rules::{CanonicalPool, Opcodes, PoolRules};
+pub use slots::{Slot, SlotNames};
+pub use state::PoolState;
+pub use tables::{MODULE, SCHEMA, TABLES};

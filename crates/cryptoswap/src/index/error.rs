@@ -1,0 +1,50 @@
+use paraffin_alkanes::views::ViewError;
+use paraffin_alkanes::{Halt, StateError};
+use paraffin_store::{ModuleError, StoreError};
+
+/// The index cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The contracts' state or traces cannot be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A contract cannot be asked because the engine cannot run.
+    #[error(transparent)]
+    Halt(#[from] Halt),
+    /// A row of this index is not what this program writes: reindex the module.
+    #[error("the pool index is damaged, reindex cryptoswap: {0}")]
+    Damaged(String),
+    /// Traces and block do not belong together.
+    #[error("the traces of block {height} do not fit the block: {what}")]
+    Mismatch {
+        /// Height of the block.
+        height: u32,
+        /// What does not fit.
+        what: String,
+    },
+}
+
+impl From<IndexError> for ModuleError {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Store(error)
+            | IndexError::State(StateError::Store(error))
+            | IndexError::Halt(Halt::State(StateError::Store(error))) => Self::Store(error),
+            other => Self::Block(other.to_string()),
+        }
+    }
+}
+
+impl From<IndexError> for ViewError {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Store(error) => Self::State(error.into()),
+            IndexError::State(error) => Self::State(error),
+            IndexError::Halt(halt) => Self::Halt(halt),
+            other @ (IndexError::Damaged(_) | IndexError::Mismatch { .. }) => Self::Chain(other.to_string()),
+        }
+    }
+}

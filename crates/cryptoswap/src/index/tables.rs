@@ -1,0 +1,48 @@
+//! Tables of the module. Ids are 32 bytes, both parts with the highest byte first; so are all fixed numbers.
+//!
+//! ```text
+//! pools      contract                         first seen | from init | identity, once the contract has shown to be a pool
+//! pool_list  number (4)                       contract
+//! counts     "pools"                          how many pools (4)
+//! slots      contract | form (1) | name       txid (32, or none) | value
+//! states     contract                         what the slots said at the end of a block
+//! swaps      contract | number (4)            height | time | transaction | direction | amounts
+//! totals     contract                         swaps | both volumes | newest swap that has a price
+//! candles    contract | width (4) | start (8) open | high | low | close | both volumes | trades
+//! summaries  height (4)                       what happened in a block, where anything did
+//! ```
+//!
+//! Whatever changes is readable as of every height. A contract that has stored a curve but does not answer as a pool has a row in
+//! `pools` without an identity, and its slots are kept in case it turns out to be one.
+
+use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
+
+use Placement::{Listed, Numbered};
+use TableKind::{Versioned, WriteOnce};
+
+/// Number of this module on disk.
+pub const MODULE: ModuleId = ModuleId(5);
+
+/// Version of the rows; raised whenever their form or the rules that make them change.
+const VERSION: u32 = 1;
+
+pub(crate) const POOLS: Table = table(1, "pools", Versioned, Listed);
+pub(crate) const POOL_LIST: Table = table(2, "pool_list", WriteOnce, Numbered);
+pub(crate) const COUNTS: Table = table(3, "counts", Versioned, Listed);
+pub(crate) const SLOTS: Table = table(4, "slots", Versioned, Listed);
+pub(crate) const STATES: Table = table(5, "states", Versioned, Listed);
+pub(crate) const SWAPS: Table = table(6, "swaps", WriteOnce, Listed);
+pub(crate) const TOTALS: Table = table(7, "totals", Versioned, Listed);
+pub(crate) const CANDLES: Table = table(8, "candles", Versioned, Listed);
+pub(crate) const SUMMARIES: Table = table(9, "summaries", WriteOnce, Numbered);
+
+/// All tables, in the order of their numbers.
+pub const TABLES: &[Table] = &[POOLS, POOL_LIST, COUNTS, SLOTS, STATES, SWAPS, TOTALS, CANDLES, SUMMARIES];
+
+/// What the store must know about this module.
+pub const SCHEMA: ModuleSchema =
+    ModuleSchema { id: MODULE, name: "cryptoswap", version: VERSION, tables: TABLES, reads: &[paraffin_alkanes::MODULE] };
+
+const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement) -> Table {
+    Table { module: MODULE, id, name, kind, placement }
+}

@@ -1,0 +1,73 @@
+//! The market index as requests use it: pages of events, and one book of all pools for each block.
+
+use std::sync::Arc;
+
+use paraffin_alkanes::views::ViewError;
+use paraffin_amm::{AmmError, ChainContracts, MODULE, Markets};
+use paraffin_primitives::{AlkaneId, Height};
+
+use crate::alkanes::{self, Fault, Moment};
+use crate::state::RequestContext;
+
+/// What an instance that indexes markets gives the gateway.
+#[derive(Debug, Clone)]
+pub struct MarketsParts {
+    /// The contract that wraps bitcoin.
+    pub wrapped_bitcoin: AlkaneId,
+    /// The factory that is meant where a request names none (`decisions` 4.2).
+    pub factory: AlkaneId,
+    /// Whether records carry every member a second time in snake case, as some clients read it (`decisions` 4.5).
+    pub snake_case_twins: bool,
+}
+
+/// The markets of one moment, with everything else that a read of contracts has.
+pub(crate) struct MarketMoment<'a> {
+    /// Contracts, tokens, the Bitcoin index.
+    pub(crate) chain: &'a Moment<'a>,
+    /// Events, candles, figures.
+    pub(crate) markets: Markets,
+    /// What pools hold.
+    pub(crate) contracts: ChainContracts,
+    /// Settings.
+    pub(crate) parts: &'a MarketsParts,
+}
+
+/// What is known of markets here.
+pub(crate) fn of(context: &RequestContext) -> Result<&MarketsParts, Fault> {
+    context.shared().markets.as_ref().ok_or(Fault::NotIndexed)
+}
+
+/// Newest height that markets can be asked about.
+pub(crate) fn newest(context: &RequestContext) -> Result<Height, Fault> {
+    of(context)?;
+    let contracts = alkanes::newest(context)?;
+    let height =
+        context.snapshot().module_height(MODULE).map_err(|error| Fault::View(ViewError::Chain(error.to_string())))?;
+    Ok(height.ok_or(Fault::Starting)?.min(contracts))
+}
+
+/// Runs a read of markets as of `height` (`None`: the newest), as [`alkanes::read`] does.
+pub(crate) async fn read<T: Send + 'static>(
+    context: &RequestContext,
+    height: Option<Height>,
+    work: impl FnOnce(&MarketMoment<'_>) -> Result<T, ViewError> + Send + 'static,
+) -> Result<T, Fault> {
+    let newest = newest(context)?;
+    let height = match height {
+        Some(height) if height > newest => return Err(Fault::AboveTip { newest }),
+        height => height.unwrap_or(newest),
+    };
+    let parts = of(context)?.clone();
+    let snapshot = context.snapshot().clone();
+    alkanes::read(context, Some(height), None, move |chain| {
+        let markets = Markets::at(&snapshot, height);
+        let contracts = ChainContracts(chain.state.clone());
+        work(&MarketMoment { chain, markets, contracts, parts: &parts })
+    })
+    .await
+}
+
+/// A failure of the market index as one of a view.
+pub(crate) fn failed(error: AmmError) -> ViewError {
+    ViewError::Chain(error.to_string())
+}
