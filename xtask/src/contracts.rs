@@ -21,6 +21,8 @@ use toolchain::Toolchain;
 
 /// Where the modules and their description lie, from the root.
 const MODULES: &str = "contracts/wasm";
+/// Sources of the product that contracts are made of as well.
+const SHARED: &str = "crates/cryptoswap/src/math/";
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Smaller code, and nothing in it that depends on the machine: a panic is a trap without a text, so no source path is kept.
@@ -187,7 +189,8 @@ fn hash(bytes: &[u8]) -> String {
 fn sources_hash(root: &Path) -> Outcome<String> {
     let mut all = Vec::new();
     for file in repository::files(root)? {
-        let Some(path) = file.path.strip_prefix("contracts/") else { continue };
+        let shared = file.path.starts_with(SHARED).then_some(file.path.as_str());
+        let Some(path) = file.path.strip_prefix("contracts/").or(shared) else { continue };
         let made_of = file.is_rust() || matches!(file.name(), "Cargo.toml" | "Cargo.lock");
         // Tests, the harness and the library's test world are not part of any module.
         let of_tests = path.starts_with("harness/") || path.starts_with("sdk/src/testing") || path.contains("/tests/");

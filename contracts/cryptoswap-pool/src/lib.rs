@@ -14,14 +14,12 @@ mod state;
 mod views;
 
 use liquidity::{add_liquidity, exchange, remove_liquidity, remove_liquidity_one_coin};
-use owner::{
-    claim_admin_fees, init_pool, kill_me, ramp_a_gamma, set_parameters, stop_ramp_a_gamma, unkill_me,
-};
+use owner::{claim_admin_fees, init_pool, kill_me, ramp_a_gamma, set_parameters, stop_ramp_a_gamma, unkill_me};
 use paraffin_contract::prelude::*;
 use paraffin_contract::{AlkaneId, Environment, Response, Revert, contract};
 use views::{
-    calc_token_amount, calc_withdraw_one_coin, fee, get_a, get_balances, get_dy, get_gamma, get_virtual_price, lp_price,
-    price_oracle, price_scale, total_supply,
+    calc_token_amount, calc_withdraw_one_coin, fee, get_a, get_balances, get_dy, get_gamma, get_virtual_price,
+    lp_price, price_oracle, price_scale, total_supply,
 };
 
 contract! {

@@ -8,7 +8,13 @@ use crate::state::{Stored, all_but, amount, refusal};
 use crate::views::number;
 
 /// Sells `sold` of coin `i` for coin `j`; answers how much of it goes out.
-pub(crate) fn exchange(env: &mut Environment, i: u128, j: u128, sold: u128, smallest: u128) -> Result<Response, Revert> {
+pub(crate) fn exchange(
+    env: &mut Environment,
+    i: u128,
+    j: u128,
+    sold: u128,
+    smallest: u128,
+) -> Result<Response, Revert> {
     let (coin, bought) = Coin::trade(i, j).map_err(refusal)?;
     let mut stored = Stored::load(env)?;
     let mut response = all_but(env, &[(stored.coins[coin.index()], sold)])?;
@@ -28,8 +34,7 @@ pub(crate) fn add_liquidity(
     let mut stored = Stored::load(env)?;
     let mut response = all_but(env, &[(stored.coins[0], amount_0), (stored.coins[1], amount_1)])?;
     let amounts = [U256::from(amount_0), U256::from(amount_1)];
-    let minted =
-        stored.pool.add_liquidity(amounts, U256::from(smallest_liquidity), env.height()).map_err(refusal)?;
+    let minted = stored.pool.add_liquidity(amounts, U256::from(smallest_liquidity), env.height()).map_err(refusal)?;
     stored.store(env, minted, U256::ZERO)?;
     response.alkanes.add(env.myself(), amount(minted)?);
     Ok(response.with_data(number(minted)))
@@ -65,10 +70,8 @@ pub(crate) fn remove_liquidity_one_coin(
     let mut stored = Stored::load(env)?;
     let mut response = all_but(env, &[(env.myself(), liquidity)])?;
     let burned = U256::from(liquidity);
-    let out = stored
-        .pool
-        .remove_liquidity_one_coin(burned, coin, U256::from(smallest), env.height())
-        .map_err(refusal)?;
+    let out =
+        stored.pool.remove_liquidity_one_coin(burned, coin, U256::from(smallest), env.height()).map_err(refusal)?;
     stored.store(env, U256::ZERO, burned)?;
     response.alkanes.add(stored.coins[coin.index()], amount(out)?);
     Ok(response.with_data(number(out)))

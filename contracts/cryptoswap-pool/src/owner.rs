@@ -86,6 +86,7 @@ pub(crate) fn stop_ramp_a_gamma(env: &mut Environment) -> Result<(), Revert> {
 }
 
 /// Sets everything but coins and curve. What was earned until now is shared at the part of until now.
+#[expect(clippy::too_many_arguments, reason = "one for each parameter of the opcode")]
 pub(crate) fn set_parameters(
     env: &mut Environment,
     mid_fee: u128,

@@ -15,7 +15,7 @@ pub use prices::ROUTE_POOLS_MAX;
 pub use unit_price::UnitPrice;
 
 use crate::routing::Graph;
-use crate::{AmmError, Event, Figures, Markets, PoolRecord, PoolState, Scope, Volumes, pool_state};
+use crate::{AmmError, Event, Figures, Markets, PoolRecord, PoolState, Scope, pool_state};
 use moment::{Changes, Moment, block_at};
 use prices::Priced;
 
@@ -33,6 +33,13 @@ pub struct BookRules {
     pub depth_min: u128,
     /// Routes of less than so many thousandths of the deepest one make no price.
     pub share_min_per_1000: u16,
+}
+
+impl BookRules {
+    /// The rules of a network: what wraps bitcoin there, and the factory that is trusted.
+    pub fn of_network(wrapped_bitcoin: AlkaneId, factory: AlkaneId) -> Self {
+        Self { wrapped_bitcoin, trusted_factories: vec![factory], ..Self::default() }
+    }
 }
 
 impl Default for BookRules {
@@ -83,7 +90,7 @@ pub struct PoolWorth {
     pub tvl_change_week: Option<f64>,
     /// What liquidity earned from fees in the newest 720 hours, for a year, in percent of `tvl`.
     pub apr: Option<f64>,
-    /// Satoshis for 10^8 units of liquidity: the price of one such unit.
+    /// Satoshis for one unit of liquidity: `liquidity_price.value(100_000_000)` is what wallets call the price of one.
     pub liquidity_price: Option<UnitPrice>,
 }
 

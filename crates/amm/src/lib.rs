@@ -24,6 +24,7 @@ mod ratio;
 mod reader;
 pub mod routing;
 mod rows;
+mod series;
 mod tables;
 
 pub use book::{Book, BookPool, BookRules, ContractHistory, PoolWorth, Position, TokenPrice, UnitPrice};
@@ -38,4 +39,5 @@ pub use module::{AmmModule, Parameters};
 pub use pools::{PoolState, pool_state};
 pub use ratio::Ratio;
 pub use reader::{Figures, Markets, Page, PoolRecord, Volumes};
+pub use series::Series;
 pub use tables::{MODULE, SCHEMA, TABLES};

@@ -13,7 +13,7 @@ use crate::rows::{
 };
 use crate::tables::{CANDLES, EVENTS, FACTORIES, LIST_LENGTHS, LISTS, POOLS, SCHEMA, SUMS, TOTALS};
 use crate::{
-    Action, AmmError, BlockContracts, Candle, ContractReads, Event, PoolIdentity, PoolLookup, Timeframe, pools,
+    Action, AmmError, BlockContracts, Candle, ContractReads, Event, PoolIdentity, PoolLookup, Timeframe, pools, series,
     transaction_events,
 };
 
@@ -174,7 +174,10 @@ fn write_trade(event: &Event, pool: &PoolIdentity, rows: &mut ModuleWriter<'_>) 
         let key = candle_key(pool.id, timeframe, start);
         let trade = Candle::of(start, price, amounts);
         let candle = match rows.get(&CANDLES, &key)? {
-            None => trade,
+            None => {
+                series::insert(pool.id, timeframe, start, rows)?;
+                trade
+            }
             Some(stored) => {
                 let mut candle = Candle::decode(start, &stored)?;
                 candle.merge(&trade);

@@ -61,8 +61,8 @@ pub struct Figures {
 /// The market index as of the end of the block at a height. Cheap to clone; keep it for one request, not longer.
 #[derive(Clone)]
 pub struct Markets {
-    snapshot: Snapshot,
-    height: Height,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) height: Height,
     /// Whether no block of the snapshot lies above the height.
     is_newest: bool,
 }

@@ -7,6 +7,8 @@
 //! lists         list | number (4)                     key in events
 //! list_lengths  list                                  number of its events (4)
 //! candles       pool | timeframe (1) | start (4)      open | high | low | close | both volumes | trades
+//! candle_counts pool | timeframe (1)                  number of its candles (4)
+//! candle_starts pool | timeframe (1) | number (4)     start (4), ascending
 //! totals        pool                                  both volumes | trades
 //! sums          kind (1)                              base units, successful wraps and unwraps
 //! ```
@@ -23,7 +25,7 @@ use TableKind::{Versioned, WriteOnce};
 pub const MODULE: ModuleId = ModuleId(4);
 
 /// Version of the rows; raised whenever their form or the rules that make them change.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 pub(crate) const POOLS: Table = table(1, "pools", WriteOnce, Listed);
 pub(crate) const FACTORIES: Table = table(2, "factories", Versioned, Listed);
@@ -34,8 +36,12 @@ pub(crate) const CANDLES: Table = table(6, "candles", Versioned, Listed);
 pub(crate) const TOTALS: Table = table(7, "totals", Versioned, Listed);
 pub(crate) const SUMS: Table = table(8, "sums", Versioned, Listed);
 
+pub(crate) const CANDLE_COUNTS: Table = table(9, "candle_counts", Versioned, Listed);
+pub(crate) const CANDLE_STARTS: Table = table(10, "candle_starts", Versioned, Listed);
+
 /// All tables, in the order of their numbers.
-pub const TABLES: &[Table] = &[POOLS, FACTORIES, EVENTS, LISTS, LIST_LENGTHS, CANDLES, TOTALS, SUMS];
+pub const TABLES: &[Table] =
+    &[POOLS, FACTORIES, EVENTS, LISTS, LIST_LENGTHS, CANDLES, TOTALS, SUMS, CANDLE_COUNTS, CANDLE_STARTS];
 
 /// What the store must know about this module.
 pub const SCHEMA: ModuleSchema =

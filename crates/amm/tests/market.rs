@@ -222,6 +222,14 @@ fn candles_equal_swaps(markets: &Markets, events: &[Event]) {
             for (candle, (start, trades)) in candles.iter().rev().zip(&buckets) {
                 check_candle(candle, *start, trades);
             }
+            let series = markets.series(record.pool.id, timeframe).unwrap();
+            assert_eq!(series.map_or(0, |series| series.count) as usize, candles.len());
+            for (offset, limit) in [(0, 1), (0, u32::MAX), (1, 3), (candles.len() as u32, 9), (u32::MAX, 9)] {
+                let page = markets.candles_page(record.pool.id, timeframe, offset, limit).unwrap();
+                assert_eq!(page.total as usize, candles.len());
+                let wanted = candles.iter().skip(offset as usize).take(limit as usize).copied();
+                assert_eq!(page.items, wanted.collect::<Vec<_>>());
+            }
             if let [newest, second, ..] = candles[..] {
                 assert_eq!(markets.candles(record.pool.id, timeframe, 0, u32::MAX, 1, 1).unwrap(), [second]);
                 assert_eq!(markets.candles(record.pool.id, timeframe, newest.start, u32::MAX, 0, 9).unwrap(), [newest]);

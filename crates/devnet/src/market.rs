@@ -8,6 +8,7 @@
 mod books;
 mod compose;
 mod founding;
+mod orders;
 mod trades;
 
 use std::sync::Arc;

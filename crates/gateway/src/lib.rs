@@ -23,6 +23,7 @@ mod clients;
 mod config;
 mod cors;
 mod deadline;
+mod describe;
 mod errors;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
@@ -44,6 +45,7 @@ mod state;
 mod strangers;
 mod surfaces;
 mod waiting;
+mod websocket;
 
 pub use alkanes::AlkanesParts;
 pub use clients::{ParseProxyError, ProxyNet};
@@ -60,3 +62,4 @@ pub use server::{Gateway, GatewayError};
 pub use state::{BoxFuture, Caller, ChainState, GatewayParts, IndexingStatus, Node, ReadAbandoned, RequestContext};
 pub use surfaces::esplora::NodeTransactions;
 pub use surfaces::{HttpRequest, HttpSurface, KeyedHandler, RpcResult, RpcSurface};
+pub use websocket::Upgrade;

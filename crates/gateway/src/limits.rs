@@ -47,6 +47,10 @@ pub struct Limits {
     pub list_records_max: usize,
     /// Scripts derived from one account; a larger account is asked for in parts.
     pub account_scripts_max: usize,
+    /// Open WebSocket streams; further ones get 503.
+    pub websockets_max: usize,
+    /// Largest message of a client on a stream; beyond it the stream ends with 1008.
+    pub websocket_message_bytes_max: usize,
 }
 
 impl Default for Limits {
@@ -72,6 +76,8 @@ impl Default for Limits {
             view_timeout_ms: 20_000,
             list_records_max: 200_000,
             account_scripts_max: 50_000,
+            websockets_max: 2_000,
+            websocket_message_bytes_max: 64 << 10,
         }
     }
 }

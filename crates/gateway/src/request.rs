@@ -24,9 +24,13 @@ use crate::respond::Reply;
 use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
 use crate::state::{Caller, Connection, RequestContext, Shared, unix_millis};
 use crate::surfaces::{HttpRequest, HttpSurface, RpcSurface};
-use crate::{cors, health, rest};
+use crate::websocket::Upgrade;
+use crate::{cors, describe, health, rest};
 
 const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
+
+/// Longest body that is looked at while nobody can be identified.
+const DISCOVER_BYTES_MAX: usize = 4 << 10;
 
 const RPC_VERBS: &str = "POST, OPTIONS";
 const GET_VERBS: &str = "GET, HEAD, OPTIONS";
@@ -136,8 +140,14 @@ async fn route_request(
     if let (Target::Health | Target::PlainHealth, Credential::Open) = (&route.target, &route.credential) {
         return Outcome::plain(answer_health(shared, route, &head.method));
     }
+    if let Target::Description(description) = route.target {
+        return Outcome::plain(description.answer(&head.method));
+    }
     let Identified { caller, readable } = match identify(arrival, &head.headers).await {
         Ok(identified) => identified,
+        Err(Refusal::AuthUnavailable) if route.target == Target::Main && head.method == Method::POST => {
+            return Box::pin(discover_alone(connection, route, body)).await;
+        }
         Err(refusal) => return refuse(refusal),
     };
     let name = shared.config.access_log.then(|| caller_name(&caller, &route.credential));
@@ -195,10 +205,9 @@ async fn dispatch(
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::PlainHealth | Target::Health => Outcome::plain(answer_health(shared, route, &head.method)),
+        Target::Description(description) => Outcome::plain(description.answer(&head.method)),
         Target::Opi(_) => Outcome::plain(Reply::refusal(Refusal::SurfaceNotAvailable, route.form)),
-        Target::Surface(surface, segments) => {
-            Box::pin(keyed(*surface, context(segments), route.form, head, body)).await
-        }
+        Target::Surface(surface, segments) => Box::pin(keyed(*surface, context(segments), route, head, body)).await,
         Target::Nothing => Outcome::plain(Reply::refusal(Refusal::NotFound, route.form)),
     }
 }
@@ -263,6 +272,21 @@ async fn rpc(
     Outcome { height: context.height_read(), ..Outcome::plain(reply) }
 }
 
+/// While nobody can be identified, the main JSON-RPC tells of its methods and does nothing else (`decisions` 2.4).
+async fn discover_alone(connection: &Arc<Connection>, route: &Route, body: &mut RequestBody) -> Outcome {
+    let context = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, Vec::new()));
+    if let Ok(body) = read_plain(&context, body, DISCOVER_BYTES_MAX).await
+        && top_level_method(&body) == Some(describe::DISCOVER.as_bytes())
+    {
+        let surface: Arc<dyn RpcSurface> = Arc::new(describe::Alone);
+        let answer = jsonrpc::answer(&surface, &context, &body).await;
+        if let Some(body) = answer.body {
+            return Outcome::plain(Reply::json(answer.status, body));
+        }
+    }
+    Outcome::plain(Reply::refusal(Refusal::AuthUnavailable, route.form))
+}
+
 async fn read_plain(context: &RequestContext, body: &mut RequestBody, bytes_max: usize) -> Result<Bytes, Refusal> {
     let limit = BodyLimit { bytes_max, large_bytes_max: bytes_max, is_large: &|_| false };
     body.read(&limit, context.body_timer(), context.limits().body_read_timeout()).await
@@ -290,10 +314,11 @@ async fn rest_request(context: &RequestContext, head: &Parts, body: &mut Request
 async fn keyed(
     surface: KeyedSurface,
     context: Arc<RequestContext>,
-    form: ErrorForm,
+    route: &Route,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
+    let form = route.form;
     let Some(handler) = context.shared().keyed.get(&surface) else {
         return Outcome::plain(Reply::refusal(Refusal::SurfaceNotAvailable, form));
     };
@@ -306,8 +331,9 @@ async fn keyed(
             Err(refusal) => Err(refusal.into()),
             Ok(body) => {
                 let query = head.uri.query().map(ToOwned::to_owned);
-                http_request(http.as_ref(), &context, HttpRequest { verb, query, headers: head.headers.clone(), body })
-                    .await
+                let upgrade = Upgrade::of(head, &route.credential, &context.shared().config.key_headers);
+                let request = HttpRequest { verb, query, headers: head.headers.clone(), body, upgrade };
+                http_request(http.as_ref(), &context, request).await
             }
         };
         let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
@@ -355,7 +381,8 @@ fn finish(
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if route.versioned {
-        if readable || matches!(route.credential, Credential::PathKey(_)) || route.target == Target::Health {
+        let for_all = matches!(route.target, Target::Health | Target::Description(_));
+        if readable || matches!(route.credential, Credential::PathKey(_)) || for_all {
             cors::echo(&mut headers, origin);
         }
         cors::vary(&mut headers);

@@ -2,6 +2,7 @@
 
 use paraffin_access::{ApiKey, RESERVED_WORDS};
 
+use crate::describe::Description;
 use crate::errors::rpc_code;
 
 /// Surfaces that need the key in the path.
@@ -108,6 +109,8 @@ pub(crate) enum Target {
     Health,
     /// Plain `OK`.
     PlainHealth,
+    /// What the API tells of itself.
+    Description(Description),
     /// BRC-20 indexer.
     Opi(Vec<String>),
     /// A keyed surface, with the segments after its name.
@@ -142,6 +145,7 @@ impl Route {
             Target::Main => "main",
             Target::Rest(_) => "rest",
             Target::Health | Target::PlainHealth => "health",
+            Target::Description(_) => "docs",
             Target::Opi(_) => "opi",
             Target::Surface(surface, _) => surface.name(),
             Target::Nothing => "none",
@@ -165,6 +169,10 @@ impl Route {
     }
 
     fn of(segments: &[&str]) -> Self {
+        if let Some(description) = Description::at(segments) {
+            let versioned = segments.first() == Some(&"v4");
+            return Self { versioned, ..Self::new(Credential::Open, Target::Description(description)) };
+        }
         match segments {
             ["v4", below @ ..] => Self::below_version(below),
             ["health"] => Self { versioned: false, ..Self::new(Credential::Open, Target::PlainHealth) },

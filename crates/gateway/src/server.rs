@@ -32,6 +32,7 @@ use crate::strangers::Strangers;
 use crate::surfaces::MainRpc;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::waiting::WaitingLines;
+use crate::websocket::Streams;
 
 /// hyper's own bound on a head is larger than ours, so that ours can answer with a body.
 const HEAD_HEADROOM: usize = 2;
@@ -87,6 +88,7 @@ impl Gateway {
             node: parts.node,
             alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max, simulations_max))),
             markets: parts.markets,
+            books: Arc::default(),
             keys: parts.keys,
             windows: parts.windows,
             plans: parts.plans,
@@ -99,6 +101,7 @@ impl Gateway {
             strangers: Strangers::default(),
             unconfirmed: Unconfirmed::default(),
             fee_estimates: FeeEstimates::default(),
+            streams: Streams::default(),
         });
         Ok(Self { listener, local_addr, metrics, shared })
     }
@@ -149,7 +152,10 @@ impl Gateway {
         }
         drop(listener);
         drop(open);
-        let ended = async { while connections.join_next().await.is_some() {} };
+        let ended = async {
+            shared.streams.stop().await;
+            while connections.join_next().await.is_some() {}
+        };
         if tokio::time::timeout(shared.config.limits.shutdown_timeout(), ended).await.is_err() {
             tracing::warn!(connections = connections.len(), "requests in flight did not finish in time and were cut");
         }
@@ -264,7 +270,7 @@ async fn serve_connection(
     let service = service_fn(move |request| crate::request::answer(Arc::clone(&state), request));
     let _open = shared.metrics.connection();
     let connection = async {
-        let mut connection = pin!(builder.serve_connection(io, service));
+        let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
         // A client that goes away or sends no HTTP is its own affair.
         tokio::select! {
             biased;

@@ -22,7 +22,7 @@ use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::SteadyTimer;
 use crate::errors::RestError;
 use crate::header_values::Told;
-use crate::markets::MarketsParts;
+use crate::markets::{Books, MarketsParts};
 use crate::metrics::Metrics;
 use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
@@ -30,6 +30,7 @@ use crate::strangers::Strangers;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::{KeyedHandler, RpcSurface};
 use crate::waiting::WaitingLines;
+use crate::websocket::Streams;
 
 /// A boxed future, as the dyn-safe traits of this crate answer it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -147,6 +148,7 @@ pub(crate) struct Shared {
     pub(crate) node: Arc<dyn Node>,
     pub(crate) alkanes: Option<Arc<Alkanes>>,
     pub(crate) markets: Option<MarketsParts>,
+    pub(crate) books: Arc<Books>,
     pub(crate) keys: Arc<dyn KeyStore>,
     pub(crate) windows: Arc<dyn Windows>,
     pub(crate) plans: Plans,
@@ -159,6 +161,7 @@ pub(crate) struct Shared {
     pub(crate) strangers: Strangers,
     pub(crate) unconfirmed: Unconfirmed,
     pub(crate) fee_estimates: FeeEstimates,
+    pub(crate) streams: Streams,
 }
 
 /// What the requests of one connection share, so that they need not fight with other connections for it.
@@ -236,6 +239,10 @@ impl RequestContext {
     }
 
     pub(crate) fn shared(&self) -> &Shared {
+        &self.connection.shared
+    }
+
+    pub(crate) fn shared_handle(&self) -> &Arc<Shared> {
         &self.connection.shared
     }
 

@@ -66,13 +66,13 @@ pub enum AbiError {
 
 /// What `slot0()` tells of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot0 {
+pub(crate) struct Slot0 {
     /// Square root of token1 for one base unit of token0, times 2^96.
-    pub sqrt_price: U256,
+    pub(crate) sqrt_price: U256,
     /// Logarithm of the price to the base 1.0001, rounded down.
-    pub tick: i32,
+    pub(crate) tick: i32,
     /// The protocol's share of the fees: a sixteenth for each token, one part in so many; other pools use more bits.
-    pub fee_protocol: u32,
+    pub(crate) fee_protocol: u32,
 }
 
 /// Reads hex digits into bytes; false when they are not as many or not hex.
@@ -90,7 +90,7 @@ pub(crate) fn read_hex(digits: &[u8], bytes: &mut [u8]) -> bool {
 ///
 /// # Errors
 /// It is not that.
-pub fn data(text: &str) -> Result<Vec<u8>, AbiError> {
+pub(crate) fn data(text: &str) -> Result<Vec<u8>, AbiError> {
     let digits = text.strip_prefix("0x").ok_or(AbiError::NotHex)?;
     let mut bytes = vec![0; digits.len() / 2];
     if read_hex(digits.as_bytes(), &mut bytes) { Ok(bytes) } else { Err(AbiError::NotHex) }
@@ -154,7 +154,7 @@ fn flag(word: U256, name: &'static str) -> Result<bool, AbiError> {
 ///
 /// # Errors
 /// It has another shape, or the price or the tick is outside the range of pools.
-pub fn slot0(answer: &[u8]) -> Result<Slot0, AbiError> {
+pub(crate) fn slot0(answer: &[u8]) -> Result<Slot0, AbiError> {
     let [sqrt_price, tick, index, cardinality, next, fee_protocol, unlocked] = words(answer)?;
     let sqrt_price = unsigned(sqrt_price, 160, "sqrtPriceX96")?;
     if sqrt_price < U256::from(SQRT_PRICE_MIN) {
@@ -176,7 +176,7 @@ pub fn slot0(answer: &[u8]) -> Result<Slot0, AbiError> {
 ///
 /// # Errors
 /// It has another shape.
-pub fn observe(answer: &[u8]) -> Result<[i64; 2], AbiError> {
+pub(crate) fn observe(answer: &[u8]) -> Result<[i64; 2], AbiError> {
     let [ticks_at, seconds_at, ticks_len, first, second, seconds_len, liquidity_first, liquidity_second] =
         words(answer)?;
     let expected = [(ticks_at, 2 * WORD), (seconds_at, 5 * WORD), (ticks_len, 2), (seconds_len, 2)];
@@ -193,7 +193,7 @@ pub fn observe(answer: &[u8]) -> Result<[i64; 2], AbiError> {
 ///
 /// # Errors
 /// It has another shape.
-pub fn reserves(answer: &[u8]) -> Result<[u128; 2], AbiError> {
+pub(crate) fn reserves(answer: &[u8]) -> Result<[u128; 2], AbiError> {
     let [first, second, time] = words(answer)?;
     unsigned(time, 32, "blockTimestampLast")?;
     let reserve = |word| {
@@ -207,7 +207,7 @@ pub fn reserves(answer: &[u8]) -> Result<[u128; 2], AbiError> {
 ///
 /// # Errors
 /// It has another shape.
-pub fn address(answer: &[u8]) -> Result<EvmAddress, AbiError> {
+pub(crate) fn address(answer: &[u8]) -> Result<EvmAddress, AbiError> {
     let [word] = words(answer)?;
     let bytes = unsigned(word, 160, "an address")?.to_be_bytes::<WORD>();
     let mut address = [0; 20];
@@ -219,7 +219,7 @@ pub fn address(answer: &[u8]) -> Result<EvmAddress, AbiError> {
 ///
 /// # Errors
 /// It has another shape or is larger.
-pub fn decimals(answer: &[u8]) -> Result<u8, AbiError> {
+pub(crate) fn decimals(answer: &[u8]) -> Result<u8, AbiError> {
     let [word] = words(answer)?;
     u8::try_from(word).ok().filter(|decimals| *decimals <= DECIMALS_MAX).ok_or(AbiError::Range("decimals"))
 }
@@ -228,7 +228,7 @@ pub fn decimals(answer: &[u8]) -> Result<u8, AbiError> {
 ///
 /// # Errors
 /// It has another shape.
-pub fn liquidity(answer: &[u8]) -> Result<u128, AbiError> {
+pub(crate) fn liquidity(answer: &[u8]) -> Result<u128, AbiError> {
     let [word] = words(answer)?;
     u128::try_from(word).map_err(|_| AbiError::Range("liquidity"))
 }
@@ -237,7 +237,7 @@ pub fn liquidity(answer: &[u8]) -> Result<u128, AbiError> {
 ///
 /// # Errors
 /// It has another shape or is larger.
-pub fn fee(answer: &[u8]) -> Result<u32, AbiError> {
+pub(crate) fn fee(answer: &[u8]) -> Result<u32, AbiError> {
     let [word] = words(answer)?;
     u32::try_from(word).ok().filter(|fee| *fee < 1_000_000).ok_or(AbiError::Range("fee"))
 }
@@ -246,7 +246,7 @@ pub fn fee(answer: &[u8]) -> Result<u32, AbiError> {
 ///
 /// # Errors
 /// It has another shape.
-pub fn word(answer: &[u8]) -> Result<U256, AbiError> {
+pub(crate) fn word(answer: &[u8]) -> Result<U256, AbiError> {
     let [word] = words(answer)?;
     Ok(word)
 }

@@ -62,7 +62,9 @@ mod tests {
         let text = "0x99ac8cA7087fA4A2A1FB6357269965A2014ABc35";
         let address: EvmAddress = text.parse().unwrap();
         assert_eq!(address.to_string(), text.to_lowercase());
-        for bad in ["", "0x", &text[2..], &text[..41], &format!("{text}0"), "0xzzac8cA7087fA4A2A1FB6357269965A2014ABc35"] {
+        for bad in
+            ["", "0x", &text[2..], &text[..41], &format!("{text}0"), "0xzzac8cA7087fA4A2A1FB6357269965A2014ABc35"]
+        {
             assert_eq!(bad.parse::<EvmAddress>(), Err(ParseEvmAddressError), "{bad}");
         }
         assert!("0x99ac8cA7087fA4A2A1FB6357269965A2014ABcéé".parse::<EvmAddress>().is_err());

@@ -15,24 +15,24 @@ pub(crate) const PRICE_MAX: UsdPrice = UsdPrice(UsdPrice::DOLLAR.0 * 1_000_000_0
 
 /// Which token of a pool is bitcoin, and the decimals of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sides {
+pub(crate) struct Sides {
     /// Whether token0 is bitcoin; token1 is then the dollar.
-    pub bitcoin_is_token0: bool,
+    pub(crate) bitcoin_is_token0: bool,
     /// Decimals of the bitcoin token, at most 36.
-    pub bitcoin_decimals: u8,
+    pub(crate) bitcoin_decimals: u8,
     /// Decimals of the dollar token, at most 36.
-    pub usd_decimals: u8,
+    pub(crate) usd_decimals: u8,
 }
 
 impl Sides {
     /// The price of a pool of the V3 kind at a square root of its ratio times 2^96. `None` outside 1 to 10^9 US dollars.
-    pub fn of_sqrt_price(self, sqrt_price: U256) -> Option<UsdPrice> {
+    pub(crate) fn of_sqrt_price(self, sqrt_price: U256) -> Option<UsdPrice> {
         let square = U512::from(sqrt_price).checked_mul(U512::from(sqrt_price))?;
         self.price(square, U512::from(1) << 192)
     }
 
     /// The price of a pool of the V2 kind. `None` when a reserve is zero, or outside 1 to 10^9 US dollars.
-    pub fn of_reserves(self, reserves: [u128; 2]) -> Option<UsdPrice> {
+    pub(crate) fn of_reserves(self, reserves: [u128; 2]) -> Option<UsdPrice> {
         let [reserve0, reserve1] = reserves;
         if reserve0 == 0 || reserve1 == 0 {
             return None;
@@ -42,7 +42,7 @@ impl Sides {
 
     /// The geometric mean over `seconds` whose ticks add up to `ticks`: between two whole ticks on a straight line, which is off by
     /// less than two parts in a billion. `None` when no time passed, outside the range of ticks, or outside 1 to 10^9 US dollars.
-    pub fn of_mean_tick(self, ticks: i64, seconds: u32) -> Option<UsdPrice> {
+    pub(crate) fn of_mean_tick(self, ticks: i64, seconds: u32) -> Option<UsdPrice> {
         if seconds == 0 {
             return None;
         }
@@ -96,7 +96,7 @@ fn half_even(numerator: U512, denominator: U512) -> Option<U512> {
 /// The power is taken with 256 bits behind the point, of a base below one so that it never overflows; at the ends of the range more
 /// than 120 significant bits are right.
 fn ratio_of_tick(tick: i32) -> Option<(U512, U512)> {
-    if tick.abs() > TICK_MAX {
+    if tick.unsigned_abs() > TICK_MAX.unsigned_abs() {
         return None;
     }
     let one = U512::from(1) << 256;

@@ -22,6 +22,9 @@ pub(crate) const fn id(block: u128, tx: u128) -> AlkaneId {
     AlkaneId::new(block, tx)
 }
 
+/// What a message brings.
+pub(crate) type Brought<'a> = &'a [(AlkaneId, u128)];
+
 /// A contract by name.
 pub(crate) fn program(form: Form, name: &str) -> Rc<dyn Program> {
     if form == Form::Compiled {

@@ -15,8 +15,6 @@ use crate::{Figures, PoolIdentity, PoolState, Volumes};
 
 /// Of a pool's fee the protocol takes this many parts of 1,000 of the trade (research on the AMM, 1.4).
 const PROTOCOL_PER_1000: u128 = 2;
-/// Liquidity that a price is told for.
-const LIQUIDITY_UNITS: u128 = 100_000_000;
 
 pub(super) type Prices = HashMap<AlkaneId, Priced>;
 
@@ -90,8 +88,8 @@ fn apr(fee_per_1000: u128, volume_month: Option<u128>, tvl: Option<u128>) -> Opt
     Some(f64::from(earned) / f64::from(U256::from(tvl) * U256::from(1_000 * 30)))
 }
 
-/// Satoshis for one unit of liquidity as if 10^8 were one: what the pool holds by what there is of it.
+/// Satoshis for one unit of liquidity: what the pool holds by what there is of it.
 fn liquidity_price(supply: u128, tvl: Option<u128>) -> Option<UnitPrice> {
-    let worth = U512::from(tvl?) * U512::from(UnitPrice::ONE.scaled()) * U512::from(LIQUIDITY_UNITS);
+    let worth = U512::from(tvl?) * U512::from(UnitPrice::ONE.scaled());
     UnitPrice::from_scaled(U256::uint_try_from(worth.checked_div(U512::from(supply))?).ok()?)
 }

@@ -20,6 +20,8 @@ pub enum HopFee {
     Per1000(u128),
     /// In parts of 10,000.
     Bps(u32),
+    /// Part of the pool's own formula.
+    Formula,
 }
 
 impl Fees {
@@ -31,7 +33,7 @@ impl Fees {
     }
 
     /// The whole and what is left of it after the fee; `None` when nothing is.
-    fn parts(self, pool: &RoutePool) -> Option<(u128, u128)> {
+    pub(super) fn parts(self, pool: &RoutePool) -> Option<(u128, u128)> {
         let (whole, fee): (u128, u128) = match self {
             Self::Pool => (1_000, pool.fee_per_1000),
             Self::Bps(fee) => (10_000, u128::from(fee)),
@@ -49,6 +51,13 @@ pub fn amount_out(pool: &RoutePool, place: usize, amount: u128, fees: Fees) -> O
         return None;
     }
     reserve_in.checked_add(amount)?;
+    // Where it fits, without wide numbers: the same integers.
+    if let Some(effective) = amount.checked_mul(kept)
+        && let Some(product) = effective.checked_mul(reserve_out)
+        && let Some(divisor) = whole.checked_mul(reserve_in).and_then(|product| product.checked_add(effective))
+    {
+        return Some(product / divisor).filter(|out| *out > 0);
+    }
     // Products of at most 128 + 14 + 128 bits.
     let effective = U256::from(amount) * U256::from(kept);
     let divisor = U256::from(whole) * U256::from(reserve_in) + effective;
@@ -60,20 +69,32 @@ pub fn amount_out(pool: &RoutePool, place: usize, amount: u128, fees: Fees) -> O
 ///
 /// With the pool's own fee what the contract asks, which can be one more than would do; with a flat fee the smallest amount.
 pub fn amount_in(pool: &RoutePool, place: usize, wanted: u128, fees: Fees) -> Option<u128> {
+    needed(pool, place, wanted, fees, matches!(fees, Fees::Pool))
+}
+
+/// The least amount of the alkane at `place` for which at least `wanted` of the other comes out; `None` when none suffices.
+pub(super) fn least_in(pool: &RoutePool, place: usize, wanted: u128, fees: Fees) -> Option<u128> {
+    needed(pool, place, wanted, fees, false)
+}
+
+/// What must go in: the quotient rounded up, or, as the contract reckons, rounded down and one more.
+fn needed(pool: &RoutePool, place: usize, wanted: u128, fees: Fees, is_contract: bool) -> Option<u128> {
     let (whole, kept) = fees.parts(pool)?;
     let (reserve_in, reserve_out) = (pool.reserves[place], pool.reserves[1 - place]);
     let left = reserve_out.checked_sub(wanted).filter(|left| *left > 0)?;
     if reserve_in == 0 || wanted == 0 {
         return None;
     }
-    let product = U512::from(U256::from(whole) * U256::from(reserve_in)) * U512::from(wanted);
-    let divisor = U512::from(U256::from(kept) * U256::from(left));
-    let (quotient, rest) = product.div_rem(divisor);
-    let exact = u128::try_from(quotient).ok()?;
-    let needed = match fees {
-        Fees::Bps(_) if rest.is_zero() => exact,
-        Fees::Bps(_) | Fees::Pool => exact.checked_add(1)?,
+    let narrow =
+        whole.checked_mul(reserve_in).and_then(|product| product.checked_mul(wanted)).zip(kept.checked_mul(left));
+    let (exact, is_whole) = if let Some((product, divisor)) = narrow {
+        (product / divisor, product % divisor == 0)
+    } else {
+        let product = U512::from(U256::from(whole) * U256::from(reserve_in)) * U512::from(wanted);
+        let (quotient, rest) = product.div_rem(U512::from(U256::from(kept) * U256::from(left)));
+        (u128::try_from(quotient).ok()?, rest.is_zero())
     };
+    let needed = if is_whole && !is_contract { exact } else { exact.checked_add(1)? };
     reserve_in.checked_add(needed)?;
     Some(needed)
 }

@@ -57,9 +57,9 @@ pub struct Opcodes {
     pub add_liquidity: Vec<u128>,
     /// `remove_liquidity` and `remove_liquidity_one_coin`.
     pub remove_liquidity: Vec<u128>,
-    /// Claims of the protocol's part of the fees.
+    /// Claims of the protocol's part of the fees. The seed gives them no number; the default is that of `docs/contracts.md`.
     pub claim_fees: Vec<u128>,
-    /// Ramps, parameters, kill, ownership, upgrades of the proxy.
+    /// Ramps, parameters, kill and unkill (numbers as for claims), and the upgrade of the proxy.
     pub admin: Vec<u128>,
     /// `lp_price`: a contract that answers it is a pool.
     pub lp_price: u128,
@@ -72,8 +72,8 @@ impl Default for Opcodes {
             exchange: vec![5],
             add_liquidity: vec![1],
             remove_liquidity: vec![2, 3],
-            claim_fees: vec![6],
-            admin: vec![7, 8, 9, 10, 11, 12, 13, 14, 15, 32766],
+            claim_fees: vec![10],
+            admin: vec![11, 12, 13, 14, 15, 32766],
             lp_price: 106,
         }
     }
@@ -122,6 +122,9 @@ mod tests {
             (3, Operation::RemoveLiquidity),
             (5, Operation::Exchange),
             (32766, Operation::Admin),
+            (10, Operation::ClaimFees),
+            (11, Operation::Admin),
+            (15, Operation::Admin),
             (32767, Operation::Other),
             (32764, Operation::Other),
             (36863, Operation::Other),

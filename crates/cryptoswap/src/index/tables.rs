@@ -40,8 +40,13 @@ pub(crate) const SUMMARIES: Table = table(9, "summaries", WriteOnce, Numbered);
 pub const TABLES: &[Table] = &[POOLS, POOL_LIST, COUNTS, SLOTS, STATES, SWAPS, TOTALS, CANDLES, SUMMARIES];
 
 /// What the store must know about this module.
-pub const SCHEMA: ModuleSchema =
-    ModuleSchema { id: MODULE, name: "cryptoswap", version: VERSION, tables: TABLES, reads: &[paraffin_alkanes::MODULE] };
+pub const SCHEMA: ModuleSchema = ModuleSchema {
+    id: MODULE,
+    name: "cryptoswap",
+    version: VERSION,
+    tables: TABLES,
+    reads: &[paraffin_alkanes::MODULE],
+};
 
 const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement) -> Table {
     Table { module: MODULE, id, name, kind, placement }

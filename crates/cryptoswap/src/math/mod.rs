@@ -51,7 +51,7 @@ pub use pool::Pool;
 pub use ramp::Ramp;
 pub use ruint::aliases::U256;
 pub use transition::Traded;
-pub use views::{deposit_fee, fee, virtual_price};
+pub use views::{PricedTrade, deposit_fee, fee, virtual_price};
 
 /// One, in the fixed point of prices, profits and the invariant.
 pub const PRECISION: U256 = U256::from_limbs([1_000_000_000_000_000_000, 0, 0, 0]);

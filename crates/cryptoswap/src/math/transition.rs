@@ -304,7 +304,7 @@ impl Pool {
     }
 
     /// The price of a millionth of coin 0's balance, for operations that do not tell one.
-    fn marginal_price(&self, curve: Curve, x: [U256; 2], d: U256) -> Result<U256, MathError> {
+    pub(super) fn marginal_price(&self, curve: Curve, x: [U256; 2], d: U256) -> Result<U256, MathError> {
         let sold = x[0] / int(1_000_000);
         let left = newton_y(curve, [add(x[0], sold)?, x[1]], d, Coin::One)?;
         mul_div(self.price_scale, sold, sub(x[1], left)?)

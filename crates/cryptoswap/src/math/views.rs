@@ -48,6 +48,17 @@ pub(super) fn balanced_value(d: U256, price_scale: U256) -> Result<U256, MathErr
     geometric_mean([d >> 1, mul_div(d, PRECISION, mul(int(2), price_scale)?)?])
 }
 
+/// What a trade would give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PricedTrade {
+    /// In base units of the coin bought, fee taken.
+    pub amount_out: U256,
+    /// What the fee takes of it, base units.
+    pub fee_amount: U256,
+    /// The fee over 1e10.
+    pub fee: U256,
+}
+
 /// What a withdrawal in one coin does, before it is done.
 pub(super) struct OneCoin {
     pub(super) amount: U256,
@@ -86,6 +97,22 @@ impl Pool {
     /// Whatever makes the contract refuse: balances or invariant outside the curve, amounts that do not fit, an output of
     /// nothing. An amount of zero is answered as the contract answers it, and [`Pool::exchange`] refuses it.
     pub fn get_dy(&self, sold: Coin, amount: U256, now: u64) -> Result<U256, MathError> {
+        let (out, x) = self.output(sold, amount, now)?;
+        self.after_fee(out, x)
+    }
+
+    /// The same with the fee told apart.
+    ///
+    /// # Errors
+    /// As [`Pool::get_dy`].
+    pub fn priced_trade(&self, sold: Coin, amount: U256, now: u64) -> Result<PricedTrade, MathError> {
+        let (out, x) = self.output(sold, amount, now)?;
+        let amount_out = self.after_fee(out, x)?;
+        Ok(PricedTrade { amount_out, fee_amount: out - amount_out, fee: fee(&self.parameters, x)? })
+    }
+
+    /// What a trade gives before the fee, and the normalised balances that the fee is taken at.
+    fn output(&self, sold: Coin, amount: U256, now: u64) -> Result<(U256, [U256; 2]), MathError> {
         let bought = sold.other();
         let d = self.invariant(now)?;
         let mut balances = self.balances;
@@ -94,7 +121,16 @@ impl Pool {
         let y = newton_y(self.curve(now)?, x, d, bought)?;
         let out = sub(sub(x[bought.index()], y)?, int(1))?;
         x[bought.index()] = y;
-        self.after_fee(mul_div(out, PRECISION, self.unit_of(bought)?)?, x)
+        Ok((mul_div(out, PRECISION, self.unit_of(bought)?)?, x))
+    }
+
+    /// The price of the smallest trade, without the fee: coin 0 for coin 1 between normalised balances, over 1e18. It is taken
+    /// over a millionth of coin 0's balance, as the contract does for operations that do not tell a price.
+    ///
+    /// # Errors
+    /// As [`newton_y`]; [`MathError::DivisionByZero`] for a pool so small that a millionth is nothing.
+    pub fn spot_price(&self, now: u64) -> Result<U256, MathError> {
+        self.marginal_price(self.curve(now)?, self.normalised_balances()?, self.invariant(now)?)
     }
 
     /// What is left of an output in base units when the fee at `x` is taken.

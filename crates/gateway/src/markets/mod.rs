@@ -1,5 +1,7 @@
 //! The market index as requests use it: pages of events, and one book of all pools for each block.
 
+mod book;
+
 use std::sync::Arc;
 
 use paraffin_alkanes::views::ViewError;
@@ -8,6 +10,8 @@ use paraffin_primitives::{AlkaneId, Height};
 
 use crate::alkanes::{self, Fault, Moment};
 use crate::state::RequestContext;
+
+pub(crate) use book::Books;
 
 /// What an instance that indexes markets gives the gateway.
 #[derive(Debug, Clone)]
@@ -30,6 +34,10 @@ pub(crate) struct MarketMoment<'a> {
     pub(crate) contracts: ChainContracts,
     /// Settings.
     pub(crate) parts: &'a MarketsParts,
+    /// Dollars for one bitcoin; `None` while no source tells.
+    pub(crate) dollars_for_bitcoin: Option<f64>,
+    /// Books already made.
+    books: Arc<Books>,
 }
 
 /// What is known of markets here.
@@ -59,15 +67,20 @@ pub(crate) async fn read<T: Send + 'static>(
     };
     let parts = of(context)?.clone();
     let snapshot = context.snapshot().clone();
+    let books = Arc::clone(&context.shared().books);
+    let dollars_for_bitcoin = None;
     alkanes::read(context, Some(height), None, move |chain| {
         let markets = Markets::at(&snapshot, height);
         let contracts = ChainContracts(chain.state.clone());
-        work(&MarketMoment { chain, markets, contracts, parts: &parts })
+        work(&MarketMoment { chain, markets, contracts, parts: &parts, dollars_for_bitcoin, books })
     })
     .await
 }
 
 /// A failure of the market index as one of a view.
 pub(crate) fn failed(error: AmmError) -> ViewError {
-    ViewError::Chain(error.to_string())
+    match error {
+        AmmError::Interrupted => ViewError::TooLong,
+        error => ViewError::Chain(error.to_string()),
+    }
 }

@@ -19,6 +19,9 @@ use crate::state::{BoxFuture, Caller, RequestContext, unix_millis};
 /// Longest grace after a reroll: 30 days.
 const GRACE_SECONDS_MAX: u64 = 30 * 86_400;
 
+/// All methods of the family.
+const METHODS: [&str; 4] = ["createApiKey", "listApiKeys", "revokeApiKey", "rerollApiKey"];
+
 pub(super) struct AdminFamily;
 
 #[derive(Deserialize)]
@@ -66,9 +69,13 @@ impl MethodFamily for AdminFamily {
         "admin"
     }
 
+    fn methods(&self) -> Vec<&'static str> {
+        METHODS.to_vec()
+    }
+
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         Box::pin(async move {
-            if !matches!(method, "createApiKey" | "listApiKeys" | "revokeApiKey" | "rerollApiKey") {
+            if !METHODS.contains(&method) {
                 return Err(RpcError::method_not_found());
             }
             let manager = manager(context)?;

@@ -18,6 +18,27 @@ use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext};
 
+/// Methods with JSON parameters and answers; every other view has hexadecimal ones.
+const METHODS: [&str; 17] = [
+    "simulate",
+    "meta",
+    "getbytecode",
+    "getdeployment",
+    "alkanesidtooutpoint",
+    "alkanes_id_to_outpoint",
+    "trace",
+    "traceblock",
+    "protorunesbyoutpoint",
+    "protorunes_by_outpoint",
+    "protorunesbyaddress",
+    "protorunesbyheight",
+    "spendablesbyaddress",
+    "getstorageat",
+    "getinventory",
+    "sequence",
+    "unwrap",
+];
+
 pub(super) struct AlkanesFamily;
 
 impl MethodFamily for AlkanesFamily {
@@ -25,9 +46,16 @@ impl MethodFamily for AlkanesFamily {
         "alkanes"
     }
 
+    fn methods(&self) -> Vec<&'static str> {
+        METHODS.into_iter().chain(views::NAMES.into_iter().filter(|view| !METHODS.contains(view))).collect()
+    }
+
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         Box::pin(async move {
             alkanes::of(context)?;
+            if !METHODS.contains(&method) && !views::is_known(method) {
+                return Err(RpcError::method_not_found());
+            }
             match method {
                 "simulate" => simulate(context, &params).await,
                 "meta" => meta(context, &params).await,

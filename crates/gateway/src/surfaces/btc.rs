@@ -74,6 +74,10 @@ impl MethodFamily for BtcFamily {
         "btc"
     }
 
+    fn methods(&self) -> Vec<&'static str> {
+        ALLOWED.to_vec()
+    }
+
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         Box::pin(async move {
             match method {

@@ -7,6 +7,7 @@ use super::esplora::EsploraFamily;
 use super::metashrew::MetashrewFamily;
 use super::sandshrew::SandshrewFamily;
 use super::{RpcResult, RpcSurface};
+use crate::describe;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext};
@@ -15,6 +16,9 @@ use crate::state::{BoxFuture, RequestContext};
 pub(super) trait MethodFamily: Send + Sync {
     /// The word, without `_`.
     fn name(&self) -> &'static str;
+
+    /// What may follow the first `_`. A name that is not among them is answered only where it is another way to write one.
+    fn methods(&self) -> Vec<&'static str>;
 
     /// Runs one method; `method` is what follows the first `_`.
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult>;
@@ -41,6 +45,15 @@ impl MainRpc {
         }
     }
 
+    /// The full names of all methods, for their description.
+    pub(crate) fn methods(&self) -> Vec<String> {
+        let of = |family: &dyn MethodFamily| {
+            let name = family.name();
+            family.methods().into_iter().map(move |method| format!("{name}_{method}"))
+        };
+        self.families.iter().flat_map(|family| of(family.as_ref())).collect()
+    }
+
     /// The family and the rest of the name. A name without `_` is one of the node's, but for one view that all clients of
     /// alkanes know by its bare name.
     fn find<'a>(&self, method: &'a str) -> Option<(&dyn MethodFamily, &'a str)> {
@@ -61,6 +74,9 @@ impl RpcSurface for MainRpc {
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        if method == describe::DISCOVER {
+            return Box::pin(async move { describe::discover(&params) });
+        }
         match self.find(method) {
             Some((family, rest)) => family.call(context, rest, params),
             None => Box::pin(async { Err(RpcError::method_not_found()) }),

@@ -15,6 +15,9 @@ use crate::errors::RpcError;
 use crate::jsonrpc::{Params, parse_unsigned};
 use crate::state::{BoxFuture, RequestContext};
 
+/// All methods of the family.
+const METHODS: [&str; 6] = ["height", "view", "preview", "getblockhash", "stateroot", "snapshot"];
+
 pub(super) struct MetashrewFamily;
 
 impl MethodFamily for MetashrewFamily {
@@ -22,8 +25,15 @@ impl MethodFamily for MetashrewFamily {
         "metashrew"
     }
 
+    fn methods(&self) -> Vec<&'static str> {
+        METHODS.to_vec()
+    }
+
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         Box::pin(async move {
+            if !METHODS.contains(&method) {
+                return Err(RpcError::method_not_found());
+            }
             match method {
                 "height" => height(context, &params),
                 "view" => view(context, &params).await,

@@ -5,6 +5,7 @@ mod alkanes;
 mod btc;
 pub(crate) mod esplora;
 mod esplora_http;
+mod espo;
 mod main_rpc;
 mod metashrew;
 mod outputs;
@@ -22,6 +23,7 @@ use crate::errors::{RestError, RpcError};
 use crate::jsonrpc::{Flavour, Params};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
+use crate::websocket::Upgrade;
 
 pub(crate) use main_rpc::MainRpc;
 
@@ -58,6 +60,8 @@ pub struct HttpRequest {
     pub headers: HeaderMap,
     /// The whole body.
     pub body: Bytes,
+    /// What [`crate::websocket::accept`] needs, when the request asks for a WebSocket.
+    pub upgrade: Option<Upgrade>,
 }
 
 /// A surface that speaks plain HTTP.
@@ -86,6 +90,11 @@ impl KeyedHandler {
     /// Plain HTTP Esplora, for [`crate::KeyedSurface::Esplora`].
     pub fn esplora() -> Self {
         Self { http: Some(Arc::new(esplora_http::EsploraHttp)), rpc: None }
+    }
+
+    /// Analytics, for [`crate::KeyedSurface::Espo`].
+    pub fn espo() -> Self {
+        Self { http: None, rpc: Some(Arc::new(espo::Espo::default())) }
     }
 
     /// The rollback endpoint, for [`crate::KeyedSurface::Reorg`].

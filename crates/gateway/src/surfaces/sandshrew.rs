@@ -25,6 +25,9 @@ const CALLS_MAX: usize = 1024;
 const DEPTH_MAX: usize = 2;
 const MULTICALL: &str = "sandshrew_multicall";
 
+/// All methods of the family.
+const METHODS: [&str; 2] = ["multicall", "balances"];
+
 pub(super) struct SandshrewFamily;
 
 impl MethodFamily for SandshrewFamily {
@@ -32,8 +35,15 @@ impl MethodFamily for SandshrewFamily {
         "sandshrew"
     }
 
+    fn methods(&self) -> Vec<&'static str> {
+        METHODS.to_vec()
+    }
+
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         Box::pin(async move {
+            if !METHODS.contains(&method) {
+                return Err(RpcError::method_not_found());
+            }
             match method {
                 "multicall" => {
                     let left = AtomicUsize::new(CALLS_MAX);

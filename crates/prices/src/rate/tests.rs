@@ -43,7 +43,8 @@ fn is_far_off(price: UsdPrice, from: UsdPrice) -> bool {
 
 #[test]
 fn prices_that_no_bitcoin_has_are_none() {
-    for sqrt_price in [U256::ZERO, U256::from(1), U256::from(4_295_128_739_u64), (U256::from(1) << 160) - U256::from(1)] {
+    for sqrt_price in [U256::ZERO, U256::from(1), U256::from(4_295_128_739_u64), (U256::from(1) << 160) - U256::from(1)]
+    {
         assert_eq!(SIDES.of_sqrt_price(sqrt_price), None, "{sqrt_price}");
         assert_eq!(FLIPPED.of_sqrt_price(sqrt_price), None, "{sqrt_price}");
     }
@@ -85,7 +86,7 @@ fn a_tick_is_a_power_of_1_0001() {
     assert_eq!(ratio_of_tick(0), Some((U512::from(1) << 256, U512::from(1) << 256)));
     assert_eq!(ratio_of_tick(TICK_MAX + 1), None);
     assert_eq!(ratio_of_tick(i32::MIN + 1), None);
-    assert_eq!(SIDES.of_mean_tick(1, 1).unwrap(), UsdPrice(100_010_000_000_000_000_0));
+    assert_eq!(SIDES.of_mean_tick(1, 1).unwrap(), UsdPrice(1_000_100_000_000_000_000));
 }
 
 #[test]
@@ -97,7 +98,9 @@ fn the_mean_lies_between_its_ticks_and_rounds_negative_ticks_down() {
     assert!(middle.0.abs_diff(u128::midpoint(low.0, high.0)) <= 1);
     let flipped = FLIPPED.of_mean_tick(-64_771 * 600 - 300, 600).unwrap();
     assert!(!flipped.0.abs_diff(middle.0) > middle.0 / 100_000_000, "{flipped:?} {middle:?}");
-    assert!(FLIPPED.of_mean_tick(-64_771 * 600 - 599, 600).unwrap() > FLIPPED.of_mean_tick(-64_771 * 600 - 1, 600).unwrap());
+    assert!(
+        FLIPPED.of_mean_tick(-64_771 * 600 - 599, 600).unwrap() > FLIPPED.of_mean_tick(-64_771 * 600 - 1, 600).unwrap()
+    );
     for (ticks, seconds) in [(0, 0), (i64::MAX, 1), (i64::MIN, 1), (i64::MIN, u32::MAX), (887_273, 1), (-887_273, 1)] {
         assert_eq!(SIDES.of_mean_tick(ticks, seconds), None, "{ticks} {seconds}");
     }

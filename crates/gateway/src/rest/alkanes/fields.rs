@@ -12,15 +12,15 @@ use crate::respond::Reply;
 use crate::state::RequestContext;
 
 /// Names of the field that holds an alkane's id.
-pub(super) const ID_FIELDS: [&str; 4] = ["alkaneId", "id", "tokenId", "alkane"];
+pub(in crate::rest) const ID_FIELDS: [&str; 4] = ["alkaneId", "id", "tokenId", "alkane"];
 /// Records of a page when nothing is said, and at most.
 const LIMIT_DEFAULT: usize = 50;
-pub(super) const LIMIT_MAX: usize = 500;
+pub(in crate::rest) const LIMIT_MAX: usize = 500;
 /// Furthest record that a page can begin with.
 const OFFSET_MAX: usize = 10_000_000;
 
 /// The id of an alkane.
-pub(super) fn id(body: &RestBody) -> Result<AlkaneId, RestError> {
+pub(in crate::rest) fn id(body: &RestBody) -> Result<AlkaneId, RestError> {
     let value = body.one_of(&ID_FIELDS)?.ok_or_else(|| RestError::bad_request("alkaneId is required"))?;
     let wrong = |_| RestError::bad_request("alkaneId must be {block, tx}, two integers, or block:tx");
     alkane_id(value).map_err(wrong)
@@ -28,16 +28,16 @@ pub(super) fn id(body: &RestBody) -> Result<AlkaneId, RestError> {
 
 /// Which part of a listing is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(in crate::rest) struct Part {
     /// Records before it.
-    pub(super) offset: usize,
+    pub(in crate::rest) offset: usize,
     /// Records in it; `None`: all.
-    pub(super) limit: Option<usize>,
+    pub(in crate::rest) limit: Option<usize>,
 }
 
 impl Part {
     /// `limit` or `count`, and `offset` or a page that counts from 1, where 0 acts as 1.
-    pub(super) fn read(body: &RestBody, default: Option<usize>, cap: usize) -> Result<Self, RestError> {
+    pub(in crate::rest) fn read(body: &RestBody, default: Option<usize>, cap: usize) -> Result<Self, RestError> {
         let limit = match (body.positive("limit", cap)?, body.positive("count", cap)?) {
             (Some(limit), Some(count)) if limit != count => {
                 return Err(RestError::bad_request("limit and count differ"));
@@ -58,29 +58,29 @@ impl Part {
     }
 
     /// As every route does whose row has a limit.
-    pub(super) fn limited(body: &RestBody) -> Result<Self, RestError> {
+    pub(in crate::rest) fn limited(body: &RestBody) -> Result<Self, RestError> {
         Self::read(body, Some(LIMIT_DEFAULT), LIMIT_MAX)
     }
 
     /// The part of a whole listing.
-    pub(super) fn of<T>(self, all: Vec<T>) -> Vec<T> {
+    pub(in crate::rest) fn of<T>(self, all: Vec<T>) -> Vec<T> {
         all.into_iter().skip(self.offset).take(self.limit.unwrap_or(usize::MAX)).collect()
     }
 }
 
 /// The script of an address of this instance's network.
-pub(super) fn script(context: &RequestContext, address: &str) -> Result<ScriptBuf, RestError> {
+pub(in crate::rest) fn script(context: &RequestContext, address: &str) -> Result<ScriptBuf, RestError> {
     Ok(context.network().parse_address(address).map_err(RestError::bad_request)?.script_pubkey())
 }
 
 /// A script as its address, or in hexadecimal digits where it has none.
-pub(super) fn address_text(script: &Script, network: Network) -> String {
+pub(in crate::rest) fn address_text(script: &Script, network: Network) -> String {
     Address::from_script(script, network.bitcoin())
         .map_or_else(|_| script.to_hex_string(), |address| address.to_string())
 }
 
 /// An error of the routes without envelope: a word for programs that stands where they look, and our own members.
-pub(super) fn flat_error(error: &'static str, hint: &str) -> Reply {
+pub(in crate::rest) fn flat_error(error: &'static str, hint: &str) -> Reply {
     let status = StatusCode::BAD_REQUEST;
     let body = json!({
         "ok": false,

@@ -14,7 +14,7 @@ use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
 /// The answer in the envelope, or 304 for who has it already.
-async fn validated<T: Serialize>(
+pub(in crate::rest) async fn validated<T: Serialize>(
     context: &RequestContext,
     headers: &HeaderMap,
     answer: impl Future<Output = Result<T, RestError>>,

@@ -25,7 +25,7 @@ const PAGE: usize = 1_000;
 const LIMIT_MAX: usize = 20_000;
 
 /// All sums of a script.
-fn sums(moment: &Moment<'_>, script: &Script) -> Result<Vec<Transfer>, ViewError> {
+pub(in crate::rest) fn sums(moment: &Moment<'_>, script: &Script) -> Result<Vec<Transfer>, ViewError> {
     let (mut sums, mut after) = (Vec::new(), None);
     loop {
         moment.check()?;
@@ -42,14 +42,17 @@ fn sums(moment: &Moment<'_>, script: &Script) -> Result<Vec<Transfer>, ViewError
 }
 
 /// An unspent output with the alkanes in it.
-struct Held {
-    outpoint: OutPoint,
+pub(in crate::rest) struct Held {
+    /// Which output.
+    pub(in crate::rest) outpoint: OutPoint,
+    /// Satoshis.
     value: u64,
-    alkanes: Vec<Transfer>,
+    /// What it holds.
+    pub(in crate::rest) alkanes: Vec<Transfer>,
 }
 
 /// The part of a script's unspent outputs with alkanes, oldest first. A part costs what stands before it and in it.
-fn outputs(moment: &Moment<'_>, script: &Script, part: Part) -> Result<Vec<Held>, ViewError> {
+pub(in crate::rest) fn outputs(moment: &Moment<'_>, script: &Script, part: Part) -> Result<Vec<Held>, ViewError> {
     let wanted = part.offset.saturating_add(part.limit.unwrap_or(usize::MAX));
     let (mut seen, mut held, mut after) = (0_usize, Vec::new(), None);
     while seen < wanted {
@@ -101,7 +104,7 @@ pub(super) async fn tokens_of(context: &RequestContext, address: &str, part: Par
 }
 
 /// `"block:tx"` to `{balance, name, symbol}`, as records of outputs tell it.
-fn alkanes_map(moment: &Moment<'_>, held: &[Transfer]) -> Result<Map<String, Value>, ViewError> {
+pub(in crate::rest) fn alkanes_map(moment: &Moment<'_>, held: &[Transfer]) -> Result<Map<String, Value>, ViewError> {
     let mut map = Map::new();
     for transfer in held {
         let words = match moment.state.creation(transfer.id)? {
@@ -138,6 +141,24 @@ pub(crate) async fn alkanes_in(
     Ok(read.await?)
 }
 
+/// Outputs of a script that unconfirmed transactions spend.
+pub(in crate::rest) async fn spent_by_pending(
+    context: &RequestContext,
+    key: &ScriptKey,
+) -> Result<HashSet<OutPoint>, RestError> {
+    let pending = unconfirmed_of(context, key).await?;
+    let inputs = pending.iter().flat_map(|(_, one)| one.transaction.input.iter().map(|input| input.previous_output));
+    Ok(inputs.collect())
+}
+
+/// An output with its place in the chain; `None` when a reorg has taken it away.
+pub(in crate::rest) fn placed(moment: &Moment<'_>, held: &Held) -> Result<Option<UnspentOutput>, ViewError> {
+    let OutPoint { txid, vout } = held.outpoint;
+    let location = moment.bitcoin.transaction_location(&txid);
+    let location = location.map_err(|error| ViewError::Chain(error.to_string()))?;
+    Ok(location.map(|location| UnspentOutput { txid, vout, status: location.status(), value: held.value }))
+}
+
 /// POST `/get-alkanes-utxo`: an array of the unspent outputs that hold alkanes; those that an unconfirmed transaction spends
 /// are left out.
 pub(crate) fn alkanes_utxo(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
@@ -145,11 +166,7 @@ pub(crate) fn alkanes_utxo(context: &RequestContext, body: RestBody) -> BoxFutur
         let address = body.text("address")?;
         let part = Part::read(&body, None, LIMIT_MAX)?;
         let script = script(context, address)?;
-        let pending = unconfirmed_of(context, &ScriptKey::from_script(&script)).await?;
-        let spent: HashSet<OutPoint> = pending
-            .iter()
-            .flat_map(|(_, one)| one.transaction.input.iter().map(|input| input.previous_output))
-            .collect();
+        let spent = spent_by_pending(context, &ScriptKey::from_script(&script)).await?;
         let digits = script.to_hex_string();
         let read = alkanes::read(context, None, None, move |moment| {
             let mut found = Vec::new();
@@ -158,11 +175,7 @@ pub(crate) fn alkanes_utxo(context: &RequestContext, body: RestBody) -> BoxFutur
             let held = outputs(moment, &script, Part { offset: 0, limit })?;
             for held in part.of(held.into_iter().filter(|held| !spent.contains(&held.outpoint)).collect()) {
                 moment.check()?;
-                let OutPoint { txid, vout } = held.outpoint;
-                let location = moment.bitcoin.transaction_location(&txid);
-                let location = location.map_err(|error| ViewError::Chain(error.to_string()))?;
-                let Some(location) = location else { continue };
-                let output = UnspentOutput { txid, vout, status: location.status(), value: held.value };
+                let Some(output) = placed(moment, &held)? else { continue };
                 found.push((output, alkanes_map(moment, &held.alkanes)?));
             }
             Ok(found)

@@ -171,6 +171,10 @@ impl MethodFamily for EsploraFamily {
         "esplora"
     }
 
+    fn methods(&self) -> Vec<&'static str> {
+        names::all()
+    }
+
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         Box::pin(async move {
             let outcome = match names::write_of(method) {

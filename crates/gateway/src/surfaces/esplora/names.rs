@@ -32,6 +32,59 @@ const FLAT_NAMES: [(&str, &str); 28] = [
     ("txmerkleblockproof", "tx::merkleblock-proof"),
 ];
 
+/// Methods that are paths, with the least and the most parameters. An empty piece of a name stands for a parameter.
+const PATHS: [(&str, usize, usize); 34] = [
+    ("tx", 1, 1),
+    ("tx::status", 1, 1),
+    ("tx::hex", 1, 1),
+    ("tx::raw", 1, 1),
+    ("tx::outspends", 1, 1),
+    ("tx::outspend", 2, 2),
+    ("tx::merkle-proof", 1, 1),
+    ("tx::merkleblock-proof", 1, 1),
+    ("address", 1, 1),
+    ("address::utxo", 1, 1),
+    ("address::txs", 1, 1),
+    ("address::txs:mempool", 1, 1),
+    ("address::txs:chain", 1, 2),
+    ("scripthash", 1, 1),
+    ("scripthash::utxo", 1, 1),
+    ("scripthash::txs", 1, 1),
+    ("scripthash::txs:mempool", 1, 1),
+    ("scripthash::txs:chain", 1, 2),
+    ("address-prefix", 1, 1),
+    ("block", 1, 1),
+    ("block::header", 1, 1),
+    ("block::status", 1, 1),
+    ("block::raw", 1, 1),
+    ("block::txid", 2, 2),
+    ("block::txids", 1, 1),
+    ("block::txs", 1, 2),
+    ("block-height", 1, 1),
+    ("blocks", 0, 1),
+    ("blocks:tip:height", 0, 0),
+    ("blocks:tip:hash", 0, 0),
+    ("mempool", 0, 0),
+    ("mempool:txids", 0, 0),
+    ("mempool:recent", 0, 0),
+    ("fee-estimates", 0, 0),
+];
+
+/// Names of the methods that hand something to the node.
+const WRITES: [(&str, Write); 6] = [
+    ("broadcast", Write::Transaction),
+    ("post-tx", Write::Transaction),
+    ("posttx", Write::Transaction),
+    ("txs:package", Write::Package),
+    ("txs::package", Write::Package),
+    ("txspackage", Write::Package),
+];
+
+/// The names of all methods, each in the one way in which it is described.
+pub(super) fn all() -> Vec<&'static str> {
+    PATHS.iter().map(|(name, ..)| *name).chain(["broadcast", "txs:package"]).collect()
+}
+
 /// Methods that hand something to the node; on HTTP they are POST.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Write {
@@ -43,11 +96,7 @@ pub(super) enum Write {
 
 /// Whether a method hands something to the node, and what.
 pub(super) fn write_of(name: &str) -> Option<Write> {
-    match name {
-        "broadcast" | "post-tx" | "posttx" => Some(Write::Transaction),
-        "txs:package" | "txs::package" | "txspackage" => Some(Write::Package),
-        _ => None,
-    }
+    WRITES.iter().find(|(known, _)| *known == name).map(|(_, write)| *write)
 }
 
 /// The segments of the path: the name is split at `:`, every empty piece takes the next parameter (or vanishes when there is
@@ -70,21 +119,13 @@ pub(super) fn path_of(name: &str, params: &[String]) -> Vec<String> {
 /// How many parameters a method takes, least and most; `None` for a name that is no method.
 pub(super) fn parameters_of(name: &str) -> Option<(usize, usize)> {
     let name = FLAT_NAMES.into_iter().find(|(flat, _)| *flat == name).map_or(name, |(_, full)| full);
-    let words: Vec<&str> = name.split(':').filter(|piece| !piece.is_empty()).collect();
-    Some(match words.as_slice() {
-        ["blocks", "tip", "height" | "hash"] | ["mempool" | "fee-estimates"] | ["mempool", "recent" | "txids"] => {
-            (0, 0)
-        }
-        ["blocks"] => (0, 1),
-        ["block", "txs"] | ["address" | "scripthash", "txs", "chain"] => (1, 2),
-        ["block", "txid"] | ["tx", "outspend"] => (2, 2),
-        ["block-height" | "block" | "tx" | "address" | "scripthash" | "address-prefix"]
-        | ["block", "status" | "header" | "raw" | "txids"]
-        | ["tx", "status" | "hex" | "raw" | "outspends" | "merkle-proof" | "merkleblock-proof"]
-        | ["address" | "scripthash", "utxo" | "txs"]
-        | ["address" | "scripthash", "txs", "mempool"] => (1, 1),
-        _ => return None,
-    })
+    let is_same = |path: &str| words(path).eq(words(name));
+    PATHS.iter().find(|(path, ..)| is_same(path)).map(|(_, least, most)| (*least, *most))
+}
+
+/// The pieces of a name that stand for themselves.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(':').filter(|piece| !piece.is_empty())
 }
 
 #[cfg(test)]

@@ -1,0 +1,196 @@
+//! The candles of a pool as a numbered series, so that any page of them costs as much as the first, as of every height.
+
+use paraffin_primitives::AlkaneId;
+use paraffin_store::ModuleWriter;
+
+use crate::candles::{candle_key, candle_prefix};
+use crate::rows::{Parser, decode_count};
+use crate::tables::{CANDLE_COUNTS, CANDLE_STARTS, CANDLES};
+use crate::{AmmError, Candle, Markets, Page, Timeframe};
+
+/// The candles of a pool in one timeframe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Series {
+    /// How many there are.
+    pub count: u32,
+    /// Start of the oldest, Unix seconds.
+    pub oldest: u32,
+    /// Start of the newest, Unix seconds.
+    pub newest: u32,
+}
+
+fn start_key(prefix: &[u8], number: u32) -> Vec<u8> {
+    [prefix, &number.to_be_bytes()].concat()
+}
+
+/// Gives a new candle its number. Block times may go back a little, so a bucket can be new and not the newest: then the few
+/// after it move up by one.
+pub(crate) fn insert(
+    pool: AlkaneId,
+    timeframe: Timeframe,
+    start: u32,
+    rows: &mut ModuleWriter<'_>,
+) -> Result<(), AmmError> {
+    let prefix = candle_prefix(pool, timeframe);
+    let count = decode_count("candle_counts", rows.get(&CANDLE_COUNTS, &prefix)?.as_deref())?;
+    let mut place = count;
+    while let Some(below) = place.checked_sub(1) {
+        let stored = rows.get(&CANDLE_STARTS, &start_key(&prefix, below))?;
+        let other = stored.ok_or_else(|| missing(&prefix))?;
+        if decode_count("candle_starts", Some(&other))? < start {
+            break;
+        }
+        rows.put(&CANDLE_STARTS, &start_key(&prefix, place), &other)?;
+        place = below;
+    }
+    rows.put(&CANDLE_STARTS, &start_key(&prefix, place), &start.to_be_bytes())?;
+    let count = count.checked_add(1).ok_or_else(|| AmmError::Damaged("a series of candles is full".to_owned()))?;
+    rows.put(&CANDLE_COUNTS, &prefix, &count.to_be_bytes())?;
+    Ok(())
+}
+
+fn missing(prefix: &[u8]) -> AmmError {
+    AmmError::Damaged(format!("a series of candles has a gap (timeframe {})", prefix.last().copied().unwrap_or(0)))
+}
+
+impl Markets {
+    /// How many candles a pool has, and where they begin and end; `None` without trades.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn series(&self, pool: AlkaneId, timeframe: Timeframe) -> Result<Option<Series>, AmmError> {
+        let prefix = candle_prefix(pool, timeframe);
+        let stored = self.snapshot.get_at(&CANDLE_COUNTS, &prefix, self.height)?;
+        let count = decode_count("candle_counts", stored.as_deref())?;
+        let Some(last) = count.checked_sub(1) else { return Ok(None) };
+        Ok(Some(Series { count, oldest: self.candle_start(&prefix, 0)?, newest: self.candle_start(&prefix, last)? }))
+    }
+
+    /// Candles of a pool, the newest first, after the newest `offset`; at most `limit`. Buckets without trades have none.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn candles_page(
+        &self,
+        pool: AlkaneId,
+        timeframe: Timeframe,
+        offset: u32,
+        limit: u32,
+    ) -> Result<Page<Candle>, AmmError> {
+        let total = self.series(pool, timeframe)?.map_or(0, |series| series.count);
+        let end = total.saturating_sub(offset);
+        let items = (end.saturating_sub(limit)..end).rev().map(|number| self.candle(pool, timeframe, number));
+        Ok(Page { items: items.collect::<Result<_, _>>()?, total })
+    }
+
+    /// The newest candle that begins at or before a time, and how many begin before that candle; by halving.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn candle_before(
+        &self,
+        pool: AlkaneId,
+        timeframe: Timeframe,
+        time: u32,
+    ) -> Result<Option<(Candle, u32)>, AmmError> {
+        let Some(series) = self.series(pool, timeframe)? else { return Ok(None) };
+        let prefix = candle_prefix(pool, timeframe);
+        // All below `low` begin at or before the time, all from `high` on after it.
+        let (mut low, mut high) = (0, series.count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.candle_start(&prefix, middle)? <= time {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let Some(number) = low.checked_sub(1) else { return Ok(None) };
+        Ok(Some((self.candle(pool, timeframe, number)?, number)))
+    }
+
+    fn candle_start(&self, prefix: &[u8], number: u32) -> Result<u32, AmmError> {
+        let stored = self.snapshot.get_at(&CANDLE_STARTS, &start_key(prefix, number), self.height)?;
+        let stored = stored.ok_or_else(|| missing(prefix))?;
+        let mut parser = Parser::new("candle_starts", &stored);
+        let start = parser.number()?;
+        parser.end(start)
+    }
+
+    /// The candle of a number, 0 the oldest.
+    fn candle(&self, pool: AlkaneId, timeframe: Timeframe, number: u32) -> Result<Candle, AmmError> {
+        let prefix = candle_prefix(pool, timeframe);
+        let start = self.candle_start(&prefix, number)?;
+        let stored = self.snapshot.get_at(&CANDLES, &candle_key(pool, timeframe, start), self.height)?;
+        Candle::decode(start, &stored.ok_or_else(|| missing(&prefix))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bitcoin::BlockHash;
+    use bitcoin::hashes::Hash as _;
+    use paraffin_primitives::{BlockId, Height, Network};
+    use paraffin_store::{ModuleId, ModuleSchema, Store, StoreOptions};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Ratio;
+    use crate::tables::{MODULE, SCHEMA};
+
+    /// The same tables without the modules that they are filled from.
+    const ALONE: ModuleSchema = ModuleSchema { reads: &[], ..SCHEMA };
+    const POOL: AlkaneId = AlkaneId { block: 2, tx: 7 };
+
+    fn id(height: Height) -> BlockId {
+        BlockId { height, hash: BlockHash::from_byte_array([height as u8 + 1; 32]) }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+        #[test]
+        fn buckets_in_any_order_are_numbered_by_time_as_of_every_height(
+            starts in prop::collection::vec(0u32..30, 1..30),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
+            let store = Store::open(folder.path(), &options, &[ALONE]).unwrap();
+            let mut writer = store.writer().unwrap();
+            let candle = |start| Candle::of(start, Ratio::new(3, 4).unwrap(), [4, 3]);
+            let mut known: Vec<Vec<u32>> = Vec::new();
+            for (height, start) in (0u32..).zip(starts) {
+                let start = start * 600;
+                let mut now = known.last().cloned().unwrap_or_default();
+                let previous = height.checked_sub(1).map_or(BlockHash::all_zeros(), |below| id(below).hash);
+                writer.begin_block(id(height), previous, 0).unwrap();
+                let mut rows = writer.module(ModuleId(MODULE.0)).unwrap();
+                if !now.contains(&start) {
+                    insert(POOL, Timeframe::TenMinutes, start, &mut rows).unwrap();
+                    now.push(start);
+                    now.sort_unstable();
+                }
+                let key = candle_key(POOL, Timeframe::TenMinutes, start);
+                rows.put(&CANDLES, &key, &candle(start).encode()).unwrap();
+                writer.end_block().unwrap();
+                known.push(now);
+            }
+            writer.commit(false).unwrap();
+            for (height, known) in (0u32..).zip(&known) {
+                let markets = Markets::at(&store.snapshot(), height);
+                let page = markets.candles_page(POOL, Timeframe::TenMinutes, 0, u32::MAX).unwrap();
+                let newest_first: Vec<u32> = known.iter().rev().copied().collect();
+                prop_assert_eq!(page.items.iter().map(|candle| candle.start).collect::<Vec<_>>(), newest_first);
+                let series = markets.series(POOL, Timeframe::TenMinutes).unwrap().unwrap();
+                prop_assert_eq!((series.count as usize, series.oldest), (known.len(), known[0]));
+                prop_assert_eq!(Some(series.newest), known.last().copied());
+                for time in [0, 599, 600, 9_000, 17_399, u32::MAX] {
+                    let found = markets.candle_before(POOL, Timeframe::TenMinutes, time).unwrap();
+                    let below = known.iter().filter(|start| **start <= time).count();
+                    let expected = below.checked_sub(1).map(|number| (candle(known[number]), number as u32));
+                    prop_assert_eq!(found, expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! From the calls of a message to what was done to contracts.
+
+use std::collections::HashMap;
+
+use paraffin_alkanes::{CallKind, TraceContext, Transfer};
+use paraffin_amm::Call;
+use paraffin_primitives::AlkaneId;
+use ruint::aliases::U256;
+
+/// One call on a contract that was kept. A proxy and the implementation that it runs are one visit: the implementation is
+/// entered by delegation with the very inputs of the proxy (research on the AMM, 1.1).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Visit<'t> {
+    /// Whose storage and balances were used.
+    pub(crate) contract: AlkaneId,
+    /// First input.
+    pub(crate) opcode: Option<u128>,
+    /// What came in.
+    incoming: &'t [Transfer],
+    /// What went back to the caller.
+    returned: &'t [Transfer],
+}
+
+/// The visits of a message in the order in which they began. What a static call or a call that was undone saw is none.
+pub(crate) fn visits<'t>(calls: &[Call<'t>]) -> Vec<Visit<'t>> {
+    let kept = calls.iter().filter(|call| call.stands && call.kind == CallKind::Call);
+    kept.filter_map(|call| {
+        let TraceContext { myself, incoming, inputs, .. } = call.context;
+        let returned = &call.response?.alkanes;
+        Some(Visit { contract: *myself, opcode: inputs.first().copied(), incoming, returned })
+    })
+    .collect()
+}
+
+/// What a message stored: contract, name, value, in the order in which it came into force.
+pub(crate) fn writes<'t>(calls: &[Call<'t>]) -> Vec<(AlkaneId, &'t [u8], &'t [u8])> {
+    let mut order = Vec::with_capacity(calls.len());
+    let mut open: Vec<usize> = Vec::new();
+    // A call's storage is written when it ends, which is after the calls that it made.
+    for (place, call) in calls.iter().enumerate() {
+        while let Some(top) = open.pop_if(|top| call.parent != Some(*top)) {
+            order.push(top);
+        }
+        open.push(place);
+    }
+    order.extend(open.into_iter().rev());
+    let kept = order.into_iter().map(|place| &calls[place]).filter(|call| call.stands);
+    kept.flat_map(|call| {
+        let storage: &'t [(Vec<u8>, Vec<u8>)] = call.response.map_or(&[], |response| &response.storage);
+        storage.iter().map(|(name, value)| (call.context.myself, name.as_slice(), value.as_slice()))
+    })
+    .collect()
+}
+
+/// A trade between two coins of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Trade {
+    /// Place of the coin that was sold.
+    pub(crate) sold: usize,
+    /// What the pool kept of it, base units.
+    pub(crate) amount_in: u128,
+    /// What it paid of the other, base units.
+    pub(crate) amount_out: u128,
+}
+
+impl Visit<'_> {
+    /// What an exchange moved: what came in of one coin less what was given back of it, for what was given of the other.
+    /// `None` when the pool gained neither coin. It does not depend on the order of the call's inputs, of which two are told.
+    pub(crate) fn trade(&self, coins: [AlkaneId; 2]) -> Option<Trade> {
+        let [zero, one] = self.gains(coins);
+        let sold = match (zero, one) {
+            (Gain::Got(_), Gain::Got(_)) | (Gain::Gave(_), Gain::Gave(_)) => return None,
+            (Gain::Got(_), Gain::Gave(_)) => 0,
+            (Gain::Gave(_), Gain::Got(_)) => 1,
+        };
+        let ([Gain::Got(amount_in), Gain::Gave(amount_out)] | [Gain::Gave(amount_out), Gain::Got(amount_in)]) =
+            [zero, one]
+        else {
+            return None;
+        };
+        Some(Trade { sold, amount_in, amount_out })
+    }
+
+    fn gains(&self, coins: [AlkaneId; 2]) -> [Gain; 2] {
+        let mut sums: HashMap<AlkaneId, [U256; 2]> = HashMap::new();
+        for (direction, transfers) in [self.incoming, self.returned].into_iter().enumerate() {
+            for transfer in transfers.iter().filter(|transfer| coins.contains(&transfer.id)) {
+                let sum = &mut sums.entry(transfer.id).or_default()[direction];
+                *sum = sum.saturating_add(U256::from(transfer.value));
+            }
+        }
+        coins.map(|coin| {
+            let [received, paid] = sums.get(&coin).copied().unwrap_or_default();
+            let amount = u128::try_from(received.abs_diff(paid)).unwrap_or(u128::MAX);
+            if received > paid { Gain::Got(amount) } else { Gain::Gave(amount) }
+        })
+    }
+}
+
+/// By how much a contract has more, or less or the same, of a coin.
+#[derive(Debug, Clone, Copy)]
+enum Gain {
+    Got(u128),
+    Gave(u128),
+}

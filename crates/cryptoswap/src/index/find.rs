@@ -1,0 +1,279 @@
+//! From the traces of a block to what it did to pools. Nothing is written here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bitcoin::Txid;
+use paraffin_alkanes::BlockTrace;
+use paraffin_amm::{Call, calls};
+use paraffin_primitives::{AlkaneId, Height};
+use paraffin_store::ModuleWriter;
+use ruint::aliases::U256;
+
+use super::calls::{Visit, visits, writes};
+use super::rows::{BlockSummary, Identity, PoolRow, SwapRow, decode_count, decode_slot, id_key, slot_key};
+use super::rules::Operation;
+use super::slots::{Slot, alkane_id, integer};
+use super::state::PoolState;
+use super::tables::{COUNTS, POOLS, SLOTS};
+use super::{ContractFacts, IndexError, PoolRules};
+
+/// Contracts that are asked in one block whether they are pools. Those beyond it are asked when they next write their curve.
+const PROBES_MAX: usize = 32;
+
+/// Key in table `counts`.
+pub(crate) const POOL_COUNT: &[u8] = b"pools";
+
+/// What a coin of 8 decimals counts, for contracts that do not tell.
+const PRECISION_DEFAULT: U256 = U256::from_limbs([10_000_000_000, 0, 0, 0]);
+
+/// Everything that a block did to pools and to contracts that may be pools.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) contracts: BTreeMap<AlkaneId, Contract>,
+    pub(crate) summary: BlockSummary,
+}
+
+/// What is new of a contract in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum News {
+    /// Its row is the stored one.
+    Nothing,
+    /// It was met for the first time.
+    Met,
+    /// It was found to be a pool.
+    IsPool,
+}
+
+/// What a block did to one contract.
+#[derive(Debug)]
+pub(crate) struct Contract {
+    pub(crate) row: PoolRow,
+    pub(crate) news: News,
+    /// Slots by name: who wrote them last, what.
+    pub(crate) slots: BTreeMap<Vec<u8>, (Option<Txid>, Vec<u8>)>,
+    pub(crate) swaps: Vec<SwapRow>,
+    pub(crate) state: Option<PoolState>,
+    /// Whether anything was stored.
+    is_changed: bool,
+    /// Whether the contract's curve was written, so that it is worth asking.
+    has_curve: bool,
+    /// The last transaction that called it.
+    newest: Option<Txid>,
+}
+
+/// What the block is, for what is found in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'b> {
+    pub(crate) height: Height,
+    pub(crate) time: u32,
+    pub(crate) txids: &'b [Txid],
+}
+
+/// Looks through the traces of a block.
+pub(crate) fn find(
+    rules: &PoolRules,
+    place: Place<'_>,
+    facts: &dyn ContractFacts,
+    rows: &ModuleWriter<'_>,
+) -> Result<Found, IndexError> {
+    let traces: Vec<BlockTrace> = facts.traces()?.into_iter().filter(|trace| trace.stands).collect();
+    let messages: Vec<(&BlockTrace, Vec<Call<'_>>)> = traces.iter().map(|trace| (trace, calls(&trace.trace))).collect();
+    let mut search = Search { rules, place, facts, rows, found: Found::default() };
+    search.meet(&messages)?;
+    if search.found.contracts.is_empty() {
+        return Ok(search.found);
+    }
+    for (trace, calls) in &messages {
+        search.note_writes(trace, calls)?;
+    }
+    search.identify()?;
+    let mut touching = BTreeSet::new();
+    for (trace, calls) in &messages {
+        for visit in visits(calls) {
+            if search.count(trace, &visit)? {
+                touching.insert(trace.transaction_index);
+            }
+        }
+    }
+    search.found.summary.transactions = touching.len() as u32;
+    search.read_states()?;
+    Ok(search.found)
+}
+
+struct Search<'s> {
+    rules: &'s PoolRules,
+    place: Place<'s>,
+    facts: &'s dyn ContractFacts,
+    rows: &'s ModuleWriter<'s>,
+    found: Found,
+}
+
+impl Search<'_> {
+    /// Picks the contracts that are pools or may be: those known, those canonical, and those that wrote a curve.
+    fn meet(&mut self, messages: &[(&BlockTrace, Vec<Call<'_>>)]) -> Result<(), IndexError> {
+        let mut met: BTreeMap<AlkaneId, [bool; 2]> = BTreeMap::new();
+        let curve = [Slot::PriceScale, Slot::D].map(|slot| self.rules.slots.name(slot));
+        for call in messages.iter().flat_map(|(_, calls)| calls).filter(|call| call.stands) {
+            let [wrote_curve, saw_init] = met.entry(call.context.myself).or_default();
+            let storage = call.response.map_or(&[][..], |response| &response.storage);
+            *wrote_curve |= storage.iter().any(|(name, _)| curve.contains(&name.as_slice()));
+            let opcode = call.context.inputs.first().copied();
+            *saw_init |= self.rules.opcodes.operation(opcode) == Operation::Init;
+        }
+        for (id, [wrote_curve, saw_init]) in met {
+            // What the messages of the pool index cannot name, nobody could ask about.
+            if u32::try_from(id.block).is_err() || u64::try_from(id.tx).is_err() {
+                continue;
+            }
+            let stored = self.rows.get(&POOLS, &id_key(id))?;
+            if stored.is_none() && !wrote_curve && self.rules.canonical(id).is_none() {
+                continue;
+            }
+            let row = stored.as_deref().map(PoolRow::decode).transpose()?;
+            let Place { height: first_height, time: first_time, .. } = self.place;
+            let contract = Contract {
+                row: row.unwrap_or(PoolRow { first_height, first_time, from_init: saw_init, identity: None }),
+                news: if row.is_none() { News::Met } else { News::Nothing },
+                slots: BTreeMap::new(),
+                swaps: Vec::new(),
+                state: None,
+                is_changed: false,
+                has_curve: wrote_curve,
+                newest: None,
+            };
+            self.found.contracts.insert(id, contract);
+        }
+        Ok(())
+    }
+
+    fn txid(&self, trace: &BlockTrace) -> Result<Txid, IndexError> {
+        let txid = self.place.txids.get(trace.transaction_index as usize).copied();
+        txid.filter(|txid| *txid == trace.outpoint.txid).ok_or_else(|| IndexError::Mismatch {
+            height: self.place.height,
+            what: format!("transaction {} is not that of {}", trace.transaction_index, trace.outpoint),
+        })
+    }
+
+    fn note_writes(&mut self, trace: &BlockTrace, calls: &[Call<'_>]) -> Result<(), IndexError> {
+        for (id, name, value) in writes(calls) {
+            if !self.found.contracts.contains_key(&id) {
+                continue;
+            }
+            let txid = self.txid(trace)?;
+            if let Some(contract) = self.found.contracts.get_mut(&id) {
+                contract.is_changed = true;
+                contract.newest = Some(txid);
+                contract.slots.insert(name.to_vec(), (Some(txid), value.to_vec()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks those that are not known as pools, and gives new pools their numbers.
+    fn identify(&mut self) -> Result<(), IndexError> {
+        let mut number = decode_count("counts", self.rows.get(&COUNTS, POOL_COUNT)?.as_deref())?;
+        let mut probes = 0;
+        for (id, contract) in &mut self.found.contracts {
+            if contract.row.identity.is_some() {
+                continue;
+            }
+            let known = self.rules.canonical(*id);
+            if known.is_none() {
+                if !contract.has_curve || probes == PROBES_MAX {
+                    continue;
+                }
+                probes += 1;
+                // Figures are answered as 256-bit integers.
+                let answer = self.facts.ask(*id, self.rules.opcodes.lp_price)?;
+                if answer.is_none_or(|answer| answer.len() != 32) {
+                    continue;
+                }
+            }
+            let slot = |slot| self.facts.storage(*id, self.rules.slots.name(slot));
+            let coin = |name, place: usize| -> Result<Option<AlkaneId>, IndexError> {
+                let stored = slot(name)?.as_deref().and_then(alkane_id);
+                Ok(stored.or(known.map(|known| known.coins[place])))
+            };
+            let (Some(zero), Some(one)) = (coin(Slot::Coin0, 0)?, coin(Slot::Coin1, 1)?) else { continue };
+            let is_nameable = |id: AlkaneId| u32::try_from(id.block).is_ok() && u64::try_from(id.tx).is_ok();
+            if zero == one || !is_nameable(zero) || !is_nameable(one) {
+                continue;
+            }
+            let precision = |name| -> Result<U256, IndexError> {
+                let stored = slot(name)?.as_deref().and_then(integer);
+                Ok(stored.filter(|stored| !stored.is_zero()).unwrap_or(PRECISION_DEFAULT))
+            };
+            let precisions = [precision(Slot::Precision0)?, precision(Slot::Precision1)?];
+            contract.row.identity = Some(Identity { number, coins: [zero, one], precisions });
+            contract.news = News::IsPool;
+            number = number.checked_add(1).ok_or_else(|| IndexError::Damaged("there are too many pools".to_owned()))?;
+            self.found.summary.new_pools += 1;
+        }
+        Ok(())
+    }
+
+    /// Counts a visit. Answers whether it was to a pool.
+    fn count(&mut self, trace: &BlockTrace, visit: &Visit<'_>) -> Result<bool, IndexError> {
+        let Some(identity) = self.found.contracts.get(&visit.contract).and_then(|contract| contract.row.identity)
+        else {
+            return Ok(false);
+        };
+        let txid = self.txid(trace)?;
+        let Found { contracts, summary } = &mut self.found;
+        let Some(contract) = contracts.get_mut(&visit.contract) else { return Ok(false) };
+        contract.newest = Some(txid);
+        match self.rules.opcodes.operation(visit.opcode) {
+            Operation::Exchange => {
+                if let Some(trade) = visit.trade(identity.coins) {
+                    summary.swaps += 1;
+                    contract.swaps.push(SwapRow {
+                        height: self.place.height,
+                        time: self.place.time,
+                        txid,
+                        vout: trace.outpoint.vout,
+                        zero_for_one: (trade.sold == 0) == identity.coin0_is_token0(),
+                        amount_in: trade.amount_in,
+                        amount_out: trade.amount_out,
+                    });
+                }
+            }
+            Operation::AddLiquidity => summary.deposits += 1,
+            Operation::RemoveLiquidity => summary.withdrawals += 1,
+            Operation::ClaimFees => summary.claims += 1,
+            Operation::Admin => summary.admin += 1,
+            Operation::Init | Operation::Other => {}
+        }
+        Ok(true)
+    }
+
+    /// Reads the slots of the pools that have changed. What a contract hands to another call is stored without a trace, so the
+    /// state is what counts, and slots that differ from it are put right.
+    fn read_states(&mut self) -> Result<(), IndexError> {
+        let Self { rules, place, facts, rows, found } = self;
+        for (id, contract) in &mut found.contracts {
+            let Some(identity) = contract.row.identity else { continue };
+            if !contract.is_changed && contract.news != News::IsPool {
+                continue;
+            }
+            let at = (place.height, place.time);
+            contract.state = PoolState::read(at, *id, &identity, &rules.slots, *facts)?;
+            let is_watched_from_birth = contract.news != News::IsPool || contract.row.from_init;
+            let writer = contract.newest.filter(|_| is_watched_from_birth);
+            for slot in Slot::ALL {
+                let name = rules.slots.name(*slot);
+                let Some(value) = facts.storage(*id, name)? else { continue };
+                let known = match contract.slots.get(name) {
+                    Some((_, known)) => Some(known.clone()),
+                    None => {
+                        let stored = rows.get(&SLOTS, &slot_key(*id, name))?;
+                        stored.as_deref().map(decode_slot).transpose()?.map(|(_, value)| value)
+                    }
+                };
+                if known.as_ref() != Some(&value) {
+                    contract.slots.insert(name.to_vec(), (writer, value));
+                }
+            }
+        }
+        Ok(())
+    }
+}

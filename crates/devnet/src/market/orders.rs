@@ -1,0 +1,58 @@
+//! What somebody else asks of the market's accounts.
+
+use bitcoin::{Script, ScriptBuf, Txid};
+use paraffin_alkanes::Transfer;
+use paraffin_alkanes::codec::Cellpack;
+
+use super::compose::Order;
+use super::{Market, MarketError, NAMES};
+use crate::node::Node;
+
+impl Market {
+    /// Number of accounts; the first is the founder's, the others trade.
+    pub fn trader_count(&self) -> usize {
+        NAMES.len()
+    }
+
+    /// Script of an account, below [`Market::trader_count`].
+    pub fn trader_script(&self, trader: usize) -> ScriptBuf {
+        self.script(trader)
+    }
+
+    /// The script that keeps the bitcoin behind the wrapped ones.
+    ///
+    /// # Errors
+    /// The wrapping contract has not been called yet.
+    pub fn signer_script(&self) -> Result<ScriptBuf, MarketError> {
+        self.books.signer_script()
+    }
+
+    /// What an account holds at the node's tip, in the order of the ids. The books must be there ([`Market::observe`]).
+    ///
+    /// # Errors
+    /// The books cannot be read.
+    pub fn held(&self, node: &Node, trader: usize) -> Result<Vec<Transfer>, MarketError> {
+        Ok(self.purse(node, trader)?.held.transfers())
+    }
+
+    /// Hands the node a transaction in which an account calls a contract and sends `sends` along; everything else that it
+    /// holds, and whatever comes back, lies in its first output. `None` when the account has no coin to pay with.
+    ///
+    /// # Errors
+    /// The node refuses the transaction, or the books cannot be read.
+    pub fn call(
+        &self,
+        node: &Node,
+        trader: usize,
+        sends: Vec<Transfer>,
+        call: Cellpack,
+    ) -> Result<Option<Txid>, MarketError> {
+        let purse = self.purse(node, trader)?;
+        self.send(node, trader, &purse, &Order { sends, call: Some(call), ..Order::default() })
+    }
+
+    /// Whether a script is one of the market's accounts.
+    pub fn is_trader(&self, script: &Script) -> bool {
+        (0..NAMES.len()).any(|trader| self.script(trader).as_script() == script)
+    }
+}

@@ -1,0 +1,105 @@
+//! What the API tells of itself: an OpenAPI document for REST, an OpenRPC document for the main JSON-RPC, the message files of
+//! the views, and a page to try both (`decisions` 3.8). None needs a key, none is counted, and all answer while the key store
+//! is away (`decisions` 2.4).
+//!
+//! Routes and methods are named by the tables that answer them ([`crate::rest::ROUTES`], [`MainRpc::methods`]); a test refuses
+//! one that is not described, and a description of one that does not exist.
+
+mod openapi;
+mod openrpc;
+mod page;
+mod rest;
+mod rpc;
+mod schema;
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use hyper::{Method, StatusCode};
+use serde_json::value::RawValue;
+
+use crate::errors::{Refusal, RpcError};
+use crate::jsonrpc::Params;
+use crate::respond::Reply;
+use crate::routes::ErrorForm;
+use crate::state::{BoxFuture, RequestContext};
+use crate::surfaces::{MainRpc, RpcResult, RpcSurface};
+
+/// The method of the main JSON-RPC that tells of all methods.
+pub(crate) const DISCOVER: &str = "rpc.discover";
+
+const VERBS: &str = "GET, HEAD, OPTIONS";
+
+/// Message files by their names.
+const PROTOS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/protos.rs"));
+
+static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::document().to_string().into());
+static OPENRPC: LazyLock<Box<RawValue>> = LazyLock::new(|| {
+    let text = openrpc::document(&MainRpc::new().methods()).to_string();
+    // Invariant: a JSON value written down is JSON.
+    RawValue::from_string(text).unwrap_or_default()
+});
+
+/// One of the descriptions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Description {
+    /// `/v4/openapi.json`.
+    OpenApi,
+    /// `/v4/openrpc.json`.
+    OpenRpc,
+    /// `/docs` and its parts.
+    Page(page::Part),
+    /// `/v4/proto/<name>`, by its place in the list.
+    Proto(usize),
+}
+
+impl Description {
+    /// The description at a path.
+    pub(crate) fn at(segments: &[&str]) -> Option<Self> {
+        match segments {
+            ["v4", "openapi.json"] => Some(Self::OpenApi),
+            ["v4", "openrpc.json"] => Some(Self::OpenRpc),
+            ["v4", "proto", name] => PROTOS.iter().position(|(known, _)| known == name).map(Self::Proto),
+            ["docs", part @ ..] => page::Part::at(part).map(Self::Page),
+            _ => None,
+        }
+    }
+
+    /// The answer to a request with this verb.
+    pub(crate) fn answer(self, verb: &Method) -> Reply {
+        if !matches!(*verb, Method::GET | Method::HEAD) {
+            return Reply::refusal(Refusal::WrongVerb(VERBS), ErrorForm::Rest);
+        }
+        match self {
+            Self::OpenApi => Reply::json(StatusCode::OK, OPENAPI.clone()),
+            Self::OpenRpc => Reply::json(StatusCode::OK, Bytes::from_static(OPENRPC.get().as_bytes())),
+            Self::Page(part) => part.answer(),
+            Self::Proto(place) => {
+                let text = PROTOS.get(place).map_or("", |(_, text)| *text);
+                Reply::text(StatusCode::OK, Bytes::from_static(text.as_bytes()))
+            }
+        }
+    }
+}
+
+/// `rpc.discover`.
+///
+/// # Errors
+/// -32602 when there are parameters.
+pub(crate) fn discover(params: &Params) -> RpcResult {
+    params.none()?;
+    if OPENRPC.get() == "null" { Err(RpcError::panicked()) } else { Ok(OPENRPC.clone()) }
+}
+
+/// The main JSON-RPC while nobody can be identified: it has no method but `rpc.discover`.
+pub(crate) struct Alone;
+
+impl RpcSurface for Alone {
+    fn family(&self, _method: &str) -> &'static str {
+        "rpc"
+    }
+
+    fn call<'a>(&'a self, _context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        Box::pin(async move { if method == DISCOVER { discover(&params) } else { Err(RpcError::method_not_found()) } })
+    }
+}

@@ -1,0 +1,259 @@
+//! The OpenAPI 3.1 document of the REST data API.
+
+use serde_json::{Map, Value, json};
+
+use super::rest::{self, Answer, Field, Route, Verb};
+use super::schema::{about, component, integer, natural, or_null, record, text};
+
+const INTRODUCTION: &str = "\
+Alkanes, pools, histories, balances and prices. A key stands in the path (`/v4/<key>/<route>`) or in a header \
+(`/v4/api/<route>`); without one a client may send 60 requests at once and one a second after that. Bodies are read whatever \
+their `Content-Type` is, a member that is `null` counts as absent, and members that a route does not know are ignored. \
+Answers may gain members.";
+
+/// The whole document.
+pub(super) fn document() -> Value {
+    let mut paths = Map::new();
+    for route in rest::routes() {
+        let path = format!("/{}", route.path);
+        let verb = match route.verb {
+            Verb::Get => "get",
+            Verb::Post => "post",
+        };
+        paths.entry(path).or_insert_with(|| json!({}))[verb] = operation(&route);
+    }
+    paths.insert("/health".to_owned(), health());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Paraffin REST data API",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": INTRODUCTION,
+            "license": { "name": "MIT OR Apache-2.0" },
+        },
+        "servers": [
+            { "url": "/v4/api", "description": "A key in a header, a registered browser origin, or nobody" },
+            {
+                "url": "/v4/{key}",
+                "description": "A key or an alias in the path",
+                "variables": { "key": { "default": "KEY", "description": "An API key, or an alias" } },
+            },
+        ],
+        "security": [{}, { "key": [] }],
+        "tags": tags(),
+        "paths": paths,
+        "components": {
+            "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "x-service-api-key" } },
+            "schemas": rest::schemas(),
+            "headers": headers(),
+            "responses": refusals(),
+        },
+    })
+}
+
+fn tags() -> Value {
+    let mut names: Vec<&str> = Vec::new();
+    for route in rest::routes() {
+        if !names.contains(&route.tag) {
+            names.push(route.tag);
+        }
+    }
+    names.push("Instance");
+    names.into_iter().map(|name| json!({ "name": name })).collect()
+}
+
+fn operation(route: &Route) -> Value {
+    let mut operation = json!({
+        "operationId": operation_id(route),
+        "summary": route.summary,
+        "tags": [route.tag],
+        "responses": responses(route),
+    });
+    let mut parameters: Vec<Value> = placeholders(route.path).map(path_parameter).collect();
+    match route.verb {
+        Verb::Post => {
+            operation["requestBody"] = json!({
+                "required": true,
+                "content": { "application/json": { "schema": rest::body(&route.fields) } },
+            });
+        }
+        Verb::Get => {
+            parameters.extend(route.fields.iter().flat_map(query_parameters));
+            let about = "The ETag of an answer that the caller has: 304 when nothing changed";
+            parameters.push(json!({ "name": "If-None-Match", "in": "header", "description": about, "schema": text() }));
+        }
+    }
+    if !parameters.is_empty() {
+        operation["parameters"] = json!(parameters);
+    }
+    operation
+}
+
+/// `get-alkanes`, `get alkanes/{id}` as a name that programs can have.
+fn operation_id(route: &Route) -> String {
+    let verb = if route.verb == Verb::Get { "read-" } else { "" };
+    let name: String = route.path.chars().map(|letter| if letter == '/' { '-' } else { letter }).collect();
+    format!("{verb}{}", name.replace(['{', '}'], ""))
+}
+
+fn placeholders(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn path_parameter(name: &str) -> Value {
+    let schema = match name {
+        "id" => component("AlkaneIdText"),
+        "address" => component("Address"),
+        "outpoint" => component("Outpoint"),
+        _ => text(),
+    };
+    json!({ "name": name, "in": "path", "required": true, "schema": schema })
+}
+
+fn query_parameters(field: &Field) -> Vec<Value> {
+    let is_needed = field.is_needed && field.names.len() == 1;
+    let of = |name: &&str| json!({ "name": name, "in": "query", "required": is_needed, "schema": field.schema });
+    field.names.iter().map(of).collect()
+}
+
+fn responses(route: &Route) -> Value {
+    let schema = match &route.answer {
+        Answer::Enveloped(data) => record(&[("statusCode", json!({ "const": 200 })), ("data", data.clone())]),
+        Answer::Bare(answer) => answer.clone(),
+    };
+    let mut headers = json!({
+        "X-Request-Id": header("RequestId"),
+        "X-Indexed-Height": header("IndexedHeight"),
+        "X-RateLimit-Limit": header("Limit"),
+        "X-RateLimit-Remaining": header("Remaining"),
+        "X-RateLimit-Reset": header("Reset"),
+    });
+    if route.verb == Verb::Get {
+        headers["ETag"] = header("ETag");
+    }
+    let mut responses = json!({
+        "200": {
+            "description": "The answer",
+            "headers": headers,
+            "content": { "application/json": { "schema": schema } },
+        },
+    });
+    let mut codes = vec!["401", "403", "429", "431", "500", "503", "504"];
+    match route.verb {
+        Verb::Post => codes.extend(["400", "408", "413"]),
+        Verb::Get => {
+            responses["304"] = json!({ "description": "What the caller has is still the answer" });
+            if route.path.contains('{') || !route.fields.is_empty() {
+                codes.push("400");
+            }
+        }
+    }
+    if route.may_be_missing {
+        codes.push("404");
+    }
+    for code in codes {
+        responses[code] = json!({ "$ref": format!("#/components/responses/{code}") });
+    }
+    responses
+}
+
+fn header(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/headers/{name}") })
+}
+
+fn headers() -> Value {
+    let of = |about: &str, schema: Value| json!({ "description": about, "schema": schema });
+    json!({
+        "RequestId": { "description": "Names the request in the log", "required": true, "schema": text() },
+        "IndexedHeight": of("Height of the chain data in the answer", natural()),
+        "ETag": of("Changes with the newest block", text()),
+        "Limit": of("Requests of the minute, or of the day where less is left of it", natural()),
+        "Remaining": of("Requests that are left", natural()),
+        "Reset": of("Unix seconds at which the count begins anew", natural()),
+        "RetryAfter": { "description": "Seconds until a further try", "required": true, "schema": natural() },
+    })
+}
+
+/// Answers other than success, by their status.
+fn refusals() -> Value {
+    let refusals = [
+        ("400", "The body or the path is not what the route takes; the sentence names the member (`INVALID_REQUEST`)"),
+        ("401", "The key is unknown, revoked or expired (`INVALID_API_KEY`)"),
+        (
+            "403",
+            "The origin is not registered, or the alias may not be used for this (`ORIGIN_NOT_ALLOWED`, `SURFACE_NOT_ALLOWED`)",
+        ),
+        ("404", "What is asked about does not exist (`NOT_FOUND`)"),
+        ("408", "The body came too slowly (`REQUEST_TIMEOUT`)"),
+        ("413", "The body is too large (`BODY_TOO_LARGE`)"),
+        ("429", "Too many requests (`RATE_LIMITED`)"),
+        ("431", "The headers are too large (`HEADERS_TOO_LARGE`)"),
+        ("500", "Something failed here (`INTERNAL_ERROR`)"),
+        (
+            "503",
+            "Nothing is indexed yet (`STARTING`), the node or the key store is away (`UPSTREAM_UNAVAILABLE`, \
+             `AUTH_UNAVAILABLE`), or this instance does not index what is asked about (`ALKANES_NOT_INDEXED`)",
+        ),
+        ("504", "The answer took too long (`TIMEOUT`)"),
+    ];
+    let mut all = Map::new();
+    for (status, about) in refusals {
+        let mut headers = json!({ "X-Request-Id": header("RequestId") });
+        if status == "429" {
+            headers["Retry-After"] = header("RetryAfter");
+        }
+        all.insert(
+            status.to_owned(),
+            json!({
+                "description": about,
+                "headers": headers,
+                "content": { "application/json": { "schema": component("Error") } },
+            }),
+        );
+    }
+    Value::Object(all)
+}
+
+/// Health: JSON at `/v4/api`, plain text below a key.
+fn health() -> Value {
+    let health = record(&[
+        ("status", json!({ "enum": ["ok", "degraded", "starting", "stalled"] })),
+        ("timestamp", about(integer(), "Unix seconds")),
+        ("network", text()),
+        ("height", or_null(natural())),
+        (
+            "node",
+            record(&[
+                ("reachable", super::schema::boolean()),
+                ("height", or_null(natural())),
+                ("error", or_null(text())),
+            ]),
+        ),
+    ]);
+    let told = |about: &str| {
+        json!({
+            "description": about,
+            "headers": { "X-Request-Id": header("RequestId") },
+            "content": {
+                "application/json": { "schema": health },
+                "text/plain": { "schema": { "const": "OK" } },
+            },
+        })
+    };
+    let operation = |id: &str| {
+        json!({
+            "operationId": id,
+            "summary": "Whether the instance answers from the newest blocks; needs no key and is not counted",
+            "description": "JSON at `/v4/api/health`; plain `OK` at `/health` and below a key",
+            "tags": ["Instance"],
+            "security": [{}],
+            "responses": {
+                "200": told("`ok`, or `degraded` while the node is away"),
+                "503": told("`starting` or `stalled`"),
+                "401": { "$ref": "#/components/responses/401" },
+                "431": { "$ref": "#/components/responses/431" },
+            },
+        })
+    };
+    json!({ "get": operation("read-health"), "post": operation("health") })
+}

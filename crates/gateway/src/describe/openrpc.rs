@@ -1,0 +1,68 @@
+//! The OpenRPC document of the main JSON-RPC.
+
+use serde_json::{Value, json};
+
+use super::rpc::{self, Method};
+use super::{DISCOVER, rest};
+
+const INTRODUCTION: &str = "\
+POST at `/v4/<key>`, `/v4/jsonrpc` and, for registered browser origins, `/v4/api`; one request, or an array of at most 1,000. \
+Parameters stand by position; an object stands for an array with that object alone, and `null` for what is absent. A method \
+without parameters takes `[]`, `{}`, `[{}]` or nothing. The `btc_` of a method of the node may be left out. Numbers may be \
+written as text where a text is taken.";
+
+/// The document of these methods, each by its full name.
+pub(super) fn document(methods: &[String]) -> Value {
+    let described = rpc::methods();
+    let mut told: Vec<Value> = methods
+        .iter()
+        .map(|name| match described.iter().find(|method| method.name == *name) {
+            Some(method) => described_method(method),
+            // A test refuses that; who asks meanwhile learns at least the name.
+            None => json!({ "name": name, "params": [], "result": { "name": "result", "schema": {} } }),
+        })
+        .collect();
+    told.push(json!({
+        "name": DISCOVER,
+        "summary": "This description",
+        "paramStructure": "by-position",
+        "params": [],
+        "result": { "name": "description", "schema": { "type": "object" } },
+    }));
+    let shared = rest::schemas();
+    let mut schemas = rpc::schemas();
+    for name in ["AlkaneId", "IdPart", "Id", "IdText", "Digits", "Hash", "Hex", "TransactionStatus", "Transfer"] {
+        schemas.insert(name.to_owned(), shared.get(name).cloned().unwrap_or_default());
+    }
+    json!({
+        "openrpc": "1.3.2",
+        "info": {
+            "title": "Paraffin JSON-RPC",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": INTRODUCTION,
+            "license": { "name": "MIT OR Apache-2.0" },
+        },
+        "servers": [
+            { "name": "header key or nobody", "url": "/v4/jsonrpc" },
+            { "name": "key or alias in the path", "url": "/v4/${key}", "variables": { "key": { "default": "KEY" } } },
+        ],
+        "methods": told,
+        "components": { "schemas": schemas },
+    })
+}
+
+fn described_method(method: &Method) -> Value {
+    let params: Vec<Value> = method
+        .params
+        .iter()
+        .map(|param| json!({ "name": param.name, "required": param.is_needed, "schema": param.schema }))
+        .collect();
+    json!({
+        "name": method.name,
+        "summary": method.summary,
+        "tags": [{ "name": method.family() }],
+        "paramStructure": "by-position",
+        "params": params,
+        "result": { "name": "result", "schema": method.result },
+    })
+}

@@ -1,0 +1,251 @@
+//! What each REST route takes and gives. Every leniency of the handlers is told: several names of one field, integers as
+//! numbers or text, `null` for what is absent (`decisions` 1.2, 4).
+
+mod alkanes;
+mod bitcoin;
+
+use serde_json::{Map, Value, json};
+
+use super::schema::{about, any_of, component, or_null, pattern, text};
+
+/// How a route is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Get,
+    Post,
+}
+
+/// How an answer is wrapped.
+pub(super) enum Answer {
+    /// `{"statusCode":200,"data":…}`.
+    Enveloped(Value),
+    /// As it is.
+    Bare(Value),
+}
+
+/// A member of the body, or of the query.
+pub(super) struct Field {
+    /// Every name that it may have; the first is the one of the specification.
+    pub(super) names: &'static [&'static str],
+    pub(super) schema: Value,
+    pub(super) is_needed: bool,
+}
+
+/// One route.
+pub(super) struct Route {
+    pub(super) path: &'static str,
+    pub(super) verb: Verb,
+    pub(super) tag: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) fields: Vec<Field>,
+    pub(super) answer: Answer,
+    /// Whether what is asked about may not exist.
+    pub(super) may_be_missing: bool,
+}
+
+impl Route {
+    fn new(path: &'static str, verb: Verb, tag: &'static str, summary: &'static str) -> Self {
+        let answer = Answer::Bare(json!({}));
+        Self { path, verb, tag, summary, fields: Vec::new(), answer, may_be_missing: path.contains('{') }
+    }
+
+    fn takes(mut self, fields: impl IntoIterator<Item = Field>) -> Self {
+        self.fields.extend(fields);
+        self
+    }
+
+    /// `data` of the envelope.
+    fn gives(mut self, data: Value) -> Self {
+        self.answer = Answer::Enveloped(data);
+        self
+    }
+
+    /// The whole answer, without envelope.
+    fn gives_bare(mut self, answer: Value) -> Self {
+        self.answer = Answer::Bare(answer);
+        self
+    }
+
+    /// 404 when what is asked about does not exist.
+    fn or_missing(mut self) -> Self {
+        self.may_be_missing = true;
+        self
+    }
+}
+
+fn needed(names: &'static [&'static str], schema: Value) -> Field {
+    Field { names, schema, is_needed: true }
+}
+
+fn optional(names: &'static [&'static str], schema: Value) -> Field {
+    Field { names, schema, is_needed: false }
+}
+
+fn address() -> Field {
+    needed(&["address"], component("Address"))
+}
+
+/// `limit` or `count`, and `offset` or `page`.
+fn part(default: &str) -> [Field; 3] {
+    let limit = about(component("Count"), &format!("Records of a page. {default}"));
+    [
+        optional(&["limit", "count"], limit),
+        optional(&["offset"], about(component("Offset"), "Records before the page")),
+        optional(
+            &["page"],
+            about(component("Offset"), "Another way to tell the offset: counts from 1, and 0 acts as 1"),
+        ),
+    ]
+}
+
+/// A page of at most 500 records, 50 when nothing is said.
+fn paged() -> [Field; 3] {
+    part("50 when absent; more than 500 is taken as 500")
+}
+
+/// Everything unless a part is asked for.
+fn all_or_part() -> [Field; 3] {
+    part("All when absent")
+}
+
+/// The routes of all areas.
+pub(super) fn routes() -> Vec<Route> {
+    [bitcoin::routes(), alkanes::routes()].into_iter().flatten().collect()
+}
+
+/// The schemas that they refer to.
+pub(super) fn schemas() -> Map<String, Value> {
+    let shared = [
+        (
+            "Error",
+            json!({
+                "type": "object",
+                "required": ["statusCode", "code", "error"],
+                "properties": {
+                    "statusCode": { "type": "integer", "description": "The HTTP status" },
+                    "code": { "type": "string", "pattern": "^[A-Z][A-Z_]*$", "description": "A word for programs, which stays the same" },
+                    "error": { "type": "string", "description": "A sentence for people. The routes without envelope have a word for programs here" },
+                    "ok": { "const": false, "description": "Only on the routes without envelope" },
+                    "hint": { "type": "string", "description": "A sentence for people, on the routes without envelope" },
+                },
+            }),
+        ),
+        (
+            "AlkaneId",
+            json!({
+                "description": "An alkane's id, in any of the ways in which clients write it",
+                "anyOf": [
+                    {
+                        "type": "object",
+                        "required": ["block", "tx"],
+                        "properties": {
+                            "block": { "$ref": "#/components/schemas/IdPart" },
+                            "tx": { "$ref": "#/components/schemas/IdPart" },
+                        },
+                    },
+                    { "type": "string", "pattern": "^\\s*[0-9]{1,39}:[0-9]{1,39}\\s*$" },
+                ],
+                "examples": [{ "block": "2", "tx": "0" }, "2:0"],
+            }),
+        ),
+        (
+            "IdPart",
+            json!({
+                "description": "An integer of up to 128 bits: a number, its digits, or hexadecimal digits after 0x",
+                "anyOf": [
+                    { "type": "integer", "minimum": 0 },
+                    { "type": "string", "pattern": "^([0-9]{1,39}|0x[0-9a-fA-F]{1,32})$" },
+                ],
+            }),
+        ),
+        ("AlkaneIdText", about(pattern("^[0-9]{1,39}:[0-9]{1,39}$"), "An alkane's id, block:tx")),
+        ("Address", about(text(), "A Bitcoin address of this instance's network; anything else is 400")),
+        ("Account", about(text(), "An output descriptor, an extended public key, or one address")),
+        ("Outpoint", about(pattern("^[0-9a-fA-F]{64}:[0-9]{1,10}$"), "txid:vout, the txid in display order")),
+        (
+            "Count",
+            about(
+                any_of(&[json!({ "type": "integer", "minimum": 1 }), pattern("^0*[1-9][0-9]*$")]),
+                "A positive integer, as a number or its digits",
+            ),
+        ),
+        (
+            "Offset",
+            about(
+                any_of(&[json!({ "type": "integer", "minimum": 0 }), pattern("^(0|0*[1-9][0-9]*)$")]),
+                "An integer from 0, as a number or its digits",
+            ),
+        ),
+        ("Flag", about(super::schema::boolean(), "Absent is false")),
+        (
+            "Amount",
+            about(
+                any_of(&[json!({ "type": "integer", "minimum": 0 }), pattern("^([0-9]{1,39}|0x[0-9a-fA-F]{1,32})$")]),
+                "An integer of up to 128 bits, as a number, its digits, or hexadecimal digits after 0x",
+            ),
+        ),
+        // What follows stands in answers alone.
+        (
+            "Id",
+            json!({
+                "type": "object",
+                "required": ["block", "tx"],
+                "properties": {
+                    "block": { "$ref": "#/components/schemas/Digits" },
+                    "tx": { "$ref": "#/components/schemas/Digits" },
+                },
+                "additionalProperties": false,
+            }),
+        ),
+        ("IdText", pattern("^[0-9]{1,39}:[0-9]{1,39}$")),
+        ("Digits", about(pattern("^[0-9]{1,39}$"), "An integer of up to 128 bits, exact; of amounts in base units")),
+        ("Hash", about(pattern("^[0-9a-f]{64}$"), "32 bytes in display order")),
+        ("Hex", about(pattern("^0x([0-9a-f]{2})*$"), "Bytes")),
+        (
+            "Time",
+            about(pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$"), "RFC 3339, UTC"),
+        ),
+    ];
+    let areas = [bitcoin::schemas(), alkanes::schemas()].into_iter().flatten();
+    shared.into_iter().chain(areas).map(|(name, schema)| (name.to_owned(), schema)).collect()
+}
+
+/// The schema of a body.
+pub(super) fn body(fields: &[Field]) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    let mut conditions = Vec::new();
+    for field in fields {
+        let is_alone = field.names.len() == 1;
+        for name in field.names {
+            let schema = field.schema.clone();
+            let schema = if field.is_needed && is_alone { schema } else { or_null(schema) };
+            let schema = match field.names {
+                [first, ..] if first != name => {
+                    about(schema, &format!("The same as {first}; where both stand they must agree"))
+                }
+                _ => schema,
+            };
+            properties.insert((*name).to_owned(), schema);
+        }
+        match (field.is_needed, field.names) {
+            (true, [only]) => required.push(*only),
+            (true, names) => {
+                let given =
+                    names.iter().map(|name| json!({ "required": [name], "properties": { *name: field.schema } }));
+                conditions.push(any_of(&given.collect::<Vec<_>>()));
+            }
+            (false, _) => {}
+        }
+    }
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    match conditions.as_slice() {
+        [] => {}
+        [only] => schema["anyOf"] = only["anyOf"].clone(),
+        several => schema["allOf"] = json!(several),
+    }
+    schema
+}

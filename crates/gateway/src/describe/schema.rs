@@ -1,0 +1,87 @@
+//! Pieces of JSON Schema (2020-12, as OpenAPI 3.1 and OpenRPC both have it).
+
+use serde_json::{Map, Value, json};
+
+/// A schema of the `components`.
+pub(super) fn component(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+pub(super) fn text() -> Value {
+    json!({ "type": "string" })
+}
+
+pub(super) fn integer() -> Value {
+    json!({ "type": "integer" })
+}
+
+/// An integer that is never negative: a height, a count, satoshis.
+pub(super) fn natural() -> Value {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+pub(super) fn number() -> Value {
+    json!({ "type": "number" })
+}
+
+pub(super) fn boolean() -> Value {
+    json!({ "type": "boolean" })
+}
+
+/// Any value.
+pub(super) fn anything() -> Value {
+    json!({})
+}
+
+pub(super) fn pattern(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
+}
+
+/// One of these texts.
+pub(super) fn one_of(texts: &[&str]) -> Value {
+    json!({ "enum": texts })
+}
+
+pub(super) fn any_of(schemas: &[Value]) -> Value {
+    json!({ "anyOf": schemas })
+}
+
+pub(super) fn list(of: Value) -> Value {
+    json!({ "type": "array", "items": of })
+}
+
+/// An object whose member names are not known beforehand.
+pub(super) fn map(of: Value) -> Value {
+    json!({ "type": "object", "additionalProperties": of })
+}
+
+/// The same, or `null`.
+pub(super) fn or_null(mut schema: Value) -> Value {
+    match schema.get_mut("type") {
+        Some(Value::String(only)) => {
+            let both = json!([only, "null"]);
+            schema["type"] = both;
+            schema
+        }
+        _ => any_of(&[schema, json!({ "type": "null" })]),
+    }
+}
+
+/// The same with a sentence for people.
+pub(super) fn about(mut schema: Value, sentence: &str) -> Value {
+    schema["description"] = json!(sentence);
+    schema
+}
+
+/// An object with these members, all of which are always there.
+pub(super) fn record(members: &[(&str, Value)]) -> Value {
+    record_and(members, &[])
+}
+
+/// An object with these members, and some that may be absent.
+pub(super) fn record_and(members: &[(&str, Value)], at_times: &[(&str, Value)]) -> Value {
+    let required: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
+    let properties: Map<String, Value> =
+        members.iter().chain(at_times).map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    json!({ "type": "object", "required": required, "properties": properties })
+}

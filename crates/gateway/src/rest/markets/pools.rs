@@ -1,0 +1,300 @@
+//! Pools: all of them, and one (seed A, REST: pools and AMM).
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use bitcoin::ScriptBuf;
+use paraffin_amm::{Book, BookPool};
+use paraffin_primitives::{AlkaneId, Network};
+use serde_json::{Value, json};
+
+use super::super::alkanes::fields::{LIMIT_MAX, Part, script};
+use super::super::alkanes::sums;
+use super::super::{RestBody, RestResult};
+use super::fields::{FACTORY_FIELDS, POOL_FIELDS, factory_id, optional_id, require_factory, required_id};
+use super::pool_record::{details, record};
+use super::problem::{Problem, read};
+use super::worth::{Dollars, percent};
+use crate::errors::RestError;
+use crate::markets::{self, MarketMoment};
+use crate::respond::Reply;
+use crate::state::{BoxFuture, RequestContext};
+use paraffin_alkanes::views::ViewError;
+
+/// Pools in one answer; with more a limit is needed.
+const POOLS_MAX: usize = 20_000;
+
+/// By what pools are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SortBy {
+    /// As the factory lists them.
+    Age,
+    Name,
+    Tvl,
+    VolumeDay,
+    VolumeWeek,
+    VolumeMonth,
+    VolumeAll,
+    Apr,
+    TvlChange,
+}
+
+impl SortBy {
+    fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "height" | "age" => Self::Age,
+            "name" => Self::Name,
+            "tvl" => Self::Tvl,
+            "volume" | "volume1d" => Self::VolumeDay,
+            "volume7d" => Self::VolumeWeek,
+            "volume30d" => Self::VolumeMonth,
+            "volumeAllTime" => Self::VolumeAll,
+            "apr" => Self::Apr,
+            "tvlChange" => Self::TvlChange,
+            _ => return None,
+        })
+    }
+
+    /// The lesser first; what is unknown last in either direction.
+    fn compare(self, one: &BookPool, other: &BookPool, ascending: bool) -> Ordering {
+        let sats = |value: fn(&BookPool) -> Option<u128>| known(value(one), value(other), Ord::cmp, ascending);
+        let part = |value: fn(&BookPool) -> Option<f64>| known(value(one), value(other), f64::total_cmp, ascending);
+        match self {
+            Self::Age => {
+                let order = one.record.created.cmp(&other.record.created);
+                if ascending { order } else { order.reverse() }
+            }
+            Self::Name => {
+                let order = one.state.name.to_lowercase().cmp(&other.state.name.to_lowercase());
+                if ascending { order } else { order.reverse() }
+            }
+            Self::Tvl => sats(|pool| pool.worth.tvl),
+            Self::VolumeDay => sats(|pool| pool.worth.volume_day),
+            Self::VolumeWeek => sats(|pool| pool.worth.volume_week),
+            Self::VolumeMonth => sats(|pool| pool.worth.volume_month),
+            Self::VolumeAll => sats(|pool| pool.worth.volume_all),
+            Self::Apr => part(|pool| pool.worth.apr),
+            Self::TvlChange => part(|pool| pool.worth.tvl_change_day),
+        }
+    }
+}
+
+fn known<T>(one: Option<T>, other: Option<T>, compare: fn(&T, &T) -> Ordering, ascending: bool) -> Ordering {
+    match (one, other) {
+        (Some(one), Some(other)) if ascending => compare(&one, &other),
+        (Some(one), Some(other)) => compare(&other, &one),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    }
+}
+
+/// Which pools are listed, and in what order.
+struct Listing {
+    factory: AlkaneId,
+    part: Part,
+    sort: Option<(SortBy, bool)>,
+    query: Option<String>,
+    holder: Option<ScriptBuf>,
+}
+
+impl Listing {
+    fn of(context: &RequestContext, body: &RestBody) -> Result<Self, RestError> {
+        let sort = body.one_of(&["sortBy", "sort_by"])?.map(|name| name.as_str().and_then(SortBy::parse));
+        let sort_by = match sort {
+            None => None,
+            Some(Some(sort_by)) => Some(sort_by),
+            Some(None) => {
+                return Err(RestError::bad_request(
+                    "sortBy must be height, name, tvl, volume1d, volume7d, volume30d, volumeAllTime, apr or tvlChange",
+                ));
+            }
+        };
+        let ascending = match body.optional_text("order")? {
+            // The greatest first, but the oldest, and names from A.
+            None => matches!(sort_by, None | Some(SortBy::Age | SortBy::Name)),
+            Some("asc") => true,
+            Some("desc") => false,
+            Some(_) => return Err(RestError::bad_request("order must be asc or desc")),
+        };
+        let query = match body.one_of(&["searchQuery", "search", "query"])? {
+            None => None,
+            Some(Value::String(text)) => Some(text.trim().to_lowercase()).filter(|text| !text.is_empty()),
+            Some(_) => return Err(RestError::bad_request("searchQuery must be a string")),
+        };
+        let holder = body.optional_text("address")?.map(|address| script(context, address)).transpose()?;
+        let sort = sort_by.or((!ascending).then_some(SortBy::Age)).map(|sort_by| (sort_by, ascending));
+        let part = Part::read(body, None, POOLS_MAX)?;
+        Ok(Self { factory: factory_id(context, body)?, part, sort, query, holder })
+    }
+
+    /// The pools, all of them in their order.
+    fn pools<'b>(&self, moment: &MarketMoment<'_>, book: &'b Book) -> Result<Vec<&'b BookPool>, Problem> {
+        require_factory(moment, self.factory)?;
+        let mut pools: Vec<&BookPool> = match &self.query {
+            None => book.pools_of(self.factory).collect(),
+            Some(query) => found(book.pools_of(self.factory), query).into_iter().map(|(_, pool)| pool).collect(),
+        };
+        if let Some(holder) = &self.holder {
+            let held: HashSet<AlkaneId> = sums(moment.chain, holder)?.into_iter().map(|held| held.id).collect();
+            pools.retain(|pool| held.contains(&pool.record.pool.id));
+        }
+        if let Some((sort_by, ascending)) = self.sort {
+            pools.sort_by(|one, other| sort_by.compare(one, other, ascending));
+        }
+        Ok(pools)
+    }
+
+    /// The part that is shown.
+    fn part<'b>(&self, pools: &[&'b BookPool]) -> Result<Vec<&'b BookPool>, Problem> {
+        let shown = self.part.of(pools.to_vec());
+        if shown.len() > POOLS_MAX { Err(ViewError::TooLarge.into()) } else { Ok(shown) }
+    }
+
+    /// Members of a page.
+    fn page(&self, total: usize, pools: Vec<Value>) -> Value {
+        json!({
+            "total": total,
+            "count": pools.len(),
+            "limit": self.part.limit,
+            "offset": self.part.offset,
+            "pools": pools,
+        })
+    }
+}
+
+/// Pools that a text in lower case means, each with its group: the exact id of it or of one of its alkanes, the exact name,
+/// names that begin with it, names that contain it.
+pub(super) fn found<'b>(pools: impl Iterator<Item = &'b BookPool>, query: &str) -> Vec<(u8, &'b BookPool)> {
+    let id: Option<AlkaneId> = query.parse().ok();
+    let mut found: Vec<(u8, &BookPool)> = pools
+        .filter_map(|pool| {
+            let identity = pool.record.pool;
+            let name = pool.state.name.to_lowercase();
+            let rank = if id == Some(identity.id) {
+                0
+            } else if id.is_some_and(|id| identity.tokens.contains(&id)) {
+                1
+            } else if name == query {
+                2
+            } else if name.starts_with(query) {
+                3
+            } else if name.contains(query) {
+                4
+            } else {
+                return None;
+            };
+            Some((rank, pool))
+        })
+        .collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found
+}
+
+/// POST `/get-pools`.
+pub(in crate::rest) fn pools(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move { Reply::enveloped(&listed(context, Listing::of(context, &body)?).await?) })
+}
+
+/// All pools of the network's factory, as GET routes give them.
+pub(super) async fn of_own_factory(context: &RequestContext) -> Result<Value, RestError> {
+    let part = Part { offset: 0, limit: None };
+    let factory = markets::of(context)?.factory;
+    listed(context, Listing { factory, part, sort: None, query: None, holder: None }).await
+}
+
+async fn listed(context: &RequestContext, listing: Listing) -> Result<Value, RestError> {
+    let network = context.network();
+    let read = read(context, move |moment| {
+        let book = moment.book()?;
+        let pools = listing.pools(moment, &book)?;
+        let twins = moment.parts.snake_case_twins;
+        let shown = listing.part(&pools)?;
+        let shown = shown.into_iter().map(|pool| record(pool, network).finish(twins)).collect();
+        Ok(listing.page(pools.len(), shown))
+    });
+    read.await
+}
+
+/// POST `/get-all-pools-details`.
+pub(in crate::rest) fn pools_details(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let network = context.network();
+        let listing = Listing::of(context, &body)?;
+        let answer = read(context, move |moment| {
+            let book = moment.book()?;
+            let pools = listing.pools(moment, &book)?;
+            let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
+            let told = |pool: &BookPool| details(pool, network, dollars).finish(twins);
+            let shown = listing.part(&pools)?.into_iter().map(told).collect();
+            let mut page = listing.page(pools.len(), shown);
+            let sum = |value: fn(&BookPool) -> Option<u128>| {
+                pools.iter().filter_map(|pool| value(pool)).fold(0, u128::saturating_add)
+            };
+            let (tvl, volume) = (sum(|pool| pool.worth.tvl), sum(|pool| pool.worth.volume_day));
+            page["totalTvl"] = dollars.of(Some(tvl));
+            page["totalTvlInSats"] = json!(tvl);
+            page["totalPoolVolume24h"] = dollars.of(Some(volume));
+            page["totalPoolVolume24hInSats"] = json!(volume);
+            let largest = pools.iter().filter(|pool| pool.worth.tvl.is_some());
+            let largest = largest.reduce(|one, other| if other.worth.tvl > one.worth.tvl { other } else { one });
+            page["largestPool"] = largest.map_or(Value::Null, |pool| told(pool));
+            let trending = pools.iter().filter(|pool| pool.worth.tvl_change_day.is_some());
+            let trending = trending
+                .reduce(|one, other| if other.worth.tvl_change_day > one.worth.tvl_change_day { other } else { one });
+            page["trendingPools"] = trending.map_or(Value::Null, |pool| {
+                let record = details(pool, network, dollars).with("trend", percent(pool.worth.tvl_change_day));
+                json!({ "1d": record.finish(twins) })
+            });
+            Ok(page)
+        });
+        Reply::enveloped(&answer.await?)
+    })
+}
+
+/// POST `/get-pool-details`; 404 when there is no such pool, or the factory that is named did not create it.
+pub(in crate::rest) fn pool_details(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let factory = optional_id(&body, &FACTORY_FIELDS)?;
+        Reply::enveloped(&details_of(context, required_id(&body, &POOL_FIELDS)?, factory).await?)
+    })
+}
+
+/// A pool with details.
+pub(super) async fn details_of(
+    context: &RequestContext,
+    id: AlkaneId,
+    factory: Option<AlkaneId>,
+) -> Result<Value, RestError> {
+    let network = context.network();
+    let read = read(context, move |moment| {
+        let book = moment.book()?;
+        let pool = book.pool(id).ok_or_else(|| RestError::not_found(format!("there is no pool {id}")))?;
+        if let Some(factory) = factory.filter(|factory| *factory != pool.record.pool.factory) {
+            return Err(RestError::not_found(format!("there is no pool {id} of factory {factory}")).into());
+        }
+        Ok(details(pool, network, Dollars::now(moment)).finish(moment.parts.snake_case_twins))
+    });
+    read.await
+}
+
+/// Pools that a search finds, for who searches among alkanes; none where this instance does not index markets.
+pub(in crate::rest) fn search(
+    moment: &MarketMoment<'_>,
+    query: &str,
+    part: Part,
+    network: Network,
+) -> Result<Vec<Value>, ViewError> {
+    let query = query.trim().to_lowercase();
+    if query.is_empty() {
+        return Ok(Vec::new());
+    }
+    let book = moment.book()?;
+    let limited = Part { limit: Some(part.limit.unwrap_or(LIMIT_MAX)), ..part };
+    let dollars = Dollars::now(moment);
+    let shown = limited.of(found(book.pools().iter(), &query));
+    Ok(shown
+        .into_iter()
+        .map(|(_, pool)| details(pool, network, dollars).finish(moment.parts.snake_case_twins))
+        .collect())
+}

@@ -1,0 +1,229 @@
+//! Prices in time.
+
+use paraffin_alkanes::views::ViewError;
+use paraffin_amm::{Candle, Ratio, Series, Side, Timeframe};
+use paraffin_primitives::AlkaneId;
+use serde::Serialize;
+use serde_json::json;
+
+use super::ask::{Ask, Part};
+use super::failure::{Failure, Refusal};
+use super::{Outcome, read_markets, to_raw};
+use crate::markets::{MarketMoment, failed};
+use crate::state::RequestContext;
+
+/// A row; all text but `ts` and the numbers of trades.
+#[derive(Serialize)]
+struct Row {
+    open_time: String,
+    close_time: String,
+    ts: u32,
+    open: String,
+    high: String,
+    low: String,
+    close: String,
+    volume: String,
+    trades: u32,
+    volume0: String,
+    volume1: String,
+    trade_count: u32,
+}
+
+impl Row {
+    fn new(candle: &Candle, side: Side, timeframe: Timeframe) -> Self {
+        let seen = candle.seen_from(side);
+        Self {
+            open_time: candle.start.to_string(),
+            // The last bucket of 32 bits ends with them.
+            close_time: timeframe.next(candle.start).unwrap_or(u32::MAX).to_string(),
+            ts: candle.start,
+            open: seen.open.to_decimal(),
+            high: seen.high.to_decimal(),
+            low: seen.low.to_decimal(),
+            close: seen.close.to_decimal(),
+            volume: seen.volume.to_string(),
+            trades: candle.trades,
+            volume0: candle.volumes[0].to_string(),
+            volume1: candle.volumes[1].to_string(),
+            trade_count: candle.trades,
+        }
+    }
+}
+
+pub(super) fn timeframe(ask: &Ask) -> Result<Timeframe, Failure> {
+    const WORDS: [&[&str]; 5] = [&["10m", "m10"], &["1h", "h1"], &["1d", "d1"], &["1w", "w1"], &["1M", "m1"]];
+    let word = ask.word(&["timeframe"], &WORDS, Timeframe::Hour.name(), "invalid_timeframe")?;
+    Ok(Timeframe::parse(word).unwrap_or(Timeframe::Hour))
+}
+
+/// `side`, from which a pool is seen, as it is answered.
+pub(super) fn side(ask: &Ask) -> Result<(&'static str, Side), Failure> {
+    let word = ask.word(&["side"], &[&["base", "b"], &["quote", "q"]], "base", "invalid_side")?;
+    Ok((word, if word == "base" { Side::Base } else { Side::Quote }))
+}
+
+/// The answer about a pool that does not exist.
+pub(super) fn unknown(pool: AlkaneId) -> Refusal {
+    Refusal::new("pool_not_found", format!("there is no pool {pool}"))
+}
+
+/// `ammdata.get_candles`
+pub(super) async fn page(context: &RequestContext, ask: &Ask) -> Outcome {
+    let pool = ask.id("pool", "missing_or_invalid_pool")?;
+    let timeframe = timeframe(ask)?;
+    let (side_word, side) = side(ask)?;
+    let part = ask.part()?;
+    let fill = ask.flag("fill", false)?;
+    let found = read_markets(context, ask, move |moment| {
+        if moment.markets.pool(pool).map_err(failed)?.is_none() {
+            return Ok(Err(unknown(pool)));
+        }
+        if fill {
+            return Ok(Ok(filled(moment, pool, timeframe, part)?));
+        }
+        let page = moment.markets.candles_page(pool, timeframe, part.offset_32(), part.limit).map_err(failed)?;
+        let mut candles = page.items;
+        candles.reverse();
+        Ok(Ok((candles, u64::from(page.total))))
+    });
+    let (candles, total) = found.await??;
+    let rows: Vec<Row> = candles.iter().map(|candle| Row::new(candle, side, timeframe)).collect();
+    Ok(to_raw(&json!({
+        "ok": true,
+        "pool": pool.to_string(),
+        "timeframe": timeframe.name(),
+        "side": side_word,
+        "page": part.page,
+        "limit": part.limit,
+        "total": total,
+        "has_more": part.has_more(rows.len(), total),
+        "candles": rows,
+    }))?)
+}
+
+/// A page in which every bucket from the first trade to the newest block has a row, and how many rows there are.
+fn filled(
+    moment: &MarketMoment<'_>,
+    pool: AlkaneId,
+    timeframe: Timeframe,
+    part: Part,
+) -> Result<(Vec<Candle>, u64), ViewError> {
+    let Some(series) = moment.markets.series(pool, timeframe).map_err(failed)? else { return Ok((Vec::new(), 0)) };
+    let snapshot = moment.chain.state.snapshot();
+    let newest = snapshot.block(moment.chain.view.height).map_err(|error| ViewError::Chain(error.to_string()))?;
+    let newest = newest.map_or(0, |block| timeframe.start(block.time)).max(series.newest);
+    let buckets = Buckets::new(timeframe, series, newest);
+    let Some(span) = buckets.page(part) else { return Ok((Vec::new(), buckets.count)) };
+    let starts: Vec<u32> = std::iter::successors(Some(span.0), |start| timeframe.next(*start))
+        .take_while(|start| *start <= span.1)
+        .collect();
+    let traded = moment.markets.candles(pool, timeframe, span.0, span.1, 0, starts.len()).map_err(failed)?;
+    let mut traded = traded.into_iter().rev().peekable();
+    let before = match span.0.checked_sub(1) {
+        Some(before) => moment.markets.candle_before(pool, timeframe, before).map_err(failed)?,
+        None => None,
+    };
+    let mut close = before.map(|(candle, _)| candle.close);
+    let mut rows = Vec::with_capacity(starts.len());
+    for start in starts {
+        match traded.next_if(|candle| candle.start == start) {
+            Some(candle) => {
+                close = Some(candle.close);
+                rows.push(candle);
+            }
+            // The first bucket of a series has trades, so that a price is always known here.
+            None => rows.extend(close.map(|price| flat(start, price))),
+        }
+    }
+    Ok((rows, buckets.count))
+}
+
+/// A bucket without trades at the price before it.
+fn flat(start: u32, price: Ratio) -> Candle {
+    Candle { start, open: price, high: price, low: price, close: price, volumes: Default::default(), trades: 0 }
+}
+
+/// All buckets from the first trade on, without listing them where they are equally wide.
+struct Buckets {
+    count: u64,
+    newest: u32,
+    oldest: u32,
+    /// Width in seconds; of months the starts.
+    width: Result<u32, Vec<u32>>,
+}
+
+impl Buckets {
+    fn new(timeframe: Timeframe, series: Series, newest: u32) -> Self {
+        let oldest = series.oldest;
+        let width = match timeframe {
+            Timeframe::TenMinutes => Ok(600),
+            Timeframe::Hour => Ok(3_600),
+            Timeframe::Day => Ok(86_400),
+            Timeframe::Week => Ok(604_800),
+            Timeframe::Month => Err(std::iter::successors(Some(oldest), |start| timeframe.next(*start))
+                .take_while(|start| *start <= newest)
+                .collect::<Vec<_>>()),
+        };
+        let count = match &width {
+            // Only the first week of 1970 is shorter; counted so, it is whole.
+            Ok(width) => u64::from((newest - oldest).div_ceil(*width)) + 1,
+            Err(starts) => starts.len() as u64,
+        };
+        Self { count, newest, oldest, width }
+    }
+
+    /// First and last bucket of a page, page 0 the newest.
+    fn page(&self, part: Part) -> Option<(u32, u32)> {
+        let skipped = part.offset();
+        if skipped >= self.count {
+            return None;
+        }
+        let first = self.count.saturating_sub(skipped.saturating_add(u64::from(part.limit)));
+        let last = self.count - skipped - 1;
+        Some(match &self.width {
+            Ok(width) => (self.start(first, *width), self.start(last, *width)),
+            Err(starts) => (starts[first as usize], starts[last as usize]),
+        })
+    }
+
+    /// Start of a bucket, counted from the oldest.
+    fn start(&self, number: u64, width: u32) -> u32 {
+        let behind = (self.count - 1 - number).saturating_mul(u64::from(width));
+        u64::from(self.newest).saturating_sub(behind).max(u64::from(self.oldest)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bucket_stands_on_exactly_one_page() {
+        for (timeframe, oldest, newest) in [
+            (Timeframe::TenMinutes, 1_700_000_400, 1_700_000_400 + 600 * 37),
+            (Timeframe::Week, 1_708_905_600, 1_708_905_600 + 604_800 * 9),
+            (Timeframe::Week, 0, 4 * 86_400 + 604_800 * 5),
+            (Timeframe::Month, 1_704_067_200, 1_732_999_999),
+            (Timeframe::Day, 86_400, 86_400),
+        ] {
+            let newest = timeframe.start(newest);
+            let all: Vec<u32> = std::iter::successors(Some(oldest), |start| timeframe.next(*start))
+                .take_while(|start| *start <= newest)
+                .collect();
+            let buckets = Buckets::new(timeframe, Series { count: 1, oldest, newest: oldest }, newest);
+            assert_eq!(buckets.count, all.len() as u64);
+            for limit in [1, 2, 7, 10_000] {
+                let mut found = Vec::new();
+                for page in 0.. {
+                    let Some((first, last)) = buckets.page(Part { page, limit }) else { break };
+                    let place = |start| all.iter().position(|other| *other == start).unwrap();
+                    let mut page = all[place(first)..=place(last)].to_vec();
+                    assert!(page.len() <= limit as usize);
+                    page.extend(found);
+                    found = page;
+                }
+                assert_eq!(found, all, "{timeframe:?} {limit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Why a method has no answer.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::alkanes::Fault;
+use crate::errors::RpcError;
+use crate::surfaces::esplora;
+
+/// No answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// An error of JSON-RPC.
+    Call(RpcError),
+    /// A result that says why.
+    Domain(Refusal),
+}
+
+/// The result of a question that is written well and has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Refusal {
+    ok: bool,
+    /// Stable word for programs.
+    error: &'static str,
+    /// A second one, where several things can be wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'static str>,
+    /// What to do about it.
+    hint: Cow<'static, str>,
+}
+
+impl Refusal {
+    pub(super) fn new(error: &'static str, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self { ok: false, error, detail: None, hint: hint.into() }
+    }
+
+    pub(super) fn height(detail: &'static str, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self { detail: Some(detail), ..Self::new("missing_or_invalid_height", hint) }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Domain(refusal)
+    }
+}
+
+impl From<RpcError> for Failure {
+    fn from(error: RpcError) -> Self {
+        Self::Call(error)
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Call(fault.into())
+    }
+}
+
+impl From<esplora::Fault> for Failure {
+    fn from(fault: esplora::Fault) -> Self {
+        Self::Call(match fault {
+            esplora::Fault::Failed(error) => error,
+            // Nothing of a caller's gets there unread.
+            _ => RpcError::internal(&"a read of the bitcoin index was refused"),
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! Every unspent output of an address with all that a wallet needs to spend it, in one call.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use bitcoin::consensus::encode::serialize_hex;
+use bitcoin::hex::DisplayHex as _;
+use bitcoin::{OutPoint, Txid};
+use paraffin_alkanes::views::{self, ViewError};
+use paraffin_bitcoin_index::{
+    BitcoinIndex, RawTransactions, ScriptKey, StoredTransactions, TransactionSource as _, TxLocation,
+};
+use paraffin_primitives::format_outpoint;
+use serde::Serialize;
+
+use super::ask::Ask;
+use super::balances::{Entry, entries};
+use super::failure::{Failure, Refusal};
+use super::{Outcome, read, to_raw};
+use crate::alkanes::{self, Moment};
+use crate::state::RequestContext;
+use crate::surfaces::esplora::{self, NodeTransactions, unconfirmed_of};
+
+/// Outputs in an answer that carries whole transactions.
+const RAW_MAX: usize = 1_000;
+/// What stands for a transaction that was not asked for.
+const OMITTED: &str = "0";
+
+/// A base rune that an output holds.
+#[derive(Serialize)]
+struct Rune {
+    id: String,
+    rune: Option<String>,
+    amount: String,
+}
+
+#[derive(Serialize)]
+struct Spendable {
+    outpoint: String,
+    value: u64,
+    script_pubkey_hex: String,
+    block_height: Option<u32>,
+    confirmations: u32,
+    coinbase: bool,
+    alkanes: Vec<Entry>,
+    runes: Vec<Rune>,
+    raw_tx_hex: String,
+    /// Whether what it holds is known; it is not before its transaction is in a block.
+    indexed: bool,
+    #[serde(skip)]
+    at: OutPoint,
+    #[serde(skip)]
+    location: Option<TxLocation>,
+}
+
+/// `get_address_spendable_outpoints`
+pub(super) async fn outpoints(context: &RequestContext, ask: &Ask) -> Outcome {
+    let script = ask.script(context)?;
+    let height = ask.height(alkanes::newest(context)?)?;
+    let omit_raw = ask.flag("omit_raw_tx", true)?;
+    let unconfirmed_too = ask.flag("include_unconfirmed", false)?;
+    let is_newest = height == alkanes::newest(context)?;
+    // What unconfirmed transactions spend is no longer to be had; a past height knows of none.
+    let key = ScriptKey::from_script(&script);
+    let pending = if is_newest { unconfirmed_of(context, &key).await? } else { Vec::new() };
+    let spent: HashSet<OutPoint> =
+        pending.iter().flat_map(|(_, one)| one.transaction.input.iter().map(|input| input.previous_output)).collect();
+    let (confirmed_script, is_spent) = (script.clone(), spent.clone());
+    let confirmed = read(context, ask, move |moment| {
+        let held = views::held_by_address(&confirmed_script, true, &moment.view)?;
+        held.into_iter()
+            .filter(|held| !is_spent.contains(&held.outpoint))
+            .map(|held| confirmed_output(moment, &held))
+            .collect::<Result<Vec<_>, _>>()
+    });
+    let mut found = confirmed.await?;
+    if unconfirmed_too {
+        for (txid, one) in &pending {
+            for (vout, output) in (0..).zip(&one.transaction.output) {
+                let at = OutPoint { txid: *txid, vout };
+                if output.script_pubkey != script || spent.contains(&at) {
+                    continue;
+                }
+                found.push(Spendable {
+                    outpoint: format_outpoint(&at),
+                    value: output.value.to_sat(),
+                    script_pubkey_hex: script.to_hex_string(),
+                    block_height: None,
+                    confirmations: 0,
+                    coinbase: false,
+                    alkanes: Vec::new(),
+                    runes: Vec::new(),
+                    raw_tx_hex: if omit_raw { OMITTED.to_owned() } else { serialize_hex(&one.transaction) },
+                    indexed: false,
+                    at,
+                    location: None,
+                });
+            }
+        }
+    }
+    found.sort_by_key(|output| output.at);
+    if !omit_raw {
+        add_transactions(context, &mut found).await?;
+    }
+    Ok(to_raw(&serde_json::json!({
+        "ok": true,
+        "address": ask.text("address")?,
+        "height": height,
+        "length": found.len(),
+        "outpoints": found,
+    }))?)
+}
+
+fn confirmed_output(moment: &Moment<'_>, held: &views::OutputHoldings) -> Result<Spendable, ViewError> {
+    moment.check()?;
+    let mut runes = Vec::new();
+    for rune in moment.state.base_sheet(&held.outpoint)?.load().transfers() {
+        let terms = views::rune(rune.id, &moment.view)?;
+        runes.push(Rune {
+            id: rune.id.to_string(),
+            rune: terms.map(|terms| terms.name),
+            amount: rune.value.to_string(),
+        });
+    }
+    let location = moment.bitcoin.transaction_location(&held.outpoint.txid);
+    let location = location.map_err(|error| ViewError::Chain(error.to_string()))?;
+    Ok(Spendable {
+        outpoint: format_outpoint(&held.outpoint),
+        value: held.placed.output.value.to_sat(),
+        script_pubkey_hex: held.placed.output.script_pubkey.to_hex_string(),
+        block_height: Some(held.placed.height),
+        confirmations: moment.view.height.saturating_sub(held.placed.height).saturating_add(1),
+        coinbase: held.placed.index == 0,
+        alkanes: entries(&held.alkanes),
+        runes,
+        raw_tx_hex: OMITTED.to_owned(),
+        indexed: true,
+        at: held.outpoint,
+        location,
+    })
+}
+
+/// The whole transaction of every output.
+async fn add_transactions(context: &RequestContext, outputs: &mut [Spendable]) -> Result<(), Failure> {
+    if outputs.len() > RAW_MAX {
+        let hint = format!("an address with more than {RAW_MAX} unspent outputs is answered without omit_raw_tx:false");
+        return Err(Refusal::new("too_many_outpoints", hint).into());
+    }
+    let locations: BTreeMap<Txid, TxLocation> =
+        outputs.iter().filter_map(|output| Some((output.at.txid, output.location.clone()?))).collect();
+    let wanted: Vec<TxLocation> = locations.values().cloned().collect();
+    let raw = match esplora::read(context, BitcoinIndex::raw_transactions).await? {
+        _ if wanted.is_empty() => Vec::new(),
+        Some(RawTransactions::Store) => {
+            let read = context.read(move |snapshot| StoredTransactions::new(snapshot.clone()).read(&wanted)).await;
+            read.map_err(esplora::Fault::from)?.map_err(esplora::Fault::from)?
+        }
+        Some(RawTransactions::Node) | None => {
+            let fetched = NodeTransactions::new(Arc::clone(context.node())).fetch(wanted).await;
+            fetched.map_err(esplora::Fault::from)?
+        }
+    };
+    let by_id: BTreeMap<&Txid, String> =
+        locations.keys().zip(raw).map(|(txid, raw)| (txid, raw.to_lower_hex_string())).collect();
+    for output in outputs.iter_mut().filter(|output| output.location.is_some()) {
+        if let Some(raw) = by_id.get(&output.at.txid) {
+            output.raw_tx_hex.clone_from(raw);
+        }
+    }
+    Ok(())
+}

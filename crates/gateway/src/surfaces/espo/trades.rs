@@ -1,0 +1,359 @@
+//! What happened on a pool.
+//!
+//! Pages in the order of the chain are read where they lie. Any other order, and a choice of one side, is that of the newest
+//! [`WINDOW`] events alone; the answer then says so in `window`.
+
+use std::cmp::Ordering;
+
+use bitcoin::{Address, Script};
+use paraffin_alkanes::views::ViewError;
+use paraffin_amm::{Action, Event, EventKind, PoolIdentity, Ratio, Scope, Side, Status};
+use paraffin_primitives::{AlkaneId, Network};
+use serde_json::{Value, json};
+
+use super::ask::{Ask, Part};
+use super::candles::{side, unknown};
+use super::failure::Failure;
+use super::{Outcome, read_markets, to_raw};
+use crate::errors::RpcError;
+use crate::markets::{MarketMoment, failed};
+use crate::state::RequestContext;
+
+/// Newest events that are put in another order than the chain's.
+const WINDOW: u32 = 10_000;
+
+/// What a listing is ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Timestamp,
+    BlockHeight,
+    AmountIn,
+    AmountOut,
+    Price,
+    Side,
+}
+
+impl Sort {
+    const ALL: [(&'static str, Self); 6] = [
+        ("timestamp", Self::Timestamp),
+        ("block_height", Self::BlockHeight),
+        ("amount_in", Self::AmountIn),
+        ("amount_out", Self::AmountOut),
+        ("price", Self::Price),
+        ("side", Self::Side),
+    ];
+
+    fn read(ask: &Ask) -> Result<(&'static str, Self), RpcError> {
+        let Some(word) = ask.optional_text("sort")? else { return Ok(Self::ALL[0]) };
+        let word = if matches!(word, "ts" | "time") { "timestamp" } else { word };
+        Self::ALL.into_iter().find(|(name, _)| *name == word).ok_or_else(|| {
+            let names = Self::ALL.map(|(name, _)| name).join(", ");
+            RpcError::invalid_params(format!("sort is one of {names}"))
+        })
+    }
+
+    /// Whether it is the order of the chain, in which events are listed.
+    fn is_chain(self) -> bool {
+        matches!(self, Self::Timestamp | Self::BlockHeight)
+    }
+
+    fn compare(self, one: &Row, other: &Row) -> Ordering {
+        match self {
+            Self::Timestamp | Self::BlockHeight => Ordering::Equal,
+            Self::AmountIn => one.moved[0].cmp(&other.moved[0]),
+            Self::AmountOut => one.moved[1].cmp(&other.moved[1]),
+            Self::Side => one.side.cmp(other.side),
+            Self::Price => match (one.price, other.price) {
+                (Some(one), Some(other)) => one.compare(&other),
+                (one, other) => one.is_some().cmp(&other.is_some()),
+            },
+        }
+        .then(one.event.place.cmp(&other.event.place))
+    }
+}
+
+/// What both methods are asked.
+struct Asked {
+    pool: AlkaneId,
+    part: Part,
+    side: (&'static str, Side),
+    filter: &'static str,
+    sort: (&'static str, Sort),
+    dir: &'static str,
+}
+
+impl Asked {
+    fn read(ask: &Ask) -> Result<Self, Failure> {
+        const FILTERS: [&[&str]; 3] = [&["all", "a", ""], &["buy", "b"], &["sell", "s"]];
+        const DIRS: [&[&str]; 2] = [&["desc", "descending"], &["asc", "ascending"]];
+        Ok(Self {
+            pool: ask.id("pool", "missing_or_invalid_pool")?,
+            part: ask.part()?,
+            side: side(ask)?,
+            filter: ask.word(&["filter_side"], &FILTERS, "all", "invalid_filter_side")?,
+            sort: Sort::read(ask)?,
+            dir: ask.word(&["dir", "direction"], &DIRS, "desc", "invalid_dir")?,
+        })
+    }
+}
+
+/// An event as one side of the pool sees it.
+struct Row {
+    event: Event,
+    pool: PoolIdentity,
+    /// `buy` when the side's own alkane leaves the pool.
+    side: &'static str,
+    /// What went in and what came out; of events that are no trades, of the pool's first and second alkane.
+    moved: [u128; 2],
+    price: Option<Ratio>,
+}
+
+impl Row {
+    fn new(event: Event, side: Side) -> Option<Self> {
+        let pool = *event.action.pool()?;
+        let own = pool.tokens[usize::from(side == Side::Quote)];
+        let (word, moved) = match &event.action {
+            Action::Swap { sold, bought, .. } => {
+                (if bought.id == own { "buy" } else { "sell" }, [sold.value, bought.value])
+            }
+            Action::Creation { amounts, .. } | Action::Mint { amounts, .. } | Action::Burn { amounts, .. } => {
+                ("neutral", *amounts)
+            }
+            Action::Wrap { .. } | Action::Unwrap { .. } => return None,
+        };
+        let price = event.action.price();
+        let price = if side == Side::Quote { price.map(Ratio::inverse) } else { price };
+        Some(Self { pool, side: word, moved, price, event })
+    }
+
+    fn is_trade(&self) -> bool {
+        matches!(self.event.action, Action::Swap { .. })
+    }
+
+    /// By how much the pool's holdings of its two alkanes changed.
+    fn changes(&self) -> [String; 2] {
+        let signed = |sign: &str, amount: u128| if amount == 0 { "0".to_owned() } else { format!("{sign}{amount}") };
+        match &self.event.action {
+            Action::Swap { sold, bought, .. } if sold.id == self.pool.tokens[0] => {
+                [signed("", sold.value), signed("-", bought.value)]
+            }
+            Action::Swap { sold, bought, .. } => [signed("-", bought.value), signed("", sold.value)],
+            Action::Burn { amounts, .. } => amounts.map(|amount| signed("-", amount)),
+            _ => self.moved.map(|amount| signed("", amount)),
+        }
+    }
+
+    fn actor(&self) -> Option<&Script> {
+        self.event.actor.as_deref()
+    }
+
+    fn address(&self, network: Network) -> Option<String> {
+        Address::from_script(self.actor()?, network.bitcoin()).ok().map(|address| address.to_string())
+    }
+
+    fn price(&self) -> Option<String> {
+        self.price.map(Ratio::to_decimal)
+    }
+}
+
+/// Rows of a page, how many there are in all, and of how many events when not all were looked at.
+struct Listed {
+    rows: Vec<Row>,
+    total: u64,
+    window: Option<[u32; 2]>,
+}
+
+/// Which events `kind` stands for; `None`: all of a pool.
+fn listed(
+    moment: &MarketMoment<'_>,
+    asked: &Asked,
+    kind: Option<EventKind>,
+    keeps: impl Fn(&Row) -> bool,
+    is_choice: bool,
+) -> Result<Listed, ViewError> {
+    let scope = Scope::Pool(asked.pool);
+    let events =
+        |offset: u32, limit: u32| moment.markets.events(scope, kind, Status::Successful, offset, limit).map_err(failed);
+    let (part, side) = (asked.part, asked.side.1);
+    let is_ascending = asked.dir == "asc";
+    if asked.sort.1.is_chain() && !is_choice {
+        let total = moment.markets.count(scope, kind, Status::Successful).map_err(failed)?;
+        let start = part.offset_32().min(total);
+        let end = start.saturating_add(part.limit).min(total);
+        let mut items = if is_ascending {
+            // Events are numbered from the newest.
+            let mut items = events(total - end, end - start)?.items;
+            items.reverse();
+            items
+        } else {
+            events(start, end - start)?.items
+        };
+        let rows = items.drain(..).filter_map(|event| Row::new(event, side)).collect();
+        return Ok(Listed { rows, total: u64::from(total), window: None });
+    }
+    let page = events(0, WINDOW)?;
+    moment.chain.check()?;
+    let seen = u32::try_from(page.items.len()).unwrap_or(u32::MAX);
+    let window = (seen < page.total).then_some([seen, page.total]);
+    let rows = page.items.into_iter().filter_map(|event| Row::new(event, side));
+    let mut rows: Vec<Row> = rows.filter(keeps).collect();
+    rows.sort_by(|one, other| asked.sort.1.compare(one, other));
+    if asked.sort.1.is_chain() {
+        rows.sort_by_key(|row| row.event.place);
+    }
+    if !is_ascending {
+        rows.reverse();
+    }
+    let total = rows.len() as u64;
+    Ok(Listed { rows: part.of(rows), total, window })
+}
+
+/// The members that both answers begin with.
+fn envelope(asked: &Asked, listed: &Listed) -> Value {
+    let mut answer = json!({
+        "ok": true,
+        "pool": asked.pool.to_string(),
+        "side": asked.side.0,
+        "filter_side": asked.filter,
+        "sort": asked.sort.0,
+        "dir": asked.dir,
+        "page": asked.part.page,
+        "limit": asked.part.limit,
+        "total": listed.total,
+        "has_more": asked.part.has_more(listed.rows.len(), listed.total),
+    });
+    if let Some([newest, of]) = listed.window {
+        answer["window"] = json!({ "newest": newest, "of": of });
+    }
+    answer
+}
+
+/// `ammdata.get_trades`
+pub(super) async fn trades(context: &RequestContext, ask: &Ask) -> Outcome {
+    let asked = Asked::read(ask)?;
+    let filter = asked.filter;
+    let found = read_markets(context, ask, move |moment| {
+        if moment.markets.pool(asked.pool).map_err(failed)?.is_none() {
+            return Ok(Err(unknown(asked.pool)));
+        }
+        let keeps = |row: &Row| filter == "all" || row.side == filter;
+        let listed = listed(moment, &asked, Some(EventKind::Swap), keeps, filter != "all")?;
+        Ok(Ok((asked, listed)))
+    });
+    let (asked, listed) = found.await??;
+    let mut answer = envelope(&asked, &listed);
+    answer["trades"] = listed.rows.iter().map(|row| trade(row, context.network())).collect();
+    Ok(to_raw(&answer)?)
+}
+
+fn trade(row: &Row, network: Network) -> Value {
+    let [base, quote] = row.changes();
+    json!({
+        "txid": row.event.txid.to_string(),
+        "vout": row.event.vout,
+        "timestamp": row.event.time.to_string(),
+        "block_height": row.event.place.height,
+        "side": row.side,
+        "amount_in": row.moved[0].to_string(),
+        "amount_out": row.moved[1].to_string(),
+        "price": row.price(),
+        "address": row.address(network),
+        "xpubkey": row.actor().and_then(taproot_key).unwrap_or_default(),
+        "base_inflow": base,
+        "quote_inflow": quote,
+    })
+}
+
+/// The key in a taproot script, in hexadecimal digits.
+fn taproot_key(script: &Script) -> Option<String> {
+    script.is_p2tr().then(|| script.as_bytes()[2..].iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// `ammdata.get_activity`
+pub(super) async fn activity(context: &RequestContext, ask: &Ask) -> Outcome {
+    const KINDS: [&[&str]; 3] = [&["all"], &["trades"], &["events"]];
+    let asked = Asked::read(ask)?;
+    let wanted = ask.word(&["activity_type"], &KINDS, "all", "invalid_activity_type")?;
+    let filter = asked.filter;
+    let found = read_markets(context, ask, move |moment| {
+        if moment.markets.pool(asked.pool).map_err(failed)?.is_none() {
+            return Ok(Err(unknown(asked.pool)));
+        }
+        // A side is one of a trade; other events have none, so that it does not choose among them.
+        let keeps = |row: &Row| match wanted {
+            "events" => !row.is_trade(),
+            _ => filter == "all" || row.side == filter || !row.is_trade(),
+        };
+        let kind = (wanted == "trades").then_some(EventKind::Swap);
+        let listed = listed(moment, &asked, kind, keeps, wanted == "events" || filter != "all")?;
+        Ok(Ok((asked, listed)))
+    });
+    let (asked, listed) = found.await??;
+    let mut answer = envelope(&asked, &listed);
+    answer["activity_type"] = json!(wanted);
+    answer["activity"] = listed.rows.iter().map(|row| activity_row(row, asked.side.1, context.network())).collect();
+    Ok(to_raw(&answer)?)
+}
+
+fn activity_row(row: &Row, side: Side, network: Network) -> Value {
+    let [base, quote] = row.changes();
+    let (kind, liquidity) = match &row.event.action {
+        Action::Creation { liquidity, .. } => ("pool_create", Some(*liquidity)),
+        Action::Mint { liquidity, .. } => ("liquidity_add", Some(*liquidity)),
+        Action::Burn { liquidity, .. } => ("liquidity_remove", Some(*liquidity)),
+        _ if row.side == "buy" => ("trade_buy", None),
+        _ => ("trade_sell", None),
+    };
+    let direction = match &row.event.action {
+        Action::Swap { sold, .. } if sold.id == row.pool.tokens[0] => Some("base_in"),
+        Action::Swap { .. } => Some("quote_in"),
+        _ => None,
+    };
+    let own = if side == Side::Base { &base } else { &quote };
+    let mut told = json!({
+        "timestamp": row.event.time,
+        "txid": row.event.txid.to_string(),
+        "vout": row.event.vout,
+        "block_height": row.event.place.height,
+        "kind": kind,
+        "direction": direction,
+        "base_delta": base,
+        "quote_delta": quote,
+        "side": row.side,
+        "amount": coins(own),
+        "address": row.address(network),
+    });
+    if row.is_trade() {
+        told["amount_in"] = json!(row.moved[0].to_string());
+        told["amount_out"] = json!(row.moved[1].to_string());
+        told["price"] = json!(row.price());
+    } else {
+        told["liquidity"] = json!(liquidity.map(|liquidity| liquidity.to_string()));
+    }
+    told
+}
+
+/// An amount without its sign in units of 10^8, as a JSON number with all its digits.
+fn coins(change: &str) -> Value {
+    let digits = change.trim_start_matches('-');
+    let padded = format!("{digits:0>9}");
+    let (whole, fraction) = padded.split_at(padded.len() - 8);
+    serde_json::from_str(&format!("{whole}.{fraction}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_in_coins_keep_every_digit() {
+        for (change, told) in [
+            ("0", "0.00000000"),
+            ("-5", "0.00000005"),
+            ("100000000", "1.00000000"),
+            ("-340282366920938463463374607431768211455", "3402823669209384634633746074317.68211455"),
+        ] {
+            assert_eq!(coins(change).to_string(), told);
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! WebSocket streams (RFC 6455): the handshake, and what all streams share: heartbeats, limits, and that a stream ends when its
+//! caller's key does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bitcoin::hashes::{Hash as _, sha1};
+use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
+use hyper::header::{CONNECTION, HeaderName, HeaderValue, UPGRADE};
+use hyper::http::request::Parts;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::{HeaderMap, StatusCode};
+use hyper_util::rt::TokioIo;
+use paraffin_access::ApiKey;
+use tokio::sync::watch;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+
+use crate::errors::RestError;
+use crate::respond::Reply;
+use crate::routes::Credential;
+use crate::state::{BoxFuture, RequestContext, Shared, unix_millis};
+
+const KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
+const VERSION: HeaderName = HeaderName::from_static("sec-websocket-version");
+const ACCEPT: HeaderName = HeaderName::from_static("sec-websocket-accept");
+/// What the key of a handshake is hashed with (RFC 6455, section 4.2.2).
+const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/// Time between two pings of ours (`decisions` 6.4).
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// A client that was silent for so long has gone (`decisions` 6.4).
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// Time between two looks whether the caller's key still counts.
+const STANDING_EVERY: Duration = Duration::from_secs(1);
+/// How long an end may take to be told.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Bytes that may wait to be sent to a client that reads slowly.
+const WAITING_BYTES_MAX: usize = 4 << 20;
+
+/// Why a stream ends (`decisions` 6.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The server stops.
+    Shutdown,
+    /// The client broke a rule of the stream.
+    Policy(&'static str),
+    /// A failure of ours, or the key store is away.
+    Internal,
+    /// The key was revoked.
+    KeyRevoked,
+}
+
+impl End {
+    fn frame(self) -> CloseFrame {
+        let (code, reason) = match self {
+            Self::Shutdown => (CloseCode::Away, "the server stops"),
+            Self::Policy(reason) => (CloseCode::Policy, reason),
+            Self::Internal => (CloseCode::Error, "internal error"),
+            Self::KeyRevoked => (CloseCode::Library(4001), "the key was revoked"),
+        };
+        CloseFrame { code, reason: Utf8Bytes::from_static(reason) }
+    }
+}
+
+/// The client has gone, or was told to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the stream has ended")]
+pub(crate) struct Gone;
+
+/// All open streams of an instance.
+pub(crate) struct Streams {
+    open: AtomicUsize,
+    stopping: watch::Sender<bool>,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self { open: AtomicUsize::new(0), stopping: watch::Sender::new(false) }
+    }
+}
+
+impl Streams {
+    /// How many are open.
+    pub(crate) fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Tells all streams to end and waits until they have.
+    pub(crate) async fn stop(&self) {
+        self.stopping.send_replace(true);
+        while self.open() > 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// A place for one more; `None` when there are too many.
+    fn enter(shared: &Arc<Shared>) -> Option<Place> {
+        let open = &shared.streams.open;
+        let max = shared.config.limits.websockets_max;
+        open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| (open < max).then_some(open + 1)).ok()?;
+        Some(Place(Arc::clone(shared)))
+    }
+}
+
+struct Place(Arc<Shared>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.streams.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The open stream of one client.
+pub(crate) struct Socket {
+    stream: WebSocketStream<TokioIo<Upgraded>>,
+    shared: Arc<Shared>,
+    credential: Credential,
+    stopping: watch::Receiver<bool>,
+    pings: Interval,
+    standing: Interval,
+    heard: Instant,
+    is_over: bool,
+    _place: Place,
+}
+
+/// A request to turn the connection into a stream.
+#[derive(Debug)]
+pub struct Upgrade {
+    connection: OnUpgrade,
+    credential: Credential,
+}
+
+impl Upgrade {
+    /// Of a request's head; `None` when it asks for no WebSocket.
+    pub(crate) fn of(head: &Parts, credential: &Credential, key_headers: &[String]) -> Option<Self> {
+        let asked = head.headers.get(UPGRADE)?;
+        if !asked.as_bytes().eq_ignore_ascii_case(b"websocket") {
+            return None;
+        }
+        let connection = head.extensions.get::<OnUpgrade>()?.clone();
+        let in_header = || {
+            let values = key_headers.iter().filter_map(|name| head.headers.get(name.as_str())?.to_str().ok());
+            values.filter_map(|value| value.trim().parse().ok()).map(Credential::PathKey).next()
+        };
+        let credential = match credential {
+            Credential::PathKey(_) | Credential::PathAlias(_) => credential.clone(),
+            other => in_header().unwrap_or_else(|| other.clone()),
+        };
+        Some(Self { connection, credential })
+    }
+}
+
+/// Answers a handshake; `serve` runs once the client has the answer.
+///
+/// # Errors
+/// 400 for a handshake that is none, 426 for another version, 503 when too many streams are open.
+pub(crate) fn accept(
+    context: &RequestContext,
+    headers: &HeaderMap,
+    upgrade: Option<Upgrade>,
+    serve: impl FnOnce(Socket) -> BoxFuture<'static, ()> + Send + 'static,
+) -> Result<Reply, RestError> {
+    let Some(Upgrade { connection, credential }) = upgrade else {
+        let how = "this is a WebSocket: connect with ws:// or wss://";
+        return Err(RestError::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", how));
+    };
+    if headers.get(VERSION).is_none_or(|version| version.as_bytes() != b"13") {
+        return Err(RestError::bad_request("the WebSocket version must be 13"));
+    }
+    let key = headers.get(KEY).ok_or_else(|| RestError::bad_request("sec-websocket-key is required"))?;
+    let answer = sha1::Hash::hash(&[key.as_bytes(), GUID.as_bytes()].concat());
+    let answer = crate::alkanes::base64(answer.as_byte_array());
+    let shared = Arc::clone(context.shared_handle());
+    let place = Streams::enter(&shared).ok_or_else(|| {
+        RestError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "TOO_MANY_STREAMS",
+            "too many streams are open: try again later",
+        )
+    })?;
+    let stopping = shared.streams.stopping.subscribe();
+    tokio::spawn(async move {
+        // The client went away before it had the answer.
+        let Ok(upgraded) = connection.await else { return };
+        let limit = shared.config.limits.websocket_message_bytes_max;
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(limit))
+            .max_frame_size(Some(limit))
+            .max_write_buffer_size(WAITING_BYTES_MAX);
+        let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+        let every = |period| {
+            let mut interval = tokio::time::interval_at(Instant::now() + period, period);
+            interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            interval
+        };
+        let socket = Socket {
+            stream,
+            shared,
+            credential,
+            stopping,
+            pings: every(PING_EVERY),
+            standing: every(STANDING_EVERY),
+            heard: Instant::now(),
+            is_over: false,
+            _place: place,
+        };
+        serve(socket).await;
+    });
+    let mut reply = Reply::empty(StatusCode::SWITCHING_PROTOCOLS);
+    reply.headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    reply.headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    let answer = HeaderValue::from_str(&answer).map_err(|error| RestError::internal(&error))?;
+    reply.headers.insert(ACCEPT, answer);
+    Ok(reply)
+}
+
+impl Socket {
+    /// The next text of the client; may be dropped and called again without losing any. Pings are sent and answered meanwhile.
+    ///
+    /// # Errors
+    /// The stream has ended, for whichever reason; the client has been told.
+    pub(crate) async fn receive(&mut self) -> Result<Utf8Bytes, Gone> {
+        loop {
+            if self.is_over {
+                return Err(Gone);
+            }
+            let end = tokio::select! {
+                message = self.stream.next() => match message {
+                    Some(Ok(message)) => {
+                        self.heard = Instant::now();
+                        match message {
+                            Message::Text(text) => return Ok(text),
+                            Message::Binary(_) => Some(End::Policy("send text, not binary")),
+                            Message::Close(_) => return self.over(),
+                            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => None,
+                        }
+                    }
+                    Some(Err(tokio_tungstenite::tungstenite::Error::Capacity(_))) => Some(End::Policy("the message is too large")),
+                    Some(Err(_)) | None => return self.over(),
+                },
+                _ = self.pings.tick() => {
+                    if self.heard.elapsed() > SILENCE_MAX {
+                        Some(End::Policy("nothing was heard of the client"))
+                    } else if self.stream.send(Message::Ping(bytes::Bytes::new())).await.is_err() {
+                        return self.over();
+                    } else {
+                        None
+                    }
+                }
+                _ = self.standing.tick() => self.standing().await.err(),
+                () = stopped(&mut self.stopping) => Some(End::Shutdown),
+            };
+            if let Some(end) = end {
+                self.end(end).await;
+                return Err(Gone);
+            }
+        }
+    }
+
+    /// Sends a text. A client that takes nothing is cut off by the connection's own patience.
+    ///
+    /// # Errors
+    /// The stream has ended.
+    pub(crate) async fn send(&mut self, text: Utf8Bytes) -> Result<(), Gone> {
+        if self.is_over || *self.stopping.borrow() {
+            self.end(End::Shutdown).await;
+            return Err(Gone);
+        }
+        match self.stream.send(Message::Text(text)).await {
+            Ok(()) => Ok(()),
+            Err(_) => self.over(),
+        }
+    }
+
+    /// As [`Socket::send`] for several, written together.
+    ///
+    /// # Errors
+    /// The stream has ended.
+    pub(crate) async fn send_all(&mut self, texts: impl Iterator<Item = Utf8Bytes>) -> Result<(), Gone> {
+        for text in texts {
+            if self.is_over || self.stream.feed(Message::Text(text)).await.is_err() {
+                return self.over();
+            }
+        }
+        match self.stream.flush().await {
+            Ok(()) => Ok(()),
+            Err(_) => self.over(),
+        }
+    }
+
+    /// Ends the stream.
+    pub(crate) async fn end(&mut self, end: End) {
+        if !self.is_over {
+            self.is_over = true;
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.stream.close(Some(end.frame()))).await;
+        }
+    }
+
+    fn over<T>(&mut self) -> Result<T, Gone> {
+        self.is_over = true;
+        Err(Gone)
+    }
+
+    /// Whether the caller may still be served.
+    async fn standing(&self) -> Result<(), End> {
+        let keys = &self.shared.keys;
+        match &self.credential {
+            Credential::PathKey(key) => {
+                let key: &ApiKey = key;
+                if keys.recall_key(key, unix_millis()).is_some() {
+                    return Ok(());
+                }
+                match keys.authenticate(key, unix_millis()).await {
+                    Ok(Some(_)) => Ok(()),
+                    Ok(None) => Err(End::KeyRevoked),
+                    Err(_) => Err(End::Internal),
+                }
+            }
+            Credential::PathAlias(name) => match keys.find_alias(name).await {
+                Ok(Some(_)) => Ok(()),
+                Ok(None) => Err(End::KeyRevoked),
+                Err(_) => Err(End::Internal),
+            },
+            _ => keys.available().map(|found| found.map_err(|_| End::Internal)).await,
+        }
+    }
+}
+
+async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    // The sender lives as long as the server.
+    let _ = stopping.wait_for(|stopping| *stopping).await;
+}

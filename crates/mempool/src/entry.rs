@@ -1,0 +1,193 @@
+//! One unconfirmed transaction.
+
+use bitcoin::hashes::{Hash as _, sha256};
+use bitcoin::{OutPoint, Script, Transaction, TxOut, Txid, Wtxid};
+use bytes::Bytes;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// SHA-256 of a script, by which addresses are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScriptHash(pub [u8; 32]);
+
+impl ScriptHash {
+    /// Of a script.
+    pub fn of(script: &Script) -> Self {
+        Self(sha256::Hash::hash(script.as_bytes()).to_byte_array())
+    }
+}
+
+/// Where a transaction was seen first. It moves from edge to p2p, never back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Told by a peer or the node.
+    P2p,
+    /// Told by an admin, who saw it elsewhere.
+    Edge,
+}
+
+/// What an input or output does to a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effect {
+    /// Whose.
+    pub script: ScriptHash,
+    /// Satoshis.
+    pub value: u64,
+}
+
+/// One unconfirmed transaction. Entries are never changed; a change makes a new one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id.
+    pub txid: Txid,
+    /// Its id with witnesses.
+    pub wtxid: Wtxid,
+    /// Weight units.
+    pub weight: u32,
+    /// Satoshis; `None` while an input is unknown.
+    pub fee: Option<u64>,
+    /// When this process saw it first, milliseconds since 1970.
+    pub first_seen: u64,
+    /// Number of the frame that added it; it never changes.
+    pub seq: u64,
+    /// Where it was seen first.
+    pub origin: Origin,
+    /// Told by an admin and not yet by a peer.
+    pub provisional: bool,
+    /// Whether it, or an unconfirmed ancestor, says that it may be replaced (BIP125).
+    pub rbf: bool,
+    /// Consensus encoding.
+    pub raw: Bytes,
+    /// What it spends, in order.
+    pub inputs: Box<[OutPoint]>,
+    /// What each input spends, where known.
+    pub spent: Box<[Option<Effect>]>,
+    /// Its outputs.
+    pub outputs: Box<[Effect]>,
+    /// Whether its own inputs signal that it may be replaced.
+    pub(crate) signals: bool,
+}
+
+impl Entry {
+    /// What is known from the transaction alone.
+    pub(crate) fn new(transaction: &Transaction, raw: Bytes, origin: Origin, now: u64, seq: u64) -> Self {
+        let signals = transaction.input.iter().any(|input| input.sequence.is_rbf());
+        Self {
+            txid: transaction.compute_txid(),
+            wtxid: transaction.compute_wtxid(),
+            weight: u32::try_from(transaction.weight().to_wu()).unwrap_or(u32::MAX),
+            fee: None,
+            first_seen: now,
+            seq,
+            origin,
+            provisional: origin == Origin::Edge,
+            rbf: signals,
+            raw,
+            inputs: transaction.input.iter().map(|input| input.previous_output).collect(),
+            spent: vec![None; transaction.input.len()].into(),
+            outputs: transaction.output.iter().map(effect).collect(),
+            signals,
+        }
+    }
+
+    /// Virtual bytes: a quarter of the weight, rounded up.
+    pub fn vsize(&self) -> u32 {
+        self.weight.div_ceil(4)
+    }
+
+    /// Satoshis for one virtual byte.
+    #[allow(clippy::cast_precision_loss)] // a rate for people
+    pub fn feerate(&self) -> Option<f64> {
+        self.fee.map(|fee| fee as f64 / f64::from(self.vsize()))
+    }
+
+    /// Millionths of a satoshi for one virtual byte, for ordering; 0 while the fee is unknown.
+    pub(crate) fn rate(&self) -> u64 {
+        let rate = u128::from(self.fee.unwrap_or(0)) * 1_000_000 / u128::from(self.vsize().max(1));
+        u64::try_from(rate).unwrap_or(u64::MAX)
+    }
+
+    /// The fee once every input is known. Inputs worth less than the outputs pay nothing; the node would not have relayed it.
+    pub(crate) fn settle_fee(&mut self) {
+        let spent = self.spent.iter().map(|effect| effect.map(|effect| effect.value));
+        let spent = spent.collect::<Option<Vec<u64>>>().map(|values| values.into_iter().fold(0, u64::saturating_add));
+        let paid = self.outputs.iter().fold(0u64, |sum, effect| sum.saturating_add(effect.value));
+        self.fee = spent.map(|spent| spent.saturating_sub(paid));
+    }
+
+    /// Bytes that it takes in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// Writes the members that the wire shows (seed A, "Mempool entry"); `hex` when asked for.
+    pub(crate) fn write<S: SerializeMap>(&self, map: &mut S, hex: bool) -> Result<(), S::Error> {
+        map.serialize_entry("txid", &self.txid)?;
+        map.serialize_entry("wtxid", &self.wtxid)?;
+        map.serialize_entry("vsize", &self.vsize())?;
+        map.serialize_entry("weight", &self.weight)?;
+        if let (Some(fee), Some(feerate)) = (self.fee, self.feerate()) {
+            map.serialize_entry("fee", &fee)?;
+            map.serialize_entry("feerate", &feerate)?;
+        }
+        map.serialize_entry("first_seen", &self.first_seen)?;
+        map.serialize_entry("seq", &self.seq)?;
+        map.serialize_entry("origin", &self.origin)?;
+        map.serialize_entry("provisional", &self.provisional)?;
+        map.serialize_entry("rbf", &self.rbf)?;
+        if hex {
+            map.serialize_entry("hex", &HexOf(&self.raw))?;
+        }
+        Ok(())
+    }
+}
+
+/// What an output does.
+pub(crate) fn effect(output: &TxOut) -> Effect {
+    Effect { script: ScriptHash::of(&output.script_pubkey), value: output.value.to_sat() }
+}
+
+/// Bytes as hexadecimal text.
+pub(crate) struct HexOf<'b>(pub(crate) &'b [u8]);
+
+impl Serialize for HexOf<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = String::with_capacity(self.0.len() * 2);
+        for byte in self.0 {
+            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            text.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+        serializer.serialize_str(&text)
+    }
+}
+
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.write(&mut map, false)?;
+        map.end()
+    }
+}
+
+/// An entry with its bytes, for answers that were asked for them.
+pub(crate) struct WithHex<'e>(pub(crate) &'e Entry);
+
+impl Serialize for WithHex<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.0.write(&mut map, true)?;
+        map.end()
+    }
+}
+
+impl Entry {
+    /// The entry as the wire shows it.
+    ///
+    /// # Errors
+    /// Never: every member can be written.
+    pub fn to_json(&self, hex: bool) -> Result<serde_json::Value, serde_json::Error> {
+        if hex { serde_json::to_value(WithHex(self)) } else { serde_json::to_value(self) }
+    }
+}

@@ -1,0 +1,141 @@
+//! One change of the set, as subscribers are told.
+
+use std::sync::{Arc, OnceLock};
+
+use bitcoin::{BlockHash, Txid};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::Entry;
+
+/// Why a transaction left the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// It is in a block.
+    Mined,
+    /// Another transaction spends the same output.
+    Replaced,
+    /// The set is full and it paid least.
+    Evicted,
+    /// An admin told of it, and no peer did in time.
+    ProvisionalExpired,
+    /// It is too old.
+    Expired,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A transaction is new.
+    Add(Arc<Entry>),
+    /// Something about a transaction is known now that was not: a peer told of it, its fee, whether it may be replaced.
+    Update(Arc<Entry>),
+    /// A transaction left.
+    Remove {
+        /// Which.
+        txid: Txid,
+        /// Its virtual bytes.
+        vsize: u32,
+        /// Why.
+        reason: Reason,
+    },
+    /// A block was taken in; the frames of what it removed come before this one.
+    Block {
+        /// Its height.
+        height: u32,
+        /// Its hash.
+        hash: BlockHash,
+        /// How many transactions it removed.
+        removed: u32,
+        /// [`crate::Pool::checksum`] afterwards.
+        checksum: u64,
+    },
+}
+
+/// A change with its number. Its text is written at most once, however many read it.
+#[derive(Debug)]
+pub struct Frame {
+    /// Its number.
+    pub seq: u64,
+    /// What happened.
+    pub change: Change,
+    text: OnceLock<Arc<str>>,
+    hex_text: OnceLock<Arc<str>>,
+}
+
+impl Frame {
+    pub(crate) fn new(seq: u64, change: Change) -> Self {
+        Self { seq, change, text: OnceLock::new(), hex_text: OnceLock::new() }
+    }
+
+    /// The frame as JSON text; with `hex`, the bytes of what was added as well.
+    pub fn text(&self, hex: bool) -> Arc<str> {
+        let hex = hex && matches!(self.change, Change::Add(_));
+        let text = if hex { &self.hex_text } else { &self.text };
+        let write = || serde_json::to_string(&Written { frame: self, hex }).unwrap_or_default().into();
+        Arc::clone(text.get_or_init(write))
+    }
+
+    /// Bytes that it holds, about.
+    pub(crate) fn bytes(&self) -> usize {
+        /// A frame, its text and its place in the ring.
+        const FRAME_BYTES: usize = 600;
+        match &self.change {
+            Change::Add(entry) | Change::Update(entry) => FRAME_BYTES + entry.bytes(),
+            Change::Remove { .. } | Change::Block { .. } => FRAME_BYTES,
+        }
+    }
+}
+
+/// A checksum as text: 16 hexadecimal digits (`decisions` 6.5).
+pub(crate) fn checksum_text(checksum: u64) -> String {
+    format!("{checksum:016x}")
+}
+
+struct Written<'f> {
+    frame: &'f Frame,
+    hex: bool,
+}
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let seq = self.frame.seq;
+        let mut map = serializer.serialize_map(None)?;
+        match &self.frame.change {
+            Change::Add(entry) => {
+                map.serialize_entry("type", "add")?;
+                // The entry's own number is that of this frame.
+                entry.write(&mut map, self.hex)?;
+            }
+            Change::Update(entry) => {
+                map.serialize_entry("type", "update")?;
+                map.serialize_entry("seq", &seq)?;
+                map.serialize_entry("txid", &entry.txid)?;
+                if let (Some(fee), Some(feerate)) = (entry.fee, entry.feerate()) {
+                    map.serialize_entry("fee", &fee)?;
+                    map.serialize_entry("feerate", &feerate)?;
+                }
+                map.serialize_entry("origin", &entry.origin)?;
+                map.serialize_entry("provisional", &entry.provisional)?;
+                map.serialize_entry("rbf", &entry.rbf)?;
+            }
+            Change::Remove { txid, vsize, reason } => {
+                map.serialize_entry("type", "remove")?;
+                map.serialize_entry("seq", &seq)?;
+                map.serialize_entry("txid", txid)?;
+                map.serialize_entry("vsize", vsize)?;
+                map.serialize_entry("reason", reason)?;
+            }
+            Change::Block { height, hash, removed, checksum } => {
+                map.serialize_entry("type", "block")?;
+                map.serialize_entry("seq", &seq)?;
+                map.serialize_entry("height", height)?;
+                map.serialize_entry("hash", hash)?;
+                map.serialize_entry("removed", removed)?;
+                map.serialize_entry("checksum", &checksum_text(*checksum))?;
+            }
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,22 @@
+//! The live set of unconfirmed transactions: what is in it, what it pays, and every change of it under a number of its own.
+//!
+//! ```text
+//!  peers, node, observe ─▶ Pool ─┬─▶ entries by id, sequence number, feerate, script
+//!  blocks ────────────────▶      └─▶ frames ─▶ ring ─▶ subscribers (each at a position of its own)
+//! ```
+//!
+//! Invariants: every change has one sequence number, never given twice; a reader that takes the set at a number and the frames
+//! after it has the set at any later number; memory has a bound; time comes from outside.
+#![forbid(unsafe_code)]
+
+mod entry;
+mod frame;
+mod histogram;
+mod pool;
+mod ring;
+
+pub use entry::{Effect, Entry, Origin, ScriptHash};
+pub use frame::{Change, Frame, Reason};
+pub use histogram::{DEFAULT_FLOORS, default_floors};
+pub use pool::{BlockEffect, Inserted, Limits, Page, Pool, Refused, Summary};
+pub use ring::{Missed, Ring};

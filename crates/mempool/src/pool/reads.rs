@@ -1,0 +1,146 @@
+//! What readers ask the set.
+
+use std::sync::Arc;
+
+use bitcoin::{OutPoint, Txid};
+
+use super::Pool;
+use crate::histogram::bucket;
+use crate::{Entry, Ring, ScriptHash};
+
+/// The set in numbers (seed A, "Mempool summary").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Transactions.
+    pub count: usize,
+    /// Bytes of raw transactions.
+    pub bytes: usize,
+    /// Virtual bytes.
+    pub vbytes: u64,
+    /// Satoshis, of those whose fee is known.
+    pub total_fee: u64,
+    /// How many of them.
+    pub fee_known: usize,
+    /// Transactions that no peer has told of yet.
+    pub provisional: usize,
+    /// Number of the newest change.
+    pub seq: u64,
+    /// Oldest change that is kept.
+    pub oldest_seq: u64,
+    /// Transactions ever added.
+    pub added_total: u64,
+    /// Transactions ever removed.
+    pub removed_total: u64,
+    /// [`Pool::checksum`].
+    pub checksum: u64,
+}
+
+impl Summary {
+    /// Share of transactions whose fee is known; of an empty set all are.
+    #[allow(clippy::cast_precision_loss)] // a share for people
+    pub fn fee_coverage(&self) -> f64 {
+        if self.count == 0 { 1.0 } else { self.fee_known as f64 / self.count as f64 }
+    }
+}
+
+/// Some entries in the order of their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The entries.
+    pub entries: Vec<Arc<Entry>>,
+    /// The last one's number, or the cursor that was given when there are none.
+    pub cursor: u64,
+    /// Whether there are entries after them.
+    pub has_more: bool,
+}
+
+impl Pool {
+    /// The set in numbers.
+    pub fn summary(&self) -> Summary {
+        Summary {
+            count: self.entries.len(),
+            bytes: self.raw_bytes,
+            vbytes: self.vbytes,
+            total_fee: self.total_fee,
+            fee_known: self.entries.len() - self.without_fee.len(),
+            provisional: self.provisional.len(),
+            seq: self.ring.newest(),
+            oldest_seq: self.ring.oldest(),
+            added_total: self.added,
+            removed_total: self.removed,
+            checksum: self.checksum,
+        }
+    }
+
+    /// The XOR over all transactions of the first 8 bytes of their ids as shown, the first byte highest (`decisions` 12.16):
+    /// two sets that have the same one are, but for an accident, the same.
+    pub fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
+    /// Changes.
+    pub fn ring(&self) -> &Ring {
+        &self.ring
+    }
+
+    /// One transaction.
+    pub fn get(&self, txid: &Txid) -> Option<&Arc<Entry>> {
+        self.entries.get(txid)
+    }
+
+    /// Whether it is in the set.
+    pub fn contains(&self, txid: &Txid) -> bool {
+        self.entries.contains_key(txid)
+    }
+
+    /// At most `limit` ids in no order.
+    pub fn txids(&self, limit: usize) -> Vec<Txid> {
+        self.by_seq.values().take(limit).copied().collect()
+    }
+
+    /// At most `limit` entries, the newest first.
+    pub fn recent(&self, limit: usize) -> Vec<Arc<Entry>> {
+        self.by_seq.values().rev().take(limit).filter_map(|txid| self.entries.get(txid)).cloned().collect()
+    }
+
+    /// At most `limit` entries with numbers above `cursor`, ascending.
+    pub fn page(&self, cursor: u64, limit: usize) -> Page {
+        let mut rows = self.by_seq.range((std::ops::Bound::Excluded(cursor), std::ops::Bound::Unbounded));
+        let entries: Vec<Arc<Entry>> =
+            rows.by_ref().take(limit).filter_map(|(_, txid)| self.entries.get(txid)).cloned().collect();
+        let cursor = entries.last().map_or(cursor, |entry| entry.seq);
+        Page { entries, cursor, has_more: rows.next().is_some() }
+    }
+
+    /// Who spends an output, and with which input.
+    pub fn spender(&self, outpoint: &OutPoint) -> Option<(Txid, u32)> {
+        let txid = self.spends.get(outpoint)?;
+        let inputs = &self.entries.get(txid)?.inputs;
+        let place = inputs.iter().position(|input| input == outpoint)?;
+        Some((*txid, u32::try_from(place).unwrap_or(u32::MAX)))
+    }
+
+    /// Transactions that pay a script or spend from it, the newest first; at most `limit`.
+    pub fn of_script(&self, script: &ScriptHash, limit: usize) -> Vec<Arc<Entry>> {
+        let seqs = self.by_script.get(script).into_iter().flatten().rev().take(limit);
+        seqs.filter_map(|seq| self.entries.get(self.by_seq.get(seq)?)).cloned().collect()
+    }
+
+    /// Virtual bytes by the default floors, of transactions whose fee is known.
+    pub fn default_histogram(&self) -> Vec<(f64, u64)> {
+        self.floors.iter().copied().zip(self.vbytes_by_bucket).collect()
+    }
+
+    /// Virtual bytes by these floors, which ascend; one look at every transaction.
+    pub fn histogram(&self, floors: &[f64]) -> Vec<(f64, u64)> {
+        let mut vbytes = vec![0u64; floors.len()];
+        for entry in self.entries.values() {
+            if let Some(feerate) = entry.feerate()
+                && let Some(bucket) = vbytes.get_mut(bucket(floors, feerate))
+            {
+                *bucket += u64::from(entry.vsize());
+            }
+        }
+        floors.iter().copied().zip(vbytes).collect()
+    }
+}

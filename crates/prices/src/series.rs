@@ -1,0 +1,159 @@
+//! The points that are kept in memory: ascending by time, thinned out with age, never more than a fixed number.
+
+use crate::activity::{Activity, DAY};
+use crate::price::{PricePoint, UsdPrice};
+
+/// Most points kept: a month of one every ten minutes and eleven years of hours.
+const SAMPLES_MAX: usize = 100_000;
+/// Old points are thinned out to one for each of these spans, seconds.
+const OLD_SPACING: u64 = 3_600;
+/// A volume of a day is told where no two neighbouring readings lie farther apart than this, seconds.
+const GAP_MAX: u64 = 2 * DAY;
+
+/// A point with what volumes are computed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sample {
+    pub(crate) point: PricePoint,
+    pub(crate) activity: Option<Activity>,
+}
+
+impl Sample {
+    fn time(&self) -> u64 {
+        self.point.time
+    }
+}
+
+/// Points by time.
+#[derive(Debug)]
+pub(crate) struct Series {
+    samples: Vec<Sample>,
+    /// The newest reading while it is too young to be kept; always later than every sample.
+    newest: Option<Sample>,
+    /// Least time between two kept points, seconds.
+    spacing: u64,
+    /// Points older than this, counted from the newest, are thinned out, seconds.
+    thin_after: u64,
+}
+
+impl Series {
+    pub(crate) fn new(spacing: u64, thin_after: u64) -> Self {
+        Self { samples: Vec::new(), newest: None, spacing, thin_after }
+    }
+
+    /// Takes kept points of any order at once; of two with the same time the later one given counts.
+    pub(crate) fn extend(&mut self, samples: impl IntoIterator<Item = Sample>) {
+        self.samples.extend(samples);
+        self.samples.sort_by_key(Sample::time);
+        // `dedup` keeps the first of equals, and the sort is stable.
+        self.samples.reverse();
+        self.samples.dedup_by_key(|sample| sample.time());
+        self.samples.reverse();
+        self.thin();
+    }
+
+    /// Takes a new reading; true when it is to be kept. A reading that is not newer than the newest changes nothing.
+    pub(crate) fn observe(&mut self, sample: Sample) -> bool {
+        if self.newest().is_some_and(|newest| sample.time() <= newest.time()) {
+            return false;
+        }
+        let is_kept = self.samples.last().is_none_or(|last| sample.time() - last.time() >= self.spacing);
+        if is_kept {
+            self.samples.push(sample);
+            self.newest = None;
+            self.thin();
+        } else {
+            self.newest = Some(sample);
+        }
+        is_kept
+    }
+
+    /// Takes a point of the past; false when there is one of that very time, or when it is newer than what is kept.
+    pub(crate) fn insert(&mut self, sample: Sample) -> bool {
+        match self.samples.binary_search_by_key(&sample.time(), Sample::time) {
+            Err(place) if place < self.samples.len() => {
+                self.samples.insert(place, sample);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The newest reading.
+    pub(crate) fn newest(&self) -> Option<&Sample> {
+        self.newest.as_ref().or_else(|| self.samples.last())
+    }
+
+    /// The newest point at or before a time.
+    pub(crate) fn at(&self, time: u64) -> Option<PricePoint> {
+        if let Some(newest) = self.newest.filter(|newest| newest.time() <= time) {
+            return Some(newest.point);
+        }
+        let after = self.samples.partition_point(|sample| sample.time() <= time);
+        Some(self.samples[after.checked_sub(1)?].point)
+    }
+
+    /// The points of a span, both ends included.
+    pub(crate) fn range(&self, from: u64, to: u64) -> Vec<PricePoint> {
+        let first = self.samples.partition_point(|sample| sample.time() < from);
+        let after = self.samples.partition_point(|sample| sample.time() <= to);
+        let kept = self.samples.get(first..after).unwrap_or_default().iter();
+        let newest = self.newest.iter().filter(|newest| (from..=to).contains(&newest.time()));
+        kept.chain(newest).map(|sample| sample.point).collect()
+    }
+
+    /// Whether a point lies within `distance` of a time.
+    pub(crate) fn has_near(&self, time: u64, distance: u64) -> bool {
+        let first = self.samples.partition_point(|sample| sample.time() < time.saturating_sub(distance));
+        self.samples.get(first).is_some_and(|sample| sample.time() <= time.saturating_add(distance))
+    }
+
+    /// US cents traded in the day that ends at `time`: the spans between readings that lie in that day, those at its edge by their
+    /// part. `None` unless readings cover the whole day.
+    pub(crate) fn cents_of_day(&self, time: u64) -> Option<u128> {
+        let from = time.checked_sub(DAY)?;
+        let first = self.samples.partition_point(|sample| sample.time() <= from).checked_sub(1)?;
+        let newest = self.newest.iter();
+        let mut readings = self.samples[first..].iter().chain(newest);
+        let mut before = readings.next()?;
+        let mut cents = 0_u128;
+        for after in readings {
+            let span = after.time() - before.time();
+            if span > GAP_MAX {
+                return None;
+            }
+            let overlap = after.time().min(time).saturating_sub(before.time().max(from));
+            let price = UsdPrice(before.point.price.0.midpoint(after.point.price.0));
+            let traded = before.activity?.cents_until(&after.activity?, price)?;
+            // Volumes end at 10^17 and overlaps at 2 * 10^5.
+            cents += traded * u128::from(overlap) / u128::from(span.max(1));
+            if after.time() >= time {
+                return Some(cents);
+            }
+            before = after;
+        }
+        None
+    }
+
+    /// Forgets what volumes are computed from, because it belongs to another pool.
+    pub(crate) fn forget_activity(&mut self) {
+        for sample in self.samples.iter_mut().chain(&mut self.newest) {
+            sample.activity = None;
+        }
+    }
+
+    fn thin(&mut self) {
+        let Some(newest) = self.samples.last().map(Sample::time) else { return };
+        let young = newest.saturating_sub(self.thin_after);
+        let mut hour = None;
+        self.samples.retain(|sample| {
+            let this = sample.time() / OLD_SPACING;
+            sample.time() >= young || hour.replace(this) != Some(this)
+        });
+        let excess = self.samples.len().saturating_sub(SAMPLES_MAX);
+        self.samples.drain(..excess);
+    }
+}
+
+#[cfg(test)]
+#[path = "series/tests.rs"]
+mod tests;
