@@ -10,13 +10,17 @@
 #![forbid(unsafe_code)]
 
 mod entry;
+mod feed;
 mod frame;
 mod histogram;
+mod live;
 mod pool;
 mod ring;
 
 pub use entry::{Effect, Entry, Origin, ScriptHash};
+pub use feed::{Clock, FeedOptions, feed};
 pub use frame::{Change, Frame, Reason};
 pub use histogram::{DEFAULT_FLOORS, default_floors};
+pub use live::{Confirmed, Mempool, ObserveError, Subscription};
 pub use pool::{BlockEffect, Inserted, Limits, Page, Pool, Refused, Summary};
 pub use ring::{Missed, Ring};

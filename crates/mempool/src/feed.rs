@@ -1,0 +1,96 @@
+//! What keeps the set like the node's: its peers' announcements, its own list, and the blocks that are indexed.
+
+mod blocks;
+mod fill;
+mod peers;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use paraffin_chain::NodeClient;
+use paraffin_store::Store;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::Mempool;
+
+/// Milliseconds since 1970.
+pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// How the set is fed.
+#[derive(Clone)]
+pub struct FeedOptions {
+    /// Nodes that announce transactions by the peer-to-peer protocol; without one the node's list alone is followed.
+    pub peers: Vec<SocketAddr>,
+    /// Name and release that they are told.
+    pub user_agent: String,
+    /// Time between two looks at the node's list of its mempool.
+    pub list_every: Duration,
+    /// Time between two looks at the index.
+    pub blocks_every: Duration,
+    /// Time between two looks at what has become too old.
+    pub sweep_every: Duration,
+    /// Time now.
+    pub clock: Clock,
+}
+
+impl FeedOptions {
+    /// The usual periods.
+    pub fn new(peers: Vec<SocketAddr>, clock: Clock) -> Self {
+        Self {
+            peers,
+            user_agent: concat!("/paraffin:", env!("CARGO_PKG_VERSION"), "/").to_owned(),
+            list_every: Duration::from_secs(15),
+            blocks_every: Duration::from_millis(200),
+            sweep_every: Duration::from_secs(5),
+            clock,
+        }
+    }
+}
+
+/// What the tasks of a feed share.
+#[derive(Clone)]
+struct Feed {
+    mempool: Arc<Mempool>,
+    client: NodeClient,
+    store: Store,
+    options: FeedOptions,
+}
+
+/// Feeds the set until `stop` holds `true`.
+pub async fn feed(
+    mempool: Arc<Mempool>,
+    client: NodeClient,
+    store: Store,
+    options: FeedOptions,
+    mut stop: watch::Receiver<bool>,
+) {
+    let feed = Feed { mempool, client, store, options };
+    let mut tasks = JoinSet::new();
+    tasks.spawn(blocks::follow(feed.clone()));
+    tasks.spawn(fill::follow(feed.clone()));
+    for address in &feed.options.peers {
+        tasks.spawn(peers::follow(feed.clone(), *address));
+    }
+    tasks.spawn(sweep(feed));
+    // The sender may be gone already; then it is over as well.
+    let _ = stop.wait_for(|stop| *stop).await;
+    tasks.shutdown().await;
+}
+
+async fn sweep(feed: Feed) {
+    /// Transactions whose inputs are looked up again at once.
+    const RESOLVED_MAX: usize = 2_000;
+    let mut every = tokio::time::interval(feed.options.sweep_every);
+    loop {
+        every.tick().await;
+        let feed = feed.clone();
+        let swept = tokio::task::spawn_blocking(move || {
+            feed.mempool.sweep((feed.options.clock)());
+            feed.mempool.resolve(RESOLVED_MAX)
+        });
+        // It fails only when the process stops.
+        let _ = swept.await;
+    }
+}

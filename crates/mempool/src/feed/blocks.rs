@@ -1,0 +1,66 @@
+//! Blocks that are indexed leave the set, those that are undone come back.
+
+use bitcoin::consensus::encode::deserialize;
+use bitcoin::{Block, BlockHash};
+use paraffin_primitives::BlockId;
+
+use super::Feed;
+
+/// Further behind than this, the set is not walked there block by block: the node's list corrects it.
+const STEPS_MAX: u32 = 144;
+
+/// Follows the index block by block.
+pub(super) async fn follow(feed: Feed) {
+    let mut every = tokio::time::interval(feed.options.blocks_every);
+    let mut at: Option<BlockId> = None;
+    loop {
+        every.tick().await;
+        if let Some(tip) = feed.store.snapshot().tip().map(|record| record.id)
+            && at != Some(tip)
+        {
+            at = Some(walk(&feed, at, tip).await);
+        }
+    }
+}
+
+/// Brings the set from one block to another; answers how far it came.
+async fn walk(feed: &Feed, from: Option<BlockId>, to: BlockId) -> BlockId {
+    let Some(mut at) = from else { return to };
+    if at.height.abs_diff(to.height) > STEPS_MAX {
+        tracing::debug!(from = %at, to = %to, "the set skips blocks");
+        return to;
+    }
+    let snapshot = feed.store.snapshot();
+    let hash_at = |height| snapshot.block(height).ok().flatten().map(|record| (record.id.hash, record.previous));
+    // Down to a block that is still on the chain.
+    while hash_at(at.height).is_none_or(|(hash, _)| hash != at.hash) {
+        let Some(block) = block(feed, at.hash).await else {
+            // What it held comes back by the node's list.
+            return to;
+        };
+        let previous = block.header.prev_blockhash;
+        let (mempool, now) = (std::sync::Arc::clone(&feed.mempool), (feed.options.clock)());
+        let undone = tokio::task::spawn_blocking(move || mempool.disconnect_block(&block, now));
+        let Some(below) = at.height.checked_sub(1).filter(|_| true) else { return to };
+        if undone.await.is_err() {
+            return at;
+        }
+        at = BlockId { height: below, hash: previous };
+    }
+    while at.height < to.height {
+        let Some((hash, _)) = hash_at(at.height + 1) else { return at };
+        let Some(block) = block(feed, hash).await else { return at };
+        let (mempool, height) = (std::sync::Arc::clone(&feed.mempool), at.height + 1);
+        if tokio::task::spawn_blocking(move || mempool.connect_block(height, &block)).await.is_err() {
+            return at;
+        }
+        at = BlockId { height, hash };
+    }
+    at
+}
+
+async fn block(feed: &Feed, hash: BlockHash) -> Option<Block> {
+    let bytes = feed.client.block(hash).await.inspect_err(|error| tracing::debug!(%error, %hash, "no block")).ok()?;
+    let block: Block = deserialize(&bytes).ok()?;
+    (block.block_hash() == hash).then_some(block)
+}
