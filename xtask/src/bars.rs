@@ -8,6 +8,7 @@ pub(crate) mod import;
 pub(crate) mod node;
 mod pages;
 mod result;
+mod routing;
 mod start;
 mod vm;
 
@@ -23,7 +24,10 @@ const SHAPED_BLOCKS: u32 = 100;
 const SEED: u64 = 1;
 
 /// The groups of figures that one run gives together.
-const GROUPS: [&str; 4] = ["import", "pages", "start", "vm"];
+const GROUPS: [&str; 5] = ["import", "pages", "routing", "start", "vm"];
+
+/// Groups that are benches of their own: they are built optimised without this program being so.
+const BENCHES: [&str; 2] = ["routing", "vm"];
 
 /// What all bars need.
 pub(crate) struct Bench {
@@ -79,8 +83,7 @@ pub(crate) fn measure(root: &Path, words: &[&str]) -> Outcome {
     if let Some(unknown) = names.iter().find(|name| !GROUPS.contains(name)) {
         return Err(Failure::new(format!("`{unknown}` is none of: {}", GROUPS.join(", "))));
     }
-    // The bench of contracts is a program of its own.
-    if names != ["vm"]
+    if (names.is_empty() || names.iter().any(|name| !BENCHES.contains(name)))
         && let Some(outcome) = optimised(root, words)
     {
         return outcome;
@@ -98,6 +101,9 @@ pub(crate) fn measure(root: &Path, words: &[&str]) -> Outcome {
         if wanted("start") {
             bars.extend(start::measure(&bench)?);
         }
+    }
+    if wanted("routing") {
+        bars.extend(routing::measure(root)?);
     }
     if wanted("vm") {
         bars.extend(vm::measure(root)?);

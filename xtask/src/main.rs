@@ -11,6 +11,7 @@ mod peers;
 mod process;
 mod repository;
 mod rows;
+mod schema;
 mod test;
 mod tidy;
 mod versions;
@@ -36,6 +37,7 @@ usage: cargo xtask <task>
   contracts [--write]             rebuild the contracts and compare with the committed modules; --write replaces them
   peers electrs                   build the published electrs and measure it on the same node and chain
   fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (120)
+  schema                          try every REST route as its description tells, about three minutes
 ";
 
 fn main() -> ExitCode {
@@ -64,6 +66,7 @@ fn dispatch(words: &[&str]) -> Outcome {
         ["contracts"] => contracts::rebuild(&root, contracts::Built::Compare),
         ["contracts", "--write"] => contracts::rebuild(&root, contracts::Built::Write),
         ["deny"] => licences::check(&root),
+        ["schema"] => schema::check(&root),
         ["fuzz", options @ ..] => {
             let (seconds, target) = fuzz_options(options)?;
             fuzz::run_targets(&root, seconds, target)

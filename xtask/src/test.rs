@@ -15,7 +15,7 @@ use crate::contracts;
 use crate::fuzz;
 use crate::process::{Failure, Outcome, capture, run};
 use crate::rows::{self, Page};
-use crate::{licences, tidy};
+use crate::{licences, schema, tidy};
 
 /// Names an operator's indexer program, whose built-in contracts a test compares with the published figures.
 const OPERATOR_FILE: &str = "PARAFFIN_ALKANES_WASM";
@@ -68,6 +68,11 @@ pub(crate) fn run_all(root: &Path, extent: Extent) -> Outcome {
         steps.step("fuzz", |root| fuzz::run_targets(root, fuzz::SECONDS_DEFAULT, None))?;
     } else {
         steps.leave_out("fuzz", "`cargo xtask fuzz --seconds 120`");
+    }
+    if extent == Extent::Full {
+        steps.step("schema", schema::check)?;
+    } else {
+        steps.leave_out("every REST route as its description tells", "`cargo xtask schema`, about three minutes");
     }
     let fixtures = fixtures(root);
     if fixtures.is_none() {

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contracts::AlkanesSection;
 use crate::markets::MarketsSection;
+use crate::prices::PricesSection;
 
 /// The whole configuration of `paraffin serve` and `paraffin index`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -45,6 +46,9 @@ pub(crate) struct Config {
     /// Pools and prices of alkanes.
     #[serde(default)]
     pub markets: MarketsSection,
+    /// The bitcoin price.
+    #[serde(default)]
+    pub prices: PricesSection,
     /// Log output.
     #[serde(default)]
     pub log: LogSection,
@@ -166,8 +170,8 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 10] =
-    ["network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "markets", "log"];
+const SECTIONS: [&str; 11] =
+    ["network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "markets", "prices", "log"];
 
 /// The configuration cannot be used; the message names the member.
 #[derive(Debug, thiserror::Error)]
@@ -342,7 +346,7 @@ mod tests {
         let page = page("configuration.md");
         let config: Config = Figment::from(Toml::string("[node]\nurl = \"http://127.0.0.1:8332\"")).extract().unwrap();
         let value = serde_json::to_value(&config).unwrap();
-        for section in ["node", "index", "alkanes", "markets", "gateway", "access", "log"] {
+        for section in ["node", "index", "alkanes", "markets", "prices", "gateway", "access", "log"] {
             for (name, value) in value[section].as_object().unwrap() {
                 let row = page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
                 assert!(row.is_some(), "docs/configuration.md lacks [{section}] {name}");

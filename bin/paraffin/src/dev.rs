@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use paraffin_access::{AccessError, ApiKey, KeyStore, NewAlias, NewKey, Plan, Plans, SqliteKeyStore};
+use paraffin_devnet::evm::{EvmEndpoint, EvmOptions};
 use paraffin_devnet::{Devnet, DevnetError, DevnetOptions};
 use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_indexer::IndexState;
@@ -18,6 +19,7 @@ use crate::contracts::AlkanesSection;
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
 use crate::markets::MarketsSection;
+use crate::prices::PricesSection;
 use chain_file::ChainFile;
 use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
 
@@ -110,7 +112,8 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     })
     .await?;
     let chain_file = ChainFile::attach(&folder, &devnet)?;
-    let config = config(&folder, &devnet, &arguments);
+    let evm = EvmEndpoint::start(EvmOptions::new(arguments.seed, crate::prices::clock())).await?;
+    let config = config(&folder, &devnet, &evm, &arguments);
     let instance = Instance::start(&config, config.gateway.clone()).await?;
     let keys = keys(instance.keys(), earlier.map(|manifest| manifest.keys)).await?;
     let ways_in = ways_in(instance.keys(), &keys).await?;
@@ -126,14 +129,22 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let served = serving.await.map_err(|_| InstanceError::ThreadEnded)?;
     chain_file.close().await;
     devnet.shutdown().await;
+    evm.shutdown().await;
     served?;
     Ok(())
 }
 
 /// What earlier runs left in the folder, and nothing else.
 fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
-    const NAMES: [&str; 6] =
-        ["dev.json", chain_file::NAME, "accounts.sqlite", "accounts.sqlite-wal", "accounts.sqlite-shm", "store"];
+    const NAMES: [&str; 7] = [
+        "dev.json",
+        chain_file::NAME,
+        "accounts.sqlite",
+        "accounts.sqlite-wal",
+        "accounts.sqlite-shm",
+        "store",
+        crate::prices::FOLDER,
+    ];
     for name in NAMES {
         let path = folder.join(name);
         let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
@@ -156,7 +167,7 @@ fn check_same_chain(folder: &Path, earlier: Option<&Manifest>, arguments: &DevAr
     }
 }
 
-fn config(folder: &Path, devnet: &Devnet, arguments: &DevArguments) -> Config {
+fn config(folder: &Path, devnet: &Devnet, evm: &EvmEndpoint, arguments: &DevArguments) -> Config {
     Config {
         network: Network::Regtest,
         data_dir: Some(folder.to_owned()),
@@ -174,6 +185,7 @@ fn config(folder: &Path, devnet: &Devnet, arguments: &DevArguments) -> Config {
         index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },
         alkanes: AlkanesSection::default(),
         markets: MarketsSection::default(),
+        prices: PricesSection::of_devnet(evm.url()),
         log: LogSection::default(),
     }
 }

@@ -14,6 +14,7 @@ use paraffin_gateway::{
     ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
+use paraffin_prices::{PriceFeed, PricesError};
 use paraffin_primitives::Network;
 use paraffin_store::{MemorySplit, Module, ModuleError, ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
 use tokio::sync::watch;
@@ -21,7 +22,7 @@ use tokio::sync::watch;
 use crate::config::{Config, RawTransactionsSetting};
 use crate::contracts::Contracts;
 use crate::disk_need::DiskNeed;
-use crate::markets;
+use crate::{markets, prices};
 
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +44,9 @@ pub(crate) enum InstanceError {
     /// The built-in contracts cannot be had.
     #[error(transparent)]
     Builtins(#[from] BuiltinsError),
+    /// The bitcoin price cannot be read.
+    #[error(transparent)]
+    Prices(#[from] PricesError),
     /// The key store refused.
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -304,6 +308,7 @@ pub(crate) struct Instance {
     store: Store,
     keys: Arc<SqliteKeyStore>,
     indexing: Indexing,
+    prices: Option<PriceFeed>,
     gateway: Gateway,
 }
 
@@ -318,12 +323,14 @@ impl Instance {
         let keys = Arc::new(SqliteKeyStore::open_with(&accounts_file(&config.data_dir()), config.plans.clone()).await?);
         let client = NodeClient::new(config.node_config())?;
         let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
+        let prices = prices::start(&config.prices, &config.data_dir())?;
         let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
         let parts = GatewayParts {
             chain: Arc::new(chain),
             node: Arc::new(client),
             alkanes: contracts.as_ref().map(Contracts::parts),
             markets: contracts.as_ref().map(|_| config.markets.parts()),
+            prices: prices.as_ref().map(PriceFeed::prices),
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),
@@ -332,7 +339,7 @@ impl Instance {
             metrics: Metrics::default(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;
-        Ok(Self { store, keys, indexing, gateway })
+        Ok(Self { store, keys, indexing, prices, gateway })
     }
 
     /// The store, for reads.
@@ -361,6 +368,9 @@ impl Instance {
     /// What had stopped the indexing, or what failed while stopping.
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<(), InstanceError> {
         self.gateway.serve(shutdown).await;
+        if let Some(prices) = self.prices {
+            prices.stop().await;
+        }
         let indexed = self.indexing.stop().await;
         flush(&self.store).await;
         self.keys.close().await?;

@@ -16,7 +16,7 @@ mod instance;
 mod keys;
 mod log;
 mod markets;
-
+mod prices;
 mod progress;
 mod replay;
 mod serve;

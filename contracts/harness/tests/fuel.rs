@@ -7,7 +7,8 @@ mod scene;
 
 use paraffin_contract::testing::{TransactionBuilder, World};
 use paraffin_contract::{AlkaneId, Parcel};
-use scene::{Form, id, program, word, world};
+use scene::cryptoswap::{BTC, Exchange, HEIGHT, ITS_WORTH, ONE_BTC, POOL, USD, init_inputs};
+use scene::{Form, id, parcel, program, word, world};
 
 struct Meter {
     world: World,
@@ -63,6 +64,63 @@ fn fuel_of_common_calls_is_pinned() {
         ("wrapped bitcoin 0 initialize", 1_687_481),
         ("wrapped bitcoin 77 wrap", 35_705),
         ("owned token 1 initialize", 134_923),
+    ];
+    assert_eq!(meter.measured, expected);
+}
+
+#[test]
+fn fuel_of_the_btc_usd_pool_is_pinned() {
+    let bare = Exchange::bare(Form::Compiled);
+    let (owner, mint) = (bare.owner, bare.mint);
+    let mut meter = Meter { world: bare.world, measured: Vec::new() };
+    let lots = 10u128.pow(17);
+    meter.run("token 77 mint", USD, &[77, 2 * ITS_WORTH], parcel(&[(mint, 1)]));
+    meter.run("token 5 burn", USD, &[5, 1, 2, 0], parcel(&[(USD, 1_000)]));
+    meter.run("pool 0 init", POOL, &init_inputs(), parcel(&[(owner, 1)]));
+    meter.run("pool 1 first deposit", POOL, &[1, ONE_BTC, ITS_WORTH, 0], parcel(&[(BTC, ONE_BTC), (USD, ITS_WORTH)]));
+    meter.run("pool 107 get_dy", POOL, &[107, 0, 1, ONE_BTC / 100], Parcel::new());
+    meter.run("pool 5 exchange", POOL, &[5, 0, 1, ONE_BTC / 100, 0], parcel(&[(BTC, ONE_BTC / 100)]));
+    for block in 1..=6 {
+        meter.world.set_height(HEIGHT + block);
+        meter.run(
+            "pool 5 exchange in another block",
+            POOL,
+            &[5, 0, 1, ONE_BTC / 10, 0],
+            parcel(&[(BTC, ONE_BTC / 10)]),
+        );
+    }
+    meter.run("pool 1 deposit of one coin", POOL, &[1, 0, ITS_WORTH / 50, 0], parcel(&[(USD, ITS_WORTH / 50)]));
+    meter.run("pool 108 calc_token_amount", POOL, &[108, ONE_BTC, 0], Parcel::new());
+    meter.run("pool 3 one coin", POOL, &[3, lots, 0, 0], parcel(&[(POOL, lots)]));
+    meter.run("pool 2 both coins", POOL, &[2, lots, 0, 0], parcel(&[(POOL, lots)]));
+    meter.run("pool 10 claim", POOL, &[10], parcel(&[(owner, 1)]));
+    meter.run("pool 11 ramp", POOL, &[11, 500_000, 145_000_000_000_000, 2_000], parcel(&[(owner, 1)]));
+    meter.run("pool 5 exchange in a ramp", POOL, &[5, 1, 0, ITS_WORTH / 10, 0], parcel(&[(USD, ITS_WORTH / 10)]));
+    meter.run("pool 14 kill", POOL, &[14], parcel(&[(owner, 1)]));
+    meter.run("pool 106 lp_price", POOL, &[106], Parcel::new());
+    // No message may need more than 3,500,000, which is what each gets at least.
+    let expected: &[(&str, u64)] = &[
+        ("token 77 mint", 12_920),
+        ("token 5 burn", 17_733),
+        ("pool 0 init", 101_128),
+        ("pool 1 first deposit", 116_572),
+        ("pool 107 get_dy", 161_955),
+        ("pool 5 exchange", 371_300),
+        ("pool 5 exchange in another block", 848_785),
+        ("pool 5 exchange in another block", 909_376),
+        ("pool 5 exchange in another block", 970_208),
+        ("pool 5 exchange in another block", 980_184),
+        ("pool 5 exchange in another block", 1_037_466),
+        ("pool 5 exchange in another block", 1_037_556),
+        ("pool 1 deposit of one coin", 745_829),
+        ("pool 108 calc_token_amount", 346_051),
+        ("pool 3 one coin", 686_182),
+        ("pool 2 both coins", 50_788),
+        ("pool 10 claim", 392_253),
+        ("pool 11 ramp", 49_846),
+        ("pool 5 exchange in a ramp", 1_522_843),
+        ("pool 14 kill", 39_262),
+        ("pool 106 lp_price", 46_498),
     ];
     assert_eq!(meter.measured, expected);
 }

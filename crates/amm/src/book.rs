@@ -1,7 +1,13 @@
 //! All pools as of the end of a block, and what they are worth in satoshis.
 
+#[cfg(test)]
+mod fake;
 mod moment;
+#[cfg(test)]
+mod price_tests;
 mod prices;
+#[cfg(test)]
+mod tests;
 mod unit_price;
 mod worth;
 

@@ -131,7 +131,7 @@ fn events_of(
     Ok(events)
 }
 
-fn write(events: &[Event], rows: &mut ModuleWriter<'_>) -> Result<(), AmmError> {
+pub(crate) fn write(events: &[Event], rows: &mut ModuleWriter<'_>) -> Result<(), AmmError> {
     for event in events {
         let place = place_key(event.place);
         rows.put(&EVENTS, &place, &encode_event(event))?;

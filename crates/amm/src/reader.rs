@@ -4,7 +4,7 @@ use paraffin_primitives::{AlkaneId, Height};
 use paraffin_store::{Row, Snapshot, StoreError};
 use ruint::aliases::U256;
 
-use crate::candles::{candle_key, candle_prefix};
+use crate::candles::{CANDLE_KEY_LEN, candle_key};
 use crate::rows::{PLACE_LEN, Parser, decode_count, decode_event, decode_pool, id_key, kind_number};
 use crate::tables::{CANDLES, EVENTS, FACTORIES, LIST_LENGTHS, LISTS, POOLS, SUMS, TOTALS};
 use crate::{Action, AmmError, Candle, Event, EventKind, Place, PoolIdentity, Ratio, Scope, Status, Timeframe};
@@ -186,8 +186,11 @@ impl Markets {
         skip: usize,
         limit: usize,
     ) -> Result<Vec<Candle>, AmmError> {
-        let rows = self.candle_rows(pool, timeframe, from, to)?;
-        rows.skip(skip).take(limit).map(candle).collect()
+        let Some((_, newest)) = self.candle_before(pool, timeframe, to)? else { return Ok(Vec::new()) };
+        let newest = u32::try_from(skip).ok().and_then(|skip| newest.checked_sub(skip));
+        let numbers = newest.into_iter().flat_map(|newest| (0..=newest).rev());
+        let candles = numbers.map(|number| self.candle(pool, timeframe, number));
+        candles.take_while(|candle| candle.as_ref().map_or(true, |candle| candle.start >= from)).take(limit).collect()
     }
 
     /// All that was ever traded with a pool; `None` when nothing was.
@@ -209,12 +212,12 @@ impl Markets {
         let mut figures = Figures::default();
         let Some(totals) = self.totals(pool)? else { return Ok(figures) };
         figures.all_time = totals;
-        let Some(newest) = self.candles(pool, Timeframe::Hour, 0, u32::MAX, 0, 1)?.pop() else { return Ok(figures) };
+        let Some((newest, _)) = self.candle_before(pool, Timeframe::Hour, u32::MAX)? else { return Ok(figures) };
         figures.price = Some(newest.close);
         let begin = |hours: u32| newest.start.saturating_sub((hours - 1) * HOUR);
         let (day, week, month) = (begin(24), begin(168), begin(720));
         let mut opens = [newest.open; 2];
-        for row in self.candle_rows(pool, Timeframe::Hour, month, newest.start)? {
+        for row in self.hours(pool, month, newest.start)? {
             let candle = candle(row)?;
             figures.month.add(&candle);
             if candle.start >= week {
@@ -228,7 +231,7 @@ impl Markets {
         }
         for (place, begin) in [day, week].into_iter().enumerate() {
             if let Some(before) = begin.checked_sub(1)
-                && let Some(candle) = self.candles(pool, Timeframe::Hour, 0, before, 0, 1)?.pop()
+                && let Some((candle, _)) = self.candle_before(pool, Timeframe::Hour, before)?
             {
                 opens[place] = candle.close;
             }
@@ -237,25 +240,27 @@ impl Markets {
         Ok(figures)
     }
 
-    /// Rows of candles that begin in `from..=to`, the newest first.
-    fn candle_rows(
+    /// Rows of the candles of hours that begin in `from..=to`, the newest first.
+    fn hours(
         &self,
         pool: AlkaneId,
-        timeframe: Timeframe,
         from: u32,
         to: u32,
     ) -> Result<Box<dyn Iterator<Item = Result<Row, StoreError>>>, AmmError> {
-        let (from, to) = (candle_key(pool, timeframe, from), candle_key(pool, timeframe, to));
-        if from > to {
-            return Ok(Box::new(std::iter::empty()));
-        }
+        let key = |start| candle_key(pool, Timeframe::Hour, start);
         if self.is_newest {
-            return Ok(Box::new(self.snapshot.range(&CANDLES, &from, &to).rev()));
+            return Ok(Box::new(self.snapshot.range(&CANDLES, &key(from), &key(to)).rev()));
         }
-        // As of an older block the newest candles are walked over.
-        let rows = self.snapshot.prefix_at(&CANDLES, &candle_prefix(pool, timeframe), self.height)?.rev();
-        let rows = rows.skip_while(move |row| row.as_ref().is_ok_and(|(key, _)| *key > to));
-        Ok(Box::new(rows.take_while(move |row| row.as_ref().map_or(true, |(key, _)| *key >= from))))
+        // As of an older block there are scans by prefix alone: one for each value of the upper half of the time.
+        let mut scans = Vec::new();
+        for upper in (from >> 16..=to >> 16).rev() {
+            let prefix = &key(upper << 16)[..CANDLE_KEY_LEN - 2];
+            scans.push(self.snapshot.prefix_at(&CANDLES, prefix, self.height)?.rev());
+        }
+        let (from, to) = (key(from), key(to));
+        let is_within =
+            move |row: &Result<Row, StoreError>| row.as_ref().map_or(true, |(key, _)| (&from..=&to).contains(&key));
+        Ok(Box::new(scans.into_iter().flatten().filter(is_within)))
     }
 
     fn length(&self, list: &[u8]) -> Result<u32, AmmError> {

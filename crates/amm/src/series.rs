@@ -118,7 +118,7 @@ impl Markets {
     }
 
     /// The candle of a number, 0 the oldest.
-    fn candle(&self, pool: AlkaneId, timeframe: Timeframe, number: u32) -> Result<Candle, AmmError> {
+    pub(crate) fn candle(&self, pool: AlkaneId, timeframe: Timeframe, number: u32) -> Result<Candle, AmmError> {
         let prefix = candle_prefix(pool, timeframe);
         let start = self.candle_start(&prefix, number)?;
         let stored = self.snapshot.get_at(&CANDLES, &candle_key(pool, timeframe, start), self.height)?;

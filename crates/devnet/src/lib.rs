@@ -6,6 +6,7 @@
 //! says what it is.
 #![forbid(unsafe_code)]
 
+pub mod evm;
 pub mod market;
 mod node;
 mod p2p;

@@ -7,6 +7,7 @@
 
 mod books;
 mod compose;
+mod cryptoswap;
 mod founding;
 mod orders;
 mod trades;
@@ -21,6 +22,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use self::books::Books;
 pub use self::books::MarketError;
+pub use self::cryptoswap::{BTC_USD_POOL, BTC_USD_POOL_CODE, USD_TOKEN};
 use crate::node::Node;
 use crate::wallet::{OutputKind, Wallet};
 
@@ -58,6 +60,10 @@ pub struct MarketSummary {
     pub pools: Vec<AlkaneId>,
     /// Tokens that the founder has deployed.
     pub tokens: Vec<AlkaneId>,
+    /// The USD token, once it is deployed and set up.
+    pub usd_token: Option<AlkaneId>,
+    /// The BTC/USD pool, once it has liquidity.
+    pub btc_usd_pool: Option<AlkaneId>,
     /// The newest transaction that unwraps bitcoin.
     pub unwrap: Option<Txid>,
 }
@@ -70,6 +76,8 @@ pub struct Market {
     patron: Arc<Wallet>,
     books: Books,
     random: ChaCha8Rng,
+    /// Chance of those who deal in dollars, so that the others do what they would do without them.
+    dealing: ChaCha8Rng,
     /// Transactions of the founding whose contracts are the tokens.
     deployed: Vec<Txid>,
     tokens: Vec<AlkaneId>,
@@ -88,11 +96,12 @@ impl Market {
         let own = seed ^ u64::from_le_bytes(*b"market\0\0");
         let guests = (0..patron.accounts().len()).map(|account| patron.script(account, OutputKind::Taproot)).collect();
         Self {
-            wallet: Wallet::new(own, &NAMES),
+            wallet: Wallet::new(own, &[&NAMES[..], &cryptoswap::DEALERS].concat()),
             guests,
             patron,
             books: Books::new(builtins()),
             random: ChaCha8Rng::seed_from_u64(own),
+            dealing: ChaCha8Rng::seed_from_u64(own ^ u64::from_le_bytes(*b"dollars\0")),
             deployed: Vec::new(),
             tokens: Vec::new(),
             unwrap: None,
@@ -117,7 +126,11 @@ impl Market {
         match height.checked_sub(FIRST_HEIGHT) {
             None => Ok(Vec::new()),
             Some(step) if step < founding::STEPS => self.found(node, step),
-            Some(_) => self.trade(node),
+            Some(step) => {
+                let mut sent = self.trade(node)?;
+                sent.extend(self.deal(node, step - founding::STEPS)?);
+                Ok(sent)
+            }
         }
     }
 
@@ -129,7 +142,16 @@ impl Market {
         let pools = self.books.pools()?;
         let factory = (!pools.is_empty()).then_some(FACTORY);
         let ids = pools.iter().map(|pool| pool.id).collect();
-        Ok(MarketSummary { factory, pools: ids, tokens: self.tokens.clone(), unwrap: self.unwrap })
+        let usd_token = self.books.storage(USD_TOKEN, b"/symbol")?.map(|_| USD_TOKEN);
+        let btc_usd_pool = self.has_dollar_liquidity()?.then_some(BTC_USD_POOL);
+        Ok(MarketSummary {
+            factory,
+            pools: ids,
+            tokens: self.tokens.clone(),
+            usd_token,
+            btc_usd_pool,
+            unwrap: self.unwrap,
+        })
     }
 
     fn script(&self, trader: usize) -> ScriptBuf {

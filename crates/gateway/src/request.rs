@@ -305,8 +305,12 @@ async fn rest_request(context: &RequestContext, head: &Parts, body: &mut Request
         Some(rest::Found::Get(handler)) if matches!(head.method, Method::GET | Method::HEAD) => {
             tokio::time::timeout(limits.handler_timeout(), async { handler(context, &head.headers).await }).await
         }
+        Some(rest::Found::Query(handler)) if matches!(head.method, Method::GET | Method::HEAD) => {
+            let body = rest::RestBody::of_query(head.uri.query())?;
+            tokio::time::timeout(limits.handler_timeout(), async { handler(context, body).await }).await
+        }
         Some(rest::Found::Post(_)) => return Err(Refusal::WrongVerb(RPC_VERBS).into()),
-        Some(rest::Found::Get(_)) => return Err(Refusal::WrongVerb(GET_VERBS).into()),
+        Some(rest::Found::Get(_) | rest::Found::Query(_)) => return Err(Refusal::WrongVerb(GET_VERBS).into()),
     };
     Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
 }

@@ -89,6 +89,7 @@ impl Gateway {
             alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max, simulations_max))),
             markets: parts.markets,
             books: Arc::default(),
+            prices: parts.prices,
             keys: parts.keys,
             windows: parts.windows,
             plans: parts.plans,

@@ -11,6 +11,7 @@ use bitcoin::{BlockHash, Txid};
 use bytes::Bytes;
 use paraffin_access::{AliasRecord, KeyRecord, KeyStore, OriginRecord, Plans, UnixMillis, Windows};
 use paraffin_chain::{NodeClient, NodeError, NodeStatus};
+use paraffin_prices::BitcoinPrices;
 use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_store::Snapshot;
 use parking_lot::Mutex;
@@ -115,6 +116,8 @@ pub struct GatewayParts {
     pub alkanes: Option<AlkanesParts>,
     /// The market index; without it, or without the contract index, markets answer `ALKANES_NOT_INDEXED`.
     pub markets: Option<MarketsParts>,
+    /// The bitcoin price; without it everything in US dollars is `null` or answers `PRICES_NOT_CONFIGURED`.
+    pub prices: Option<Arc<dyn BitcoinPrices>>,
     /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
     pub keys: Arc<dyn KeyStore>,
     /// Where requests are counted.
@@ -149,6 +152,7 @@ pub(crate) struct Shared {
     pub(crate) alkanes: Option<Arc<Alkanes>>,
     pub(crate) markets: Option<MarketsParts>,
     pub(crate) books: Arc<Books>,
+    pub(crate) prices: Option<Arc<dyn BitcoinPrices>>,
     pub(crate) keys: Arc<dyn KeyStore>,
     pub(crate) windows: Arc<dyn Windows>,
     pub(crate) plans: Plans,

@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha1};
-use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
+use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::header::{CONNECTION, HeaderName, HeaderValue, UPGRADE};
 use hyper::http::request::Parts;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{HeaderMap, StatusCode};
 use hyper_util::rt::TokioIo;
-use paraffin_access::ApiKey;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_tungstenite::WebSocketStream;
@@ -252,7 +251,7 @@ impl Socket {
                         None
                     }
                 }
-                _ = self.standing.tick() => self.standing().await.err(),
+                _ = self.standing.tick() => standing(&self.shared, &self.credential).await.err(),
                 () = stopped(&mut self.stopping) => Some(End::Shutdown),
             };
             if let Some(end) = end {
@@ -305,29 +304,28 @@ impl Socket {
         self.is_over = true;
         Err(Gone)
     }
+}
 
-    /// Whether the caller may still be served.
-    async fn standing(&self) -> Result<(), End> {
-        let keys = &self.shared.keys;
-        match &self.credential {
-            Credential::PathKey(key) => {
-                let key: &ApiKey = key;
-                if keys.recall_key(key, unix_millis()).is_some() {
-                    return Ok(());
-                }
-                match keys.authenticate(key, unix_millis()).await {
-                    Ok(Some(_)) => Ok(()),
-                    Ok(None) => Err(End::KeyRevoked),
-                    Err(_) => Err(End::Internal),
-                }
+/// Whether the caller may still be served.
+async fn standing(shared: &Shared, credential: &Credential) -> Result<(), End> {
+    let keys = &shared.keys;
+    match credential {
+        Credential::PathKey(key) => {
+            if keys.recall_key(key, unix_millis()).is_some() {
+                return Ok(());
             }
-            Credential::PathAlias(name) => match keys.find_alias(name).await {
+            match keys.authenticate(key, unix_millis()).await {
                 Ok(Some(_)) => Ok(()),
                 Ok(None) => Err(End::KeyRevoked),
                 Err(_) => Err(End::Internal),
-            },
-            _ => keys.available().map(|found| found.map_err(|_| End::Internal)).await,
+            }
         }
+        Credential::PathAlias(name) => match keys.find_alias(name).await {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(End::KeyRevoked),
+            Err(_) => Err(End::Internal),
+        },
+        _ => keys.available().await.map_err(|_| End::Internal),
     }
 }
 

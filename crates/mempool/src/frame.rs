@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bitcoin::{BlockHash, Txid};
+use bytes::Bytes;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -60,8 +61,8 @@ pub struct Frame {
     pub seq: u64,
     /// What happened.
     pub change: Change,
-    text: OnceLock<Arc<str>>,
-    hex_text: OnceLock<Arc<str>>,
+    text: OnceLock<Bytes>,
+    hex_text: OnceLock<Bytes>,
 }
 
 impl Frame {
@@ -69,12 +70,12 @@ impl Frame {
         Self { seq, change, text: OnceLock::new(), hex_text: OnceLock::new() }
     }
 
-    /// The frame as JSON text; with `hex`, the bytes of what was added as well.
-    pub fn text(&self, hex: bool) -> Arc<str> {
+    /// The frame as JSON text in UTF-8; with `hex`, the bytes of what was added as well.
+    pub fn text(&self, hex: bool) -> Bytes {
         let hex = hex && matches!(self.change, Change::Add(_));
         let text = if hex { &self.hex_text } else { &self.text };
-        let write = || serde_json::to_string(&Written { frame: self, hex }).unwrap_or_default().into();
-        Arc::clone(text.get_or_init(write))
+        let write = || serde_json::to_vec(&Written { frame: self, hex }).unwrap_or_default().into();
+        text.get_or_init(write).clone()
     }
 
     /// Bytes that it holds, about.

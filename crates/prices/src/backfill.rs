@@ -41,8 +41,8 @@ pub(crate) fn wanted(series: &Series, newest: u64, days: u32, spacing: u64, floo
         let oldest = newest.saturating_sub(back.min(span)).max(floor);
         let mut time = newest - newest % step;
         while time > oldest {
-            if time < newest && planned.insert(time) && !series.has_near(time, step / 2) {
-                wanted.push_back(Wanted { time, tolerance: step / 4 });
+            if time < newest && planned.insert(time) && !series.has_near(time, step / 4 * 3) {
+                wanted.push_back(Wanted { time, tolerance: step / 8 });
             }
             time = time.saturating_sub(step);
         }

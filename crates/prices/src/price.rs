@@ -89,10 +89,11 @@ mod tests {
 
     #[test]
     fn a_price_is_rendered_as_the_nearest_number() {
-        assert_eq!(UsdPrice(923_456_700_000_000_000_000).to_f64(), 92345.67);
-        assert_eq!(UsdPrice(1).to_f64(), 1e-16);
-        assert_eq!(UsdPrice(0).to_f64(), 0.0);
-        assert_eq!(UsdPrice(u128::MAX).to_f64(), 3.402_823_669_209_384_6e22);
+        let text = |scaled: u128| UsdPrice(scaled).to_f64().to_string();
+        assert_eq!(text(923_456_700_000_000_000_000), "92345.67");
+        assert_eq!(text(1), "0.0000000000000001");
+        assert_eq!(text(0), "0");
+        assert_eq!(text(u128::MAX), "34028236692093846000000");
     }
 
     /// row AN15

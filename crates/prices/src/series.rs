@@ -23,12 +23,36 @@ impl Sample {
     }
 }
 
+/// A sample with what was traded since the one before it.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    sample: Sample,
+    /// US cents; `None` where it is not known.
+    traded: Option<u128>,
+}
+
+impl Kept {
+    fn new(sample: Sample, before: Option<&Self>) -> Self {
+        Self { sample, traded: before.and_then(|before| traded(&before.sample, &sample)) }
+    }
+
+    fn time(&self) -> u64 {
+        self.sample.point.time
+    }
+}
+
+/// US cents traded between two samples.
+fn traded(before: &Sample, after: &Sample) -> Option<u128> {
+    let price = UsdPrice(before.point.price.0.midpoint(after.point.price.0));
+    before.activity?.cents_until(&after.activity?, price)
+}
+
 /// Points by time.
 #[derive(Debug)]
 pub(crate) struct Series {
-    samples: Vec<Sample>,
+    samples: Vec<Kept>,
     /// The newest reading while it is too young to be kept; always later than every sample.
-    newest: Option<Sample>,
+    newest: Option<Kept>,
     /// Least time between two kept points, seconds.
     spacing: u64,
     /// Points older than this, counted from the newest, are thinned out, seconds.
@@ -42,13 +66,14 @@ impl Series {
 
     /// Takes kept points of any order at once; of two with the same time the later one given counts.
     pub(crate) fn extend(&mut self, samples: impl IntoIterator<Item = Sample>) {
-        self.samples.extend(samples);
-        self.samples.sort_by_key(Sample::time);
+        self.samples.extend(samples.into_iter().map(|sample| Kept::new(sample, None)));
+        self.samples.sort_by_key(Kept::time);
         // `dedup` keeps the first of equals, and the sort is stable.
         self.samples.reverse();
-        self.samples.dedup_by_key(|sample| sample.time());
+        self.samples.dedup_by_key(|kept| kept.time());
         self.samples.reverse();
         self.thin();
+        (0..self.samples.len()).for_each(|place| self.trade_anew(place));
     }
 
     /// Takes a new reading; true when it is to be kept. A reading that is not newer than the newest changes nothing.
@@ -56,40 +81,51 @@ impl Series {
         if self.newest().is_some_and(|newest| sample.time() <= newest.time()) {
             return false;
         }
-        let is_kept = self.samples.last().is_none_or(|last| sample.time() - last.time() >= self.spacing);
+        let last = self.samples.last();
+        let is_kept = last.is_none_or(|last| sample.time() - last.time() >= self.spacing);
+        let kept = Kept::new(sample, last);
         if is_kept {
-            self.samples.push(sample);
+            self.samples.push(kept);
             self.newest = None;
             self.thin();
         } else {
-            self.newest = Some(sample);
+            self.newest = Some(kept);
         }
         is_kept
     }
 
     /// Takes a point of the past; false when there is one of that very time, or when it is newer than what is kept.
     pub(crate) fn insert(&mut self, sample: Sample) -> bool {
-        match self.samples.binary_search_by_key(&sample.time(), Sample::time) {
+        match self.samples.binary_search_by_key(&sample.time(), Kept::time) {
             Err(place) if place < self.samples.len() => {
-                self.samples.insert(place, sample);
+                self.samples.insert(place, Kept::new(sample, None));
+                self.trade_anew(place);
+                self.trade_anew(place + 1);
                 true
             }
             _ => false,
         }
     }
 
+    /// Computes what was traded up to the sample at a place.
+    fn trade_anew(&mut self, place: usize) {
+        let before = place.checked_sub(1).map(|before| self.samples[before]);
+        let kept = &mut self.samples[place];
+        *kept = Kept::new(kept.sample, before.as_ref());
+    }
+
     /// The newest reading.
     pub(crate) fn newest(&self) -> Option<&Sample> {
-        self.newest.as_ref().or_else(|| self.samples.last())
+        self.newest.as_ref().or_else(|| self.samples.last()).map(|kept| &kept.sample)
     }
 
     /// The newest point at or before a time.
     pub(crate) fn at(&self, time: u64) -> Option<PricePoint> {
         if let Some(newest) = self.newest.filter(|newest| newest.time() <= time) {
-            return Some(newest.point);
+            return Some(newest.sample.point);
         }
         let after = self.samples.partition_point(|sample| sample.time() <= time);
-        Some(self.samples[after.checked_sub(1)?].point)
+        Some(self.samples[after.checked_sub(1)?].sample.point)
     }
 
     /// The points of a span, both ends included.
@@ -98,7 +134,7 @@ impl Series {
         let after = self.samples.partition_point(|sample| sample.time() <= to);
         let kept = self.samples.get(first..after).unwrap_or_default().iter();
         let newest = self.newest.iter().filter(|newest| (from..=to).contains(&newest.time()));
-        kept.chain(newest).map(|sample| sample.point).collect()
+        kept.chain(newest).map(|kept| kept.sample.point).collect()
     }
 
     /// Whether a point lies within `distance` of a time.
@@ -122,8 +158,7 @@ impl Series {
                 return None;
             }
             let overlap = after.time().min(time).saturating_sub(before.time().max(from));
-            let price = UsdPrice(before.point.price.0.midpoint(after.point.price.0));
-            let traded = before.activity?.cents_until(&after.activity?, price)?;
+            let traded = after.traded?;
             // Volumes end at 10^17 and overlaps at 2 * 10^5.
             cents += traded * u128::from(overlap) / u128::from(span.max(1));
             if after.time() >= time {
@@ -136,18 +171,26 @@ impl Series {
 
     /// Forgets what volumes are computed from, because it belongs to another pool.
     pub(crate) fn forget_activity(&mut self) {
-        for sample in self.samples.iter_mut().chain(&mut self.newest) {
-            sample.activity = None;
+        for kept in self.samples.iter_mut().chain(&mut self.newest) {
+            (kept.sample.activity, kept.traded) = (None, None);
         }
     }
 
     fn thin(&mut self) {
-        let Some(newest) = self.samples.last().map(Sample::time) else { return };
+        let Some(newest) = self.samples.last().map(Kept::time) else { return };
         let young = newest.saturating_sub(self.thin_after);
-        let mut hour = None;
-        self.samples.retain(|sample| {
-            let this = sample.time() / OLD_SPACING;
-            sample.time() >= young || hour.replace(this) != Some(this)
+        let (mut hour, mut before): (Option<u64>, Option<Kept>) = (None, None);
+        let mut is_torn = false;
+        self.samples.retain_mut(|kept| {
+            let this = kept.time() / OLD_SPACING;
+            let stays = kept.time() >= young || hour.replace(this) != Some(this);
+            if stays && is_torn {
+                // What stood before it is gone.
+                *kept = Kept::new(kept.sample, before.as_ref());
+            }
+            is_torn = !stays;
+            before = if stays { Some(*kept) } else { before };
+            stays
         });
         let excess = self.samples.len().saturating_sub(SAMPLES_MAX);
         self.samples.drain(..excess);

@@ -15,7 +15,7 @@ use crate::process::{Failure, Outcome, capture};
 const COMMAND: &str = "cargo bench -p paraffin-alkanes --bench vm";
 
 /// Which side of its floor is good.
-type Side = fn(f64) -> Floor;
+pub(super) type Side = fn(f64) -> Floor;
 
 /// The lines of the bench by the name that they carry there: file, and whether the floor is a least or a most.
 const LINES: [(&str, &str, Side); 2] =
@@ -30,20 +30,20 @@ pub(crate) fn measure(root: &Path) -> Outcome<Vec<Bar>> {
     ]))?;
     let mut bars = Vec::new();
     for (name, file, floor) in LINES {
-        let (bar, rows) = read(&told, name, floor)?;
+        let (bar, rows) = read(&told, COMMAND, name, floor)?;
         bar.report(root, file, COMMAND, &rows)?;
         bars.push(bar);
     }
     Ok(bars)
 }
 
-/// The bar out of its line of JSON, and the line as rows of a table.
-fn read(told: &str, name: &'static str, floor: Side) -> Outcome<(Bar, String)> {
+/// The bar out of its line of JSON among what a command told, and the line as rows of a table.
+pub(super) fn read(told: &str, command: &str, name: &'static str, floor: Side) -> Outcome<(Bar, String)> {
     let lines = told.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let line = lines.into_iter().find(|line| line["bar"] == name);
-    let line = line.ok_or_else(|| Failure::new(format!("`{COMMAND}` tells nothing about `{name}`:\n{told}")))?;
+    let line = line.ok_or_else(|| Failure::new(format!("`{command}` tells nothing about `{name}`:\n{told}")))?;
     let figure = |member: &str| {
-        line[member].as_f64().ok_or_else(|| Failure::new(format!("`{COMMAND}`: `{name}` has no number `{member}`")))
+        line[member].as_f64().ok_or_else(|| Failure::new(format!("`{command}`: `{name}` has no number `{member}`")))
     };
     let how = line["how"].as_str().unwrap_or_default().to_owned();
     let bar = Bar { name, value: figure("value")?, floor: floor(figure("floor")?), how };
@@ -62,11 +62,11 @@ mod tests {
     fn the_lines_of_the_bench_become_bars() {
         let told = "running\n{\"bar\":\"contract call\",\"value\":0.026,\"floor\":0.3,\"how\":\"median\"}\n\
                     {\"bar\":\"vm\",\"value\":440.1,\"floor\":20.0,\"kept_ms\":0.05,\"how\":\"mixed\"}\n";
-        let (call, _) = read(told, LINES[0].0, LINES[0].2).unwrap();
+        let (call, _) = read(told, COMMAND, LINES[0].0, LINES[0].2).unwrap();
         assert_eq!((call.value, call.floor, call.is_met()), (0.026, Floor::AtMost(0.3), true));
-        let (vm, rows) = read(told, LINES[1].0, LINES[1].2).unwrap();
+        let (vm, rows) = read(told, COMMAND, LINES[1].0, LINES[1].2).unwrap();
         assert_eq!((vm.value, vm.floor, vm.is_met()), (440.1, Floor::AtLeast(20.0), true));
         assert!(rows.starts_with("figure,value\n") && rows.contains("kept_ms,0.05\n"), "{rows}");
-        assert!(read("", LINES[0].0, LINES[0].2).is_err());
+        assert!(read("", COMMAND, LINES[0].0, LINES[0].2).is_err());
     }
 }

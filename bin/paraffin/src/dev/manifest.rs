@@ -166,8 +166,10 @@ impl Manifest {
                 frbtc: Some(market::WRAPPED_BITCOIN.to_string()),
                 factory: devnet.market().factory.map(|id| id.to_string()),
                 pools: devnet.market().pools.iter().map(ToString::to_string).collect(),
+                usd: devnet.market().usd_token.map(|id| id.to_string()),
+                btcusd_pool: devnet.market().btc_usd_pool.map(|id| id.to_string()),
+                btcusd_impl: devnet.market().btc_usd_pool.map(|_| market::BTC_USD_POOL_CODE.to_string()),
                 tokens: devnet.market().tokens.iter().map(ToString::to_string).collect(),
-                ..DevAlkanes::default()
             },
             samples: DevSamples {
                 txid: devnet.sample_txid().map(|txid| txid.to_string()),

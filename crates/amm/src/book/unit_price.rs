@@ -34,8 +34,11 @@ impl UnitPrice {
 
     /// [`Self::value`] of an amount that may exceed 128 bits, like a volume.
     pub fn value_of(self, amount: U256) -> u128 {
-        let product = U512::from(self.0) * U512::from(amount);
-        u128::try_from(product / U512::from(ONE)).unwrap_or(u128::MAX)
+        let value = match self.0.checked_mul(amount) {
+            Some(product) => u128::try_from(product / ONE).ok(),
+            None => u128::try_from(U512::from(self.0) * U512::from(amount) / U512::from(ONE)).ok(),
+        };
+        value.unwrap_or(u128::MAX)
     }
 
     /// Satoshis for one base unit, rounded to the nearest double.

@@ -100,13 +100,13 @@ fn fees() -> impl Strategy<Value = Fees> {
     prop_oneof![2 => Just(Fees::Pool), 1 => Just(Fees::Bps(30)), 1 => (0u32..10_001).prop_map(Fees::Bps)]
 }
 
-/// `modest` cases, or 100,000 when `PARAFFIN_LONG` is set.
-fn cases(modest: u32) -> ProptestConfig {
-    ProptestConfig::with_cases(if std::env::var_os("PARAFFIN_LONG").is_some() { 100_000 } else { modest })
+/// `modest` cases, or `many` when `PARAFFIN_LONG` is set.
+fn cases(modest: u32, many: u32) -> ProptestConfig {
+    ProptestConfig::with_cases(if std::env::var_os("PARAFFIN_LONG").is_some() { many } else { modest })
 }
 
 proptest! {
-    #![proptest_config(cases(10_000))]
+    #![proptest_config(cases(10_000, 100_000))]
 
     #[test]
     fn the_best_cycle_is_what_trying_every_cycle_with_every_input_finds(
@@ -126,7 +126,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(200, 10_000))]
 
     #[test]
     fn it_is_so_for_reserves_of_some_thousands_too(pools in pools(6_000), fees in fees()) {
@@ -157,7 +157,7 @@ fn pool_list(reserve: impl Strategy<Value = u128> + Clone) -> impl Strategy<Valu
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(300, 20_000))]
 
     #[test]
     fn no_input_of_any_cycle_beats_the_bound(

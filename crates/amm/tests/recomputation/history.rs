@@ -15,6 +15,8 @@ const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
 /// Scripts longer than this are nobody's.
 const SCRIPT_BYTES_MAX: usize = 520;
 
+const ONLY_ASKED: &str = "operation that was only asked";
+
 /// What was seen beside the events: a run without these cases tests nothing.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Census {
@@ -37,6 +39,8 @@ pub(crate) struct History {
     ledger: HashMap<(AlkaneId, AlkaneId), i128>,
     storage: HashMap<(AlkaneId, Vec<u8>), Vec<u8>>,
     pub(crate) census: Census,
+    /// Operations that have begun and not ended.
+    open: u32,
 }
 
 /// Where the calls of a message stand.
@@ -136,14 +140,18 @@ impl History {
                 let is_listed = key.strip_prefix(b"/all_pools/").is_some_and(|index| index.len() == 16);
                 let is_own = |other: &&&Frame<'_>| other.context.myself == factory;
                 let pool = if is_listed { id_of(value) } else { continue };
-                // The proxy repeats what its code answered.
-                if call.kind == CallKind::Delegate || self.pools.iter().any(|(known, _)| known.id == pool) {
+                if self.pools.iter().any(|(known, _)| known.id == pool) {
                     continue;
                 }
-                assert!(calls.iter().filter(is_own).any(|call| call.created.contains(&pool)), "{pool} was not created here");
+                assert!(
+                    calls.iter().filter(is_own).any(|call| call.created.contains(&pool)),
+                    "{pool} was not created here"
+                );
                 let token = |slot: &[u8]| {
-                    let mut answers = calls.iter().filter(|call| call.context.myself == pool).filter_map(|call| call.answer);
-                    answers.find_map(|answer| answer.storage.iter().find(|(key, _)| key == slot).map(|(_, id)| id_of(id)))
+                    let mut answers =
+                        calls.iter().filter(|call| call.context.myself == pool).filter_map(|call| call.answer);
+                    answers
+                        .find_map(|answer| answer.storage.iter().find(|(key, _)| key == slot).map(|(_, id)| id_of(id)))
                 };
                 let tokens = [token(b"/alkane/0").unwrap(), token(b"/alkane/1").unwrap()];
                 let created = Place { height: position.block.id.height, transaction: 0, event: 0 };
@@ -177,18 +185,25 @@ impl History {
         }
     }
 
+    /// Whether it would be an operation if it were made in earnest.
+    fn is_operation(&self, frame: &Frame<'_>) -> bool {
+        let opcode = frame.context.inputs.first().copied().unwrap_or_default();
+        let is_wrap = frame.context.myself == WRAPPED_BITCOIN && opcode == 77;
+        is_wrap || ((1..=3).contains(&opcode) && self.known(frame.context.myself).is_some())
+    }
+
     /// A call that is kept, with all that it called.
     fn run(&mut self, frame: &Frame<'_>, position: &mut Position<'_>) {
         if frame.kind == CallKind::Static {
-            let opcode = frame.context.inputs.first().copied().unwrap_or_default();
-            let is_attempt = (1..=3).contains(&opcode) && self.known(frame.context.myself).is_some();
-            self.census.count("operation that was only asked", is_attempt);
+            self.census.count(ONLY_ASKED, self.is_operation(frame));
             return;
         }
         let answer = frame.answer.expect("nobody survives the failure of a call");
         let TraceContext { myself, caller, incoming, inputs, .. } = frame.context;
         let operation = self.operation(frame);
         let before: Vec<i128> = self.reserves(operation.as_ref());
+        self.census.count("operation inside another", operation.is_some() && self.open > 0);
+        self.open += u32::from(operation.is_some());
         let place = operation.is_some().then(|| {
             let place = self.events.len();
             self.push(position, true, Action::Wrap { amount: 0 });
@@ -207,6 +222,7 @@ impl History {
             self.book(*myself, *caller, &answer.alkanes);
         }
         if let (Some(operation), Some(place)) = (operation, place) {
+            self.open -= 1;
             let after = self.reserves(Some(&operation));
             let gained: Vec<i128> = after.iter().zip(before).map(|(after, before)| after - before).collect();
             self.events[place].action = done(&operation, &gained);
@@ -247,6 +263,9 @@ impl History {
     fn fail(&mut self, tree: &Frame<'_>, position: &mut Position<'_>, seemed_good: bool) {
         let mut calls = Vec::new();
         active(tree, &mut calls);
+        for asked in calls.iter().flat_map(|call| &call.inner).filter(|inner| inner.kind == CallKind::Static) {
+            self.census.count("failed operation that was only asked", self.is_operation(asked));
+        }
         for frame in calls {
             let Some(operation) = self.operation(frame) else { continue };
             let action = match operation {
@@ -266,8 +285,7 @@ impl History {
 
     fn push(&mut self, position: &mut Position<'_>, successful: bool, action: Action) {
         let BlockTrace { outpoint, transaction_index, .. } = position.message;
-        let place =
-            Place { height: position.block.id.height, transaction: *transaction_index, event: position.events };
+        let place = Place { height: position.block.id.height, transaction: *transaction_index, event: position.events };
         position.events += 1;
         self.events.push(Event {
             place,
@@ -296,9 +314,9 @@ fn done(operation: &Operation, gained: &[i128]) -> Action {
         Operation::Withdraw(pool) => Action::Burn { pool: *pool, amounts: [given(0), given(1)], liquidity: gained(2) },
         Operation::Swap(pool) => {
             // The pool gives one, or, when its receiver gave it back, gets one.
-            let sold = match ([gained(0), gained(1)], [given(0), given(1)]) {
-                (_, [0, 1..]) | ([1.., 0], [0, 0]) => 0,
-                (_, [1.., 0]) | ([_, 1..], [0, 0]) => 1,
+            let sold = match ([given(0) > 0, given(1) > 0], [gained(0) > 0, gained(1) > 0]) {
+                ([false, true], _) | ([false, false], [true, false]) => 0,
+                ([true, false], _) | ([false, false], [_, true]) => 1,
                 other => panic!("a swap that moved {other:?}"),
             };
             let side = |index: usize, value| Transfer { id: pool.tokens[index], value };
@@ -309,7 +327,8 @@ fn done(operation: &Operation, gained: &[i128]) -> Action {
 
 /// Which alkane an attempt would have sold: not the only one that it asked for, or else the first if that came in.
 fn tried(frame: &Frame<'_>, pool: &PoolIdentity) -> usize {
-    let asked: Vec<usize> = (0..2).filter(|index| frame.context.inputs.get(index + 1).is_some_and(|out| *out > 0)).collect();
+    let asked: Vec<usize> =
+        (0..2).filter(|index| frame.context.inputs.get(index + 1).is_some_and(|out| *out > 0)).collect();
     match asked[..] {
         [only] if frame.context.inputs.len() > 2 => 1 - only,
         _ => usize::from(frame.context.incoming.iter().all(|transfer| transfer.id != pool.tokens[0])),

@@ -77,7 +77,9 @@ fn stone(body: &[u128]) -> Stone {
 pub(crate) fn is_void(stones: &[Stone], output_count: usize) -> bool {
     let last = (output_count + stones.len()) as u128;
     let is_way = |vout: Option<u128>| vout.is_some_and(|vout| vout <= last);
-    stones.iter().any(|stone| stone.moves_base_runes || (stone.is_message && !(is_way(stone.pointer) && is_way(stone.refund))))
+    stones
+        .iter()
+        .any(|stone| stone.moves_base_runes || (stone.is_message && !(is_way(stone.pointer) && is_way(stone.refund))))
 }
 
 /// A call and what happened in it.

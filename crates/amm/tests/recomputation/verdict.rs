@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use paraffin_alkanes::{ChainState, ScriptKey, StateKey, StateReader as _};
 use paraffin_amm::{
     Action, Candle, ChainContracts, Event, EventKind, Figures, Markets, Place, PoolIdentity, PoolRecord, Ratio, Scope,
-    Side, Status, Timeframe, Volumes, pool_state,
+    Series, Side, Status, Timeframe, Volumes, pool_state,
 };
 use paraffin_primitives::AlkaneId;
 use ruint::aliases::{U256, U512};
@@ -87,13 +87,15 @@ fn scopes(history: &History) -> Vec<Scope> {
     let mut scripts = BTreeSet::new();
     for event in &history.events {
         scripts.extend(event.actor.clone());
-        for pool in pool_of(&event.action) {
+        if let Some(pool) = pool_of(&event.action) {
             ids[0].insert(pool.factory);
             ids[1].insert(pool.id);
             ids[2].extend(pool.tokens);
         }
     }
-    ids.iter_mut().for_each(|ids| drop(ids.insert(NOBODY)));
+    for ids in &mut ids {
+        ids.insert(NOBODY);
+    }
     let scripts: Vec<ScriptKey> = scripts.iter().map(|script| ScriptKey::of(script)).collect();
     let mut scopes = vec![Scope::All];
     scopes.extend(ids[0].iter().map(|id| Scope::Factory(*id)));
@@ -283,18 +285,41 @@ fn prices_are(history: &History, markets: &Markets, pool: &PoolIdentity, chance:
             let expected: Vec<Candle> = inside.skip(skip).take(limit).copied().collect();
             assert_eq!(markets.candles(pool.id, timeframe, from, to, skip, limit).unwrap(), expected);
         }
+        series_are(markets, pool, timeframe, &candles, chance);
     }
     let totals = (!trades.is_empty()).then(|| volumes(trades.iter()));
     assert_eq!(markets.totals(pool.id).unwrap(), totals);
     figures_are(&markets.figures(pool.id).unwrap(), &trades);
 }
 
+/// The same candles by number, the newest first, and by the time that they cover.
+fn series_are(markets: &Markets, pool: &PoolIdentity, timeframe: Timeframe, candles: &[Candle], chance: &mut Chance) {
+    let ends = candles.first().zip(candles.last());
+    let series =
+        ends.map(|(newest, oldest)| Series { count: candles.len() as u32, oldest: oldest.start, newest: newest.start });
+    assert_eq!(markets.series(pool.id, timeframe).unwrap(), series);
+    let length = candles.len();
+    let (any, few) = (chance.below(length as u64 + 1) as usize, chance.below(5) as usize);
+    for (offset, limit) in [(0, length), (any, few), (length.saturating_sub(1), 9), (length, 9)] {
+        let page = markets.candles_page(pool.id, timeframe, offset as u32, limit as u32).unwrap();
+        let expected: Vec<Candle> = candles.iter().skip(offset).take(limit).copied().collect();
+        assert_eq!((page.items, page.total as usize), (expected, length), "{} {timeframe:?}", pool.id);
+    }
+    let starts = candles.iter().map(|candle| candle.start);
+    for time in starts.flat_map(|start| [start - 1, start, start + 1]).chain([0, u32::MAX]) {
+        let covered = candles.iter().position(|candle| candle.start <= time);
+        let expected = covered.map(|place| (candles[place], (length - 1 - place) as u32));
+        assert_eq!(markets.candle_before(pool.id, timeframe, time).unwrap(), expected);
+    }
+}
+
 /// A kept swap of the pool that gave something for something.
 fn trade(event: &Event, pool: &PoolIdentity) -> Option<Trade> {
     match event.action {
         Action::Swap { pool: other, sold, bought } if other == *pool && event.successful => {
-            let amounts =
-                pool.tokens.map(|token| [sold, bought].iter().find(|side| side.id == token).map_or(0, |side| side.value));
+            let amounts = pool
+                .tokens
+                .map(|token| [sold, bought].iter().find(|side| side.id == token).map_or(0, |side| side.value));
             (amounts[0] > 0 && amounts[1] > 0).then_some((event.time, amounts))
         }
         _ => None,
@@ -314,12 +339,10 @@ fn candle_is(candle: &Candle, start: u32, trades: &[[u128; 2]]) {
     assert_eq!((base.volume, quote.volume), (sum(0), sum(1)));
     assert_eq!((base.open, base.high, base.low, base.close), (candle.open, candle.high, candle.low, candle.close));
     let turned = |ratio: Ratio| scaled([ratio.numerator, ratio.denominator]);
-    assert_eq!([quote.open, quote.high, quote.low, quote.close].map(price), [
-        turned(candle.open),
-        turned(candle.low),
-        turned(candle.high),
-        turned(candle.close)
-    ]);
+    assert_eq!(
+        [quote.open, quote.high, quote.low, quote.close].map(price),
+        [turned(candle.open), turned(candle.low), turned(candle.high), turned(candle.close)]
+    );
 }
 
 fn volumes<'t>(trades: impl Iterator<Item = &'t Trade>) -> Volumes {

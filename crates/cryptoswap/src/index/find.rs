@@ -15,7 +15,7 @@ use super::rules::Operation;
 use super::slots::{Slot, alkane_id, integer};
 use super::state::PoolState;
 use super::tables::{COUNTS, POOLS, SLOTS};
-use super::{ContractFacts, IndexError, PoolRules};
+use super::{CanonicalPool, ContractFacts, IndexError, PoolRules};
 
 /// Contracts that are asked in one block whether they are pools. Those beyond it are asked when they next write their curve.
 const PROBES_MAX: usize = 32;
@@ -38,7 +38,7 @@ pub(crate) struct Found {
 pub(crate) enum News {
     /// Its row is the stored one.
     Nothing,
-    /// It was met for the first time.
+    /// Something about it was learnt.
     Met,
     /// It was found to be a pool.
     IsPool,
@@ -57,6 +57,8 @@ pub(crate) struct Contract {
     is_changed: bool,
     /// Whether the contract's curve was written, so that it is worth asking.
     has_curve: bool,
+    /// Whether it was created as a pool in this block.
+    has_begun: bool,
     /// The last transaction that called it.
     newest: Option<Txid>,
 }
@@ -121,8 +123,7 @@ impl Search<'_> {
             *saw_init |= self.rules.opcodes.operation(opcode) == Operation::Init;
         }
         for (id, [wrote_curve, saw_init]) in met {
-            // What the messages of the pool index cannot name, nobody could ask about.
-            if u32::try_from(id.block).is_err() || u64::try_from(id.tx).is_err() {
+            if !is_nameable(id) {
                 continue;
             }
             let stored = self.rows.get(&POOLS, &id_key(id))?;
@@ -131,14 +132,17 @@ impl Search<'_> {
             }
             let row = stored.as_deref().map(PoolRow::decode).transpose()?;
             let Place { height: first_height, time: first_time, .. } = self.place;
+            let mut now = row.unwrap_or(PoolRow { first_height, first_time, from_init: false, identity: None });
+            now.from_init |= saw_init;
             let contract = Contract {
-                row: row.unwrap_or(PoolRow { first_height, first_time, from_init: saw_init, identity: None }),
-                news: if row.is_none() { News::Met } else { News::Nothing },
+                row: now,
+                news: if row == Some(now) { News::Nothing } else { News::Met },
                 slots: BTreeMap::new(),
                 swaps: Vec::new(),
                 state: None,
                 is_changed: false,
                 has_curve: wrote_curve,
+                has_begun: saw_init,
                 newest: None,
             };
             self.found.contracts.insert(id, contract);
@@ -171,43 +175,39 @@ impl Search<'_> {
 
     /// Asks those that are not known as pools, and gives new pools their numbers.
     fn identify(&mut self) -> Result<(), IndexError> {
-        let mut number = decode_count("counts", self.rows.get(&COUNTS, POOL_COUNT)?.as_deref())?;
+        let Self { rules, facts, rows, found: Found { contracts, summary }, .. } = self;
+        let mut number = decode_count("counts", rows.get(&COUNTS, POOL_COUNT)?.as_deref())?;
         let mut probes = 0;
-        for (id, contract) in &mut self.found.contracts {
-            if contract.row.identity.is_some() {
+        for (id, contract) in contracts {
+            let known = rules.canonical(*id);
+            if let Some(before) = contract.row.identity {
+                // A canonical pool may be known before it is created; then its creation tells its coins.
+                if known.is_some()
+                    && contract.has_begun
+                    && let Some(identity) = read_identity(*id, before.number, known, rules, *facts)?
+                    && identity != before
+                {
+                    contract.row.identity = Some(identity);
+                    contract.news = News::Met;
+                }
                 continue;
             }
-            let known = self.rules.canonical(*id);
             if known.is_none() {
                 if !contract.has_curve || probes == PROBES_MAX {
                     continue;
                 }
                 probes += 1;
                 // Figures are answered as 256-bit integers.
-                let answer = self.facts.ask(*id, self.rules.opcodes.lp_price)?;
+                let answer = facts.ask(*id, rules.opcodes.lp_price)?;
                 if answer.is_none_or(|answer| answer.len() != 32) {
                     continue;
                 }
             }
-            let slot = |slot| self.facts.storage(*id, self.rules.slots.name(slot));
-            let coin = |name, place: usize| -> Result<Option<AlkaneId>, IndexError> {
-                let stored = slot(name)?.as_deref().and_then(alkane_id);
-                Ok(stored.or(known.map(|known| known.coins[place])))
-            };
-            let (Some(zero), Some(one)) = (coin(Slot::Coin0, 0)?, coin(Slot::Coin1, 1)?) else { continue };
-            let is_nameable = |id: AlkaneId| u32::try_from(id.block).is_ok() && u64::try_from(id.tx).is_ok();
-            if zero == one || !is_nameable(zero) || !is_nameable(one) {
-                continue;
-            }
-            let precision = |name| -> Result<U256, IndexError> {
-                let stored = slot(name)?.as_deref().and_then(integer);
-                Ok(stored.filter(|stored| !stored.is_zero()).unwrap_or(PRECISION_DEFAULT))
-            };
-            let precisions = [precision(Slot::Precision0)?, precision(Slot::Precision1)?];
-            contract.row.identity = Some(Identity { number, coins: [zero, one], precisions });
+            let Some(identity) = read_identity(*id, number, known, rules, *facts)? else { continue };
+            contract.row.identity = Some(identity);
             contract.news = News::IsPool;
             number = number.checked_add(1).ok_or_else(|| IndexError::Damaged("there are too many pools".to_owned()))?;
-            self.found.summary.new_pools += 1;
+            summary.new_pools += 1;
         }
         Ok(())
     }
@@ -276,4 +276,35 @@ impl Search<'_> {
         }
         Ok(())
     }
+}
+
+/// Coins and precisions as the contract tells them, or as is known of it; `None` when it trades nothing that can be named.
+fn read_identity(
+    id: AlkaneId,
+    number: u32,
+    known: Option<&CanonicalPool>,
+    rules: &PoolRules,
+    facts: &dyn ContractFacts,
+) -> Result<Option<Identity>, IndexError> {
+    let slot = |slot| facts.storage(id, rules.slots.name(slot));
+    let mut coins = [AlkaneId::default(); 2];
+    for (place, name) in [Slot::Coin0, Slot::Coin1].into_iter().enumerate() {
+        let stored = slot(name)?.as_deref().and_then(alkane_id).or(known.map(|known| known.coins[place]));
+        let Some(coin) = stored.filter(|coin| is_nameable(*coin)) else { return Ok(None) };
+        coins[place] = coin;
+    }
+    if coins[0] == coins[1] {
+        return Ok(None);
+    }
+    let mut precisions = [PRECISION_DEFAULT; 2];
+    for (precision, name) in precisions.iter_mut().zip([Slot::Precision0, Slot::Precision1]) {
+        let stored = slot(name)?.as_deref().and_then(integer);
+        *precision = stored.filter(|stored| !stored.is_zero()).unwrap_or(PRECISION_DEFAULT);
+    }
+    Ok(Some(Identity { number, coins, precisions }))
+}
+
+/// What the messages of the pool index cannot name, nobody could ask about.
+fn is_nameable(id: AlkaneId) -> bool {
+    u32::try_from(id.block).is_ok() && u64::try_from(id.tx).is_ok()
 }

@@ -32,7 +32,7 @@ pub struct PoolRecord {
     pub first_height: Height,
     /// Time of that block, Unix seconds.
     pub first_time: u32,
-    /// Whether that was its own creation.
+    /// Whether its creation was seen.
     pub from_init: bool,
     /// Its coins.
     pub identity: Identity,

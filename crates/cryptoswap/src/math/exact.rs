@@ -15,6 +15,12 @@ pub(super) const fn ten_to(exponent: u32) -> U256 {
     U256::from_limbs([wide as u64, (wide >> 64) as u64, 0, 0])
 }
 
+/// The lower 128 bits.
+fn low(value: U256) -> u128 {
+    let [low, high, ..] = *value.as_limbs();
+    u128::from(low) | (u128::from(high) << 64)
+}
+
 pub(super) fn add(a: U256, b: U256) -> Result<U256, MathError> {
     a.checked_add(b).ok_or(MathError::Overflow)
 }
@@ -33,7 +39,13 @@ pub(super) fn div(a: U256, b: U256) -> Result<U256, MathError> {
 
 /// floor(a * b / divisor) with the product in 512 bits.
 pub(super) fn mul_div(a: U256, b: U256, divisor: U256) -> Result<U256, MathError> {
-    if a.bit_len() + b.bit_len() <= U256::BITS {
+    let bits = a.bit_len() + b.bit_len();
+    if bits <= 128 && divisor.bit_len() <= 128 {
+        // The common case, and much cheaper where every instruction is paid for.
+        let quotient = (low(a) * low(b)).checked_div(low(divisor));
+        return quotient.map(U256::from).ok_or(MathError::DivisionByZero);
+    }
+    if bits <= U256::BITS {
         return div(a.wrapping_mul(b), divisor);
     }
     let product: U512 = a.widening_mul(b);
@@ -51,6 +63,29 @@ mod tests {
         assert_eq!(mul_div(large, large, large), Ok(large));
         assert_eq!(mul_div(U256::MAX, int(3), int(4)), Ok((U256::MAX >> 2) * int(3) + int(2)));
         assert_eq!(mul_div(U256::MAX, int(2), int(1)), Err(MathError::Overflow));
+    }
+
+    #[test]
+    fn every_width_of_a_product_gives_the_same_quotient() {
+        // Around the widths at which the way of computing changes.
+        let widths = [1, 31, 32, 60, 63, 64, 65, 68, 96, 127, 128, 129, 160, 191, 192, 193, 255, 256];
+        let of_width = |width: usize| {
+            [U256::MAX >> (256 - width), U256::from(1) << (width - 1), (U256::MAX / int(3)) >> (256 - width)]
+        };
+        for a in widths.into_iter().flat_map(of_width) {
+            for b in widths.into_iter().flat_map(of_width) {
+                for divisor in widths.into_iter().flat_map(of_width).filter(|divisor| !divisor.is_zero()) {
+                    let product: U512 = a.widening_mul(b);
+                    let exact = U256::uint_try_from(product / U512::from(divisor)).map_err(|_| MathError::Overflow);
+                    assert_eq!(mul_div(a, b, divisor), exact, "{a} * {b} / {divisor}");
+                }
+                let product: U512 = a.widening_mul(b);
+                assert_eq!(mul(a, b), U256::uint_try_from(product).map_err(|_| MathError::Overflow), "{a} * {b}");
+                if !b.is_zero() {
+                    assert_eq!(div(a, b), Ok(a / b), "{a} / {b}");
+                }
+            }
+        }
     }
 
     #[test]

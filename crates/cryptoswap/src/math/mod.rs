@@ -27,6 +27,11 @@
 //! * Quote from the stored `D`. Recomputing it from the balances gives a number that may differ in the last digit.
 //! * While a ramp moves the curve a quote holds for the block it was computed for and for no other.
 //!
+//! ## Where it runs
+//!
+//! In the index and, compiled from these very files without the standard library, in the pool contract of `contracts/`. A
+//! change here is a change of that contract: `cargo xtask contracts --write` rebuilds it.
+//!
 //! ## Errors
 //!
 //! Nothing here panics. Products are formed with 512 bits before they are divided; a result that does not fit into 256

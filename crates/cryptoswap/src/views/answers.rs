@@ -141,10 +141,10 @@ pub(super) fn pool_state(
     views: &PoolViews<'_>,
 ) -> Result<GetPoolStateResponse, ViewError> {
     let Some((record, state)) = with_state(request.pool, views)? else { return Ok(GetPoolStateResponse::default()) };
-    let [token0, token1] = record.identity.tokens().map(render::id);
+    let [token0, token1] = record.identity.tokens().map(|token| Some(render::id(token)));
     Ok(GetPoolStateResponse {
         found: true,
-        pool: render::id(record.id),
+        pool: Some(render::id(record.id)),
         token0,
         token1,
         state: Some(render::state(&record, &state, views)),
@@ -154,11 +154,11 @@ pub(super) fn pool_state(
 
 pub(super) fn reserves(request: GetReservesRequest, views: &PoolViews<'_>) -> Result<GetReservesResponse, ViewError> {
     let Some((record, state)) = with_state(request.pool, views)? else { return Ok(GetReservesResponse::default()) };
-    let [token0, token1] = record.identity.tokens().map(render::id);
+    let [token0, token1] = record.identity.tokens().map(|token| Some(render::id(token)));
     let [reserve0, reserve1] = render::reserves(&record, &state);
     Ok(GetReservesResponse {
         found: true,
-        pool: render::id(record.id),
+        pool: Some(render::id(record.id)),
         token0,
         token1,
         height: state.height,
@@ -175,7 +175,7 @@ pub(super) fn swaps(request: GetSwapsRequest, views: &PoolViews<'_>) -> Result<G
     let found = views.index.swaps(record.id, pages.offset(), pages.limit)?;
     Ok(GetSwapsResponse {
         ok: true,
-        pool: render::id(record.id),
+        pool: Some(render::id(record.id)),
         page: pages.page,
         limit: pages.limit,
         total: found.total,
@@ -189,10 +189,10 @@ pub(super) fn price(request: GetPriceRequest, views: &PoolViews<'_>) -> Result<G
     let Some(record) = known(request.pool, views)? else { return Ok(GetPriceResponse::default()) };
     let executed = views.index.newest_priced_swap(record.id)?;
     let state = views.index.state(record.id)?.map(|state| render::state(&record, &state, views));
-    let [token0, token1] = record.identity.tokens().map(render::id);
+    let [token0, token1] = record.identity.tokens().map(|token| Some(render::id(token)));
     Ok(GetPriceResponse {
         found: true,
-        pool: render::id(record.id),
+        pool: Some(render::id(record.id)),
         token0,
         token1,
         price_q_scale: scale(),
@@ -279,7 +279,7 @@ pub(super) fn quote(request: &QuoteRequest, views: &PoolViews<'_>) -> Result<Quo
         Err(refusal) => answer.refusal = refusal.to_string(),
         Ok(quote) => {
             answer.ok = true;
-            answer.token_out = render::id(quote.token_out);
+            answer.token_out = Some(render::id(quote.token_out));
             answer.amount_out = quote.amount_out.to_string();
             answer.fee_amount = quote.fee_amount.to_string();
             answer.fee = quote.fee.to_string();

@@ -22,9 +22,9 @@ impl From<proto::AlkaneId> for AlkaneId {
     }
 }
 
-/// An id as messages hold it.
-pub(super) fn id(id: AlkaneId) -> Option<proto::AlkaneId> {
-    Some(id.into())
+/// An id in its message.
+pub(super) fn id(id: AlkaneId) -> proto::AlkaneId {
+    id.into()
 }
 
 /// A txid as it is displayed.
@@ -44,9 +44,9 @@ pub(super) fn pool(
     let curve = state.map(|state| state.curve(views.index.height().into()));
     let of_curve = |number: Option<U256>| number.unwrap_or_default().to_string();
     proto::Pool {
-        pool: id(record.id),
-        token0: id(token0),
-        token1: id(token1),
+        pool: Some(id(record.id)),
+        token0: Some(id(token0)),
+        token1: Some(id(token1)),
         first_seen_height: record.first_height,
         first_seen_ts: record.first_time.into(),
         is_canonical: views.rules.canonical(record.id).is_some(),
@@ -105,9 +105,9 @@ pub(super) fn swap(record: &PoolRecord, swap: &Swap) -> proto::Swap {
         height: swap.height,
         txid: displayed(&swap.txid),
         vout: swap.vout,
-        token_in: id(token_in),
+        token_in: Some(id(token_in)),
         amount_in: swap.amount_in.to_string(),
-        token_out: id(token_out),
+        token_out: Some(id(token_out)),
         amount_out: swap.amount_out.to_string(),
         price_q: swap.price_q.unwrap_or_default().to_string(),
         zero_for_one: swap.zero_for_one,

@@ -38,7 +38,7 @@ pub(crate) fn live_pool() -> Pool {
         last_prices: int(15_607_494_853_323),
         last_prices_time: 962_472,
         virtual_price: int(1_000_089_524_433_596_945),
-        xcp_profit: int(1_000_093_261_471_212_394),
+        xcp_profit: int(1_000_093_261_471_212_942),
         xcp_profit_a: int(1_000_000_000_000_000_000),
         not_adjusted: true,
         is_killed: false,

@@ -145,7 +145,8 @@ impl Books {
         entries.find(|(creator, _)| creator == txid).map(|(_, id)| *id)
     }
 
-    fn storage(&self, contract: AlkaneId, key: &[u8]) -> Result<Option<Vec<u8>>, MarketError> {
+    /// What a contract has stored.
+    pub(super) fn storage(&self, contract: AlkaneId, key: &[u8]) -> Result<Option<Vec<u8>>, MarketError> {
         Ok(self.values.get(&StateKey::Storage(contract, key.to_vec()))?)
     }
 
@@ -153,6 +154,11 @@ impl Books {
     pub(super) fn signer_script(&self) -> Result<bitcoin::ScriptBuf, MarketError> {
         let script = self.storage(super::WRAPPED_BITCOIN, b"/signer_script_cached")?;
         script.map(bitcoin::ScriptBuf::from_bytes).ok_or_else(|| MarketError::Books("32:0 has no signer".to_owned()))
+    }
+
+    /// The id that a contract has stored; `None` when there is none.
+    pub(super) fn stored_id(&self, contract: AlkaneId, key: &[u8]) -> Result<Option<AlkaneId>, MarketError> {
+        self.storage(contract, key)?.as_deref().map(identifier).transpose()
     }
 
     /// All pools of the factory, oldest first.

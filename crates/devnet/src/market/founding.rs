@@ -62,7 +62,7 @@ fn word(text: &str) -> u128 {
 }
 
 /// Text as the contracts' strings take it: 16 bytes in an integer, a zero byte at its end.
-fn string(text: &str) -> Vec<u128> {
+pub(super) fn string(text: &str) -> Vec<u128> {
     let bytes: Vec<u8> = text.bytes().chain([0]).collect();
     bytes.chunks(16).map(|chunk| chunk.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte))).collect()
 }

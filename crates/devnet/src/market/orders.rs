@@ -1,6 +1,6 @@
 //! What somebody else asks of the market's accounts.
 
-use bitcoin::{Script, ScriptBuf, Txid};
+use bitcoin::{ScriptBuf, Txid};
 use paraffin_alkanes::Transfer;
 use paraffin_alkanes::codec::Cellpack;
 
@@ -17,14 +17,6 @@ impl Market {
     /// Script of an account, below [`Market::trader_count`].
     pub fn trader_script(&self, trader: usize) -> ScriptBuf {
         self.script(trader)
-    }
-
-    /// The script that keeps the bitcoin behind the wrapped ones.
-    ///
-    /// # Errors
-    /// The wrapping contract has not been called yet.
-    pub fn signer_script(&self) -> Result<ScriptBuf, MarketError> {
-        self.books.signer_script()
     }
 
     /// What an account holds at the node's tip, in the order of the ids. The books must be there ([`Market::observe`]).
@@ -49,10 +41,5 @@ impl Market {
     ) -> Result<Option<Txid>, MarketError> {
         let purse = self.purse(node, trader)?;
         self.send(node, trader, &purse, &Order { sends, call: Some(call), ..Order::default() })
-    }
-
-    /// Whether a script is one of the market's accounts.
-    pub fn is_trader(&self, script: &Script) -> bool {
-        (0..NAMES.len()).any(|trader| self.script(trader).as_script() == script)
     }
 }

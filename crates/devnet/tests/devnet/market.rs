@@ -1,6 +1,7 @@
 //! The market: everything it founds stands, trades succeed, and the same seed makes the same chain.
 
 mod conservation;
+mod cryptoswap;
 mod handmade;
 mod hostile;
 mod ledger;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{Moment, id_object};
+use crate::markets::{Pricing, TokenMarket};
 
 /// Decimal places of every alkane: contracts do not tell, and all clients assume it.
 pub(crate) const DECIMALS: u32 = 8;
@@ -116,22 +117,24 @@ pub(crate) struct Token {
     pub(crate) balance: Option<String>,
     holders: u64,
     created_at_height: u32,
-    floor_price: Option<f64>,
-    price_usd: Option<f64>,
-    busd_pool_price_in_usd: Option<f64>,
-    price_in_satoshi: Option<u64>,
+    #[serde(flatten)]
+    market: TokenMarket,
 }
 
 /// The record of a token; `None` when there is no such contract.
-pub(crate) fn token(moment: &Moment<'_>, id: AlkaneId) -> Result<Option<Token>, ViewError> {
+pub(crate) fn token(moment: &Moment<'_>, pricing: Option<&Pricing>, id: AlkaneId) -> Result<Option<Token>, ViewError> {
     let Some(creation) = moment.state.creation(id)? else { return Ok(None) };
-    record(moment, creation).map(Some)
+    record(moment, pricing, creation).map(Some)
 }
 
 /// The records of contracts, in their order.
-pub(crate) fn tokens(moment: &Moment<'_>, creations: &[Creation]) -> Result<Vec<Token>, ViewError> {
+pub(crate) fn tokens(
+    moment: &Moment<'_>,
+    pricing: Option<&Pricing>,
+    creations: &[Creation],
+) -> Result<Vec<Token>, ViewError> {
     let mut images = ImageBudget::default();
-    creations.iter().map(|creation| Ok(images.allow(record(moment, *creation)?))).collect()
+    creations.iter().map(|creation| Ok(images.allow(record(moment, pricing, *creation)?))).collect()
 }
 
 /// How much of one answer images may take.
@@ -155,7 +158,7 @@ impl ImageBudget {
     }
 }
 
-fn record(moment: &Moment<'_>, creation: Creation) -> Result<Token, ViewError> {
+fn record(moment: &Moment<'_>, pricing: Option<&Pricing>, creation: Creation) -> Result<Token, ViewError> {
     let facts = facts(moment, creation)?;
     let holders = moment.state.holder_counts(creation.id)?.scripts;
     let digits = |number: Option<u128>| number.map(|number| number.to_string());
@@ -176,10 +179,7 @@ fn record(moment: &Moment<'_>, creation: Creation) -> Result<Token, ViewError> {
         balance: None,
         holders,
         created_at_height: creation.height,
-        floor_price: None,
-        price_usd: None,
-        busd_pool_price_in_usd: None,
-        price_in_satoshi: None,
+        market: pricing.map(|pricing| pricing.of(creation.id, &facts)).unwrap_or_default(),
     })
 }
 
@@ -264,10 +264,7 @@ mod tests {
             balance: None,
             holders: 0,
             created_at_height: 0,
-            floor_price: None,
-            price_usd: None,
-            busd_pool_price_in_usd: None,
-            price_in_satoshi: None,
+            market: TokenMarket::default(),
         };
         let mut images = ImageBudget(100);
         assert!(images.allow(token(40)).image.is_some());

@@ -103,3 +103,70 @@ impl RpcSurface for Alone {
         Box::pin(async move { if method == DISCOVER { discover(&params) } else { Err(RpcError::method_not_found()) } })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::rest::Verb;
+    use super::*;
+    use crate::rest::{Found, ROUTES};
+
+    #[test]
+    fn every_route_is_described_and_every_described_route_exists() {
+        let answered: BTreeSet<(&str, bool)> =
+            ROUTES.iter().map(|(path, found)| (*path, matches!(found, Found::Post(_)))).collect();
+        assert_eq!(answered.len(), ROUTES.len(), "a route stands twice in the table");
+        let routes = rest::routes();
+        let described: BTreeSet<(&str, bool)> =
+            routes.iter().map(|route| (route.path, route.verb == Verb::Post)).collect();
+        assert_eq!(described.len(), routes.len(), "a route is described twice");
+        let lacking: Vec<_> = answered.difference(&described).collect();
+        let invented: Vec<_> = described.difference(&answered).collect();
+        assert!(lacking.is_empty() && invented.is_empty(), "not described: {lacking:?}; not there: {invented:?}");
+    }
+
+    #[test]
+    fn every_method_is_described_and_every_described_method_exists() {
+        let names = MainRpc::new().methods();
+        let answered: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(answered.len(), names.len(), "a method stands twice in the tables");
+        let methods = rpc::methods();
+        let described: BTreeSet<&str> = methods.iter().map(|method| method.name.as_str()).collect();
+        assert_eq!(described.len(), methods.len(), "a method is described twice");
+        let lacking: Vec<_> = answered.difference(&described).collect();
+        let invented: Vec<_> = described.difference(&answered).collect();
+        assert!(lacking.is_empty() && invented.is_empty(), "not described: {lacking:?}; not there: {invented:?}");
+    }
+
+    /// Every `$ref` of a document leads somewhere, and every schema is used.
+    fn check_references(document: &serde_json::Value) {
+        let text = document.to_string();
+        let mut used = BTreeSet::new();
+        for piece in text.split("\"$ref\":\"#").skip(1) {
+            let pointer = piece.split('"').next().unwrap();
+            assert!(document.pointer(pointer).is_some(), "{pointer}");
+            used.insert(pointer.to_owned());
+        }
+        for name in document["components"]["schemas"].as_object().unwrap().keys() {
+            assert!(used.contains(&format!("/components/schemas/{name}")), "{name} is used nowhere");
+        }
+    }
+
+    #[test]
+    fn references_lead_somewhere_and_no_schema_is_idle() {
+        check_references(&openapi::document());
+        check_references(&openrpc::document(&MainRpc::new().methods()));
+    }
+
+    #[test]
+    fn every_message_file_is_at_hand() {
+        let mut files: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../proto"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        files.sort();
+        assert!(files.contains(&"alkanes.proto".to_owned()));
+        assert_eq!(PROTOS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), files);
+    }
+}

@@ -74,13 +74,16 @@ fn operation(route: &Route) -> Value {
         Verb::Post => {
             operation["requestBody"] = json!({
                 "required": true,
-                "content": { "application/json": { "schema": rest::body(&route.fields) } },
+                "content": { "application/json": { "schema": rest::body(route) } },
             });
         }
         Verb::Get => {
             parameters.extend(route.fields.iter().flat_map(query_parameters));
-            let about = "The ETag of an answer that the caller has: 304 when nothing changed";
-            parameters.push(json!({ "name": "If-None-Match", "in": "header", "description": about, "schema": text() }));
+            if route.has_tag {
+                let about = "The ETag of an answer that the caller has: 304 when nothing changed";
+                parameters
+                    .push(json!({ "name": "If-None-Match", "in": "header", "description": about, "schema": text() }));
+            }
         }
     }
     if !parameters.is_empty() {
@@ -96,12 +99,15 @@ fn operation_id(route: &Route) -> String {
     format!("{verb}{}", name.replace(['{', '}'], ""))
 }
 
-fn placeholders(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+/// The placeholders of a path, each with the first segment.
+fn placeholders(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    let area = path.split('/').next().unwrap_or_default();
+    path.split('/').filter_map(move |segment| Some((area, segment.strip_prefix('{')?.strip_suffix('}')?)))
 }
 
-fn path_parameter(name: &str) -> Value {
+fn path_parameter((area, name): (&str, &str)) -> Value {
     let schema = match name {
+        "id" if area == "pools" => component("PoolIdText"),
         "id" => component("AlkaneIdText"),
         "address" => component("Address"),
         "outpoint" => component("Outpoint"),
@@ -128,7 +134,7 @@ fn responses(route: &Route) -> Value {
         "X-RateLimit-Remaining": header("Remaining"),
         "X-RateLimit-Reset": header("Reset"),
     });
-    if route.verb == Verb::Get {
+    if route.has_tag {
         headers["ETag"] = header("ETag");
     }
     let mut responses = json!({
@@ -142,7 +148,9 @@ fn responses(route: &Route) -> Value {
     match route.verb {
         Verb::Post => codes.extend(["400", "408", "413"]),
         Verb::Get => {
-            responses["304"] = json!({ "description": "What the caller has is still the answer" });
+            if route.has_tag {
+                responses["304"] = json!({ "description": "What the caller has is still the answer" });
+            }
             if route.path.contains('{') || !route.fields.is_empty() {
                 codes.push("400");
             }

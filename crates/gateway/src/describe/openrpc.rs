@@ -1,9 +1,9 @@
 //! The OpenRPC document of the main JSON-RPC.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::rpc::{self, Method};
-use super::{DISCOVER, rest};
+use super::{DISCOVER, PROTOS, rest};
 
 const INTRODUCTION: &str = "\
 POST at `/v4/<key>`, `/v4/jsonrpc` and, for registered browser origins, `/v4/api`; one request, or an array of at most 1,000. \
@@ -29,11 +29,8 @@ pub(super) fn document(methods: &[String]) -> Value {
         "params": [],
         "result": { "name": "description", "schema": { "type": "object" } },
     }));
-    let shared = rest::schemas();
-    let mut schemas = rpc::schemas();
-    for name in ["AlkaneId", "IdPart", "Id", "IdText", "Digits", "Hash", "Hex", "TransactionStatus", "Transfer"] {
-        schemas.insert(name.to_owned(), shared.get(name).cloned().unwrap_or_default());
-    }
+    let told = Value::Array(told);
+    let schemas = reached(&told, rpc::schemas().into_iter().chain(rest::schemas()).collect());
     json!({
         "openrpc": "1.3.2",
         "info": {
@@ -46,9 +43,25 @@ pub(super) fn document(methods: &[String]) -> Value {
             { "name": "header key or nobody", "url": "/v4/jsonrpc" },
             { "name": "key or alias in the path", "url": "/v4/${key}", "variables": { "key": { "default": "KEY" } } },
         ],
+        // Where the message files of the views are.
+        "x-messages": PROTOS.iter().map(|(name, _)| format!("/v4/proto/{name}")).collect::<Vec<_>>(),
         "methods": told,
         "components": { "schemas": schemas },
     })
+}
+
+/// Those schemas that the methods refer to, and those that these refer to.
+fn reached(methods: &Value, mut others: Map<String, Value>) -> Map<String, Value> {
+    let mut reached = Map::new();
+    let mut texts = vec![methods.to_string()];
+    while let Some(text) = texts.pop() {
+        let (named, rest): (Map<String, Value>, _) =
+            others.into_iter().partition(|(name, _)| text.contains(&format!("\"#/components/schemas/{name}\"")));
+        others = rest;
+        texts.extend(named.values().map(Value::to_string));
+        reached.extend(named);
+    }
+    reached
 }
 
 fn described_method(method: &Method) -> Value {

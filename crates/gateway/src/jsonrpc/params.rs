@@ -11,6 +11,7 @@ use crate::errors::RpcError;
 pub struct Params {
     values: Vec<Box<RawValue>>,
     object: bool,
+    array: bool,
 }
 
 impl Params {
@@ -19,14 +20,17 @@ impl Params {
     /// # Errors
     /// -32602 for anything but an array, an object, `null` or nothing.
     pub fn parse(raw: Option<&RawValue>) -> Result<Self, RpcError> {
-        let Some(raw) = raw.filter(|raw| raw.get() != "[]") else { return Ok(Self::default()) };
+        let Some(raw) = raw else { return Ok(Self::default()) };
+        if raw.get() == "[]" {
+            return Ok(Self { array: true, ..Self::default() });
+        }
         match raw.get().as_bytes().first() {
             Some(b'[') => {
                 let values = serde_json::from_str(raw.get())
                     .map_err(|_| RpcError::invalid_params("params is not valid JSON"))?;
-                Ok(Self { values, object: false })
+                Ok(Self { values, object: false, array: true })
             }
-            Some(b'{') => Ok(Self { values: vec![raw.to_owned()], object: true }),
+            Some(b'{') => Ok(Self { values: vec![raw.to_owned()], object: true, array: false }),
             Some(b'n') => Ok(Self::default()),
             _ => Err(RpcError::invalid_params("params must be an array or an object")),
         }
@@ -35,6 +39,11 @@ impl Params {
     /// Whether `params` was an object.
     pub fn is_object(&self) -> bool {
         self.object
+    }
+
+    /// Whether `params` was an array, also an empty one.
+    pub fn is_array(&self) -> bool {
+        self.array
     }
 
     /// Number of parameters.

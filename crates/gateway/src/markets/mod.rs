@@ -1,6 +1,8 @@
 //! The market index as requests use it: pages of events, and one book of all pools for each block.
 
 mod book;
+mod pricing;
+pub(crate) mod worth;
 
 use std::sync::Arc;
 
@@ -12,6 +14,7 @@ use crate::alkanes::{self, Fault, Moment};
 use crate::state::RequestContext;
 
 pub(crate) use book::Books;
+pub(crate) use pricing::{Pricing, TokenMarket, read_priced};
 
 /// What an instance that indexes markets gives the gateway.
 #[derive(Debug, Clone)]
@@ -34,7 +37,8 @@ pub(crate) struct MarketMoment<'a> {
     pub(crate) contracts: ChainContracts,
     /// Settings.
     pub(crate) parts: &'a MarketsParts,
-    /// Dollars for one bitcoin; `None` while no source tells.
+    /// Dollars for one bitcoin: the newest known for the newest block, else those of the block's time; `None` while no source
+    /// tells.
     pub(crate) dollars_for_bitcoin: Option<f64>,
     /// Books already made.
     books: Arc<Books>,
@@ -68,10 +72,19 @@ pub(crate) async fn read<T: Send + 'static>(
     let parts = of(context)?.clone();
     let snapshot = context.snapshot().clone();
     let books = Arc::clone(&context.shared().books);
-    let dollars_for_bitcoin = None;
+    let prices = context.shared().prices.clone();
     alkanes::read(context, Some(height), None, move |chain| {
         let markets = Markets::at(&snapshot, height);
         let contracts = ChainContracts(chain.state.clone());
+        let dollars_for_bitcoin = match &prices {
+            None => None,
+            Some(prices) if height == newest => prices.current().map(|report| report.newest.price.to_f64()),
+            Some(prices) => {
+                let block = snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
+                let then = block.and_then(|block| prices.at(u64::from(block.time)));
+                then.map(|point| point.price.to_f64())
+            }
+        };
         work(&MarketMoment { chain, markets, contracts, parts: &parts, dollars_for_bitcoin, books })
     })
     .await

@@ -23,6 +23,24 @@ impl RestBody {
         }
     }
 
+    /// Reads the query of a GET as a body whose members are all text.
+    ///
+    /// # Errors
+    /// 400 when a member is no UTF-8 behind its percent signs, or stands twice with two values.
+    pub(crate) fn of_query(query: Option<&str>) -> Result<Self, RestError> {
+        let mut members = Map::new();
+        for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let bad = || RestError::bad_request("the query holds a percent sign without two hex digits of UTF-8");
+            let (name, value) = (percent_decoded(name).ok_or_else(bad)?, percent_decoded(value).ok_or_else(bad)?);
+            if members.get(&name).is_some_and(|known| *known != value) {
+                return Err(RestError::bad_request("a member stands twice in the query with two values"));
+            }
+            members.insert(name, Value::String(value));
+        }
+        Ok(Self(members))
+    }
+
     fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
@@ -95,6 +113,24 @@ impl RestBody {
     }
 }
 
+/// A part of a query as it was before it was encoded.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut left = text.bytes();
+    while let Some(byte) = left.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let mut digit = || char::from(left.next()?).to_digit(16);
+                // Two hex digits are a byte.
+                (digit()? << 4 | digit()?) as u8
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
 /// An integer beyond 64 bits is capped like any other large one.
 fn too_large(text: &str) -> Option<u64> {
     (!text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())).then_some(u64::MAX)
@@ -144,6 +180,19 @@ mod tests {
         }
         for value in ["0", "-1", "1.5", "\"\"", "\"a\"", "true", "[]", "{}"] {
             assert!(count(value).unwrap_err().message.contains("limit"), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_read_as_a_body_of_texts() {
+        let body = RestBody::of_query(Some("days=7&a%20b=%C3%a9+&&flag&days=7")).unwrap();
+        assert_eq!(
+            (body.text("days").unwrap(), body.text("a b").unwrap(), body.text("flag").unwrap()),
+            ("7", "é ", "")
+        );
+        assert!(RestBody::of_query(None).unwrap().0.is_empty());
+        for bad in ["a=%", "a=%2", "a=%zz", "%ff=1", "a=%ff", "days=1&days=7"] {
+            assert_eq!(RestBody::of_query(Some(bad)).unwrap_err().status.as_u16(), 400, "{bad}");
         }
     }
 

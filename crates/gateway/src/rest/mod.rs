@@ -6,6 +6,7 @@ mod alkanes;
 mod body;
 mod indexer;
 mod markets;
+mod prices;
 
 use hyper::HeaderMap;
 use hyper::StatusCode;
@@ -29,6 +30,8 @@ pub(crate) type GetHandler = for<'a> fn(&'a RequestContext, &'a HeaderMap) -> Bo
 pub(crate) enum Found {
     Post(PostHandler),
     Get(GetHandler),
+    /// A GET whose query holds what the body of a POST would.
+    Query(PostHandler),
 }
 
 /// All REST routes and who answers them; a segment in braces stands for any one segment. The one place for them: requests
@@ -104,6 +107,11 @@ pub(crate) const ROUTES: &[(&str, Found)] = &[
     ("pools/{id}", Found::Get(markets::get_pool)),
     ("pools/{id}/history", Found::Get(markets::get_pool_history)),
     ("pools/{id}/swaps", Found::Get(markets::get_pool_swaps)),
+    ("get-bitcoin-price", Found::Post(prices::price)),
+    ("get-bitcoin-market-weekly", Found::Post(prices::weekly)),
+    ("get-bitcoin-markets", Found::Post(prices::markets)),
+    ("get-bitcoin-market-chart", Found::Post(prices::chart)),
+    ("market-chart", Found::Query(prices::chart)),
 ];
 
 /// The handler of a route.

@@ -3,11 +3,14 @@
 mod admin;
 mod alkanes;
 mod btc;
+mod btcusd;
 pub(crate) mod esplora;
 mod esplora_http;
 mod espo;
 mod main_rpc;
+mod mempool;
 mod metashrew;
+mod named;
 mod outputs;
 mod reorg;
 mod sandshrew;
@@ -95,6 +98,17 @@ impl KeyedHandler {
     /// Analytics, for [`crate::KeyedSurface::Espo`].
     pub fn espo() -> Self {
         Self { http: None, rpc: Some(Arc::new(espo::Espo::default())) }
+    }
+
+    /// The pool index, for [`crate::KeyedSurface::Btcusd`].
+    pub fn btcusd(rules: paraffin_cryptoswap::PoolRules) -> Self {
+        Self { http: Some(Arc::new(btcusd::BtcusdHttp)), rpc: Some(Arc::new(btcusd::BtcusdRpc::new(rules))) }
+    }
+
+    /// The live set of unconfirmed transactions, for [`crate::KeyedSurface::Mempool`].
+    pub fn mempool(mempool: Arc<paraffin_mempool::Mempool>) -> Self {
+        let surface = Arc::new(mempool::MempoolSurface(mempool));
+        Self { http: Some(Arc::clone(&surface) as Arc<dyn HttpSurface>), rpc: Some(surface) }
     }
 
     /// The rollback endpoint, for [`crate::KeyedSurface::Reorg`].

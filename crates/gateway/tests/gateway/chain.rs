@@ -90,6 +90,7 @@ impl Chain {
         }
         if markets {
             contracts.push(Box::new(AmmModule::new(Parameters::default())));
+            contracts.push(Box::new(crate::town::pools_module()));
         }
         let schemas: Vec<_> = std::iter::once(SCHEMA).chain(contracts.iter().map(|module| module.schema())).collect();
         let store = Store::open(folder.path(), &options, &schemas).unwrap();
@@ -129,6 +130,12 @@ impl Chain {
     pub(crate) fn add(&mut self, block: Block) {
         self.connect(u32::try_from(self.blocks.len()).unwrap(), &block);
         self.blocks.push(block);
+    }
+
+    /// Takes the newest block away again.
+    pub(crate) fn undo(&mut self) {
+        self.writer.undo_block().unwrap();
+        self.blocks.pop();
     }
 
     fn connect(&mut self, height: u32, block: &Block) {

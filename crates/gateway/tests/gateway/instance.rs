@@ -56,6 +56,8 @@ pub(crate) struct Setup {
     pub(crate) alkanes: Option<AlkanesParts>,
     /// These blocks instead of the small chain, with contracts and markets indexed ([`crate::town`]).
     pub(crate) market: Option<Vec<Block>>,
+    /// The bitcoin price.
+    pub(crate) prices: Option<Arc<dyn paraffin_prices::BitcoinPrices>>,
 }
 
 impl Default for Setup {
@@ -76,6 +78,7 @@ impl Default for Setup {
             alone: false,
             alkanes: None,
             market: None,
+            prices: None,
         }
     }
 }
@@ -147,6 +150,7 @@ impl Instance {
             node: shared(&node),
             alkanes: setup.alkanes,
             markets,
+            prices: setup.prices,
             keys: Arc::new(keys.clone()),
             windows: Arc::new(keys.clone()) as Arc<dyn Windows>,
             plans: Plans::default(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bitcoin::Block;
 use paraffin_alkanes::views::ViewLimits;
 use paraffin_alkanes::{CodeCache, Parameters};
+use paraffin_cryptoswap::{CryptoSwapModule, PoolProbe, PoolRules};
 use paraffin_devnet::market::{FACTORY, Market, WRAPPED_BITCOIN, builtins};
 use paraffin_devnet::{ACCOUNT_NAMES, Node, Scenario, Wallet};
 use paraffin_gateway::{AlkanesParts, MarketsParts};
@@ -34,6 +35,16 @@ impl Town {
         }
     }
 
+    /// Leaves the best chain at a height and grows another branch, in which old transactions land in other blocks.
+    pub(crate) fn fork(&mut self, at: u32, until: u32) {
+        let hash = self.node.block_hash(at + 1).unwrap();
+        self.node.invalidate(&hash).unwrap();
+        let script = self.scenario.miner_script(0);
+        self.node.mine_block_with(Vec::new(), &script, true).unwrap();
+        self.node.mine_block(&script).unwrap();
+        self.grow(until);
+    }
+
     pub(crate) fn blocks(&self) -> Vec<Block> {
         let heights = 0..=self.node.tip().height;
         heights.map(|height| Block::clone(&self.node.block(&self.node.block_hash(height).unwrap()).unwrap())).collect()
@@ -58,4 +69,10 @@ pub(crate) fn alkanes_parts() -> AlkanesParts {
 
 pub(crate) fn markets_parts() -> MarketsParts {
     MarketsParts { wrapped_bitcoin: WRAPPED_BITCOIN, factory: FACTORY, snake_case_twins: true }
+}
+
+/// The pool index.
+pub(crate) fn pools_module() -> CryptoSwapModule {
+    let AlkanesParts { parameters, builtins, codes, .. } = alkanes_parts();
+    CryptoSwapModule::new(PoolRules::default(), PoolProbe { parameters, builtins, codes })
 }

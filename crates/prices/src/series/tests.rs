@@ -113,6 +113,29 @@ fn the_volume_of_a_day_is_what_was_traded_between_its_readings() {
     assert_eq!(series.cents_of_day(DAY), None);
 }
 
+#[test]
+fn the_volume_of_a_day_survives_points_that_come_late_and_points_that_go() {
+    let traded = |time: u64| {
+        // A unit of growth is a unit paid in, and 10,000 units are a cent: a cent each second.
+        let growth = [U256::ZERO, U256::from(time) * U256::from(10_000)];
+        let activity = Activity { growth, liquidity: 1 << 127, fee_ppb: [500_000_000; 2], decimals: [8, 6] };
+        Sample { activity: Some(activity), ..sample(time, 50_000) }
+    };
+    let mut series = Series::new(600, DAY);
+    series.extend([traded(0), traded(3 * DAY)]);
+    for time in [2 * DAY, DAY, DAY / 2, 2 * DAY + 5] {
+        assert!(series.insert(traded(time)));
+    }
+    assert_eq!(series.cents_of_day(3 * DAY), Some(u128::from(DAY)));
+    for step in 1..300 {
+        series.observe(traded(3 * DAY + step * 600));
+    }
+    let newest = series.newest().unwrap().point.time;
+    for time in [DAY, 2 * DAY, 3 * DAY, 3 * DAY + 7_777, 4 * DAY, newest] {
+        assert_eq!(series.cents_of_day(time).map(|cents| cents.abs_diff(u128::from(DAY)) <= 300), Some(true), "{time}");
+    }
+}
+
 proptest! {
     #[test]
     fn queries_agree_with_a_plain_scan(mut given in prop::collection::vec(0_u64..5_000, 1..60), asked: u16, to: u16) {

@@ -12,7 +12,7 @@ use rand_chacha::rand_core::{RngCore as _, SeedableRng as _};
 use super::ledger::Ledger;
 
 /// First height at which the founding is over, so that a reorganisation cannot take its steps away.
-const FOUNDED: u32 = 112;
+const FOUNDED: u32 = 116;
 
 /// A script of nobody, so that a block that was dropped is not made again.
 fn elsewhere(random: &mut ChaCha8Rng) -> ScriptBuf {

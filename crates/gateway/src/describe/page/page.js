@@ -1,1 +1,276 @@
+"use strict";
 
+// Shows what the two documents tell, and sends what is typed. Everything that comes from outside becomes text, never markup.
+
+const SHOWN_MAX = 200000;
+const byId = (id) => document.getElementById(id);
+
+function make(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key in element) element[key] = value;
+    else element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/// The schema that a reference names, with what stands beside the reference.
+function resolved(schema, documents) {
+  let found = schema || {};
+  for (let depth = 0; found.$ref && depth < 8; depth += 1) {
+    const { $ref, ...beside } = found;
+    let target = documents;
+    for (const part of $ref.slice(2).split("/")) target = target ? target[part] : undefined;
+    found = { ...target, ...beside };
+  }
+  return found;
+}
+
+/// A type in a few words.
+function typeText(schema, document, depth = 0) {
+  const known = schema && schema.$ref ? schema.$ref.split("/").pop() : null;
+  const full = resolved(schema, document);
+  if (full.const !== undefined) return JSON.stringify(full.const);
+  if (full.enum) return full.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (known && depth > 0) return known;
+  const several = full.anyOf || full.oneOf;
+  if (several && !full.properties) return several.map((one) => typeText(one, document, depth + 1)).join(" | ");
+  if (full.type === "array") return `[${typeText(full.items, document, depth + 1)}, …]`;
+  if (full.properties && depth < 3) {
+    const required = new Set(full.required || []);
+    const inner = Object.entries(full.properties)
+      .map(([name, one]) => `${name}${required.has(name) ? "" : "?"}: ${typeText(one, document, depth + 1)}`);
+    return `{${inner.join(", ")}}`;
+  }
+  if (Array.isArray(full.type)) return full.type.join(" | ");
+  return full.type || known || "any";
+}
+
+/// Something to begin with.
+function sample(schema, document, depth = 0) {
+  const full = resolved(schema, document);
+  if (full.examples && full.examples.length) return full.examples[0];
+  if (full.const !== undefined) return full.const;
+  if (full.enum) return full.enum[0];
+  if (full.anyOf && !full.properties) return sample(full.anyOf[0], document, depth + 1);
+  const type = Array.isArray(full.type) ? full.type[0] : full.type;
+  if (type === "object" || full.properties) {
+    const made = {};
+    if (depth < 4) for (const name of full.required || []) made[name] = sample(full.properties?.[name], document, depth + 1);
+    return made;
+  }
+  if (type === "array") return [];
+  if (type === "integer" || type === "number") return full.minimum || 0;
+  if (type === "boolean") return false;
+  return "";
+}
+
+function sampleBody(schema, document) {
+  const body = sample(schema, document);
+  // Where one of several names will do, the first of them stands for the field.
+  const groups = [schema, ...(schema.allOf || [])].filter((part) => part.anyOf);
+  for (const group of groups) {
+    const first = group.anyOf[0];
+    for (const name of first.required || []) body[name] = sample(first.properties?.[name], document);
+  }
+  return body;
+}
+
+function restItems(api) {
+  const items = [];
+  for (const [path, verbs] of Object.entries(api.paths)) {
+    for (const [verb, operation] of Object.entries(verbs)) {
+      items.push({
+        id: operation.operationId, group: operation.tags[0], verb: verb.toUpperCase(), title: path.slice(1),
+        summary: operation.summary, show: () => restDetail(api, path, verb, operation),
+      });
+    }
+  }
+  return items;
+}
+
+function rpcItems(rpc) {
+  return rpc.methods.map((method) => ({
+    id: method.name, group: `JSON-RPC: ${method.tags ? method.tags[0].name : "rpc"}`, verb: "RPC", title: method.name,
+    summary: method.summary, show: () => rpcDetail(rpc, method),
+  }));
+}
+
+function parameterTable(rows) {
+  if (!rows.length) return make("p", { className: "note" }, "No parameters.");
+  const body = make("tbody");
+  for (const [name, type, about] of rows) {
+    body.append(make("tr", {}, make("td", {}, name), make("td", {}, make("code", {}, type)), make("td", {}, about)));
+  }
+  const head = make("tr", {}, ...["name", "type", ""].map((text) => make("th", {}, text)));
+  return make("table", {}, make("thead", {}, head), body);
+}
+
+function restDetail(api, path, verb, operation) {
+  const rows = [];
+  const inputs = [];
+  for (const parameter of operation.parameters || []) {
+    if (parameter.in === "header") continue;
+    const schema = resolved(parameter.schema, api);
+    rows.push([parameter.name + (parameter.required ? " *" : ""), typeText(parameter.schema, api), schema.description || ""]);
+    const input = make("input", { value: schema.examples?.[0] ?? "", spellcheck: false, autocomplete: "off" });
+    inputs.push({ parameter, input });
+  }
+  const schema = operation.requestBody?.content["application/json"].schema;
+  if (schema) {
+    const required = new Set(schema.required || []);
+    for (const [name, one] of Object.entries(schema.properties || {})) {
+      const about = one.description || resolved(one, api).description || "";
+      rows.push([name + (required.has(name) ? " *" : ""), typeText(one, api), about]);
+    }
+  }
+  const body = schema && make("textarea", { value: JSON.stringify(sampleBody(schema, api), null, 2), spellcheck: false });
+  const answer = operation.responses["200"].content?.["application/json"]?.schema;
+  const request = () => {
+    let target = path;
+    const query = new URLSearchParams();
+    for (const { parameter, input } of inputs) {
+      if (parameter.in === "path") target = target.replace(`{${parameter.name}}`, encodeURIComponent(input.value));
+      else if (input.value) query.set(parameter.name, input.value);
+    }
+    const text = query.size ? `?${query}` : "";
+    return { url: `/v4/api${target}${text}`, method: verb.toUpperCase(), body: body ? body.value : undefined };
+  };
+  return detail(`${verb.toUpperCase()} ${path}`, operation.summary, rows, inputs, body, typeText(answer, api), request);
+}
+
+function rpcDetail(rpc, method) {
+  const rows = method.params.map((param) => {
+    const about = param.schema.description || resolved(param.schema, rpc).description || "";
+    return [param.name + (param.required ? " *" : ""), typeText(param.schema, rpc), about];
+  });
+  const params = method.params.filter((param) => param.required).map((param) => sample(param.schema, rpc));
+  const call = { jsonrpc: "2.0", id: 1, method: method.name, params };
+  const body = make("textarea", { value: JSON.stringify(call, null, 2), spellcheck: false });
+  const request = () => ({ url: "/v4/jsonrpc", method: "POST", body: body.value });
+  return detail(method.name, method.summary, rows, [], body, typeText(method.result.schema, rpc), request);
+}
+
+function detail(title, summary, rows, inputs, body, answer, request) {
+  const outcome = make("div");
+  const form = make("form", {}, ...inputs.map(({ parameter, input }) =>
+    make("label", { className: "path" }, `${parameter.name} `, input)));
+  if (body) form.append(make("label", {}, "Body", body));
+  form.append(make("div", { className: "row" }, make("button", { type: "submit" }, "Send")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(request(), outcome);
+  });
+  const gives = make("details", {}, make("summary", {}, "Answer"), make("pre", {}, answer));
+  return [make("h3", {}, title), make("p", {}, summary), parameterTable(rows), gives, form, outcome];
+}
+
+function quoted(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function curlLine({ url, method, body }, key) {
+  const words = ["curl", "-sS"];
+  if (key) words.push("-H", quoted("x-service-api-key: YOUR_KEY"));
+  if (method !== "POST") words.push("-X", method);
+  if (body !== undefined) words.push("--data", quoted(body.replace(/\s*\n\s*/g, " ")));
+  words.push(quoted(location.origin + url));
+  return words.join(" ");
+}
+
+async function send(request, outcome) {
+  const key = byId("key").value.trim();
+  const headers = key ? { "x-service-api-key": key } : {};
+  if (request.body !== undefined) headers["Content-Type"] = "application/json";
+  outcome.replaceChildren(make("p", { className: "note" }, "Waiting …"));
+  const began = performance.now();
+  let parts;
+  try {
+    const response = await fetch(request.url, { method: request.method, headers, body: request.body, cache: "no-store" });
+    const text = await response.text();
+    const took = Math.round(performance.now() - began);
+    const told = [...response.headers].filter(([name]) => name.startsWith("x-") || name === "retry-after" || name === "etag");
+    parts = [
+      make("p", {}, make("strong", { className: response.ok ? "good" : "bad" }, `${response.status} ${response.statusText}`),
+        ` ${took} ms, ${text.length} characters`),
+      make("pre", {}, pretty(text)),
+      make("details", {}, make("summary", {}, "Headers"), make("pre", {}, told.map((pair) => pair.join(": ")).join("\n"))),
+    ];
+  } catch (error) {
+    parts = [make("p", { className: "bad" }, `No answer: ${error.message}`)];
+  }
+  outcome.replaceChildren(...parts, make("details", {}, make("summary", {}, "curl"), make("pre", {}, curlLine(request, key))));
+}
+
+/// JSON with line breaks, every digit of its numbers kept.
+function pretty(text) {
+  const begun = text.slice(0, SHOWN_MAX);
+  let out = "", depth = 0, inText = false, escaped = false;
+  const line = () => `\n${"  ".repeat(Math.max(depth, 0))}`;
+  if (!/^\s*[[{]/.test(begun)) return begun;
+  for (let at = 0; at < begun.length; at += 1) {
+    const letter = begun[at];
+    if (inText) {
+      out += letter;
+      if (escaped) escaped = false;
+      else if (letter === "\\") escaped = true;
+      else if (letter === '"') inText = false;
+    } else if (letter === '"') {
+      inText = true;
+      out += letter;
+    } else if (letter === "{" || letter === "[") {
+      const isEmpty = begun[at + 1] === "}" || begun[at + 1] === "]";
+      depth += 1;
+      out += isEmpty ? letter : letter + line();
+    } else if (letter === "}" || letter === "]") {
+      depth -= 1;
+      const isEmpty = begun[at - 1] === "{" || begun[at - 1] === "[";
+      out += isEmpty ? letter : line() + letter;
+    } else if (letter === ",") {
+      out += letter + line();
+    } else if (letter === ":") {
+      out += ": ";
+    } else if (!/\s/.test(letter)) {
+      out += letter;
+    }
+  }
+  return text.length > SHOWN_MAX ? `${out}\n… ${text.length - SHOWN_MAX} more characters` : out;
+}
+
+function list(items) {
+  const words = byId("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const chosen = decodeURIComponent(location.hash.slice(1));
+  const groups = new Map();
+  for (const item of items) {
+    const text = `${item.verb} ${item.title} ${item.group} ${item.summary}`.toLowerCase();
+    if (!words.every((word) => text.includes(word))) continue;
+    if (!groups.has(item.group)) groups.set(item.group, []);
+    const link = make("a", { href: `#${encodeURIComponent(item.id)}`, title: item.summary },
+      make("span", { className: "verb" }, item.verb), item.title);
+    if (item.id === chosen) link.setAttribute("aria-current", "page");
+    groups.get(item.group).push(link);
+  }
+  const parts = [...groups].flatMap(([name, links]) => [make("h2", {}, name), ...links]);
+  byId("list").replaceChildren(...(parts.length ? parts : ["Nothing of that name."]));
+}
+
+async function begin() {
+  const load = async (path) => (await fetch(path)).json();
+  const [api, rpc] = await Promise.all([load("/v4/openapi.json"), load("/v4/openrpc.json")]);
+  for (const path of rpc["x-messages"] || []) {
+    byId("files").append(make("a", { href: path }, path.split("/").pop()));
+  }
+  const items = [...restItems(api), ...rpcItems(rpc)];
+  const choose = () => {
+    const chosen = decodeURIComponent(location.hash.slice(1));
+    const item = items.find((one) => one.id === chosen) || items[0];
+    byId("detail").replaceChildren(...item.show());
+    list(items);
+  };
+  byId("filter").addEventListener("input", () => list(items));
+  window.addEventListener("hashchange", choose);
+  choose();
+}
+
+begin().catch((error) => byId("list").replaceChildren(`The descriptions could not be read: ${error.message}`));

@@ -3,6 +3,10 @@
 
 mod alkanes;
 mod bitcoin;
+mod flat;
+mod histories;
+mod markets;
+mod prices;
 
 use serde_json::{Map, Value, json};
 
@@ -38,15 +42,29 @@ pub(super) struct Route {
     pub(super) tag: &'static str,
     pub(super) summary: &'static str,
     pub(super) fields: Vec<Field>,
+    /// What the fields must be together.
+    pub(super) condition: Option<Value>,
     pub(super) answer: Answer,
     /// Whether what is asked about may not exist.
     pub(super) may_be_missing: bool,
+    /// Whether the answer depends on confirmed blocks alone, so that 304 may stand for it.
+    pub(super) has_tag: bool,
 }
 
 impl Route {
     fn new(path: &'static str, verb: Verb, tag: &'static str, summary: &'static str) -> Self {
         let answer = Answer::Bare(json!({}));
-        Self { path, verb, tag, summary, fields: Vec::new(), answer, may_be_missing: path.contains('{') }
+        Self {
+            path,
+            verb,
+            tag,
+            summary,
+            fields: Vec::new(),
+            condition: None,
+            answer,
+            may_be_missing: path.contains('{'),
+            has_tag: verb == Verb::Get,
+        }
     }
 
     fn takes(mut self, fields: impl IntoIterator<Item = Field>) -> Self {
@@ -66,11 +84,23 @@ impl Route {
         self
     }
 
+    /// An answer that changes between blocks.
+    fn without_tag(mut self) -> Self {
+        self.has_tag = false;
+        self
+    }
+
     /// 404 when what is asked about does not exist.
     fn or_missing(mut self) -> Self {
         self.may_be_missing = true;
         self
     }
+}
+
+/// Another way to say what a member says: `x-same-as` tells programs, which then leave one of the two away.
+fn same_as(mut schema: Value, name: &str) -> Value {
+    schema["x-same-as"] = json!(name);
+    schema
 }
 
 fn needed(names: &'static [&'static str], schema: Value) -> Field {
@@ -93,7 +123,10 @@ fn part(default: &str) -> [Field; 3] {
         optional(&["offset"], about(component("Offset"), "Records before the page")),
         optional(
             &["page"],
-            about(component("Offset"), "Another way to tell the offset: counts from 1, and 0 acts as 1"),
+            same_as(
+                about(component("Offset"), "Another way to tell the offset: counts from 1, and 0 acts as 1"),
+                "offset",
+            ),
         ),
     ]
 }
@@ -110,7 +143,10 @@ fn all_or_part() -> [Field; 3] {
 
 /// The routes of all areas.
 pub(super) fn routes() -> Vec<Route> {
-    [bitcoin::routes(), alkanes::routes()].into_iter().flatten().collect()
+    [bitcoin::routes(), alkanes::routes(), markets::routes(), histories::routes(), flat::routes(), prices::routes()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The schemas that they refer to.
@@ -148,6 +184,9 @@ pub(super) fn schemas() -> Map<String, Value> {
                 "examples": [{ "block": "2", "tx": "0" }, "2:0"],
             }),
         ),
+        ("PoolId", about(component("AlkaneId"), "The id of a pool")),
+        ("PoolIdText", about(component("AlkaneIdText"), "The id of a pool, block:tx")),
+        ("FactoryId", about(component("AlkaneId"), "The id of a factory")),
         (
             "IdPart",
             json!({
@@ -206,23 +245,25 @@ pub(super) fn schemas() -> Map<String, Value> {
             about(pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$"), "RFC 3339, UTC"),
         ),
     ];
-    let areas = [bitcoin::schemas(), alkanes::schemas()].into_iter().flatten();
+    let areas = [bitcoin::schemas(), alkanes::schemas(), markets::schemas(), histories::schemas(), flat::schemas()]
+        .into_iter()
+        .flatten();
     shared.into_iter().chain(areas).map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 
 /// The schema of a body.
-pub(super) fn body(fields: &[Field]) -> Value {
+pub(super) fn body(route: &Route) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
-    let mut conditions = Vec::new();
-    for field in fields {
+    let mut conditions: Vec<Value> = route.condition.iter().cloned().collect();
+    for field in &route.fields {
         let is_alone = field.names.len() == 1;
         for name in field.names {
             let schema = field.schema.clone();
             let schema = if field.is_needed && is_alone { schema } else { or_null(schema) };
             let schema = match field.names {
                 [first, ..] if first != name => {
-                    about(schema, &format!("The same as {first}; where both stand they must agree"))
+                    same_as(about(schema, &format!("The same as {first}; where both stand they must agree")), first)
                 }
                 _ => schema,
             };

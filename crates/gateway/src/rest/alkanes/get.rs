@@ -10,6 +10,7 @@ use super::fields::Part;
 use super::{holders, listing, owned};
 use crate::alkanes;
 use crate::errors::RestError;
+use crate::markets::read_priced;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
@@ -27,6 +28,20 @@ pub(in crate::rest) async fn validated<T: Serialize>(
     }
 }
 
+/// The same for answers that tell dollars where this instance knows them: those change between blocks, so they have no `ETag`
+/// then (`decisions` 1.8).
+pub(in crate::rest) async fn priced<T: Serialize>(
+    context: &RequestContext,
+    headers: &HeaderMap,
+    answer: impl Future<Output = Result<T, RestError>>,
+) -> RestResult {
+    if context.shared().prices.is_none() {
+        return validated(context, headers, answer).await;
+    }
+    alkanes::of(context)?;
+    Reply::enveloped(&answer.await?)
+}
+
 fn segment(context: &RequestContext) -> &str {
     context.segments().get(1).map_or("", String::as_str)
 }
@@ -38,13 +53,13 @@ fn id(context: &RequestContext) -> Result<AlkaneId, RestError> {
 
 /// GET `/alkanes`: the newest 50.
 pub(crate) fn alkanes<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    let answer = async move { Ok(alkanes::read(context, None, None, listing::first_page).await?) };
-    Box::pin(validated(context, headers, answer))
+    let answer = async move { Ok(read_priced(context, listing::first_page).await?) };
+    Box::pin(priced(context, headers, answer))
 }
 
 /// GET `/alkanes/{id}`.
 pub(crate) fn alkane<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(validated(context, headers, async move { listing::details_of(context, id(context)?).await }))
+    Box::pin(priced(context, headers, async move { listing::details_of(context, id(context)?).await }))
 }
 
 /// GET `/alkanes/{id}/holders`: the first 100.
@@ -68,7 +83,7 @@ pub(crate) fn address_balances<'a>(context: &'a RequestContext, headers: &'a Hea
 /// GET `/address/{address}/alkanes`.
 pub(crate) fn address_alkanes<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
     let all = Part { offset: 0, limit: None };
-    Box::pin(validated(context, headers, async move { owned::tokens_of(context, segment(context), all).await }))
+    Box::pin(priced(context, headers, async move { owned::tokens_of(context, segment(context), all).await }))
 }
 
 /// GET `/outpoint/{txid:vout}/balances`.

@@ -6,10 +6,12 @@ use paraffin_primitives::AlkaneId;
 use serde::Serialize;
 use serde_json::json;
 
+use super::super::markets::search as search_pools;
 use super::super::{RestBody, RestResult};
 use super::fields::{Part, id};
-use crate::alkanes::{self, Moment, Token, token, tokens, words};
+use crate::alkanes::{Moment, Token, token, tokens, words};
 use crate::errors::RestError;
+use crate::markets::{self, Pricing, read_priced};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
@@ -33,6 +35,8 @@ pub(super) struct TokenPage {
 enum SortBy {
     Height,
     Holders,
+    /// By trade of the newest day, then week, month and all time.
+    Volume,
     Name,
 }
 
@@ -41,8 +45,8 @@ pub(crate) fn alkanes(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
     Box::pin(async move {
         let part = Part::limited(&body)?;
         let sort_by = match body.one_of(&["sortBy", "sort_by"])?.map(|value| value.as_str()) {
-            // Volumes are not known to this part; what nobody trades is in the order of age.
-            None | Some(Some("height" | "volume")) => SortBy::Height,
+            None | Some(Some("height")) => SortBy::Height,
+            Some(Some("volume")) => SortBy::Volume,
             Some(Some("holders")) => SortBy::Holders,
             Some(Some("name")) => SortBy::Name,
             Some(_) => return Err(RestError::bad_request("sortBy must be height, holders, volume or name")),
@@ -60,24 +64,30 @@ pub(crate) fn alkanes(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
             Some(Ok(text)) => Some(text.to_owned()).filter(|text| !text.is_empty()),
             Some(Err(())) => return Err(RestError::bad_request("searchQuery must be a string")),
         };
-        let page = alkanes::read(context, None, None, move |moment| match query {
+        let page = read_priced(context, move |moment, pricing| match query {
             Some(query) => {
                 let found = ranked(moment, &query)?;
                 let total = found.len() as u64;
-                filled(moment, &part.of(found), total, part)
+                filled(moment, pricing, &part.of(found), total, part)
             }
-            None => listed(moment, sort_by, ascending, part),
+            None => listed(moment, pricing, sort_by, ascending, part),
         });
         Reply::enveloped(&page.await?)
     })
 }
 
 /// The first page as GET routes give it.
-pub(super) fn first_page(moment: &Moment<'_>) -> Result<TokenPage, ViewError> {
-    listed(moment, SortBy::Height, false, Part { offset: 0, limit: Some(50) })
+pub(super) fn first_page(moment: &Moment<'_>, pricing: Option<&Pricing>) -> Result<TokenPage, ViewError> {
+    listed(moment, pricing, SortBy::Height, false, Part { offset: 0, limit: Some(50) })
 }
 
-fn listed(moment: &Moment<'_>, sort_by: SortBy, ascending: bool, part: Part) -> Result<TokenPage, ViewError> {
+fn listed(
+    moment: &Moment<'_>,
+    pricing: Option<&Pricing>,
+    sort_by: SortBy,
+    ascending: bool,
+    part: Part,
+) -> Result<TokenPage, ViewError> {
     let total = moment.state.alkane_count()?;
     let limit = part.limit.unwrap_or(usize::MAX);
     let creations = match sort_by {
@@ -95,6 +105,15 @@ fn listed(moment: &Moment<'_>, sort_by: SortBy, ascending: bool, part: Part) -> 
             keyed.sort_by(|(one, _), (other, _)| if ascending { one.cmp(other) } else { other.cmp(one) });
             part.of(keyed.into_iter().map(|(_, creation)| creation).collect())
         }
+        SortBy::Volume => {
+            let mut keyed = Vec::new();
+            for creation in creations(moment, Order::Newest, usize::MAX)? {
+                // What nobody trades is less than anything; equal ones stay in the order of age.
+                keyed.push((pricing.map(|pricing| pricing.book.volumes_of_token(creation.id)), creation));
+            }
+            keyed.sort_by(|(one, _), (other, _)| if ascending { one.cmp(other) } else { other.cmp(one) });
+            part.of(keyed.into_iter().map(|(_, creation)| creation).collect())
+        }
         SortBy::Name => {
             let mut keyed = Vec::new();
             for creation in creations(moment, Order::Newest, usize::MAX)? {
@@ -109,11 +128,17 @@ fn listed(moment: &Moment<'_>, sort_by: SortBy, ascending: bool, part: Part) -> 
             part.of(keyed.into_iter().map(|(_, _, creation)| creation).collect())
         }
     };
-    filled(moment, &creations, total, part)
+    filled(moment, pricing, &creations, total, part)
 }
 
-fn filled(moment: &Moment<'_>, creations: &[Creation], total: u64, part: Part) -> Result<TokenPage, ViewError> {
-    let tokens = tokens(moment, creations)?;
+fn filled(
+    moment: &Moment<'_>,
+    pricing: Option<&Pricing>,
+    creations: &[Creation],
+    total: u64,
+    part: Part,
+) -> Result<TokenPage, ViewError> {
+    let tokens = tokens(moment, pricing, creations)?;
     Ok(TokenPage { count: tokens.len(), tokens, total, limit: part.limit.unwrap_or(usize::MAX), offset: part.offset })
 }
 
@@ -139,7 +164,7 @@ pub(crate) fn details(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
 }
 
 pub(super) async fn details_of(context: &RequestContext, id: AlkaneId) -> Result<Token, RestError> {
-    let found = alkanes::read(context, None, None, move |moment| token(moment, id)).await?;
+    let found = read_priced(context, move |moment, pricing| token(moment, pricing, id)).await?;
     found.ok_or_else(|| RestError::not_found(format!("there is no alkane {id}")))
 }
 
@@ -154,9 +179,14 @@ pub(crate) fn search(context: &RequestContext, body: RestBody) -> BoxFuture<'_, 
             return Err(RestError::bad_request(format!("searchQuery must be at most {QUERY_CHARS_MAX} characters")));
         }
         let query = query.trim().to_owned();
-        let found = alkanes::read(context, None, None, move |moment| tokens(moment, &part.of(ranked(moment, &query)?)));
-        let pools: [(); 0] = [];
-        Reply::enveloped(&json!({ "tokens": found.await?, "pools": pools }))
+        let (network, twins) = (context.network(), markets::of(context).is_ok_and(|parts| parts.snake_case_twins));
+        let found = read_priced(context, move |moment, pricing| {
+            let tokens = tokens(moment, pricing, &part.of(ranked(moment, &query)?))?;
+            let pools = pricing.map(|pricing| search_pools(pricing, &query, part, network, twins));
+            Ok((tokens, pools.unwrap_or_default()))
+        });
+        let (tokens, pools) = found.await?;
+        Reply::enveloped(&json!({ "tokens": tokens, "pools": pools }))
     })
 }
 

@@ -15,6 +15,7 @@ use super::super::{RestBody, RestResult};
 use super::fields::{Part, address_text, flat_error, script};
 use crate::alkanes::{self, ImageBudget, Moment, Token, named_amount, token, words};
 use crate::errors::RestError;
+use crate::markets::read_priced;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::esplora::unconfirmed_of;
@@ -87,12 +88,12 @@ pub(crate) fn alkanes_by_address(context: &RequestContext, body: RestBody) -> Bo
 
 pub(super) async fn tokens_of(context: &RequestContext, address: &str, part: Part) -> Result<Vec<Token>, RestError> {
     let script = script(context, address)?;
-    let read = alkanes::read(context, None, None, move |moment| {
+    let read = read_priced(context, move |moment, pricing| {
         let mut sums = sums(moment, &script)?;
         sums.sort_by(|one, other| other.value.cmp(&one.value).then(one.id.cmp(&other.id)));
         let (mut tokens, mut images) = (Vec::new(), ImageBudget::default());
         for sum in part.of(sums) {
-            if let Some(token) = token(moment, sum.id)? {
+            if let Some(token) = token(moment, pricing, sum.id)? {
                 let mut token = images.allow(token);
                 token.balance = Some(sum.value.to_string());
                 tokens.push(token);

@@ -6,7 +6,6 @@ use hyper::StatusCode;
 use paraffin_amm::routing::{Fees, HOPS_MAX};
 use paraffin_amm::{Action, Candle, ChainContracts, Event, EventKind, Scope, Status, Timeframe, pool_state};
 use paraffin_primitives::{AlkaneId, Height};
-use ruint::aliases::U256;
 use serde_json::{Value, json};
 
 use super::super::address::timestamp;
@@ -233,11 +232,14 @@ impl Interval {
         let mut candles: Vec<Candle> = Vec::new();
         for hour in hours {
             let start = self.start(hour.start);
-            match candles.last_mut() {
-                Some(candle) if candle.start == start => precede(candle, &hour),
-                _ if candles.len() == limit => break,
-                _ => candles.push(Candle { start, ..hour }),
+            if let Some(candle) = candles.last_mut().filter(|candle| candle.start == start) {
+                precede(candle, &hour);
+                continue;
             }
+            if candles.len() == limit {
+                break;
+            }
+            candles.push(Candle { start, ..hour });
         }
         Ok(candles)
     }
@@ -268,7 +270,7 @@ fn precede(candle: &mut Candle, earlier: &Candle) {
     }
     candle.open = earlier.open;
     for (volume, more) in candle.volumes.iter_mut().zip(earlier.volumes) {
-        *volume = U256::saturating_add(*volume, more);
+        *volume = volume.saturating_add(more);
     }
     candle.trades = candle.trades.saturating_add(earlier.trades);
 }

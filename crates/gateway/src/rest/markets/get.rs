@@ -4,7 +4,7 @@ use hyper::HeaderMap;
 use paraffin_primitives::AlkaneId;
 
 use super::super::RestResult;
-use super::super::alkanes::validated;
+use super::super::alkanes::{priced, validated};
 use super::{histories, pools};
 use crate::errors::RestError;
 use crate::state::{BoxFuture, RequestContext};
@@ -19,9 +19,9 @@ pub(in crate::rest) fn all<'a>(context: &'a RequestContext, headers: &'a HeaderM
     Box::pin(validated(context, headers, pools::of_own_factory(context)))
 }
 
-/// GET `/pools/{id}`; its dollars follow a price that changes between blocks, so it has no `ETag`.
-pub(in crate::rest) fn one<'a>(context: &'a RequestContext, _: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(async move { crate::respond::Reply::enveloped(&pools::details_of(context, id(context)?, None).await?) })
+/// GET `/pools/{id}`, with details.
+pub(in crate::rest) fn one<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
+    Box::pin(priced(context, headers, async move { pools::details_of(context, id(context)?, None).await }))
 }
 
 /// GET `/pools/{id}/history`: the newest 50 events.

@@ -12,7 +12,6 @@ mod pools;
 mod positions;
 mod problem;
 mod record;
-mod worth;
 
 pub(super) use flat::{candles, pathfind, reserves, trades};
 pub(super) use get::{all as get_pools, history as get_pool_history, one as get_pool, swaps as get_pool_swaps};

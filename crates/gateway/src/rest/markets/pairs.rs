@@ -14,10 +14,10 @@ use super::paths::{Paths, paths};
 use super::pool_record::record;
 use super::problem::{Problem, read};
 use super::record::Record;
-use super::worth::Dollars;
 use crate::alkanes::{DECIMALS, Words, id_object, words};
 use crate::errors::RestError;
 use crate::markets::MarketMoment;
+use crate::markets::worth::Dollars;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 

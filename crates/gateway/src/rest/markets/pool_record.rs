@@ -1,13 +1,12 @@
 //! A pool as records tell it (`decisions` 4.6).
 
 use bitcoin::Address;
-use paraffin_amm::{BookPool, Ratio, Volumes};
+use paraffin_amm::{Action, BookPool, Ratio, Volumes};
 use paraffin_primitives::Network;
 use serde_json::{Number, Value, json};
 
 use super::record::Record;
-use super::worth::{Dollars, WHOLE, percent};
-use paraffin_amm::Action;
+use crate::markets::worth::{Dollars, WHOLE, percent};
 
 /// Who the pool is, what it holds, and how it came to be.
 pub(super) fn record(pool: &BookPool, network: Network) -> Record {
@@ -75,7 +74,7 @@ pub(super) fn details(pool: &BookPool, network: Network, dollars: Dollars) -> Re
         put(&format!("trades{window}"), trades.into());
     }
     put("lPTokenValueInSats", json!(worth.liquidity_price.map(|price| price.value(WHOLE))));
-    put("lPTokenValueInUsd", dollars.at(worth.liquidity_price, WHOLE));
+    put("lPTokenValueInUsd", json!(worth.liquidity_price.and_then(|price| dollars.at(price, WHOLE))));
     put("tvlChange24h", percent(worth.tvl_change_day));
     put("tvlChange7d", percent(worth.tvl_change_week));
     put("tvlChange", percent(worth.tvl_change_day));

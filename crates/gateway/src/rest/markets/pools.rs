@@ -8,15 +8,15 @@ use paraffin_amm::{Book, BookPool};
 use paraffin_primitives::{AlkaneId, Network};
 use serde_json::{Value, json};
 
-use super::super::alkanes::fields::{LIMIT_MAX, Part, script};
+use super::super::alkanes::fields::{Part, script};
 use super::super::alkanes::sums;
 use super::super::{RestBody, RestResult};
 use super::fields::{FACTORY_FIELDS, POOL_FIELDS, factory_id, optional_id, require_factory, required_id};
 use super::pool_record::{details, record};
 use super::problem::{Problem, read};
-use super::worth::{Dollars, percent};
 use crate::errors::RestError;
-use crate::markets::{self, MarketMoment};
+use crate::markets::worth::{Dollars, percent};
+use crate::markets::{self, MarketMoment, Pricing};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use paraffin_alkanes::views::ViewError;
@@ -278,23 +278,100 @@ pub(super) async fn details_of(
     read.await
 }
 
-/// Pools that a search finds, for who searches among alkanes; none where this instance does not index markets.
-pub(in crate::rest) fn search(
-    moment: &MarketMoment<'_>,
-    query: &str,
-    part: Part,
-    network: Network,
-) -> Result<Vec<Value>, ViewError> {
+/// Pools that a search finds, for who searches among alkanes.
+pub(in crate::rest) fn search(pricing: &Pricing, query: &str, part: Part, network: Network, twins: bool) -> Vec<Value> {
     let query = query.trim().to_lowercase();
     if query.is_empty() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    let book = moment.book()?;
-    let limited = Part { limit: Some(part.limit.unwrap_or(LIMIT_MAX)), ..part };
-    let dollars = Dollars::now(moment);
-    let shown = limited.of(found(book.pools().iter(), &query));
-    Ok(shown
-        .into_iter()
-        .map(|(_, pool)| details(pool, network, dollars).finish(moment.parts.snake_case_twins))
-        .collect())
+    let shown = part.of(found(pricing.book.pools().iter(), &query)).into_iter();
+    shown.map(|(_, pool)| details(pool, network, pricing.dollars).finish(twins)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bitcoin::Txid;
+    use bitcoin::hashes::Hash as _;
+    use paraffin_amm::{Action, Event, Figures, Place, PoolIdentity, PoolRecord, PoolState, PoolWorth};
+
+    use super::*;
+
+    fn pool(number: u128, name: &str, tvl: Option<u128>) -> BookPool {
+        let id = |tx| AlkaneId { block: 2, tx };
+        let identity = PoolIdentity {
+            id: id(number),
+            factory: AlkaneId { block: 4, tx: 65_522 },
+            tokens: [id(0), id(number + 1_000_000)],
+        };
+        let created = Place { height: u32::try_from(number).unwrap(), transaction: 0, event: 0 };
+        BookPool {
+            record: PoolRecord { pool: identity, created },
+            state: PoolState {
+                pool: identity,
+                reserves: [1, 1],
+                supply: 1,
+                fee_per_1000: 10,
+                claimable_fees: 0,
+                name: name.to_owned(),
+            },
+            figures: Figures::default(),
+            worth: PoolWorth { tvl, ..PoolWorth::default() },
+            creation: Event {
+                place: created,
+                txid: Txid::all_zeros(),
+                time: 0,
+                protostone: 0,
+                vout: 0,
+                actor: None,
+                successful: true,
+                action: Action::Creation { pool: identity, amounts: [1, 1], liquidity: 1 },
+            },
+        }
+    }
+
+    fn numbers(pools: &[(u8, &BookPool)]) -> Vec<u128> {
+        pools.iter().map(|(_, pool)| pool.record.pool.id.tx).collect()
+    }
+
+    /// row RA03
+    #[test]
+    fn a_search_ranks_ids_before_names_and_keeps_the_order_of_age() {
+        let pools = [
+            pool(1, "WAX / BTC LP", None),
+            pool(2, "2:1 / BTC LP", None),
+            pool(3, "WAX", None),
+            pool(4, "BTC / WAX LP", None),
+            pool(5, "GAS / BTC LP", None),
+        ];
+        assert_eq!(numbers(&found(pools.iter(), "wax")), [3, 1, 4]);
+        assert_eq!(numbers(&found(pools.iter(), "2:1")), [1, 2]);
+        assert_eq!(numbers(&found(pools.iter(), "2:1000004")), [4]);
+        assert_eq!(numbers(&found(pools.iter(), "2:0")), [1, 2, 3, 4, 5], "an alkane of all of them");
+        assert_eq!(numbers(&found(pools.iter(), "nothing")), [] as [u128; 0]);
+    }
+
+    #[test]
+    fn ten_thousand_pools_of_one_name_are_found_and_sorted_by_pages() {
+        let pools: Vec<BookPool> =
+            (1..=10_000).map(|number| pool(number, "SAME / SAME LP", Some(number % 7))).collect();
+        let all = found(pools.iter(), "same / same lp");
+        assert_eq!(numbers(&all), (1..=10_000).collect::<Vec<_>>());
+        let part = Part { offset: 9_990, limit: Some(50) };
+        assert_eq!(numbers(&part.of(all)), (9_991..=10_000).collect::<Vec<_>>());
+        let mut sorted: Vec<&BookPool> = pools.iter().collect();
+        sorted.sort_by(|one, other| SortBy::Tvl.compare(one, other, false));
+        assert!(sorted.iter().rev().is_sorted_by_key(|pool| pool.worth.tvl));
+        let equal = sorted.chunk_by(|one, other| one.worth.tvl == other.worth.tvl);
+        assert!(equal.into_iter().all(|equal| equal.iter().is_sorted_by_key(|pool| pool.record.created)), "stable");
+    }
+
+    #[test]
+    fn what_has_no_price_stands_last_in_either_direction() {
+        let pools = [pool(1, "a", None), pool(2, "b", Some(5)), pool(3, "c", Some(9))];
+        for (ascending, expected) in [(true, [2, 3, 1]), (false, [3, 2, 1])] {
+            let mut sorted: Vec<&BookPool> = pools.iter().collect();
+            sorted.sort_by(|one, other| SortBy::Tvl.compare(one, other, ascending));
+            assert_eq!(sorted.iter().map(|pool| pool.record.pool.id.tx).collect::<Vec<_>>(), expected);
+        }
+    }
 }

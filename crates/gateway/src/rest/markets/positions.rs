@@ -16,7 +16,7 @@ use super::fields::{factory_id, require_factory};
 use super::pool_record::details;
 use super::problem::read;
 use super::record::Record;
-use super::worth::Dollars;
+use crate::markets::worth::Dollars;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 

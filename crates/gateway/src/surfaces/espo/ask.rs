@@ -59,23 +59,23 @@ fn wrong(name: &str, what: &str) -> RpcError {
 impl Ask {
     /// An object, or nothing.
     pub(super) fn read(params: &Params) -> Result<Self, RpcError> {
-        match params.raw() {
-            [] => Ok(Self::default()),
-            [only] if params.is_object() => serde_json::from_str(only.get())
-                .map(Self)
-                .map_err(|_| RpcError::invalid_params("params must be an object")),
-            _ => Err(RpcError::invalid_params("params must be an object: this surface takes no positional parameters")),
+        if params.is_array() {
+            let sentence = "params must be an object: this surface takes no positional parameters";
+            return Err(RpcError::invalid_params(sentence));
         }
+        Self::first(params)
     }
 
-    /// As [`Ask::read`], and an array that holds one object.
+    /// As [`Ask::read`], and an array that holds one object or nothing (`decisions` 1.2).
     pub(super) fn read_in_array(params: &Params) -> Result<Self, RpcError> {
-        match params.raw() {
-            [only] if only.get().starts_with('{') => serde_json::from_str(only.get())
-                .map(Self)
-                .map_err(|_| RpcError::invalid_params("params must be an object")),
-            _ => Self::read(params),
-        }
+        params.at_most(1)?;
+        Self::first(params)
+    }
+
+    fn first(params: &Params) -> Result<Self, RpcError> {
+        let Some(object) = params.get(0) else { return Ok(Self::default()) };
+        let members = serde_json::from_str(object.get());
+        members.map(Self).map_err(|_| RpcError::invalid_params("params must be an object"))
     }
 
     pub(super) fn member(&self, name: &str) -> Option<&Value> {
@@ -88,10 +88,9 @@ impl Ask {
     }
 
     pub(super) fn optional_text(&self, name: &str) -> Result<Option<&str>, RpcError> {
-        let text = |value: &'_ Value| -> bool { value.is_string() };
         match self.member(name) {
             None => Ok(None),
-            Some(value) if text(value) => Ok(value.as_str()),
+            Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(wrong(name, "a string")),
         }
     }

@@ -7,7 +7,7 @@ use paraffin_primitives::{AlkaneId, format_outpoint, parse_outpoint};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::ask::Ask;
+use super::ask::{Ask, Part};
 use super::failure::Refusal;
 use super::{Outcome, read, to_raw};
 use crate::alkanes::Moment;
@@ -34,13 +34,24 @@ pub(super) fn entries(held: &[Transfer]) -> Vec<Entry> {
     held.iter().map(|held| Entry { alkane: held.id.to_string(), amount: held.value.to_string() }).collect()
 }
 
-/// The unspent outputs of a script that hold alkanes, oldest first, with what they hold, as of the height of the moment.
-fn outputs(moment: &Moment<'_>, script: &Script) -> Result<Vec<(FundedOutput, Vec<Transfer>)>, ViewError> {
-    let (mut found, mut after) = (Vec::new(), None);
+/// An output with what it holds.
+type Held = (FundedOutput, Vec<Transfer>);
+
+/// The unspent outputs of a script that hold alkanes, oldest first, with what they hold, as of the height of the moment; and
+/// whether there are more behind the page.
+fn outputs(moment: &Moment<'_>, script: &Script, part: Option<Part>) -> Result<(Vec<Held>, bool), ViewError> {
+    let (mut found, mut seen, mut after) = (Vec::new(), 0, None);
     loop {
         moment.check()?;
         let page = moment.state.outputs_of(script, after.as_ref(), PAGE)?;
         for output in page.items {
+            seen += 1;
+            if part.is_some_and(|part| seen <= part.offset()) {
+                continue;
+            }
+            if part.is_some_and(|part| found.len() == part.limit as usize) {
+                return Ok((found, true));
+            }
             let held = moment.state.sheet(&output.outpoint)?.load().transfers();
             if !held.is_empty() {
                 found.push((output, held));
@@ -51,7 +62,7 @@ fn outputs(moment: &Moment<'_>, script: &Script) -> Result<Vec<(FundedOutput, Ve
         }
         after = page.next;
         if after.is_none() {
-            return Ok(found);
+            return Ok((found, false));
         }
     }
 }
@@ -74,7 +85,7 @@ fn sums_now(moment: &Moment<'_>, script: &Script) -> Result<Vec<Transfer>, ViewE
 }
 
 /// The same from outputs. A sum above 2^128 - 1 stays there, as in the rows.
-fn sums_of(outputs: &[(FundedOutput, Vec<Transfer>)]) -> Vec<Transfer> {
+fn sums_of(outputs: &[Held]) -> Vec<Transfer> {
     let mut sums = std::collections::BTreeMap::<AlkaneId, u128>::new();
     for transfer in outputs.iter().flat_map(|(_, held)| held) {
         let sum = sums.entry(transfer.id).or_default();
@@ -83,11 +94,9 @@ fn sums_of(outputs: &[(FundedOutput, Vec<Transfer>)]) -> Vec<Transfer> {
     sums.into_iter().map(|(id, value)| Transfer { id, value }).collect()
 }
 
-fn told(outputs: &[(FundedOutput, Vec<Transfer>)]) -> Vec<Outpoint> {
-    let outpoint = |(output, held): &(FundedOutput, Vec<Transfer>)| Outpoint {
-        outpoint: format_outpoint(&output.outpoint),
-        entries: entries(held),
-    };
+fn told(outputs: &[Held]) -> Vec<Outpoint> {
+    let outpoint =
+        |(output, held): &Held| Outpoint { outpoint: format_outpoint(&output.outpoint), entries: entries(held) };
     outputs.iter().map(outpoint).collect()
 }
 
@@ -99,7 +108,7 @@ pub(super) async fn of_address(context: &RequestContext, ask: &Ask) -> Outcome {
         if moment.is_newest && !include_outpoints {
             return Ok((sums_now(moment, &script)?, Vec::new()));
         }
-        let held = outputs(moment, &script)?;
+        let (held, _) = outputs(moment, &script, None)?;
         Ok((sums_of(&held), held))
     })
     .await?;
@@ -115,8 +124,17 @@ pub(super) async fn of_address(context: &RequestContext, ask: &Ask) -> Outcome {
 /// `get_address_outpoints`
 pub(super) async fn outpoints(context: &RequestContext, ask: &Ask) -> Outcome {
     let script = ask.script(context)?;
-    let held = read(context, ask, move |moment| outputs(moment, &script)).await?;
-    Ok(to_raw(&json!({ "ok": true, "address": ask.text("address")?, "outpoints": told(&held) }))?)
+    // A wallet must see all its coins, so that only who asks for a page is given one.
+    let asked = ask.part()?;
+    let part = ask.member("limit").is_some().then_some(asked);
+    let (held, has_more) = read(context, ask, move |moment| outputs(moment, &script, part)).await?;
+    let mut answer = json!({ "ok": true, "address": ask.text("address")?, "outpoints": told(&held) });
+    if let Some(part) = part {
+        answer["page"] = json!(part.page);
+        answer["limit"] = json!(part.limit);
+        answer["has_more"] = json!(has_more);
+    }
+    Ok(to_raw(&answer)?)
 }
 
 /// `get_outpoint_balances`

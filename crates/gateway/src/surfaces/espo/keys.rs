@@ -75,7 +75,8 @@ pub(super) async fn page(context: &RequestContext, ask: &Ask, counts: &KeyCounts
     let mut items = Map::new();
     for (key, value) in entries {
         let key_hex = hex(&key);
-        items.insert(key_hex.clone(), item(&key, key_hex, value, decode));
+        let item = item(&key, &key_hex, value.as_deref(), decode);
+        items.insert(key_hex, item);
     }
     Ok(to_raw(&json!({
         "ok": true,
@@ -181,7 +182,7 @@ impl Budget {
     }
 }
 
-fn item(key: &[u8], key_hex: String, value: Option<Vec<u8>>, decode: bool) -> Value {
+fn item(key: &[u8], key_hex: &str, value: Option<&[u8]>, decode: bool) -> Value {
     let text = |bytes: &[u8]| {
         if decode { std::str::from_utf8(bytes).ok().map(ToOwned::to_owned) } else { None }
     };
@@ -191,13 +192,13 @@ fn item(key: &[u8], key_hex: String, value: Option<Vec<u8>>, decode: bool) -> Va
         Some(u128::from_le_bytes(wide).to_string())
     };
     let key_text = text(key);
-    let value_text = value.as_deref().and_then(text);
+    let value_text = value.and_then(text);
     json!({
         "hex": key_hex,
         "utf8": key_text,
-        "value_hex": hex(value.as_deref().unwrap_or_default()),
+        "value_hex": hex(value.unwrap_or_default()),
         "value_utf8": value_text,
-        "value_u128": value.as_deref().and_then(number),
+        "value_u128": value.and_then(number),
         "last_txid": null,
         "key_hex": key_hex,
         "key_str": key_text,
@@ -211,11 +212,11 @@ mod tests {
 
     #[test]
     fn a_value_of_up_to_sixteen_bytes_is_also_a_number() {
-        let told = |value: &[u8]| item(b"/n", "0x2f6e".into(), Some(value.to_vec()), true)["value_u128"].clone();
+        let told = |value: &[u8]| item(b"/n", "0x2f6e", Some(value), true)["value_u128"].clone();
         assert_eq!(told(&[0xff; 16]), u128::MAX.to_string());
         assert_eq!(told(&[1, 2]), "513");
         assert_eq!((told(&[]), told(&[0; 17])), (Value::Null, Value::Null));
-        let undecoded = item(b"/n", "0x2f6e".into(), Some(b"a".to_vec()), false);
+        let undecoded = item(b"/n", "0x2f6e", Some(b"a"), false);
         assert_eq!((&undecoded["utf8"], &undecoded["value_utf8"]), (&Value::Null, &Value::Null));
     }
 

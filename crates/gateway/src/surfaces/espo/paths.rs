@@ -59,8 +59,24 @@ impl Asked {
     }
 }
 
-/// The pools of one factory: one call of it can go through them all.
-fn graph(moment: &MarketMoment<'_>, factory: AlkaneId) -> Result<Result<Graph, Refusal>, ViewError> {
+/// Asks the pools of one factory: one call of it can go through them all.
+fn ask_graph<T>(
+    moment: &MarketMoment<'_>,
+    factory: AlkaneId,
+    question: impl FnOnce(&Graph) -> T,
+) -> Result<Result<T, Refusal>, ViewError> {
+    let empty = || {
+        let hint = format!("the factory {factory} has no pool that holds anything");
+        Ok(Err(Refusal::new("no_liquidity", hint)))
+    };
+    if moment.chain.is_newest {
+        let book = moment.book()?;
+        if book.pools_of(factory).all(|pool| pool.state.reserves.contains(&0)) {
+            return empty();
+        }
+        return Ok(Ok(question(book.graph(Some(factory)))));
+    }
+    // Of the past only what is needed: nobody else asks about the same block.
     let mut pools = Vec::new();
     loop {
         let offset = u32::try_from(pools.len()).unwrap_or(u32::MAX);
@@ -77,10 +93,9 @@ fn graph(moment: &MarketMoment<'_>, factory: AlkaneId) -> Result<Result<Graph, R
         }
     }
     if pools.iter().all(|pool| pool.reserves.contains(&0)) {
-        let hint = format!("the factory {factory} has no pool that holds anything");
-        return Ok(Err(Refusal::new("no_liquidity", hint)));
+        return empty();
     }
-    Ok(Ok(Graph::new(pools)))
+    Ok(Ok(question(&Graph::new(pools))))
 }
 
 fn hops(hops: &[Hop]) -> Vec<Value> {
@@ -142,10 +157,10 @@ pub(super) async fn best_path(context: &RequestContext, ask: &Ask) -> Outcome {
         return Err(none("token_in and token_out are the same").into());
     }
     let found = read_markets(context, ask, move |moment| {
-        Ok(graph(moment, factory)?.map(|graph| match given {
+        ask_graph(moment, factory, |graph| match given {
             Given::In(amount) => graph.exact_in(from, to, amount, fees, hops_max),
             Given::Out(amount) => graph.exact_out(from, to, amount, fees, hops_max),
-        }))
+        })
     });
     let route =
         found.await??.ok_or_else(|| none("no pools of the factory lead from one to the other for this amount"))?;
@@ -176,7 +191,7 @@ pub(super) async fn best_cycle(context: &RequestContext, ask: &Ask) -> Outcome {
     let asked = Asked::read(context, ask, 2)?;
     let (fees, hops_max, factory) = (asked.fees, asked.hops_max, asked.factory);
     let found = read_markets(context, ask, move |moment| {
-        Ok(graph(moment, factory)?.map(|graph| graph.best_cycle(token, fees, hops_max)))
+        ask_graph(moment, factory, |graph| graph.best_cycle(token, fees, hops_max))
     });
     let none = || Refusal::new("no_profitable_cycle", "no way back to the token gives more than goes in");
     let cycle = found.await??.ok_or_else(none)?;

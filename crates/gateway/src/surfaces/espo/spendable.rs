@@ -30,7 +30,8 @@ const OMITTED: &str = "0";
 #[derive(Serialize)]
 struct Rune {
     id: String,
-    rune: Option<String>,
+    #[serde(rename = "rune")]
+    name: Option<String>,
     amount: String,
 }
 
@@ -118,7 +119,7 @@ fn confirmed_output(moment: &Moment<'_>, held: &views::OutputHoldings) -> Result
         let terms = views::rune(rune.id, &moment.view)?;
         runes.push(Rune {
             id: rune.id.to_string(),
-            rune: terms.map(|terms| terms.name),
+            name: terms.map(|terms| terms.name),
             amount: rune.value.to_string(),
         });
     }
@@ -147,8 +148,8 @@ async fn add_transactions(context: &RequestContext, outputs: &mut [Spendable]) -
         return Err(Refusal::new("too_many_outpoints", hint).into());
     }
     let locations: BTreeMap<Txid, TxLocation> =
-        outputs.iter().filter_map(|output| Some((output.at.txid, output.location.clone()?))).collect();
-    let wanted: Vec<TxLocation> = locations.values().cloned().collect();
+        outputs.iter().filter_map(|output| Some((output.at.txid, output.location?))).collect();
+    let wanted: Vec<TxLocation> = locations.values().copied().collect();
     let raw = match esplora::read(context, BitcoinIndex::raw_transactions).await? {
         _ if wanted.is_empty() => Vec::new(),
         Some(RawTransactions::Store) => {

@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 
+use bitcoin::hex::DisplayHex as _;
 use bitcoin::{Address, Script};
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{Action, Event, EventKind, PoolIdentity, Ratio, Scope, Side, Status};
@@ -266,7 +267,7 @@ fn trade(row: &Row, network: Network) -> Value {
 
 /// The key in a taproot script, in hexadecimal digits.
 fn taproot_key(script: &Script) -> Option<String> {
-    script.is_p2tr().then(|| script.as_bytes()[2..].iter().map(|byte| format!("{byte:02x}")).collect())
+    script.is_p2tr().then(|| script.as_bytes()[2..].to_lower_hex_string())
 }
 
 /// `ammdata.get_activity`

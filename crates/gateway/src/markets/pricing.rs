@@ -1,0 +1,134 @@
+//! What tokens are worth, beside what their contracts tell.
+
+use std::sync::Arc;
+
+use paraffin_alkanes::views::{TokenFacts, ViewError};
+use paraffin_amm::Book;
+use paraffin_primitives::AlkaneId;
+use serde::Serialize;
+
+use super::worth::{Dollars, WHOLE};
+use super::{newest, read};
+use crate::alkanes::{self, Fault, Moment};
+use crate::state::RequestContext;
+
+/// Prices of tokens at one block.
+pub(crate) struct Pricing {
+    /// All pools.
+    pub(crate) book: Arc<Book>,
+    /// What makes dollars of satoshis.
+    pub(crate) dollars: Dollars,
+}
+
+/// What a token is worth, `null` where it has no price. Prices are of a whole token, 10^8 base units.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TokenMarket {
+    /// Dollars that pools ask: the lowest price that this instance knows.
+    floor_price: Option<f64>,
+    price_usd: Option<f64>,
+    busd_pool_price_in_usd: Option<f64>,
+    /// Whole satoshis, rounded down; at most 2^64 - 1.
+    price_in_satoshi: Option<u64>,
+    /// Satoshis with their fractions.
+    frbtc_pool_price_in_sats: Option<f64>,
+    /// Percent.
+    price_change24h: Option<f64>,
+    price_change7d: Option<f64>,
+    /// Of the supply that there is.
+    marketcap: Option<f64>,
+    marketcap_in_sats: Option<u128>,
+    /// Of all that can be minted.
+    fdv: Option<f64>,
+    fdv_in_sats: Option<u128>,
+    /// Trade in all pools.
+    token_pools_volume1d_in_usd: Option<f64>,
+    token_pools_volume7d_in_usd: Option<f64>,
+    token_pools_volume30d_in_usd: Option<f64>,
+    token_pools_volume_all_time_in_usd: Option<f64>,
+    token_pools_volume1d_in_sats: Option<u128>,
+    token_pools_volume7d_in_sats: Option<u128>,
+    token_pools_volume30d_in_sats: Option<u128>,
+    token_pools_volume_all_time_in_sats: Option<u128>,
+}
+
+impl Pricing {
+    /// What a token is worth whose contract tells these facts.
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn of(&self, id: AlkaneId, facts: &TokenFacts) -> TokenMarket {
+        let dollars = self.dollars;
+        let [day, week, month, all] = self.book.volumes_of_token(id);
+        let volumes = TokenMarket {
+            token_pools_volume1d_in_usd: dollars.number(day),
+            token_pools_volume7d_in_usd: dollars.number(week),
+            token_pools_volume30d_in_usd: dollars.number(month),
+            token_pools_volume_all_time_in_usd: dollars.number(all),
+            token_pools_volume1d_in_sats: day,
+            token_pools_volume7d_in_sats: week,
+            token_pools_volume30d_in_sats: month,
+            token_pools_volume_all_time_in_sats: all,
+            ..TokenMarket::default()
+        };
+        let Some(known) = self.book.price(id) else { return volumes };
+        let price = dollars.at(known.price, WHOLE);
+        let percent = |part: Option<f64>| part.map(|part| part * 100.0);
+        let worth = |amount: Option<u128>| amount.map(|amount| known.price.value(amount));
+        let (supply, most) = (worth(facts.total_supply), worth(most(facts)));
+        TokenMarket {
+            floor_price: price,
+            price_usd: price,
+            busd_pool_price_in_usd: price,
+            price_in_satoshi: Some(u64::try_from(known.price.value(WHOLE)).unwrap_or(u64::MAX)),
+            frbtc_pool_price_in_sats: Some(known.price.to_f64() * WHOLE as f64),
+            price_change24h: percent(known.change_day),
+            price_change7d: percent(known.change_week),
+            marketcap: dollars.number(supply),
+            marketcap_in_sats: supply,
+            fdv: dollars.number(most),
+            fdv_in_sats: most,
+            ..volumes
+        }
+    }
+}
+
+/// All that there can be of a token; `None` when its contract does not tell, or knows no end.
+fn most(facts: &TokenFacts) -> Option<u128> {
+    let minted = facts.cap?.checked_mul(facts.value_per_mint?)?;
+    facts.premine()?.checked_add(minted)
+}
+
+/// Reads contracts as of the newest block, with prices where this instance indexes markets and they are level with the
+/// contracts.
+pub(crate) async fn read_priced<T: Send + 'static>(
+    context: &RequestContext,
+    work: impl FnOnce(&Moment<'_>, Option<&Pricing>) -> Result<T, ViewError> + Send + 'static,
+) -> Result<T, Fault> {
+    let contracts = alkanes::newest(context)?;
+    if newest(context).is_ok_and(|markets| markets == contracts) {
+        let priced = read(context, None, |moment| {
+            let pricing = Pricing { book: moment.book()?, dollars: Dollars::now(moment) };
+            work(moment.chain, Some(&pricing))
+        });
+        return priced.await;
+    }
+    alkanes::read(context, None, None, |moment| work(moment, None)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_there_can_be_is_the_premine_and_all_mints() {
+        let facts = |cap, value| TokenFacts {
+            total_supply: Some(1_500),
+            minted: Some(5),
+            cap: Some(cap),
+            value_per_mint: Some(value),
+            ..TokenFacts::default()
+        };
+        assert_eq!(most(&facts(10, 100)), Some(2_000));
+        assert_eq!(most(&facts(u128::MAX, 100)), None, "no end");
+        assert_eq!(most(&TokenFacts::default()), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! `/v4/<KEY>/mempool`: the live set of unconfirmed transactions (seed A, Mempool JSON-RPC and Events; `decisions` 6).
+
+mod methods;
+mod observe;
+mod stream;
+
+use std::sync::Arc;
+
+use hyper::{Method, StatusCode};
+use paraffin_mempool::Mempool;
+
+use super::{HttpRequest, HttpSurface, RpcResult, RpcSurface};
+use crate::errors::RestError;
+use crate::jsonrpc::Params;
+use crate::respond::Reply;
+use crate::state::{BoxFuture, RequestContext};
+use crate::websocket;
+
+/// Largest body of a transaction, bytes of text; the gateway's own limit may be lower.
+const OBSERVE_BYTES_MAX: usize = 32 << 20;
+
+/// Bodies of requests that are refused for their verb are read up to this, bytes, so that the answer arrives.
+const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
+
+/// The surface over one set.
+#[derive(Clone)]
+pub(super) struct MempoolSurface(pub(super) Arc<Mempool>);
+
+impl RpcSurface for MempoolSurface {
+    fn family(&self, _method: &str) -> &'static str {
+        "mempool"
+    }
+
+    fn call<'a>(&'a self, _context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        Box::pin(async move { methods::answer(&self.0, method, &params).await })
+    }
+}
+
+impl HttpSurface for MempoolSurface {
+    fn body_limit(&self, verb: &Method, segments: &[String]) -> Option<usize> {
+        match segments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["observe"] if *verb == Method::POST => Some(OBSERVE_BYTES_MAX),
+            ["observe" | "ws"] => Some(REFUSED_BODY_BYTES_MAX),
+            _ => None,
+        }
+    }
+
+    fn handle<'a>(
+        &'a self,
+        context: &'a RequestContext,
+        request: HttpRequest,
+    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+        Box::pin(async move {
+            match (context.segments().first().map(String::as_str), &request.verb) {
+                (Some("observe"), &Method::POST) => observe::observe(context, &self.0, request.body).await,
+                (Some("ws"), &Method::GET) => {
+                    let mempool = Arc::clone(&self.0);
+                    websocket::accept(context, &request.headers, request.upgrade, move |socket| {
+                        Box::pin(stream::serve(mempool, socket))
+                    })
+                }
+                _ => Err(RestError::new(
+                    StatusCode::METHOD_NOT_ALLOWED,
+                    "METHOD_NOT_ALLOWED",
+                    "observe takes POST, ws takes GET",
+                )),
+            }
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! `POST /v4/<ADMIN KEY>/mempool/observe`: a transaction that was seen elsewhere becomes visible here. It goes to no node.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::StatusCode;
+use paraffin_mempool::{Mempool, ObserveError, Refused};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::errors::RestError;
+use crate::respond::Reply;
+use crate::state::{RequestContext, unix_millis};
+
+/// The body as JSON.
+#[derive(Deserialize)]
+struct Told {
+    hex: String,
+}
+
+/// The bytes of the transaction: a JSON object with `hex`, or the body as it is (`decisions` 6.6).
+fn raw(body: Bytes) -> Result<Bytes, RestError> {
+    if body.is_empty() {
+        return Err(RestError::bad_request("the body is empty: send {\"hex\": …} or the raw transaction"));
+    }
+    let is_object = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    if !is_object {
+        return Ok(body);
+    }
+    // Raw bytes may begin like an object; what does not parse as one is taken as it is.
+    let Ok(told) = serde_json::from_slice::<serde_json::Value>(&body) else { return Ok(body) };
+    let Told { hex } =
+        serde_json::from_value(told).map_err(|_| RestError::bad_request("hex is required and must be a string"))?;
+    let bytes: Result<Vec<u8>, _> = bitcoin::hex::FromHex::from_hex(hex.trim());
+    bytes.map(Bytes::from).map_err(|_| RestError::bad_request("hex must be hexadecimal digits"))
+}
+
+pub(super) async fn observe(context: &RequestContext, mempool: &Arc<Mempool>, body: Bytes) -> Result<Reply, RestError> {
+    context.require_admin()?;
+    let raw = raw(body)?;
+    let mempool = Arc::clone(mempool);
+    let now = u64::try_from(unix_millis()).unwrap_or_default();
+    // It looks into the index.
+    let observed = tokio::task::spawn_blocking(move || mempool.observe(raw, now)).await;
+    match observed.map_err(|_| RestError::panicked())? {
+        Ok(inserted) => {
+            let entry = &inserted.entry;
+            let answer = json!({
+                "txid": entry.txid,
+                "seq": entry.seq,
+                "provisional": entry.provisional,
+                "known": inserted.known,
+            });
+            Ok(Reply::json(StatusCode::OK, answer.to_string()))
+        }
+        Err(ObserveError::Refused(refused @ Refused::Conflict { .. })) => {
+            Err(RestError::new(StatusCode::CONFLICT, "CONFLICT", refused.to_string()))
+        }
+        Err(ObserveError::Refused(refused @ Refused::PaysTooLittle)) => {
+            Err(RestError::new(StatusCode::SERVICE_UNAVAILABLE, "MEMPOOL_FULL", refused.to_string()))
+        }
+        Err(error) => Err(RestError::bad_request(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_an_object_with_hex_or_the_transaction_itself() {
+        let read = |body: &'static [u8]| raw(Bytes::from_static(body));
+        assert_eq!(read(b"{\"hex\":\"00ff\"}").unwrap(), [0, 255].as_slice());
+        assert_eq!(read(b"  {\"hex\": \" 00FF \"}").unwrap(), [0, 255].as_slice());
+        assert_eq!(read(b"\x02\x00\x00\x00").unwrap(), b"\x02\x00\x00\x00".as_slice());
+        assert_eq!(read(b"{\x00").unwrap(), b"{\x00".as_slice());
+        for body in [&b""[..], b"{}", b"{\"hex\":5}", b"{\"hex\":\"0\"}", b"{\"hex\":\"xy\"}"] {
+            assert_eq!(read(body).unwrap_err().status, StatusCode::BAD_REQUEST, "{body:?}");
+        }
+    }
+}

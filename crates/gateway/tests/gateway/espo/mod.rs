@@ -1,0 +1,11 @@
+//! Analytics, over the devnet's market. What is expected is worked out from blocks, balances and traces, never from the
+//! index of markets.
+
+mod candles;
+mod essentials;
+mod hostile;
+mod markets;
+mod paths;
+mod prices;
+mod scene;
+mod storage;

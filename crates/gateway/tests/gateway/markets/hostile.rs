@@ -1,0 +1,194 @@
+//! Wrong, strange and hostile requests: a clear refusal, and nothing else.
+
+use serde_json::{Value, json};
+
+use super::{Bazaar, list, object};
+
+/// Every route about markets, with what it cannot do without.
+const ROUTES: [(&str, &[&str]); 36] = [
+    ("get-amm-utxos", &["address"]),
+    ("get-pools", &[]),
+    ("get-all-pools-details", &[]),
+    ("get-pool-details", &["poolId"]),
+    ("get-pool-by-id", &["id"]),
+    ("get-all-token-pairs", &[]),
+    ("get-token-pairs", &["alkaneId"]),
+    ("address-positions", &["address"]),
+    ("get-alkane-swap-pair-details", &["tokenId"]),
+    ("get-pool-swap-history", &[]),
+    ("get-swap-history", &[]),
+    ("get-token-swap-history", &["alkaneId"]),
+    ("get-pool-mint-history", &[]),
+    ("get-mint-history", &[]),
+    ("get-pool-burn-history", &[]),
+    ("get-burn-history", &[]),
+    ("get-pool-creation-history", &[]),
+    ("get-pool-history", &[]),
+    ("get-all-history", &[]),
+    ("get-all-wrap-history", &[]),
+    ("get-all-unwrap-history", &[]),
+    ("get-address-wrap-history", &["address"]),
+    ("get-address-unwrap-history", &["address"]),
+    ("get-address-swap-history-for-pool", &["address", "poolId"]),
+    ("get-address-swap-history-for-token", &["address", "tokenId"]),
+    ("get-address-pool-creation-history", &["address"]),
+    ("get-address-pool-mint-history", &["address"]),
+    ("get-address-pool-burn-history", &["address"]),
+    ("get-all-amm-tx-history", &[]),
+    ("get-all-address-amm-tx-history", &["address"]),
+    ("get-total-unwrap-amount", &[]),
+    ("get-trades", &["pool"]),
+    ("get-candles", &["pool"]),
+    ("get-reserves", &["pool"]),
+    ("pathfind", &["token_in", "token_out", "amount_in"]),
+    ("global-alkanes-search", &["searchQuery"]),
+];
+
+/// Routes that have pages.
+fn has_pages(route: &str) -> bool {
+    !matches!(
+        route,
+        "get-pool-details"
+            | "get-pool-by-id"
+            | "get-total-unwrap-amount"
+            | "get-trades"
+            | "get-candles"
+            | "get-reserves"
+            | "pathfind"
+    )
+}
+
+/// row RP01, RP02, RP03, RP04, RP05, RP06, RP07, RH01, RH02, RH05, RH11, RH12, RH16, RH17
+#[tokio::test]
+async fn wrong_requests_are_refused_and_name_what_is_wrong() {
+    let bazaar = Bazaar::open().await;
+    let pool = bazaar.truth.pools[0];
+    let value = |field: &str| match field {
+        "address" => json!(bazaar.truth.deeds[0].address),
+        "poolId" | "id" | "pool" => json!(pool.id.to_string()),
+        "amount_in" => json!("5"),
+        "searchQuery" => json!("2:0"),
+        "token_out" => json!("32:0"),
+        _ => json!("2:0"),
+    };
+    for (route, fields) in ROUTES {
+        let body: Value =
+            fields.iter().map(|field| ((*field).to_owned(), value(field))).collect::<serde_json::Map<_, _>>().into();
+        let (status, answer) = bazaar.post(route, &body).await;
+        assert_eq!(status, 200, "{route} {body}: {answer}");
+        let with = |more: &[(&str, Value)]| {
+            let mut body = body.clone();
+            for (name, value) in more {
+                body[*name] = value.clone();
+            }
+            body
+        };
+        // Anything unknown, and `null` for whatever is optional, changes nothing.
+        let strange = with(&[
+            ("unknown", json!({ "deep": [1] })),
+            ("successful", Value::Null),
+            ("offset", Value::Null),
+            ("limit", Value::Null),
+        ]);
+        assert_eq!(bazaar.post(route, &strange).await, (200, answer), "{route}");
+        for field in fields {
+            let mut wrongs =
+                vec![Value::Null, json!(5), json!(true), json!([]), json!({}), json!({ "block": "-1", "tx": 0 })];
+            if *field != "searchQuery" {
+                wrongs.extend([json!(""), json!("2"), json!("a:b"), json!("2:0:1"), json!("'; drop table pools; --")]);
+            }
+            if *field == "amount_in" {
+                wrongs.retain(|wrong| wrong.as_str() != Some("2") && !wrong.is_number());
+                wrongs.push(json!("340282366920938463463374607431768211456"));
+            }
+            for wrong in wrongs {
+                let body = with(&[(*field, wrong)]);
+                let (status, answer) = bazaar.post(route, &body).await;
+                assert_eq!(status, 400, "{route} {body}: {answer}");
+                let message = answer["error"].as_str().unwrap_or_default();
+                assert!(!message.is_empty() && !message.contains("panicked"), "{route} {body}: {answer}");
+            }
+        }
+        if has_pages(route) {
+            for (name, wrong) in [
+                ("limit", json!(0)),
+                ("limit", json!(-1)),
+                ("limit", json!(1.5)),
+                ("limit", json!("x")),
+                ("count", json!(0)),
+                ("offset", json!(-1)),
+                ("page", json!("x")),
+            ] {
+                assert_eq!(bazaar.refusal(route, with(&[(name, wrong.clone())])).await, 400, "{route} {name} {wrong}");
+            }
+            assert_eq!(bazaar.refusal(route, with(&[("limit", json!(3)), ("count", json!(4))])).await, 400, "{route}");
+            let huge = with(&[("limit", json!(u64::MAX)), ("offset", json!("99999999999999999999999999"))]);
+            assert_eq!(bazaar.post(route, &huge).await.0, 200, "{route}");
+        }
+    }
+    // Other verbs and other paths.
+    let get = bazaar.instance.get("/v4/api/get-pools").await;
+    assert_eq!(get.status, 405);
+    assert_eq!(bazaar.instance.post("/v4/api/pools", "{}").await.status, 405);
+    assert_eq!(bazaar.instance.post("/v4/api/get-pool-nothing", "{}").await.status, 404);
+}
+
+/// row RP03, RP05, RH01, RH02, RH05, RH11, RH12
+#[tokio::test]
+async fn what_does_not_exist_is_told_apart_from_what_is_empty() {
+    let bazaar = Bazaar::open().await;
+    let pool = bazaar.truth.pools[0];
+    let address = bazaar.truth.deeds[0].address.clone();
+    let (diesel, nowhere, most) =
+        ("2:0", "2:999999", json!({ "block": u128::MAX.to_string(), "tx": u128::MAX.to_string() }));
+    for (route, body) in [
+        ("get-pool-details", json!({ "poolId": diesel })),
+        ("get-pool-details", json!({ "poolId": most })),
+        ("get-pool-details", json!({ "poolId": object(pool.id), "factoryId": diesel })),
+        ("get-pools", json!({ "factoryId": diesel })),
+        ("get-pools", json!({ "factoryId": most })),
+        ("get-all-pools-details", json!({ "factoryId": nowhere })),
+        ("get-all-token-pairs", json!({ "factoryId": nowhere })),
+        ("get-token-pairs", json!({ "factoryId": nowhere, "alkaneId": diesel })),
+        ("get-token-pairs", json!({ "alkaneId": nowhere })),
+        ("address-positions", json!({ "factoryId": nowhere, "address": address })),
+        ("get-alkane-swap-pair-details", json!({ "tokenId": nowhere })),
+        ("get-alkane-swap-pair-details", json!({ "tokenAId": diesel, "tokenBId": nowhere })),
+        ("get-pool-swap-history", json!({ "poolId": diesel })),
+        ("get-pool-mint-history", json!({ "poolId": nowhere })),
+        ("get-pool-burn-history", json!({ "poolId": most })),
+        ("get-pool-history", json!({ "poolId": nowhere })),
+        ("get-token-swap-history", json!({ "tokenId": nowhere })),
+        ("get-pool-creation-history", json!({ "factoryId": nowhere })),
+        ("get-pool-creation-history", json!({ "poolId": object(pool.id), "factoryId": nowhere })),
+        ("get-address-swap-history-for-pool", json!({ "address": address, "poolId": nowhere })),
+        ("get-address-swap-history-for-token", json!({ "address": address, "tokenId": nowhere })),
+    ] {
+        assert_eq!(bazaar.refusal(route, body.clone()).await, 404, "{route} {body}");
+    }
+    for (route, body) in [
+        ("get-pool-details", json!({ "poolId": "2:1", "pool_id": "2:2" })),
+        ("get-pool-details", json!({ "poolId": object(pool.id), "factoryId": "4:1", "factory_id": "4:2" })),
+        ("get-token-swap-history", json!({ "alkaneId": "2:0", "tokenId": "2:1" })),
+        ("get-pool-swap-history", json!({ "successful": "maybe" })),
+        ("get-pool-swap-history", json!({ "successful": true, "successfulOnly": false })),
+        ("get-pools", json!({ "sortBy": "luck" })),
+        ("get-pools", json!({ "order": "up" })),
+        ("get-pools", json!({ "searchQuery": 5 })),
+        ("get-pools", json!({ "address": "nobody" })),
+        ("get-alkane-swap-pair-details", json!({ "tokenAId": "2:0" })),
+        ("get-alkane-swap-pair-details", json!({ "tokenBId": "2:0" })),
+        ("get-alkane-swap-pair-details", json!({ "tokenAId": "2:0", "tokenBId": "2:0" })),
+        // An address of another network.
+        ("address-positions", json!({ "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" })),
+        ("get-address-wrap-history", json!({ "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" })),
+    ] {
+        assert_eq!(bazaar.refusal(route, body.clone()).await, 400, "{route} {body}");
+    }
+    // A token that nobody trades has an empty history; a page behind the end is empty and tells the total.
+    let auth = bazaar.data("get-token-swap-history", json!({ "alkaneId": "32:1" })).await;
+    assert_eq!((&auth["swaps"], &auth["total"]), (&json!([]), &json!(0)));
+    let behind = bazaar.data("get-pool-swap-history", json!({ "poolId": object(pool.id), "page": 4_000_000 })).await;
+    assert_eq!(list(&behind, "swaps").len(), 0);
+    assert!(behind["total"].as_u64().unwrap() > 0);
+}

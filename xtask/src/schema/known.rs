@@ -1,0 +1,135 @@
+//! A description with what exists on the chain put in.
+
+use serde_json::{Map, Value, json};
+
+use crate::process::{Failure, Outcome};
+
+/// What a member says that is another way to say what its neighbour says.
+const SAME_AS: &str = "x-same-as";
+
+/// The description in which ids, addresses and outputs are as a rule those that `dev.json` names, and every field has one
+/// name: two that are drawn apart from each other would hardly ever agree.
+pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value> {
+    let mut document = description.clone();
+    let texts = |value: &Value| -> Vec<Value> {
+        match value {
+            Value::Array(items) => items.clone(),
+            Value::String(_) => vec![value.clone()],
+            _ => Vec::new(),
+        }
+    };
+    let alkanes = &manifest["alkanes"];
+    let (pools, factory) = (texts(&alkanes["pools"]), texts(&alkanes["factory"]));
+    let named = ["diesel", "frbtc", "usd", "tokens", "pools"];
+    let ids: Vec<Value> = named.iter().flat_map(|name| texts(&alkanes[*name])).collect();
+    let accounts = manifest["accounts"].as_array().into_iter().flatten();
+    let addresses: Vec<Value> = accounts.map(|account| account["address"].clone()).collect();
+    let outputs =
+        texts(&manifest["samples"]["txid"]).into_iter().filter_map(|txid| Some(format!("{}:0", txid.as_str()?)));
+    let outputs = outputs.map(Value::String).collect();
+    let both = |ids: &[Value]| ids.iter().cloned().chain(ids.iter().filter_map(id_object)).collect::<Vec<_>>();
+    let schemas = document["components"]["schemas"].as_object_mut();
+    let schemas = schemas.ok_or_else(|| Failure::new("the description has no `components.schemas`"))?;
+    for (name, values) in [
+        ("AlkaneId", both(&ids)),
+        ("AlkaneIdText", ids.clone()),
+        ("PoolId", both(&pools)),
+        ("PoolIdText", pools),
+        ("FactoryId", both(&factory)),
+        ("Address", addresses.clone()),
+        ("Account", addresses),
+        ("Outpoint", outputs),
+    ] {
+        let schema = schemas.get_mut(name).filter(|_| !values.is_empty());
+        let schema = schema.ok_or_else(|| Failure::new(format!("`{name}` cannot be filled with what is known")))?;
+        *schema = match name {
+            // These stand in others, whose values are put in already.
+            "PoolId" | "FactoryId" => json!({ "enum": values }),
+            _ => json!({ "anyOf": [{ "enum": values }, schema.take()] }),
+        };
+    }
+    for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+        let bodies = path.as_object_mut().into_iter().flat_map(Map::values_mut);
+        for body in
+            bodies.filter_map(|operation| operation.pointer_mut("/requestBody/content/application~1json/schema"))
+        {
+            one_name_each(body);
+        }
+    }
+    Ok(document)
+}
+
+/// `"2:0"` as an object.
+fn id_object(id: &Value) -> Option<Value> {
+    let (block, tx) = id.as_str()?.split_once(':')?;
+    Some(json!({ "block": block, "tx": tx }))
+}
+
+/// Takes away the members that say the same as another one, and the conditions that name them.
+fn one_name_each(body: &mut Value) {
+    let Some(members) = body["properties"].as_object_mut() else { return };
+    let gone: Vec<String> =
+        members.iter().filter(|(_, schema)| schema.get(SAME_AS).is_some()).map(|(name, _)| name.clone()).collect();
+    members.retain(|name, _| !gone.contains(name));
+    let names_gone = |condition: &Value| {
+        condition["required"]
+            .as_array()
+            .is_some_and(|names| names.iter().any(|name| gone.iter().any(|gone| name == gone)))
+    };
+    let keep = |alternatives: &mut Value| {
+        if let Some(alternatives) = alternatives.as_array_mut() {
+            alternatives.retain(|condition| !names_gone(condition));
+        }
+    };
+    if body.get("anyOf").is_some() {
+        keep(&mut body["anyOf"]);
+    }
+    for condition in body.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
+        keep(&mut condition["anyOf"]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn description() -> Value {
+        let names = ["AlkaneId", "AlkaneIdText", "PoolId", "PoolIdText", "FactoryId", "Address", "Account", "Outpoint"];
+        let schemas: Map<String, Value> =
+            names.map(|name| (name.to_owned(), json!({ "type": "string" }))).into_iter().collect();
+        let body = json!({
+            "properties": { "id": {}, "alkane": { "x-same-as": "id" }, "limit": {}, "count": { "x-same-as": "limit" } },
+            "anyOf": [{ "required": ["id"] }, { "required": ["alkane"] }],
+        });
+        let operation = json!({ "requestBody": { "content": { "application/json": { "schema": body } } } });
+        json!({ "components": { "schemas": schemas }, "paths": { "/a": { "post": operation }, "/b": { "get": {} } } })
+    }
+
+    fn manifest() -> Value {
+        json!({
+            "alkanes": { "diesel": "2:0", "frbtc": null, "factory": "4:7", "pools": ["2:5"], "tokens": [] },
+            "accounts": [{ "address": "bcrt1" }],
+            "samples": { "txid": "ab" },
+        })
+    }
+
+    #[test]
+    fn what_exists_is_put_in_and_every_field_has_one_name() {
+        let document = with_known(&description(), &manifest()).unwrap();
+        let schemas = &document["components"]["schemas"];
+        let known = json!(["2:0", "2:5", { "block": "2", "tx": "0" }, { "block": "2", "tx": "5" }]);
+        assert_eq!(schemas["AlkaneId"], json!({ "anyOf": [{ "enum": known }, { "type": "string" }] }));
+        assert_eq!(schemas["FactoryId"], json!({ "enum": ["4:7", { "block": "4", "tx": "7" }] }));
+        assert_eq!(schemas["Outpoint"]["anyOf"][0], json!({ "enum": ["ab:0"] }));
+        let body = document.pointer("/paths/~1a/post/requestBody/content/application~1json/schema").unwrap();
+        assert_eq!(*body, json!({ "properties": { "id": {}, "limit": {} }, "anyOf": [{ "required": ["id"] }] }));
+    }
+
+    #[test]
+    fn a_chain_without_pools_is_told() {
+        let mut manifest = manifest();
+        manifest["alkanes"]["pools"] = json!([]);
+        assert!(with_known(&description(), &manifest).unwrap_err().to_string().contains("PoolId"));
+        assert!(with_known(&json!({}), &manifest).is_err());
+    }
+}
