@@ -18,8 +18,9 @@ fn main() -> io::Result<()> {
     paths.sort();
     let mut list = "[\n".to_owned();
     for path in paths {
-        let name = path.file_name().unwrap_or_default();
-        let _ = writeln!(list, "({name:?}, include_str!({:?})),", path.canonicalize()?);
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let place = path.canonicalize()?.to_string_lossy().into_owned();
+        let _ = writeln!(list, "({name:?}, include_str!({place:?})),");
     }
     list.push_str("]\n");
     fs::write(Path::new(&variable("OUT_DIR")?).join("protos.rs"), list)

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contracts::AlkanesSection;
 use crate::markets::MarketsSection;
+use crate::mempool::MempoolSection;
 use crate::prices::PricesSection;
 
 /// The whole configuration of `paraffin serve` and `paraffin index`.
@@ -49,6 +50,9 @@ pub(crate) struct Config {
     /// The bitcoin price.
     #[serde(default)]
     pub prices: PricesSection,
+    /// The live set of unconfirmed transactions.
+    #[serde(default)]
+    pub mempool: MempoolSection,
     /// Log output.
     #[serde(default)]
     pub log: LogSection,
@@ -170,8 +174,10 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 11] =
-    ["network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "markets", "prices", "log"];
+const SECTIONS: [&str; 12] = [
+    "network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "markets", "prices", "mempool",
+    "log",
+];
 
 /// The configuration cannot be used; the message names the member.
 #[derive(Debug, thiserror::Error)]
@@ -346,7 +352,7 @@ mod tests {
         let page = page("configuration.md");
         let config: Config = Figment::from(Toml::string("[node]\nurl = \"http://127.0.0.1:8332\"")).extract().unwrap();
         let value = serde_json::to_value(&config).unwrap();
-        for section in ["node", "index", "alkanes", "markets", "prices", "gateway", "access", "log"] {
+        for section in ["node", "index", "alkanes", "markets", "prices", "gateway", "access", "mempool", "log"] {
             for (name, value) in value[section].as_object().unwrap() {
                 let row = page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
                 assert!(row.is_some(), "docs/configuration.md lacks [{section}] {name}");

@@ -19,6 +19,7 @@ use crate::contracts::AlkanesSection;
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
 use crate::markets::MarketsSection;
+use crate::mempool::MempoolSection;
 use crate::prices::PricesSection;
 use chain_file::ChainFile;
 use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
@@ -186,6 +187,7 @@ fn config(folder: &Path, devnet: &Devnet, evm: &EvmEndpoint, arguments: &DevArgu
         alkanes: AlkanesSection::default(),
         markets: MarketsSection::default(),
         prices: PricesSection::of_devnet(evm.url()),
+        mempool: MempoolSection::default(),
         log: LogSection::default(),
     }
 }

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use crate::config::{Config, RawTransactionsSetting};
 use crate::contracts::Contracts;
 use crate::disk_need::DiskNeed;
+use crate::mempool::LiveSet;
 use crate::{markets, prices};
 
 /// An instance cannot start or go on.
@@ -97,8 +98,16 @@ pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
 }
 
 /// The keyed surfaces that are part of this build. A new surface is one line here.
-fn keyed_surfaces() -> BTreeMap<KeyedSurface, KeyedHandler> {
-    BTreeMap::from([(KeyedSurface::Esplora, KeyedHandler::esplora()), (KeyedSurface::Reorg, KeyedHandler::reorg())])
+fn keyed_surfaces(live: Option<&LiveSet>) -> BTreeMap<KeyedSurface, KeyedHandler> {
+    let mut surfaces = BTreeMap::from([
+        (KeyedSurface::Esplora, KeyedHandler::esplora()),
+        (KeyedSurface::Reorg, KeyedHandler::reorg()),
+        (KeyedSurface::Espo, KeyedHandler::espo()),
+    ]);
+    if let Some(live) = live {
+        surfaces.insert(KeyedSurface::Mempool, KeyedHandler::mempool(Arc::clone(live.mempool())));
+    }
+    surfaces
 }
 
 const fn raw_transactions(setting: RawTransactionsSetting) -> RawTransactions {
@@ -309,6 +318,7 @@ pub(crate) struct Instance {
     keys: Arc<SqliteKeyStore>,
     indexing: Indexing,
     prices: Option<PriceFeed>,
+    live: Option<LiveSet>,
     gateway: Gateway,
 }
 
@@ -324,6 +334,7 @@ impl Instance {
         let client = NodeClient::new(config.node_config())?;
         let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
         let prices = prices::start(&config.prices, &config.data_dir())?;
+        let live = LiveSet::start(&config.mempool, config.network, &store, &client);
         let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
         let parts = GatewayParts {
             chain: Arc::new(chain),
@@ -335,11 +346,11 @@ impl Instance {
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),
             access: config.access.clone(),
-            keyed: keyed_surfaces(),
+            keyed: keyed_surfaces(live.as_ref()),
             metrics: Metrics::default(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;
-        Ok(Self { store, keys, indexing, prices, gateway })
+        Ok(Self { store, keys, indexing, prices, live, gateway })
     }
 
     /// The store, for reads.
@@ -370,6 +381,9 @@ impl Instance {
         self.gateway.serve(shutdown).await;
         if let Some(prices) = self.prices {
             prices.stop().await;
+        }
+        if let Some(live) = self.live {
+            live.stop().await;
         }
         let indexed = self.indexing.stop().await;
         flush(&self.store).await;

@@ -16,6 +16,7 @@ mod instance;
 mod keys;
 mod log;
 mod markets;
+mod mempool;
 mod prices;
 mod progress;
 mod replay;

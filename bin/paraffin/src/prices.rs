@@ -49,7 +49,11 @@ pub(crate) struct PricesSection {
 impl std::fmt::Debug for PricesSection {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let is_given = self.evm_url.is_some();
-        formatter.debug_struct("PricesSection").field("evm_url", &is_given).field("pool", &self.pool).finish_non_exhaustive()
+        formatter
+            .debug_struct("PricesSection")
+            .field("evm_url", &is_given)
+            .field("pool", &self.pool)
+            .finish_non_exhaustive()
     }
 }
 
@@ -95,9 +99,16 @@ impl Default for PricesSection {
 }
 
 impl PricesSection {
-    /// The prices of the development network's own endpoint, read often and with their whole past at once.
+    /// The prices of the development network's own endpoint, read often and with their whole past at once, so that every block of
+    /// the chain has a price.
     pub(crate) fn of_devnet(url: String) -> Self {
-        Self { evm_url: Some(url), poll_seconds: 5, backfill_calls_per_second: 0, ..Self::default() }
+        Self {
+            evm_url: Some(url),
+            poll_seconds: 5,
+            backfill_days: 3_650,
+            backfill_calls_per_second: 0,
+            ..Self::default()
+        }
     }
 
     fn feed(&self) -> Option<PricesConfig> {
@@ -156,7 +167,10 @@ mod tests {
         assert!(!format!("{section:?}").contains("secret"));
         let feed = section.feed().unwrap();
         let default = PricesConfig::wbtc_usdc("https://host/secret");
-        assert_eq!((feed.url, feed.pool, feed.poll, feed.timeout), (default.url, default.pool, default.poll, default.timeout));
+        assert_eq!(
+            (feed.url, feed.pool, feed.poll, feed.timeout),
+            (default.url, default.pool, default.poll, default.timeout)
+        );
         assert_eq!(feed.backfill_calls_per_second, default.backfill_calls_per_second);
     }
 

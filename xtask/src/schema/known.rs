@@ -7,8 +7,8 @@ use crate::process::{Failure, Outcome};
 /// What a member says that is another way to say what its neighbour says.
 const SAME_AS: &str = "x-same-as";
 
-/// The description in which ids, addresses and outputs are as a rule those that `dev.json` names, and every field has one
-/// name: two that are drawn apart from each other would hardly ever agree.
+/// The description in which ids, addresses and outputs are those that `dev.json` names, and every field has one name: two that
+/// are drawn apart from each other would hardly ever agree.
 pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value> {
     let mut document = description.clone();
     let texts = |value: &Value| -> Vec<Value> {
@@ -42,11 +42,8 @@ pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value
     ] {
         let schema = schemas.get_mut(name).filter(|_| !values.is_empty());
         let schema = schema.ok_or_else(|| Failure::new(format!("`{name}` cannot be filled with what is known")))?;
-        *schema = match name {
-            // These stand in others, whose values are put in already.
-            "PoolId" | "FactoryId" => json!({ "enum": values }),
-            _ => json!({ "anyOf": [{ "enum": values }, schema.take()] }),
-        };
+        // A schema beside these values would swallow them: most texts that are drawn from it are nobody's address.
+        *schema = json!({ "enum": values });
     }
     for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         let bodies = path.as_object_mut().into_iter().flat_map(Map::values_mut);
@@ -118,9 +115,9 @@ mod tests {
         let document = with_known(&description(), &manifest()).unwrap();
         let schemas = &document["components"]["schemas"];
         let known = json!(["2:0", "2:5", { "block": "2", "tx": "0" }, { "block": "2", "tx": "5" }]);
-        assert_eq!(schemas["AlkaneId"], json!({ "anyOf": [{ "enum": known }, { "type": "string" }] }));
+        assert_eq!(schemas["AlkaneId"], json!({ "enum": known }));
         assert_eq!(schemas["FactoryId"], json!({ "enum": ["4:7", { "block": "4", "tx": "7" }] }));
-        assert_eq!(schemas["Outpoint"]["anyOf"][0], json!({ "enum": ["ab:0"] }));
+        assert_eq!(schemas["Outpoint"], json!({ "enum": ["ab:0"] }));
         let body = document.pointer("/paths/~1a/post/requestBody/content/application~1json/schema").unwrap();
         assert_eq!(*body, json!({ "properties": { "id": {}, "limit": {} }, "anyOf": [{ "required": ["id"] }] }));
     }

@@ -23,9 +23,8 @@ pub const ROUTE_POOLS_MAX: usize = 3;
 const PRICE_BITS_MAX: usize = 288;
 
 /// 10^48: one satoshi for one base unit.
-fn one() -> U512 {
-    U512::from(10u64).pow(U512::from(48))
-}
+const ONE: U512 =
+    U512::from_limbs([0x7f41_0000_0000_0000, 0x0e43_95d6_9670_b12b, 0x0000_0000_af29_8d05, 0, 0, 0, 0, 0]);
 
 /// The price of an alkane and what stands behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +59,7 @@ struct Way {
 impl Way {
     /// Nothing: wrapped bitcoin itself.
     fn end() -> Self {
-        Self { price: one(), depth: u128::MAX, next: WRAPPED, pools: [(0, 0); ROUTE_POOLS_MAX], length: 0 }
+        Self { price: ONE, depth: u128::MAX, next: WRAPPED, pools: [(0, 0); ROUTE_POOLS_MAX], length: 0 }
     }
 
     /// The route that enters a pool by its alkane at `place` and goes on along this; `None` when it is worth nothing.
@@ -72,7 +71,7 @@ impl Way {
         // At most 288 + 128 bits.
         let worth = self.price * U512::from(there);
         let price = worth / U512::from(here);
-        let held = u128::try_from(worth / one()).unwrap_or(u128::MAX);
+        let held = u128::try_from(worth / ONE).unwrap_or(u128::MAX);
         if price.is_zero() || price.bit_len() > PRICE_BITS_MAX || held == 0 {
             return None;
         }
@@ -198,6 +197,9 @@ fn weigh(routes: &[Way], rules: &BookRules) -> Option<Priced> {
     };
     let mut routes: Vec<&Way> = routes.iter().filter(|way| !is_dust(way)).collect();
     routes.sort_unstable_by(|a, b| if a.is_better(b) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater });
+    if let [only] = routes[..] {
+        return priced(only.price, U256::from(only.depth));
+    }
     // What a pool holds counts once: the deeper route takes it from those behind it.
     let mut left: HashMap<u32, u128> = HashMap::new();
     let mut weighed: Vec<(U512, u128)> = Vec::new();
@@ -225,7 +227,22 @@ fn weigh(routes: &[Way], rules: &BookRules) -> Option<Priced> {
     let weights = total(&weighed);
     // Fewer than 2^64 routes: at most 288 + 128 + 64 bits.
     let sum = weighed.iter().fold(U512::ZERO, |sum, (price, weight)| sum + *price * U512::from(*weight));
-    let price = sum.checked_div(U512::from(weights))? / U512::from(UnitPrice::ONE.scaled());
-    let price = UnitPrice::from_scaled(U256::uint_try_from(price).ok()?)?;
-    Some(Priced { price, depth: u128::try_from(weights).unwrap_or(u128::MAX) })
+    priced(sum.checked_div(U512::from(weights))?, weights)
+}
+
+/// A price out of the fixed point of this file, and its depth.
+fn priced(price: U512, depth: U256) -> Option<Priced> {
+    let scaled = U256::uint_try_from(price / U512::from(UnitPrice::ONE.scaled())).ok()?;
+    Some(Priced { price: UnitPrice::from_scaled(scaled)?, depth: u128::try_from(depth).unwrap_or(u128::MAX) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_the_square_of_that_of_prices() {
+        assert_eq!(ONE, U512::from(UnitPrice::ONE.scaled()) * U512::from(UnitPrice::ONE.scaled()));
+        assert!(ONE.bit_len() + 128 <= PRICE_BITS_MAX);
+    }
 }

@@ -1,9 +1,8 @@
 //! Checked integer steps. Every function floors, none wraps, none panics.
 
-use ruint::UintTryFrom as _;
 use ruint::aliases::{U256, U512};
 
-use super::MathError;
+use super::{MathError, short};
 
 pub(super) const fn int(value: u64) -> U256 {
     U256::from_limbs([value, 0, 0, 0])
@@ -15,12 +14,6 @@ pub(super) const fn ten_to(exponent: u32) -> U256 {
     U256::from_limbs([wide as u64, (wide >> 64) as u64, 0, 0])
 }
 
-/// The lower 128 bits.
-fn low(value: U256) -> u128 {
-    let [low, high, ..] = *value.as_limbs();
-    u128::from(low) | (u128::from(high) << 64)
-}
-
 pub(super) fn add(a: U256, b: U256) -> Result<U256, MathError> {
     a.checked_add(b).ok_or(MathError::Overflow)
 }
@@ -30,31 +23,42 @@ pub(super) fn sub(a: U256, b: U256) -> Result<U256, MathError> {
 }
 
 pub(super) fn mul(a: U256, b: U256) -> Result<U256, MathError> {
-    a.checked_mul(b).ok_or(MathError::Overflow)
+    narrow(short::multiply(*a.as_limbs(), *b.as_limbs()))
 }
 
 pub(super) fn div(a: U256, b: U256) -> Result<U256, MathError> {
-    a.checked_div(b).ok_or(MathError::DivisionByZero)
+    match *b.as_limbs() {
+        [0, 0, 0, 0] => Err(MathError::DivisionByZero),
+        [divisor, 0, 0, 0] => Ok(U256::from_limbs(short::divide(*a.as_limbs(), divisor))),
+        _ => a.checked_div(b).ok_or(MathError::DivisionByZero),
+    }
 }
 
 /// floor(a * b / divisor) with the product in 512 bits.
 pub(super) fn mul_div(a: U256, b: U256, divisor: U256) -> Result<U256, MathError> {
-    let bits = a.bit_len() + b.bit_len();
-    if bits <= 128 && divisor.bit_len() <= 128 {
-        // The common case, and much cheaper where every instruction is paid for.
-        let quotient = (low(a) * low(b)).checked_div(low(divisor));
-        return quotient.map(U256::from).ok_or(MathError::DivisionByZero);
+    let product = short::multiply(*a.as_limbs(), *b.as_limbs());
+    match *divisor.as_limbs() {
+        [0, 0, 0, 0] => Err(MathError::DivisionByZero),
+        [divisor, 0, 0, 0] => narrow(short::divide(product, divisor)),
+        _ => match narrow(product) {
+            Ok(product) => div(product, divisor),
+            Err(_) => narrow(*(U512::from_limbs(product) / U512::from(divisor)).as_limbs()),
+        },
     }
-    if bits <= U256::BITS {
-        return div(a.wrapping_mul(b), divisor);
+}
+
+/// The lower half, which must be all there is.
+fn narrow(limbs: [u64; 8]) -> Result<U256, MathError> {
+    match limbs {
+        [a, b, c, d, 0, 0, 0, 0] => Ok(U256::from_limbs([a, b, c, d])),
+        _ => Err(MathError::Overflow),
     }
-    let product: U512 = a.widening_mul(b);
-    let quotient = product.checked_div(U512::from(divisor)).ok_or(MathError::DivisionByZero)?;
-    U256::uint_try_from(quotient).map_err(|_| MathError::Overflow)
 }
 
 #[cfg(test)]
 mod tests {
+    use ruint::UintTryFrom as _;
+
     use super::*;
 
     #[test]
@@ -81,9 +85,7 @@ mod tests {
                 }
                 let product: U512 = a.widening_mul(b);
                 assert_eq!(mul(a, b), U256::uint_try_from(product).map_err(|_| MathError::Overflow), "{a} * {b}");
-                if !b.is_zero() {
-                    assert_eq!(div(a, b), Ok(a / b), "{a} / {b}");
-                }
+                assert_eq!(div(a, b), a.checked_div(b).ok_or(MathError::DivisionByZero), "{a} / {b}");
             }
         }
     }

@@ -45,6 +45,7 @@ mod oracle;
 mod parameters;
 mod pool;
 mod ramp;
+mod short;
 mod transition;
 mod views;
 

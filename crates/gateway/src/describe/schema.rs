@@ -47,12 +47,16 @@ pub(super) fn any_of(schemas: &[Value]) -> Value {
 }
 
 pub(super) fn list(of: Value) -> Value {
-    json!({ "type": "array", "items": of })
+    let mut schema = json!({ "type": "array" });
+    schema["items"] = of;
+    schema
 }
 
 /// An object whose member names are not known beforehand.
 pub(super) fn map(of: Value) -> Value {
-    json!({ "type": "object", "additionalProperties": of })
+    let mut schema = json!({ "type": "object" });
+    schema["additionalProperties"] = of;
+    schema
 }
 
 /// The same, or `null`.
@@ -63,7 +67,14 @@ pub(super) fn or_null(mut schema: Value) -> Value {
             schema["type"] = both;
             schema
         }
-        _ => any_of(&[schema, json!({ "type": "null" })]),
+        _ => {
+            let told = schema.as_object_mut().and_then(|members| members.remove("description"));
+            let either = any_of(&[schema, json!({ "type": "null" })]);
+            match told {
+                Some(Value::String(sentence)) => about(either, &sentence),
+                _ => either,
+            }
+        }
     }
 }
 

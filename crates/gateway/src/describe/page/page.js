@@ -107,6 +107,22 @@ function parameterTable(rows) {
   return make("table", {}, make("thead", {}, head), body);
 }
 
+/// A row for each member; its other names stand beside it.
+function members(schema, api) {
+  const all = Object.entries(schema.properties || {});
+  const required = new Set(schema.required || []);
+  for (const condition of [schema, ...(schema.allOf || [])].flatMap((part) => part.anyOf || [])) {
+    for (const name of condition.required || []) required.add(name);
+  }
+  const isAlias = (one) => one["x-same-as"] && (one.description || "").startsWith("The same as");
+  return all.filter(([, one]) => !isAlias(one)).map(([name, one]) => {
+    const others = all.filter(([, other]) => isAlias(other) && other["x-same-as"] === name).map(([other]) => other);
+    const about = one.description || resolved(one.anyOf ? one.anyOf[0] : one, api).description || "";
+    const also = others.length ? `${about ? ". " : ""}Also: ${others.join(", ")}` : "";
+    return [name + (required.has(name) ? " *" : ""), typeText(one, api), about + also];
+  });
+}
+
 function restDetail(api, path, verb, operation) {
   const rows = [];
   const inputs = [];
@@ -118,13 +134,7 @@ function restDetail(api, path, verb, operation) {
     inputs.push({ parameter, input });
   }
   const schema = operation.requestBody?.content["application/json"].schema;
-  if (schema) {
-    const required = new Set(schema.required || []);
-    for (const [name, one] of Object.entries(schema.properties || {})) {
-      const about = one.description || resolved(one, api).description || "";
-      rows.push([name + (required.has(name) ? " *" : ""), typeText(one, api), about]);
-    }
-  }
+  if (schema) rows.push(...members(schema, api));
   const body = schema && make("textarea", { value: JSON.stringify(sampleBody(schema, api), null, 2), spellcheck: false });
   const answer = operation.responses["200"].content?.["application/json"]?.schema;
   const request = () => {
@@ -156,7 +166,10 @@ function detail(title, summary, rows, inputs, body, answer, request) {
   const outcome = make("div");
   const form = make("form", {}, ...inputs.map(({ parameter, input }) =>
     make("label", { className: "path" }, `${parameter.name} `, input)));
-  if (body) form.append(make("label", {}, "Body", body));
+  if (body) {
+    body.rows = Math.min(24, body.value.split("\n").length + 1);
+    form.append(make("label", {}, "Body", body));
+  }
   form.append(make("div", { className: "row" }, make("button", { type: "submit" }, "Send")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -261,7 +274,9 @@ async function begin() {
   for (const path of rpc["x-messages"] || []) {
     byId("files").append(make("a", { href: path }, path.split("/").pop()));
   }
-  const items = [...restItems(api), ...rpcItems(rpc)];
+  const order = api.tags.map((tag) => tag.name);
+  const rest = restItems(api).sort((one, other) => order.indexOf(one.group) - order.indexOf(other.group));
+  const items = [...rest, ...rpcItems(rpc)];
   const choose = () => {
     const chosen = decodeURIComponent(location.hash.slice(1));
     const item = items.find((one) => one.id === chosen) || items[0];

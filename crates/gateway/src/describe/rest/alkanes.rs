@@ -75,7 +75,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes([needed(&["outpoint"], component("Outpoint"))])
             .gives_bare(record(&[
                 ("ok", json!({ "const": true })),
-                ("outpoint", component("Outpoint")),
+                ("outpoint", component("OutpointText")),
                 ("items", list(component("OutpointItem"))),
             ])),
         post("get-alkane-holders", "Addresses that hold an alkane, the greatest amount first, without envelope")
@@ -159,7 +159,7 @@ pub(super) fn routes() -> Vec<Route> {
         get("address/{address}/alkanes", "Alkanes that an address holds, the greatest amount first")
             .gives(list(component("Token"))),
         get("outpoint/{outpoint}/balances", "What an output holds")
-            .gives(record(&[("outpoint", component("Outpoint")), ("items", list(component("OutpointItem")))])),
+            .gives(record(&[("outpoint", component("OutpointText")), ("items", list(component("OutpointItem")))])),
     ]
 }
 
@@ -213,11 +213,11 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ("Transfer", record(&[("id", component("Id")), ("value", component("Digits"))])),
         ("Intent", intent),
         ("Entry", record(&[("alkane", component("IdText")), ("amount", component("Digits"))])),
-        ("OutpointEntries", record(&[("outpoint", component("Outpoint")), ("entries", list(component("Entry")))])),
+        ("OutpointEntries", record(&[("outpoint", component("OutpointText")), ("entries", list(component("Entry")))])),
         (
             "OutpointItem",
             record(&[
-                ("outpoint", component("Outpoint")),
+                ("outpoint", component("OutpointText")),
                 ("address", about(text(), "The script in hexadecimal digits where it has no address form")),
                 ("entries", list(component("Entry"))),
             ]),

@@ -200,7 +200,7 @@ pub(super) fn schemas() -> Map<String, Value> {
         ("AlkaneIdText", about(pattern("^[0-9]{1,39}:[0-9]{1,39}$"), "An alkane's id, block:tx")),
         ("Address", about(text(), "A Bitcoin address of this instance's network; anything else is 400")),
         ("Account", about(text(), "An output descriptor, an extended public key, or one address")),
-        ("Outpoint", about(pattern("^[0-9a-fA-F]{64}:[0-9]{1,10}$"), "txid:vout, the txid in display order")),
+        ("Outpoint", about(pattern("^[0-9a-fA-F]{64}:[0-9]+$"), "txid:vout, the txid in display order")),
         (
             "Count",
             about(
@@ -236,6 +236,7 @@ pub(super) fn schemas() -> Map<String, Value> {
                 "additionalProperties": false,
             }),
         ),
+        ("OutpointText", about(pattern("^[0-9a-fA-F]{64}:[0-9]+$"), "txid:vout")),
         ("IdText", pattern("^[0-9]{1,39}:[0-9]{1,39}$")),
         ("Digits", about(pattern("^[0-9]{1,39}$"), "An integer of up to 128 bits, exact; of amounts in base units")),
         ("Hash", about(pattern("^[0-9a-f]{64}$"), "32 bytes in display order")),

@@ -8,6 +8,9 @@ mod btc;
 mod esplora;
 mod others;
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
 use super::schema::{
@@ -33,6 +36,10 @@ pub(super) struct Param {
     pub(super) is_needed: bool,
     pub(super) schema: Value,
 }
+
+/// Names of the schemas that a kind may be.
+static SCHEMA_NAMES: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| schemas().into_iter().chain(super::rest::schemas()).map(|(name, _)| name).collect());
 
 type Row = (&'static str, &'static str, &'static str, &'static str);
 
@@ -74,7 +81,7 @@ fn kind(word: &str) -> Option<Value> {
         return Some(or_null(kind(inner)?));
     }
     if word.starts_with(|first: char| first.is_ascii_uppercase()) {
-        let is_shared = schemas().contains_key(word) || super::rest::schemas().contains_key(word);
+        let is_shared = SCHEMA_NAMES.contains(word);
         return is_shared.then(|| component(word));
     }
     Some(match word {

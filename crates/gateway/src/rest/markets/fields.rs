@@ -59,7 +59,7 @@ pub(super) fn owner(context: &RequestContext, body: &RestBody) -> Result<ScriptK
 
 /// Which outcomes are asked for: `successful` `true` (default), `false` or `"all"`, or `successfulOnly`.
 pub(super) fn status(body: &RestBody) -> Result<Status, RestError> {
-    let wrong = |_| RestError::bad_request("successful must be true, false or \"all\"");
+    let wrong = |()| RestError::bad_request("successful must be true, false or \"all\"");
     let status = body.one_of(&["successful"])?.map(status_of).transpose().map_err(wrong)?;
     let only = match body.one_of(&["successfulOnly", "successful_only"])? {
         None => None,

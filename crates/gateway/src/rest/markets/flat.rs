@@ -30,11 +30,12 @@ const CANDLES_MAX: usize = 2_000;
 const TIME_SLACK: u32 = 4 * 3_600;
 
 /// A pool as the routes without envelope name it.
-fn pool_of(body: &RestBody) -> Result<AlkaneId, Reply> {
-    match optional_id(body, &["pool", "poolId", "pool_id"]) {
-        Ok(Some(id)) => Ok(id),
-        _ => Err(flat_error("invalid_pool_format", "pool must be block:tx")),
-    }
+fn pool_of(body: &RestBody) -> Option<AlkaneId> {
+    optional_id(body, &["pool", "poolId", "pool_id"]).ok().flatten()
+}
+
+fn wrong_pool() -> Reply {
+    flat_error("invalid_pool_format", "pool must be block:tx")
 }
 
 fn unknown_pool(id: AlkaneId) -> Problem {
@@ -76,10 +77,7 @@ fn times(body: &RestBody) -> Result<(u32, u32), RestError> {
 /// POST `/get-trades`: the newest trades of a pool, with what it held at the end of the block.
 pub(in crate::rest) fn trades(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
-        let pool = match pool_of(&body) {
-            Ok(pool) => pool,
-            Err(reply) => return Ok(reply),
-        };
+        let Some(pool) = pool_of(&body) else { return Ok(wrong_pool()) };
         let (from, to) = times(&body)?;
         let limit = body.positive("limit", TRADES_MAX)?.unwrap_or(TRADES_DEFAULT);
         let answer = read(context, move |moment| {
@@ -165,10 +163,7 @@ fn trade(event: &Event, [first, second]: [u128; 2]) -> Result<Value, Problem> {
 /// POST `/get-candles`: the newest candles of a pool.
 pub(in crate::rest) fn candles(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
-        let pool = match pool_of(&body) {
-            Ok(pool) => pool,
-            Err(reply) => return Ok(reply),
-        };
+        let Some(pool) = pool_of(&body) else { return Ok(wrong_pool()) };
         let name = body.one_of(&["interval", "timeframe"])?.map_or(Some("1h"), Value::as_str).unwrap_or_default();
         let Some(interval) = Interval::parse(name) else {
             return Ok(flat_error("invalid_interval", "interval must be 10m, 1h, 4h, 1d, 1w or 1M"));
@@ -278,10 +273,7 @@ fn precede(candle: &mut Candle, earlier: &Candle) {
 /// POST `/get-reserves`: what a pool holds.
 pub(in crate::rest) fn reserves(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
-        let pool = match pool_of(&body) {
-            Ok(pool) => pool,
-            Err(reply) => return Ok(reply),
-        };
+        let Some(pool) = pool_of(&body) else { return Ok(wrong_pool()) };
         let answer = read(context, move |moment| {
             let record = moment.markets.pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let [first, second] = pool_state(&moment.contracts, record.pool)?.reserves;

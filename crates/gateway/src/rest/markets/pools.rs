@@ -152,7 +152,7 @@ impl Listing {
     }
 
     /// Members of a page.
-    fn page(&self, total: usize, pools: Vec<Value>) -> Value {
+    fn page(&self, total: usize, pools: &[Value]) -> Value {
         json!({
             "total": total,
             "count": pools.len(),
@@ -210,8 +210,8 @@ async fn listed(context: &RequestContext, listing: Listing) -> Result<Value, Res
         let pools = listing.pools(moment, &book)?;
         let twins = moment.parts.snake_case_twins;
         let shown = listing.part(&pools)?;
-        let shown = shown.into_iter().map(|pool| record(pool, network).finish(twins)).collect();
-        Ok(listing.page(pools.len(), shown))
+        let shown: Vec<Value> = shown.into_iter().map(|pool| record(pool, network).finish(twins)).collect();
+        Ok(listing.page(pools.len(), &shown))
     });
     read.await
 }
@@ -226,8 +226,8 @@ pub(in crate::rest) fn pools_details(context: &RequestContext, body: RestBody) -
             let pools = listing.pools(moment, &book)?;
             let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
             let told = |pool: &BookPool| details(pool, network, dollars).finish(twins);
-            let shown = listing.part(&pools)?.into_iter().map(told).collect();
-            let mut page = listing.page(pools.len(), shown);
+            let shown: Vec<Value> = listing.part(&pools)?.into_iter().map(told).collect();
+            let mut page = listing.page(pools.len(), &shown);
             let sum = |value: fn(&BookPool) -> Option<u128>| {
                 pools.iter().filter_map(|pool| value(pool)).fold(0, u128::saturating_add)
             };

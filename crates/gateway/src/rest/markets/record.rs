@@ -9,7 +9,7 @@ use crate::alkanes::id_object;
 #[derive(Default)]
 pub(super) struct Record {
     members: Map<String, Value>,
-    /// What stands under a snake_case name where it is not the same.
+    /// What stands under a `snake_case` name where it is not the same.
     others: Vec<(&'static str, Value)>,
 }
 
@@ -39,14 +39,14 @@ impl Record {
         self.with(name, amount.to_string())
     }
 
-    /// With an amount that clients of the snake_case form read as a number: it stands there as an integer, digit for digit.
+    /// With an amount that clients of the `snake_case` form read as a number: it stands there as an integer, digit for digit.
     #[must_use]
     pub(super) fn with_counted(mut self, name: &str, twin: &'static str, amount: u128) -> Self {
         self.others.push((twin, serde_json::json!(amount)));
         self.with_amount(name, amount)
     }
 
-    /// The record; `twins` adds every member under its snake_case name (`decisions` 4.5).
+    /// The record; `twins` adds every member under its `snake_case` name (`decisions` 4.5).
     pub(super) fn finish(self, twins: bool) -> Value {
         let Self { mut members, others } = self;
         if twins {

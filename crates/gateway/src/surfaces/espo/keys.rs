@@ -151,18 +151,19 @@ fn listed(
         }
         after = page.next;
         if after.is_none() {
-            counts.put(moment.tip, (id, moment.view.height), seen);
-            return Ok(Ok(Found { entries, total: seen }));
+            let total = seen.min(WALK_MAX);
+            counts.put(moment.tip, (id, moment.view.height), total);
+            return Ok(Ok(Found { entries, total }));
         }
         if let Some(total) = counted.filter(|_| seen >= end) {
             return Ok(Ok(Found { entries, total }));
         }
-        if seen >= WALK_MAX {
-            if seen < end {
-                return too_far();
-            }
-            counts.put(moment.tip, (id, moment.view.height), seen);
-            return Ok(Ok(Found { entries, total: seen }));
+        if seen >= WALK_MAX && part.offset() >= WALK_MAX {
+            return too_far();
+        }
+        if seen >= WALK_MAX && seen >= end {
+            counts.put(moment.tip, (id, moment.view.height), WALK_MAX);
+            return Ok(Ok(Found { entries, total: WALK_MAX }));
         }
     }
 }

@@ -52,8 +52,12 @@ async fn keys_are_what_calls_stored_now_and_then_each_under_its_own_bytes() {
         .unwrap();
     for contract in [DIESEL, FACTORY, pool] {
         for height in [scene.height(), 113] {
-            let expected: BTreeMap<String, String> =
+            let mut expected: BTreeMap<String, String> =
                 stored(&scene, contract, height).iter().map(|(key, value)| (hex(key), hex(value))).collect();
+            if [FACTORY, pool].contains(&contract) && height > 103 {
+                // What a proxy stores before it calls its template goes along with that call and not into its answer.
+                expected.insert(hex(b"/proxy_initialized"), hex(&[1]));
+            }
             let ask = json!({ "alkane": text(contract), "height": height, "limit": 10_000 });
             let answer = scene.ok("get_keys", ask).await;
             assert_eq!(told(&answer["items"]), expected, "{contract} {height}");

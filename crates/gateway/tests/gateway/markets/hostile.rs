@@ -67,7 +67,6 @@ async fn wrong_requests_are_refused_and_name_what_is_wrong() {
         "address" => json!(bazaar.truth.deeds[0].address),
         "poolId" | "id" | "pool" => json!(pool.id.to_string()),
         "amount_in" => json!("5"),
-        "searchQuery" => json!("2:0"),
         "token_out" => json!("32:0"),
         _ => json!("2:0"),
     };

@@ -11,35 +11,6 @@ use super::{Bazaar, list, object};
 #[tokio::test]
 async fn tokens_have_the_prices_of_their_pools_and_a_search_finds_pools() {
     let bazaar = Bazaar::open().await;
-    if std::env::var("PRINT").is_ok() {
-        let p = bazaar.truth.pools[0].id.to_string();
-        let a = bazaar.busiest(|d| d.kind() == "mint");
-        for (r, b) in [
-            ("get-pools", json!({"limit":1})),
-            ("get-pool-details", json!({"poolId":p})),
-            ("get-token-pairs", json!({"alkaneId":"2:0"})),
-            ("get-alkane-swap-pair-details", json!({"tokenId":"2:0"})),
-            ("address-positions", json!({"address":a})),
-            ("get-amm-utxos", json!({"address":a,"limit":1})),
-            ("get-pool-swap-history", json!({"poolId":p,"count":1})),
-            ("get-pool-mint-history", json!({"poolId":p,"count":1})),
-            ("get-pool-creation-history", json!({"count":1})),
-            ("get-all-unwrap-history", json!({"count":1})),
-            ("get-total-unwrap-amount", json!({})),
-            ("get-all-amm-tx-history", json!({"count":1,"transactionType":"burn"})),
-            ("get-pool-history", json!({"poolId":p,"limit":1})),
-        ] {
-            println!("EX {r} {b} => {}", bazaar.data(r, b.clone()).await);
-        }
-        for (r, b) in [
-            ("get-trades", json!({"pool":p,"limit":1})),
-            ("get-candles", json!({"pool":p,"interval":"1h","limit":1})),
-            ("get-reserves", json!({"pool":p})),
-            ("pathfind", json!({"token_in":"2:0","token_out":"32:0","amount_in":"1000000"})),
-        ] {
-            println!("EX {r} {b} => {}", bazaar.post(r, &b).await.1);
-        }
-    }
     let pools = bazaar.truth.pools.clone();
     let mut capitalised = 0;
     for pool in &pools {

@@ -177,7 +177,9 @@ fn frames(trace: &Trace) -> (Vec<Frame>, Vec<AlkaneId>) {
     }
     // Nobody on this market catches a failure.
     if undone {
-        frames.iter_mut().for_each(|frame| frame.answer = None);
+        for frame in &mut frames {
+            frame.answer = None;
+        }
     }
     (frames, created)
 }
@@ -191,7 +193,9 @@ impl Truth {
             for message in state.block_traces(height).unwrap() {
                 let (mut frames, created) = frames(&message.trace);
                 if !message.stands {
-                    frames.iter_mut().for_each(|frame| frame.answer = None);
+                    for frame in &mut frames {
+                        frame.answer = None;
+                    }
                 }
                 let transaction = &block.txdata[message.transaction_index as usize];
                 // The market's messages point at output 0.
