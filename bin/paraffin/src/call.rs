@@ -1,7 +1,10 @@
 //! `paraffin call`: one method or route of a running instance, for people and scripts.
 
+mod btcusd;
+
 use serde_json::{Map, Value};
 
+use self::btcusd::BTCUSD;
 use crate::client::{CallError, Client};
 use crate::command_line::CallArguments;
 use crate::tx::simulate_call;
@@ -20,8 +23,15 @@ pub(crate) async fn run(arguments: CallArguments) -> Result<(), Box<dyn std::err
         println!("{report}");
         return Ok(());
     }
-    if !arguments.incoming.is_empty() || arguments.json {
-        return Err("--incoming and --json go with `call simulate` alone".into());
+    if !arguments.incoming.is_empty() {
+        return Err("--incoming goes with `call simulate` alone".into());
+    }
+    if arguments.method == BTCUSD {
+        println!("{}", btcusd::run(&client, &arguments.parameters, arguments.json).await?);
+        return Ok(());
+    }
+    if arguments.json {
+        return Err("--json goes with `call simulate` and `call btcusd` alone".into());
     }
     let result = if is_route(&arguments.method) {
         call_route(&client, &arguments).await?

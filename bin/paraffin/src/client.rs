@@ -94,6 +94,16 @@ impl Client {
         Ok(result(&answer)??)
     }
 
+    /// The result of one method of a surface that wants a key, as `btcusd`.
+    pub(crate) async fn surface_method(&self, surface: &str, method: &str, params: Value) -> Result<Value, CallError> {
+        let key = self.key.as_ref();
+        let key =
+            key.ok_or_else(|| CallError::Parameter(format!("{surface} needs an API key: --key or PARAFFIN_API_KEY")))?;
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let answer = self.post(&format!("/v4/{key}/{surface}"), &body).await?;
+        Ok(result(&answer)??)
+    }
+
     /// The results of many methods, in order, in one request.
     pub(crate) async fn methods(&self, calls: &[MethodCall]) -> Result<Vec<Result<Value, Refusal>>, CallError> {
         let requests = calls

@@ -341,15 +341,15 @@ pub(crate) enum OriginCommand {
 /// Arguments of `call`.
 #[derive(Debug, Args)]
 pub(crate) struct CallArguments {
-    /// JSON-RPC method such as `btc_getblockcount`, REST route such as `get-address-balance`, or `simulate`
+    /// JSON-RPC method such as `btc_getblockcount`, REST route such as `get-address-balance`, `simulate`, or `btcusd`
     pub method: String,
     /// Parameters: JSON values or plain text for a method (`5`, `2:0`, `'{"a":1}'`), `name=value` for a route,
-    /// and for `simulate` the contract and its inputs (`2:0 99`)
+    /// for `simulate` the contract and its inputs (`2:0 99`), and for `btcusd` what a trade would pay (`quote 32:0 1000000`)
     pub parameters: Vec<String>,
     /// Alkanes that a simulated call brings, as ID=AMOUNT (with `simulate`)
     #[arg(long, value_name = "ID=AMOUNT")]
     pub incoming: Vec<AlkaneAmount>,
-    /// Print the answer as JSON (with `simulate`)
+    /// Print the answer as JSON (with `simulate` and `btcusd`)
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::contracts::AlkanesSection;
 use crate::markets::MarketsSection;
 use crate::mempool::MempoolSection;
+use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
 
 /// The whole configuration of `paraffin serve` and `paraffin index`.
@@ -47,6 +48,9 @@ pub(crate) struct Config {
     /// Pools and prices of alkanes.
     #[serde(default)]
     pub markets: MarketsSection,
+    /// `CryptoSwap` pools.
+    #[serde(default)]
+    pub pools: PoolsSection,
     /// The bitcoin price.
     #[serde(default)]
     pub prices: PricesSection,
@@ -174,9 +178,9 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 12] = [
-    "network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "markets", "prices", "mempool",
-    "log",
+const SECTIONS: [&str; 13] = [
+    "network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "markets", "pools", "prices",
+    "mempool", "log",
 ];
 
 /// The configuration cannot be used; the message names the member.
@@ -352,7 +356,8 @@ mod tests {
         let page = page("configuration.md");
         let config: Config = Figment::from(Toml::string("[node]\nurl = \"http://127.0.0.1:8332\"")).extract().unwrap();
         let value = serde_json::to_value(&config).unwrap();
-        for section in ["node", "index", "alkanes", "markets", "prices", "gateway", "access", "mempool", "log"] {
+        for section in ["node", "index", "alkanes", "markets", "pools", "prices", "gateway", "access", "mempool", "log"]
+        {
             for (name, value) in value[section].as_object().unwrap() {
                 let row = page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
                 assert!(row.is_some(), "docs/configuration.md lacks [{section}] {name}");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use paraffin_alkanes::views::ViewLimits;
 use paraffin_alkanes::{AlkanesModule, Builtins, BuiltinsError, CodeCache, NativeEngine, Parameters};
+use paraffin_cryptoswap::PoolProbe;
 use paraffin_gateway::AlkanesParts;
 use paraffin_primitives::Network;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,15 @@ impl Contracts {
     pub(crate) fn module(&self) -> AlkanesModule {
         let engine = NativeEngine::new(self.network, Arc::clone(&self.builtins), Arc::clone(&self.codes));
         AlkanesModule::new(Box::new(engine), self.network)
+    }
+
+    /// What the pool index asks contracts with.
+    pub(crate) fn probe(&self) -> PoolProbe {
+        PoolProbe {
+            parameters: Parameters::of(self.network),
+            builtins: Arc::clone(&self.builtins),
+            codes: Arc::clone(&self.codes),
+        }
     }
 
     /// What the gateway answers views with.

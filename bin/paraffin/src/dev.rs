@@ -20,6 +20,7 @@ use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
 use crate::markets::MarketsSection;
 use crate::mempool::MempoolSection;
+use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
 use chain_file::ChainFile;
 use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
@@ -186,6 +187,7 @@ fn config(folder: &Path, devnet: &Devnet, evm: &EvmEndpoint, arguments: &DevArgu
         index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },
         alkanes: AlkanesSection::default(),
         markets: MarketsSection::default(),
+        pools: PoolsSection::default(),
         prices: PricesSection::of_devnet(evm.url()),
         mempool: MempoolSection::default(),
         log: LogSection::default(),

@@ -80,6 +80,7 @@ pub(crate) fn modules(config: &Config, contracts: Option<&Contracts>) -> Vec<Box
     if let Some(contracts) = contracts {
         modules.push(Box::new(contracts.module()));
         modules.push(Box::new(markets::module()));
+        modules.push(Box::new(config.pools.module(contracts.probe())));
     }
     modules
 }
@@ -93,16 +94,18 @@ pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
     if config.indexes_alkanes() {
         schemas.push(paraffin_alkanes::SCHEMA);
         schemas.push(paraffin_amm::SCHEMA);
+        schemas.push(paraffin_cryptoswap::SCHEMA);
     }
     schemas
 }
 
 /// The keyed surfaces that are part of this build. A new surface is one line here.
-fn keyed_surfaces(live: Option<&LiveSet>) -> BTreeMap<KeyedSurface, KeyedHandler> {
+fn keyed_surfaces(config: &Config, live: Option<&LiveSet>) -> BTreeMap<KeyedSurface, KeyedHandler> {
     let mut surfaces = BTreeMap::from([
         (KeyedSurface::Esplora, KeyedHandler::esplora()),
         (KeyedSurface::Reorg, KeyedHandler::reorg()),
         (KeyedSurface::Espo, KeyedHandler::espo()),
+        (KeyedSurface::Btcusd, KeyedHandler::btcusd(config.pools.rules())),
     ]);
     if let Some(live) = live {
         surfaces.insert(KeyedSurface::Mempool, KeyedHandler::mempool(Arc::clone(live.mempool())));
@@ -346,7 +349,7 @@ impl Instance {
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),
             access: config.access.clone(),
-            keyed: keyed_surfaces(live.as_ref()),
+            keyed: keyed_surfaces(config, live.as_ref()),
             metrics: Metrics::default(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;

@@ -17,6 +17,7 @@ mod keys;
 mod log;
 mod markets;
 mod mempool;
+mod pools;
 mod prices;
 mod progress;
 mod replay;

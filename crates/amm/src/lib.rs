@@ -4,6 +4,7 @@
 //!  traces of a block ─▶ calls (a tree) ─▶ events ─▶ module ─┬─▶ lists by pool, token, script, factory
 //!  state after it    ──────────────────────▲               └─▶ candles, volumes
 //!  reader ◀─ pages, candles, figures        pools ◀─ reserves as of a height
+//!  book ◀─ all pools of a block: reserves, figures, prices in satoshis, the graph that routes are found in
 //! ```
 //!
 //! Invariants: everything follows from traces and balances alone; a pool is what a factory created and registered, whatever

@@ -9,7 +9,7 @@ use ruint::aliases::U256;
 use super::fake::{FACTORY, WRAPPED, id};
 use super::prices::{Priced, prices};
 use super::{BookRules, UnitPrice, worth};
-use crate::{PoolIdentity, PoolState};
+use crate::{PoolIdentity, PoolState, Volumes};
 
 const BITCOIN: u128 = 100_000_000;
 /// An honest alkane and another.
@@ -108,6 +108,36 @@ fn a_dust_pool_with_a_wild_price_moves_nothing() {
     // An alkane of which dust is all there is has no price.
     assert_eq!(price(&[pool(1, [(TOKEN, 5), (WRAPPED, 9_999)])], TOKEN), "none");
     assert_eq!(price(&[pool(1, [(TOKEN, 5), (WRAPPED, 10_000)])], TOKEN), text("2000", 10_000));
+}
+
+#[test]
+fn a_route_counts_from_a_hundredth_of_the_deepest_on() {
+    for (held, depth) in [(BITCOIN, 101 * BITCOIN), (BITCOIN - 1, 100 * BITCOIN)] {
+        let pools = [
+            honest(),
+            pool(2, [(OTHER, BITCOIN), (WRAPPED, BITCOIN)]),
+            pool(3, [(TOKEN, held * 1_000), (OTHER, held)]),
+        ];
+        assert_eq!(price(&pools, TOKEN), text("0.001", depth));
+    }
+}
+
+#[test]
+fn a_trade_counts_for_no_more_than_stands_behind_the_price() {
+    let pools = [pool(1, [(TOKEN, 20_000), (WRAPPED, 20_000)]), pool(2, [(TOKEN, 1 << 100), (OTHER, 1 << 100)])];
+    let known = priced(&pools);
+    let volumes = |amount: U256, trades| Volumes { amounts: [amount; 2], trades };
+    let traded = |volumes| worth::traded(&pools[1].pool, &volumes, &known);
+    assert_eq!(traded(volumes(U256::from(7_000), 3)), Some(7_000));
+    assert_eq!(traded(volumes(U256::MAX, 3)), Some(60_000));
+    assert_eq!(traded(volumes(U256::ZERO, 0)), Some(0));
+    // The lower side counts, and one with a price is enough.
+    let sides = Volumes { amounts: [U256::from(900), U256::from(5)], trades: 1 };
+    assert_eq!(traded(sides), Some(5));
+    let unknown = pool(3, [(fake(1), 1), (fake(2), 1)]);
+    assert_eq!(worth::traded(&unknown.pool, &sides, &known), None);
+    let half = pool(4, [(TOKEN, 1), (fake(2), 1)]);
+    assert_eq!(worth::traded(&half.pool, &sides, &known), Some(900));
 }
 
 #[test]

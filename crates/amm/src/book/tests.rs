@@ -90,6 +90,27 @@ fn a_caller_whose_time_is_over_is_told_so() {
     assert!(matches!(over, Err(AmmError::Interrupted)));
 }
 
+#[test]
+fn a_block_by_time_is_one_before_it_with_one_after_it_next_to_it() {
+    let mut town = Town::new();
+    let times = [100, 200, 150, 300, 250, 250, 400];
+    for time in times {
+        town.block(time, |_| {});
+    }
+    let snapshot = town.store.snapshot();
+    for newest in 0..times.len() as Height {
+        for time in 0..500 {
+            match block_at(&snapshot, newest, time).unwrap() {
+                None => assert!(time < times[0]),
+                Some(block) => {
+                    assert!(times[block.height as usize] <= time);
+                    assert!(block.height == newest || times[block.height as usize + 1] > time, "{time}");
+                }
+            }
+        }
+    }
+}
+
 /// Something that happens on a market.
 #[derive(Debug, Clone)]
 enum Step {

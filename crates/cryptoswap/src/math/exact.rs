@@ -91,6 +91,32 @@ mod tests {
     }
 
     #[test]
+    fn digits_at_their_ends_carry_and_borrow_as_they_must() {
+        // Limbs of halves that are often all zeros, all ones or the highest bit alone: where an estimated digit is too large.
+        let mut state = 1u64;
+        let mut half = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            match state >> 61 {
+                0 | 1 => 0,
+                2 | 3 => 0xffff_ffff,
+                4 => 0x8000_0000,
+                5 => 0x7fff_ffff,
+                _ => (state >> 24) & 0xffff_ffff,
+            }
+        };
+        let mut limb = || (half() << 32) | half();
+        for _ in 0..100_000 {
+            let [a, b] =
+                [0; 2].map(|_: u8| U256::from_limbs([limb(), limb(), limb(), limb()]) >> (limb() % 256) as usize);
+            let divisor = int(limb().max(1));
+            let product: U512 = a.widening_mul(b);
+            let exact = U256::uint_try_from(product / U512::from(divisor)).map_err(|_| MathError::Overflow);
+            assert_eq!(mul_div(a, b, divisor), exact, "{a} * {b} / {divisor}");
+            assert_eq!(div(a, divisor), Ok(a / divisor), "{a} / {divisor}");
+        }
+    }
+
+    #[test]
     fn divisions_floor_and_zero_divisors_are_errors() {
         assert_eq!(mul_div(int(7), int(3), int(4)), Ok(int(5)));
         assert_eq!(mul_div(int(7), int(3), U256::ZERO), Err(MathError::DivisionByZero));

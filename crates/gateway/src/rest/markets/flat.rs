@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::super::address::timestamp;
 use super::super::alkanes::fields::flat_error;
 use super::super::{RestBody, RestResult};
+use super::cryptoswap;
 use super::fields::{factory_id, optional_id, require_factory};
 use super::problem::{Problem, read};
 use crate::alkanes::decimal;
@@ -275,8 +276,10 @@ pub(in crate::rest) fn reserves(context: &RequestContext, body: RestBody) -> Box
     Box::pin(async move {
         let Some(pool) = pool_of(&body) else { return Ok(wrong_pool()) };
         let answer = read(context, move |moment| {
-            let record = moment.markets.pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
-            let [first, second] = pool_state(&moment.contracts, record.pool)?.reserves;
+            let [first, second] = match moment.markets.pool(pool)? {
+                Some(record) => pool_state(&moment.contracts, record.pool)?.reserves,
+                None => cryptoswap::find(moment, pool)?.ok_or_else(|| unknown_pool(pool))?.reserves(moment)?,
+            };
             let height = moment.chain.view.height;
             let block = moment.markets.snapshot().block(height).map_err(paraffin_amm::AmmError::from)?;
             Ok(json!({

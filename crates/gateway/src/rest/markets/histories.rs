@@ -1,11 +1,12 @@
 //! Histories: pages of events, newest first (seed A, REST: history).
 
 use paraffin_amm::{Event, EventKind, PoolRecord, Scope, Status, pool_state};
-use paraffin_primitives::AlkaneId;
+use paraffin_primitives::{AlkaneId, Network};
 use serde_json::{Map, Value, json};
 
 use super::super::alkanes::fields::Part;
 use super::super::{RestBody, RestResult};
+use super::cryptoswap;
 use super::events::{plural, row};
 use super::fields::{
     FACTORY_FIELDS, POOL_FIELDS, factory_id, kind, optional_id, owner, pool, require_factory, require_token,
@@ -203,6 +204,9 @@ pub(super) async fn swaps_of_pool(context: &RequestContext, id: AlkaneId) -> Res
 async fn page(context: &RequestContext, wanted: Wanted) -> Result<Value, RestError> {
     let network = context.network();
     let read = read(context, move |moment| {
+        if let Some(answer) = of_cryptoswap_pool(moment, &wanted, network)? {
+            return Ok(answer);
+        }
         let pool = wanted.check(moment)?;
         let page = wanted.events(moment)?;
         let twins = moment.parts.snake_case_twins;
@@ -246,6 +250,31 @@ async fn page(context: &RequestContext, wanted: Wanted) -> Result<Value, RestErr
         Ok(Value::Object(answer))
     });
     read.await
+}
+
+/// A page of a pool that no factory lists (`decisions` 12.7); `None` when no such pool is asked about. Of those, trades are
+/// kept as one list for each pool.
+fn of_cryptoswap_pool(moment: &MarketMoment<'_>, wanted: &Wanted, network: Network) -> Result<Option<Value>, Problem> {
+    let Some(id) = wanted.pool else { return Ok(None) };
+    if moment.markets.pool(id)?.is_some() {
+        return Ok(None);
+    }
+    let Some(pool) = cryptoswap::find(moment, id)? else { return Ok(None) };
+    match (wanted.form, wanted.scope) {
+        (Form::Single(EventKind::Swap), Scope::Pool(_)) if wanted.status == Status::Failed => {
+            let part = Part { offset: usize::MAX, ..wanted.part };
+            let mut answer = pool.swaps(moment, part, LIMIT_DEFAULT, network)?;
+            (answer["total"], answer["offset"]) = (json!(0), json!(wanted.part.offset));
+            Ok(Some(answer))
+        }
+        (Form::Single(EventKind::Swap), Scope::Pool(_)) => {
+            pool.swaps(moment, wanted.part, LIMIT_DEFAULT, network).map(Some)
+        }
+        _ => {
+            Err(RestError::not_found(format!("of CryptoSwap pools, as {id} is, only get-pool-swap-history is kept"))
+                .into())
+        }
+    }
 }
 
 /// A word with a capital letter at its beginning.

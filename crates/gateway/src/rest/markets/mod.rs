@@ -1,5 +1,6 @@
 //! REST routes about markets (seed A, REST: pools and AMM, REST: history; `decisions` 4).
 
+mod cryptoswap;
 mod events;
 mod fields;
 mod flat;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::super::alkanes::fields::{Part, script};
 use super::super::alkanes::sums;
 use super::super::{RestBody, RestResult};
+use super::cryptoswap;
 use super::fields::{FACTORY_FIELDS, POOL_FIELDS, factory_id, optional_id, require_factory, required_id};
 use super::pool_record::{details, record};
 use super::problem::{Problem, read};
@@ -269,7 +270,13 @@ pub(super) async fn details_of(
     let network = context.network();
     let read = read(context, move |moment| {
         let book = moment.book()?;
-        let pool = book.pool(id).ok_or_else(|| RestError::not_found(format!("there is no pool {id}")))?;
+        let Some(pool) = book.pool(id) else {
+            // No factory owns a pool of that kind.
+            return match cryptoswap::find(moment, id)? {
+                Some(pool) => pool.details(moment, Dollars::now(moment)),
+                None => Err(RestError::not_found(format!("there is no pool {id}")).into()),
+            };
+        };
         if let Some(factory) = factory.filter(|factory| *factory != pool.record.pool.factory) {
             return Err(RestError::not_found(format!("there is no pool {id} of factory {factory}")).into());
         }

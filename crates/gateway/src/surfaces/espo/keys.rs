@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bitcoin::hex::FromHex as _;
-use paraffin_alkanes::StorageEntry;
 use paraffin_alkanes::views::{self, ViewError};
+use paraffin_alkanes::{Cursor, Page, StorageEntry};
 use paraffin_primitives::{AlkaneId, Height};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
@@ -23,7 +23,8 @@ const PAGE: usize = 500;
 /// Contracts whose keys have been counted, of one block.
 const COUNTED_MAX: usize = 4_096;
 
-/// How many keys contracts have, as counted since the newest block: counting costs a walk.
+/// How many keys contracts have, as counted since the newest block: counting costs a walk. A number above [`WALK_MAX`]
+/// stands for all above it.
 #[derive(Clone, Default)]
 pub(super) struct KeyCounts(Arc<Mutex<Counted>>);
 
@@ -128,21 +129,38 @@ fn listed(
     part: Part,
     counts: &KeyCounts,
 ) -> Result<Result<Found, Refusal>, ViewError> {
-    let counted = counts.get(moment.tip, (id, moment.view.height));
-    let too_far = || {
+    let of = (id, moment.view.height);
+    let known = counts.get(moment.tip, of);
+    let (count, found) = walk(part, known, Budget::of(moment), |after| {
+        moment.check()?;
+        Ok(moment.state.storage(id, b"", after, PAGE)?)
+    })?;
+    if known.is_none() {
+        counts.put(moment.tip, of, count);
+    }
+    Ok(found.ok_or_else(|| {
         let hint = format!("pages begin within the first {WALK_MAX} keys; ask for keys by name");
-        Ok(Err(Refusal::new("page_too_far", hint)))
-    };
-    if let Some(total) = counted.filter(|total| *total <= part.offset()) {
-        return if total >= WALK_MAX { too_far() } else { Ok(Ok(Found { entries: Vec::new(), total })) };
+        Refusal::new("page_too_far", hint)
+    }))
+}
+
+/// Walks over the keys up to the end of the page, and up to the end of all of them while they are not counted; answers the
+/// count, and the page unless it begins where no walk leads.
+fn walk(
+    part: Part,
+    known: Option<u64>,
+    mut budget: Budget,
+    mut read: impl FnMut(Option<&Cursor>) -> Result<Page<StorageEntry>, ViewError>,
+) -> Result<(u64, Option<Found>), ViewError> {
+    if let Some(count) = known.filter(|count| told(*count) <= part.offset()) {
+        let nothing = Found { entries: Vec::new(), total: told(count) };
+        return Ok((count, (count <= WALK_MAX).then_some(nothing)));
     }
     let end = part.offset().saturating_add(u64::from(part.limit));
-    let mut budget = Budget::of(moment);
     let (mut entries, mut seen, mut after) = (Vec::new(), 0, None);
     loop {
-        moment.check()?;
-        let page = moment.state.storage(id, b"", after.as_ref(), PAGE)?;
-        for (key, value) in page.items as Vec<StorageEntry> {
+        let page = read(after.as_ref())?;
+        for (key, value) in page.items {
             if (part.offset()..end).contains(&seen) {
                 budget.take(key.len() + value.len())?;
                 entries.push((key, Some(value)));
@@ -150,22 +168,24 @@ fn listed(
             seen += 1;
         }
         after = page.next;
-        if after.is_none() {
-            let total = seen.min(WALK_MAX);
-            counts.put(moment.tip, (id, moment.view.height), total);
-            return Ok(Ok(Found { entries, total }));
+        let count = match known {
+            Some(count) => count,
+            None if after.is_none() => seen,
+            None if seen < WALK_MAX => continue,
+            None => WALK_MAX + 1,
+        };
+        if count > WALK_MAX && part.offset() >= WALK_MAX {
+            return Ok((count, None));
         }
-        if let Some(total) = counted.filter(|_| seen >= end) {
-            return Ok(Ok(Found { entries, total }));
-        }
-        if seen >= WALK_MAX && part.offset() >= WALK_MAX {
-            return too_far();
-        }
-        if seen >= WALK_MAX && seen >= end {
-            counts.put(moment.tip, (id, moment.view.height), WALK_MAX);
-            return Ok(Ok(Found { entries, total: WALK_MAX }));
+        if after.is_none() || seen >= end {
+            return Ok((count, Some(Found { entries, total: told(count) })));
         }
     }
+}
+
+/// A count as answers tell it: it stops where the walk does.
+fn told(count: u64) -> u64 {
+    count.min(WALK_MAX)
 }
 
 /// Bytes that may still go into an answer.
@@ -219,6 +239,48 @@ mod tests {
         assert_eq!((told(&[]), told(&[0; 17])), (Value::Null, Value::Null));
         let undecoded = item(b"/n", "0x2f6e", Some(b"a"), false);
         assert_eq!((&undecoded["utf8"], &undecoded["value_utf8"]), (&Value::Null, &Value::Null));
+    }
+
+    /// A contract with so many keys, read some at a time; and how many reads there were.
+    fn walked(keys: u64, known: Option<u64>, part: Part) -> (u64, Option<(Vec<u64>, u64)>, usize) {
+        let mut reads = 0;
+        let (count, found) = walk(part, known, Budget(usize::MAX), |after| {
+            reads += 1;
+            let from = after.map_or(0, |after| u64::from_be_bytes(after.0[..].try_into().unwrap()) + 1);
+            let to = (from + PAGE as u64).min(keys);
+            let items = (from..to).map(|key| (key.to_be_bytes().to_vec(), Vec::new())).collect();
+            Ok(Page { items, next: (to < keys).then(|| Cursor((to - 1).to_be_bytes().to_vec())) })
+        })
+        .unwrap();
+        let numbers = |found: Found| {
+            let keys = found.entries.iter().map(|(key, _)| u64::from_be_bytes(key[..].try_into().unwrap()));
+            (keys.collect(), found.total)
+        };
+        (count, found.map(numbers), reads)
+    }
+
+    #[test]
+    fn a_page_costs_what_stands_before_it_and_no_walk_is_longer_than_its_bound() {
+        for keys in [0, 1, 499, 500, 501, 99_999, WALK_MAX, WALK_MAX + 1, 250_000] {
+            let (count, ..) = walked(keys, None, Part { page: 0, limit: 1 });
+            assert_eq!(count, keys.min(WALK_MAX + 1), "{keys}");
+            for (page, limit) in [(0, 3), (1, 500), (9, 10_000), (33_333, 3), (33_334, 3), (10, 10_000), (u64::MAX, 7)]
+            {
+                let part = Part { page, limit };
+                let (_, first, reads) = walked(keys, None, part);
+                let (_, again, fewer) = walked(keys, Some(count), part);
+                assert_eq!(first, again, "{keys} {page} {limit}");
+                assert!(fewer <= reads && reads as u64 <= (WALK_MAX + u64::from(limit)) / PAGE as u64 + 1);
+                let is_far = keys > WALK_MAX && part.offset() >= WALK_MAX;
+                let end = part.offset().saturating_add(u64::from(limit)).min(keys);
+                let expected = (!is_far).then(|| ((part.offset()..end).collect(), keys.min(WALK_MAX)));
+                assert_eq!(first, expected, "{keys} {page} {limit}");
+            }
+        }
+        let (.., reads) = walked(90_000, Some(90_000), Part { page: 0, limit: 100 });
+        assert_eq!(reads, 1);
+        let (.., reads) = walked(90_000, Some(90_000), Part { page: 900, limit: 100 });
+        assert_eq!(reads, 0);
     }
 
     #[test]

@@ -184,6 +184,13 @@ fn frames(trace: &Trace) -> (Vec<Frame>, Vec<AlkaneId>) {
     (frames, created)
 }
 
+/// What came in and what went back, of every delegated call on a contract in a message that kept all.
+pub(super) fn delegated(trace: &Trace, contract: AlkaneId) -> Vec<[Vec<Transfer>; 2]> {
+    let calls = frames(trace).0.into_iter();
+    let calls = calls.filter(|frame| frame.kind == CallKind::Delegate && frame.myself == contract);
+    calls.filter_map(|frame| Some([frame.incoming, frame.answer?])).collect()
+}
+
 impl Truth {
     pub(super) fn read(snapshot: &Snapshot, blocks: &[Block]) -> Self {
         let newest = u32::try_from(blocks.len() - 1).unwrap();

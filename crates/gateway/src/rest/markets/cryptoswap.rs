@@ -1,0 +1,241 @@
+//! `CryptoSwap` pools, which no factory lists, where a request names one (`decisions` 12.7).
+
+use bitcoin::absolute::LockTime;
+use bitcoin::transaction::Version;
+use bitcoin::{Address, ScriptBuf, Transaction};
+use paraffin_alkanes::Transfer;
+use paraffin_alkanes::codec::{Artifact, shadow_vout};
+use paraffin_alkanes::views::ViewError;
+use paraffin_amm::{Book, Ratio};
+use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord, Slot, Swap};
+use paraffin_primitives::{AlkaneId, Network};
+use serde_json::{Value, json};
+
+use super::super::address::timestamp;
+use super::super::alkanes::fields::Part;
+use super::pool_record::number;
+use super::problem::Problem;
+use super::record::Record;
+use crate::alkanes::{id_object, words};
+use crate::markets::MarketMoment;
+use crate::markets::worth::Dollars;
+
+/// Seconds of the candles that windows are summed from.
+const HOUR: u32 = 3_600;
+/// Hours of the windows that records tell.
+const WINDOWS: [(&str, u64); 3] = [("1d", 24), ("7d", 168), ("30d", 720)];
+
+/// A pool that this instance's pool index knows.
+pub(super) struct CryptoPool {
+    record: PoolRecord,
+    index: PoolIndex,
+}
+
+impl From<IndexError> for Problem {
+    fn from(error: IndexError) -> Self {
+        Self::View(ViewError::Chain(error.to_string()))
+    }
+}
+
+/// The pool; `None` when the id is that of none, or pools are not indexed here.
+pub(super) fn find(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Option<CryptoPool>, Problem> {
+    let snapshot = moment.markets.snapshot();
+    if PoolIndex::newest(snapshot)?.is_none() {
+        return Ok(None);
+    }
+    let index = PoolIndex::at(snapshot, moment.chain.view.height);
+    Ok(index.pool(id)?.map(|record| CryptoPool { record, index }))
+}
+
+impl CryptoPool {
+    /// Its alkanes as prices see them.
+    fn tokens(&self) -> [AlkaneId; 2] {
+        self.record.identity.tokens()
+    }
+
+    /// What it holds of them.
+    pub(super) fn reserves(&self, moment: &MarketMoment<'_>) -> Result<[u128; 2], Problem> {
+        let [first, second] = self.tokens();
+        let held = |token| moment.chain.state.balance(token, self.record.id);
+        Ok([held(first)?, held(second)?])
+    }
+
+    fn name(&self, moment: &MarketMoment<'_>) -> Result<Option<String>, Problem> {
+        let creation = moment.chain.state.creation(self.record.id)?;
+        Ok(creation.map(|creation| words(moment.chain, creation)).transpose()?.and_then(|words| words.0.clone()))
+    }
+
+    /// The record of the pool: the members of other pools that it has, and `type`.
+    pub(super) fn details(&self, moment: &MarketMoment<'_>, dollars: Dollars) -> Result<Value, Problem> {
+        let book = moment.book()?;
+        let id = self.record.id;
+        let (tokens, reserves) = (self.tokens(), self.reserves(moment)?);
+        let supply = self.index.state(id)?.map(|state| state.number(Slot::TotalSupply).to_string());
+        let mut record = Record::default()
+            .with("type", "cryptoswap")
+            .with("id", id.to_string())
+            .with("block", id.block.to_string())
+            .with("tx", id.tx.to_string())
+            .with_id("poolId", id)
+            .with("factoryId", Value::Null)
+            .with_parts("pool", id)
+            .with_id("token0", tokens[0])
+            .with_id("token1", tokens[1])
+            .with_parts("token0", tokens[0])
+            .with_parts("token1", tokens[1])
+            .with("poolName", self.name(moment)?)
+            .with_amount("token0Amount", reserves[0])
+            .with_amount("token1Amount", reserves[1])
+            .with_amount("reserve0", reserves[0])
+            .with_amount("reserve1", reserves[1])
+            .with("tokenSupply", supply.clone())
+            .with("totalSupply", supply)
+            .with("creatorAddress", Value::Null)
+            .with("creationBlockHeight", self.record.first_height);
+        let mut put = |name: &str, value: Value| record = std::mem::take(&mut record).with(name, value);
+        let held = |place: usize| {
+            let price = book.price(tokens[place])?;
+            Some(price.price.value(reserves[place]).min(price.depth))
+        };
+        let (first, second) = (held(0), held(1));
+        let both = first.zip(second).map(|(first, second)| first.saturating_add(second));
+        for (name, satoshis) in [("token0Tvl", first), ("token1Tvl", second), ("poolTvl", both)] {
+            put(&format!("{name}InSats"), json!(satoshis));
+            put(&format!("{name}InUsd"), dollars.of(satoshis));
+        }
+        put("tvl", dollars.of(both));
+        for (window, traded) in self.traded(&book)? {
+            put(&format!("token0Volume{window}"), traded.amounts[0].clone().into());
+            put(&format!("token1Volume{window}"), traded.amounts[1].clone().into());
+            put(&format!("trades{window}"), traded.trades.into());
+            put(&format!("poolVolume{window}InSats"), json!(traded.satoshis));
+            put(&format!("poolVolume{window}InUsd"), dollars.of(traded.satoshis));
+            put(&format!("volume{window}"), dollars.of(traded.satoshis));
+        }
+        put("price", number(self.index.newest_priced_swap(id)?.and_then(|swap| price(&swap))));
+        Ok(record.finish(moment.parts.snake_case_twins))
+    }
+
+    /// What was traded in each window, which end with the hour of the newest trade, and ever.
+    fn traded(&self, book: &Book) -> Result<Vec<(&'static str, Traded)>, Problem> {
+        let id = self.record.id;
+        let newest = self.index.swaps(id, 0, 1)?.items.first().map_or(0, |swap| u64::from(swap.time));
+        let hour = newest - newest % u64::from(HOUR);
+        let satoshis = |volumes: [_; 2]| {
+            let side = |place: usize| Some(book.price(self.tokens()[place])?.price.value_of(volumes[place]));
+            [side(0), side(1)].into_iter().flatten().min()
+        };
+        let mut windows = Vec::new();
+        for (name, hours) in WINDOWS {
+            let from = hour.saturating_sub((hours - 1) * u64::from(HOUR));
+            let candles = self.index.candles(id, HOUR, (from, hour), 0, u32::MAX)?.items;
+            let volumes = candles.iter().fold(Default::default(), |sums: [_; 2], candle| {
+                [0, 1].map(|place: usize| candle.volumes[place].saturating_add(sums[place]))
+            });
+            let trades = candles.iter().map(|candle| candle.trades).sum();
+            let amounts = volumes.map(|volume| volume.to_string());
+            windows.push((name, Traded { amounts, trades, satoshis: satoshis(volumes) }));
+        }
+        let totals = self.index.totals(id)?;
+        let amounts = totals.volumes.map(|volume| volume.to_string());
+        windows.push(("AllTime", Traded { amounts, trades: totals.swaps, satoshis: satoshis(totals.volumes) }));
+        Ok(windows)
+    }
+
+    /// A page of its trades, newest first. What did not succeed is not kept of these pools.
+    pub(super) fn swaps(
+        &self,
+        moment: &MarketMoment<'_>,
+        part: Part,
+        limit: usize,
+        network: Network,
+    ) -> Result<Value, Problem> {
+        let limit = part.limit.unwrap_or(limit);
+        let page = self.index.swaps(self.record.id, part.offset as u64, u32::try_from(limit).unwrap_or(u32::MAX))?;
+        let newest = page.total.saturating_sub(u32::try_from(part.offset).unwrap_or(u32::MAX));
+        let mut rows = Vec::with_capacity(page.items.len());
+        for (swap, number) in page.items.iter().zip((0..newest).rev()) {
+            moment.chain.check()?;
+            rows.push(self.row(moment, swap, number, network)?);
+        }
+        Ok(json!({
+            "pool": { "poolId": id_object(self.record.id), "poolName": self.name(moment)? },
+            "total": page.total,
+            "count": rows.len(),
+            "limit": part.limit,
+            "offset": part.offset,
+            "swaps": rows,
+        }))
+    }
+
+    /// `number`: place of the trade among all of the pool.
+    fn row(
+        &self,
+        moment: &MarketMoment<'_>,
+        swap: &Swap,
+        number_in_pool: u32,
+        network: Network,
+    ) -> Result<Value, Problem> {
+        let chain = |error: paraffin_bitcoin_index::ReadError| ViewError::Chain(error.to_string());
+        let location = moment.chain.bitcoin.transaction_location(&swap.txid).map_err(chain)?;
+        let script = actor(moment, swap)?;
+        let address = script.and_then(|script| Address::from_script(&script, network.bitcoin()).ok());
+        let address: Value = address.map(|address| address.to_string()).into();
+        let [first, second] = self.tokens();
+        let [sold, bought] = if swap.zero_for_one { [first, second] } else { [second, first] };
+        let (sold, bought) =
+            (Transfer { id: sold, value: swap.amount_in }, Transfer { id: bought, value: swap.amount_out });
+        let leg = |moved: Transfer| json!({ "tokenId": id_object(moved.id), "amount": moved.value.to_string() });
+        let row = Record::default()
+            .with("id", format!("{}:{}:{number_in_pool}", swap.txid, swap.vout))
+            .with("transactionId", swap.txid.to_string())
+            .with("blockHeight", swap.height)
+            .with("transactionIndex", location.map(|location| location.index))
+            .with("eventIndex", Value::Null)
+            .with("vout", swap.vout)
+            .with("timestamp", timestamp(swap.time)?)
+            .with("successful", true)
+            .with("address", address.clone())
+            .with("sellerAddress", address)
+            .with_parts("pool", self.record.id)
+            .with_id("poolId", self.record.id)
+            .with_parts("soldToken", sold.id)
+            .with_parts("boughtToken", bought.id)
+            .with_counted("soldAmount", "sold_amount", sold.value)
+            .with_counted("boughtAmount", "bought_amount", bought.value)
+            .with("pay", leg(sold))
+            .with("receive", leg(bought))
+            .with("price", number(price(swap)));
+        Ok(row.finish(moment.parts.snake_case_twins))
+    }
+}
+
+/// What was traded in a window.
+struct Traded {
+    amounts: [String; 2],
+    trades: u32,
+    satoshis: Option<u128>,
+}
+
+/// Units of the second alkane for one of the first.
+fn price(swap: &Swap) -> Option<Ratio> {
+    if swap.zero_for_one {
+        Ratio::new(swap.amount_out, swap.amount_in)
+    } else {
+        Ratio::new(swap.amount_in, swap.amount_out)
+    }
+}
+
+/// The script of the output that the message of a trade points at; `None` when it points at no real one (`decisions` 12.6).
+fn actor(moment: &MarketMoment<'_>, swap: &Swap) -> Result<Option<ScriptBuf>, ViewError> {
+    let outputs = moment.chain.bitcoin.transaction_outputs(&swap.txid);
+    let Some(output) = outputs.map_err(|error| ViewError::Chain(error.to_string()))? else { return Ok(None) };
+    // Protostones stand in the outputs alone.
+    let transaction = Transaction { version: Version::TWO, lock_time: LockTime::ZERO, input: Vec::new(), output };
+    let Some(Artifact::Runestone(runestone)) = Artifact::read(&transaction) else { return Ok(None) };
+    let index = swap.vout.checked_sub(shadow_vout(transaction.output.len(), 0));
+    let stones = runestone.protostones().unwrap_or_default();
+    let pointer = index.and_then(|index| stones.get(index as usize)?.pointer);
+    let output = pointer.and_then(|pointer| transaction.output.get(pointer as usize));
+    Ok(output.map(|output| output.script_pubkey.clone()))
+}
