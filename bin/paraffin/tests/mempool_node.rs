@@ -5,7 +5,7 @@
 
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -221,6 +221,7 @@ fn a_mirror_equals_the_node(node: &dyn TestNode) {
         (answer.json()["height"] == 105).then_some(())
     });
     let mut coins = outputs(&fan);
+    let mut values: HashMap<OutPoint, u64> = coins.iter().copied().collect();
     let mut pending: Vec<Transaction> = Vec::new();
     let mut mirror = Mirror::of(&instance);
     let mut sent = 0;
@@ -234,6 +235,7 @@ fn a_mirror_equals_the_node(node: &dyn TestNode) {
                     let transaction = spend(&taken, 1 + random.next_u64() % 3, 2_000);
                     if send(&transaction)["error"].is_null() {
                         coins.extend(outputs(&transaction));
+                        values.extend(outputs(&transaction));
                         pending.push(transaction);
                         sent += 1;
                     }
@@ -241,22 +243,15 @@ fn a_mirror_equals_the_node(node: &dyn TestNode) {
             }
             6..=8 if !pending.is_empty() => {
                 let replaced = pending.remove(random.next_u64() as usize % pending.len());
-                let coin: Vec<_> = replaced
-                    .input
-                    .iter()
-                    .map(|input| {
-                        let vout = input.previous_output.vout;
-                        let told = node.rpc("getrawtransaction", json!([input.previous_output.txid, true]));
-                        let value = told["vout"][vout as usize]["value"].as_f64().unwrap_or(0.0) * 1e8;
-                        (input.previous_output, value.round() as u64)
-                    })
-                    .collect();
+                let coin: Vec<_> =
+                    replaced.input.iter().map(|input| input.previous_output).map(|at| (at, values[&at])).collect();
                 let fee = 60_000 + random.next_u64() % 1_000;
                 if coin.iter().map(|(_, value)| value).sum::<u64>() > 2 * fee {
                     let other = spend(&coin, 1, fee);
                     if send(&other)["error"].is_null() {
                         coins.retain(|(outpoint, _)| outpoint.txid != replaced.compute_txid());
                         coins.extend(outputs(&other));
+                        values.extend(outputs(&other));
                         pending.push(other);
                         sent += 1;
                     }

@@ -25,7 +25,7 @@ pub struct FeedOptions {
     pub peers: Vec<SocketAddr>,
     /// Name and release that they are told.
     pub user_agent: String,
-    /// Time between two looks at the node's list of its mempool.
+    /// Longest time between two looks at the node's list of its mempool; a small one is looked at once a second.
     pub list_every: Duration,
     /// Time between two looks at the index.
     pub blocks_every: Duration,

@@ -16,7 +16,7 @@ const HOUR: u64 = 3_600;
 /// Questions for one moment before it is given up.
 const TRIES_MAX: u32 = 12;
 /// Most blocks that are remembered as landmarks.
-const LANDMARKS_MAX: usize = 4_096;
+const LANDMARKS_MAX: usize = 65_536;
 /// First step into the past while nothing is known of the pace of blocks.
 const FIRST_STEP: u64 = 10_000;
 
@@ -55,8 +55,9 @@ pub(crate) fn wanted(series: &Series, newest: u64, days: u32, spacing: u64, floo
 pub(crate) struct Landmarks(Vec<EvmBlock>);
 
 impl Landmarks {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// With the newest block alone.
+    pub(crate) fn new(newest: EvmBlock) -> Self {
+        Self(vec![newest])
     }
 
     /// Remembers a block.

@@ -8,6 +8,9 @@ use crate::endpoint::Endpoint;
 use crate::error::PricesError;
 use crate::pool::PoolRules;
 
+/// Most points that are kept before they are thinned out.
+const YOUNG_POINTS_MAX: u64 = 60_000;
+
 /// Settings of a price feed.
 #[derive(Clone)]
 pub struct PricesConfig {
@@ -35,7 +38,7 @@ pub struct PricesConfig {
     pub jump_percent_max: u32,
     /// Age from which on a price is told to be stale, seconds.
     pub stale_seconds: u64,
-    /// Least time between two points of the history, seconds.
+    /// Least time between two points of the history, seconds; at least 60.
     pub point_seconds: u64,
     /// Age from which on one point an hour is kept in memory, days.
     pub thin_days: u32,
@@ -105,8 +108,13 @@ impl PricesConfig {
         if self.stale_seconds == 0 {
             return refuse("stale_seconds must be at least 1");
         }
-        if !(1..=DAY).contains(&self.point_seconds) {
-            return refuse("point_seconds must be from 1 to 86400");
+        if !(60..=DAY).contains(&self.point_seconds) {
+            return refuse("point_seconds must be from 60 to 86400");
+        }
+        if u64::from(self.thin_days) * DAY / self.point_seconds > YOUNG_POINTS_MAX {
+            return refuse(
+                "thin_days and point_seconds together keep more than 60,000 points: lower the one or raise the other",
+            );
         }
         if self.backfill_days > 3_650 {
             return refuse("backfill_days must be at most 3650");
@@ -143,7 +151,7 @@ mod tests {
     #[test]
     fn a_setting_out_of_range_is_named() {
         type Change = fn(&mut PricesConfig);
-        let changes: [(&str, Change); 10] = [
+        let changes: [(&str, Change); 11] = [
             ("usd_token", |config| config.usd_token = config.bitcoin_token),
             ("poll_seconds", |config| config.poll = Duration::ZERO),
             ("answer_seconds_max", |config| config.timeout = Duration::ZERO),
@@ -152,6 +160,7 @@ mod tests {
             ("jump_percent_max", |config| config.jump_percent_max = 0),
             ("stale_seconds", |config| config.stale_seconds = 0),
             ("point_seconds", |config| config.point_seconds = 0),
+            ("thin_days", |config| config.thin_days = 417),
             ("backfill_days", |config| config.backfill_days = 3_651),
             ("evm_url", |config| config.url = "ftp://x".to_owned()),
         ];

@@ -43,6 +43,8 @@ pub(crate) struct Poller {
 /// What of the past is still to be asked for.
 #[derive(Default)]
 struct Past {
+    /// Whether this run has looked for what is missing.
+    is_known: bool,
     wanted: VecDeque<Wanted>,
     landmarks: Landmarks,
     /// The endpoint keeps nothing at or before this, Unix seconds.
@@ -118,18 +120,15 @@ impl Poller {
         let spacing = self.shared.config().point_seconds;
         let is_gap = before.is_none_or(|before| block.time.saturating_sub(before) > 3 * spacing);
         // The first reading of a run looks for what is missing, too: an earlier run may have been stopped on its way.
-        if is_gap || self.past.landmarks.is_empty() {
-            self.past.failures = 0;
+        if is_gap || !self.past.is_known {
+            (self.past.is_known, self.past.failures) = (true, 0);
+            self.past.landmarks = Landmarks::new(block);
             self.past.wanted = self.shared.with_series(|series| {
                 wanted(series, block.time, self.shared.config().backfill_days, spacing, self.past.floor)
             });
             if !self.past.wanted.is_empty() {
                 tracing::info!(points = self.past.wanted.len(), "filling in the past of the bitcoin price");
             }
-        }
-        if self.past.landmarks.insert(block).is_err() {
-            // A reorganised block has another time: what is remembered is worth nothing more.
-            self.past.landmarks = Landmarks::default();
         }
         Ok(())
     }

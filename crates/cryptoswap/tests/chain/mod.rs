@@ -22,6 +22,8 @@ use paraffin_alkanes::{
 use paraffin_cryptoswap::proto::{self, GetPoolRequest};
 use paraffin_cryptoswap::views::{PoolContracts, PoolViews, call};
 use paraffin_cryptoswap::{CanonicalPool, CryptoSwapModule, PoolIndex, PoolProbe, PoolRules};
+use paraffin_devnet::market::Market;
+use paraffin_devnet::{ACCOUNT_NAMES, Node, Scenario, Wallet};
 use paraffin_primitives::{AlkaneId, BlockId, ConnectedBlock, Height, Network};
 use paraffin_store::{Module, Store, StoreOptions, Writer};
 use prost::Message;
@@ -118,7 +120,29 @@ pub(crate) struct Chain {
 
 impl Chain {
     pub(crate) fn new(rules: PoolRules) -> Self {
-        let probe = probe();
+        Self::with(rules, probe())
+    }
+
+    /// The development network's market up to a height.
+    pub(crate) fn of_market(seed: u64, height: Height) -> Self {
+        let builtins = Arc::new(paraffin_devnet::market::builtins());
+        let mut chain = Self::with(PoolRules::default(), PoolProbe { builtins, ..probe() });
+        let wallet = Arc::new(Wallet::new(seed, &ACCOUNT_NAMES));
+        let mut market = Market::new(seed, Arc::clone(&wallet));
+        let (node, scenario) = (Node::new(None), Scenario::new(seed, wallet));
+        while node.tip().height < height {
+            market.observe(&node).unwrap();
+            market.step(&node).unwrap();
+            node.mine_block(&scenario.miner_script(node.tip().height + 1)).unwrap();
+        }
+        for height in 0..=height {
+            let block = node.block(&node.block_hash(height).unwrap()).unwrap();
+            chain.add(Block::clone(&block));
+        }
+        chain
+    }
+
+    fn with(rules: PoolRules, probe: PoolProbe) -> Self {
         let engine = NativeEngine::new(Network::Regtest, Arc::clone(&probe.builtins), Arc::clone(&probe.codes));
         let modules: Vec<Box<dyn Module>> = vec![
             Box::new(AlkanesModule::new(Box::new(engine), Network::Regtest)),
@@ -190,6 +214,11 @@ impl Chain {
             txdata,
         };
         block.header.merkle_root = block.compute_merkle_root().unwrap();
+        self.add(block)
+    }
+
+    /// Takes in a block; answers the ids of its transactions but the first.
+    fn add(&mut self, block: Block) -> Vec<Txid> {
         let connected = ConnectedBlock {
             id: BlockId { height: self.blocks.len() as Height, hash: block.block_hash() },
             size: block.total_size() as u32,

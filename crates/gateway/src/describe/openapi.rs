@@ -200,7 +200,7 @@ fn refusals() -> Value {
         (
             "503",
             "Nothing is indexed yet (`STARTING`), the node or the key store is away (`UPSTREAM_UNAVAILABLE`, \
-             `AUTH_UNAVAILABLE`), or this instance does not index what is asked about (`ALKANES_NOT_INDEXED`)",
+             `AUTH_UNAVAILABLE`), or this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, `PRICES_NOT_CONFIGURED`)",
         ),
         ("504", "The answer took too long (`TIMEOUT`)"),
     ];

@@ -16,17 +16,23 @@ use crate::Origin;
 /// Transactions that are fetched at the same time.
 const PARALLEL_MAX: usize = 16;
 /// A transaction that the node's list lacks leaves when it has been here for so long and was missing twice.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE: Duration = Duration::from_secs(2);
+/// Pause between two looks, in times of what a look took, and at least.
+const PAUSE_FACTOR: u32 = 20;
+const PAUSE_MIN: Duration = Duration::from_secs(1);
 
 /// Compares the set with the node's list, again and again.
 pub(super) async fn follow(feed: Feed) {
     let mut missing_before = HashSet::new();
     loop {
+        let began = tokio::time::Instant::now();
         match compare(&feed, &missing_before).await {
             Ok(missing) => missing_before = missing,
             Err(error) => tracing::debug!(%error, "the node's list of its mempool was not read"),
         }
-        tokio::time::sleep(feed.options.list_every).await;
+        // A small mempool is looked at often, a large one no more than a small part of the time.
+        let pause = (began.elapsed() * PAUSE_FACTOR).clamp(PAUSE_MIN, feed.options.list_every.max(PAUSE_MIN));
+        tokio::time::sleep(pause).await;
     }
 }
 

@@ -129,6 +129,29 @@ async fn the_volume_of_a_day_is_told_from_the_fees_of_the_pool() {
 }
 
 #[tokio::test]
+async fn https_is_spoken_where_the_url_says_so() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut rig = Rig::new(|_| {}).await;
+    rig.config.url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
+    let hello = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut hello = [0; 3];
+        stream.read_exact(&mut hello).await.unwrap();
+        // An answer without a handshake.
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
+        stream.shutdown().await.unwrap();
+        hello
+    });
+    let feed = rig.start();
+    let told = failure(&feed).await.to_string();
+    assert!(told.contains("cannot connect"), "{told}");
+    assert_eq!(hello.await.unwrap(), [0x16, 3, 1], "the first bytes are those of a TLS handshake");
+    assert_eq!(feed.prices().current(), None);
+    feed.stop().await;
+}
+
+#[tokio::test]
 async fn stopping_does_not_wait_for_an_endpoint_that_never_answers() {
     let rig = Rig::new(|_| {}).await;
     rig.endpoint.lie(Some(std::sync::Arc::new(|_, _, _| Some(crate::endpoint::Instead::Silence))));

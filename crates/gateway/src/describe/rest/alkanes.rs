@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
         post("global-alkanes-search", "Alkanes and pools by id, symbol and name")
             .takes([needed(&["searchQuery", "query"], json!({ "type": "string", "maxLength": 200 }))])
             .takes(paged())
-            .gives(record(&[("tokens", list(component("Token"))), ("pools", list(anything()))])),
+            .gives(record(&[("tokens", list(component("Token"))), ("pools", list(component("PoolDetails")))])),
         post("get-alkanes-by-address", "Alkanes that an address holds, the greatest amount first")
             .takes([address()])
             .takes(all_or_part())
@@ -165,7 +165,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 pub(super) fn schemas() -> Vec<(&'static str, Value)> {
     let digits = || or_null(component("Digits"));
-    let token = record(&[
+    let mut members = vec![
         ("id", component("Id")),
         ("alkaneId", component("Id")),
         ("name", or_null(text())),
@@ -185,7 +185,24 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ("priceUsd", or_null(number())),
         ("busdPoolPriceInUsd", or_null(number())),
         ("priceInSatoshi", or_null(natural())),
-    ]);
+        ("frbtcPoolPriceInSats", about(or_null(number()), "The price in satoshis with its fractions")),
+    ];
+    for name in ["priceChange24h", "priceChange7d"] {
+        members.push((name, about(or_null(number()), "Percent")));
+    }
+    for (dollars, satoshis) in [
+        ("marketcap", "marketcapInSats"),
+        ("fdv", "fdvInSats"),
+        ("tokenPoolsVolume1dInUsd", "tokenPoolsVolume1dInSats"),
+        ("tokenPoolsVolume7dInUsd", "tokenPoolsVolume7dInSats"),
+        ("tokenPoolsVolume30dInUsd", "tokenPoolsVolume30dInSats"),
+        ("tokenPoolsVolumeAllTimeInUsd", "tokenPoolsVolumeAllTimeInSats"),
+    ] {
+        members.push((dollars, or_null(number())));
+        members.push((satoshis, or_null(natural())));
+    }
+    let token =
+        about(record(&members), "A contract; what it is worth is of 10^8 base units, null where no price is known");
     let intent = record(&[
         ("txid", component("Hash")),
         ("blockHeight", natural()),

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::schema::{about, any_of, boolean, component, list, natural, number, one_of, or_null, record, text};
+use super::super::schema::{
+    about, any_of, boolean, component, list, natural, number, one_of, or_null, record, record_and, text,
+};
 use super::markets::{factory, page_of};
-use super::{Field, Route, Verb, address, needed, optional, paged, same_as};
+use super::{Field, Route, Verb, address, needed, optional, paged, same_as, with_twins};
 
 const TAG: &str = "History";
 
@@ -117,7 +119,9 @@ fn row(own: &[(&str, Value)]) -> Value {
         ("successful", boolean()),
         ("address", about(or_null(text()), "Who did it; null where that has no address")),
     ];
-    record(&shared.into_iter().chain(own.iter().cloned()).collect::<Vec<_>>())
+    let members: Vec<_> = shared.into_iter().chain(own.iter().cloned()).collect();
+    // Where kinds are mixed each row names its own.
+    with_twins(record_and(&members, &[("type", text()), ("kind", text())]))
 }
 
 pub(super) fn schemas() -> Vec<(&'static str, Value)> {
@@ -149,14 +153,12 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
     ];
     let kinds = ["Swap", "Mint", "Burn", "Creation", "Wrap", "Unwrap"];
     let any_row = any_of(&kinds.map(component));
-    let typed = |types: &[&str]| json!({ "allOf": [any_row, record(&[("type", one_of(types))])] });
     let page = |name, kind: &str| page_of(name, list(component(kind)), &[]);
     let mut swaps = page("swaps", "Swap");
     swaps["properties"]["pool"] = record(&[("poolId", component("Id")), ("poolName", text())]);
-    let tagged = list(typed(&kinds));
     let tagged = page_of(
         "transactions",
-        tagged,
+        list(any_row.clone()),
         &[
             ("swaps", list(component("Swap"))),
             ("mints", list(component("Mint"))),
@@ -177,10 +179,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ("CreationPage", page("creations", "Creation")),
         ("WrapPage", page("wraps", "Wrap")),
         ("UnwrapPage", page("unwraps", "Unwrap")),
-        (
-            "Activity",
-            page_of("transactions", list(typed(&["swap", "mint", "burn", "creation", "wrap", "unwrap"])), &[]),
-        ),
+        ("Activity", page_of("transactions", list(any_row), &[])),
         ("TaggedActivity", tagged),
     ]
 }

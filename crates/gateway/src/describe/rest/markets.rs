@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::schema::{
     about, any_of, boolean, component, list, natural, number, one_of, or_null, record, record_and, text,
 };
-use super::{Field, Route, Verb, address, needed, optional, paged, part};
+use super::{Field, Route, Verb, address, needed, optional, paged, part, with_twins};
 
 const TAG: &str = "Pools";
 
@@ -275,24 +275,23 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ("pools", list(component("Pool"))),
     ]);
     vec![
-        ("Pool", about(record(&who), twins)),
-        (
-            "PoolDetails",
-            about(
-                {
-                    let initial =
-                        [("initialToken0Amount", component("Digits")), ("initialToken1Amount", component("Digits"))];
-                    let mut schema = record_and(&details, &initial);
-                    schema["properties"]["trend"] = dollars();
-                    schema
-                },
-                &format!("A pool with what it is worth; null where no price is known. {twins}"),
-            ),
-        ),
+        ("Pool", with_twins(about(record(&who), twins))),
+        ("PoolDetails", {
+            let initial = [
+                ("initialToken0Amount", component("Digits")),
+                ("initialToken1Amount", component("Digits")),
+                (
+                    "trend",
+                    about(or_null(number()), "Change of the value in a day in percent, of the pool that rose most"),
+                ),
+            ];
+            let sentence = format!("A pool with what it is worth; null where no price is known. {twins}");
+            with_twins(about(record_and(&details, &initial), &sentence))
+        }),
         ("PoolPage", page_of("pools", list(component("Pool")), &[])),
         ("Pair", pair),
         ("PairPage", page_of("pairs", list(component("Pair")), &[])),
         ("Path", path),
-        ("Position", about(position, twins)),
+        ("Position", with_twins(about(position, twins))),
     ]
 }

@@ -103,6 +103,12 @@ fn same_as(mut schema: Value, name: &str) -> Value {
     schema
 }
 
+/// A record whose members stand there a second time under their `snake_case` names, where the instance is set up so.
+fn with_twins(mut record: Value) -> Value {
+    record["x-twins"] = json!(true);
+    record
+}
+
 fn needed(names: &'static [&'static str], schema: Value) -> Field {
     Field { names, schema, is_needed: true }
 }

@@ -138,6 +138,8 @@ mod tests {
         for (name, summary, params, result) in tables.into_iter().flatten() {
             assert!(!summary.is_empty(), "{name}");
             assert!(kind(result).is_some(), "{name}: {result}");
+            let optional: Vec<bool> = params.split_whitespace().map(|param| param.contains('?')).collect();
+            assert!(optional.is_sorted(), "{name}: what may be left out stands last");
             for param in params.split_whitespace() {
                 let (_, word) = param.split_once(':').unwrap_or_else(|| panic!("{name}: {param}"));
                 assert!(kind(word).is_some(), "{name}: {param}");

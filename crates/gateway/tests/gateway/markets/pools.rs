@@ -518,23 +518,23 @@ async fn a_pool_without_a_factory_is_found_where_it_is_named_and_only_there() {
         assert_eq!((&none["swaps"], &none["total"]), (&json!([]), &json!(total)), "{body}");
     }
 
-    let held = [WRAPPED_BITCOIN, USD_TOKEN].map(|coin| bazaar.truth.balance(coin, BTC_USD_POOL).to_string());
+    let held = [USD_TOKEN, WRAPPED_BITCOIN].map(|coin| bazaar.truth.balance(coin, BTC_USD_POOL).to_string());
     let details = bazaar.data("get-pool-details", json!({ "factoryId": object(FACTORY), "poolId": name })).await;
     let expected = json!({
         "type": "cryptoswap",
         "id": name,
         "poolId": object(BTC_USD_POOL),
         "factoryId": null,
-        "token0": object(WRAPPED_BITCOIN),
-        "token1": object(USD_TOKEN),
+        "token0": object(USD_TOKEN),
+        "token1": object(WRAPPED_BITCOIN),
         "token0Amount": held[0],
         "reserve1": held[1],
         "token1_amount": held[1],
-        "token0TvlInUsd": null,
+        "token1TvlInUsd": null,
         "tradesAllTime": trades.len(),
     });
     assert_tells(&details, &expected);
-    assert_eq!(details["token0TvlInSats"].to_string(), held[0]);
+    assert_eq!(details["token1TvlInSats"].to_string(), held[1]);
     assert!(details["tokenSupply"].as_str().unwrap().parse::<u128>().unwrap() > 0);
     assert_eq!(bazaar.instance.get(&format!("/v4/api/pools/{name}")).await.json()["data"], details);
     let reserves = bazaar.post("get-reserves", &json!({ "pool": name })).await.1;
