@@ -37,7 +37,7 @@ struct Run {
 }
 
 const AS_IT_IS: Run = Run { name: "as-it-is", phases: "examples,coverage,fuzzing", examples_max: "10" };
-const WITH_KNOWN: Run = Run { name: "with-known", phases: "fuzzing,stateful", examples_max: "25" };
+const WITH_KNOWN: Run = Run { name: "with-known", phases: "fuzzing,stateful", examples_max: "50" };
 
 /// Runs both and prints what was tried; an error when there is a finding, or a route that never gave an answer.
 pub(crate) fn check(root: &Path) -> Outcome {

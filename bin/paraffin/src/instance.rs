@@ -337,6 +337,7 @@ impl Instance {
         let client = NodeClient::new(config.node_config())?;
         let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
         let prices = prices::start(&config.prices, &config.data_dir())?;
+        let pools = contracts.as_ref().map(|_| config.pools.rules());
         let live = LiveSet::start(&config.mempool, config.network, &store, &client);
         let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
         let parts = GatewayParts {
@@ -344,7 +345,7 @@ impl Instance {
             node: Arc::new(client),
             alkanes: contracts.as_ref().map(Contracts::parts),
             markets: contracts.as_ref().map(|_| config.markets.parts()),
-            prices: prices.as_ref().map(PriceFeed::prices),
+            prices: prices::source(&config.prices, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),

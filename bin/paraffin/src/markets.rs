@@ -6,7 +6,7 @@ use paraffin_primitives::AlkaneId;
 use serde::{Deserialize, Serialize};
 
 /// Wrapped bitcoin on every network (protocol B18).
-const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
+pub(crate) const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
 /// The factory of mainnet, signet and the development network.
 const FACTORY: AlkaneId = AlkaneId { block: 4, tx: 65_522 };
 

@@ -1,11 +1,18 @@
 //! Where this instance takes the bitcoin price from.
 
+mod pool_index;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use paraffin_prices::{Clock, EvmAddress, PriceFeed, PricesConfig, PricesError};
+use paraffin_cryptoswap::PoolRules;
+use paraffin_prices::{BitcoinPrices, Clock, EvmAddress, PriceFeed, PricesConfig, PricesError};
+use paraffin_primitives::AlkaneId;
+use paraffin_store::Store;
 use serde::{Deserialize, Serialize};
+
+use pool_index::PoolIndexPrices;
 
 /// `[prices]`: the bitcoin price in US dollars.
 #[derive(Clone, Serialize, Deserialize)]
@@ -150,10 +157,29 @@ pub(crate) fn clock() -> Clock {
 /// A setting is out of range, or the history cannot be used.
 pub(crate) fn start(section: &PricesSection, data_dir: &Path) -> Result<Option<PriceFeed>, PricesError> {
     let Some(config) = section.feed() else {
-        tracing::info!("there are no prices in US dollars: [prices] evm_url names the EVM endpoint to read them from");
+        tracing::info!(
+            "[prices] evm_url names no EVM endpoint: prices in US dollars are those of the pool index, if any"
+        );
         return Ok(None);
     };
     PriceFeed::start(config, &data_dir.join(FOLDER), clock()).map(Some)
+}
+
+/// The prices that answers are made with: those of the feed, else those of the first main pool of the index that trades `bitcoin`, where
+/// pools are indexed (`decisions` 4.9).
+pub(crate) fn source(
+    section: &PricesSection,
+    feed: Option<&PriceFeed>,
+    store: &Store,
+    pools: Option<&PoolRules>,
+    bitcoin: AlkaneId,
+) -> Option<Arc<dyn BitcoinPrices>> {
+    if let Some(feed) = feed {
+        return Some(feed.prices());
+    }
+    let pool = pools?.canonical.iter().find(|pool| pool.coins.contains(&bitcoin))?.id;
+    let (store, stale_seconds, clock) = (store.clone(), section.stale_seconds, clock());
+    Some(Arc::new(PoolIndexPrices { store, pool, bitcoin, stale_seconds, clock }))
 }
 
 #[cfg(test)]

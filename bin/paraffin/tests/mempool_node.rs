@@ -187,6 +187,10 @@ impl Mirror {
     }
 }
 
+fn is_unspent(node: &dyn TestNode, outpoint: &OutPoint) -> bool {
+    !node.rpc("gettxout", json!([outpoint.txid, outpoint.vout, true])).is_null()
+}
+
 fn node_set(node: &dyn TestNode) -> BTreeSet<String> {
     let listed = node.rpc("getrawmempool", json!([]));
     listed.as_array().unwrap().iter().map(|txid| txid.as_str().unwrap().to_owned()).collect()
@@ -260,6 +264,7 @@ fn a_mirror_equals_the_node(node: &dyn TestNode) {
             9 => {
                 node.mine(1, &address);
                 pending.clear();
+                coins.retain(|(outpoint, _)| is_unspent(node, outpoint));
             }
             10 if step % 3 == 0 => {
                 // A branch without the newest two blocks, one longer.
@@ -272,10 +277,10 @@ fn a_mirror_equals_the_node(node: &dyn TestNode) {
                     let other = Address::from_script(&other, Network::Regtest).unwrap().to_string();
                     node.rpc("generateblock", json!([other, []]));
                 }
+                coins.retain(|(outpoint, _)| is_unspent(node, outpoint));
             }
             _ => mirror.follow(),
         }
-        coins.retain(|(outpoint, _)| !node.rpc("gettxout", json!([outpoint.txid, outpoint.vout, true])).is_null());
         if step % 20 == 19 {
             equal(node, &instance, &mut mirror, &format!("after step {step}"));
         }

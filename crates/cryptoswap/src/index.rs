@@ -8,6 +8,7 @@ mod find;
 mod module;
 mod quote;
 mod reader;
+mod route;
 mod rows;
 mod rules;
 mod slots;

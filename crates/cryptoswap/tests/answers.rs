@@ -4,7 +4,9 @@
 
 mod chain;
 
-use chain::{BEGIN, BTC, Chain, GAMMA, OF_POOL, OWNER, POOL, USD, deed, pool, rules, sell_btc, sell_usd, traded};
+use chain::{
+    BEGIN, BTC, Chain, GAMMA, NOTHING, OF_POOL, OWNER, POOL, USD, deed, pool, rules, sell_btc, sell_usd, traded,
+};
 use paraffin_cryptoswap::math::U256;
 use paraffin_cryptoswap::proto::{
     GetBlockSummaryRequest, GetCandleAtRequest, GetCandlesRequest, GetPoolRequest, GetPoolStateResponse,
@@ -81,7 +83,7 @@ fn a_quote_tells_why_there_is_none() {
     assert!(refusal(&chain, &request(USD, "1000000000")).contains("killed"));
     assert!(chain.view::<QuoteResponse>("quote", &request(USD, "1000000000")).is_killed);
     let unknown = QuoteRequest { pool: Some(USD.into()), token_in: Some(USD.into()), amount_in: "5".to_owned() };
-    assert_eq!(chain.bytes_at(chain.tip(), "quote", &unknown.encode_to_vec()).unwrap(), []);
+    assert_eq!(chain.bytes_at(chain.tip(), "quote", &unknown.encode_to_vec()).unwrap(), NOTHING);
     // The tenth of the reserve is the most that the bridge converts.
     let state = chain.view_at::<GetReservesResponse>(4, "getreserves", &OF_POOL);
     let cap = state.reserve0.parse::<u128>().unwrap() / 10;
@@ -194,7 +196,7 @@ fn cut_requests_are_answered_as_empty_ones_and_never_in_part() {
         "quote",
         "getbytecode",
     ] {
-        assert_eq!(chain.bytes_at(chain.tip(), name, &[]).unwrap(), [], "{name}");
+        assert_eq!(chain.bytes_at(chain.tip(), name, &[]).unwrap(), NOTHING, "{name}");
     }
 }
 

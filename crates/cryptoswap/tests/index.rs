@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use bitcoin::Txid;
 use bitcoin::hashes::Hash as _;
-use chain::{BEGIN, BTC, Chain, OF_POOL, OWNER, POOL, POOL_CODE, USD, deed, deploy, id, init, pool, rules, traded};
+use chain::{
+    BEGIN, BTC, Chain, NOTHING, OF_POOL, OWNER, POOL, POOL_CODE, USD, deed, deploy, id, init, pool, rules, traded,
+};
 use paraffin_alkanes::{StateKey, StateReader as _};
 use paraffin_cryptoswap::math::U256;
 use paraffin_cryptoswap::proto::{
@@ -35,13 +37,13 @@ fn displayed(txid: &Txid) -> Vec<u8> {
 #[test]
 fn a_pool_is_found_from_its_proxy_on_and_has_a_state_once_it_has_written_one() {
     let mut chain = Chain::deployed(rules());
-    assert_eq!(chain.bytes_at(1, "getpool", &OF_POOL.encode_to_vec()).unwrap(), []);
+    assert_eq!(chain.bytes_at(1, "getpool", &OF_POOL.encode_to_vec()).unwrap(), NOTHING);
     let bare: GetPoolResponse = chain.view("getpool", &OF_POOL);
     assert!(bare.found && bare.state.is_none());
     let record = bare.pool.unwrap();
     assert_eq!((record.first_seen_height, record.from_init, record.is_canonical), (2, false, true));
     for name in ["getpoolstate", "getreserves"] {
-        assert_eq!(chain.bytes_at(2, name, &OF_POOL.encode_to_vec()).unwrap(), [], "{name}");
+        assert_eq!(chain.bytes_at(2, name, &OF_POOL.encode_to_vec()).unwrap(), NOTHING, "{name}");
     }
     chain.mine(&[deed(POOL, &init([BTC, USD]))]);
     let begun: GetPoolResponse = chain.view("getpool", &OF_POOL);
@@ -231,7 +233,7 @@ fn every_slot_is_told_with_its_last_writer() {
     let key = |key: &[u8]| GetRawValueRequest { pool: pool(), key: key.to_vec() }.encode_to_vec();
     for (height, request) in [(chain.tip(), key(b"/no such slot")), (chain.tip(), key(b"")), (2, key(b"/price_scale"))]
     {
-        assert_eq!(chain.bytes_at(height, "getrawvalue", &request).unwrap(), []);
+        assert_eq!(chain.bytes_at(height, "getrawvalue", &request).unwrap(), NOTHING);
     }
     // Another contract's slots are not told.
     let other = GetRawValueRequest { pool: Some(USD.into()), key: b"/name".to_vec() };
@@ -407,7 +409,7 @@ fn candles_are_made_of_the_executed_trades_alone() {
             }
         }
         let request = GetCandleAtRequest { pool: pool(), bucket: width, at: first.bucket_start - 1 };
-        assert_eq!(chain.bytes_at(chain.tip(), "getcandleat", &request.encode_to_vec()).unwrap(), []);
+        assert_eq!(chain.bytes_at(chain.tip(), "getcandleat", &request.encode_to_vec()).unwrap(), NOTHING);
     }
     // A pool without trades has a price and no candles.
     let request = GetCandlesRequest { pool: pool(), bucket: 3_600, ..GetCandlesRequest::default() };
@@ -461,12 +463,12 @@ fn a_block_is_summed_up_by_what_it_did() {
     assert!(sum.iter().all(|sum| *sum > 0), "{sum:?}");
     for height in [0, chain.tip() + 1, u32::MAX] {
         let request = GetBlockSummaryRequest { height }.encode_to_vec();
-        assert_eq!(chain.bytes_at(chain.tip(), "getblocksummary", &request).unwrap(), []);
+        assert_eq!(chain.bytes_at(chain.tip(), "getblocksummary", &request).unwrap(), NOTHING);
     }
     // As of a height, the blocks above are not there.
     assert_eq!(
         chain.bytes_at(3, "getblocksummary", &GetBlockSummaryRequest { height: 4 }.encode_to_vec()).unwrap(),
-        []
+        NOTHING
     );
 }
 
@@ -491,7 +493,7 @@ fn ping_answers_and_code_is_given_for_wrapped_ids_alone() {
     let wrapped = proto::BytecodeRequest { id: pool() }.encode_to_vec();
     assert_eq!(chain.bytes_at(3, "getbytecode", &wrapped).unwrap(), b"4:1778");
     for bare in [&[][..], &pool().unwrap().encode_to_vec()] {
-        assert_eq!(chain.bytes_at(3, "getbytecode", bare).unwrap(), []);
+        assert_eq!(chain.bytes_at(3, "getbytecode", bare).unwrap(), NOTHING);
     }
     assert!(matches!(chain.bytes_at(3, "getnothing", &[]), Err(paraffin_alkanes::views::ViewError::Unknown)));
 }

@@ -28,11 +28,10 @@ fn kept_writes(trace: &Trace) -> Slots {
     let mut open: Vec<(bool, bool, Slots)> = Vec::new();
     for event in &trace.events {
         match event {
-            TraceEvent::Create(_) => {}
             TraceEvent::Enter { kind, context, .. } => {
                 open.push((context.myself == POOL, *kind == CallKind::Static, Slots::new()));
             }
-            TraceEvent::Exit { fuel_used: 0, .. } => {}
+            TraceEvent::Create(_) | TraceEvent::Exit { fuel_used: 0, .. } => {}
             TraceEvent::Exit { status, response, .. } => {
                 let Some((is_pool, is_static, mut writes)) = open.pop() else { continue };
                 if is_pool {
@@ -106,8 +105,8 @@ fn states_follow_from_raw_writes_and_quotes_are_paid() {
         kinds[2] += summary.add_liquidity_count + summary.remove_liquidity_count;
     }
     assert!(states > 50, "{states} blocks with a state");
+    assert!(kinds.iter().all(|kind| *kind > 0), "{kinds:?} ramping, killed, liquidity");
     quotes_are_paid(&chain);
-    eprintln!("{states} states, {kinds:?} ramping, killed, liquidity");
 }
 
 fn quotes_are_paid(chain: &Chain) {
@@ -131,5 +130,4 @@ fn quotes_are_paid(chain: &Chain) {
         compared += 1;
     }
     assert!(compared >= 10, "{compared} of {} trades", swaps.total);
-    eprintln!("{compared} quotes of {} trades", swaps.total);
 }

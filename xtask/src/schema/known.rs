@@ -6,9 +6,12 @@ use crate::process::{Failure, Outcome};
 
 /// What a member says that is another way to say what its neighbour says.
 const SAME_AS: &str = "x-same-as";
+/// What a record says whose members may stand there a second time under their `snake_case` names.
+const TWINS: &str = "x-twins";
 
 /// The description in which ids, addresses and outputs are those that `dev.json` names, and every field has one name: two that
-/// are drawn apart from each other would hardly ever agree.
+/// are drawn apart from each other would hardly ever agree. Records of answers are closed: a member that nobody described is a
+/// finding.
 pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value> {
     let mut document = description.clone();
     let texts = |value: &Value| -> Vec<Value> {
@@ -45,6 +48,7 @@ pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value
         // A schema beside these values would swallow them: most texts that are drawn from it are nobody's address.
         *schema = json!({ "enum": values });
     }
+    schemas.values_mut().for_each(close);
     for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         let bodies = path.as_object_mut().into_iter().flat_map(Map::values_mut);
         for body in
@@ -52,6 +56,8 @@ pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value
         {
             one_name_each(body);
         }
+        let operations = path.as_object_mut().into_iter().flat_map(Map::values_mut);
+        operations.filter_map(|operation| operation.get_mut("responses")).for_each(close);
     }
     Ok(document)
 }
@@ -86,6 +92,25 @@ fn one_name_each(body: &mut Value) {
     }
 }
 
+/// Lets the objects of a schema have no members but those described.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.values_mut().for_each(close);
+            let has_twins = members.get(TWINS).is_some();
+            let is_record = members.contains_key("properties") && members.contains_key("type");
+            if is_record && !members.contains_key("additionalProperties") {
+                members.insert("additionalProperties".to_owned(), json!(false));
+                if has_twins {
+                    members.insert("patternProperties".to_owned(), json!({ "^[a-z0-9]+(_[a-z0-9]+)+$": {} }));
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,7 +123,12 @@ mod tests {
             "properties": { "id": {}, "alkane": { "x-same-as": "id" }, "limit": {}, "count": { "x-same-as": "limit" } },
             "anyOf": [{ "required": ["id"] }, { "required": ["alkane"] }],
         });
-        let operation = json!({ "requestBody": { "content": { "application/json": { "schema": body } } } });
+        let answer =
+            json!({ "type": "object", "x-twins": true, "properties": { "a": { "type": "object", "properties": {} } } });
+        let operation = json!({
+            "requestBody": { "content": { "application/json": { "schema": body } } },
+            "responses": { "200": { "content": { "application/json": { "schema": answer } } } },
+        });
         json!({ "components": { "schemas": schemas }, "paths": { "/a": { "post": operation }, "/b": { "get": {} } } })
     }
 
@@ -120,6 +150,12 @@ mod tests {
         assert_eq!(schemas["Outpoint"], json!({ "enum": ["ab:0"] }));
         let body = document.pointer("/paths/~1a/post/requestBody/content/application~1json/schema").unwrap();
         assert_eq!(*body, json!({ "properties": { "id": {}, "limit": {} }, "anyOf": [{ "required": ["id"] }] }));
+        let answer = "/paths/~1a/post/responses/200/content/application~1json/schema";
+        let answer = document.pointer(answer).unwrap();
+        assert_eq!(answer["additionalProperties"], false);
+        assert!(answer["patternProperties"].is_object());
+        let inner = &answer["properties"]["a"];
+        assert_eq!((&inner["additionalProperties"], inner.get("patternProperties")), (&json!(false), None));
     }
 
     #[test]

@@ -346,6 +346,9 @@ fn script() -> ScriptBuf {
     ScriptBuf::from_bytes(script)
 }
 
+/// An answer in which everything has its default.
+pub(crate) const NOTHING: [u8; 0] = [];
+
 /// The request that most views take.
 pub(crate) const OF_POOL: GetPoolRequest = GetPoolRequest { pool: Some(proto::AlkaneId { block: 4, tx: 1778 }) };
 

@@ -37,9 +37,21 @@ fn newest(context: &RequestContext) -> Result<(Arc<dyn BitcoinPrices>, PriceRepo
         )
     })?;
     let report = prices.current().ok_or_else(|| {
-        RestError::new(StatusCode::SERVICE_UNAVAILABLE, "STARTING", "the source of prices has not answered yet")
+        RestError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "STARTING",
+            "no price is known yet: the source has not answered, or has nothing to tell",
+        )
     })?;
     Ok((Arc::clone(prices), report))
+}
+
+/// Reads away from the async threads: prices may come from the store.
+async fn read<T: Send + 'static>(
+    context: &RequestContext,
+    look: impl FnOnce(&Snapshot) -> T + Send + 'static,
+) -> Result<T, RestError> {
+    context.read(look).await.map_err(|error| RestError::internal(&error))
 }
 
 /// An answer with where the price comes from, how old it is and whether that is too old.
@@ -69,7 +81,7 @@ pub(super) fn weekly(context: &RequestContext, _body: RestBody) -> BoxFuture<'_,
     Box::pin(async move {
         let (prices, report) = newest(context)?;
         let end = report.newest.time;
-        let year = prices.range(end.saturating_sub(YEAR), end);
+        let year = read(context, move |_| prices.range(end.saturating_sub(YEAR), end)).await?;
         let all = || year.iter().map(|point| point.price).chain([report.newest.price]);
         let usd = |price: Option<UsdPrice>| json!({ "usd": price.map(UsdPrice::to_f64) });
         let data = json!({
@@ -88,12 +100,13 @@ pub(super) fn markets(context: &RequestContext, _body: RestBody) -> BoxFuture<'_
     Box::pin(async move {
         let (prices, report) = newest(context)?;
         let last = report.newest.price.to_f64();
+        let volume = read(context, move |_| prices.volume_day()).await?;
         let market = json!({
             "name": exchange(&report.source),
             "base": "BTC",
             "target": "USD",
             "last": last,
-            "volume": prices.volume_day(),
+            "volume": volume,
             "converted_last": { "usd": last },
             "trust_score": if report.is_stale { "yellow" } else { "green" },
         });
@@ -106,6 +119,7 @@ fn exchange(source: &str) -> &str {
     match source.split_once(':') {
         Some(("uniswap-v3", _)) => "Uniswap V3 WBTC/USDC",
         Some(("uniswap-v2", _)) => "Uniswap V2 WBTC/USDC",
+        Some(("pool-index", _)) => "frBTC/USD pool",
         _ => source,
     }
 }
@@ -116,10 +130,12 @@ pub(super) fn chart(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
         let (days, spacing) = window(body.one_of(&["days"])?)?;
         let (prices, report) = newest(context)?;
         let end = report.newest.time;
-        let points = spaced(prices.range(end.saturating_sub(days * DAY), end), spacing);
         let network = context.network();
-        let pairs = context.read(move |snapshot| pairs(&points, prices.as_ref(), snapshot, network)).await;
-        let data = pairs.map_err(|error| RestError::internal(&error))?.map_err(|error| RestError::internal(&error))?;
+        let pairs = read(context, move |snapshot| {
+            let points = spaced(prices.range(end.saturating_sub(days * DAY), end), spacing);
+            pairs(&points, prices.as_ref(), snapshot, network)
+        });
+        let data = pairs.await?.map_err(|error| RestError::internal(&error))?;
         Reply::enveloped(&told(data, &report)?)
     })
 }

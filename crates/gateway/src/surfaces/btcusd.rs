@@ -1,9 +1,8 @@
 //! `/v4/<KEY>/btcusd`: the views of the pool index over JSON-RPC, `metashrew_view` and `metashrew_height` (seed B, Pool index;
-//! `decisions` 9). Messages are those of `proto/cryptoswap.proto`, which is to be had under the same path.
+//! `decisions` 9). Messages are those of `proto/cryptoswap.proto`, which is to be had at `/v4/proto/cryptoswap.proto`.
 
 use std::sync::Arc;
 
-use hyper::{Method, StatusCode};
 use paraffin_alkanes::views::{ViewContext, ViewError, bytecode};
 use paraffin_alkanes::{ChainState, StateKey, StateReader as _};
 use paraffin_cryptoswap::views::{PoolContracts, PoolViews, call, is_known};
@@ -12,33 +11,13 @@ use paraffin_primitives::{AlkaneId, Height};
 use serde_json::json;
 
 use super::metashrew::{hex_bytes, tag};
-use super::{HttpRequest, HttpSurface, RpcResult, RpcSurface, to_raw};
+use super::{RpcResult, RpcSurface, to_raw};
 use crate::alkanes::{self, Fault, hex};
-use crate::errors::{RestError, RpcError, rpc_code};
+use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
-use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
-/// The messages of the views, for other programs.
-const MESSAGES: &str = include_str!("../../../../proto/cryptoswap.proto");
-
-/// The path of [`MESSAGES`] below the surface.
-const MESSAGES_PATH: &str = "cryptoswap.proto";
-
-/// The plain HTTP half of the surface: `GET cryptoswap.proto`.
-pub(super) struct BtcusdHttp;
-
-impl HttpSurface for BtcusdHttp {
-    fn body_limit(&self, verb: &Method, segments: &[String]) -> Option<usize> {
-        (*verb == Method::GET && segments.len() == 1 && segments[0] == MESSAGES_PATH).then_some(0)
-    }
-
-    fn handle<'a>(&'a self, _: &'a RequestContext, _: HttpRequest) -> BoxFuture<'a, Result<Reply, RestError>> {
-        Box::pin(async { Ok(Reply::text(StatusCode::OK, MESSAGES)) })
-    }
-}
-
-/// The JSON-RPC half of the surface.
+/// The pool index as a surface.
 pub(super) struct BtcusdRpc {
     rules: Arc<PoolRules>,
 }

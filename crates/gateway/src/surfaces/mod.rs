@@ -102,7 +102,7 @@ impl KeyedHandler {
 
     /// The pool index, for [`crate::KeyedSurface::Btcusd`].
     pub fn btcusd(rules: paraffin_cryptoswap::PoolRules) -> Self {
-        Self { http: Some(Arc::new(btcusd::BtcusdHttp)), rpc: Some(Arc::new(btcusd::BtcusdRpc::new(rules))) }
+        Self { http: None, rpc: Some(Arc::new(btcusd::BtcusdRpc::new(rules))) }
     }
 
     /// The live set of unconfirmed transactions, for [`crate::KeyedSurface::Mempool`].

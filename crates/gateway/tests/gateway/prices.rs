@@ -248,6 +248,6 @@ async fn without_a_source_or_before_its_first_answer_the_routes_say_what_is_miss
     let config = PricesConfig::wbtc_usdc("http://127.0.0.1:1/");
     let feed = PriceFeed::start(config, folder.path(), Arc::new(|| NOW)).unwrap();
     let instance = Instance::with(Setup { prices: Some(feed.prices()), ..Setup::default() }).await;
-    check(&instance, "STARTING", "not answered yet").await;
+    check(&instance, "STARTING", "no price is known yet").await;
     feed.stop().await;
 }

@@ -1,6 +1,6 @@
 //! Routes about what happened on markets.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::schema::{
     about, any_of, boolean, component, list, natural, number, one_of, or_null, record, record_and, text,

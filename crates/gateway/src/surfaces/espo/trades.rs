@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use bitcoin::hex::DisplayHex as _;
 use bitcoin::{Address, Script};
 use paraffin_alkanes::views::ViewError;
-use paraffin_amm::{Action, Event, EventKind, PoolIdentity, Ratio, Scope, Side, Status};
+use paraffin_amm::{Action, Event, EventKind, Page, PoolIdentity, Ratio, Scope, Side, Status};
 use paraffin_primitives::{AlkaneId, Network};
 use serde_json::{Value, json};
 
@@ -164,49 +164,51 @@ struct Listed {
     window: Option<[u32; 2]>,
 }
 
-/// Which events `kind` stands for; `None`: all of a pool.
+/// The rows of a page. `events` answers some of the pool's, numbered from the newest, and how many there are; of these the
+/// rows that `keeps` are listed, where `is_choice` says that it does not keep all.
 fn listed(
-    moment: &MarketMoment<'_>,
     asked: &Asked,
-    kind: Option<EventKind>,
+    events: impl Fn(u32, u32) -> Result<Page<Event>, ViewError>,
     keeps: impl Fn(&Row) -> bool,
     is_choice: bool,
 ) -> Result<Listed, ViewError> {
-    let scope = Scope::Pool(asked.pool);
-    let events =
-        |offset: u32, limit: u32| moment.markets.events(scope, kind, Status::Successful, offset, limit).map_err(failed);
     let (part, side) = (asked.part, asked.side.1);
     let is_ascending = asked.dir == "asc";
     if asked.sort.1.is_chain() && !is_choice {
-        let total = moment.markets.count(scope, kind, Status::Successful).map_err(failed)?;
+        let total = events(0, 0)?.total;
         let start = part.offset_32().min(total);
         let end = start.saturating_add(part.limit).min(total);
-        let mut items = if is_ascending {
-            // Events are numbered from the newest.
-            let mut items = events(total - end, end - start)?.items;
+        let mut items =
+            if is_ascending { events(total - end, end - start)?.items } else { events(start, end - start)?.items };
+        if is_ascending {
             items.reverse();
-            items
-        } else {
-            events(start, end - start)?.items
-        };
-        let rows = items.drain(..).filter_map(|event| Row::new(event, side)).collect();
+        }
+        let rows = items.into_iter().filter_map(|event| Row::new(event, side)).collect();
         return Ok(Listed { rows, total: u64::from(total), window: None });
     }
     let page = events(0, WINDOW)?;
-    moment.chain.check()?;
     let seen = u32::try_from(page.items.len()).unwrap_or(u32::MAX);
     let window = (seen < page.total).then_some([seen, page.total]);
     let rows = page.items.into_iter().filter_map(|event| Row::new(event, side));
     let mut rows: Vec<Row> = rows.filter(keeps).collect();
     rows.sort_by(|one, other| asked.sort.1.compare(one, other));
-    if asked.sort.1.is_chain() {
-        rows.sort_by_key(|row| row.event.place);
-    }
     if !is_ascending {
         rows.reverse();
     }
     let total = rows.len() as u64;
     Ok(Listed { rows: part.of(rows), total, window })
+}
+
+/// The successful events of a pool, of one kind or of all.
+fn of_pool(
+    moment: &MarketMoment<'_>,
+    pool: AlkaneId,
+    kind: Option<EventKind>,
+) -> impl Fn(u32, u32) -> Result<Page<Event>, ViewError> {
+    move |offset, limit| {
+        moment.chain.check()?;
+        moment.markets.events(Scope::Pool(pool), kind, Status::Successful, offset, limit).map_err(failed)
+    }
 }
 
 /// The members that both answers begin with.
@@ -238,7 +240,7 @@ pub(super) async fn trades(context: &RequestContext, ask: &Ask) -> Outcome {
             return Ok(Err(unknown(asked.pool)));
         }
         let keeps = |row: &Row| filter == "all" || row.side == filter;
-        let listed = listed(moment, &asked, Some(EventKind::Swap), keeps, filter != "all")?;
+        let listed = listed(&asked, of_pool(moment, asked.pool, Some(EventKind::Swap)), keeps, filter != "all")?;
         Ok(Ok((asked, listed)))
     });
     let (asked, listed) = found.await??;
@@ -286,7 +288,8 @@ pub(super) async fn activity(context: &RequestContext, ask: &Ask) -> Outcome {
             _ => filter == "all" || row.side == filter || !row.is_trade(),
         };
         let kind = (wanted == "trades").then_some(EventKind::Swap);
-        let listed = listed(moment, &asked, kind, keeps, wanted == "events" || filter != "all")?;
+        let is_choice = wanted == "events" || filter != "all";
+        let listed = listed(&asked, of_pool(moment, asked.pool, kind), keeps, is_choice)?;
         Ok(Ok((asked, listed)))
     });
     let (asked, listed) = found.await??;
@@ -345,6 +348,81 @@ fn coins(change: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use std::cell::Cell;
+
+    use bitcoin::Txid;
+    use bitcoin::hashes::Hash as _;
+    use paraffin_alkanes::Transfer;
+    use paraffin_amm::Place;
+
+    const POOL: PoolIdentity = PoolIdentity {
+        id: AlkaneId { block: 2, tx: 9 },
+        factory: AlkaneId { block: 4, tx: 65_522 },
+        tokens: [AlkaneId { block: 2, tx: 1 }, AlkaneId { block: 2, tx: 2 }],
+    };
+
+    /// Trade number `number` from the oldest: amounts that go up and down, sides that alternate.
+    fn swap(number: u32) -> Event {
+        let place = usize::from(number % 3 == 0);
+        let moved = |place: usize, value| Transfer { id: POOL.tokens[place], value };
+        let sold = moved(place, u128::from(number % 101) + 1);
+        let bought = moved(1 - place, u128::from(number % 37) + 1);
+        Event {
+            place: Place { height: number / 4, transaction: number % 4, event: 0 },
+            txid: Txid::all_zeros(),
+            time: 600 * (number / 4),
+            protostone: 0,
+            vout: 0,
+            actor: None,
+            successful: true,
+            action: Action::Swap { pool: POOL, sold, bought },
+        }
+    }
+
+    fn asked(page: u64, limit: u32, sort: (&'static str, Sort), dir: &'static str) -> Asked {
+        Asked { pool: POOL.id, part: Part { page, limit }, side: ("base", Side::Base), filter: "all", sort, dir }
+    }
+
+    #[test]
+    fn a_page_in_the_chains_order_costs_its_rows_and_any_other_order_the_newest_ten_thousand() {
+        let read = Cell::new(0);
+        let events = |count: u32| {
+            let read = &read;
+            move |offset: u32, limit: u32| {
+                let end = count.saturating_sub(offset);
+                let items: Vec<Event> = (end.saturating_sub(limit)..end).rev().map(swap).collect();
+                read.set(read.get() + items.len());
+                Ok(Page { items, total: count })
+            }
+        };
+        let number = |row: &Row| row.event.place.height * 4 + row.event.place.transaction;
+        for count in [0, 7, WINDOW, 25_000] {
+            for (dir, page) in [("desc", 0), ("asc", 0), ("desc", 3), ("asc", 3), ("asc", 2_499), ("desc", u64::MAX)] {
+                read.set(0);
+                let listed = listed(&asked(page, 10, Sort::ALL[0], dir), events(count), |_| true, false).unwrap();
+                assert_eq!((listed.total, listed.window), (u64::from(count), None));
+                assert!(read.get() <= 10);
+                let all: Vec<u32> = if dir == "asc" { (0..count).collect() } else { (0..count).rev().collect() };
+                let start = usize::try_from(page.saturating_mul(10)).unwrap().min(all.len());
+                let expected = &all[start..(start + 10).min(all.len())];
+                assert_eq!(listed.rows.iter().map(number).collect::<Vec<_>>(), expected, "{count} {dir} {page}");
+            }
+            let oldest = count.saturating_sub(WINDOW);
+            let window = (oldest > 0).then_some([WINDOW, count]);
+            for sort in Sort::ALL {
+                read.set(0);
+                // One side only, so that no order is that of the chain as it lies there.
+                let buys = |row: &Row| row.side == "buy";
+                let expected = (oldest..count).filter(|number| number % 3 == 0).count();
+                let answer = listed(&asked(0, WINDOW, sort, "asc"), events(count), buys, true).unwrap();
+                assert_eq!((answer.rows.len(), answer.total, answer.window), (expected, expected as u64, window));
+                assert!(read.get() <= WINDOW as usize);
+                let ascends = answer.rows.windows(2).all(|pair| sort.1.compare(&pair[0], &pair[1]).is_lt());
+                assert!(ascends, "{sort:?} leaves the order of two rows open");
+            }
+        }
+    }
 
     #[test]
     fn amounts_in_coins_keep_every_digit() {

@@ -246,3 +246,35 @@ async fn spendable_outpoints_hold_everything_that_a_wallet_needs() {
         assert!(omitted["outpoints"].as_array().unwrap().iter().all(|row| row["raw_tx_hex"] == "0"));
     }
 }
+
+#[tokio::test]
+async fn what_an_unconfirmed_transaction_spends_is_gone_and_what_it_pays_comes_only_when_asked_for() {
+    let scene = Scene::start(5, 110).await;
+    let script = scene.unspent(scene.height()).into_values().next().unwrap().script_pubkey;
+    let own = scene.unspent(scene.height()).into_iter().find(|(_, output)| output.script_pubkey == script).unwrap();
+    let pending = crate::chain::payment(&[own.0], &[(own.1.value.to_sat() - 500, script.clone())]);
+    let outpoints = |members: Value| {
+        let mut ask = json!({ "address": scene.address(&script) });
+        ask.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        let scene = &scene;
+        async move { scene.ok("get_address_spendable_outpoints", ask).await["outpoints"].as_array().unwrap().clone() }
+    };
+    let has = |rows: &[Value], outpoint: &str| rows.iter().any(|row| row["outpoint"] == outpoint);
+    let (spent, paid) = (format_outpoint(&own.0), format!("{}:0", pending.compute_txid()));
+    let before = outpoints(json!({})).await;
+    assert!(has(&before, &spent));
+    scene.instance.node.add_unconfirmed(&pending);
+    let after = outpoints(json!({})).await;
+    assert!(!has(&after, &spent) && !has(&after, &paid) && after.len() == before.len() - 1);
+    let with = outpoints(json!({ "include_unconfirmed": true, "omit_raw_tx": false })).await;
+    let row = with.iter().find(|row| row["outpoint"] == paid).unwrap();
+    assert_eq!(
+        (&row["confirmations"], &row["block_height"], &row["indexed"]),
+        (&json!(0), &Value::Null, &json!(false))
+    );
+    assert_eq!(row["raw_tx_hex"], bitcoin::consensus::encode::serialize_hex(&pending));
+    // The past knows nothing of it.
+    let height = json!(scene.height() - 1);
+    let then = outpoints(json!({ "height": height, "include_unconfirmed": true })).await;
+    assert!(has(&then, &spent) && !has(&then, &paid));
+}

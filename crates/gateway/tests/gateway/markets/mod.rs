@@ -1,6 +1,7 @@
 //! Everything about markets, over the development network's market: real transactions, and what they did read from traces
 //! and balances by other code than the index's.
 
+mod cryptoswap;
 mod histories;
 mod hostile;
 mod pools;

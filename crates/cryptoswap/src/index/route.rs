@@ -1,0 +1,135 @@
+//! A pool as routes through many pools see it.
+
+use std::sync::Arc;
+
+use paraffin_amm::routing::{Formula, FormulaPool};
+use paraffin_primitives::Height;
+use ruint::aliases::U256;
+
+use super::{PoolRecord, PoolState, Slot};
+use crate::math::{Coin, MathError, Pool};
+
+/// How a pool trades in one block.
+#[derive(Debug)]
+struct PoolFormula {
+    pool: Pool,
+    /// Height of the block.
+    now: u64,
+    /// Coins in the order of the tokens.
+    coins: [Coin; 2],
+}
+
+impl PoolFormula {
+    fn sale(&self, place: usize, amount: u128) -> Result<u128, MathError> {
+        let coin = self.coins.get(place).copied().ok_or(MathError::NoSuchCoin(place as u128))?;
+        let out = self.pool.get_dy(coin, U256::from(amount), self.now)?;
+        u128::try_from(out).map_err(|_| MathError::Overflow)
+    }
+
+    /// Whether an amount is enough for `wanted`, or more than the pool takes. An amount so small that nothing comes out is not.
+    fn suffices(&self, place: usize, amount: u128, wanted: u128) -> bool {
+        match self.sale(place, amount) {
+            Ok(out) => out >= wanted,
+            Err(error) => !matches!(error, MathError::Underflow),
+        }
+    }
+}
+
+impl Formula for PoolFormula {
+    fn amount_out(&self, place: usize, amount: u128) -> Option<u128> {
+        self.sale(place, amount).ok().filter(|out| amount > 0 && *out > 0)
+    }
+
+    /// The least amount: more in never gives less out, so halving finds it.
+    fn amount_in(&self, place: usize, wanted: u128) -> Option<u128> {
+        if wanted == 0 {
+            return None;
+        }
+        let mut enough = 1u128;
+        while !self.suffices(place, enough, wanted) {
+            enough = enough.checked_mul(2)?;
+        }
+        let mut short = enough / 2;
+        while enough - short > 1 {
+            let middle = short + (enough - short) / 2;
+            if self.suffices(place, middle, wanted) { enough = middle } else { short = middle }
+        }
+        (self.amount_out(place, enough)? >= wanted).then_some(enough)
+    }
+}
+
+impl PoolRecord {
+    /// The pool for routes that are executed in the block after `height`; `None` while trading is killed, without liquidity, or
+    /// where it holds more than an amount can be.
+    pub fn for_routes(&self, state: &PoolState, height: Height) -> Option<FormulaPool> {
+        if state.is_killed() || state.number(Slot::D).is_zero() {
+            return None;
+        }
+        let balance = |slot| u128::try_from(state.number(slot)).ok();
+        let reserves = [balance(Slot::Balance0)?, balance(Slot::Balance1)?];
+        let formula = PoolFormula {
+            pool: state.pool(&self.identity),
+            now: u64::from(height) + 1,
+            coins: self.identity.to_tokens([Coin::Zero, Coin::One]),
+        };
+        Some(FormulaPool {
+            id: self.id,
+            tokens: self.identity.tokens(),
+            reserves: self.identity.to_tokens(reserves),
+            formula: Arc::new(formula),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Curve, Parameters};
+
+    fn formula() -> PoolFormula {
+        let int = |value: u64| U256::from(value);
+        let parameters = Parameters {
+            precisions: [int(10_000_000_000); 2],
+            mid_fee: int(20_000_000),
+            out_fee: int(80_000_000),
+            fee_gamma: int(230_000_000_000_000),
+            admin_fee: int(5_000_000_000),
+            admin_fee_is_paid: true,
+            allowed_extra_profit: int(2_000_000_000_000),
+            adjustment_step: int(146_000_000_000_000),
+            adjustment_divisor: 10,
+            ma_half_time: 6,
+        };
+        let curve = Curve::from((400_000, 145_000_000_000_000));
+        let mut pool = Pool::new(parameters, curve, int(15_604_533_105_145), 1).unwrap();
+        pool.add_liquidity([int(100_000_000), int(6_408_394_000_000)], U256::ZERO, 1).unwrap();
+        // Token 0 is coin 1, as in the BTC/USD pool.
+        PoolFormula { pool, now: 2, coins: [Coin::One, Coin::Zero] }
+    }
+
+    #[test]
+    fn the_least_amount_suffices_and_one_less_does_not() {
+        let formula = formula();
+        for place in [0, 1] {
+            for wanted in [1u128, 2, 77, 10_000, 1_000_000, 33_000_000] {
+                let needed = formula.amount_in(place, wanted).unwrap();
+                assert!(formula.amount_out(place, needed).unwrap() >= wanted, "{place} {wanted}");
+                assert!(formula.amount_out(place, needed - 1).unwrap_or(0) < wanted, "{place} {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_pool_does_not_have_cannot_be_bought() {
+        let formula = formula();
+        for (place, reserve) in [(0, 100_000_000u128), (1, 6_408_394_000_000)] {
+            for wanted in [0, reserve, reserve + 1, u128::MAX] {
+                assert_eq!(formula.amount_in(place, wanted), None, "{place} {wanted}");
+            }
+            for amount in [0, u128::MAX] {
+                assert_eq!(formula.amount_out(place, amount), None, "{place} {amount}");
+            }
+        }
+        assert_eq!((formula.amount_out(2, 5), formula.amount_in(2, 5)), (None, None));
+    }
+}
