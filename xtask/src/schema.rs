@@ -57,7 +57,7 @@ pub(crate) fn check(root: &Path) -> Outcome {
             .arg("run")
             .arg(&path)
             .args(["--url", &platform.keyed_url(), "--checks", "all", "--exclude-checks", CHECKS_LEFT_OUT])
-            .args(["--phases", task.phases, "--max-examples", task.examples_max, "--workers", "2"])
+            .args(["--phases", task.phases, "--max-examples", task.examples_max, "--workers", "1"])
             .args(["--continue-on-failure", "--warnings", "off", "--generation-database", "none"])
             .args(["--report", "json", "--report-json-path"])
             .arg(&report));

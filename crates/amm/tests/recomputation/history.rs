@@ -196,6 +196,8 @@ impl History {
     fn run(&mut self, frame: &Frame<'_>, position: &mut Position<'_>) {
         if frame.kind == CallKind::Static {
             self.census.count(ONLY_ASKED, self.is_operation(frame));
+            let is_deeper = frame.inner.iter().any(|inner| self.is_operation(inner));
+            self.census.count("operation inside what was only asked", is_deeper);
             return;
         }
         let answer = frame.answer.expect("nobody survives the failure of a call");

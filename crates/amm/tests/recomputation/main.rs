@@ -51,7 +51,7 @@ struct World {
 }
 
 /// Every case that must have happened in a long run; the first few in a short one.
-const CASES: [&str; 32] = [
+const CASES: [&str; 33] = [
     "creation",
     "swap",
     "mint",
@@ -75,6 +75,7 @@ const CASES: [&str; 32] = [
     "good and bad in one transaction",
     "on a pool of the second factory",
     "operation inside another",
+    "operation inside what was only asked",
     "operation that was only asked",
     "operation whose trace says that it succeeded, undone",
     "pool that exists already, or of one alkane",

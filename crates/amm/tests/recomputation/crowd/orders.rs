@@ -359,8 +359,14 @@ impl Maker<'_> {
             0 => plan.messages.push(message(Vec::new(), WRAPPED_BITCOIN, vec![77])),
             1 => plan.outputs.clear(),
             2 => plan.messages[0].call = through_probe(WRAPPED_BITCOIN, &[77]),
-            // Asked what it would give, and then in earnest.
-            4 => plan.messages.insert(0, message(Vec::new(), PROBE, vec![42, 32, 0, 1, 77])),
+            // Asked what it would give, at once or by way of another contract, and then in earnest.
+            4 => {
+                let mut asked = vec![42, 32, 0, 1, 77];
+                if self.chance.one_in(2) {
+                    asked = vec![42, PROBE.block, PROBE.tx, 5, 40, 32, 0, 1, 77];
+                }
+                plan.messages.insert(0, message(Vec::new(), PROBE, asked));
+            }
             3 => plan.messages.extend(self.swap()),
             _ => {}
         }

@@ -364,7 +364,7 @@ mod tests {
 
     /// Trade number `number` from the oldest: amounts that go up and down, sides that alternate.
     fn swap(number: u32) -> Event {
-        let place = usize::from(number % 3 == 0);
+        let place = usize::from(number.is_multiple_of(3));
         let moved = |place: usize, value| Transfer { id: POOL.tokens[place], value };
         let sold = moved(place, u128::from(number % 101) + 1);
         let bought = moved(1 - place, u128::from(number % 37) + 1);
@@ -414,7 +414,7 @@ mod tests {
                 read.set(0);
                 // One side only, so that no order is that of the chain as it lies there.
                 let buys = |row: &Row| row.side == "buy";
-                let expected = (oldest..count).filter(|number| number % 3 == 0).count();
+                let expected = (oldest..count).filter(|number| number.is_multiple_of(3)).count();
                 let answer = listed(&asked(0, WINDOW, sort, "asc"), events(count), buys, true).unwrap();
                 assert_eq!((answer.rows.len(), answer.total, answer.window), (expected, expected as u64, window));
                 assert!(read.get() <= WINDOW as usize);
