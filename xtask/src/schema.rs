@@ -57,6 +57,7 @@ pub(crate) fn check(root: &Path) -> Outcome {
             .arg("run")
             .arg(&path)
             .args(["--url", &platform.keyed_url(), "--checks", "all", "--exclude-checks", CHECKS_LEFT_OUT])
+            // One worker: two threads that compile at once bring Python 3.11 down now and then.
             .args(["--phases", task.phases, "--max-examples", task.examples_max, "--workers", "1"])
             .args(["--continue-on-failure", "--warnings", "off", "--generation-database", "none"])
             .args(["--report", "json", "--report-json-path"])
@@ -122,7 +123,7 @@ fn provide_venv(place: &Path) -> Outcome {
     }
     if std::env::var_os("CI").is_none_or(|value| value != "true") {
         return Err(Failure::new(format!(
-            "schemathesis needs Python 3.10 or newer with `venv`. On Debian or Ubuntu:  sudo apt-get install {VENV_PACKAGE}"
+            "schemathesis needs Python 3.11 or newer with `venv`. On Debian or Ubuntu:  sudo apt-get install {VENV_PACKAGE}"
         )));
     }
     let mut update = Command::new("apt-get");

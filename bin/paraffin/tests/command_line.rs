@@ -68,6 +68,17 @@ fn call_runs_methods_and_routes_and_prints_json() {
     assert!(text(&form.stderr).contains("name=value"), "{}", text(&form.stderr));
     let refused = call(&url, &["--key", &"0".repeat(32), "btc_getblockcount"]);
     assert_eq!(refused.status.code(), Some(1));
+    // What a trade would pay, for people and for programs.
+    let quote = call(&url, &["--key", &key, "btcusd", "quote", "32:0", "1000"]);
+    assert!(text(&quote.stdout).starts_with("sell    1000 of 32:0\nget     "), "{}", text(&quote.stderr));
+    let quote = call(&url, &["--key", &key, "btcusd", "quote", "32:0", "1000", "--json"]);
+    let quote: Value = serde_json::from_slice(&quote.stdout).unwrap();
+    assert_eq!(
+        (&quote["ok"], &quote["token_out"], &quote["for_height"]),
+        (&json!(true), &json!("4:1776"), &json!(121))
+    );
+    let refused = call(&url, &["--key", &key, "btcusd", "quote", "2:0", "1000"]);
+    assert_eq!((refused.status.code(), text(&refused.stderr).contains("does not trade this token")), (Some(1), true));
     let nobody = call(&format!("http://127.0.0.1:{}", free_port()), &["--key", &key, "btc_getblockcount"]);
     assert!(text(&nobody.stderr).contains("does not answer"), "{}", text(&nobody.stderr));
     dev.process.terminate(Duration::from_secs(5));

@@ -50,6 +50,9 @@ fn dev_json_holds_every_member_and_what_it_names_answers() {
     for member in ["diesel", "frbtc", "factory", "pools", "usd", "btcusd_pool", "btcusd_impl", "tokens"] {
         assert!(dev["alkanes"].get(member).is_some(), "alkanes.{member} is missing");
     }
+    for (member, id) in [("usd", "4:1776"), ("btcusd_pool", "4:1778"), ("btcusd_impl", "4:1786")] {
+        assert_eq!(dev["alkanes"][member], id);
+    }
     for member in ["txid", "block_hash", "inscription_id", "rune", "brc20_ticker", "unwrap_txid", "order", "market"] {
         assert!(dev["samples"].get(member).is_some(), "samples.{member} is missing");
     }

@@ -9,6 +9,7 @@ const INTRODUCTION: &str = "\
 Alkanes, pools, histories, balances and prices. A key stands in the path (`/v4/<key>/<route>`) or in a header \
 (`/v4/api/<route>`); without one a client may send 60 requests at once and one a second after that. Bodies are read whatever \
 their `Content-Type` is, a member that is `null` counts as absent, and members that a route does not know are ignored. \
+A trailing slash changes nothing. \
 Answers may gain members.";
 
 /// The whole document.

@@ -25,6 +25,9 @@ const HOUR: u32 = 3_600;
 /// Hours of the windows that records tell.
 const WINDOWS: [(&str, u64); 3] = [("1d", 24), ("7d", 168), ("30d", 720)];
 
+/// Trades read at once to see which belong to one transaction.
+const SAME_MAX: u32 = 50;
+
 /// A pool that this instance's pool index knows.
 pub(super) struct CryptoPool {
     record: PoolRecord,
@@ -112,6 +115,25 @@ impl CryptoPool {
             put(&format!("poolVolume{window}InUsd"), dollars.of(traded.satoshis));
             put(&format!("volume{window}"), dollars.of(traded.satoshis));
         }
+        // Members of other pools that these do not have, or that are not reckoned for them.
+        for name in [
+            "factoryBlockId",
+            "factoryTxId",
+            "feePer1000",
+            "initialToken0Amount",
+            "initialToken1Amount",
+            "lPTokenValueInSats",
+            "lPTokenValueInUsd",
+            "tvlChange",
+            "tvlChange24h",
+            "tvlChange7d",
+            "poolApr",
+            "apr",
+            "priceChange24h",
+            "priceChange7d",
+        ] {
+            put(name, Value::Null);
+        }
         put("price", number(self.index.newest_priced_swap(id)?.and_then(|swap| price(&swap))));
         Ok(record.finish(moment.parts.snake_case_twins))
     }
@@ -153,11 +175,21 @@ impl CryptoPool {
         let limit = part.limit.unwrap_or(limit);
         let page = self.index.swaps(self.record.id, part.offset as u64, u32::try_from(limit).unwrap_or(u32::MAX))?;
         let newest = page.total.saturating_sub(u32::try_from(part.offset).unwrap_or(u32::MAX));
+        // Trades of one transaction stand side by side; the oldest of the page may have some behind it.
+        let mut event = match page.items.last() {
+            Some(oldest) => self.before(oldest, part.offset + page.items.len())?,
+            None => 0,
+        };
         let mut rows = Vec::with_capacity(page.items.len());
-        for (swap, number) in page.items.iter().zip((0..newest).rev()) {
+        let mut older: Option<&Swap> = None;
+        for (swap, number) in page.items.iter().zip((0..newest).rev()).rev() {
             moment.chain.check()?;
-            rows.push(self.row(moment, swap, number, network)?);
+            event = if older.is_some_and(|older| older.txid != swap.txid) { 0 } else { event };
+            rows.push(self.row(moment, swap, [number, event], network)?);
+            event += 1;
+            older = Some(swap);
         }
+        rows.reverse();
         Ok(json!({
             "pool": { "poolId": id_object(self.record.id), "poolName": self.name(moment)? },
             "total": page.total,
@@ -168,12 +200,25 @@ impl CryptoPool {
         }))
     }
 
-    /// `number`: place of the trade among all of the pool.
+    /// How many trades of the same transaction stand behind the newest `offset`.
+    fn before(&self, swap: &Swap, offset: usize) -> Result<u32, Problem> {
+        let mut count = 0;
+        loop {
+            let page = self.index.swaps(self.record.id, offset as u64 + u64::from(count), SAME_MAX)?;
+            let same = page.items.iter().take_while(|other| other.txid == swap.txid).count() as u32;
+            count += same;
+            if same < SAME_MAX {
+                return Ok(count);
+            }
+        }
+    }
+
+    /// The row of a trade, with its place among all of the pool and among those of its transaction.
     fn row(
         &self,
         moment: &MarketMoment<'_>,
         swap: &Swap,
-        number_in_pool: u32,
+        [number_in_pool, event]: [u32; 2],
         network: Network,
     ) -> Result<Value, Problem> {
         let chain = |error: paraffin_bitcoin_index::ReadError| ViewError::Chain(error.to_string());
@@ -190,8 +235,8 @@ impl CryptoPool {
             .with("id", format!("{}:{}:{number_in_pool}", swap.txid, swap.vout))
             .with("transactionId", swap.txid.to_string())
             .with("blockHeight", swap.height)
-            .with("transactionIndex", location.map(|location| location.index))
-            .with("eventIndex", Value::Null)
+            .with("transactionIndex", location.map_or(0, |location| location.index))
+            .with("eventIndex", event)
             .with("vout", swap.vout)
             .with("timestamp", timestamp(swap.time)?)
             .with("successful", true)

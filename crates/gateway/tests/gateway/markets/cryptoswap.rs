@@ -64,8 +64,17 @@ async fn a_pool_without_a_factory_is_found_where_it_is_named_and_only_there() {
     for (told, expected) in list(&swaps, "swaps").iter().zip(&trades) {
         assert_tells(told, expected);
     }
+    for rows in list(&swaps, "swaps").chunk_by(|one, other| one["transactionId"] == other["transactionId"]) {
+        let places: Vec<u64> = rows.iter().rev().map(|row| row["eventIndex"].as_u64().unwrap()).collect();
+        assert_eq!(places, (0..rows.len() as u64).collect::<Vec<_>>());
+    }
     let ids: BTreeSet<&str> = list(&swaps, "swaps").iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), trades.len(), "every row has an id of its own");
+    // A page that ends within a transaction still counts its trades from the first.
+    for offset in 0..trades.len() {
+        let one = bazaar.data("get-pool-swap-history", json!({ "poolId": name, "limit": 1, "offset": offset })).await;
+        assert_eq!(list(&one, "swaps")[0], list(&swaps, "swaps")[offset]);
+    }
     let second = bazaar.data("get-pool-swap-history", json!({ "poolId": name, "limit": 3, "page": 2 })).await;
     assert_eq!(list(&second, "swaps"), &list(&swaps, "swaps")[3..6]);
     for (body, total) in [
