@@ -358,10 +358,12 @@ mod tests {
         let value = serde_json::to_value(&config).unwrap();
         for section in ["node", "index", "alkanes", "markets", "pools", "prices", "gateway", "access", "mempool", "log"]
         {
+            let part = page.split(&format!("## `[{section}]`")).nth(1).and_then(|rest| rest.split("\n## ").next());
+            let part = part.unwrap_or_else(|| panic!("docs/configuration.md lacks [{section}]"));
             for (name, value) in value[section].as_object().unwrap() {
-                let row = page.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
+                let row = part.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
                 assert!(row.is_some(), "docs/configuration.md lacks [{section}] {name}");
-                if let (Some(documented), true) = (documented(&page, name), value.is_number() || value.is_boolean()) {
+                if let (Some(documented), true) = (documented(part, name), value.is_number() || value.is_boolean()) {
                     assert_eq!(documented, value.to_string(), "docs/configuration.md, [{section}] {name}");
                 }
             }

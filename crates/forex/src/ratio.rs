@@ -18,6 +18,9 @@ const RATE_DIGITS: usize = 12;
 /// Decimal places of a converted amount.
 const AMOUNT_PLACES: usize = 12;
 
+/// Largest part of a rate against the dollar, bits.
+const RATE_BITS_MAX: usize = 180;
+
 /// A non-negative fraction; the denominator is never zero.
 #[derive(Clone, Copy)]
 pub(crate) struct Ratio {
@@ -50,6 +53,21 @@ impl Ratio {
     /// A whole number.
     pub(crate) fn whole(number: u32) -> Self {
         Self { numerator: Wide::from(number), denominator: Wide::ONE }
+    }
+
+    /// Both parts in decimal digits, for the history.
+    pub(crate) fn parts(&self) -> [String; 2] {
+        [self.numerator.to_string(), self.denominator.to_string()]
+    }
+
+    /// What [`Ratio::parts`] wrote of a rate against the dollar; `None` for zero and for what is larger than such a rate gets.
+    pub(crate) fn of_parts(parts: &[String; 2]) -> Option<Self> {
+        let part = |text: &String| {
+            let is_short = text.len() <= 55 && text.bytes().all(|byte| byte.is_ascii_digit());
+            let number = is_short.then(|| Wide::from_str_radix(text, 10).ok()).flatten()?;
+            (!number.is_zero() && number.bit_len() <= RATE_BITS_MAX).then_some(number)
+        };
+        Some(Self { numerator: part(&parts[0])?, denominator: part(&parts[1])? })
     }
 
     pub(crate) fn is_zero(&self) -> bool {

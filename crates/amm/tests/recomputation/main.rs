@@ -141,11 +141,14 @@ impl World {
         let tip = times.first().copied().unwrap_or(1_700_000_000);
         times.sort_unstable();
         let median = times.get(times.len() / 2).copied().unwrap_or_default();
+        // Trades that lie as far apart as a window is wide.
+        let hours = self.chance.pick(&[23, 24, 24, 24, 25, 167, 168, 719, 720]).copied().unwrap_or_default();
         let time = match self.chance.below(40) {
             0 => tip + 86_400 * (1 + self.chance.below(9)),
-            1..=3 => tip + 3_600 * (1 + self.chance.below(30)),
-            4..=6 => tip - 60 * self.chance.below(60),
-            7 => tip - 3_600 * self.chance.below(100),
+            1 => tip + 3_600 * (1 + self.chance.below(30)),
+            2..=6 => tip + 3_600 * hours,
+            7..=9 => tip - 60 * self.chance.below(60),
+            10 => tip - 3_600 * self.chance.below(100),
             _ => tip + 60 + self.chance.below(1_200),
         };
         self.node.set_mock_time(Some(time.max(median + 1)));
@@ -216,11 +219,15 @@ impl World {
         history
     }
 
-    /// Compares everything at the tip and as of `past` random heights, and what pools hold after every block.
+    /// Compares everything at the tip and as of `past` random heights; what pools hold after every block, and with `past` also
+    /// their figures.
     fn check(&self, past: usize, chance: &mut Chance) -> History {
         let heights: BTreeSet<Height> = (0..past).map(|_| chance.below(self.height().into()) as Height).collect();
         let history = self.history(|height, history| {
             verdict::states_are(history, &self.index.state(height));
+            if past > 0 {
+                verdict::all_figures_are(history, &self.index.markets(height));
+            }
             if heights.contains(&height) {
                 verdict::compare(history, &self.index.markets(height), &self.index.state(height), chance);
             }

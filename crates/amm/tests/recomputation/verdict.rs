@@ -352,6 +352,14 @@ fn volumes<'t>(trades: impl Iterator<Item = &'t Trade>) -> Volumes {
     })
 }
 
+/// The figures of every pool: whether a trade lies just inside or just outside a window shows only at few heights.
+pub(crate) fn all_figures_are(history: &History, markets: &Markets) {
+    for (pool, _) in &history.pools {
+        let trades: Vec<Trade> = history.events.iter().filter_map(|event| trade(event, pool)).collect();
+        figures_are(&markets.figures(pool.id).unwrap(), &trades);
+    }
+}
+
 /// Windows are the newest 24, 168 and 720 whole hours; the newest is that of the latest trade.
 fn figures_are(figures: &Figures, trades: &[Trade]) {
     let hour = |trade: &Trade| trade.0 / 3_600;
