@@ -130,7 +130,11 @@ impl Board {
     /// What every source told last.
     pub(crate) fn by_source(&self) -> Vec<(String, Vec<Quote>)> {
         let known = self.known.read();
-        known.sources.iter().map(|source| (source.name.clone(), source.quotes.iter().flatten().copied().collect())).collect()
+        known
+            .sources
+            .iter()
+            .map(|source| (source.name.clone(), source.quotes.iter().flatten().copied().collect()))
+            .collect()
     }
 
     fn view(&self, now: u64) -> Arc<View> {
@@ -210,9 +214,8 @@ impl Board {
             }
         };
         let view = self.view(now);
-        let unpriced = |(missing, reason): (Currency, Reason)| Unpriced {
-            missing: vec![(missing.code().to_owned(), reason)],
-        };
+        let unpriced =
+            |(missing, reason): (Currency, Reason)| Unpriced { missing: vec![(missing.code().to_owned(), reason)] };
         let (rate, times) = if from == to {
             (Ratio::ONE, Vec::new())
         } else {
@@ -242,7 +245,13 @@ impl Board {
             }
         };
         let sources = known.sources.iter().map(source).collect();
-        Status { age: as_of.map(|time| now.saturating_sub(time)), as_of, is_stale, available: view.available(), sources }
+        Status {
+            age: as_of.map(|time| now.saturating_sub(time)),
+            as_of,
+            is_stale,
+            available: view.available(),
+            sources,
+        }
     }
 
     /// Which currencies have a price.

@@ -119,9 +119,10 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for bad in
-            ["", ".", ".5", "5.", "1,5", "1.2.3", "NaN", "Infinity", "inf", "+1", " 1", "1 ", "1e", "e1", "0x1", "١", "--1", "1e1.5", "-"]
-        {
+        for bad in [
+            "", ".", ".5", "5.", "1,5", "1.2.3", "NaN", "Infinity", "inf", "+1", " 1", "1 ", "1e", "e1", "0x1", "١",
+            "--1", "1e1.5", "-",
+        ] {
             assert_eq!(Decimal::parse(bad, 24), Err(DecimalError::NotANumber), "{bad}");
         }
         for bad in ["-1", "-0", "-0.0", "-1e-5"] {

@@ -33,7 +33,7 @@ pub use answer::{
 };
 pub use board::Board;
 pub use clock::Clock;
-pub use config::{ChainlinkFeed, ForexConfig, SourceConfig};
+pub use config::{ForexConfig, SourceConfig};
 pub use currency::Currency;
 pub use error::{FeedError, ForexError, RowError};
 pub use feed::ForexFeed;

@@ -239,20 +239,25 @@ mod tests {
 
     #[test]
     fn the_largest_fractions_fit() {
-        let great = Ratio::of(Decimal::parse(&"9".repeat(24), RATE_DIGITS_MAX).unwrap()).times(&Ratio::whole(1_000_000));
-        let small = Ratio::of(Decimal::parse("1e-24", RATE_DIGITS_MAX).unwrap()).over(&Ratio::whole(1_000_000)).unwrap();
+        let great =
+            Ratio::of(Decimal::parse(&"9".repeat(24), RATE_DIGITS_MAX).unwrap()).times(&Ratio::whole(1_000_000));
+        let small =
+            Ratio::of(Decimal::parse("1e-24", RATE_DIGITS_MAX).unwrap()).over(&Ratio::whole(1_000_000)).unwrap();
         let odd = Ratio::of(Decimal::parse(&format!("0.{}", "7".repeat(24)), RATE_DIGITS_MAX).unwrap());
         let units = Ratio::whole(999_983);
-        let rates: Vec<Ratio> = [great.over(&small), small.over(&great), odd.times(&units).over(&odd.over(&units).unwrap())]
-            .into_iter()
-            .flatten()
-            .collect();
+        let rates: Vec<Ratio> =
+            [great.over(&small), small.over(&great), odd.times(&units).over(&odd.over(&units).unwrap())]
+                .into_iter()
+                .flatten()
+                .collect();
         for left in &rates {
             for right in &rates {
                 let mean = left.mean(right);
                 let distances: Vec<Ratio> = rates.iter().map(|rate| rate.distance(&mean)).collect();
                 let spread = distances[0].mean(&distances[1]).times(&Ratio::whole(10));
-                assert!(distances.iter().all(|distance| distance.compare(&spread) != Ordering::Less || !spread.is_zero()));
+                assert!(
+                    distances.iter().all(|distance| distance.compare(&spread) != Ordering::Less || !spread.is_zero())
+                );
                 let cross = mean.over(&left.mean(left)).unwrap();
                 assert!(!cross.to_rate().is_empty());
                 assert!(!cross.times(&ratio(&"9".repeat(64))).to_amount().is_empty());

@@ -86,7 +86,8 @@ impl Sheet {
             rows().filter_map(|(currency, row)| Some((currency, row.err()?))).collect();
         let usable = || rows().filter_map(|(currency, row)| Some((currency, row.ok()?)));
         if usable().next().is_none() {
-            let error = refused.first().map(|(currency, error)| FeedError::NoUsableRate { currency: *currency, error: *error });
+            let error =
+                refused.first().map(|(currency, error)| FeedError::NoUsableRate { currency: *currency, error: *error });
             return Err(error.unwrap_or(FeedError::Empty));
         }
         let dollar = if self.pivot == Currency::USD {

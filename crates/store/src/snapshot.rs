@@ -5,7 +5,7 @@ use std::sync::Arc;
 use paraffin_primitives::Height;
 
 use crate::engine::{Space, View};
-use crate::overlay::version_in_view;
+use crate::overlay::{stored_value, version_in_view};
 use crate::record::{ModuleState, StoredBlock, decode_number, meta_key};
 use crate::rows::TableScan;
 use crate::{BlockRecord, ModuleId, Row, StoreError, Table, TableKind, key};
@@ -111,6 +111,23 @@ impl Snapshot {
     pub fn get_at(&self, table: &Table, row_key: &[u8], height: Height) -> Result<Option<Vec<u8>>, StoreError> {
         require_versioned(table, "values as of a height")?;
         key::with_stem(table, row_key, |stem| version_in_view(self.view(), table, stem, height))
+    }
+
+    /// Versioned tables: height of the block that wrote the value as of `height`; `None` for a key that had none or was removed.
+    ///
+    /// # Errors
+    /// The table is of another kind, the disk cannot be read, or the store is damaged.
+    pub fn written_at(&self, table: &Table, row_key: &[u8], height: Height) -> Result<Option<Height>, StoreError> {
+        require_versioned(table, "values as of a height")?;
+        key::with_stem(table, row_key, |stem| {
+            let (from, until) = (key::at_height(stem, height), key::after_prefix(stem));
+            let Some((found, stored)) = self.view().first(Space::of(table.placement), &from, &until)? else {
+                return Ok(None);
+            };
+            let damaged = || StoreError::Corrupt("a key of a Versioned table has no height".to_owned());
+            let (_, written) = key::split_height(&found).ok_or_else(damaged)?;
+            Ok(stored_value(&stored)?.map(|_| written))
+        })
     }
 
     /// Rows whose key lies in `from..=to` (keys without the table prefix), ascending; `.rev()` for descending.

@@ -1,4 +1,4 @@
-use paraffin_primitives::AlkaneId;
+use paraffin_primitives::{AlkaneId, Height};
 
 use super::ChainState;
 use crate::rows::{Cursor, Page, Parser, STORAGE_KEY_LEN_MAX, decode_amount, id_key, storage_key, storage_row};
@@ -9,6 +9,14 @@ use crate::{StateError, StateKey, StateReader};
 pub type StorageEntry = (Vec<u8>, Vec<u8>);
 
 impl ChainState {
+    /// Height of the block that stored what a contract has under a key; `None` when it has nothing there.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn storage_written_at(&self, contract: AlkaneId, key: &[u8]) -> Result<Option<Height>, StateError> {
+        Ok(self.snapshot.written_at(&STORAGE, &storage_key(contract, key), self.height)?)
+    }
+
     /// What a contract stores under keys that begin with `prefix`, in the order of the keys. `limit` counts entries.
     ///
     /// # Errors

@@ -46,7 +46,8 @@ pub(super) fn read(bytes: &[u8], now: u64) -> Result<Reading, FeedError> {
     if detalle.is_empty() {
         return Err(FeedError::Empty);
     }
-    let day = fecha.as_deref().and_then(iso_day).ok_or(FeedError::Form("results.fecha is not a day like 2026-03-19"))?;
+    let day =
+        fecha.as_deref().and_then(iso_day).ok_or(FeedError::Form("results.fecha is not a day like 2026-03-19"))?;
     let mut sheet = Sheet::new(Currency::ARS, now);
     for entry in &detalle {
         sheet.add(&entry.codigo_moneda, entry.row(day));
@@ -63,7 +64,8 @@ fn quoted_units(description: &str) -> Result<Ratio, RowError> {
         return Ok(Ratio::ONE);
     }
     let mut groups = told.split('.');
-    let is_grouped = groups.next().is_some_and(|first| (1..=3).contains(&first.len())) && groups.all(|group| group.len() == 3);
+    let is_grouped =
+        groups.next().is_some_and(|first| (1..=3).contains(&first.len())) && groups.all(|group| group.len() == 3);
     let is_marked = after.trim_start().to_ascii_uppercase().starts_with("UNIDADES");
     let is_plain = !told.contains('.');
     if !is_marked || !(is_grouped || is_plain) {

@@ -83,7 +83,10 @@ mod tests {
         assert!(words(body(&told).as_bytes(), 4).is_err());
         let (per_usd, time) = row(&told, 8).unwrap();
         assert_eq!((per_usd.to_rate().as_str(), time), ("0.8", 1_800_000_000));
-        assert_eq!(row(&round(U256::from(125) * U256::from(10).pow(U256::from(16)), 5), 18).unwrap().0.to_rate(), "0.8");
+        assert_eq!(
+            row(&round(U256::from(125) * U256::from(10).pow(U256::from(16)), 5), 18).unwrap().0.to_rate(),
+            "0.8"
+        );
     }
 
     #[test]

@@ -47,8 +47,8 @@ pub(super) fn read(bytes: &[u8], now: u64) -> Result<Reading, FeedError> {
         if field(columns.value).is_empty() {
             continue;
         }
-        let row = rate(field(columns.value))
-            .and_then(|rate| Ok((rate, iso_day(field(columns.day)).ok_or(RowError::Date)?)));
+        let row =
+            rate(field(columns.value)).and_then(|rate| Ok((rate, iso_day(field(columns.day)).ok_or(RowError::Date)?)));
         sheet.add(field(columns.currency), row);
     }
     sheet.finish()

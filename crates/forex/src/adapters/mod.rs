@@ -5,6 +5,8 @@ mod bcra;
 pub(crate) mod chainlink;
 mod ecb;
 mod json;
+#[cfg(test)]
+mod tests;
 mod xml;
 
 use serde::{Deserialize, Serialize};
@@ -111,7 +113,7 @@ pub(crate) fn sample(now: u64) -> Result<Reading, FeedError> {
 const SAMPLE_TIME: u64 = 1_794_960_000;
 
 #[cfg(test)]
-mod tests {
+mod sample_tests {
     use super::*;
     use crate::currency::Currency;
 

@@ -150,7 +150,19 @@ mod tests {
 
     #[test]
     fn what_is_not_well_formed_is_refused() {
-        for bad in ["<a>", "<a></b>", "</a>", "text", "<a", "<>", "<a><b></a></b>", "<!DOCTYPE a>", "<![CDATA[x]]>", "<?xml", "<a>&"] {
+        for bad in [
+            "<a>",
+            "<a></b>",
+            "</a>",
+            "text",
+            "<a",
+            "<>",
+            "<a><b></a></b>",
+            "<!DOCTYPE a>",
+            "<![CDATA[x]]>",
+            "<?xml",
+            "<a>&",
+        ] {
             assert!(count(bad.as_bytes()).is_err(), "{bad}");
         }
         assert!(count("<a>".repeat(9).as_bytes()).is_err());

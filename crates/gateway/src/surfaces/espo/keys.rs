@@ -1,11 +1,13 @@
 //! The storage of a contract.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use bitcoin::Txid;
 use bitcoin::hex::FromHex as _;
 use paraffin_alkanes::views::{self, ViewError};
 use paraffin_alkanes::{Cursor, Page, StorageEntry};
+use paraffin_amm::calls;
 use paraffin_primitives::{AlkaneId, Height};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
@@ -20,6 +22,8 @@ use crate::state::RequestContext;
 
 /// Entries read from the index at once.
 const PAGE: usize = 500;
+/// Blocks whose traces are read for one answer, to tell who stored a value.
+const WRITER_BLOCKS_MAX: usize = 256;
 /// Contracts whose keys have been counted, of one block.
 const COUNTED_MAX: usize = 4_096;
 
@@ -53,6 +57,8 @@ impl KeyCounts {
 struct Found {
     entries: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     total: u64,
+    /// By key, the transaction that stored its value, where a trace tells it.
+    writers: HashMap<Vec<u8>, Txid>,
 }
 
 /// `get_keys`
@@ -66,17 +72,24 @@ pub(super) async fn page(context: &RequestContext, ask: &Ask, counts: &KeyCounts
         if moment.state.creation(id)?.is_none() {
             return Ok(Err(unknown(id)));
         }
-        match wanted {
-            Some(keys) => named(moment, id, keys, part).map(Ok),
-            None => listed(moment, id, part, &counts),
+        let found = match wanted {
+            Some(keys) => Ok(named(moment, id, keys, part)?),
+            None => listed(moment, id, part, &counts)?,
+        };
+        match found {
+            Ok(mut found) => {
+                found.writers = writers(moment, id, &found.entries)?;
+                Ok(Ok(found))
+            }
+            refused => Ok(refused),
         }
     });
-    let Found { entries, total } = found.await??;
+    let Found { entries, total, writers } = found.await??;
     let count = entries.len();
     let mut items = Map::new();
     for (key, value) in entries {
         let key_hex = hex(&key);
-        let item = item(&key, &key_hex, value.as_deref(), decode);
+        let item = item(&key, &key_hex, value.as_deref(), writers.get(&key), decode);
         items.insert(key_hex, item);
     }
     Ok(to_raw(&json!({
@@ -119,7 +132,37 @@ fn named(moment: &Moment<'_>, id: AlkaneId, keys: BTreeSet<Vec<u8>>, part: Part)
         budget.take(key.len() + value.len())?;
         entries.push((key, (!value.is_empty()).then_some(value)));
     }
-    Ok(Found { entries, total })
+    Ok(Found { entries, total, writers: HashMap::new() })
+}
+
+/// The transactions that stored these values: the last standing call of the block of a value whose answer names its key. What
+/// a call stored before it called another contract is in no trace.
+fn writers(
+    moment: &Moment<'_>,
+    id: AlkaneId,
+    entries: &[(Vec<u8>, Option<Vec<u8>>)],
+) -> Result<HashMap<Vec<u8>, Txid>, ViewError> {
+    let mut heights: BTreeMap<Height, HashSet<&[u8]>> = BTreeMap::new();
+    for (key, _) in entries.iter().filter(|(_, value)| value.is_some()) {
+        if let Some(height) = moment.state.storage_written_at(id, key)? {
+            heights.entry(height).or_default().insert(key);
+        }
+    }
+    let mut writers = HashMap::new();
+    // The newest blocks first, and not so many that an answer takes seconds.
+    for (height, mut keys) in heights.into_iter().rev().take(WRITER_BLOCKS_MAX) {
+        moment.check()?;
+        for message in moment.state.block_traces(height)?.iter().rev().filter(|message| message.stands) {
+            for call in calls(&message.trace).iter().rev().filter(|call| call.stands && call.context.myself == id) {
+                for (key, _) in call.response.iter().flat_map(|response| &response.storage) {
+                    if keys.remove(key.as_slice()) {
+                        writers.insert(key.clone(), message.outpoint.txid);
+                    }
+                }
+            }
+        }
+    }
+    Ok(writers)
 }
 
 /// A page of all keys in the order of their bytes.
@@ -153,7 +196,7 @@ fn walk(
     mut read: impl FnMut(Option<&Cursor>) -> Result<Page<StorageEntry>, ViewError>,
 ) -> Result<(u64, Option<Found>), ViewError> {
     if let Some(count) = known.filter(|count| told(*count) <= part.offset()) {
-        let nothing = Found { entries: Vec::new(), total: told(count) };
+        let nothing = Found { entries: Vec::new(), total: told(count), writers: HashMap::new() };
         return Ok((count, (count <= WALK_MAX).then_some(nothing)));
     }
     let end = part.offset().saturating_add(u64::from(part.limit));
@@ -178,7 +221,7 @@ fn walk(
             return Ok((count, None));
         }
         if after.is_none() || seen >= end {
-            return Ok((count, Some(Found { entries, total: told(count) })));
+            return Ok((count, Some(Found { entries, total: told(count), writers: HashMap::new() })));
         }
     }
 }
@@ -203,7 +246,7 @@ impl Budget {
     }
 }
 
-fn item(key: &[u8], key_hex: &str, value: Option<&[u8]>, decode: bool) -> Value {
+fn item(key: &[u8], key_hex: &str, value: Option<&[u8]>, writer: Option<&Txid>, decode: bool) -> Value {
     let text = |bytes: &[u8]| {
         if decode { std::str::from_utf8(bytes).ok().map(ToOwned::to_owned) } else { None }
     };
@@ -220,7 +263,7 @@ fn item(key: &[u8], key_hex: &str, value: Option<&[u8]>, decode: bool) -> Value 
         "value_hex": hex(value.unwrap_or_default()),
         "value_utf8": value_text,
         "value_u128": value.and_then(number),
-        "last_txid": null,
+        "last_txid": writer,
         "key_hex": key_hex,
         "key_str": key_text,
         "value_str": value_text,
@@ -233,11 +276,11 @@ mod tests {
 
     #[test]
     fn a_value_of_up_to_sixteen_bytes_is_also_a_number() {
-        let told = |value: &[u8]| item(b"/n", "0x2f6e", Some(value), true)["value_u128"].clone();
+        let told = |value: &[u8]| item(b"/n", "0x2f6e", Some(value), None, true)["value_u128"].clone();
         assert_eq!(told(&[0xff; 16]), u128::MAX.to_string());
         assert_eq!(told(&[1, 2]), "513");
         assert_eq!((told(&[]), told(&[0; 17])), (Value::Null, Value::Null));
-        let undecoded = item(b"/n", "0x2f6e", Some(b"a"), false);
+        let undecoded = item(b"/n", "0x2f6e", Some(b"a"), None, false);
         assert_eq!((&undecoded["utf8"], &undecoded["value_utf8"]), (&Value::Null, &Value::Null));
     }
 

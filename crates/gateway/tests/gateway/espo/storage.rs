@@ -29,6 +29,28 @@ fn stored(scene: &Scene, contract: AlkaneId, height: u32) -> Slots {
     slots
 }
 
+/// Who changed a slot last: the last call that stored it, of the newest block that left it with another value.
+fn writers(scene: &Scene, contract: AlkaneId, height: u32) -> BTreeMap<String, Value> {
+    let contracts = scene.contracts(height);
+    let before: Slots = scene.contracts(1).storage(contract, b"", None, 100).unwrap().items.into_iter().collect();
+    let mut slots: BTreeMap<Vec<u8>, (Vec<u8>, Value)> =
+        before.into_iter().map(|(key, value)| (key, (value, Value::Null))).collect();
+    for at in 2..=height {
+        let mut stored = BTreeMap::new();
+        for message in contracts.block_traces(at).unwrap().into_iter().filter(|message| message.stands) {
+            for call in calls(&message.trace).into_iter().filter(|call| call.stands && call.context.myself == contract)
+            {
+                for (key, value) in &call.response.unwrap().storage {
+                    stored.insert(key.clone(), (value.clone(), json!(message.outpoint.txid)));
+                }
+            }
+        }
+        stored.retain(|key, (value, _)| slots.get(key).is_none_or(|(old, _)| old != value));
+        slots.extend(stored);
+    }
+    slots.into_iter().map(|(key, (_, writer))| (hex(&key), writer)).collect()
+}
+
 fn hex(bytes: &[u8]) -> String {
     format!("0x{}", bytes.to_lower_hex_string())
 }
@@ -61,6 +83,10 @@ async fn keys_are_what_calls_stored_now_and_then_each_under_its_own_bytes() {
             let ask = json!({ "alkane": text(contract), "height": height, "limit": 10_000 });
             let answer = scene.ok("get_keys", ask).await;
             assert_eq!(told(&answer["items"]), expected, "{contract} {height}");
+            let items = answer["items"].as_object().unwrap();
+            for (key, writer) in writers(&scene, contract, height) {
+                assert_eq!(items[&key]["last_txid"], writer, "{contract} {height} {key}");
+            }
             assert_eq!((&answer["total"], &answer["has_more"]), (&json!(expected.len()), &json!(false)));
             let mut paged = BTreeMap::new();
             for page in 0.. {

@@ -1,0 +1,38 @@
+//! Orders that others keep in a database, mirrored from its change events: the active book by market, every order by id, every
+//! change under a number, every event in a durable log.
+//!
+//! ```text
+//!  change events ─▶ checked as a whole ─▶ log (one flush for many) ─▶ Book ─┬─▶ markets, snapshots, orders
+//!                                                                           └─▶ changes ─▶ ring ─▶ subscribers
+//! ```
+//!
+//! Invariants: what was acknowledged survives a power loss; the same event twice changes nothing, an older position never
+//! overwrites a newer one, so the order in which events come does not matter; every change has one number, and the same log
+//! gives the same numbers; memory has a bound; time comes from outside.
+#![forbid(unsafe_code)]
+
+mod book;
+mod change;
+mod checksum;
+mod event;
+mod fields;
+mod journal;
+mod market;
+mod members;
+mod order;
+mod row;
+pub mod sample;
+mod service;
+mod shelf;
+mod tables;
+mod writer;
+
+pub use book::{Book, Limits, MarketRecord, Snapshot};
+pub use change::{Change, Missed, Op, Part, checksum_text};
+pub use event::{EVENT_BYTES_MAX, EVENTS_MAX, Effect, Event, EventError, read};
+pub use fields::{DECIMAL_BYTES_MAX, FieldError};
+pub use journal::JournalError;
+pub use market::{MARKET_BYTES_MAX, Market, MarketError};
+pub use order::{Order, Position, Status};
+pub use service::{EventsError, EventsPage, IngestError, Options, Orderbook, StoredEvent, Subscription};
+pub use tables::{AssetColumns, Columns, Kind, MarketColumns, Table, Tables};
