@@ -13,6 +13,7 @@ use paraffin_primitives::Network;
 use serde::{Deserialize, Serialize};
 
 use crate::contracts::AlkanesSection;
+use crate::forex::ForexSection;
 use crate::markets::MarketsSection;
 use crate::mempool::MempoolSection;
 use crate::pools::PoolsSection;
@@ -57,6 +58,9 @@ pub(crate) struct Config {
     /// The live set of unconfirmed transactions.
     #[serde(default)]
     pub mempool: MempoolSection,
+    /// Rates between currencies.
+    #[serde(default)]
+    pub forex: ForexSection,
     /// Log output.
     #[serde(default)]
     pub log: LogSection,
@@ -178,9 +182,9 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 13] = [
+const SECTIONS: [&str; 14] = [
     "network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "markets", "pools", "prices",
-    "mempool", "log",
+    "mempool", "forex", "log",
 ];
 
 /// The configuration cannot be used; the message names the member.
@@ -356,7 +360,7 @@ mod tests {
         let page = page("configuration.md");
         let config: Config = Figment::from(Toml::string("[node]\nurl = \"http://127.0.0.1:8332\"")).extract().unwrap();
         let value = serde_json::to_value(&config).unwrap();
-        for section in ["node", "index", "alkanes", "markets", "pools", "prices", "gateway", "access", "mempool", "log"]
+        for section in ["node", "index", "alkanes", "markets", "pools", "prices", "gateway", "access", "mempool", "forex", "log"]
         {
             let part = page.split(&format!("## `[{section}]`")).nth(1).and_then(|rest| rest.split("\n## ").next());
             let part = part.unwrap_or_else(|| panic!("docs/configuration.md lacks [{section}]"));

@@ -19,6 +19,7 @@ use crate::contracts::AlkanesSection;
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
 use crate::markets::MarketsSection;
+use crate::forex::ForexSection;
 use crate::mempool::MempoolSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
@@ -190,6 +191,7 @@ fn config(folder: &Path, devnet: &Devnet, evm: &EvmEndpoint, arguments: &DevArgu
         pools: PoolsSection::default(),
         prices: PricesSection::of_devnet(evm.url()),
         mempool: MempoolSection::default(),
+        forex: ForexSection::default(),
         log: LogSection::default(),
     }
 }

@@ -10,6 +10,7 @@ use paraffin_access::{AccessError, KeyStore as _, SqliteKeyStore};
 use paraffin_alkanes::BuiltinsError;
 use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, RawTransactions, SCHEMA};
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
+use paraffin_forex::{ForexError, ForexFeed};
 use paraffin_gateway::{
     ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
 };
@@ -23,7 +24,7 @@ use crate::config::{Config, RawTransactionsSetting};
 use crate::contracts::Contracts;
 use crate::disk_need::DiskNeed;
 use crate::mempool::LiveSet;
-use crate::{markets, prices};
+use crate::{forex, markets, prices};
 
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,9 @@ pub(crate) enum InstanceError {
     /// The bitcoin price cannot be read.
     #[error(transparent)]
     Prices(#[from] PricesError),
+    /// The rates between currencies cannot be read as configured.
+    #[error(transparent)]
+    Forex(#[from] ForexError),
     /// The key store refused.
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -100,11 +104,12 @@ pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
 }
 
 /// The keyed surfaces that are part of this build. A new surface is one line here.
-fn keyed_surfaces(config: &Config, live: Option<&LiveSet>) -> BTreeMap<KeyedSurface, KeyedHandler> {
+fn keyed_surfaces(config: &Config, live: Option<&LiveSet>, forex: &ForexFeed) -> BTreeMap<KeyedSurface, KeyedHandler> {
     let mut surfaces = BTreeMap::from([
         (KeyedSurface::Esplora, KeyedHandler::esplora()),
         (KeyedSurface::Reorg, KeyedHandler::reorg()),
         (KeyedSurface::Espo, KeyedHandler::espo()),
+        (KeyedSurface::Forex, KeyedHandler::forex(forex.board())),
         (KeyedSurface::Btcusd, KeyedHandler::btcusd(config.pools.rules())),
     ]);
     if let Some(live) = live {
@@ -321,6 +326,7 @@ pub(crate) struct Instance {
     keys: Arc<SqliteKeyStore>,
     indexing: Indexing,
     prices: Option<PriceFeed>,
+    forex: ForexFeed,
     live: Option<LiveSet>,
     gateway: Gateway,
 }
@@ -337,6 +343,7 @@ impl Instance {
         let client = NodeClient::new(config.node_config())?;
         let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
         let prices = prices::start(&config.prices, &config.data_dir())?;
+        let forex = forex::start(&config.forex, &config.data_dir())?;
         let pools = contracts.as_ref().map(|_| config.pools.rules());
         let live = LiveSet::start(&config.mempool, config.network, &store, &client);
         let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
@@ -346,15 +353,16 @@ impl Instance {
             alkanes: contracts.as_ref().map(Contracts::parts),
             markets: contracts.as_ref().map(|_| config.markets.parts()),
             prices: prices::source(&config.prices, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
+            mempool: live.as_ref().map(|live| Arc::clone(live.mempool())),
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),
             access: config.access.clone(),
-            keyed: keyed_surfaces(config, live.as_ref()),
+            keyed: keyed_surfaces(config, live.as_ref(), &forex),
             metrics: Metrics::default(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;
-        Ok(Self { store, keys, indexing, prices, live, gateway })
+        Ok(Self { store, keys, indexing, prices, forex, live, gateway })
     }
 
     /// The store, for reads.
@@ -386,6 +394,7 @@ impl Instance {
         if let Some(prices) = self.prices {
             prices.stop().await;
         }
+        self.forex.stop().await;
         if let Some(live) = self.live {
             live.stop().await;
         }

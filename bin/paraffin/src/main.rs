@@ -11,6 +11,7 @@ mod dev;
 mod disk;
 mod disk_need;
 mod doctor;
+mod forex;
 mod index;
 mod instance;
 mod keys;

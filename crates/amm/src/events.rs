@@ -6,10 +6,9 @@ mod tests;
 
 use bitcoin::{ScriptBuf, Transaction, Txid};
 use paraffin_alkanes::Transfer;
-use paraffin_alkanes::codec::{Artifact, Protostone, shadow_vout};
 use paraffin_primitives::{AlkaneId, Height};
 
-use crate::{AmmError, MessageTrace, Ratio, calls};
+use crate::{AmmError, MessageTrace, Ratio, Senders, calls};
 
 /// Where an event stands in the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -206,7 +205,7 @@ pub fn transaction_events(
     pools: &dyn PoolLookup,
 ) -> Result<Vec<Event>, AmmError> {
     let mut market = market::Market::new(wrapped_bitcoin, pools);
-    let mut stones: Option<Vec<Protostone>> = None;
+    let senders = Senders::of_transaction(transaction);
     let mut events = Vec::new();
     for message in traces {
         let mut calls = calls(&message.trace);
@@ -219,27 +218,19 @@ pub fn transaction_events(
         if found.is_empty() {
             continue;
         }
-        let stones = stones.get_or_insert_with(|| match Artifact::read(transaction) {
-            Some(Artifact::Runestone(runestone)) => runestone.protostones().unwrap_or_default(),
-            _ => Vec::new(),
-        });
-        let outputs = &transaction.output;
-        let index = message.outpoint.vout.checked_sub(shadow_vout(outputs.len(), 0));
-        let stone = index.and_then(|index| Some((index, stones.get(index as usize)?)));
-        let (protostone, stone) = stone.ok_or_else(|| AmmError::Mismatch {
+        let sender = senders.of(message.outpoint.vout).ok_or_else(|| AmmError::Mismatch {
             height,
             what: format!("{} has a trace but no protostone", message.outpoint),
         })?;
-        let output = stone.pointer.and_then(|pointer| outputs.get(pointer as usize));
         for (successful, action) in found {
             let place = Place { height, transaction: message.transaction_index, event: events.len() as u32 };
             events.push(Event {
                 place,
                 txid: message.outpoint.txid,
                 time,
-                protostone,
+                protostone: sender.protostone,
                 vout: message.outpoint.vout,
-                actor: output.map(|output| output.script_pubkey.clone()),
+                actor: sender.actor.clone(),
                 successful,
                 action,
             });

@@ -71,13 +71,15 @@ impl Scope {
     }
 }
 
-/// The lists of an event.
-pub(crate) fn lists_of(event: &Event) -> Vec<Vec<u8>> {
+/// The lists of an event; `of_factories` where its pool is one of a factory.
+pub(crate) fn lists_of(event: &Event, of_factories: bool) -> Vec<Vec<u8>> {
     let script = event.actor.as_ref().map(|script| ScriptKey::of(script));
-    let mut scopes = vec![Scope::All];
+    let mut scopes = Vec::with_capacity(9);
+    scopes.extend(of_factories.then_some(Scope::All));
     scopes.extend(script.map(Scope::Script));
     if let Some(pool) = event.action.pool() {
-        scopes.extend([Scope::Factory(pool.factory), Scope::Pool(pool.id)]);
+        scopes.extend(of_factories.then_some(Scope::Factory(pool.factory)));
+        scopes.push(Scope::Pool(pool.id));
         scopes.extend(script.map(|script| Scope::ScriptPool(script, pool.id)));
         if matches!(event.action, Action::Swap { .. } | Action::Creation { .. }) {
             scopes.extend(pool.tokens.map(Scope::Token));

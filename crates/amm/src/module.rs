@@ -6,19 +6,11 @@ use paraffin_primitives::{AlkaneId, ConnectedBlock};
 use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter};
 use ruint::aliases::U256;
 
-use crate::candles::candle_key;
-use crate::lists::lists_of;
-use crate::rows::{
-    Parser, append_volumes, decode_count, decode_pool, encode_event, encode_pool, id_key, kind_number, place_key,
-};
-use crate::tables::{CANDLES, EVENTS, FACTORIES, LIST_LENGTHS, LISTS, POOLS, SCHEMA, SUMS, TOTALS};
+use crate::rows::{Parser, decode_count, decode_pool, encode_pool, id_key, kind_number};
+use crate::tables::{FACTORIES, JOURNAL, POOLS, SCHEMA, SUMS};
 use crate::{
-    Action, AmmError, BlockContracts, Candle, ContractReads, Event, PoolIdentity, PoolLookup, Timeframe, pools, series,
-    transaction_events,
+    Action, AmmError, BlockContracts, ContractReads, Event, PoolIdentity, PoolLookup, pools, transaction_events,
 };
-
-/// Scripts longer than this own nothing here: no address has one, and every event would hold it.
-const ACTOR_BYTES_MAX: usize = 520;
 
 /// What differs between networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,11 +109,8 @@ fn events_of(
         })?;
         let lookup = WithNew { created: &created, stored: &stored };
         let time = block.block.header.time;
-        let mut found = transaction_events(height, time, transaction, messages, parameters.wrapped_bitcoin, &lookup)?;
-        for event in &mut found {
-            if event.actor.as_ref().is_some_and(|script| script.len() > ACTOR_BYTES_MAX) {
-                event.actor = None;
-            }
+        let found = transaction_events(height, time, transaction, messages, parameters.wrapped_bitcoin, &lookup)?;
+        for event in &found {
             if let Action::Creation { pool, .. } = &event.action {
                 created.insert(pool.id, *pool);
             }
@@ -133,16 +122,7 @@ fn events_of(
 
 pub(crate) fn write(events: &[Event], rows: &mut ModuleWriter<'_>) -> Result<(), AmmError> {
     for event in events {
-        let place = place_key(event.place);
-        rows.put(&EVENTS, &place, &encode_event(event))?;
-        for list in lists_of(event) {
-            let length = decode_count("list_lengths", rows.get(&LIST_LENGTHS, &list)?.as_deref())?;
-            let mut key = list.clone();
-            key.extend_from_slice(&length.to_be_bytes());
-            rows.put(&LISTS, &key, &place)?;
-            let length = length.checked_add(1).ok_or_else(|| AmmError::Damaged("a list is full".to_owned()))?;
-            rows.put(&LIST_LENGTHS, &list, &length.to_be_bytes())?;
-        }
+        JOURNAL.append(event, rows)?;
         if !event.successful {
             continue;
         }
@@ -153,50 +133,14 @@ pub(crate) fn write(events: &[Event], rows: &mut ModuleWriter<'_>) -> Result<(),
                 let count = decode_count("factories", rows.get(&FACTORIES, &key)?.as_deref())?;
                 rows.put(&FACTORIES, &key, &count.saturating_add(1).to_be_bytes())?;
             }
-            Action::Swap { pool, .. } => write_trade(event, pool, rows)?,
             Action::Wrap { amount } | Action::Unwrap { amount } => {
                 let key = [kind_number(event.action.kind())];
                 let sum = rows.get(&SUMS, &key)?.map(|stored| Parser::new("sums", &stored).wide()).transpose()?;
                 let sum = sum.unwrap_or_default().saturating_add(U256::from(*amount));
                 rows.put(&SUMS, &key, &sum.to_be_bytes::<32>())?;
             }
-            Action::Mint { .. } | Action::Burn { .. } => {}
+            Action::Swap { .. } | Action::Mint { .. } | Action::Burn { .. } => {}
         }
     }
-    Ok(())
-}
-
-/// Candles and totals of a swap.
-fn write_trade(event: &Event, pool: &PoolIdentity, rows: &mut ModuleWriter<'_>) -> Result<(), AmmError> {
-    let Some((amounts, price)) = event.action.traded().zip(event.action.price()) else { return Ok(()) };
-    for timeframe in Timeframe::ALL {
-        let start = timeframe.start(event.time);
-        let key = candle_key(pool.id, timeframe, start);
-        let trade = Candle::of(start, price, amounts);
-        let candle = match rows.get(&CANDLES, &key)? {
-            None => {
-                series::insert(pool.id, timeframe, start, rows)?;
-                trade
-            }
-            Some(stored) => {
-                let mut candle = Candle::decode(start, &stored)?;
-                candle.merge(&trade);
-                candle
-            }
-        };
-        rows.put(&CANDLES, &key, &candle.encode())?;
-    }
-    let key = id_key(pool.id);
-    let (mut volumes, mut trades) = ([U256::ZERO; 2], 0u32);
-    if let Some(stored) = rows.get(&TOTALS, &key)? {
-        let mut parser = Parser::new("totals", &stored);
-        (volumes, trades) = ([parser.wide()?, parser.wide()?], parser.number()?);
-    }
-    for (volume, amount) in volumes.iter_mut().zip(amounts) {
-        *volume = volume.saturating_add(U256::from(amount));
-    }
-    let mut value = Vec::with_capacity(68);
-    append_volumes(volumes, trades.saturating_add(1), &mut value);
-    rows.put(&TOTALS, &key, &value)?;
     Ok(())
 }

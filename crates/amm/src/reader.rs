@@ -5,8 +5,9 @@ use paraffin_store::{Row, Snapshot, StoreError};
 use ruint::aliases::U256;
 
 use crate::candles::{CANDLE_KEY_LEN, candle_key};
-use crate::rows::{PLACE_LEN, Parser, decode_count, decode_event, decode_pool, id_key, kind_number};
-use crate::tables::{CANDLES, EVENTS, FACTORIES, LIST_LENGTHS, LISTS, POOLS, SUMS, TOTALS};
+use crate::journal::{EventList, Journal};
+use crate::rows::{Parser, decode_count, decode_pool, id_key, kind_number};
+use crate::tables::{FACTORIES, JOURNAL, POOLS, SUMS};
 use crate::{Action, AmmError, Candle, Event, EventKind, Place, PoolIdentity, Ratio, Scope, Status, Timeframe};
 
 /// Seconds of an hour.
@@ -65,13 +66,19 @@ pub struct Markets {
     pub(crate) height: Height,
     /// Whether no block of the snapshot lies above the height.
     is_newest: bool,
+    pub(crate) journal: Journal,
 }
 
 impl Markets {
     /// The index at the end of the block at `height`; above the newest block it is that of the newest.
     pub fn at(snapshot: &Snapshot, height: Height) -> Self {
+        Self::over(JOURNAL, snapshot, height)
+    }
+
+    /// The same over the events and candles of another module. Pools, factories and sums are of the market index all the same.
+    pub fn over(journal: Journal, snapshot: &Snapshot, height: Height) -> Self {
         let is_newest = snapshot.tip().is_none_or(|tip| tip.id.height <= height);
-        Self { snapshot: snapshot.clone(), height, is_newest }
+        Self { snapshot: snapshot.clone(), height, is_newest, journal }
     }
 
     /// The snapshot behind it.
@@ -114,11 +121,11 @@ impl Markets {
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn pools(&self, scope: Scope, offset: u32, limit: u32) -> Result<Page<PoolRecord>, AmmError> {
-        let list = scope.list(Some(EventKind::Creation), Status::Successful);
-        let total = self.length(&list)?;
+        let list = self.list(scope, Some(EventKind::Creation), Status::Successful)?;
+        let total = list.total();
         let end = offset.saturating_add(limit).min(total);
-        let items = self.listed(&list, offset, end).map(|place| {
-            let event = self.event(place?)?;
+        let items = list.places(offset, end).map(|place| {
+            let event = list.event(place?)?;
             match event.action {
                 Action::Creation { pool, .. } => Ok(PoolRecord { pool, created: event.place }),
                 _ => Err(AmmError::Damaged("a list of creations holds another event".to_owned())),
@@ -140,11 +147,15 @@ impl Markets {
         offset: u32,
         limit: u32,
     ) -> Result<Page<Event>, AmmError> {
-        let list = scope.list(kind, status);
-        let total = self.length(&list)?;
-        let end = total.saturating_sub(offset);
-        let items = self.listed(&list, end.saturating_sub(limit), end).rev().map(|place| self.event(place?));
-        Ok(Page { items: items.collect::<Result<_, _>>()?, total })
+        self.list(scope, kind, status)?.page(offset, limit)
+    }
+
+    /// A list of events.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn list(&self, scope: Scope, kind: Option<EventKind>, status: Status) -> Result<EventList, AmmError> {
+        self.journal.list(&self.snapshot, self.height, scope, kind, status)
     }
 
     /// How many events a list has.
@@ -152,7 +163,7 @@ impl Markets {
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn count(&self, scope: Scope, kind: Option<EventKind>, status: Status) -> Result<u32, AmmError> {
-        self.length(&scope.list(kind, status))
+        Ok(self.list(scope, kind, status)?.total())
     }
 
     /// The event that created a pool.
@@ -160,7 +171,8 @@ impl Markets {
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn creation(&self, pool: &PoolRecord) -> Result<Event, AmmError> {
-        self.event(pool.created)
+        let list = self.list(Scope::Pool(pool.pool.id), Some(EventKind::Creation), Status::Successful)?;
+        list.event(pool.created)
     }
 
     /// All that was ever wrapped or unwrapped successfully, base units; 0 for other kinds.
@@ -198,7 +210,9 @@ impl Markets {
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn totals(&self, pool: AlkaneId) -> Result<Option<Volumes>, AmmError> {
-        let Some(stored) = self.snapshot.get_at(&TOTALS, &id_key(pool), self.height)? else { return Ok(None) };
+        let Some(stored) = self.snapshot.get_at(&self.journal.totals, &id_key(pool), self.height)? else {
+            return Ok(None);
+        };
         let mut parser = Parser::new("totals", &stored);
         let volumes = Volumes { amounts: [parser.wide()?, parser.wide()?], trades: parser.number()? };
         parser.end(Some(volumes))
@@ -249,45 +263,18 @@ impl Markets {
     ) -> Result<Box<dyn Iterator<Item = Result<Row, StoreError>>>, AmmError> {
         let key = |start| candle_key(pool, Timeframe::Hour, start);
         if self.is_newest {
-            return Ok(Box::new(self.snapshot.range(&CANDLES, &key(from), &key(to)).rev()));
+            return Ok(Box::new(self.snapshot.range(&self.journal.candles, &key(from), &key(to)).rev()));
         }
         // As of an older block there are scans by prefix alone: one for each value of the upper half of the time.
         let mut scans = Vec::new();
         for upper in (from >> 16..=to >> 16).rev() {
             let prefix = &key(upper << 16)[..CANDLE_KEY_LEN - 2];
-            scans.push(self.snapshot.prefix_at(&CANDLES, prefix, self.height)?.rev());
+            scans.push(self.snapshot.prefix_at(&self.journal.candles, prefix, self.height)?.rev());
         }
         let (from, to) = (key(from), key(to));
         let is_within =
             move |row: &Result<Row, StoreError>| row.as_ref().map_or(true, |(key, _)| (&from..=&to).contains(&key));
         Ok(Box::new(scans.into_iter().flatten().filter(is_within)))
-    }
-
-    fn length(&self, list: &[u8]) -> Result<u32, AmmError> {
-        decode_count("list_lengths", self.snapshot.get_at(&LIST_LENGTHS, list, self.height)?.as_deref())
-    }
-
-    /// Places of the events numbered `from..end` of a list, in one scan.
-    fn listed(
-        &self,
-        list: &[u8],
-        from: u32,
-        end: u32,
-    ) -> impl DoubleEndedIterator<Item = Result<Place, AmmError>> + use<> {
-        let key = |number: u32| [list, &number.to_be_bytes()].concat();
-        let rows = (from < end).then(|| self.snapshot.range(&LISTS, &key(from), &key(end - 1)));
-        rows.into_iter().flatten().map(|row| {
-            let (_, value) = row?;
-            let mut parser = Parser::new("lists", &value);
-            let place = parser.place()?;
-            parser.end(place)
-        })
-    }
-
-    fn event(&self, place: Place) -> Result<Event, AmmError> {
-        let key: [u8; PLACE_LEN] = crate::rows::place_key(place);
-        let missing = || AmmError::Damaged(format!("the event at {place:?} is missing"));
-        decode_event(place, &self.snapshot.get(&EVENTS, &key)?.ok_or_else(missing)?)
     }
 }
 

@@ -5,8 +5,7 @@ use paraffin_store::ModuleWriter;
 
 use crate::candles::{candle_key, candle_prefix};
 use crate::rows::{Parser, decode_count};
-use crate::tables::{CANDLE_COUNTS, CANDLE_STARTS, CANDLES};
-use crate::{AmmError, Candle, Markets, Page, Timeframe};
+use crate::{AmmError, Candle, Journal, Markets, Page, Timeframe};
 
 /// The candles of a pool in one timeframe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,26 +25,27 @@ fn start_key(prefix: &[u8], number: u32) -> Vec<u8> {
 /// Gives a new candle its number. Block times may go back a little, so a bucket can be new and not the newest: then the few
 /// after it move up by one.
 pub(crate) fn insert(
+    journal: &Journal,
     pool: AlkaneId,
     timeframe: Timeframe,
     start: u32,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), AmmError> {
     let prefix = candle_prefix(pool, timeframe);
-    let count = decode_count("candle_counts", rows.get(&CANDLE_COUNTS, &prefix)?.as_deref())?;
+    let count = decode_count("candle_counts", rows.get(&journal.candle_counts, &prefix)?.as_deref())?;
     let mut place = count;
     while let Some(below) = place.checked_sub(1) {
-        let stored = rows.get(&CANDLE_STARTS, &start_key(&prefix, below))?;
+        let stored = rows.get(&journal.candle_starts, &start_key(&prefix, below))?;
         let other = stored.ok_or_else(|| missing(&prefix))?;
         if decode_count("candle_starts", Some(&other))? < start {
             break;
         }
-        rows.put(&CANDLE_STARTS, &start_key(&prefix, place), &other)?;
+        rows.put(&journal.candle_starts, &start_key(&prefix, place), &other)?;
         place = below;
     }
-    rows.put(&CANDLE_STARTS, &start_key(&prefix, place), &start.to_be_bytes())?;
+    rows.put(&journal.candle_starts, &start_key(&prefix, place), &start.to_be_bytes())?;
     let count = count.checked_add(1).ok_or_else(|| AmmError::Damaged("a series of candles is full".to_owned()))?;
-    rows.put(&CANDLE_COUNTS, &prefix, &count.to_be_bytes())?;
+    rows.put(&journal.candle_counts, &prefix, &count.to_be_bytes())?;
     Ok(())
 }
 
@@ -60,7 +60,7 @@ impl Markets {
     /// The store cannot be read or is damaged.
     pub fn series(&self, pool: AlkaneId, timeframe: Timeframe) -> Result<Option<Series>, AmmError> {
         let prefix = candle_prefix(pool, timeframe);
-        let stored = self.snapshot.get_at(&CANDLE_COUNTS, &prefix, self.height)?;
+        let stored = self.snapshot.get_at(&self.journal.candle_counts, &prefix, self.height)?;
         let count = decode_count("candle_counts", stored.as_deref())?;
         let Some(last) = count.checked_sub(1) else { return Ok(None) };
         Ok(Some(Series { count, oldest: self.candle_start(&prefix, 0)?, newest: self.candle_start(&prefix, last)? }))
@@ -110,7 +110,7 @@ impl Markets {
     }
 
     fn candle_start(&self, prefix: &[u8], number: u32) -> Result<u32, AmmError> {
-        let stored = self.snapshot.get_at(&CANDLE_STARTS, &start_key(prefix, number), self.height)?;
+        let stored = self.snapshot.get_at(&self.journal.candle_starts, &start_key(prefix, number), self.height)?;
         let stored = stored.ok_or_else(|| missing(prefix))?;
         let mut parser = Parser::new("candle_starts", &stored);
         let start = parser.number()?;
@@ -121,7 +121,7 @@ impl Markets {
     pub(crate) fn candle(&self, pool: AlkaneId, timeframe: Timeframe, number: u32) -> Result<Candle, AmmError> {
         let prefix = candle_prefix(pool, timeframe);
         let start = self.candle_start(&prefix, number)?;
-        let stored = self.snapshot.get_at(&CANDLES, &candle_key(pool, timeframe, start), self.height)?;
+        let stored = self.snapshot.get_at(&self.journal.candles, &candle_key(pool, timeframe, start), self.height)?;
         Candle::decode(start, &stored.ok_or_else(|| missing(&prefix))?)
     }
 }
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
     use crate::Ratio;
-    use crate::tables::{MODULE, SCHEMA};
+    use crate::tables::{JOURNAL, MODULE, SCHEMA};
 
     /// The same tables without the modules that they are filled from.
     const ALONE: ModuleSchema = ModuleSchema { reads: &[], ..SCHEMA };
@@ -166,12 +166,12 @@ mod tests {
                 writer.begin_block(id(height), previous, 0).unwrap();
                 let mut rows = writer.module(ModuleId(MODULE.0)).unwrap();
                 if !now.contains(&start) {
-                    insert(POOL, Timeframe::TenMinutes, start, &mut rows).unwrap();
+                    insert(&JOURNAL, POOL, Timeframe::TenMinutes, start, &mut rows).unwrap();
                     now.push(start);
                     now.sort_unstable();
                 }
                 let key = candle_key(POOL, Timeframe::TenMinutes, start);
-                rows.put(&CANDLES, &key, &candle(start).encode()).unwrap();
+                rows.put(&JOURNAL.candles, &key, &candle(start).encode()).unwrap();
                 writer.end_block().unwrap();
                 known.push(now);
             }

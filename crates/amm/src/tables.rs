@@ -18,6 +18,8 @@
 
 use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
 
+use crate::journal::Journal;
+
 use Placement::{Listed, Numbered};
 use TableKind::{Versioned, WriteOnce};
 
@@ -29,15 +31,27 @@ const VERSION: u32 = 2;
 
 pub(crate) const POOLS: Table = table(1, "pools", WriteOnce, Listed);
 pub(crate) const FACTORIES: Table = table(2, "factories", Versioned, Listed);
-pub(crate) const EVENTS: Table = table(3, "events", WriteOnce, Numbered);
-pub(crate) const LISTS: Table = table(4, "lists", WriteOnce, Listed);
-pub(crate) const LIST_LENGTHS: Table = table(5, "list_lengths", Versioned, Listed);
-pub(crate) const CANDLES: Table = table(6, "candles", Versioned, Listed);
-pub(crate) const TOTALS: Table = table(7, "totals", Versioned, Listed);
+const EVENTS: Table = table(3, "events", WriteOnce, Numbered);
+const LISTS: Table = table(4, "lists", WriteOnce, Listed);
+const LIST_LENGTHS: Table = table(5, "list_lengths", Versioned, Listed);
+const CANDLES: Table = table(6, "candles", Versioned, Listed);
+const TOTALS: Table = table(7, "totals", Versioned, Listed);
 pub(crate) const SUMS: Table = table(8, "sums", Versioned, Listed);
 
-pub(crate) const CANDLE_COUNTS: Table = table(9, "candle_counts", Versioned, Listed);
-pub(crate) const CANDLE_STARTS: Table = table(10, "candle_starts", Versioned, Listed);
+const CANDLE_COUNTS: Table = table(9, "candle_counts", Versioned, Listed);
+const CANDLE_STARTS: Table = table(10, "candle_starts", Versioned, Listed);
+
+/// The events of this module and what follows from them.
+pub(crate) const JOURNAL: Journal = Journal {
+    events: EVENTS,
+    lists: LISTS,
+    lengths: LIST_LENGTHS,
+    candles: CANDLES,
+    candle_counts: CANDLE_COUNTS,
+    candle_starts: CANDLE_STARTS,
+    totals: TOTALS,
+    of_factories: true,
+};
 
 /// All tables, in the order of their numbers.
 pub const TABLES: &[Table] =

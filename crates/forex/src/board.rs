@@ -107,7 +107,9 @@ impl Board {
         let mut known = self.known.write();
         known.generation += 1;
         if let Some(source) = known.sources.iter_mut().find(|source| source.name == name) {
-            quotes.into_iter().for_each(|quote| source.quotes[quote.currency.index()] = Some(quote));
+            for quote in quotes {
+                source.quotes[quote.currency.index()] = Some(quote);
+            }
         }
     }
 

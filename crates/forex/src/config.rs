@@ -40,7 +40,7 @@ impl Default for ForexConfig {
         Self {
             stale_after: 96 * 3_600,
             limit: Some(336 * 3_600),
-            timeout: Duration::from_secs(20),
+            timeout: Duration::from_secs(10),
             sources: Vec::new(),
         }
     }

@@ -30,7 +30,7 @@ impl ForexFeed {
     ///
     /// # Errors
     /// A setting cannot be used, another process uses the folder, or the disk refuses.
-    pub fn start(config: &ForexConfig, folder: &Path, clock: Clock) -> Result<Self, ForexError> {
+    pub fn start(config: &ForexConfig, folder: &Path, clock: &Clock) -> Result<Self, ForexError> {
         let sources = config.checked()?;
         let names = sources.iter().map(|source| (source.name.clone(), source.kind));
         let board = Arc::new(Board::new(config.rules(), names));
@@ -42,7 +42,7 @@ impl ForexFeed {
             take_sample(&board, place, clock());
         }
         if !asked.is_empty() {
-            feed.begin(asked, config, folder, &clock, &stopping)?;
+            feed.begin(asked, config, folder, clock, &stopping)?;
         }
         Ok(feed)
     }

@@ -121,7 +121,7 @@ impl Poller {
             let answer = self.web.post(uri, chainlink::request(contract, chainlink::DECIMALS)).await?;
             let decimals = chainlink::decimals(chainlink::words(&answer, 1)?[0])?;
             let answer = self.web.post(uri, chainlink::request(contract, chainlink::LATEST_ROUND_DATA)).await?;
-            sheet.add(currency.code(), chainlink::row(&chainlink::words(&answer, 5)?, decimals));
+            sheet.add(currency.code(), &chainlink::row(&chainlink::words(&answer, 5)?, decimals));
         }
         sheet.finish()
     }

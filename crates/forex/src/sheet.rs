@@ -37,15 +37,16 @@ pub(crate) struct Sheet {
     rows: [Option<Row>; Currency::COUNT],
 }
 
-type Row = Result<(Ratio, u64), RowError>;
+/// Units for one of the pivot and the time, or why they are not used.
+pub(crate) type Row = Result<(Ratio, u64), RowError>;
 
 /// A number of a feed, above zero.
 pub(crate) fn rate(text: &str) -> Result<Ratio, RowError> {
-    positive(Ratio::of(Decimal::parse(text, RATE_DIGITS_MAX)?))
+    positive(&Ratio::of(Decimal::parse(text, RATE_DIGITS_MAX)?))
 }
 
-pub(crate) fn positive(ratio: Ratio) -> Result<Ratio, RowError> {
-    if ratio.is_zero() { Err(RowError::Zero) } else { Ok(ratio) }
+pub(crate) fn positive(ratio: &Ratio) -> Result<Ratio, RowError> {
+    if ratio.is_zero() { Err(RowError::Zero) } else { Ok(*ratio) }
 }
 
 /// Whole units that a rate is for.
@@ -63,7 +64,7 @@ impl Sheet {
 
     /// Adds units of `code` for one of the pivot, with the source's own time. Codes that are not covered are passed over, as is the pivot.
     /// The newest of several days stands.
-    pub(crate) fn add(&mut self, code: &str, row: Result<(Ratio, u64), RowError>) {
+    pub(crate) fn add(&mut self, code: &str, row: &Row) {
         let Some(currency) = Currency::of_code(code).filter(|currency| *currency != self.pivot) else { return };
         let row = row.and_then(|(rate, time)| {
             if time > self.now.saturating_add(AHEAD_MAX) { Err(RowError::Future) } else { Ok((rate, time)) }
@@ -123,7 +124,7 @@ mod tests {
 
     const NOW: u64 = 1_800_000_000;
 
-    fn row(text: &str, time: u64) -> Result<(Ratio, u64), RowError> {
+    fn row(text: &str, time: u64) -> Row {
         Ok((rate(text)?, time))
     }
 
@@ -134,11 +135,11 @@ mod tests {
     #[test]
     fn rates_of_any_pivot_become_rates_of_the_dollar_as_old_as_the_older_side() {
         let mut sheet = Sheet::new(Currency::EUR, NOW);
-        sheet.add("JPY", row("150", NOW));
-        sheet.add("USD", row("1.25", NOW - 60));
-        sheet.add("GBP", row("0.5", NOW - 90));
-        sheet.add("SEK", row("11", NOW));
-        sheet.add("EUR", row("7", NOW));
+        sheet.add("JPY", &row("150", NOW));
+        sheet.add("USD", &row("1.25", NOW - 60));
+        sheet.add("GBP", &row("0.5", NOW - 90));
+        sheet.add("SEK", &row("11", NOW));
+        sheet.add("EUR", &row("7", NOW));
         let expected = [("EUR", "0.8", NOW - 60), ("GBP", "0.4", NOW - 90), ("JPY", "120", NOW - 60)];
         let expected = expected.map(|(code, rate, time)| (code.to_owned(), rate.to_owned(), time));
         assert_eq!(told(&sheet.finish().unwrap()), expected);
@@ -156,7 +157,7 @@ mod tests {
             ("JPY", "151", NOW),
             ("JPY", "149", NOW - 2),
         ] {
-            sheet.add(code, row(text, time));
+            sheet.add(code, &row(text, time));
         }
         let reading = sheet.finish().unwrap();
         let codes: Vec<String> = told(&reading).into_iter().map(|(code, rate, _)| format!("{code} {rate}")).collect();
@@ -167,8 +168,8 @@ mod tests {
     #[test]
     fn a_day_that_has_not_come_is_refused_but_the_day_of_validity_is_not() {
         let mut sheet = Sheet::new(Currency::USD, NOW);
-        sheet.add("EUR", row("0.8", NOW + AHEAD_MAX));
-        sheet.add("GBP", row("0.5", NOW + AHEAD_MAX + 1));
+        sheet.add("EUR", &row("0.8", NOW + AHEAD_MAX));
+        sheet.add("GBP", &row("0.5", NOW + AHEAD_MAX + 1));
         let reading = sheet.finish().unwrap();
         assert_eq!((reading.quotes.len(), reading.refused.len()), (1, 1));
         assert_eq!(reading.refused[0].1, RowError::Future);
@@ -185,13 +186,13 @@ mod tests {
             ("1e40", RowError::TooLong),
         ] {
             let mut sheet = Sheet::new(Currency::USD, NOW);
-            sheet.add("EUR", row(text, NOW));
+            sheet.add("EUR", &row(text, NOW));
             assert_eq!(sheet.finish(), Err(FeedError::NoUsableRate { currency: Currency::EUR, error }), "{text}");
         }
         assert_eq!(Sheet::new(Currency::USD, NOW).finish(), Err(FeedError::Empty));
         let mut sheet = Sheet::new(Currency::EUR, NOW);
-        sheet.add("GBP", row("0.5", NOW));
-        sheet.add("USD", row("0", NOW));
+        sheet.add("GBP", &row("0.5", NOW));
+        sheet.add("USD", &row("0", NOW));
         assert_eq!(sheet.finish(), Err(FeedError::NoDollar));
         assert_eq!(["0", "", "1.5", "1000001", "99999999999", "-1"].map(|text| units(text).is_err()), [true; 6]);
         assert_eq!(units("10000").unwrap(), Ratio::whole(10_000));

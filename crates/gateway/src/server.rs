@@ -100,6 +100,7 @@ impl Gateway {
             store_reads,
             waiting: WaitingLines::default(),
             strangers: Strangers::default(),
+            mempool: parts.mempool,
             unconfirmed: Unconfirmed::default(),
             fee_estimates: FeeEstimates::default(),
             streams: Streams::default(),

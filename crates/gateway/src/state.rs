@@ -118,6 +118,8 @@ pub struct GatewayParts {
     pub markets: Option<MarketsParts>,
     /// The bitcoin price; without it everything in US dollars is `null` or answers `PRICES_NOT_CONFIGURED`.
     pub prices: Option<Arc<dyn BitcoinPrices>>,
+    /// The live set of unconfirmed transactions; without it, or before it is filled, the node is asked.
+    pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
     /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
     pub keys: Arc<dyn KeyStore>,
     /// Where requests are counted.
@@ -163,6 +165,7 @@ pub(crate) struct Shared {
     pub(crate) store_reads: Arc<Semaphore>,
     pub(crate) waiting: WaitingLines,
     pub(crate) strangers: Strangers,
+    pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
     pub(crate) unconfirmed: Unconfirmed,
     pub(crate) fee_estimates: FeeEstimates,
     pub(crate) streams: Streams,

@@ -15,7 +15,8 @@ use hyper_util::rt::TokioIo;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
@@ -285,6 +286,26 @@ impl Socket {
             if self.is_over || self.stream.feed(Message::Text(text)).await.is_err() {
                 return self.over();
             }
+        }
+        match self.stream.flush().await {
+            Ok(()) => Ok(()),
+            Err(_) => self.over(),
+        }
+    }
+
+    /// As [`Socket::send`] for one long text that is made in parts: only some of it waits to be sent at any time.
+    ///
+    /// # Errors
+    /// The stream has ended.
+    pub(crate) async fn send_parts(&mut self, parts: impl Iterator<Item = bytes::Bytes>) -> Result<(), Gone> {
+        let mut parts = parts.peekable();
+        let mut kind = Data::Text;
+        while let Some(part) = parts.next() {
+            let frame = Frame::message(part, OpCode::Data(kind), parts.peek().is_none());
+            if self.is_over || self.stream.feed(Message::Frame(frame)).await.is_err() {
+                return self.over();
+            }
+            kind = Data::Continue;
         }
         match self.stream.flush().await {
             Ok(()) => Ok(()),

@@ -62,7 +62,7 @@ pub struct Entry {
     /// What it spends, in order.
     pub inputs: Box<[OutPoint]>,
     /// What each input spends, where known.
-    pub spent: Box<[Option<Effect>]>,
+    pub prevouts: Box<[Option<TxOut>]>,
     /// Its outputs.
     pub outputs: Box<[Effect]>,
     /// Whether its own inputs signal that it may be replaced.
@@ -85,7 +85,7 @@ impl Entry {
             rbf: signals,
             raw,
             inputs: transaction.input.iter().map(|input| input.previous_output).collect(),
-            spent: vec![None; transaction.input.len()].into(),
+            prevouts: vec![None; transaction.input.len()].into(),
             outputs: transaction.output.iter().map(effect).collect(),
             signals,
         }
@@ -110,10 +110,20 @@ impl Entry {
 
     /// The fee once every input is known. Inputs worth less than the outputs pay nothing; the node would not have relayed it.
     pub(crate) fn settle_fee(&mut self) {
-        let spent = self.spent.iter().map(|effect| effect.map(|effect| effect.value));
+        let spent = self.prevouts.iter().map(|output| output.as_ref().map(|output| output.value.to_sat()));
         let spent = spent.collect::<Option<Vec<u64>>>().map(|values| values.into_iter().fold(0, u64::saturating_add));
         let paid = self.outputs.iter().fold(0u64, |sum, effect| sum.saturating_add(effect.value));
         self.fee = spent.map(|spent| spent.saturating_sub(paid));
+    }
+
+    /// The transaction itself, from its bytes; `None` never happens, they were decoded before.
+    pub fn transaction(&self) -> Option<Transaction> {
+        bitcoin::consensus::encode::deserialize(&self.raw).ok()
+    }
+
+    /// One of its outputs.
+    pub(crate) fn output(&self, vout: u32) -> Option<TxOut> {
+        self.transaction()?.output.into_iter().nth(vout as usize)
     }
 
     /// Bytes that it takes in memory, about.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bitcoin::consensus::encode::deserialize;
 use bitcoin::{Block, OutPoint, Transaction, TxOut, Txid};
@@ -32,6 +32,7 @@ pub struct Mempool {
     newest: watch::Sender<u64>,
     instance: String,
     subscribers: AtomicUsize,
+    filled: AtomicBool,
     confirmed: Confirmed,
 }
 
@@ -43,6 +44,7 @@ impl Mempool {
             newest: watch::Sender::new(0),
             instance: format!("{instance:08x}"),
             subscribers: AtomicUsize::new(0),
+            filled: AtomicBool::new(false),
             confirmed,
         })
     }
@@ -61,6 +63,16 @@ impl Mempool {
     pub fn subscribe(self: &Arc<Self>) -> Subscription {
         self.subscribers.fetch_add(1, Ordering::Relaxed);
         Subscription { mempool: Arc::clone(self), newest: self.newest.subscribe() }
+    }
+
+    /// Whether it has been compared with the node's whole mempool once; before that much may be missing.
+    pub fn is_filled(&self) -> bool {
+        self.filled.load(Ordering::Acquire)
+    }
+
+    /// Notes that it has been compared with the node's whole mempool.
+    pub fn set_filled(&self) {
+        self.filled.store(true, Ordering::Release);
     }
 
     /// Subscriptions that are open.

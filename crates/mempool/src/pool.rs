@@ -299,14 +299,13 @@ impl Pool {
 
     /// What is known of the inputs: from the set first, then from the chain.
     fn fill(&self, entry: &mut Entry, confirmed: &dyn Fn(&OutPoint) -> Option<TxOut>) {
-        for (spent, outpoint) in entry.spent.iter_mut().zip(&entry.inputs) {
-            if spent.is_some() {
-                continue;
+        for (prevout, outpoint) in entry.prevouts.iter_mut().zip(&entry.inputs) {
+            if prevout.is_none() {
+                *prevout = match self.entries.get(&outpoint.txid) {
+                    Some(parent) => parent.output(outpoint.vout),
+                    None => confirmed(outpoint),
+                };
             }
-            *spent = match self.entries.get(&outpoint.txid) {
-                Some(parent) => parent.outputs.get(outpoint.vout as usize).copied(),
-                None => confirmed(outpoint).as_ref().map(effect),
-            };
         }
         let inherits = |txid: &Txid| self.entries.get(txid).is_some_and(|parent| parent.rbf);
         entry.rbf = entry.signals || entry.inputs.iter().any(|outpoint| inherits(&outpoint.txid));
@@ -475,8 +474,8 @@ impl Pool {
 
 /// Scripts that a transaction pays or spends from, as far as known.
 fn scripts(entry: &Entry) -> HashSet<ScriptHash> {
-    let spent = entry.spent.iter().flatten();
-    spent.chain(entry.outputs.iter()).map(|Effect { script, .. }| *script).collect()
+    let spent = entry.prevouts.iter().flatten().map(effect);
+    spent.chain(entry.outputs.iter().copied()).map(|Effect { script, .. }| script).collect()
 }
 
 /// The first 8 bytes of an id in the order in which it is shown (`decisions` 12.16).

@@ -75,7 +75,12 @@ fn insert(pool: &mut Pool, transaction: &Transaction, now: u64) -> Result<Arc<En
 
 /// The texts of the frames after a number.
 fn texts(pool: &Pool, since: u64) -> Vec<String> {
-    pool.ring().after(since, usize::MAX).unwrap().iter().map(|frame| String::from_utf8(frame.text(false).to_vec()).unwrap()).collect()
+    pool.ring()
+        .after(since, usize::MAX)
+        .unwrap()
+        .iter()
+        .map(|frame| String::from_utf8(frame.text(false).to_vec()).unwrap())
+        .collect()
 }
 
 #[test]

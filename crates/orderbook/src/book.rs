@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::change::{Change, Missed, Op, Part, Ring};
 use crate::event::Effect;
 use crate::market::Market;
+use crate::name::Name;
 use crate::order::{Order, Position, Status};
 use crate::shelf::Shelf;
 
@@ -47,7 +48,7 @@ pub struct MarketRecord {
     /// Bitcoin network.
     pub network: String,
     /// Its name.
-    pub market_key: Arc<str>,
+    pub market_key: Name,
     /// How many active orders it has.
     pub open_orders: usize,
 }
@@ -63,7 +64,7 @@ pub struct Snapshot {
     pub checksum: u32,
 }
 
-type Key = (Arc<str>, Box<str>);
+type Key = (Name, Box<str>);
 
 /// See the module.
 #[derive(Debug)]
@@ -71,15 +72,15 @@ pub struct Book {
     limits: Limits,
     orders: HashMap<Key, Arc<Order>>,
     active: usize,
-    shelves: HashMap<Arc<str>, Shelf>,
+    shelves: HashMap<Name, Shelf>,
     /// How many active orders have a market as their main one.
-    mains: BTreeMap<Arc<str>, usize>,
+    mains: BTreeMap<Name, usize>,
     /// Orders that have ended, in the order in which they did.
     finished: VecDeque<(Key, Position)>,
     remembered: HashMap<u128, Position>,
     remembered_order: VecDeque<(u128, Position)>,
     /// What a table held up to here is gone.
-    floors: BTreeMap<Arc<str>, Position>,
+    floors: BTreeMap<Name, Position>,
     ring: Ring,
 }
 
@@ -87,7 +88,7 @@ pub struct Book {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rest {
     pub(crate) seq: u64,
-    pub(crate) floors: BTreeMap<Arc<str>, Position>,
+    pub(crate) floors: BTreeMap<Name, Position>,
     pub(crate) remembered: Vec<(u128, Position)>,
 }
 
@@ -116,7 +117,7 @@ impl Book {
             ring: Ring::new(rest.seq, limits.changes_max, limits.change_bytes_max),
         };
         for order in orders {
-            let key = (Arc::clone(order.source()), order.id().into());
+            let key = (order.source().clone(), order.id().into());
             if order.status().is_active() {
                 book.enter(&order);
             } else {
@@ -133,7 +134,12 @@ impl Book {
         let rest = Rest {
             seq: self.ring.newest(),
             floors: self.floors.clone(),
-            remembered: self.remembered_order.iter().copied().filter(|(digest, position)| self.remembered.get(digest) == Some(position)).collect(),
+            remembered: self
+                .remembered_order
+                .iter()
+                .copied()
+                .filter(|(digest, position)| self.remembered.get(digest) == Some(position))
+                .collect(),
         };
         let active = self.orders.values().filter(|order| order.status().is_active()).cloned();
         let finished = self.finished.iter().filter_map(|(key, position)| {
@@ -148,18 +154,18 @@ impl Book {
         match effect {
             Effect::None => {}
             Effect::Order(order) => self.tell(order),
-            Effect::Truncate { table, position } => self.truncate(table, position),
+            Effect::Truncate { table, position } => self.truncate(&table, position),
         }
     }
 
-    fn truncate(&mut self, table: Arc<str>, position: Position) {
-        let floor = self.floors.entry(Arc::clone(&table)).or_insert(position);
+    fn truncate(&mut self, table: &Name, position: Position) {
+        let floor = self.floors.entry(table.clone()).or_insert(position);
         *floor = position.max(*floor);
         let position = *floor;
         let mut gone: Vec<Arc<Order>> = self
             .orders
             .values()
-            .filter(|order| *order.table() == table && order.position() <= position && order.status() != Status::Removed)
+            .filter(|order| order.table() == table && order.position() <= position && order.status() != Status::Removed)
             .cloned()
             .collect();
         // The same changes in the same order in every run.
@@ -174,7 +180,7 @@ impl Book {
             Some(floor) if order.position() <= *floor => Arc::new(order.with_status(Status::Removed)),
             _ => order,
         };
-        let key = (Arc::clone(order.source()), Box::from(order.id()));
+        let key = (order.source().clone(), Box::from(order.id()));
         match self.orders.get(&key).cloned() {
             Some(now) if order.compare(&now).is_le() => {}
             Some(now) => self.set(Some(&now), order),
@@ -189,7 +195,7 @@ impl Book {
 
     /// Puts `order` in the place of `before` and tells what changed.
     fn set(&mut self, before: Option<&Arc<Order>>, order: Arc<Order>) {
-        let key: Key = (Arc::clone(order.source()), order.id().into());
+        let key: Key = (order.source().clone(), order.id().into());
         let was_active = before.filter(|before| before.status().is_active());
         let is_active = order.status().is_active();
         let is_same = before.is_some_and(|before| before.text() == order.text());
@@ -207,10 +213,10 @@ impl Book {
             let left = was_active.map(|was| was.topics()).unwrap_or_default();
             let entered = if is_active { order.topics() } else { &[] };
             for market in left.iter().filter(|market| !entered.contains(market)) {
-                parts.push(Part::new(Arc::clone(market), Op::Remove, self.checksum(market)));
+                parts.push(Part::new(market.clone(), Op::Remove, self.checksum(market)));
             }
             for market in entered {
-                parts.push(Part::new(Arc::clone(market), Op::Upsert, self.checksum(market)));
+                parts.push(Part::new(market.clone(), Op::Upsert, self.checksum(market)));
             }
             if !parts.is_empty() {
                 self.ring.push(order, parts);
@@ -222,7 +228,7 @@ impl Book {
     /// Takes an order out of the markets that it is no longer in; `next` will be put in afterwards.
     fn leave(&mut self, was: &Arc<Order>, next: Option<&Arc<Order>>) {
         self.active -= 1;
-        let stays = |market: &Arc<str>| next.is_some_and(|next| next.topics().contains(market));
+        let stays = |market: &Name| next.is_some_and(|next| next.topics().contains(market));
         for market in was.topics().iter().filter(|market| !stays(market)) {
             if let Some(shelf) = self.shelves.get_mut(market) {
                 shelf.take(was.id());
@@ -244,10 +250,10 @@ impl Book {
         for market in order.topics() {
             match self.shelves.get_mut(market) {
                 Some(shelf) => shelf.put(Arc::clone(order)),
-                None => self.shelves.entry(Arc::clone(market)).or_default().put(Arc::clone(order)),
+                None => self.shelves.entry(market.clone()).or_default().put(Arc::clone(order)),
             }
         }
-        *self.mains.entry(Arc::clone(order.market_key())).or_default() += 1;
+        *self.mains.entry(order.market_key().clone()).or_default() += 1;
     }
 
     /// Lets go of the oldest orders that have ended, but for their positions.
@@ -276,7 +282,7 @@ impl Book {
 
     /// One order by source and id, ended or not.
     pub fn order(&self, source: &str, id: &str) -> Option<&Arc<Order>> {
-        self.orders.get(&(Arc::from(source), Box::from(id)))
+        self.orders.get(&(Name::from(source), Box::from(id)))
     }
 
     /// How many orders are active.
@@ -291,11 +297,11 @@ impl Book {
 
     /// The markets that are the main one of an active order, by name.
     pub fn markets(&self) -> Vec<MarketRecord> {
-        let record = |(name, count): (&Arc<str>, &usize)| {
+        let record = |(name, count): (&Name, &usize)| {
             // Names of markets are checked when a row becomes an order.
             let market = Market::parse(name).ok()?;
             let (source, network) = (market.source.to_owned(), market.network.to_owned());
-            Some(MarketRecord { source, network, market_key: Arc::clone(name), open_orders: *count })
+            Some(MarketRecord { source, network, market_key: name.clone(), open_orders: *count })
         };
         self.mains.iter().filter_map(record).collect()
     }

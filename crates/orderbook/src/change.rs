@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use serde_json::json;
 
+use crate::name::Name;
 use crate::order::Order;
 
 /// What happened to an order in a market.
@@ -21,7 +22,7 @@ pub enum Op {
 #[derive(Debug)]
 pub struct Part {
     /// The market.
-    pub market: Arc<str>,
+    pub market: Name,
     /// What happened there.
     pub op: Op,
     /// CRC-32 over the market's active orders afterwards.
@@ -30,7 +31,7 @@ pub struct Part {
 }
 
 impl Part {
-    pub(crate) fn new(market: Arc<str>, op: Op, checksum: u32) -> Self {
+    pub(crate) fn new(market: Name, op: Op, checksum: u32) -> Self {
         Self { market, op, checksum, text: OnceLock::new() }
     }
 }

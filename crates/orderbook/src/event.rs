@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::fields::{self, FieldError};
 use crate::members::{self, Members};
+use crate::name::Name;
 use crate::order::{Order, Position, Status};
 use crate::row;
 use crate::tables::Tables;
@@ -41,7 +42,7 @@ pub enum Effect {
     /// A table was emptied.
     Truncate {
         /// The table.
-        table: Arc<str>,
+        table: Name,
         /// Where in its history.
         position: Position,
     },
@@ -112,7 +113,12 @@ pub(crate) fn effect(text: &str, tables: &Tables, received_at: u64) -> Result<Ef
     let position = position(&source, &event)?;
     let row = match op.as_ref() {
         "t" => None,
-        "d" => Some(event.get("before").or_else(|| event.get("after")).ok_or_else(|| FieldError::new("before", "is required"))?),
+        "d" => Some(
+            event
+                .get("before")
+                .or_else(|| event.get("after"))
+                .ok_or_else(|| FieldError::new("before", "is required"))?,
+        ),
         _ => Some(event.get("after").ok_or_else(|| FieldError::new("after", "is required"))?),
     };
     let row = row.map(|row| Members::read(row.get())).transpose();

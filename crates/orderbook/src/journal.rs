@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::{Book, Limits, Rest};
 use crate::event;
+use crate::name::Name;
 use crate::order::{Order, Position};
 use crate::tables::Tables;
 
@@ -59,14 +60,14 @@ struct Head {
     format: u32,
     seq: u64,
     changes: u64,
-    floors: BTreeMap<Arc<str>, Position>,
+    floors: BTreeMap<Name, Position>,
     orders: usize,
     remembered: usize,
 }
 
 /// An event as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record(Vec<u8>);
+pub(crate) struct Record(Vec<u8>);
 
 impl Record {
     /// Of an event that came at a moment, Unix microseconds.
@@ -123,7 +124,9 @@ pub(crate) fn recover(folder: &Path, log: &Log, tables: &Tables, limits: Limits)
                 kept = Some((book, seq));
                 break;
             }
-            Err(error) => tracing::warn!(%error, file = %path.display(), "a kept book is damaged: an older one is used"),
+            Err(error) => {
+                tracing::warn!(%error, file = %path.display(), "a kept book is damaged: an older one is used");
+            }
         }
     }
     let (mut book, mut seq) = kept.unwrap_or_else(|| (Book::new(limits), 0));
@@ -190,7 +193,7 @@ pub(crate) fn keep(folder: &Path, seq: u64, rest: &Rest, orders: &[Arc<Order>]) 
         serde_json::to_writer(&mut out, &head)?;
         out.write_all(b"\n")?;
         for order in orders {
-            serde_json::to_writer(&mut out, order)?;
+            serde_json::to_writer(&mut out, order.as_ref())?;
             out.write_all(b"\n")?;
         }
         for (digest, position) in &rest.remembered {

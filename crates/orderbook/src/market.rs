@@ -64,7 +64,16 @@ mod tests {
             assert_eq!((market.scope, market.key, market.to_string().as_str()), (scope, key, name));
         }
         let long = format!("orbitals:mainnet:module:{}", "x".repeat(MARKET_BYTES_MAX));
-        for name in ["", "*", "orbitals", "orbitals:mainnet:book", "orbitals:mainnet:book:", ":mainnet:book:*", "a:b c:book:*", &long] {
+        for name in [
+            "",
+            "*",
+            "orbitals",
+            "orbitals:mainnet:book",
+            "orbitals:mainnet:book:",
+            ":mainnet:book:*",
+            "a:b c:book:*",
+            &long,
+        ] {
             assert_eq!(Market::parse(name), Err(MarketError), "{name}");
         }
     }

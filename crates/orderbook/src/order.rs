@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::Piece;
+use crate::name::Name;
 
 /// State of an order. The first three are active: such an order is in the book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -92,13 +92,13 @@ pub enum Position {
 /// An order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
-    source: Arc<str>,
-    id: Arc<str>,
-    market_key: Arc<str>,
-    topics: Vec<Arc<str>>,
+    source: Name,
+    id: Name,
+    market_key: Name,
+    topics: Vec<Name>,
     status: Status,
     price: Option<Box<str>>,
-    table: Arc<str>,
+    table: Name,
     position: Position,
     /// The envelope as JSON.
     #[serde(with = "text")]
@@ -139,12 +139,12 @@ pub(crate) struct Asset<'r> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Head<'r> {
-    pub(crate) source: &'r Arc<str>,
-    pub(crate) id: Arc<str>,
+    pub(crate) source: &'r Name,
+    pub(crate) id: Name,
     pub(crate) network: &'r str,
     pub(crate) kind: &'r str,
-    pub(crate) market_key: Arc<str>,
-    pub(crate) topics: Vec<Arc<str>>,
+    pub(crate) market_key: Name,
+    pub(crate) topics: Vec<Name>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) side: Option<&'r str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,7 +178,7 @@ impl Order {
         head: Head<'_>,
         status: Status,
         tail: Tail<'_>,
-        table: Arc<str>,
+        table: Name,
         position: Position,
     ) -> Result<Self, serde_json::Error> {
         let mut text = serde_json::to_vec(&head)?;
@@ -193,7 +193,7 @@ impl Order {
         // The brace that begins the last members.
         text.remove(start);
         let Head { source, id, market_key, topics, .. } = head;
-        let source = Arc::clone(source);
+        let source = source.clone();
         Ok(Self {
             source,
             id,
@@ -216,7 +216,7 @@ impl Order {
     }
 
     /// Where it comes from.
-    pub fn source(&self) -> &Arc<str> {
+    pub fn source(&self) -> &Name {
         &self.source
     }
 
@@ -236,17 +236,17 @@ impl Order {
     }
 
     /// Its main market.
-    pub fn market_key(&self) -> &Arc<str> {
+    pub fn market_key(&self) -> &Name {
         &self.market_key
     }
 
     /// All markets that it is in.
-    pub fn topics(&self) -> &[Arc<str>] {
+    pub fn topics(&self) -> &[Name] {
         &self.topics
     }
 
     /// The table that told of it.
-    pub fn table(&self) -> &Arc<str> {
+    pub fn table(&self) -> &Name {
         &self.table
     }
 
@@ -287,14 +287,14 @@ impl Order {
 #[cfg(test)]
 impl Order {
     pub(crate) fn sample(id: &str, status: Status, price: &str) -> Self {
-        let source: Arc<str> = "orbitals".into();
-        let market: Arc<str> = "orbitals:regtest:book:*".into();
+        let source: Name = "orbitals".into();
+        let market: Name = "orbitals:regtest:book:*".into();
         let head = Head {
             source: &source,
             id: id.into(),
             network: "regtest",
             kind: "listing",
-            market_key: Arc::clone(&market),
+            market_key: market.clone(),
             topics: vec![market],
             side: Some("sell"),
             maker_address: None,

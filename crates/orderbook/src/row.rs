@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
 use crate::fields::{self, FieldError, WORD_BYTES_MAX};
 use crate::market::Market;
 use crate::members::Members;
+use crate::name::Name;
 use crate::order::{Asset, Head, Order, Position, Status, Tail};
 use crate::tables::{Table, Tables};
 
@@ -60,7 +60,7 @@ pub(crate) fn order(
     let row = Row { members };
     let columns = &table.columns;
     let id = row.word(&columns.id)?.ok_or_else(|| FieldError::new(&columns.id, "is required"))?;
-    let id: Arc<str> = format!("{}{id}", table.id_prefix).into();
+    let id = Name::from(format!("{}{id}", table.id_prefix));
     let network = row.word(&columns.network)?.unwrap_or(Cow::Borrowed(tables.network.as_str()));
     let told = row.word(&columns.status)?;
     let known = told.as_deref().map(|word| {
@@ -92,7 +92,7 @@ pub(crate) fn order(
         ext.insert(column, value);
     }
     ext.extend(ext_texts.iter().map(|(name, value)| (*name, value.as_ref())));
-    let source: Arc<str> = table.source.as_str().into();
+    let source: Name = table.source.as_str().into();
     let head = Head {
         source: &source,
         id,
@@ -121,28 +121,28 @@ fn quoted(text: &str) -> Result<Box<RawValue>, FieldError> {
 }
 
 /// All markets of a row, and the main one.
-fn topics(row: &Row<'_, '_>, table: &Table, network: &str) -> Result<(Vec<Arc<str>>, Arc<str>), FieldError> {
+fn topics(row: &Row<'_, '_>, table: &Table, network: &str) -> Result<(Vec<Name>, Name), FieldError> {
     let source = table.source.as_str();
-    let named = |scope: &str, key: &str| -> Result<Arc<str>, FieldError> {
+    let named = |scope: &str, key: &str| -> Result<Name, FieldError> {
         let market = Market { source, network, scope, key }.to_string();
         match Market::parse(&market) {
             // A colon inside an early part would shift all that follow.
-            Ok(parsed) if parsed == (Market { source, network, scope, key }) => Ok(market.as_str().into()),
+            Ok(parsed) if parsed == (Market { source, network, scope, key }) => Ok(market.into()),
             _ => Err(FieldError::new(&market, "is no name of a market")),
         }
     };
     let book = named("book", "*")?;
-    let mut topics = vec![Arc::clone(&book)];
-    let mut main: Option<Arc<str>> = None;
-    let mut first: Option<Arc<str>> = None;
+    let mut topics = vec![book.clone()];
+    let mut main: Option<Name> = None;
+    let mut first: Option<Name> = None;
     for market in &table.markets {
         let words: Result<Vec<_>, _> = market.key.iter().map(|column| row.word(column)).collect();
         let Some(words) = words?.into_iter().collect::<Option<Vec<_>>>() else { continue };
         let topic = named(&market.scope, &words.join("_"))?;
         if table.main_market.as_deref() == Some(market.scope.as_str()) {
-            main = Some(Arc::clone(&topic));
+            main = Some(topic.clone());
         }
-        first.get_or_insert_with(|| Arc::clone(&topic));
+        first.get_or_insert_with(|| topic.clone());
         if !topics.contains(&topic) {
             topics.push(topic);
         }
@@ -186,7 +186,8 @@ fn is_known(table: &Table, column: &str) -> bool {
     named.into_iter().any(|name| name == column)
         || table.ext.contains_key(column)
         || table.markets.iter().any(|market| market.key.iter().any(|name| name == column))
-        || table.assets.iter().any(|asset| {
-            asset.amount.as_deref() == Some(column) || asset.token.iter().any(|name| name == column)
-        })
+        || table
+            .assets
+            .iter()
+            .any(|asset| asset.amount.as_deref() == Some(column) || asset.token.iter().any(|name| name == column))
 }

@@ -61,7 +61,7 @@ impl Sample {
     /// One event at `now`, Unix microseconds.
     pub fn step(&mut self, now: u64) -> Value {
         let few = self.active.len() < ACTIVE;
-        let is_new = self.below(100) < if few { 60 } else { 35 };
+        let is_new = self.below(100) < if few { 60 } else { 15 };
         if is_new || self.active.is_empty() { self.open(now, "c") } else { self.change(now) }
     }
 

@@ -76,7 +76,6 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, "events of the orderbook cannot be kept");
-                self.failed_at = Some(Instant::now());
                 for batch in group {
                     let _ = batch.done.send(Err(IngestError::Unavailable));
                 }
@@ -89,7 +88,7 @@ impl Writer {
         let log = self.shared.log.read().clone();
         // `reopen` leaves one.
         let Some(log) = log else { return Err(LogError::Failed { cause: "the log is closed".to_owned() }) };
-        log.append(records).map(|_| ())
+        log.append(records).map(|_| ()).inspect_err(|_| self.failed_at = Some(Instant::now()))
     }
 
     /// After a failure: opens the log anew and takes in what it holds beyond the book.
@@ -98,6 +97,7 @@ impl Writer {
         if failed_at.elapsed() < REOPEN_EVERY {
             return Err(LogError::Failed { cause: "it failed a moment ago".to_owned() });
         }
+        self.failed_at = Some(Instant::now());
         *self.shared.log.write() = None;
         let log = journal::open_log(&self.shared.options.folder)?;
         let newest = {

@@ -81,6 +81,18 @@ impl Visit<'_> {
         Some(Trade { sold, amount_in, amount_out })
     }
 
+    /// What a deposit (a withdrawal otherwise) moved: base units of each coin that the pool gained (gave), and of its own token
+    /// that it gave out (took back).
+    pub(crate) fn liquidity(&self, is_deposit: bool, coins: [AlkaneId; 2]) -> ([u128; 2], u128) {
+        let moved = |gain, came: bool| match gain {
+            Gain::Got(amount) if came => amount,
+            Gain::Gave(amount) if !came => amount,
+            Gain::Got(_) | Gain::Gave(_) => 0,
+        };
+        let [own, _] = self.gains([self.contract; 2]);
+        (self.gains(coins).map(|gain| moved(gain, is_deposit)), moved(own, !is_deposit))
+    }
+
     fn gains(&self, coins: [AlkaneId; 2]) -> [Gain; 2] {
         let mut sums: HashMap<AlkaneId, [U256; 2]> = HashMap::new();
         for (direction, transfers) in [self.incoming, self.returned].into_iter().enumerate() {

@@ -1,5 +1,6 @@
 use paraffin_alkanes::views::ViewError;
 use paraffin_alkanes::{Halt, StateError};
+use paraffin_amm::AmmError;
 use paraffin_store::{ModuleError, StoreError};
 
 /// The index cannot be written or read.
@@ -25,6 +26,17 @@ pub enum IndexError {
         /// What does not fit.
         what: String,
     },
+}
+
+impl From<AmmError> for IndexError {
+    fn from(error: AmmError) -> Self {
+        match error {
+            AmmError::Store(error) => Self::Store(error),
+            AmmError::State(error) => Self::State(error),
+            AmmError::Mismatch { height, what } => Self::Mismatch { height, what },
+            other @ (AmmError::Damaged(_) | AmmError::Interrupted) => Self::Damaged(other.to_string()),
+        }
+    }
 }
 
 impl From<IndexError> for ModuleError {

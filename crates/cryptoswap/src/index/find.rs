@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bitcoin::Txid;
-use paraffin_alkanes::BlockTrace;
-use paraffin_amm::{Call, calls};
+use bitcoin::{Transaction, Txid};
+use paraffin_alkanes::{BlockTrace, Transfer};
+use paraffin_amm::{Action, Call, Event, PoolIdentity, Senders, calls};
 use paraffin_primitives::{AlkaneId, Height};
 use paraffin_store::ModuleWriter;
 use ruint::aliases::U256;
@@ -30,6 +30,8 @@ const PRECISION_DEFAULT: U256 = U256::from_limbs([10_000_000_000, 0, 0, 0]);
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) contracts: BTreeMap<AlkaneId, Contract>,
+    /// Trades, deposits and withdrawals, in the order in which their calls began.
+    pub(crate) events: Vec<Event>,
     pub(crate) summary: BlockSummary,
 }
 
@@ -69,6 +71,7 @@ pub(crate) struct Place<'b> {
     pub(crate) height: Height,
     pub(crate) time: u32,
     pub(crate) txids: &'b [Txid],
+    pub(crate) transactions: &'b [Transaction],
 }
 
 /// Looks through the traces of a block.
@@ -80,7 +83,7 @@ pub(crate) fn find(
 ) -> Result<Found, IndexError> {
     let traces: Vec<BlockTrace> = facts.traces()?.into_iter().filter(|trace| trace.stands).collect();
     let messages: Vec<(&BlockTrace, Vec<Call<'_>>)> = traces.iter().map(|trace| (trace, calls(&trace.trace))).collect();
-    let mut search = Search { rules, place, facts, rows, found: Found::default() };
+    let mut search = Search { rules, place, facts, rows, found: Found::default(), senders: None };
     search.meet(&messages)?;
     if search.found.contracts.is_empty() {
         return Ok(search.found);
@@ -108,6 +111,8 @@ struct Search<'s> {
     facts: &'s dyn ContractFacts,
     rows: &'s ModuleWriter<'s>,
     found: Found,
+    /// Those of the transaction asked about last.
+    senders: Option<(u32, Senders<'s>)>,
 }
 
 impl Search<'_> {
@@ -175,7 +180,7 @@ impl Search<'_> {
 
     /// Asks those that are not known as pools, and gives new pools their numbers.
     fn identify(&mut self) -> Result<(), IndexError> {
-        let Self { rules, facts, rows, found: Found { contracts, summary }, .. } = self;
+        let Self { rules, facts, rows, found: Found { contracts, summary, .. }, .. } = self;
         let mut number = decode_count("counts", rows.get(&COUNTS, POOL_COUNT)?.as_deref())?;
         let mut probes = 0;
         for (id, contract) in contracts {
@@ -219,13 +224,20 @@ impl Search<'_> {
             return Ok(false);
         };
         let txid = self.txid(trace)?;
-        let Found { contracts, summary } = &mut self.found;
+        let Found { contracts, summary, .. } = &mut self.found;
         let Some(contract) = contracts.get_mut(&visit.contract) else { return Ok(false) };
         contract.newest = Some(txid);
+        let mut action = None;
         match self.rules.opcodes.operation(visit.opcode) {
             Operation::Exchange => {
                 if let Some(trade) = visit.trade(identity.coins) {
                     summary.swaps += 1;
+                    let moved = |coin: usize, value| Transfer { id: identity.coins[coin], value };
+                    action = Some(Action::Swap {
+                        pool: pool_identity(visit.contract, &identity),
+                        sold: moved(trade.sold, trade.amount_in),
+                        bought: moved(1 - trade.sold, trade.amount_out),
+                    });
                     contract.swaps.push(SwapRow {
                         height: self.place.height,
                         time: self.place.time,
@@ -237,19 +249,55 @@ impl Search<'_> {
                     });
                 }
             }
-            Operation::AddLiquidity => summary.deposits += 1,
-            Operation::RemoveLiquidity => summary.withdrawals += 1,
+            operation @ (Operation::AddLiquidity | Operation::RemoveLiquidity) => {
+                let is_deposit = operation == Operation::AddLiquidity;
+                *(if is_deposit { &mut summary.deposits } else { &mut summary.withdrawals }) += 1;
+                let (amounts, liquidity) = visit.liquidity(is_deposit, identity.coins);
+                let (pool, amounts) = (pool_identity(visit.contract, &identity), identity.to_tokens(amounts));
+                action = Some(if is_deposit {
+                    Action::Mint { pool, amounts, liquidity }
+                } else {
+                    Action::Burn { pool, amounts, liquidity }
+                });
+            }
             Operation::ClaimFees => summary.claims += 1,
             Operation::Admin => summary.admin += 1,
             Operation::Init | Operation::Other => {}
         }
+        if let Some(action) = action {
+            self.note(trace, action);
+        }
         Ok(true)
+    }
+
+    /// Keeps an event with its sender.
+    fn note(&mut self, trace: &BlockTrace, action: Action) {
+        let Place { height, time, transactions, .. } = self.place;
+        let (transaction, vout) = (trace.transaction_index, trace.outpoint.vout);
+        if self.senders.as_ref().is_none_or(|(known, _)| *known != transaction) {
+            let read = transactions.get(transaction as usize);
+            self.senders = read.map(|read| (transaction, Senders::of_transaction(read)));
+        }
+        let sender = self.senders.as_ref().and_then(|(_, senders)| senders.of(vout));
+        let (protostone, actor) = sender.map_or((0, None), |sender| (sender.protostone, sender.actor));
+        let last = self.found.events.last().filter(|last| last.place.transaction == transaction);
+        let event = last.map_or(0, |last| last.place.event + 1);
+        self.found.events.push(Event {
+            place: paraffin_amm::Place { height, transaction, event },
+            txid: trace.outpoint.txid,
+            time,
+            protostone,
+            vout,
+            actor,
+            successful: true,
+            action,
+        });
     }
 
     /// Reads the slots of the pools that have changed. What a contract hands to another call is stored without a trace, so the
     /// state is what counts, and slots that differ from it are put right.
     fn read_states(&mut self) -> Result<(), IndexError> {
-        let Self { rules, place, facts, rows, found } = self;
+        let Self { rules, place, facts, rows, found, .. } = self;
         for (id, contract) in &mut found.contracts {
             let Some(identity) = contract.row.identity else { continue };
             if !contract.is_changed && contract.news != News::IsPool {
@@ -302,6 +350,11 @@ fn read_identity(
         *precision = stored.filter(|stored| !stored.is_zero()).unwrap_or(PRECISION_DEFAULT);
     }
     Ok(Some(Identity { number, coins, precisions }))
+}
+
+/// A pool as events name it: of no factory, which is written as 0:0.
+fn pool_identity(id: AlkaneId, identity: &Identity) -> PoolIdentity {
+    PoolIdentity { id, factory: AlkaneId::default(), tokens: identity.tokens() }
 }
 
 /// What the messages of the pool index cannot name, nobody could ask about.

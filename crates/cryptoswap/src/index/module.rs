@@ -10,7 +10,7 @@ use super::facts::IndexedContracts;
 use super::find::{Contract, Found, News, POOL_COUNT, Place, find};
 use super::rows::{BlockSummary, Identity, SwapRow, Totals, decode_count, encode_slot, id_key, slot_key, swap_key};
 use super::state::executed_price_q;
-use super::tables::{CANDLES, COUNTS, POOL_LIST, POOLS, SCHEMA, SLOTS, STATES, SUMMARIES, SWAPS, TOTALS};
+use super::tables::{CANDLES, COUNTS, JOURNAL, POOL_LIST, POOLS, SCHEMA, SLOTS, STATES, SUMMARIES, SWAPS, TOTALS};
 use super::{ContractFacts, IndexError, PoolProbe, PoolRules};
 
 /// The indexer module of pools. It runs after the module of alkanes. Undo is the store's.
@@ -41,7 +41,12 @@ impl CryptoSwapModule {
 }
 
 fn place(block: &ConnectedBlock) -> Place<'_> {
-    Place { height: block.id.height, time: block.block.header.time, txids: &block.txids }
+    Place {
+        height: block.id.height,
+        time: block.block.header.time,
+        txids: &block.txids,
+        transactions: &block.block.txdata,
+    }
 }
 
 impl Module for CryptoSwapModule {
@@ -63,6 +68,9 @@ impl Module for CryptoSwapModule {
 fn write(height: u32, found: &Found, rows: &mut ModuleWriter<'_>) -> Result<(), IndexError> {
     for (id, contract) in &found.contracts {
         write_contract(*id, contract, rows)?;
+    }
+    for event in &found.events {
+        JOURNAL.append(event, rows)?;
     }
     if found.summary != BlockSummary::default() {
         rows.put(&SUMMARIES, &height.to_be_bytes(), &found.summary.encode())?;

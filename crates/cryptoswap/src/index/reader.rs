@@ -1,6 +1,7 @@
 //! What views read: pools, states, swaps, candles, slots and summaries as of a height.
 
 use bitcoin::Txid;
+use paraffin_amm::Markets;
 use paraffin_primitives::{AlkaneId, Height};
 use paraffin_store::Snapshot;
 use ruint::aliases::U256;
@@ -12,7 +13,7 @@ use super::rows::{
     BlockSummary, Identity, PoolRow, SwapRow, Totals, decode_count, decode_slot, id_key, slot_key, swap_key,
 };
 use super::state::{PoolState, executed_price_q};
-use super::tables::{CANDLES, COUNTS, MODULE, POOL_LIST, POOLS, SLOTS, STATES, SUMMARIES, SWAPS, TOTALS};
+use super::tables::{CANDLES, COUNTS, JOURNAL, MODULE, POOL_LIST, POOLS, SLOTS, STATES, SUMMARIES, SWAPS, TOTALS};
 
 /// Some items of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,6 +154,13 @@ impl PoolIndex {
     pub fn totals(&self, pool: AlkaneId) -> Result<Totals, IndexError> {
         let stored = self.snapshot.get_at(&TOTALS, &id_key(pool), self.height)?;
         Ok(stored.as_deref().map(Totals::decode).transpose()?.unwrap_or_default())
+    }
+
+    /// Trades, deposits and withdrawals with their senders, and candles of the exact prices, in the form of the market index. A
+    /// pool's factory is written as 0:0; there are no events of everybody ([`paraffin_amm::Scope::All`]) or of factories, and
+    /// failed attempts are not kept.
+    pub fn markets(&self) -> Markets {
+        Markets::over(JOURNAL, &self.snapshot, self.height)
     }
 
     /// Trades of a pool, the newest first, behind the newest `offset`; at most `limit`.

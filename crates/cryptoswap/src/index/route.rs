@@ -59,10 +59,11 @@ impl Formula for PoolFormula {
 }
 
 impl PoolRecord {
-    /// The pool for routes that are executed in the block after `height`; `None` while trading is killed, without liquidity, or
-    /// where it holds more than an amount can be.
+    /// The pool for routes that are executed after `height`; `None` while trading is killed, without liquidity, or
+    /// where it holds more than an amount can be. While its curve moves it is left out too: what is quoted for one block would
+    /// not be paid in the one after.
     pub fn for_routes(&self, state: &PoolState, height: Height) -> Option<FormulaPool> {
-        if state.is_killed() || state.number(Slot::D).is_zero() {
+        if state.is_killed() || state.is_ramping(height) || state.number(Slot::D).is_zero() {
             return None;
         }
         let balance = |slot| u128::try_from(state.number(slot)).ok();

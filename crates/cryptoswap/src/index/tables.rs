@@ -10,11 +10,17 @@
 //! totals     contract                         swaps | both volumes | newest swap that has a price
 //! candles    contract | width (4) | start (8) open | high | low | close | both volumes | trades
 //! summaries  height (4)                       what happened in a block, where anything did
+//! events     height | place | number (4 each) trade, deposit or withdrawal, with its sender
+//! lists      list | number (4)                key in events: by pool, by token (trades), by script, and by both
+//! list_lengths list                            number of its events (4)
+//! market_candles, market_candle_counts, market_candle_starts, market_totals: as in the market index, with exact prices and in all
+//! of its timeframes
 //! ```
 //!
 //! Whatever changes is readable as of every height. A contract that has stored a curve but does not answer as a pool has a row in
 //! `pools` without an identity, and its slots are kept in case it turns out to be one.
 
+use paraffin_amm::Journal;
 use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
 
 use Placement::{Listed, Numbered};
@@ -24,7 +30,7 @@ use TableKind::{Versioned, WriteOnce};
 pub const MODULE: ModuleId = ModuleId(5);
 
 /// Version of the rows; raised whenever their form or the rules that make them change.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 pub(crate) const POOLS: Table = table(1, "pools", Versioned, Listed);
 pub(crate) const POOL_LIST: Table = table(2, "pool_list", WriteOnce, Numbered);
@@ -35,9 +41,37 @@ pub(crate) const SWAPS: Table = table(6, "swaps", WriteOnce, Listed);
 pub(crate) const TOTALS: Table = table(7, "totals", Versioned, Listed);
 pub(crate) const CANDLES: Table = table(8, "candles", Versioned, Listed);
 pub(crate) const SUMMARIES: Table = table(9, "summaries", WriteOnce, Numbered);
+/// Events in the form of the market index, so that both can be read as one.
+pub(crate) const JOURNAL: Journal = Journal {
+    events: table(10, "events", WriteOnce, Numbered),
+    lists: table(11, "lists", WriteOnce, Listed),
+    lengths: table(12, "list_lengths", Versioned, Listed),
+    candles: table(13, "market_candles", Versioned, Listed),
+    candle_counts: table(14, "market_candle_counts", Versioned, Listed),
+    candle_starts: table(15, "market_candle_starts", Versioned, Listed),
+    totals: table(16, "market_totals", Versioned, Listed),
+    of_factories: false,
+};
 
 /// All tables, in the order of their numbers.
-pub const TABLES: &[Table] = &[POOLS, POOL_LIST, COUNTS, SLOTS, STATES, SWAPS, TOTALS, CANDLES, SUMMARIES];
+pub const TABLES: &[Table] = &[
+    POOLS,
+    POOL_LIST,
+    COUNTS,
+    SLOTS,
+    STATES,
+    SWAPS,
+    TOTALS,
+    CANDLES,
+    SUMMARIES,
+    JOURNAL.events,
+    JOURNAL.lists,
+    JOURNAL.lengths,
+    JOURNAL.candles,
+    JOURNAL.candle_counts,
+    JOURNAL.candle_starts,
+    JOURNAL.totals,
+];
 
 /// What the store must know about this module.
 pub const SCHEMA: ModuleSchema = ModuleSchema {

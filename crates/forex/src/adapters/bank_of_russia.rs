@@ -59,7 +59,7 @@ pub(super) fn read(bytes: &[u8], now: u64) -> Result<Reading, FeedError> {
                 path.pop();
                 if let (b"Valute", [b"ValCurs"], Some((sheet, day))) = (name, &path[..], &mut list) {
                     let entry = std::mem::take(&mut entry);
-                    sheet.add(entry.code.unwrap_or_default(), entry.row(*day));
+                    sheet.add(entry.code.unwrap_or_default(), &entry.row(*day));
                 }
             }
         }

@@ -50,7 +50,7 @@ pub(super) fn read(bytes: &[u8], now: u64) -> Result<Reading, FeedError> {
         fecha.as_deref().and_then(iso_day).ok_or(FeedError::Form("results.fecha is not a day like 2026-03-19"))?;
     let mut sheet = Sheet::new(Currency::ARS, now);
     for entry in &detalle {
-        sheet.add(&entry.codigo_moneda, entry.row(day));
+        sheet.add(&entry.codigo_moneda, &entry.row(day));
     }
     sheet.finish()
 }

@@ -58,7 +58,7 @@ pub(crate) fn row(round: &[U256], decimals: u32) -> Result<(Ratio, u64), RowErro
     if answer.bit(255) {
         return Err(RowError::Negative);
     }
-    let dollars = positive(Ratio::of(Decimal::of_parts(answer, decimals).ok_or(RowError::TooLong)?))?;
+    let dollars = positive(&Ratio::of(Decimal::of_parts(answer, decimals).ok_or(RowError::TooLong)?))?;
     // A round that is not complete has no time.
     let time = u64::try_from(updated).ok().filter(|time| *time > 0).ok_or(RowError::Date)?;
     Ok((dollars.inverse().ok_or(RowError::Zero)?, time))
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn an_answer_of_five_words_is_dollars_for_one_unit() {
         let body = |words: &[U256]| {
-            let hex: String = words.iter().map(|word| format!("{word:064x}")).collect();
+            let hex = words.iter().map(|word| format!("{word:064x}")).collect::<Vec<_>>().concat();
             json!({ "jsonrpc": "2.0", "id": 1, "result": format!("0x{hex}") }).to_string()
         };
         let told = round(U256::from(125_000_000), 1_800_000_000);

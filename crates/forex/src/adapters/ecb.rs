@@ -49,7 +49,7 @@ pub(super) fn read(bytes: &[u8], now: u64) -> Result<Reading, FeedError> {
         }
         let row =
             rate(field(columns.value)).and_then(|rate| Ok((rate, iso_day(field(columns.day)).ok_or(RowError::Date)?)));
-        sheet.add(field(columns.currency), row);
+        sheet.add(field(columns.currency), &row);
     }
     sheet.finish()
 }

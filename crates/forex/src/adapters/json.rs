@@ -72,7 +72,7 @@ fn sheet(base: &str, rates: &Pairs, amount: &Ratio, time: u64, now: u64) -> Resu
     let mut sheet = Sheet::new(Currency::of_code(base).ok_or(FeedError::Base)?, now);
     for (code, value) in &rates.0 {
         let row = number(value).and_then(|text| rate(&text)?.over(amount).ok_or(RowError::Zero));
-        sheet.add(code, row.map(|rate| (rate, time)));
+        sheet.add(code, &row.map(|rate| (rate, time)));
     }
     sheet.finish()
 }
@@ -146,7 +146,7 @@ pub(super) fn frankfurter(bytes: &[u8], now: u64) -> Result<Reading, FeedError> 
             return Err(FeedError::Form("its rows have several bases"));
         }
         let rate = number(&row.rate).and_then(|text| rate(&text));
-        sheet.add(&row.quote, rate.and_then(|rate| Ok((rate, iso_day(&row.date).ok_or(RowError::Date)?))));
+        sheet.add(&row.quote, &rate.and_then(|rate| Ok((rate, iso_day(&row.date).ok_or(RowError::Date)?))));
     }
     sheet.finish()
 }

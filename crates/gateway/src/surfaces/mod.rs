@@ -7,10 +7,12 @@ mod btcusd;
 pub(crate) mod esplora;
 mod esplora_http;
 mod espo;
+mod forex;
 mod main_rpc;
 mod mempool;
 mod metashrew;
 mod named;
+mod orderbook;
 mod outputs;
 mod reorg;
 mod sandshrew;
@@ -63,7 +65,7 @@ pub struct HttpRequest {
     pub headers: HeaderMap,
     /// The whole body.
     pub body: Bytes,
-    /// What [`crate::websocket::accept`] needs, when the request asks for a WebSocket.
+    /// What a stream is made of, when the request asks for a WebSocket.
     pub upgrade: Option<Upgrade>,
 }
 
@@ -100,6 +102,11 @@ impl KeyedHandler {
         Self { http: None, rpc: Some(Arc::new(espo::Espo::default())) }
     }
 
+    /// Rates between currencies, for [`crate::KeyedSurface::Forex`].
+    pub fn forex(board: Arc<paraffin_forex::Board>) -> Self {
+        Self { http: None, rpc: Some(Arc::new(forex::ForexRpc(board))) }
+    }
+
     /// The pool index, for [`crate::KeyedSurface::Btcusd`].
     pub fn btcusd(rules: paraffin_cryptoswap::PoolRules) -> Self {
         Self { http: None, rpc: Some(Arc::new(btcusd::BtcusdRpc::new(rules))) }
@@ -109,6 +116,11 @@ impl KeyedHandler {
     pub fn mempool(mempool: Arc<paraffin_mempool::Mempool>) -> Self {
         let surface = Arc::new(mempool::MempoolSurface(mempool));
         Self { http: Some(Arc::clone(&surface) as Arc<dyn HttpSurface>), rpc: Some(surface) }
+    }
+
+    /// The book of orders that others keep, for [`crate::KeyedSurface::Orderbook`].
+    pub fn orderbook(orderbook: Arc<paraffin_orderbook::Orderbook>) -> Self {
+        Self { http: Some(Arc::new(orderbook::OrderbookHttp(orderbook))), rpc: None }
     }
 
     /// The rollback endpoint, for [`crate::KeyedSurface::Reorg`].

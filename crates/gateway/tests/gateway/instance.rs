@@ -58,6 +58,8 @@ pub(crate) struct Setup {
     pub(crate) market: Option<Vec<Block>>,
     /// The bitcoin price.
     pub(crate) prices: Option<Arc<dyn paraffin_prices::BitcoinPrices>>,
+    /// The live set.
+    pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
 }
 
 impl Default for Setup {
@@ -79,6 +81,7 @@ impl Default for Setup {
             alkanes: None,
             market: None,
             prices: None,
+            mempool: None,
         }
     }
 }
@@ -151,6 +154,7 @@ impl Instance {
             alkanes: setup.alkanes,
             markets,
             prices: setup.prices,
+            mempool: setup.mempool,
             keys: Arc::new(keys.clone()),
             windows: Arc::new(keys.clone()) as Arc<dyn Windows>,
             plans: Plans::default(),

@@ -15,6 +15,7 @@ mod envelope;
 mod esplora;
 mod esplora_http;
 mod espo;
+mod forex;
 mod health;
 mod hostile;
 mod instance;

@@ -27,7 +27,10 @@ pub(super) async fn follow(feed: Feed) {
     loop {
         let began = tokio::time::Instant::now();
         match compare(&feed, &missing_before).await {
-            Ok(missing) => missing_before = missing,
+            Ok(missing) => {
+                missing_before = missing;
+                feed.mempool.set_filled();
+            }
             Err(error) => tracing::debug!(%error, "the node's list of its mempool was not read"),
         }
         // A small mempool is looked at often, a large one no more than a small part of the time.

@@ -120,10 +120,20 @@ impl Pool {
         Some((*txid, u32::try_from(place).unwrap_or(u32::MAX)))
     }
 
+    /// Whether a transaction pays a script or spends from it.
+    pub fn touches(&self, script: &ScriptHash) -> bool {
+        self.by_script.contains_key(script)
+    }
+
     /// Transactions that pay a script or spend from it, the newest first; at most `limit`.
     pub fn of_script(&self, script: &ScriptHash, limit: usize) -> Vec<Arc<Entry>> {
         let seqs = self.by_script.get(script).into_iter().flatten().rev().take(limit);
         seqs.filter_map(|seq| self.entries.get(self.by_seq.get(seq)?)).cloned().collect()
+    }
+
+    /// Fees in satoshis and virtual bytes of the transactions whose fee is known, in no order.
+    pub fn fees(&self) -> Vec<(u64, u64)> {
+        self.entries.values().filter_map(|entry| Some((entry.fee?, u64::from(entry.vsize())))).collect()
     }
 
     /// Virtual bytes by the default floors, of transactions whose fee is known.

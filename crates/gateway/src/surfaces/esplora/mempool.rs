@@ -1,4 +1,4 @@
-//! Esplora's mempool routes from the node's own RPC, until the instance has a mempool of its own (`decisions` 12.4).
+//! Esplora's mempool routes: from the live set, and from the node's own RPC until that is filled (`decisions` 12.4).
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::unconfirmed::live;
 use super::{Answer, Fault, Outcome, json as answer};
 use crate::errors::RpcError;
 use crate::state::RequestContext;
@@ -64,6 +65,15 @@ async fn entries(context: &RequestContext, size: u64) -> Result<BTreeMap<String,
 
 /// `/mempool`.
 pub(super) async fn summary(context: &RequestContext) -> Outcome {
+    if let Some(mempool) = live(context) {
+        let (summary, fees) = mempool.read(|pool| (pool.summary(), pool.fees()));
+        return answer(&json!({
+            "count": summary.count,
+            "vsize": summary.vbytes,
+            "total_fee": summary.total_fee,
+            "fee_histogram": histogram(fees.into_iter()),
+        }));
+    }
     let info: Info = ask(context, "getmempoolinfo", &[]).await?;
     let entries = entries(context, info.size).await?;
     answer(&json!({
@@ -93,6 +103,14 @@ fn histogram(entries: impl Iterator<Item = (u64, u64)>) -> Vec<(f64, u64)> {
 
 /// `/mempool/recent`: the newest entries, newest first.
 pub(super) async fn recent(context: &RequestContext) -> Outcome {
+    if let Some(mempool) = live(context) {
+        let newest = mempool.read(|pool| pool.recent(RECENT));
+        let rows = newest.iter().map(|entry| {
+            let value: u64 = entry.outputs.iter().map(|output| output.value).sum();
+            json!({ "txid": entry.txid, "fee": entry.fee, "vsize": entry.vsize(), "value": value })
+        });
+        return answer(&rows.collect::<Vec<_>>());
+    }
     let info: Info = ask(context, "getmempoolinfo", &[]).await?;
     let mut newest: Vec<(String, Entry)> = entries(context, info.size).await?.into_iter().collect();
     newest.sort_by(|left, right| right.1.time.cmp(&left.1.time).then_with(|| left.0.cmp(&right.0)));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bitcoin::consensus::encode::deserialize;
 use bitcoin::{OutPoint, Transaction, TxOut, Txid};
 use paraffin_bitcoin_index::{BitcoinIndex, ScriptKey};
+use paraffin_mempool::{Entry, Mempool, ScriptHash};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -35,9 +36,20 @@ pub(crate) struct Pending {
     scripts: HashSet<[u8; 32]>,
 }
 
-/// The mempool at one moment.
+/// Unconfirmed transactions of one script in one answer.
+const OF_SCRIPT_MAX: usize = 25_000;
+
+/// The mempool, as this process follows it or as the node lists it.
+pub(crate) enum View {
+    /// The live set; it goes on changing.
+    Live(Arc<Mempool>),
+    /// What the node listed.
+    Listed(Arc<Listed>),
+}
+
+/// The node's mempool at one moment.
 #[derive(Default)]
-pub(crate) struct View {
+pub(crate) struct Listed {
     pending: HashMap<Txid, Arc<Pending>>,
     spends: HashMap<OutPoint, (Txid, u32)>,
     by_script: HashMap<[u8; 32], Vec<Txid>>,
@@ -51,10 +63,10 @@ pub(crate) struct Unconfirmed(Mutex<Seen>);
 struct Seen {
     at: Option<Instant>,
     failed_at: Option<Instant>,
-    view: Arc<View>,
+    view: Arc<Listed>,
 }
 
-impl View {
+impl Listed {
     fn of(pending: HashMap<Txid, Arc<Pending>>) -> Self {
         let mut view = Self { pending, ..Self::default() };
         for (txid, one) in &view.pending {
@@ -67,25 +79,47 @@ impl View {
         }
         view
     }
+}
 
+impl View {
     /// The transaction that spends the outpoint, and its input.
     pub(super) fn spender(&self, outpoint: &OutPoint) -> Option<(Txid, u32)> {
-        self.spends.get(outpoint).copied()
+        match self {
+            Self::Live(mempool) => mempool.read(|pool| pool.spender(outpoint)),
+            Self::Listed(listed) => listed.spends.get(outpoint).copied(),
+        }
     }
 
     /// Whether a transaction funds or spends the script.
     pub(crate) fn is_touched(&self, script: &ScriptKey) -> bool {
-        self.by_script.contains_key(script.digest())
+        match self {
+            Self::Live(mempool) => mempool.read(|pool| pool.touches(&ScriptHash(*script.digest()))),
+            Self::Listed(listed) => listed.by_script.contains_key(script.digest()),
+        }
     }
 
     /// The transactions that fund or spend the script.
-    pub(crate) fn touching(&self, script: &ScriptKey) -> impl Iterator<Item = (Txid, Arc<Pending>)> {
-        let txids = self.by_script.get(script.digest()).map_or(&[][..], Vec::as_slice);
-        txids.iter().filter_map(|txid| Some((*txid, Arc::clone(self.pending.get(txid)?))))
+    pub(crate) fn touching(&self, script: &ScriptKey) -> Vec<(Txid, Arc<Pending>)> {
+        match self {
+            Self::Live(mempool) => {
+                let entries = mempool.read(|pool| pool.of_script(&ScriptHash(*script.digest()), OF_SCRIPT_MAX));
+                entries.iter().filter_map(|entry| Some((entry.txid, Arc::new(Pending::of(entry)?)))).collect()
+            }
+            Self::Listed(listed) => {
+                let txids = listed.by_script.get(script.digest()).map_or(&[][..], Vec::as_slice);
+                txids.iter().filter_map(|txid| Some((*txid, Arc::clone(listed.pending.get(txid)?)))).collect()
+            }
+        }
     }
 }
 
 impl Pending {
+    fn of(entry: &Entry) -> Option<Self> {
+        let transaction = entry.transaction()?;
+        // Scripts are looked for in the live set itself.
+        Some(Self { transaction, prevouts: entry.prevouts.to_vec(), scripts: HashSet::new() })
+    }
+
     /// Satoshis that the transaction pays to a script, and satoshis of the script that it spends.
     pub(crate) fn effect(&self, script: &ScriptKey) -> (u64, u64) {
         let sum = |outputs: &mut dyn Iterator<Item = &TxOut>| {
@@ -113,7 +147,19 @@ pub(super) fn owns(script: &ScriptKey, output: &TxOut) -> bool {
 }
 
 /// The mempool now; empty when the node is away.
-pub(crate) async fn view(context: &RequestContext) -> Arc<View> {
+pub(crate) async fn view(context: &RequestContext) -> View {
+    match live(context) {
+        Some(mempool) => View::Live(Arc::clone(mempool)),
+        None => View::Listed(listed(context).await),
+    }
+}
+
+/// The live set, once it has all that the node has.
+pub(super) fn live(context: &RequestContext) -> Option<&Arc<Mempool>> {
+    context.shared().mempool.as_ref().filter(|mempool| mempool.is_filled())
+}
+
+async fn listed(context: &RequestContext) -> Arc<Listed> {
     let mut seen = context.shared().unconfirmed.0.lock().await;
     let is_fresh = seen.at.is_some_and(|at| at.elapsed() < REFRESH_INTERVAL);
     if is_fresh && seen.view.pending.len() > SMALL {
@@ -140,7 +186,7 @@ pub(crate) async fn view(context: &RequestContext) -> Arc<View> {
             .take(TRANSACTIONS_MAX - pending.len().min(TRANSACTIONS_MAX));
         let new = fetch(context, missing.collect()).await;
         pending.extend(resolve(context, new, &pending).await);
-        seen.view = Arc::new(View::of(pending));
+        seen.view = Arc::new(Listed::of(pending));
     }
     seen.at = Some(Instant::now());
     Arc::clone(&seen.view)
@@ -214,25 +260,29 @@ pub(crate) async fn of_script(
     // The mempool first: a transaction that is mined meanwhile is then in both and told once, not in neither.
     let view = view(context).await;
     context.snapshot();
-    let Some(txids) = view.by_script.get(script.digest()) else { return Ok(Vec::new()) };
-    let mut txids = txids.clone();
+    let mut touching = view.touching(script);
+    if touching.is_empty() {
+        return Ok(Vec::new());
+    }
     // The node's order means nothing; this one at least is the same every time.
-    txids.sort_unstable();
-    let unconfirmed = read(context, move |index| {
+    touching.sort_unstable_by_key(|(txid, _)| *txid);
+    read(context, move |index| {
         let mut unconfirmed = Vec::new();
-        for txid in txids {
+        for (txid, pending) in touching {
             if index.transaction_location(&txid)?.is_none() {
-                unconfirmed.push(txid);
+                unconfirmed.push((txid, pending));
             }
         }
         Ok(unconfirmed)
     })
-    .await?;
-    Ok(unconfirmed.into_iter().filter_map(|txid| Some((txid, Arc::clone(view.pending.get(&txid)?)))).collect())
+    .await
 }
 
 /// Txids of the node's whole mempool.
 pub(super) async fn txids(context: &RequestContext) -> Outcome {
+    if let Some(mempool) = live(context) {
+        return json(&mempool.read(|pool| pool.txids(usize::MAX)));
+    }
     let listed = list(context).await.ok_or_else(RpcError::upstream_unavailable)?;
     json(&listed)
 }

@@ -1,5 +1,6 @@
 //! The mempool surface: its methods, what admins tell it, and its stream.
 
+mod esplora;
 mod methods;
 mod stream;
 
@@ -33,7 +34,7 @@ pub(super) async fn instance(limits: Limits) -> (Instance, Arc<Mempool>) {
     };
     let mempool = Mempool::new(limits, 0xa3f1_c07e, Arc::new(confirmed));
     let keyed = BTreeMap::from([(KeyedSurface::Mempool, KeyedHandler::mempool(Arc::clone(&mempool)))]);
-    (Instance::with(Setup { keyed, ..Setup::default() }).await, mempool)
+    (Instance::with(Setup { keyed, mempool: Some(Arc::clone(&mempool)), ..Setup::default() }).await, mempool)
 }
 
 /// A transaction that spends a confirmed coin worth 100,000 and pays `fee`.

@@ -1,0 +1,12 @@
+//! Feeds of rates that are no JSON: comma-separated values and XML. Whatever is read is above zero and can be used.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use paraffin_forex::SourceKind;
+use paraffin_forex::fuzzing::feed;
+
+fuzz_target!(|bytes: &[u8]| {
+    let is_table = feed(SourceKind::Ecb, bytes);
+    let is_xml = feed(SourceKind::BankOfRussia, bytes);
+    assert!(!(is_table && is_xml), "a text cannot be both");
+});
