@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use paraffin_forex::{ForexConfig, ForexError, ForexFeed, SourceConfig, SourceKind};
+use paraffin_primitives::Network;
 use serde::{Deserialize, Serialize};
 
 /// `[forex]`: rates between currencies.
@@ -86,15 +87,19 @@ impl ForexSection {
 /// Folder of the history in a data folder.
 pub(crate) const FOLDER: &str = "forex";
 
+/// What is told where there are no sources.
+const SAMPLE: &str =
+    "[forex] names no sources: its rates are those of the dated sample, which is not for use with money";
+
 /// Begins to read rates; what sources told lies in the data folder. The feed is stopped by [`ForexFeed::stop`].
 ///
 /// # Errors
 /// A setting cannot be used, or the history cannot be used.
-pub(crate) fn start(section: &ForexSection, data_dir: &Path) -> Result<ForexFeed, ForexError> {
-    if section.sources.is_empty() {
-        tracing::info!(
-            "[forex] names no sources: its rates are those of the dated sample, which is not for use with money"
-        );
+pub(crate) fn start(section: &ForexSection, network: Network, data_dir: &Path) -> Result<ForexFeed, ForexError> {
+    match (section.sources.is_empty(), network) {
+        (true, Network::Mainnet) => tracing::warn!("{SAMPLE}: name sources (docs/forex.md)"),
+        (true, _) => tracing::info!("{SAMPLE}"),
+        (false, _) => {}
     }
     ForexFeed::start(&section.config(), &data_dir.join(FOLDER), &crate::prices::clock())
 }
@@ -125,9 +130,12 @@ mod tests {
     #[tokio::test]
     async fn a_source_that_cannot_be_used_stops_the_start_and_none_means_the_sample() {
         let folder = tempfile::tempdir().unwrap();
-        let error = start(&toml_of("[[sources]]\nkind = \"file\"\n"), folder.path()).err().unwrap().to_string();
+        let error = start(&toml_of("[[sources]]\nkind = \"file\"\n"), Network::Regtest, folder.path())
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.contains("[forex]") && error.contains("path"), "{error}");
-        let feed = start(&ForexSection::default(), folder.path()).unwrap();
+        let feed = start(&ForexSection::default(), Network::Mainnet, folder.path()).unwrap();
         assert_eq!(feed.board().coverage(0).available.len(), 20);
         feed.stop().await;
     }

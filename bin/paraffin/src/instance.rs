@@ -343,7 +343,7 @@ impl Instance {
         let client = NodeClient::new(config.node_config())?;
         let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
         let prices = prices::start(&config.prices, &config.data_dir())?;
-        let forex = forex::start(&config.forex, &config.data_dir())?;
+        let forex = forex::start(&config.forex, config.network, &config.data_dir())?;
         let pools = contracts.as_ref().map(|_| config.pools.rules());
         let live = LiveSet::start(&config.mempool, config.network, &store, &client);
         let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
@@ -351,7 +351,7 @@ impl Instance {
             chain: Arc::new(chain),
             node: Arc::new(client),
             alkanes: contracts.as_ref().map(Contracts::parts),
-            markets: contracts.as_ref().map(|_| config.markets.parts()),
+            markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
             prices: prices::source(&config.prices, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             mempool: live.as_ref().map(|live| Arc::clone(live.mempool())),
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,

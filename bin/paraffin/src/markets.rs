@@ -29,12 +29,13 @@ impl Default for MarketsSection {
 }
 
 impl MarketsSection {
-    /// What the gateway is told.
-    pub(crate) fn parts(&self) -> MarketsParts {
+    /// What the gateway is told, with the pools of `[pools] canonical`.
+    pub(crate) fn parts(&self, cryptoswap_pools: Vec<AlkaneId>) -> MarketsParts {
         MarketsParts {
             wrapped_bitcoin: WRAPPED_BITCOIN,
             factory: self.factory,
             snake_case_twins: self.snake_case_twins,
+            cryptoswap_pools,
         }
     }
 }

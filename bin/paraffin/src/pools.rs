@@ -62,6 +62,11 @@ impl PoolsSection {
         }
     }
 
+    /// The canonical pools.
+    pub(crate) fn known(&self) -> Vec<AlkaneId> {
+        self.canonical.keys().map(|id| id.0).collect()
+    }
+
     /// The indexer module.
     pub(crate) fn module(&self, probe: PoolProbe) -> CryptoSwapModule {
         CryptoSwapModule::new(self.rules(), probe)

@@ -20,7 +20,7 @@ pub use moment::ContractHistory;
 pub use prices::ROUTE_POOLS_MAX;
 pub use unit_price::UnitPrice;
 
-use crate::routing::Graph;
+use crate::routing::{FormulaPool, Graph};
 use crate::{AmmError, Event, Figures, Markets, PoolRecord, PoolState, Scope, pool_state};
 use moment::{Changes, Moment, block_at};
 use prices::Priced;
@@ -127,6 +127,7 @@ pub struct Book {
     /// A day and a week before.
     before: [Option<Moment>; 2],
     graph: OnceLock<Graph>,
+    mixed: OnceLock<(AlkaneId, Arc<Graph>)>,
     nothing: Graph,
 }
 
@@ -223,6 +224,7 @@ impl Book {
             prices: Arc::new(HashMap::from([(rules.wrapped_bitcoin, wrapped)])),
             before: [None, None],
             graph: OnceLock::new(),
+            mixed: OnceLock::new(),
             nothing: Graph::default(),
         }
     }
@@ -308,6 +310,25 @@ impl Book {
                 None => &self.nothing,
             },
         }
+    }
+
+    /// The pools of a factory and beside them others that trade by formulas of their own. What the first call puts together for
+    /// a factory is kept; `others` must answer the same for the whole life of the book.
+    ///
+    /// # Errors
+    /// Those of `others`.
+    pub fn graph_beside<E>(
+        &self,
+        factory: AlkaneId,
+        others: impl FnOnce() -> Result<Vec<FormulaPool>, E>,
+    ) -> Result<Arc<Graph>, E> {
+        if let Some((_, graph)) = self.mixed.get().filter(|(known, _)| *known == factory) {
+            return Ok(Arc::clone(graph));
+        }
+        let pools = self.pools_of(factory).map(|pool| pool.state.for_routes()).collect();
+        let graph = Arc::new(Graph::with_formulas(pools, others()?));
+        self.mixed.get_or_init(|| (factory, Arc::clone(&graph)));
+        Ok(graph)
     }
 }
 

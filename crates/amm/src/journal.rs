@@ -217,3 +217,6 @@ fn newest_of_first(first: &EventList, second: &EventList, count: u32) -> Result<
     }
     Ok(low)
 }
+
+#[cfg(test)]
+mod tests;

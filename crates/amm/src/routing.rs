@@ -198,6 +198,11 @@ impl Graph {
         graph
     }
 
+    /// Whether every pool lacks one of its alkanes, so that nothing can be traded.
+    pub fn is_empty(&self) -> bool {
+        self.edges.iter().all(|edge| edge.pool.reserves.contains(&0))
+    }
+
     /// The route that gives most for `amount`, the shorter one between equals; also for all of an amount that is at hand
     /// ("implicit"). `None` when nothing would come out. `hops_max` is cut at [`HOPS_MAX`].
     pub fn exact_in(&self, from: AlkaneId, to: AlkaneId, amount: u128, fees: Fees, hops_max: usize) -> Option<Route> {

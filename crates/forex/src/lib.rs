@@ -16,7 +16,7 @@ mod currency;
 mod decimal;
 mod error;
 mod feed;
-#[cfg(feature = "fuzzing")]
+#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
 mod history;

@@ -56,6 +56,12 @@ pub(crate) fn units(text: &str) -> Result<Ratio, RowError> {
     units.filter(|units| (1..=UNITS_MAX).contains(units)).map(Ratio::whole).ok_or(RowError::Units)
 }
 
+/// The same from a number that may be written with a point, such as `1.0`.
+pub(crate) fn whole_units(text: &str) -> Result<Ratio, RowError> {
+    let number = Decimal::parse(text, RATE_DIGITS_MAX)?;
+    if number.scale > 0 { Err(RowError::Units) } else { units(&number.mantissa.to_string()) }
+}
+
 impl Sheet {
     /// For rates in `pivot`, read at `now` (Unix seconds).
     pub(crate) fn new(pivot: Currency, now: u64) -> Self {
@@ -196,5 +202,7 @@ mod tests {
         assert_eq!(sheet.finish(), Err(FeedError::NoDollar));
         assert_eq!(["0", "", "1.5", "1000001", "99999999999", "-1"].map(|text| units(text).is_err()), [true; 6]);
         assert_eq!(units("10000").unwrap(), Ratio::whole(10_000));
+        assert_eq!(["0.5", "1.5", "0", "-1", "1e7"].map(|text| whole_units(text).is_err()), [true; 5]);
+        assert_eq!(["1", "1.0", "1e0"].map(|text| whole_units(text).ok()), [Some(Ratio::ONE); 3]);
     }
 }

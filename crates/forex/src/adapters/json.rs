@@ -10,7 +10,7 @@ use crate::clock::{iso_day, iso_moment};
 use crate::currency::Currency;
 use crate::error::{FeedError, RowError};
 use crate::ratio::Ratio;
-use crate::sheet::{Reading, Sheet, rate};
+use crate::sheet::{Reading, Sheet, rate, whole_units};
 
 /// Most rates of an answer.
 const ENTRIES_MAX: usize = 10_000;
@@ -67,7 +67,7 @@ fn unix(value: &Value) -> Result<u64, FeedError> {
     value.as_u64().ok_or(FeedError::Form("its time is not in Unix seconds"))
 }
 
-/// Units for `amount` of `base`, all of one time.
+/// Units for `amount` of `base`, a whole number, all of one time.
 fn sheet(base: &str, rates: &Pairs, amount: &Ratio, time: u64, now: u64) -> Result<Reading, FeedError> {
     let mut sheet = Sheet::new(Currency::of_code(base).ok_or(FeedError::Base)?, now);
     for (code, value) in &rates.0 {
@@ -131,9 +131,9 @@ pub(super) fn frankfurter(bytes: &[u8], now: u64) -> Result<Reading, FeedError> 
         let amount = if answer.amount.is_null() {
             Ratio::ONE
         } else {
-            let amount = number(&answer.amount).and_then(|text| rate(&text));
+            let amount = number(&answer.amount).and_then(|text| whole_units(&text));
             // Every rate of the list would be wrong.
-            amount.map_err(|_| FeedError::Form("its amount is not a number above zero"))?
+            amount.map_err(|_| FeedError::Form("its amount is not a whole number from 1 to 1,000,000"))?
         };
         let day = iso_day(&answer.date).ok_or(FeedError::Form("its date is not a day like 2026-02-17"))?;
         return sheet(&answer.base, &answer.rates, &amount, day, now);

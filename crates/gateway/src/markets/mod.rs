@@ -1,6 +1,7 @@
 //! The market index as requests use it: pages of events, and one book of all pools for each block.
 
 mod book;
+mod cryptoswap;
 mod pricing;
 pub(crate) mod worth;
 
@@ -14,6 +15,7 @@ use crate::alkanes::{self, Fault, Moment};
 use crate::state::RequestContext;
 
 pub(crate) use book::Books;
+pub(crate) use cryptoswap::NamedPool;
 pub(crate) use pricing::{Pricing, TokenMarket, read_priced};
 
 /// What an instance that indexes markets gives the gateway.
@@ -25,6 +27,9 @@ pub struct MarketsParts {
     pub factory: AlkaneId,
     /// Whether records carry every member a second time in snake case, as some clients read it (`decisions` 4.5).
     pub snake_case_twins: bool,
+    /// `CryptoSwap` pools that routes may go through where a request does not leave them out. A contract that only says to be one is
+    /// none of them.
+    pub cryptoswap_pools: Vec<AlkaneId>,
 }
 
 /// The markets of one moment, with everything else that a read of contracts has.

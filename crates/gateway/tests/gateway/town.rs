@@ -6,7 +6,7 @@ use bitcoin::Block;
 use paraffin_alkanes::views::ViewLimits;
 use paraffin_alkanes::{CodeCache, Parameters};
 use paraffin_cryptoswap::{CryptoSwapModule, PoolProbe, PoolRules};
-use paraffin_devnet::market::{FACTORY, Market, WRAPPED_BITCOIN, builtins};
+use paraffin_devnet::market::{BTC_USD_POOL, FACTORY, Market, WRAPPED_BITCOIN, builtins};
 use paraffin_devnet::{ACCOUNT_NAMES, Node, Scenario, Wallet};
 use paraffin_gateway::{AlkanesParts, MarketsParts};
 use paraffin_primitives::Network;
@@ -68,7 +68,12 @@ pub(crate) fn alkanes_parts() -> AlkanesParts {
 }
 
 pub(crate) fn markets_parts() -> MarketsParts {
-    MarketsParts { wrapped_bitcoin: WRAPPED_BITCOIN, factory: FACTORY, snake_case_twins: true }
+    MarketsParts {
+        wrapped_bitcoin: WRAPPED_BITCOIN,
+        factory: FACTORY,
+        snake_case_twins: true,
+        cryptoswap_pools: vec![BTC_USD_POOL],
+    }
 }
 
 /// The pool index.

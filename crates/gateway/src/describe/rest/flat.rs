@@ -119,6 +119,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ("token_out", component("IdText")),
         ("amount_in", component("Digits")),
         ("amount_out", component("Digits")),
+        ("kind", json!({ "enum": ["factory", "cryptoswap"] })),
     ]);
     vec![(
         "FoundPath",

@@ -1,22 +1,15 @@
 //! `CryptoSwap` pools, which no factory lists, where a request names one (`decisions` 12.7).
 
-use bitcoin::absolute::LockTime;
-use bitcoin::transaction::Version;
-use bitcoin::{Address, ScriptBuf, Transaction};
-use paraffin_alkanes::Transfer;
-use paraffin_alkanes::codec::{Artifact, shadow_vout};
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{Book, Ratio};
 use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord, Slot, Swap};
-use paraffin_primitives::{AlkaneId, Network};
+use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
-use super::super::address::timestamp;
-use super::super::alkanes::fields::Part;
 use super::pool_record::number;
 use super::problem::Problem;
 use super::record::Record;
-use crate::alkanes::{id_object, words};
+use crate::alkanes::words;
 use crate::markets::MarketMoment;
 use crate::markets::worth::Dollars;
 
@@ -24,9 +17,6 @@ use crate::markets::worth::Dollars;
 const HOUR: u32 = 3_600;
 /// Hours of the windows that records tell.
 const WINDOWS: [(&str, u64); 3] = [("1d", 24), ("7d", 168), ("30d", 720)];
-
-/// Trades read at once to see which belong to one transaction.
-const SAME_MAX: u32 = 50;
 
 /// A pool that this instance's pool index knows.
 pub(super) struct CryptoPool {
@@ -42,12 +32,14 @@ impl From<IndexError> for Problem {
 
 /// The pool; `None` when the id is that of none, or pools are not indexed here.
 pub(super) fn find(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Option<CryptoPool>, Problem> {
-    let snapshot = moment.markets.snapshot();
-    if PoolIndex::newest(snapshot)?.is_none() {
-        return Ok(None);
-    }
-    let index = PoolIndex::at(snapshot, moment.chain.view.height);
+    let Some(index) = moment.cryptoswap()? else { return Ok(None) };
     Ok(index.pool(id)?.map(|record| CryptoPool { record, index }))
+}
+
+/// The name of a contract.
+pub(super) fn name(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Option<String>, Problem> {
+    let creation = moment.chain.state.creation(id)?;
+    Ok(creation.map(|creation| words(moment.chain, creation)).transpose()?.and_then(|words| words.0.clone()))
 }
 
 impl CryptoPool {
@@ -57,15 +49,10 @@ impl CryptoPool {
     }
 
     /// What it holds of them.
-    pub(super) fn reserves(&self, moment: &MarketMoment<'_>) -> Result<[u128; 2], Problem> {
+    fn reserves(&self, moment: &MarketMoment<'_>) -> Result<[u128; 2], Problem> {
         let [first, second] = self.tokens();
         let held = |token| moment.chain.state.balance(token, self.record.id);
         Ok([held(first)?, held(second)?])
-    }
-
-    fn name(&self, moment: &MarketMoment<'_>) -> Result<Option<String>, Problem> {
-        let creation = moment.chain.state.creation(self.record.id)?;
-        Ok(creation.map(|creation| words(moment.chain, creation)).transpose()?.and_then(|words| words.0.clone()))
     }
 
     /// The record of the pool: the members of other pools that it has, and `type`.
@@ -86,7 +73,7 @@ impl CryptoPool {
             .with_id("token1", tokens[1])
             .with_parts("token0", tokens[0])
             .with_parts("token1", tokens[1])
-            .with("poolName", self.name(moment)?)
+            .with("poolName", name(moment, self.record.id)?)
             .with_amount("token0Amount", reserves[0])
             .with_amount("token1Amount", reserves[1])
             .with_amount("reserve0", reserves[0])
@@ -163,96 +150,6 @@ impl CryptoPool {
         windows.push(("AllTime", Traded { amounts, trades: totals.swaps, satoshis: satoshis(totals.volumes) }));
         Ok(windows)
     }
-
-    /// A page of its trades, newest first. What did not succeed is not kept of these pools.
-    pub(super) fn swaps(
-        &self,
-        moment: &MarketMoment<'_>,
-        part: Part,
-        limit: usize,
-        network: Network,
-    ) -> Result<Value, Problem> {
-        let limit = part.limit.unwrap_or(limit);
-        let page = self.index.swaps(self.record.id, part.offset as u64, u32::try_from(limit).unwrap_or(u32::MAX))?;
-        let newest = page.total.saturating_sub(u32::try_from(part.offset).unwrap_or(u32::MAX));
-        // Trades of one transaction stand side by side; the oldest of the page may have some behind it.
-        let mut event = match page.items.last() {
-            Some(oldest) => self.before(oldest, part.offset + page.items.len())?,
-            None => 0,
-        };
-        let mut rows = Vec::with_capacity(page.items.len());
-        let mut older: Option<&Swap> = None;
-        for (swap, number) in page.items.iter().zip((0..newest).rev()).rev() {
-            moment.chain.check()?;
-            event = if older.is_some_and(|older| older.txid != swap.txid) { 0 } else { event };
-            rows.push(self.row(moment, swap, [number, event], network)?);
-            event += 1;
-            older = Some(swap);
-        }
-        rows.reverse();
-        Ok(json!({
-            "pool": { "poolId": id_object(self.record.id), "poolName": self.name(moment)? },
-            "total": page.total,
-            "count": rows.len(),
-            "limit": part.limit,
-            "offset": part.offset,
-            "swaps": rows,
-        }))
-    }
-
-    /// How many trades of the same transaction stand behind the newest `offset`.
-    fn before(&self, swap: &Swap, offset: usize) -> Result<u32, Problem> {
-        let mut count = 0;
-        loop {
-            let page = self.index.swaps(self.record.id, offset as u64 + u64::from(count), SAME_MAX)?;
-            let same = page.items.iter().take_while(|other| other.txid == swap.txid).count() as u32;
-            count += same;
-            if same < SAME_MAX {
-                return Ok(count);
-            }
-        }
-    }
-
-    /// The row of a trade, with its place among all of the pool and among those of its transaction.
-    fn row(
-        &self,
-        moment: &MarketMoment<'_>,
-        swap: &Swap,
-        [number_in_pool, event]: [u32; 2],
-        network: Network,
-    ) -> Result<Value, Problem> {
-        let chain = |error: paraffin_bitcoin_index::ReadError| ViewError::Chain(error.to_string());
-        let location = moment.chain.bitcoin.transaction_location(&swap.txid).map_err(chain)?;
-        let script = actor(moment, swap)?;
-        let address = script.and_then(|script| Address::from_script(&script, network.bitcoin()).ok());
-        let address: Value = address.map(|address| address.to_string()).into();
-        let [first, second] = self.tokens();
-        let [sold, bought] = if swap.zero_for_one { [first, second] } else { [second, first] };
-        let (sold, bought) =
-            (Transfer { id: sold, value: swap.amount_in }, Transfer { id: bought, value: swap.amount_out });
-        let leg = |moved: Transfer| json!({ "tokenId": id_object(moved.id), "amount": moved.value.to_string() });
-        let row = Record::default()
-            .with("id", format!("{}:{}:{number_in_pool}", swap.txid, swap.vout))
-            .with("transactionId", swap.txid.to_string())
-            .with("blockHeight", swap.height)
-            .with("transactionIndex", location.map_or(0, |location| location.index))
-            .with("eventIndex", event)
-            .with("vout", swap.vout)
-            .with("timestamp", timestamp(swap.time)?)
-            .with("successful", true)
-            .with("address", address.clone())
-            .with("sellerAddress", address)
-            .with_parts("pool", self.record.id)
-            .with_id("poolId", self.record.id)
-            .with_parts("soldToken", sold.id)
-            .with_parts("boughtToken", bought.id)
-            .with_counted("soldAmount", "sold_amount", sold.value)
-            .with_counted("boughtAmount", "bought_amount", bought.value)
-            .with("pay", leg(sold))
-            .with("receive", leg(bought))
-            .with("price", number(price(swap)));
-        Ok(row.finish(moment.parts.snake_case_twins))
-    }
 }
 
 /// What was traded in a window.
@@ -269,18 +166,4 @@ fn price(swap: &Swap) -> Option<Ratio> {
     } else {
         Ratio::new(swap.amount_in, swap.amount_out)
     }
-}
-
-/// The script of the output that the message of a trade points at; `None` when it points at no real one (`decisions` 12.6).
-fn actor(moment: &MarketMoment<'_>, swap: &Swap) -> Result<Option<ScriptBuf>, ViewError> {
-    let outputs = moment.chain.bitcoin.transaction_outputs(&swap.txid);
-    let Some(output) = outputs.map_err(|error| ViewError::Chain(error.to_string()))? else { return Ok(None) };
-    // Protostones stand in the outputs alone.
-    let transaction = Transaction { version: Version::TWO, lock_time: LockTime::ZERO, input: Vec::new(), output };
-    let Some(Artifact::Runestone(runestone)) = Artifact::read(&transaction) else { return Ok(None) };
-    let index = swap.vout.checked_sub(shadow_vout(transaction.output.len(), 0));
-    let stones = runestone.protostones().unwrap_or_default();
-    let pointer = index.and_then(|index| stones.get(index as usize)?.pointer);
-    let output = pointer.and_then(|pointer| transaction.output.get(pointer as usize));
-    Ok(output.map(|output| output.script_pubkey.clone()))
 }

@@ -2,7 +2,7 @@
 
 use bitcoin::Address;
 use paraffin_amm::{Action, Event, EventKind, PoolIdentity};
-use paraffin_primitives::Network;
+use paraffin_primitives::{AlkaneId, Network};
 use serde_json::{Number, Value, json};
 
 use super::super::address::timestamp;
@@ -43,8 +43,15 @@ pub(super) fn actor_address(event: &Event, network: Network) -> Value {
 pub(super) fn row(event: &Event, network: Network) -> Result<Record, RestError> {
     let address = actor_address(event, network);
     let kind = event.action.kind();
+    let own = match event.action.pool() {
+        // Pools that no factory lists count their events for themselves.
+        Some(pool) if pool.factory == AlkaneId::default() => {
+            format!("{}:{}:{}", event.txid, pool.id, event.place.event)
+        }
+        _ => format!("{}:{}", event.txid, event.place.event),
+    };
     let mut row = Record::default()
-        .with("id", format!("{}:{}", event.txid, event.place.event))
+        .with("id", own)
         .with("transactionId", event.txid.to_string())
         .with("blockHeight", event.place.height)
         .with("transactionIndex", event.place.transaction)

@@ -1,7 +1,7 @@
 //! Fields of requests about markets (`decisions` 4.2, 4.3, 4.7).
 
 use paraffin_alkanes::ScriptKey;
-use paraffin_amm::{EventKind, PoolRecord, Scope, Status};
+use paraffin_amm::{EventKind, Scope, Status};
 use paraffin_primitives::AlkaneId;
 use serde_json::Value;
 
@@ -102,11 +102,6 @@ pub(super) fn kind(body: &RestBody, field: &str, many: bool) -> Result<Option<Ev
         }
         found => Ok(found),
     }
-}
-
-/// The pool; 404 when there is none with this id.
-pub(super) fn pool(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<PoolRecord, Problem> {
-    moment.markets.pool(id)?.ok_or_else(|| RestError::not_found(format!("there is no pool {id}")).into())
 }
 
 /// 404 when there is no alkane with this id.

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use hyper::StatusCode;
-use paraffin_amm::routing::{Fees, HOPS_MAX};
-use paraffin_amm::{Action, Candle, ChainContracts, Event, EventKind, Scope, Status, Timeframe, pool_state};
+use paraffin_alkanes::ChainState;
+use paraffin_amm::routing::{Fees, HOPS_MAX, HopFee};
+use paraffin_amm::{Action, Candle, Event, EventKind, Markets, PoolIdentity, Scope, Status, Timeframe};
 use paraffin_primitives::{AlkaneId, Height};
 use serde_json::{Value, json};
 
 use super::super::address::timestamp;
 use super::super::alkanes::fields::flat_error;
 use super::super::{RestBody, RestResult};
-use super::cryptoswap;
-use super::fields::{factory_id, optional_id, require_factory};
+use super::fields::{FACTORY_FIELDS, factory_id, optional_id, require_factory};
 use super::problem::{Problem, read};
 use crate::alkanes::decimal;
 use crate::errors::RestError;
@@ -82,18 +82,17 @@ pub(in crate::rest) fn trades(context: &RequestContext, body: RestBody) -> BoxFu
         let (from, to) = times(&body)?;
         let limit = body.positive("limit", TRADES_MAX)?.unwrap_or(TRADES_DEFAULT);
         let answer = read(context, move |moment| {
-            moment.markets.pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
+            let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let mut after: HashMap<Height, [u128; 2]> = HashMap::new();
             let mut trades = Vec::new();
-            for event in trades_between(moment, pool, from, to, limit)? {
-                let Action::Swap { pool, .. } = event.action else { continue };
+            for event in trades_between(moment, &named.markets, pool, from, to, limit)? {
                 let height = event.place.height;
                 let reserves = match after.get(&height) {
                     Some(reserves) => *reserves,
                     None => {
                         moment.chain.check()?;
-                        let then = paraffin_alkanes::ChainState::at(moment.chain.state.snapshot(), height);
-                        let reserves = pool_state(&ChainContracts(then), pool)?.reserves;
+                        let then = ChainState::at(moment.chain.state.snapshot(), height);
+                        let reserves = held(&then, named.identity)?;
                         *after.entry(height).or_insert(reserves)
                     }
                 };
@@ -105,17 +104,23 @@ pub(in crate::rest) fn trades(context: &RequestContext, body: RestBody) -> BoxFu
     })
 }
 
+/// What a pool holds of its alkanes.
+fn held(state: &ChainState, pool: PoolIdentity) -> Result<[u128; 2], Problem> {
+    let [first, second] = pool.tokens;
+    Ok([state.balance(first, pool.id)?, state.balance(second, pool.id)?])
+}
+
 /// Trades of a pool in a span of time, newest first.
 fn trades_between(
     moment: &MarketMoment<'_>,
+    markets: &Markets,
     pool: AlkaneId,
     from: u32,
     to: u32,
     limit: usize,
 ) -> Result<Vec<Event>, Problem> {
-    let page = |offset, limit| {
-        moment.markets.events(Scope::Pool(pool), Some(EventKind::Swap), Status::Successful, offset, limit)
-    };
+    let page =
+        |offset, limit| markets.events(Scope::Pool(pool), Some(EventKind::Swap), Status::Successful, offset, limit);
     // Where to begin: by halves, since times go back only a little.
     let (mut low, mut high) = (0, page(0, 0)?.total);
     let latest = to.saturating_add(TIME_SLACK);
@@ -173,8 +178,8 @@ pub(in crate::rest) fn candles(context: &RequestContext, body: RestBody) -> BoxF
         let limit = body.positive("limit", CANDLES_MAX)?.unwrap_or(CANDLES_DEFAULT);
         let name = name.to_owned();
         let answer = read(context, move |moment| {
-            moment.markets.pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
-            let candles = interval.candles(moment, pool, (from, to), limit)?;
+            let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
+            let candles = interval.candles(&named.markets, pool, (from, to), limit)?;
             let candles = candles.iter().map(|candle| interval.told(candle)).collect::<Result<Vec<_>, RestError>>()?;
             Ok(json!({ "ok": true, "pool": pool.to_string(), "interval": name, "candles": candles }))
         });
@@ -213,18 +218,18 @@ impl Interval {
     /// Candles that begin in a span of time, newest first.
     fn candles(
         self,
-        moment: &MarketMoment<'_>,
+        markets: &Markets,
         pool: AlkaneId,
         (from, to): (u32, u32),
         limit: usize,
     ) -> Result<Vec<Candle>, Problem> {
         if let Self::Kept(timeframe) = self {
-            return Ok(moment.markets.candles(pool, timeframe, from, to, 0, limit)?);
+            return Ok(markets.candles(pool, timeframe, from, to, 0, limit)?);
         }
         // Whole candles alone: of the first and the last all hours.
         let begin = self.start(from.saturating_add(4 * 3_600 - 1));
         let end = self.start(to).saturating_add(4 * 3_600 - 1);
-        let hours = moment.markets.candles(pool, Timeframe::Hour, begin, end, 0, limit.saturating_mul(4))?;
+        let hours = markets.candles(pool, Timeframe::Hour, begin, end, 0, limit.saturating_mul(4))?;
         let mut candles: Vec<Candle> = Vec::new();
         for hour in hours {
             let start = self.start(hour.start);
@@ -276,10 +281,8 @@ pub(in crate::rest) fn reserves(context: &RequestContext, body: RestBody) -> Box
     Box::pin(async move {
         let Some(pool) = pool_of(&body) else { return Ok(wrong_pool()) };
         let answer = read(context, move |moment| {
-            let [first, second] = match moment.markets.pool(pool)? {
-                Some(record) => pool_state(&moment.contracts, record.pool)?.reserves,
-                None => cryptoswap::find(moment, pool)?.ok_or_else(|| unknown_pool(pool))?.reserves(moment)?,
-            };
+            let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
+            let [first, second] = held(&moment.chain.state, named.identity)?;
             let height = moment.chain.view.height;
             let block = moment.markets.snapshot().block(height).map_err(paraffin_amm::AmmError::from)?;
             Ok(json!({
@@ -308,11 +311,26 @@ pub(in crate::rest) fn pathfind(context: &RequestContext, body: RestBody) -> Box
         let wrong = || RestError::bad_request("amount_in must be an integer of base units below 2^128");
         let amount = decimal(amount).ok_or_else(wrong)?;
         let hops_max = body.positive("max_hops", HOPS_MAX)?.unwrap_or(HOPS_MAX);
+        let factory = optional_id(&body, &FACTORY_FIELDS)?;
+        let beside = match body.one_of(&["cryptoswap"])? {
+            None => factory.is_none(),
+            Some(Value::Bool(true)) if factory.is_some() => {
+                let sentence = "a factory means the pools of that factory alone: leave out cryptoswap or the factory";
+                return Err(RestError::bad_request(sentence));
+            }
+            Some(Value::Bool(beside)) => *beside,
+            Some(_) => return Err(RestError::bad_request("cryptoswap must be true or false")),
+        };
         let factory = factory_id(context, &body)?;
         let answer = read(context, move |moment| {
             require_factory(moment, factory)?;
             let book = moment.book()?;
-            let route = book.graph(Some(factory)).exact_in(from, to, amount, Fees::Pool, hops_max);
+            let route = if beside {
+                let graph = book.graph_beside(factory, || moment.cryptoswap_routes())?;
+                graph.exact_in(from, to, amount, Fees::Pool, hops_max)
+            } else {
+                book.graph(Some(factory)).exact_in(from, to, amount, Fees::Pool, hops_max)
+            };
             let paths = route.iter().map(|route| {
                 let hops = route.hops.iter().map(|hop| {
                     json!({
@@ -321,6 +339,7 @@ pub(in crate::rest) fn pathfind(context: &RequestContext, body: RestBody) -> Box
                         "token_out": hop.token_out.to_string(),
                         "amount_in": hop.amount_in.to_string(),
                         "amount_out": hop.amount_out.to_string(),
+                        "kind": if hop.fee == HopFee::Formula { "cryptoswap" } else { "factory" },
                     })
                 });
                 json!({

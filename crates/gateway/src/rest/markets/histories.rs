@@ -1,7 +1,7 @@
 //! Histories: pages of events, newest first (seed A, REST: history).
 
-use paraffin_amm::{Event, EventKind, PoolRecord, Scope, Status, pool_state};
-use paraffin_primitives::{AlkaneId, Network};
+use paraffin_amm::{Event, EventKind, Page, Scope, Status, merged, pool_state};
+use paraffin_primitives::AlkaneId;
 use serde_json::{Map, Value, json};
 
 use super::super::alkanes::fields::Part;
@@ -9,13 +9,13 @@ use super::super::{RestBody, RestResult};
 use super::cryptoswap;
 use super::events::{plural, row};
 use super::fields::{
-    FACTORY_FIELDS, POOL_FIELDS, factory_id, kind, optional_id, owner, pool, require_factory, require_token,
-    required_id, status, token_id,
+    FACTORY_FIELDS, POOL_FIELDS, factory_id, kind, optional_id, owner, require_factory, require_token, required_id,
+    status, token_id,
 };
 use super::problem::{Problem, read};
 use crate::alkanes::id_object;
 use crate::errors::RestError;
-use crate::markets::{self, MarketMoment};
+use crate::markets::{self, MarketMoment, NamedPool};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
@@ -133,7 +133,7 @@ impl Wanted {
     }
 
     /// 404 where something that is asked about does not exist; the pool if one is asked about.
-    fn check(&self, moment: &MarketMoment<'_>) -> Result<Option<PoolRecord>, Problem> {
+    fn check(&self, moment: &MarketMoment<'_>) -> Result<Option<NamedPool>, Problem> {
         if let Some(id) = self.token {
             require_token(moment, id)?;
         }
@@ -141,19 +141,29 @@ impl Wanted {
             require_factory(moment, id)?;
         }
         let Some(id) = self.pool else { return Ok(None) };
-        let pool = pool(moment, id)?;
+        let pool = moment.named_pool(id)?;
+        let pool = pool.ok_or_else(|| RestError::not_found(format!("there is no pool {id}")))?;
         match self.factory {
-            Some(factory) if factory != pool.pool.factory => {
+            Some(factory) if factory != pool.identity.factory => {
                 Err(RestError::not_found(format!("there is no pool {id} of factory {factory}")).into())
             }
             _ => Ok(Some(pool)),
         }
     }
 
-    fn events(&self, moment: &MarketMoment<'_>) -> Result<paraffin_amm::Page<Event>, Problem> {
+    /// Of a pool its own; of a token or an address those of all pools together (`decisions` 12.7).
+    fn events(&self, moment: &MarketMoment<'_>, pool: Option<&NamedPool>) -> Result<Page<Event>, Problem> {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let limit = number(self.part.limit.unwrap_or(LIMIT_DEFAULT));
-        Ok(moment.markets.events(self.scope, self.kind, self.status, number(self.part.offset), limit)?)
+        let (offset, limit) = (number(self.part.offset), number(self.part.limit.unwrap_or(LIMIT_DEFAULT)));
+        let markets = pool.map_or(&moment.markets, |pool| &pool.markets);
+        let list = markets.list(self.scope, self.kind, self.status)?;
+        if let (Form::Single(kind), Scope::Token(_) | Scope::Script(_) | Scope::ScriptToken(..)) =
+            (self.form, self.scope)
+            && let Some(other) = moment.cryptoswap_list(self.scope, kind, self.status)?
+        {
+            return Ok(merged(&list, &other, offset, limit)?);
+        }
+        Ok(list.page(offset, limit)?)
     }
 }
 
@@ -204,11 +214,8 @@ pub(super) async fn swaps_of_pool(context: &RequestContext, id: AlkaneId) -> Res
 async fn page(context: &RequestContext, wanted: Wanted) -> Result<Value, RestError> {
     let network = context.network();
     let read = read(context, move |moment| {
-        if let Some(answer) = of_cryptoswap_pool(moment, &wanted, network)? {
-            return Ok(answer);
-        }
         let pool = wanted.check(moment)?;
-        let page = wanted.events(moment)?;
+        let page = wanted.events(moment, pool.as_ref())?;
         let twins = moment.parts.snake_case_twins;
         let mut answer = Map::new();
         let mut put = |name: &str, value: Value| answer.insert(name.to_owned(), value);
@@ -217,8 +224,11 @@ async fn page(context: &RequestContext, wanted: Wanted) -> Result<Value, RestErr
         put("limit", json!(wanted.part.limit));
         put("offset", json!(wanted.part.offset));
         if let (Some(pool), Form::Single(EventKind::Swap)) = (pool, wanted.form) {
-            let name = pool_state(&moment.contracts, pool.pool)?.name;
-            put("pool", json!({ "poolId": id_object(pool.pool.id), "poolName": name }));
+            let name = match pool.cryptoswap {
+                None => json!(pool_state(&moment.contracts, pool.identity)?.name),
+                Some(_) => json!(cryptoswap::name(moment, pool.identity.id)?),
+            };
+            put("pool", json!({ "poolId": id_object(pool.identity.id), "poolName": name }));
         }
         match wanted.form {
             Form::Single(kind) => {
@@ -250,31 +260,6 @@ async fn page(context: &RequestContext, wanted: Wanted) -> Result<Value, RestErr
         Ok(Value::Object(answer))
     });
     read.await
-}
-
-/// A page of a pool that no factory lists (`decisions` 12.7); `None` when no such pool is asked about. Of those, trades are
-/// kept as one list for each pool.
-fn of_cryptoswap_pool(moment: &MarketMoment<'_>, wanted: &Wanted, network: Network) -> Result<Option<Value>, Problem> {
-    let Some(id) = wanted.pool else { return Ok(None) };
-    if moment.markets.pool(id)?.is_some() {
-        return Ok(None);
-    }
-    let Some(pool) = cryptoswap::find(moment, id)? else { return Ok(None) };
-    match (wanted.form, wanted.scope) {
-        (Form::Single(EventKind::Swap), Scope::Pool(_)) if wanted.status == Status::Failed => {
-            let part = Part { offset: usize::MAX, ..wanted.part };
-            let mut answer = pool.swaps(moment, part, LIMIT_DEFAULT, network)?;
-            (answer["total"], answer["offset"]) = (json!(0), json!(wanted.part.offset));
-            Ok(Some(answer))
-        }
-        (Form::Single(EventKind::Swap), Scope::Pool(_)) => {
-            pool.swaps(moment, wanted.part, LIMIT_DEFAULT, network).map(Some)
-        }
-        _ => {
-            Err(RestError::not_found(format!("of CryptoSwap pools, as {id} is, only get-pool-swap-history is kept"))
-                .into())
-        }
-    }
 }
 
 /// A word with a capital letter at its beginning.

@@ -1,7 +1,7 @@
 //! Prices in time.
 
 use paraffin_alkanes::views::ViewError;
-use paraffin_amm::{Candle, Ratio, Series, Side, Timeframe};
+use paraffin_amm::{Candle, Markets, Ratio, Series, Side, Timeframe};
 use paraffin_primitives::AlkaneId;
 use serde::Serialize;
 use serde_json::json;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::ask::{Ask, Part};
 use super::failure::{Failure, Refusal};
 use super::{Outcome, read_markets, to_raw};
-use crate::markets::{MarketMoment, failed};
+use crate::markets::{MarketMoment, NamedPool, failed};
 use crate::state::RequestContext;
 
 /// A row; all text but `ts` and the numbers of trades.
@@ -75,13 +75,11 @@ pub(super) async fn page(context: &RequestContext, ask: &Ask) -> Outcome {
     let part = ask.part()?;
     let fill = ask.flag("fill", false)?;
     let found = read_markets(context, ask, move |moment| {
-        if moment.markets.pool(pool).map_err(failed)?.is_none() {
-            return Ok(Err(unknown(pool)));
-        }
+        let Some(NamedPool { markets, .. }) = moment.named_pool(pool)? else { return Ok(Err(unknown(pool))) };
         if fill {
-            return Ok(Ok(filled(moment, pool, timeframe, part)?));
+            return Ok(Ok(filled(moment, &markets, pool, timeframe, part)?));
         }
-        let page = moment.markets.candles_page(pool, timeframe, part.offset_32(), part.limit).map_err(failed)?;
+        let page = markets.candles_page(pool, timeframe, part.offset_32(), part.limit).map_err(failed)?;
         let mut candles = page.items;
         candles.reverse();
         Ok(Ok((candles, u64::from(page.total))))
@@ -104,11 +102,12 @@ pub(super) async fn page(context: &RequestContext, ask: &Ask) -> Outcome {
 /// A page in which every bucket from the first trade to the newest block has a row, and how many rows there are.
 fn filled(
     moment: &MarketMoment<'_>,
+    markets: &Markets,
     pool: AlkaneId,
     timeframe: Timeframe,
     part: Part,
 ) -> Result<(Vec<Candle>, u64), ViewError> {
-    let Some(series) = moment.markets.series(pool, timeframe).map_err(failed)? else { return Ok((Vec::new(), 0)) };
+    let Some(series) = markets.series(pool, timeframe).map_err(failed)? else { return Ok((Vec::new(), 0)) };
     let snapshot = moment.chain.state.snapshot();
     let newest = snapshot.block(moment.chain.view.height).map_err(|error| ViewError::Chain(error.to_string()))?;
     let newest = newest.map_or(0, |block| timeframe.start(block.time)).max(series.newest);
@@ -117,10 +116,10 @@ fn filled(
     let starts: Vec<u32> = std::iter::successors(Some(span.0), |start| timeframe.next(*start))
         .take_while(|start| *start <= span.1)
         .collect();
-    let traded = moment.markets.candles(pool, timeframe, span.0, span.1, 0, starts.len()).map_err(failed)?;
+    let traded = markets.candles(pool, timeframe, span.0, span.1, 0, starts.len()).map_err(failed)?;
     let mut traded = traded.into_iter().rev().peekable();
     let before = match span.0.checked_sub(1) {
-        Some(before) => moment.markets.candle_before(pool, timeframe, before).map_err(failed)?,
+        Some(before) => markets.candle_before(pool, timeframe, before).map_err(failed)?,
         None => None,
     };
     let mut close = before.map(|(candle, _)| candle.close);

@@ -25,6 +25,8 @@ struct Asked {
     fees: Fees,
     hops_max: usize,
     factory: AlkaneId,
+    /// Whether pools that no factory lists are gone through too.
+    beside: bool,
 }
 
 impl Asked {
@@ -43,11 +45,16 @@ impl Asked {
         };
         let hops = ask.integer("max_hops")?.unwrap_or(HOPS_MAX as u64).clamp(hops_min, HOPS_MAX as u64);
         let factory = ask.optional_id("factory", "missing_or_invalid_factory")?;
+        let beside = ask.flag("cryptoswap", factory.is_none())?;
+        if beside && factory.is_some() {
+            let sentence = "factory means the pools of that factory alone: leave out cryptoswap or factory";
+            return Err(RpcError::invalid_params(sentence).into());
+        }
         let factory = match factory {
             Some(factory) => factory,
             None => markets::of(context)?.factory,
         };
-        Ok(Self { fees, hops_max: usize::try_from(hops).unwrap_or(HOPS_MAX), factory })
+        Ok(Self { fees, hops_max: usize::try_from(hops).unwrap_or(HOPS_MAX), factory, beside })
     }
 
     /// `fee_bps` of the answer: none where every pool has its own.
@@ -59,10 +66,12 @@ impl Asked {
     }
 }
 
-/// Asks the pools of one factory: one call of it can go through them all.
+/// Asks the pools of one factory: one call of it can go through them all. With `beside` also pools that no factory lists, each of
+/// which takes a message of its own.
 fn ask_graph<T>(
     moment: &MarketMoment<'_>,
     factory: AlkaneId,
+    beside: bool,
     question: impl FnOnce(&Graph) -> T,
 ) -> Result<Result<T, Refusal>, ViewError> {
     let empty = || {
@@ -71,6 +80,10 @@ fn ask_graph<T>(
     };
     if moment.chain.is_newest {
         let book = moment.book()?;
+        if beside {
+            let graph = book.graph_beside(factory, || moment.cryptoswap_routes())?;
+            return if graph.is_empty() { empty() } else { Ok(Ok(question(&graph))) };
+        }
         if book.pools_of(factory).all(|pool| pool.state.reserves.contains(&0)) {
             return empty();
         }
@@ -92,10 +105,9 @@ fn ask_graph<T>(
             break;
         }
     }
-    if pools.iter().all(|pool| pool.reserves.contains(&0)) {
-        return empty();
-    }
-    Ok(Ok(question(&Graph::new(pools))))
+    let others = if beside { moment.cryptoswap_routes()? } else { Vec::new() };
+    let graph = Graph::with_formulas(pools, others);
+    if graph.is_empty() { empty() } else { Ok(Ok(question(&graph))) }
 }
 
 fn hops(hops: &[Hop]) -> Vec<Value> {
@@ -107,10 +119,14 @@ fn hops(hops: &[Hop]) -> Vec<Value> {
                 "token_out": hop.token_out.to_string(),
                 "amount_in": hop.amount_in.to_string(),
                 "amount_out": hop.amount_out.to_string(),
+                "kind": "factory",
             });
             match hop.fee {
                 HopFee::Bps(fee) => told["fee_bps"] = json!(fee),
-                HopFee::Formula => told["fee_bps"] = Value::Null,
+                HopFee::Formula => {
+                    told["fee_bps"] = Value::Null;
+                    told["kind"] = json!("cryptoswap");
+                }
                 HopFee::Per1000(fee) => {
                     told["fee_bps"] = json!(fee.saturating_mul(10));
                     told["fee_per_1000"] = json!(fee);
@@ -151,19 +167,18 @@ pub(super) async fn best_path(context: &RequestContext, ask: &Ask) -> Outcome {
     let least_out = ask.amount("amount_out_min", "missing_or_invalid_amount_out_min")?.unwrap_or(0);
     let most_in = ask.amount("amount_in_max", "missing_or_invalid_amount_in_max")?.unwrap_or(u128::MAX);
     let asked = Asked::read(context, ask, 1)?;
-    let (fees, hops_max, factory) = (asked.fees, asked.hops_max, asked.factory);
+    let (fees, hops_max, factory, beside) = (asked.fees, asked.hops_max, asked.factory, asked.beside);
     let none = |hint: &str| Refusal::new("no_path_found", hint.to_owned());
     if from == to {
         return Err(none("token_in and token_out are the same").into());
     }
     let found = read_markets(context, ask, move |moment| {
-        ask_graph(moment, factory, |graph| match given {
+        ask_graph(moment, factory, beside, |graph| match given {
             Given::In(amount) => graph.exact_in(from, to, amount, fees, hops_max),
             Given::Out(amount) => graph.exact_out(from, to, amount, fees, hops_max),
         })
     });
-    let route =
-        found.await??.ok_or_else(|| none("no pools of the factory lead from one to the other for this amount"))?;
+    let route = found.await??.ok_or_else(|| none("no pools lead from one to the other for this amount"))?;
     let (amount_in, amount_out) = (route.amount_in(), route.amount_out());
     if amount_out < least_out {
         return Err(none(&format!("the best path gives {amount_out}, less than amount_out_min")).into());
@@ -191,7 +206,8 @@ pub(super) async fn best_cycle(context: &RequestContext, ask: &Ask) -> Outcome {
     let asked = Asked::read(context, ask, 2)?;
     let (fees, hops_max, factory) = (asked.fees, asked.hops_max, asked.factory);
     let found = read_markets(context, ask, move |moment| {
-        ask_graph(moment, factory, |graph| graph.best_cycle(token, fees, hops_max))
+        // A cycle is worth something as one call of a factory alone.
+        ask_graph(moment, factory, false, |graph| graph.best_cycle(token, fees, hops_max))
     });
     let none = || Refusal::new("no_profitable_cycle", "no way back to the token gives more than goes in");
     let cycle = found.await??.ok_or_else(none)?;

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use bitcoin::hex::DisplayHex as _;
 use bitcoin::{Address, Script};
 use paraffin_alkanes::views::ViewError;
-use paraffin_amm::{Action, Event, EventKind, Page, PoolIdentity, Ratio, Scope, Side, Status};
+use paraffin_amm::{Action, Event, EventKind, Markets, Page, PoolIdentity, Ratio, Scope, Side, Status};
 use paraffin_primitives::{AlkaneId, Network};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use super::candles::{side, unknown};
 use super::failure::Failure;
 use super::{Outcome, read_markets, to_raw};
 use crate::errors::RpcError;
-use crate::markets::{MarketMoment, failed};
+use crate::markets::{MarketMoment, NamedPool, failed};
 use crate::state::RequestContext;
 
 /// Newest events that are put in another order than the chain's.
@@ -202,12 +202,13 @@ fn listed(
 /// The successful events of a pool, of one kind or of all.
 fn of_pool(
     moment: &MarketMoment<'_>,
+    markets: &Markets,
     pool: AlkaneId,
     kind: Option<EventKind>,
 ) -> impl Fn(u32, u32) -> Result<Page<Event>, ViewError> {
     move |offset, limit| {
         moment.chain.check()?;
-        moment.markets.events(Scope::Pool(pool), kind, Status::Successful, offset, limit).map_err(failed)
+        markets.events(Scope::Pool(pool), kind, Status::Successful, offset, limit).map_err(failed)
     }
 }
 
@@ -236,11 +237,12 @@ pub(super) async fn trades(context: &RequestContext, ask: &Ask) -> Outcome {
     let asked = Asked::read(ask)?;
     let filter = asked.filter;
     let found = read_markets(context, ask, move |moment| {
-        if moment.markets.pool(asked.pool).map_err(failed)?.is_none() {
+        let Some(NamedPool { markets, .. }) = moment.named_pool(asked.pool)? else {
             return Ok(Err(unknown(asked.pool)));
-        }
+        };
         let keeps = |row: &Row| filter == "all" || row.side == filter;
-        let listed = listed(&asked, of_pool(moment, asked.pool, Some(EventKind::Swap)), keeps, filter != "all")?;
+        let listed =
+            listed(&asked, of_pool(moment, &markets, asked.pool, Some(EventKind::Swap)), keeps, filter != "all")?;
         Ok(Ok((asked, listed)))
     });
     let (asked, listed) = found.await??;
@@ -279,9 +281,9 @@ pub(super) async fn activity(context: &RequestContext, ask: &Ask) -> Outcome {
     let wanted = ask.word(&["activity_type"], &KINDS, "all", "invalid_activity_type")?;
     let filter = asked.filter;
     let found = read_markets(context, ask, move |moment| {
-        if moment.markets.pool(asked.pool).map_err(failed)?.is_none() {
+        let Some(NamedPool { markets, .. }) = moment.named_pool(asked.pool)? else {
             return Ok(Err(unknown(asked.pool)));
-        }
+        };
         // A side is one of a trade; other events have none, so that it does not choose among them.
         let keeps = |row: &Row| match wanted {
             "events" => !row.is_trade(),
@@ -289,7 +291,7 @@ pub(super) async fn activity(context: &RequestContext, ask: &Ask) -> Outcome {
         };
         let kind = (wanted == "trades").then_some(EventKind::Swap);
         let is_choice = wanted == "events" || filter != "all";
-        let listed = listed(&asked, of_pool(moment, asked.pool, kind), keeps, is_choice)?;
+        let listed = listed(&asked, of_pool(moment, &markets, asked.pool, kind), keeps, is_choice)?;
         Ok(Ok((asked, listed)))
     });
     let (asked, listed) = found.await??;

@@ -40,7 +40,11 @@ pub(super) async fn snapshot(orderbook: &Arc<Orderbook>, query: Option<&str>) ->
 }
 
 /// A snapshot as JSON in parts: the members of `first`, then its own, the orders last.
-pub(super) fn parts(first: &serde_json::Value, market: &str, snapshot: Snapshot) -> impl Iterator<Item = Bytes> + use<> {
+pub(super) fn parts(
+    first: &serde_json::Value,
+    market: &str,
+    snapshot: Snapshot,
+) -> impl Iterator<Item = Bytes> + use<> {
     let mut head = first.clone();
     head["seq"] = snapshot.seq.into();
     head["market"] = market.into();
@@ -85,7 +89,9 @@ pub(super) async fn events(orderbook: &Arc<Orderbook>, query: Option<&str>) -> R
     let page = tokio::task::spawn_blocking(move || orderbook.events(since, limit).map(|page| written(&page)));
     match page.await.map_err(|_| RestError::panicked())? {
         Ok(text) => Ok(Reply::json(StatusCode::OK, text)),
-        Err(error @ EventsError::Gone { .. }) => Err(RestError::new(StatusCode::GONE, "EVENTS_GONE", error.to_string())),
+        Err(error @ EventsError::Gone { .. }) => {
+            Err(RestError::new(StatusCode::GONE, "EVENTS_GONE", error.to_string()))
+        }
         Err(error @ EventsError::Unavailable) => {
             Err(RestError::new(StatusCode::SERVICE_UNAVAILABLE, "EVENTS_UNAVAILABLE", error.to_string()))
         }

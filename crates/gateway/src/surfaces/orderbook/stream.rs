@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use paraffin_orderbook::{Change, Market, Name, Orderbook, Subscription, checksum_text};
+use paraffin_orderbook::{Change, Market, Name, Orderbook, Subscription};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
@@ -164,9 +164,9 @@ impl Client {
             self.position = last.seq;
         }
         let markets = &self.markets;
-        let texts = changes.iter().flat_map(|change| {
-            texts(change, |market| markets.get(market).is_some_and(|known| change.seq > *known))
-        });
+        let texts = changes
+            .iter()
+            .flat_map(|change| texts(change, |market| markets.get(market).is_some_and(|known| change.seq > *known)));
         socket.send_all(texts).await
     }
 

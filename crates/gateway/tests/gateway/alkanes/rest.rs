@@ -22,6 +22,7 @@ fn token_id() -> Value {
 }
 
 /// row RA01
+/// row RL06
 #[tokio::test]
 async fn get_alkanes_lists_the_newest_first_with_paging_and_other_orders() {
     let Scenario { instance, .. } = Scenario::start().await;
@@ -270,6 +271,8 @@ async fn the_routes_without_envelope_tell_balances_holders_and_storage() {
     }
 }
 
+/// row RG01
+/// row RG03
 #[tokio::test]
 async fn get_routes_answer_the_same_and_know_who_has_it_already() {
     let Scenario { instance, mint, .. } = Scenario::start().await;

@@ -62,6 +62,7 @@ fn is(kind: &'static str) -> impl Fn(&Deed) -> bool {
     move |deed: &Deed| deed.kind() == kind
 }
 
+/// row RL06
 /// row RH01, RH02, RH03, RH04, RH05
 #[tokio::test]
 async fn histories_of_pools_and_tokens_are_what_traces_say() {

@@ -71,6 +71,7 @@ async fn txids(instance: &Instance, params: Value) -> usize {
 /// row MP07
 /// row MP17
 /// row MP18
+/// row RL06
 #[tokio::test]
 async fn ids_entries_and_raw_bytes_are_read_one_by_one_and_many_at_once() {
     let (instance, mempool) = instance(Limits::default()).await;

@@ -1,0 +1,70 @@
+//! `CryptoSwap` pools, which no factory lists, beside those of factories (`decisions` 12.7).
+
+use paraffin_alkanes::views::ViewError;
+use paraffin_amm::routing::FormulaPool;
+use paraffin_amm::{EventKind, EventList, Markets, PoolIdentity, Scope, Status};
+use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord};
+use paraffin_primitives::AlkaneId;
+
+use super::{MarketMoment, failed};
+
+/// A pool that somebody names, with the events and candles it is part of.
+pub(crate) struct NamedPool {
+    /// The pool; of factory 0:0 when none lists it.
+    pub(crate) identity: PoolIdentity,
+    /// Where its events and candles are.
+    pub(crate) markets: Markets,
+    /// How the pool index knows it; `None` for a pool of a factory.
+    pub(crate) cryptoswap: Option<PoolRecord>,
+}
+
+fn broken(error: IndexError) -> ViewError {
+    ViewError::Chain(error.to_string())
+}
+
+impl MarketMoment<'_> {
+    /// The index of pools that no factory lists; `None` where it is not kept.
+    pub(crate) fn cryptoswap(&self) -> Result<Option<PoolIndex>, ViewError> {
+        let snapshot = self.markets.snapshot();
+        let newest = PoolIndex::newest(snapshot).map_err(broken)?;
+        Ok(newest.map(|_| PoolIndex::at(snapshot, self.chain.view.height)))
+    }
+
+    /// The pool with an id, whoever lists it.
+    pub(crate) fn named_pool(&self, id: AlkaneId) -> Result<Option<NamedPool>, ViewError> {
+        if let Some(record) = self.markets.pool(id).map_err(failed)? {
+            let markets = self.markets.clone();
+            return Ok(Some(NamedPool { identity: record.pool, markets, cryptoswap: None }));
+        }
+        let Some(index) = self.cryptoswap()? else { return Ok(None) };
+        let record = index.pool(id).map_err(broken)?;
+        Ok(record.map(|record| {
+            let identity = PoolIdentity { id, factory: AlkaneId::default(), tokens: record.identity.tokens() };
+            NamedPool { identity, markets: index.markets(), cryptoswap: Some(record) }
+        }))
+    }
+
+    /// The same list of pools that no factory lists.
+    pub(crate) fn cryptoswap_list(
+        &self,
+        scope: Scope,
+        kind: EventKind,
+        status: Status,
+    ) -> Result<Option<EventList>, ViewError> {
+        let Some(index) = self.cryptoswap()? else { return Ok(None) };
+        index.markets().list(scope, Some(kind), status).map(Some).map_err(failed)
+    }
+
+    /// Those that routes may go through: the ones this instance is told of (a stranger's contract can claim to be any pool), as
+    /// long as they trade and their curve rests.
+    pub(crate) fn cryptoswap_routes(&self) -> Result<Vec<FormulaPool>, ViewError> {
+        let Some(index) = self.cryptoswap()? else { return Ok(Vec::new()) };
+        let mut routes = Vec::new();
+        for id in &self.parts.cryptoswap_pools {
+            let Some(record) = index.pool(*id).map_err(broken)? else { continue };
+            let Some(state) = index.state(*id).map_err(broken)? else { continue };
+            routes.extend(record.for_routes(&state, self.chain.view.height));
+        }
+        Ok(routes)
+    }
+}
