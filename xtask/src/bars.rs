@@ -7,6 +7,7 @@ pub(crate) mod chain;
 pub(crate) mod import;
 mod mempool;
 pub(crate) mod node;
+mod orderbook;
 mod pages;
 mod result;
 mod routing;
@@ -25,10 +26,10 @@ const SHAPED_BLOCKS: u32 = 100;
 const SEED: u64 = 1;
 
 /// The groups of figures that one run gives together.
-const GROUPS: [&str; 6] = ["import", "mempool", "pages", "routing", "start", "vm"];
+const GROUPS: [&str; 7] = ["import", "mempool", "orderbook", "pages", "routing", "start", "vm"];
 
 /// Groups that are benches of their own: they are built optimised without this program being so.
-const BENCHES: [&str; 3] = ["mempool", "routing", "vm"];
+const BENCHES: [&str; 4] = ["mempool", "orderbook", "routing", "vm"];
 
 /// What all bars need.
 pub(crate) struct Bench {
@@ -105,6 +106,9 @@ pub(crate) fn measure(root: &Path, words: &[&str]) -> Outcome {
     }
     if wanted("mempool") {
         bars.extend(mempool::measure(root)?);
+    }
+    if wanted("orderbook") {
+        bars.extend(orderbook::measure(root)?);
     }
     if wanted("routing") {
         bars.extend(routing::measure(root)?);

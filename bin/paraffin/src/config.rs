@@ -16,6 +16,7 @@ use crate::contracts::AlkanesSection;
 use crate::forex::ForexSection;
 use crate::markets::MarketsSection;
 use crate::mempool::MempoolSection;
+use crate::orderbook::OrderbookSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
 
@@ -61,6 +62,9 @@ pub(crate) struct Config {
     /// Rates between currencies.
     #[serde(default)]
     pub forex: ForexSection,
+    /// The book of orders.
+    #[serde(default)]
+    pub orderbook: OrderbookSection,
     /// Log output.
     #[serde(default)]
     pub log: LogSection,
@@ -182,9 +186,9 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 15] = [
     "network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "markets", "pools", "prices",
-    "mempool", "forex", "log",
+    "mempool", "forex", "orderbook", "log",
 ];
 
 /// The configuration cannot be used; the message names the member.
@@ -360,7 +364,7 @@ mod tests {
         let page = page("configuration.md");
         let config: Config = Figment::from(Toml::string("[node]\nurl = \"http://127.0.0.1:8332\"")).extract().unwrap();
         let value = serde_json::to_value(&config).unwrap();
-        for section in ["node", "index", "alkanes", "markets", "pools", "prices", "gateway", "access", "mempool", "forex", "log"]
+        for section in ["node", "index", "alkanes", "markets", "pools", "prices", "gateway", "access", "mempool", "forex", "orderbook", "log"]
         {
             let part = page.split(&format!("## `[{section}]`")).nth(1).and_then(|rest| rest.split("\n## ").next());
             let part = part.unwrap_or_else(|| panic!("docs/configuration.md lacks [{section}]"));

@@ -2,6 +2,7 @@
 
 mod chain_file;
 mod manifest;
+mod orders;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,10 +22,12 @@ use crate::keys::now;
 use crate::markets::MarketsSection;
 use crate::forex::ForexSection;
 use crate::mempool::MempoolSection;
+use crate::orderbook::OrderbookSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
 use chain_file::ChainFile;
 use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
+use orders::Orders;
 
 /// Longest time for the index to take in the chain before the start counts as failed.
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
@@ -120,16 +123,19 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let instance = Instance::start(&config, config.gateway.clone()).await?;
     let keys = keys(instance.keys(), earlier.map(|manifest| manifest.keys)).await?;
     let ways_in = ways_in(instance.keys(), &keys).await?;
+    let orders = Orders::start(instance.orderbook().cloned(), &devnet, arguments.seed, arguments.interval > 0).await;
     let tip = wait_until_indexed(&instance, &devnet).await?;
 
     let base_url = format!("http://{}", instance.gateway().local_addr());
-    let manifest = Manifest::describe(&base_url, &devnet, tip, &arguments, keys, ways_in);
+    let manifest = Manifest::describe(&base_url, &devnet, tip, &arguments, keys, ways_in)
+        .with_order(orders.example.clone());
     let serving = tokio::spawn(instance.serve(shutdown));
     manifest.write(&folder)?;
     manifest.print(&folder);
     println!("ready");
 
     let served = serving.await.map_err(|_| InstanceError::ThreadEnded)?;
+    orders.stop();
     chain_file.close().await;
     devnet.shutdown().await;
     evm.shutdown().await;
@@ -139,7 +145,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
 
 /// What earlier runs left in the folder, and nothing else.
 fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
-    const NAMES: [&str; 7] = [
+    const NAMES: [&str; 8] = [
         "dev.json",
         chain_file::NAME,
         "accounts.sqlite",
@@ -147,6 +153,7 @@ fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
         "accounts.sqlite-shm",
         "store",
         crate::prices::FOLDER,
+        crate::orderbook::FOLDER,
     ];
     for name in NAMES {
         let path = folder.join(name);
@@ -192,6 +199,7 @@ fn config(folder: &Path, devnet: &Devnet, evm: &EvmEndpoint, arguments: &DevArgu
         prices: PricesSection::of_devnet(evm.url()),
         mempool: MempoolSection::default(),
         forex: ForexSection::default(),
+        orderbook: OrderbookSection::default(),
         log: LogSection::default(),
     }
 }

@@ -15,6 +15,7 @@ use paraffin_gateway::{
     ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
+use paraffin_orderbook::{JournalError, Orderbook};
 use paraffin_prices::{PriceFeed, PricesError};
 use paraffin_primitives::Network;
 use paraffin_store::{MemorySplit, Module, ModuleError, ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
@@ -24,7 +25,7 @@ use crate::config::{Config, RawTransactionsSetting};
 use crate::contracts::Contracts;
 use crate::disk_need::DiskNeed;
 use crate::mempool::LiveSet;
-use crate::{forex, markets, prices};
+use crate::{forex, markets, orderbook, prices};
 
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,9 @@ pub(crate) enum InstanceError {
     /// The rates between currencies cannot be read as configured.
     #[error(transparent)]
     Forex(#[from] ForexError),
+    /// The orderbook cannot be rebuilt.
+    #[error("the orderbook: {0}")]
+    Orderbook(#[from] JournalError),
     /// The key store refused.
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -104,7 +108,12 @@ pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
 }
 
 /// The keyed surfaces that are part of this build. A new surface is one line here.
-fn keyed_surfaces(config: &Config, live: Option<&LiveSet>, forex: &ForexFeed) -> BTreeMap<KeyedSurface, KeyedHandler> {
+fn keyed_surfaces(
+    config: &Config,
+    live: Option<&LiveSet>,
+    forex: &ForexFeed,
+    orderbook: Option<&Arc<Orderbook>>,
+) -> BTreeMap<KeyedSurface, KeyedHandler> {
     let mut surfaces = BTreeMap::from([
         (KeyedSurface::Esplora, KeyedHandler::esplora()),
         (KeyedSurface::Reorg, KeyedHandler::reorg()),
@@ -114,6 +123,9 @@ fn keyed_surfaces(config: &Config, live: Option<&LiveSet>, forex: &ForexFeed) ->
     ]);
     if let Some(live) = live {
         surfaces.insert(KeyedSurface::Mempool, KeyedHandler::mempool(Arc::clone(live.mempool())));
+    }
+    if let Some(orderbook) = orderbook {
+        surfaces.insert(KeyedSurface::Orderbook, KeyedHandler::orderbook(Arc::clone(orderbook)));
     }
     surfaces
 }
@@ -328,6 +340,7 @@ pub(crate) struct Instance {
     prices: Option<PriceFeed>,
     forex: ForexFeed,
     live: Option<LiveSet>,
+    orderbook: Option<Arc<Orderbook>>,
     gateway: Gateway,
 }
 
@@ -346,6 +359,7 @@ impl Instance {
         let forex = forex::start(&config.forex, config.network, &config.data_dir())?;
         let pools = contracts.as_ref().map(|_| config.pools.rules());
         let live = LiveSet::start(&config.mempool, config.network, &store, &client);
+        let orderbook = orderbook::open(&config.orderbook, config.network, &config.data_dir()).await?;
         let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
         let parts = GatewayParts {
             chain: Arc::new(chain),
@@ -358,11 +372,11 @@ impl Instance {
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),
             access: config.access.clone(),
-            keyed: keyed_surfaces(config, live.as_ref(), &forex),
+            keyed: keyed_surfaces(config, live.as_ref(), &forex, orderbook.as_ref()),
             metrics: Metrics::default(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;
-        Ok(Self { store, keys, indexing, prices, forex, live, gateway })
+        Ok(Self { store, keys, indexing, prices, forex, live, orderbook, gateway })
     }
 
     /// The store, for reads.
@@ -373,6 +387,11 @@ impl Instance {
     /// The keys.
     pub(crate) fn keys(&self) -> &SqliteKeyStore {
         &self.keys
+    }
+
+    /// The book of orders, where there is one.
+    pub(crate) fn orderbook(&self) -> Option<&Arc<Orderbook>> {
+        self.orderbook.as_ref()
     }
 
     /// The gateway, for its addresses.
@@ -397,6 +416,9 @@ impl Instance {
         self.forex.stop().await;
         if let Some(live) = self.live {
             live.stop().await;
+        }
+        if let Some(orderbook) = self.orderbook {
+            orderbook::close(orderbook).await;
         }
         let indexed = self.indexing.stop().await;
         flush(&self.store).await;

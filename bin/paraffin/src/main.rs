@@ -18,6 +18,7 @@ mod keys;
 mod log;
 mod markets;
 mod mempool;
+mod orderbook;
 mod pools;
 mod prices;
 mod progress;

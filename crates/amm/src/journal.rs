@@ -154,7 +154,7 @@ impl EventList {
     }
 
     /// The event with so many newer ones.
-    fn from_newest(&self, newer: u32) -> Result<(Place, &Self), AmmError> {
+    fn behind_newest(&self, newer: u32) -> Result<(Place, &Self), AmmError> {
         let missing = || AmmError::Damaged(format!("an event of a list of {} is missing", self.total));
         let number = self.total.checked_sub(newer).and_then(|end| end.checked_sub(1)).ok_or_else(missing)?;
         let stored = self.snapshot.get(&self.journal.lists, &self.row(number))?.ok_or_else(missing)?;
@@ -213,7 +213,11 @@ fn newest_of_first(first: &EventList, second: &EventList, count: u32) -> Result<
         let middle = low + (high - low) / 2;
         // `middle` are too few when the next of the first list is later than the last that the second would give.
         let last = count - middle - 1;
-        if is_later(first.from_newest(middle)?, second.from_newest(last)?)? { low = middle + 1 } else { high = middle }
+        if is_later(first.behind_newest(middle)?, second.behind_newest(last)?)? {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
     Ok(low)
 }

@@ -247,10 +247,11 @@ impl Book {
 
     fn enter(&mut self, order: &Arc<Order>) {
         self.active += 1;
+        let piece = order.piece();
         for market in order.topics() {
             match self.shelves.get_mut(market) {
-                Some(shelf) => shelf.put(Arc::clone(order)),
-                None => self.shelves.entry(market.clone()).or_default().put(Arc::clone(order)),
+                Some(shelf) => shelf.put(Arc::clone(order), piece),
+                None => self.shelves.entry(market.clone()).or_default().put(Arc::clone(order), piece),
             }
         }
         *self.mains.entry(order.market_key().clone()).or_default() += 1;
@@ -258,15 +259,20 @@ impl Book {
 
     /// Lets go of the oldest orders that have ended, but for their positions.
     fn forget(&mut self) {
-        while self.finished.len() > self.limits.finished_max {
+        let is_this = |order: &Arc<Order>, position| order.position() == position && !order.status().is_active();
+        while self.orders.len() - self.active > self.limits.finished_max {
             let Some((key, position)) = self.finished.pop_front() else { break };
-            let is_this = |order: &Arc<Order>| order.position() == position && !order.status().is_active();
-            if self.orders.get(&key).is_some_and(is_this) {
+            if self.orders.get(&key).is_some_and(|order| is_this(order, position)) {
                 self.orders.remove(&key);
                 let digest = digest(&key.0, &key.1);
                 self.remembered.insert(digest, position);
                 self.remembered_order.push_back((digest, position));
             }
+        }
+        // Places of orders that were told of once more.
+        if self.finished.len() > 2 * self.limits.finished_max + 1_000 {
+            let orders = &self.orders;
+            self.finished.retain(|(key, position)| orders.get(key).is_some_and(|order| is_this(order, *position)));
         }
         while self.remembered_order.len() > self.limits.remembered_max {
             let Some((digest, position)) = self.remembered_order.pop_front() else { break };

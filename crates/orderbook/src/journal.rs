@@ -115,8 +115,14 @@ fn books(folder: &Path) -> Result<Vec<(u64, PathBuf)>, JournalError> {
     Ok(books)
 }
 
-/// The book of a folder: the newest whole one with all events after it, and the number of the last event.
-pub(crate) fn recover(folder: &Path, log: &Log, tables: &Tables, limits: Limits) -> Result<(Book, u64), JournalError> {
+/// The book of a folder: the newest whole one with all events after it, the number of the last event, and that of the last
+/// one in the book on disk.
+pub(crate) fn recover(
+    folder: &Path,
+    log: &Log,
+    tables: &Tables,
+    limits: Limits,
+) -> Result<(Book, u64, u64), JournalError> {
     let mut kept = None;
     for (seq, path) in books(folder)? {
         match load(&path, limits) {
@@ -126,6 +132,9 @@ pub(crate) fn recover(folder: &Path, log: &Log, tables: &Tables, limits: Limits)
             }
             Err(error) => {
                 tracing::warn!(%error, file = %path.display(), "a kept book is damaged: an older one is used");
+                // It must not count as one of those that a start can use.
+                let aside = folder.join(format!("damaged-{seq}"));
+                fs::rename(&path, &aside).map_err(file_error(&path))?;
             }
         }
     }
@@ -133,8 +142,9 @@ pub(crate) fn recover(folder: &Path, log: &Log, tables: &Tables, limits: Limits)
     if log.first_seq() > seq + 1 {
         return Err(JournalError::Gap { first_seq: log.first_seq(), book_seq: seq });
     }
+    let kept_seq = seq;
     catch_up(&mut book, &mut seq, log, tables)?;
-    Ok((book, seq))
+    Ok((book, seq, kept_seq))
 }
 
 /// Takes all events after `seq` into the book.

@@ -44,9 +44,9 @@ impl Sample {
         Value::Array(events).to_string()
     }
 
-    /// The `source` and `id` of an active order and its market, once there is one.
+    /// The `source` and `id` of an order that stays active and its market, once there is one.
     pub fn example(&self) -> Option<(String, String, String)> {
-        let (table, row) = self.active.iter().find(|(table, _)| *table == "lending_offers").or(self.active.first())?;
+        let (table, row) = self.active.first()?;
         let word = |column: &str| row[column].as_str().unwrap_or_default().to_owned();
         let network = &self.network;
         Some(match *table {
@@ -62,7 +62,7 @@ impl Sample {
     pub fn step(&mut self, now: u64) -> Value {
         let few = self.active.len() < ACTIVE;
         let is_new = self.below(100) < if few { 60 } else { 15 };
-        if is_new || self.active.is_empty() { self.open(now, "c") } else { self.change(now) }
+        if is_new || self.active.len() < 2 { self.open(now, "c") } else { self.change(now) }
     }
 
     fn open(&mut self, now: u64, op: &str) -> Value {
@@ -109,7 +109,8 @@ impl Sample {
 
     /// Something happens to an active order.
     fn change(&mut self, now: u64) -> Value {
-        let place = self.below(self.active.len() as u64) as usize;
+        // The first one stays as it is: it is the example.
+        let place = 1 + self.below(self.active.len() as u64 - 1) as usize;
         let (table, mut row) = self.active.swap_remove(place);
         let now_is = row["status"].as_str().unwrap_or_default().to_owned();
         let is_loan = table == "lending_offers";

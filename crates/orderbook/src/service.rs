@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::book::{Book, Limits};
 use crate::event::{self, Effect, EventError};
 use crate::journal::{self, JournalError, Record};
+use crate::order::Order;
 use crate::tables::Tables;
 use crate::writer::{Batch, Writer};
 
@@ -117,7 +118,7 @@ impl Orderbook {
         let file_error = |source| JournalError::File { file: options.folder.clone(), source };
         std::fs::create_dir_all(&options.folder).map_err(file_error)?;
         let log = journal::open_log(&options.folder)?;
-        let (book, seq) = journal::recover(&options.folder, &log, &options.tables, options.limits)?;
+        let (book, seq, kept_seq) = journal::recover(&options.folder, &log, &options.tables, options.limits)?;
         let newest = watch::Sender::new(book.newest());
         let shared = Arc::new(Shared {
             options,
@@ -127,7 +128,7 @@ impl Orderbook {
             subscribers: AtomicUsize::new(0),
         });
         let (queue, batches) = mpsc::channel(QUEUE);
-        let writer = Writer::new(Arc::clone(&shared), seq);
+        let writer = Writer::new(Arc::clone(&shared), seq, kept_seq);
         let thread = std::thread::Builder::new().name("orderbook".to_owned()).spawn(move || writer.run(batches));
         let thread = thread.map_err(|source| JournalError::File { file: shared.options.folder.clone(), source })?;
         Ok(Arc::new(Self { shared, queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) }))
@@ -208,10 +209,18 @@ type Read = (Vec<Record>, Vec<Effect>);
 
 fn read(shared: &Shared, body: &[u8], received_at: u64) -> Result<Read, IngestError> {
     let events = event::read(body, &shared.options.tables, received_at)?;
-    let is_active = |effect: &Effect| matches!(effect, Effect::Order(order) if order.status().is_active());
-    let active = events.iter().filter(|event| is_active(&event.effect)).count();
-    if active > shared.book.read().room() {
-        return Err(IngestError::Full);
+    let active = events.iter().filter_map(|event| match &event.effect {
+        Effect::Order(order) if order.status().is_active() => Some(order),
+        _ => None,
+    });
+    {
+        let book = shared.book.read();
+        // Orders that are active already take no more room.
+        let is_new =
+            |order: &&Arc<Order>| book.order(order.source(), order.id()).is_none_or(|now| !now.status().is_active());
+        if active.clone().count() > book.room() && active.filter(is_new).count() > book.room() {
+            return Err(IngestError::Full);
+        }
     }
     Ok(events.into_iter().map(|event| (Record::new(received_at, event.text), event.effect)).unzip())
 }

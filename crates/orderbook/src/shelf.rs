@@ -54,10 +54,9 @@ impl Shelf {
         all(&self.root).crc()
     }
 
-    /// Puts an order in, in the place of one with the same id.
-    pub(crate) fn put(&mut self, order: Arc<Order>) {
+    /// Puts an order in, in the place of one with the same id. `own` is its [`Order::piece`], which many shelves share.
+    pub(crate) fn put(&mut self, order: Arc<Order>, own: Piece) {
         let rank = self.chance.hash_one(order.id());
-        let own = order.piece();
         let root = self.root.take();
         let (root, is_new) = put(root, Box::new(Node { order, rank, own, all: own, left: None, right: None }));
         self.root = Some(root);
@@ -190,7 +189,7 @@ mod tests {
                 let id = format!("clx{number}");
                 if is_put {
                     let order = Arc::new(Order::sample(&id, Status::Open, &price.to_string()));
-                    shelf.put(Arc::clone(&order));
+                    shelf.put(Arc::clone(&order), order.piece());
                     model.insert(id, order);
                 } else {
                     shelf.take(&id);

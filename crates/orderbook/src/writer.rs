@@ -37,8 +37,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(shared: Arc<Shared>, seq: u64) -> Self {
-        Self { shared, seq, kept_seq: 0, keeper: None, failed_at: None }
+    pub(crate) fn new(shared: Arc<Shared>, seq: u64, kept_seq: u64) -> Self {
+        Self { shared, seq, kept_seq, keeper: None, failed_at: None }
     }
 
     /// Writes until nobody can send any more.

@@ -245,3 +245,17 @@ fn many_requests_at_once_share_flushes_and_all_are_kept() {
     assert_eq!(orderbook.read(paraffin_orderbook::Book::active), 160);
     assert_eq!(orderbook.events(0, 1_000).unwrap().events.len(), 160);
 }
+
+#[test]
+fn a_full_book_takes_no_new_order_but_changes_of_those_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = paraffin_orderbook::Limits { active_max: 2, ..paraffin_orderbook::Limits::default() };
+    let orderbook = Orderbook::open(Options { limits, ..Options::new(folder.path().to_owned(), tables()) }).unwrap();
+    let runtime = runtime();
+    let send = |events: Value| runtime.block_on(ingest(&orderbook, events));
+    assert_eq!(send(json!([listing("clx1", "open", 1, 1), listing("clx2", "open", 1, 2)])).unwrap(), 2);
+    assert!(matches!(send(listing("clx3", "open", 1, 3)), Err(IngestError::Full)));
+    assert_eq!(send(json!([listing("clx1", "matched", 1, 4), listing("clx2", "filled", 1, 5)])).unwrap(), 2);
+    assert_eq!(send(listing("clx3", "open", 1, 3)).unwrap(), 1);
+    assert_eq!(orderbook.read(paraffin_orderbook::Book::active), 2);
+}

@@ -180,6 +180,15 @@ impl Manifest {
         }
     }
 
+    /// The same with an order that is active and its market.
+    pub(crate) fn with_order(mut self, example: Option<(String, String, String)>) -> Self {
+        if let Some((source, id, market)) = example {
+            self.samples.order = Some(DevOrder { source, id });
+            self.samples.market = Some(market);
+        }
+        self
+    }
+
     /// The file of an earlier run, `None` when there is none.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use bitcoin::absolute::LockTime;
 use bitcoin::transaction::Version;
 use bitcoin::{Amount, OutPoint, Transaction, TxOut};
-use paraffin_alkanes::codec::{ALKANES_PROTOCOL, Runestone, encode_protostones};
+use paraffin_alkanes::codec::{ALKANES_PROTOCOL, Protostone, Runestone, encode_protostones};
 use paraffin_alkanes::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceStatus};
 
 use super::*;

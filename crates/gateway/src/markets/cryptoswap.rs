@@ -3,7 +3,7 @@
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::routing::FormulaPool;
 use paraffin_amm::{EventKind, EventList, Markets, PoolIdentity, Scope, Status};
-use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord};
+use paraffin_cryptoswap::{PoolIndex, PoolRecord};
 use paraffin_primitives::AlkaneId;
 
 use super::{MarketMoment, failed};
@@ -18,15 +18,11 @@ pub(crate) struct NamedPool {
     pub(crate) cryptoswap: Option<PoolRecord>,
 }
 
-fn broken(error: IndexError) -> ViewError {
-    ViewError::Chain(error.to_string())
-}
-
 impl MarketMoment<'_> {
     /// The index of pools that no factory lists; `None` where it is not kept.
     pub(crate) fn cryptoswap(&self) -> Result<Option<PoolIndex>, ViewError> {
         let snapshot = self.markets.snapshot();
-        let newest = PoolIndex::newest(snapshot).map_err(broken)?;
+        let newest = PoolIndex::newest(snapshot)?;
         Ok(newest.map(|_| PoolIndex::at(snapshot, self.chain.view.height)))
     }
 
@@ -37,7 +33,7 @@ impl MarketMoment<'_> {
             return Ok(Some(NamedPool { identity: record.pool, markets, cryptoswap: None }));
         }
         let Some(index) = self.cryptoswap()? else { return Ok(None) };
-        let record = index.pool(id).map_err(broken)?;
+        let record = index.pool(id)?;
         Ok(record.map(|record| {
             let identity = PoolIdentity { id, factory: AlkaneId::default(), tokens: record.identity.tokens() };
             NamedPool { identity, markets: index.markets(), cryptoswap: Some(record) }
@@ -61,8 +57,8 @@ impl MarketMoment<'_> {
         let Some(index) = self.cryptoswap()? else { return Ok(Vec::new()) };
         let mut routes = Vec::new();
         for id in &self.parts.cryptoswap_pools {
-            let Some(record) = index.pool(*id).map_err(broken)? else { continue };
-            let Some(state) = index.state(*id).map_err(broken)? else { continue };
+            let Some(record) = index.pool(*id)? else { continue };
+            let Some(state) = index.state(*id)? else { continue };
             routes.extend(record.for_routes(&state, self.chain.view.height));
         }
         Ok(routes)

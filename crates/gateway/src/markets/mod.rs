@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{AmmError, ChainContracts, MODULE, Markets};
+use paraffin_cryptoswap::PoolIndex;
 use paraffin_primitives::{AlkaneId, Height};
 
 use crate::alkanes::{self, Fault, Moment};
@@ -60,7 +61,9 @@ pub(crate) fn newest(context: &RequestContext) -> Result<Height, Fault> {
     let contracts = alkanes::newest(context)?;
     let height =
         context.snapshot().module_height(MODULE).map_err(|error| Fault::View(ViewError::Chain(error.to_string())))?;
-    Ok(height.ok_or(Fault::Starting)?.min(contracts))
+    // Histories are of pools of both indexes: where one is behind, both are read as of its height.
+    let others = PoolIndex::newest(context.snapshot()).map_err(|error| Fault::View(error.into()))?;
+    Ok(height.ok_or(Fault::Starting)?.min(contracts).min(others.unwrap_or(Height::MAX)))
 }
 
 /// Runs a read of markets as of `height` (`None`: the newest), as [`alkanes::read`] does.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::schema::{about, component, list, natural, or_null, pattern, record, text};
+use super::super::schema::{about, boolean, component, list, natural, or_null, pattern, record, text};
 use super::markets::factory;
 use super::{Field, Route, Verb, needed, optional};
 
@@ -101,6 +101,10 @@ pub(super) fn routes() -> Vec<Route> {
                 needed(&["amount_in", "amountIn"], component("Amount")),
                 optional(&["max_hops"], component("Count")),
                 factory(),
+                optional(
+                    &["cryptoswap"],
+                    about(boolean(), "Whether the way may lead through `CryptoSwap` pools; true when absent, and never where a factory is named"),
+                ),
             ])
             .gives_bare(answer(&[
                 ("token_in", component("IdText")),

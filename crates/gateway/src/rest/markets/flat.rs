@@ -282,7 +282,7 @@ pub(in crate::rest) fn reserves(context: &RequestContext, body: RestBody) -> Box
         let Some(pool) = pool_of(&body) else { return Ok(wrong_pool()) };
         let answer = read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
-            let [first, second] = held(&moment.chain.state, named.identity)?;
+            let [first, second] = held(moment.chain.state, named.identity)?;
             let height = moment.chain.view.height;
             let block = moment.markets.snapshot().block(height).map_err(paraffin_amm::AmmError::from)?;
             Ok(json!({

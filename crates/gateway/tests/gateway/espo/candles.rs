@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use paraffin_amm::Timeframe;
 use serde_json::{Value, json};
 
-use super::markets::{Seen, decimal, pools, trades};
+use super::markets::{Seen, decimal, every_pool, pools, trades};
 use super::scene::{Scene, text};
 
 /// Start of a bucket by the calendar of the standard library's rules: written out, not taken from the index.
@@ -107,7 +107,7 @@ async fn all(scene: &Scene, mut ask: Value, limit: u32) -> (Vec<Value>, Value) {
 #[tokio::test]
 async fn candles_are_those_of_the_executed_trades_for_every_timeframe_and_side() {
     let scene = Scene::start(5, 150).await;
-    for (pool, tokens) in pools(&scene, scene.height()) {
+    for (pool, tokens) in every_pool(&scene) {
         let seen = trades(&scene, pool, tokens);
         for timeframe in Timeframe::ALL {
             let name = timeframe.name();
@@ -143,7 +143,7 @@ async fn candles_are_those_of_the_executed_trades_for_every_timeframe_and_side()
 async fn filled_candles_have_no_gap_and_tell_the_price_before_it() {
     let scene = Scene::start(5, 150).await;
     let newest = scene.blocks()[scene.height() as usize].header.time;
-    for (pool, tokens) in pools(&scene, scene.height()) {
+    for (pool, tokens) in every_pool(&scene) {
         let seen = trades(&scene, pool, tokens);
         for name in ["10m", "1h", "1d", "1w", "1M"] {
             let traded: BTreeMap<u64, Value> = expected(&buckets(&seen, tokens[0], name), "base")

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use paraffin_alkanes::StateReader as _;
 use paraffin_amm::calls;
-use paraffin_devnet::market::{FACTORY, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{BTC_USD_POOL, FACTORY, USD_TOKEN, WRAPPED_BITCOIN};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
@@ -39,16 +39,24 @@ pub(super) fn pools(scene: &Scene, height: u32) -> Vec<(AlkaneId, [AlkaneId; 2])
         .collect()
 }
 
+/// The same at the newest height, and the pool of bitcoin and dollars, which no factory lists.
+pub(super) fn every_pool(scene: &Scene) -> Vec<(AlkaneId, [AlkaneId; 2])> {
+    let mut pools = pools(scene, scene.height());
+    pools.push((BTC_USD_POOL, [USD_TOKEN, WRAPPED_BITCOIN]));
+    pools
+}
+
 /// Trades of a pool in the order of the chain.
 pub(super) fn trades(scene: &Scene, pool: AlkaneId, tokens: [AlkaneId; 2]) -> Vec<Seen> {
     let contracts = scene.contracts(scene.height());
+    let swap = if pool == BTC_USD_POOL { 5 } else { 3 };
     let mut seen = Vec::new();
     for height in 0..=scene.height() {
         for message in contracts.block_traces(height).unwrap().into_iter().filter(|message| message.stands) {
             for call in calls(&message.trace) {
                 // The proxy calls its template in its own name; that is not a second trade.
                 let is_own = call.context.myself == pool && call.kind == paraffin_alkanes::CallKind::Call;
-                if !call.stands || !is_own || call.context.inputs.first() != Some(&3) {
+                if !call.stands || !is_own || call.context.inputs.first() != Some(&swap) {
                     continue;
                 }
                 let brought = |id| -> u128 {
@@ -146,7 +154,7 @@ async fn listed(scene: &Scene, mut ask: Value, limit: u32) -> (Vec<Value>, Value
 async fn trades_are_the_swaps_that_stood_seen_from_either_side_in_every_order() {
     let scene = Scene::start(5, 150).await;
     let mut most = 0;
-    for (pool, tokens) in pools(&scene, scene.height()) {
+    for (pool, tokens) in every_pool(&scene) {
         let seen = trades(&scene, pool, tokens);
         most = most.max(seen.len());
         for side in ["base", "quote"] {
@@ -224,7 +232,7 @@ async fn trades_are_the_swaps_that_stood_seen_from_either_side_in_every_order() 
 async fn the_activity_of_a_pool_adds_up_to_what_it_holds_after_every_block() {
     let scene = Scene::start(5, 150).await;
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-    for (pool, tokens) in pools(&scene, scene.height()) {
+    for (pool, tokens) in every_pool(&scene) {
         let answer = scene.ok("ammdata.get_activity", json!({ "pool": text(pool), "limit": 10_000 })).await;
         let rows = answer["activity"].as_array().unwrap();
         let mut sums: BTreeMap<u64, [i128; 2]> = BTreeMap::new();

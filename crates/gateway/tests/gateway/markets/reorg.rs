@@ -1,5 +1,6 @@
 //! Markets after a reorg: as if the blocks that were left had never been.
 
+use paraffin_devnet::market::WRAPPED_BITCOIN;
 use paraffin_gateway::ChainState as _;
 use serde_json::{Value, json};
 
@@ -43,6 +44,14 @@ async fn after_a_reorg_markets_are_those_of_the_branch_that_won() {
     let expected = truth.rows(|_| true);
     assert_eq!(now["total"], json!(expected.len()));
     for (row, expected) in list(&now, "transactions").iter().zip(&expected) {
+        assert_tells(row, expected);
+    }
+    let body = json!({ "tokenId": object(WRAPPED_BITCOIN), "count": 500, "successful": "all" });
+    let now = data(&instance, "get-token-swap-history", body).await;
+    let expected = truth.rows_everywhere(|deed| deed.trades(WRAPPED_BITCOIN));
+    assert!(truth.dollars.iter().any(|deed| deed.height > FORK), "the pool without a factory is traded on the branch");
+    assert_eq!(now["total"], json!(expected.len()));
+    for (row, expected) in list(&now, "swaps").iter().zip(&expected) {
         assert_tells(row, expected);
     }
     let pools = data(&instance, "get-all-pools-details", json!({})).await;

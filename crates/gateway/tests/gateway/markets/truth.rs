@@ -3,7 +3,7 @@
 
 use bitcoin::{Address, Block, Network};
 use paraffin_alkanes::{CallKind, ChainState, StateKey, StateReader as _, Trace, TraceEvent, TraceStatus, Transfer};
-use paraffin_devnet::market::{FACTORY, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{BTC_USD_POOL, FACTORY, USD_TOKEN, WRAPPED_BITCOIN};
 use paraffin_primitives::AlkaneId;
 use paraffin_store::Snapshot;
 use serde_json::{Value, json};
@@ -34,6 +34,8 @@ pub(super) struct Deed {
     /// The pool and its alkanes.
     pub(super) pool: Option<Pool>,
     pub(super) doing: Doing,
+    /// Place among all calls of the chain.
+    sequence: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub(super) struct Pool {
 pub(super) struct Truth {
     /// The oldest first.
     pub(super) deeds: Vec<Deed>,
+    /// What was done with the pool of bitcoin and dollars, which no factory lists; the oldest first.
+    pub(super) dollars: Vec<Deed>,
     /// The oldest first.
     pub(super) pools: Vec<Pool>,
     pub(super) state: ChainState,
@@ -85,7 +89,12 @@ impl Deed {
     /// The members that its row must have.
     pub(super) fn row(&self) -> Value {
         let mut row = json!({
-            "id": format!("{}:{}", self.txid, self.number),
+            "id": if self.is_on(BTC_USD_POOL) {
+                format!("{}:{BTC_USD_POOL}:{}", self.txid, self.number)
+            } else {
+                format!("{}:{}", self.txid, self.number)
+            },
+            "eventIndex": self.number,
             "transactionId": self.txid,
             "blockHeight": self.height,
             "transactionIndex": self.transaction,
@@ -191,11 +200,38 @@ pub(super) fn delegated(trace: &Trace, contract: AlkaneId) -> Vec<[Vec<Transfer>
     calls.filter_map(|frame| Some([frame.incoming, frame.answer?])).collect()
 }
 
+/// The pool of bitcoin and dollars.
+const DOLLARS: Pool = Pool { id: BTC_USD_POOL, tokens: [USD_TOKEN, WRAPPED_BITCOIN], height: 0 };
+
+/// What a call on the pool of bitcoin and dollars did.
+fn dollars(frame: &Frame) -> Option<Doing> {
+    if frame.myself != DOLLARS.id || frame.kind != CallKind::Delegate {
+        return None;
+    }
+    let (came, went) = (&frame.incoming[..], frame.answer.as_deref()?);
+    let gained = DOLLARS.tokens.map(|token| sum(came, token).cast_signed() - sum(went, token).cast_signed());
+    let amounts = gained.map(i128::unsigned_abs);
+    match frame.inputs.first()? {
+        1 => Some(Doing::Mint { amounts, liquidity: sum(went, DOLLARS.id) - sum(came, DOLLARS.id) }),
+        2 | 3 => Some(Doing::Burn { amounts, liquidity: sum(came, DOLLARS.id) - sum(went, DOLLARS.id) }),
+        5 => {
+            let moved = [0, 1].map(|place: usize| Transfer { id: DOLLARS.tokens[place], value: amounts[place] });
+            let [first, second] = moved;
+            Some(if gained[0] > 0 {
+                Doing::Swap { sold: first, bought: second }
+            } else {
+                Doing::Swap { sold: second, bought: first }
+            })
+        }
+        _ => None,
+    }
+}
+
 impl Truth {
     pub(super) fn read(snapshot: &Snapshot, blocks: &[Block]) -> Self {
         let newest = u32::try_from(blocks.len() - 1).unwrap();
         let state = ChainState::at(snapshot, newest);
-        let mut truth = Self { deeds: Vec::new(), pools: Vec::new(), state: state.clone() };
+        let mut truth = Self { deeds: Vec::new(), dollars: Vec::new(), pools: Vec::new(), state: state.clone() };
         for (height, block) in (0..).zip(blocks) {
             for message in state.block_traces(height).unwrap() {
                 let (mut frames, created) = frames(&message.trace);
@@ -209,10 +245,20 @@ impl Truth {
                 let script = &transaction.output[0].script_pubkey;
                 let address = Address::from_script(script, Network::Regtest).unwrap().to_string();
                 for frame in frames {
-                    let Some((pool, doing)) = truth.doing(height, &frame, &created) else { continue };
                     let txid = message.outpoint.txid.to_string();
-                    let number = truth.deeds.iter().rev().take_while(|deed| deed.txid == txid).count();
-                    truth.deeds.push(Deed {
+                    let dollars = dollars(&frame);
+                    let (pool, doing) = match dollars {
+                        Some(doing) => (Some(DOLLARS), doing),
+                        None => match truth.doing(height, &frame, &created) {
+                            Some(found) => found,
+                            None => continue,
+                        },
+                    };
+                    let sequence = truth.deeds.len() + truth.dollars.len();
+                    let deeds = if dollars.is_some() { &mut truth.dollars } else { &mut truth.deeds };
+                    let number = deeds.iter().rev().take_while(|deed| deed.txid == txid).count();
+                    deeds.push(Deed {
+                        sequence,
                         height,
                         transaction: message.transaction_index,
                         number,
@@ -276,6 +322,13 @@ impl Truth {
             _ => return None,
         };
         Some((Some(pool), doing))
+    }
+
+    /// The rows of some deeds on pools of any kind, the newest first.
+    pub(super) fn rows_everywhere(&self, which: impl Fn(&Deed) -> bool) -> Vec<Value> {
+        let mut deeds: Vec<&Deed> = self.deeds.iter().chain(&self.dollars).filter(|deed| which(deed)).collect();
+        deeds.sort_by_key(|deed| std::cmp::Reverse(deed.sequence));
+        deeds.into_iter().map(Deed::row).collect()
     }
 
     /// The rows of some deeds, the newest first.

@@ -33,7 +33,7 @@ impl Town {
         let keyed = BTreeMap::from([(KeyedSurface::Orderbook, KeyedHandler::orderbook(Arc::clone(&orderbook)))]);
         let instance = Instance::with(Setup { keyed, ..Setup::default() }).await;
         let new = NewKey { admin: true, ..NewKey::on_plan("admin", Plan::BUSINESS) };
-        let admin = instance.keys.create(new, "test", 0).await.unwrap().key.reveal().to_string();
+        let admin = instance.keys.create(new, "test", 0).await.unwrap().key.reveal().as_str().to_owned();
         Self { instance, orderbook, admin, _folder: folder }
     }
 
