@@ -14,7 +14,10 @@ fuzz_target!(|body: &[u8]| {
     for effect in &effects {
         if let Effect::Order(order) = effect {
             let text: Value = serde_json::from_slice(order.text()).expect("the envelope is JSON");
-            assert_eq!((text["id"].as_str(), text["status"].as_str()), (Some(order.id()), Some(order.status().as_str())));
+            assert_eq!(
+                (text["id"].as_str(), text["status"].as_str()),
+                (Some(order.id()), Some(order.status().as_str()))
+            );
             assert!(order.topics().contains(order.market_key()));
             assert!(order.topics().iter().all(|topic| Market::parse(topic).is_ok()));
         }

@@ -3,6 +3,7 @@
 mod activity;
 mod creations;
 mod holdings;
+mod messages;
 mod outputs;
 mod state;
 
@@ -78,7 +79,7 @@ impl Module for AlkanesModule {
 fn refuse(error: StateError) -> ModuleError {
     match error {
         StateError::Store(error) => ModuleError::Store(error),
-        damaged @ StateError::Damaged(_) => ModuleError::Block(damaged.to_string()),
+        other @ (StateError::Damaged(_) | StateError::Interrupted) => ModuleError::Block(other.to_string()),
     }
 }
 

@@ -5,9 +5,12 @@
 
 mod alkanes;
 mod holders;
+mod messages;
 mod outputs;
 mod storage;
 mod traces;
+
+use std::sync::Arc;
 
 use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Txid};
@@ -16,6 +19,7 @@ use paraffin_store::{Row, Snapshot, Table};
 
 pub use alkanes::{Creation, Order};
 pub use holders::{Holding, HoldingOf};
+pub use messages::ScriptMessage;
 pub use outputs::{ActivityEntry, FundedOutput};
 pub(crate) use outputs::{RECEIVES, SPENDS};
 pub use storage::StorageEntry;
@@ -32,13 +36,27 @@ pub struct ChainState {
     height: Height,
     /// Whether the newest block of the snapshot is the one asked for, or lies below it.
     is_newest: bool,
+    /// Whether the caller has waited long enough; without it reading goes on.
+    is_over: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
 impl ChainState {
     /// The state at the end of the block at `height`; above the newest block it is that of the newest.
     pub fn at(snapshot: &Snapshot, height: Height) -> Self {
         let is_newest = snapshot.tip().is_none_or(|tip| tip.id.height <= height);
-        Self { snapshot: snapshot.clone(), height, is_newest }
+        Self { snapshot: snapshot.clone(), height, is_newest, is_over: None }
+    }
+
+    /// The same state for a caller who does not wait for ever: what costs more than it shows ([`Self::outputs_of`] at an older
+    /// height) ends with [`StateError::Interrupted`] when `is_over` says so.
+    #[must_use]
+    pub fn until(mut self, is_over: Arc<dyn Fn() -> bool + Send + Sync>) -> Self {
+        self.is_over = Some(is_over);
+        self
+    }
+
+    fn check(&self) -> Result<(), StateError> {
+        if self.is_over.as_ref().is_some_and(|is_over| is_over()) { Err(StateError::Interrupted) } else { Ok(()) }
     }
 
     /// The height asked for.

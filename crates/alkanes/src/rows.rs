@@ -3,6 +3,7 @@
 mod cursor;
 mod etching;
 mod held;
+mod message;
 mod output;
 mod state;
 mod trace;
@@ -11,6 +12,7 @@ pub use cursor::{Cursor, Page, ParseCursorError};
 pub use etching::Etching;
 pub(crate) use held::{CountsRow, HeldRow, WideAmount, held_key, parse_ranking_key, ranking_key};
 pub use held::{Holder, HolderCounts, ScriptKey};
+pub(crate) use message::{decode_message_count, message_key};
 pub(crate) use output::{Listing, OutputRow, outpoint_key, parse_outpoint_key};
 pub(crate) use state::{
     STORAGE_KEY_LEN_MAX, StateRow, decode_amount, encode_amount, read_value, storage_key, storage_row, write_value,

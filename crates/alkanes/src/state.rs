@@ -40,4 +40,7 @@ pub enum StateError {
     /// A stored value is not what this program writes.
     #[error("the state is damaged: {0}")]
     Damaged(String),
+    /// The caller's time was over before the answer was found: ask for less, or with more time.
+    #[error("the time was over before the state was read")]
+    Interrupted,
 }

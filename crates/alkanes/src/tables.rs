@@ -37,6 +37,8 @@
 //! totals           01                                                     contracts created
 //! recent           height (4)                                             ids of the block's transactions
 //! effects          height (4)                                             digest
+//! messages         script | number of the first (4)                       height (4) | place of its trace (4)   one for a transaction
+//! message_counts   script                                                 number (4), as of every height
 //! ```
 
 use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
@@ -48,7 +50,7 @@ use TableKind::{Current, Versioned, WriteOnce};
 pub const MODULE: ModuleId = ModuleId(3);
 
 /// Version of the rows; raised whenever their form or the rules that make them change.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 pub(crate) const SINGLES: Table = table(1, "singles", Versioned, Numbered);
 pub(crate) const CODES: Table = table(2, "codes", Versioned, Bulk);
@@ -79,6 +81,8 @@ pub(crate) const CREATIONS: Table = table(26, "creations", WriteOnce, Listed);
 pub(crate) const TOTALS: Table = table(27, "totals", Current, Numbered);
 pub(crate) const RECENT: Table = table(28, "recent", Current, Bulk);
 pub(crate) const EFFECTS: Table = table(29, "effects", WriteOnce, Numbered);
+pub(crate) const MESSAGES: Table = table(30, "messages", WriteOnce, Listed);
+pub(crate) const MESSAGE_COUNTS: Table = table(31, "message_counts", Versioned, Listed);
 
 /// All tables, in the order of their numbers.
 pub const TABLES: &[Table] = &[
@@ -111,6 +115,8 @@ pub const TABLES: &[Table] = &[
     TOTALS,
     RECENT,
     EFFECTS,
+    MESSAGES,
+    MESSAGE_COUNTS,
 ];
 
 /// What the store must know about this module.

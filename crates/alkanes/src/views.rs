@@ -27,7 +27,9 @@ pub use outputs::{OutputHoldings, held_by_address, held_by_output, totals};
 pub use preview::preview;
 pub use run::{Parcel, Simulated, call_contract, meta, simulate, simulate_traced};
 pub use runes::{RuneTerms, rune};
-pub use token::{TokenFacts, token_facts, token_words};
+pub use token::{
+    LIQUIDITY_DECIMALS, Mints, TokenFacts, TokenWords, entered_by, token_facts, token_numbers, token_words,
+};
 pub use trace::{trace_from_proto, trace_to_proto};
 pub use transaction::{ProtostoneOutcome, TransactionOutcome, simulate_transaction};
 pub use unwrap::{PendingPayment, pending_unwraps};
@@ -176,13 +178,19 @@ pub enum ViewError {
     TooLong,
     /// The state cannot be read.
     #[error(transparent)]
-    State(#[from] StateError),
+    State(StateError),
     /// The blocks cannot be read.
     #[error("{0}")]
     Chain(String),
     /// The engine cannot run what was asked for.
     #[error(transparent)]
     Halt(#[from] Halt),
+}
+
+impl From<StateError> for ViewError {
+    fn from(error: StateError) -> Self {
+        if matches!(error, StateError::Interrupted) { Self::TooLong } else { Self::State(error) }
+    }
 }
 
 /// Names of all views. `multisimluate` is spelt as everywhere; the right spelling is taken as well.

@@ -53,7 +53,7 @@ pub struct Figures {
     pub all_time: Volumes,
     /// Price of the newest trade, units of the second alkane for one of the first.
     pub price: Option<Ratio>,
-    /// Price of the last trade before the newest 24 hours, else of the first in them.
+    /// Price of the last trade before the newest 24 hours; `None` when there was none.
     pub price_a_day_ago: Option<Ratio>,
     /// The same for 168 hours.
     pub price_a_week_ago: Option<Ratio>,
@@ -230,27 +230,21 @@ impl Markets {
         figures.price = Some(newest.close);
         let begin = |hours: u32| newest.start.saturating_sub((hours - 1) * HOUR);
         let (day, week, month) = (begin(24), begin(168), begin(720));
-        let mut opens = [newest.open; 2];
         for row in self.hours(pool, month, newest.start)? {
             let candle = candle(row)?;
             figures.month.add(&candle);
             if candle.start >= week {
                 figures.week.add(&candle);
-                opens[1] = candle.open;
             }
             if candle.start >= day {
                 figures.day.add(&candle);
-                opens[0] = candle.open;
             }
         }
-        for (place, begin) in [day, week].into_iter().enumerate() {
-            if let Some(before) = begin.checked_sub(1)
-                && let Some((candle, _)) = self.candle_before(pool, Timeframe::Hour, before)?
-            {
-                opens[place] = candle.close;
+        for (price, begin) in [(&mut figures.price_a_day_ago, day), (&mut figures.price_a_week_ago, week)] {
+            if let Some(before) = begin.checked_sub(1) {
+                *price = self.candle_before(pool, Timeframe::Hour, before)?.map(|(candle, _)| candle.close);
             }
         }
-        [figures.price_a_day_ago, figures.price_a_week_ago] = opens.map(Some);
         Ok(figures)
     }
 

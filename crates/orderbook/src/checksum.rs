@@ -10,15 +10,16 @@ const ONE: u32 = 1 << 31;
 /// x to the 8th: what one byte that follows multiplies by.
 const BYTE: u32 = 1 << 23;
 
-/// The product of two polynomials.
-fn product(left: u32, right: u32) -> u32 {
-    let (mut power, mut sum) = (right, 0);
+/// Two polynomials, each multiplied by `right`.
+fn products(left: [u32; 2], right: u32) -> [u32; 2] {
+    let (mut power, mut sums) = (right, [0; 2]);
     for bit in (0..32).rev() {
         // All ones where the bit is set: no branch depends on what is multiplied.
-        sum ^= power & 0_u32.wrapping_sub((left >> bit) & 1);
+        sums[0] ^= power & 0_u32.wrapping_sub((left[0] >> bit) & 1);
+        sums[1] ^= power & 0_u32.wrapping_sub((left[1] >> bit) & 1);
         power = (power >> 1) ^ (POLYNOMIAL & 0_u32.wrapping_sub(power & 1));
     }
-    sum
+    sums
 }
 
 /// What a text adds to a checksum.
@@ -37,10 +38,11 @@ impl Piece {
     pub(crate) fn of(text: &[u8]) -> Self {
         let (mut shift, mut square, mut len) = (ONE, BYTE, text.len());
         while len > 0 {
+            let [longer, next] = products([shift, square], square);
             if len & 1 == 1 {
-                shift = product(shift, square);
+                shift = longer;
             }
-            square = product(square, square);
+            square = next;
             len >>= 1;
         }
         Self { crc: crc32fast::hash(text), shift }
@@ -54,7 +56,8 @@ impl Piece {
         if next == Self::EMPTY {
             return self;
         }
-        Self { crc: product(self.crc, next.shift) ^ next.crc, shift: product(self.shift, next.shift) }
+        let [crc, shift] = products([self.crc, self.shift], next.shift);
+        Self { crc: crc ^ next.crc, shift }
     }
 
     /// The checksum.

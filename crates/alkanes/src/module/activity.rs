@@ -7,6 +7,7 @@ use bitcoin::{OutPoint, Script, Transaction, Txid};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::ModuleWriter;
 
+use super::messages::Messages;
 use super::outputs::KnownOutputs;
 use crate::codec::{ALKANES_PROTOCOL, Artifact, Protostone};
 use crate::reader::{RECEIVES, SPENDS};
@@ -14,7 +15,8 @@ use crate::rows::{ScriptKey, place_key};
 use crate::tables::ACTIVITY;
 use crate::{BlockEffects, StateError};
 
-/// Writes a row for each script of each transaction that has a protostone for alkanes, void transactions included.
+/// Writes a row for each script of each transaction that has a protostone for alkanes, void transactions included, and lists
+/// the messages of these transactions under their scripts.
 pub(super) fn write(
     block: &ConnectedBlock,
     effects: &BlockEffects,
@@ -23,6 +25,7 @@ pub(super) fn write(
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
+    let mut messages = Messages::of(effects)?;
     for (place, (transaction, txid)) in block.block.txdata.iter().zip(&block.txids).enumerate() {
         let Some(stones) = protostones(transaction) else { continue };
         let mut roles: BTreeMap<ScriptKey, u8> = BTreeMap::new();
@@ -49,6 +52,7 @@ pub(super) fn write(
                 note(&output.script_pubkey, RECEIVES);
             }
         }
+        messages.list(txid, roles.keys());
         for (script, role) in roles {
             let mut key = script.0.to_vec();
             key.extend_from_slice(&place_key(block.id.height, place as u32));
@@ -57,7 +61,7 @@ pub(super) fn write(
             rows.put(&ACTIVITY, &key, &value)?;
         }
     }
-    Ok(())
+    messages.write(block.id.height, rows)
 }
 
 /// The protostones of a transaction when one of them is for alkanes.

@@ -7,6 +7,9 @@ use crate::StateError;
 use crate::rows::{Cursor, Listing, OutputRow, Page, Parser, ScriptKey, outpoint_key};
 use crate::tables::{ACTIVITY, LIVE, OUTPUTS, SCRIPTS, SPENT};
 
+/// Rows read between two looks at the clock.
+const ROWS_PER_CHECK: usize = 256;
+
 /// An output that alkanes or base runes were sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FundedOutput {
@@ -63,10 +66,10 @@ impl ChainState {
     /// Unspent outputs of a script that hold alkanes, the oldest first. What they hold: [`Self::sheet`].
     ///
     /// A page costs the rows that it shows, however many the script has. As of an older block it also costs those that the
-    /// script has received and spent since.
+    /// script has spent since, of which no more than two pages are kept in memory.
     ///
     /// # Errors
-    /// The store cannot be read or is damaged.
+    /// The store cannot be read or is damaged, or the time of [`Self::until`] is over.
     pub fn outputs_of(
         &self,
         script: &Script,
@@ -106,14 +109,23 @@ impl ChainState {
         }
         from.truncate(key.0.len());
         from.extend_from_slice(&self.height.saturating_add(1).to_be_bytes());
-        for row in self.snapshot.range(&SPENT, &from, &to) {
+        let order = |listing: &Listing| (listing.height, listing.place, listing.outpoint.vout);
+        for (place, row) in self.snapshot.range(&SPENT, &from, &to).enumerate() {
+            if place.is_multiple_of(ROWS_PER_CHECK) {
+                self.check()?;
+            }
             let (key, value) = row?;
             let listing = Listing::parse(&key[36..], &value)?;
             if listing.height <= self.height && after.is_none_or(|after| after.0[..] < key[36..]) {
                 listings.push(listing);
             }
+            // One more than a page tells that there is another.
+            if listings.len() > limit.saturating_mul(2).saturating_add(ROWS_PER_CHECK) {
+                listings.sort_unstable_by_key(order);
+                listings.truncate(limit.saturating_add(1));
+            }
         }
-        listings.sort_unstable_by_key(|listing| (listing.height, listing.place, listing.outpoint.vout));
+        listings.sort_unstable_by_key(order);
         let has_more = listings.len() > limit;
         listings.truncate(limit);
         let next = listings.last().filter(|_| has_more).map(|last| Cursor(last.key(key, None)[32..].to_vec()));

@@ -21,14 +21,14 @@ pub struct BlockTrace {
 }
 
 /// A row of `block_traces`.
-struct Traced {
-    outpoint: OutPoint,
-    transaction_index: u32,
-    stands: bool,
+pub(super) struct Traced {
+    pub(super) outpoint: OutPoint,
+    pub(super) transaction_index: u32,
+    pub(super) stands: bool,
 }
 
 impl Traced {
-    fn read(row: &[u8]) -> Result<Self, StateError> {
+    pub(super) fn read(row: &[u8]) -> Result<Self, StateError> {
         let mut parser = Parser::new("block_traces", row);
         let (outpoint, transaction_index) = (parse_outpoint_key(&mut parser)?, parser.number()?);
         let [stands] = parser.array()?;

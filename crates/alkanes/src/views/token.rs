@@ -2,25 +2,38 @@
 
 use paraffin_primitives::AlkaneId;
 
-use super::run::{Simulated, call_contract};
+use super::run::{Parcel, Simulated, simulate_traced};
 use super::words::{NAME, SYMBOL};
 use super::{ViewContext, ViewError};
+use crate::{BlockTrace, Trace, TraceEvent};
 
 /// Operations that tokens answer (the conventions of all known token contracts).
 mod operation {
     pub(super) const TOTAL_SUPPLY: u128 = 101;
-    pub(super) const CAP: u128 = 102;
+    /// The cap of tokens that count mints, the decimals of those that do not.
+    pub(super) const CAP_OR_DECIMALS: u128 = 102;
     pub(super) const MINTED: u128 = 103;
     pub(super) const VALUE_PER_MINT: u128 = 104;
+    /// Of the wrapped bitcoin, whose 101 are payments.
+    pub(super) const WRAPPED_SUPPLY: u128 = 105;
+    /// Of pools whose liquidity is the pool itself.
+    pub(super) const LIQUIDITY_PRICE: u128 = 106;
+    pub(super) const LIQUIDITY_SUPPLY: u128 = 111;
     pub(super) const DATA: u128 = 1000;
 }
 
+/// Its numbers are under operations of its own.
+const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
 /// Fuel of one question to a token; ten times what the views by output give.
 const FUEL: u64 = 1_000_000;
 /// Longest name and symbol that is taken for one, bytes.
 const WORD_BYTES_MAX: usize = 256;
 /// Largest image that is handed out, bytes.
 const IMAGE_BYTES_MAX: usize = 256 << 10;
+/// Largest number that is taken for decimal places.
+const DECIMALS_MAX: u128 = 18;
+/// Decimal places of the liquidity of a `CryptoSwap` pool.
+pub const LIQUIDITY_DECIMALS: u32 = 18;
 
 /// What a token contract tells of itself; `None` for what it does not tell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,28 +42,45 @@ pub struct TokenFacts {
     pub name: Option<String>,
     /// Symbol.
     pub symbol: Option<String>,
+    /// Decimal places, 0 to 18. Those that count mints do not tell.
+    pub decimals: Option<u32>,
     /// Base units that exist.
     pub total_supply: Option<u128>,
-    /// Mints that there may be.
-    pub cap: Option<u128>,
-    /// Mints that there were.
-    pub minted: Option<u128>,
-    /// Base units of one mint.
-    pub value_per_mint: Option<u128>,
+    /// Counted mints, of a contract that counts them.
+    pub mints: Option<Mints>,
     /// Image or other data, as the contract holds it.
     pub image: Option<Vec<u8>>,
 }
 
+/// What a contract tells that answers 102, 103 and 104, each with one integer: one of them alone means something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mints {
+    /// Mints that there may be.
+    pub cap: u128,
+    /// Mints that there were.
+    pub minted: u128,
+    /// Base units of one mint.
+    pub value_per_mint: u128,
+}
+
 impl TokenFacts {
     /// Base units that were issued without a mint: the supply without what all mints made. `None` when the contract does
-    /// not tell the supply, or tells more mints than it has supply for.
+    /// not tell the supply, does not count mints, or tells more mints than it has supply for.
     pub fn premine(&self) -> Option<u128> {
-        let supply = self.total_supply?;
-        match (self.minted, self.value_per_mint) {
-            (Some(minted), Some(value)) => supply.checked_sub(minted.checked_mul(value)?),
-            _ => Some(supply),
-        }
+        let Mints { minted, value_per_mint, .. } = self.mints?;
+        self.total_supply?.checked_sub(minted.checked_mul(value_per_mint)?)
     }
+}
+
+/// Name and symbol of a contract, and whom that answer hangs on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TokenWords {
+    /// Name.
+    pub name: Option<String>,
+    /// Symbol.
+    pub symbol: Option<String>,
+    /// All contracts whose storage was within reach of the answer, sorted: the contract, and those it asked.
+    pub asked: Vec<AlkaneId>,
 }
 
 /// Asks a contract for everything that tokens tell, as of the view's height.
@@ -58,34 +88,100 @@ impl TokenFacts {
 /// # Errors
 /// [`ViewError`]; a question that the contract does not answer is `None`.
 pub fn token_facts(id: AlkaneId, context: &ViewContext<'_>) -> Result<TokenFacts, ViewError> {
-    let (name, symbol) = token_words(id, context)?;
-    let number = |operation| Ok::<_, ViewError>(ask(id, operation, context)?.and_then(|data| integer(&data)));
-    let image = ask(id, operation::DATA, context)?;
-    Ok(TokenFacts {
-        name,
-        symbol,
-        total_supply: number(operation::TOTAL_SUPPLY)?,
-        cap: number(operation::CAP)?,
-        minted: number(operation::MINTED)?,
-        value_per_mint: number(operation::VALUE_PER_MINT)?,
-        image: image.filter(|data| !data.is_empty() && data.len() <= IMAGE_BYTES_MAX),
-    })
+    let TokenWords { name, symbol, .. } = token_words(id, context)?;
+    token_numbers(id, name, symbol, context)
+}
+
+/// The same for a contract whose name and symbol are known already.
+///
+/// # Errors
+/// As [`token_facts`].
+pub fn token_numbers(
+    id: AlkaneId,
+    name: Option<String>,
+    symbol: Option<String>,
+    context: &ViewContext<'_>,
+) -> Result<TokenFacts, ViewError> {
+    let asked = |operation| ask(id, operation, context);
+    let number = |operation| Ok::<_, ViewError>(asked(operation)?.and_then(|data| integer(&data)));
+    let image = asked(operation::DATA)?.filter(|data| !data.is_empty() && data.len() <= IMAGE_BYTES_MAX);
+    let mut facts = TokenFacts { name, symbol, image, ..TokenFacts::default() };
+    let second = number(operation::CAP_OR_DECIMALS)?;
+    if id == WRAPPED_BITCOIN {
+        facts.decimals = second.and_then(places);
+        facts.total_supply = number(operation::WRAPPED_SUPPLY)?;
+        return Ok(facts);
+    }
+    let first = asked(operation::TOTAL_SUPPLY)?;
+    facts.total_supply = first.as_deref().and_then(integer);
+    if first.is_some_and(|data| data.len() == 64) {
+        // Two balances: a pool, if it knows what its liquidity is worth.
+        let wide = |operation| Ok::<_, ViewError>(asked(operation)?.filter(|data| data.len() == 32));
+        facts.total_supply = wide(operation::LIQUIDITY_SUPPLY)?.as_deref().and_then(wide_integer);
+        facts.decimals = wide(operation::LIQUIDITY_PRICE)?.map(|_| LIQUIDITY_DECIMALS);
+        return Ok(facts);
+    }
+    let (third, fourth) = (asked(operation::MINTED)?, asked(operation::VALUE_PER_MINT)?);
+    let counted = (second, third.as_deref().and_then(integer), fourth.as_deref().and_then(integer));
+    match counted {
+        (Some(cap), Some(minted), Some(value_per_mint)) => facts.mints = Some(Mints { cap, minted, value_per_mint }),
+        // A token that tells a supply and a small 102, and knows nothing of 103 and 104, has decimals there.
+        (Some(second), None, None) if third.is_none() && fourth.is_none() && facts.total_supply.is_some() => {
+            facts.decimals = places(second);
+        }
+        _ => {}
+    }
+    Ok(facts)
 }
 
 /// Asks a contract for its name and symbol alone, as of the view's height.
 ///
 /// # Errors
 /// As [`token_facts`].
-pub fn token_words(id: AlkaneId, context: &ViewContext<'_>) -> Result<(Option<String>, Option<String>), ViewError> {
-    Ok((ask(id, NAME, context)?.and_then(word), ask(id, SYMBOL, context)?.and_then(word)))
+pub fn token_words(id: AlkaneId, context: &ViewContext<'_>) -> Result<TokenWords, ViewError> {
+    let (name, first) = ask_traced(id, NAME, context)?;
+    let (symbol, second) = ask_traced(id, SYMBOL, context)?;
+    let mut asked = vec![id];
+    asked.extend(entered(&first).chain(entered(&second)));
+    asked.sort_unstable();
+    asked.dedup();
+    Ok(TokenWords { name: name.and_then(word), symbol: symbol.and_then(word), asked })
+}
+
+/// All contracts that a block created or ran: no other one can answer differently after it, as long as it asks only for
+/// what it and those it calls have stored.
+pub fn entered_by(traces: &[BlockTrace]) -> impl Iterator<Item = AlkaneId> + '_ {
+    traces.iter().flat_map(|message| entered(&message.trace))
+}
+
+fn entered(trace: &Trace) -> impl Iterator<Item = AlkaneId> + '_ {
+    trace.events.iter().filter_map(|event| match event {
+        TraceEvent::Create(id) => Some(*id),
+        TraceEvent::Enter { context, .. } => Some(context.myself),
+        TraceEvent::Exit { .. } => None,
+    })
 }
 
 fn ask(id: AlkaneId, operation: u128, context: &ViewContext<'_>) -> Result<Option<Vec<u8>>, ViewError> {
-    let answer = call_contract(id, &[operation], u64::from(context.height), FUEL, context)?;
-    Ok(match answer {
+    Ok(ask_traced(id, operation, context)?.0)
+}
+
+fn ask_traced(
+    id: AlkaneId,
+    operation: u128,
+    context: &ViewContext<'_>,
+) -> Result<(Option<Vec<u8>>, Trace), ViewError> {
+    let question = Parcel::calling(id, &[operation], u64::from(context.height));
+    let (answer, trace) = simulate_traced(&question, FUEL, context)?;
+    let data = match answer {
         Simulated::Done { response, .. } => Some(response.data),
         Simulated::Failed(_) => None,
-    })
+    };
+    Ok((data, trace))
+}
+
+fn places(number: u128) -> Option<u32> {
+    u32::try_from(number).ok().filter(|_| number <= DECIMALS_MAX)
 }
 
 /// Text of a name; anything else is none. Zeros around it are filling.
@@ -99,6 +195,12 @@ fn integer(data: &[u8]) -> Option<u128> {
     <[u8; 16]>::try_from(data).ok().map(u128::from_le_bytes)
 }
 
+/// Of 32 bytes, little-endian; `None` from 2^128.
+fn wide_integer(data: &[u8]) -> Option<u128> {
+    let (low, high) = data.split_at_checked(16)?;
+    (integer(high) == Some(0)).then(|| integer(low)).flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,15 +209,15 @@ mod tests {
     fn the_premine_is_what_no_mint_made() {
         let facts = |total_supply, minted, value_per_mint| TokenFacts {
             total_supply,
-            minted,
-            value_per_mint,
+            mints: Some(Mints { cap: 0, minted, value_per_mint }),
             ..TokenFacts::default()
         };
-        assert_eq!(facts(Some(1_100), Some(10), Some(100)).premine(), Some(100));
-        assert_eq!(facts(Some(1_100), None, None).premine(), Some(1_100));
-        assert_eq!(facts(None, Some(1), Some(1)).premine(), None);
-        assert_eq!(facts(Some(5), Some(2), Some(3)).premine(), None);
-        assert_eq!(facts(Some(u128::MAX), Some(u128::MAX), Some(2)).premine(), None);
+        assert_eq!(facts(Some(1_100), 10, 100).premine(), Some(100));
+        assert_eq!(facts(None, 1, 1).premine(), None);
+        assert_eq!(facts(Some(5), 2, 3).premine(), None);
+        assert_eq!(facts(Some(u128::MAX), u128::MAX, 2).premine(), None);
+        let uncounted = TokenFacts { total_supply: Some(1_100), ..TokenFacts::default() };
+        assert_eq!(uncounted.premine(), None, "who does not count mints does not tell what they made");
     }
 
     #[test]
@@ -126,5 +228,11 @@ mod tests {
         }
         assert_eq!(integer(&5_u128.to_le_bytes()), Some(5));
         assert_eq!(integer(&[1; 8]), None);
+        let mut wide = [0; 32];
+        wide[0] = 7;
+        assert_eq!(wide_integer(&wide), Some(7));
+        wide[16] = 1;
+        assert_eq!(wide_integer(&wide), None);
+        assert_eq!((places(18), places(19)), (Some(18), None));
     }
 }

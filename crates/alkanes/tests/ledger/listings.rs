@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use bitcoin::hashes::Hash;
 use bitcoin::{BlockHash, OutPoint, Script, Txid};
@@ -6,7 +7,7 @@ use paraffin_alkanes::codec::{Artifact, Edict};
 use paraffin_alkanes::{ChainState, Cursor, FundedOutput, Holder, Order, Page, ScriptKey, StateError, StateKey};
 use paraffin_primitives::{AlkaneId, Amount, ConnectedBlock, Height};
 
-use crate::chain::{Instance, Memory, block, engine, id, output, parameters, script, with_stones};
+use crate::chain::{Instance, Memory, block, engine, id, output, parameters, script, spend, with_stones};
 use crate::scenario::Scenario;
 use crate::stand_in::{self, KEEP, MINT};
 
@@ -295,6 +296,46 @@ fn any_cursor_is_harmless() {
         assert!(state.outputs_of(&some, None, 0).unwrap().items.is_empty());
     }
     assert!("0x12".parse::<Cursor>().is_err() && "1".parse::<Cursor>().is_err());
+}
+
+#[test]
+fn outputs_as_of_an_older_block_are_not_looked_for_when_the_time_is_over() {
+    let replay = replay(11, 30);
+    for (height, is_over, is_told) in [(9, false, true), (9, true, false), (29, true, true)] {
+        let state = replay.instance.at(height).until(Arc::new(move || is_over));
+        let told = state.outputs_of(&script(1), None, 10);
+        match told {
+            Ok(page) => assert!(is_told && !page.items.is_empty(), "height {height}"),
+            Err(error) => assert!(!is_told && matches!(error, StateError::Interrupted), "height {height}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn outputs_as_of_an_older_block_are_all_told_when_thousands_were_spent_since() {
+    let mut instance = Instance::regtest(parameters(0));
+    let mut stone = stand_in::message(id(2, 1), &[MINT, 1000], 0, 0);
+    stone.edicts = vec![Edict { id: id(2, 1), amount: Amount(1), output: 1001 }];
+    let made = with_stones(vec![], vec![output(script(1)); 1000], &[stone]);
+    let txid = made.compute_txid();
+    let first = block(0, BlockHash::all_zeros(), vec![made]);
+    instance.connect(&first);
+    // Spent in another order than they were made in.
+    let mut previous = first.id.hash;
+    for (height, vouts) in (1..).zip([(500..1000).rev().collect::<Vec<u32>>(), (0..500).rev().collect()]) {
+        let inputs = vouts.into_iter().map(|vout| spend(OutPoint { txid, vout })).collect();
+        let next = block(height, previous, vec![crate::chain::transaction(inputs, vec![output(script(2))])]);
+        previous = next.id.hash;
+        instance.connect(&next);
+    }
+    for limit in [1, 7, 300, 2000] {
+        let made: Vec<_> = (0..1000).map(|vout| OutPoint { txid, vout }).collect();
+        for (height, expected) in [(0, &made[..]), (1, &made[..500]), (2, &[])] {
+            let state = instance.at(height);
+            let listed = all(limit, |cursor, limit| state.outputs_of(&script(1), cursor, limit));
+            assert_eq!(outpoints(&listed), expected, "as of {height}, pages of {limit}");
+        }
+    }
 }
 
 /// A chain in which one script has 10,000 outputs with alkanes, another 100.

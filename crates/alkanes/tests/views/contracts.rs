@@ -167,10 +167,8 @@ fn a_token_tells_everything_of_itself() {
     let (stage, _) = Stage::with_token();
     let facts = stage.at(1, |context| token_facts(TOKEN, context)).unwrap();
     assert_eq!((facts.name.as_deref(), facts.symbol.as_deref()), (Some("Paraffin Wax"), Some("WAX")));
-    assert_eq!(
-        (facts.total_supply, facts.cap, facts.minted, facts.value_per_mint),
-        (Some(1_000), Some(5), Some(0), Some(100))
-    );
+    let mints = views::Mints { cap: 5, minted: 0, value_per_mint: 100 };
+    assert_eq!((facts.total_supply, facts.mints, facts.decimals), (Some(1_000), Some(mints), None));
     assert_eq!(facts.premine(), Some(1_000));
     let nobody = stage.at(0, |context| token_facts(TOKEN, context)).unwrap();
     assert_eq!(nobody, views::TokenFacts::default());

@@ -376,7 +376,9 @@ fn figures_are(figures: &Figures, trades: &[Trade]) {
     assert!(figures.price.is_some_and(|price| is_price(price, sorted[sorted.len() - 1].1)));
     for (hours, found) in [(24, figures.price_a_day_ago), (168, figures.price_a_week_ago)] {
         let first_inside = sorted.iter().position(|trade| hour(trade) + hours > newest).unwrap();
-        assert!(found.is_some_and(|price| is_price(price, sorted[first_inside.saturating_sub(1)].1)), "{hours} hours");
+        let before = first_inside.checked_sub(1).map(|last| sorted[last].1);
+        assert_eq!(found.is_some(), before.is_some(), "{hours} hours");
+        assert!(found.zip(before).is_none_or(|(price, amounts)| is_price(price, amounts)), "{hours} hours");
     }
 }
 

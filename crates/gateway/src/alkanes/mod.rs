@@ -15,6 +15,7 @@ use paraffin_alkanes::views::{ViewContext, ViewError, ViewLimits};
 use paraffin_alkanes::{Builtins, ChainState as AlkanesState, CodeCache, MODULE, Parameters};
 use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_primitives::Height;
+use paraffin_store::{BlockRecord, Snapshot};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -155,8 +156,12 @@ pub(crate) struct Moment<'a> {
     pub(crate) bitcoin: &'a BitcoinIndex,
     /// Contracts already asked.
     pub(crate) alkanes: &'a Alkanes,
+    /// Everything indexed.
+    pub(crate) snapshot: &'a Snapshot,
     /// Hash of the newest block.
     pub(crate) tip: [u8; 32],
+    /// Hash of the block at the height; zeros below the first block that is kept.
+    pub(crate) block: [u8; 32],
     /// Whether the height is the newest.
     pub(crate) is_newest: bool,
 }
@@ -222,8 +227,10 @@ async fn read_in<T: Send + 'static>(
     // The permit goes along: a request that is given up does not make room before its view has ended.
     let task = tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        let is_over = || is_abandoned.load(Ordering::Relaxed) || Instant::now() >= deadline;
-        let state = AlkanesState::at(&snapshot, height);
+        let clock: Arc<dyn Fn() -> bool + Send + Sync> =
+            Arc::new(move || is_abandoned.load(Ordering::Relaxed) || Instant::now() >= deadline);
+        let is_over = || clock();
+        let state = AlkanesState::at(&snapshot, height).until(Arc::clone(&clock));
         let bitcoin = BitcoinIndex::new(snapshot.clone(), network);
         let blocks = IndexedBlocks::new(&bitcoin, height, height == newest, alkanes.parts.limits.records_max, &is_over);
         let view = ViewContext {
@@ -237,9 +244,13 @@ async fn read_in<T: Send + 'static>(
             limits: &alkanes.parts.limits,
             is_over: &is_over,
         };
-        let tip = snapshot.tip().map_or([0; 32], |record| record.id.hash.to_byte_array());
+        let hash = |record: &BlockRecord| record.id.hash.to_byte_array();
+        let tip = snapshot.tip().map_or([0; 32], hash);
+        let record = snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
+        let block = record.as_ref().map_or([0; 32], hash);
         let is_newest = height == newest;
-        work(&Moment { view, state: &state, bitcoin: &bitcoin, alkanes: &alkanes, tip, is_newest })
+        let (state, bitcoin, alkanes, snapshot) = (&state, &bitcoin, &*alkanes, &snapshot);
+        work(&Moment { view, state, bitcoin, alkanes, snapshot, tip, block, is_newest })
     });
     let answer = task.await.map_err(|_| Fault::Abandoned)?;
     drop(abandoned);

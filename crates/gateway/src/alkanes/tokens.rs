@@ -1,11 +1,15 @@
 //! Token records: what contracts tell of themselves, asked once for each block and kept (`decisions` 4.6).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use bitcoin::hashes::Hash as _;
 use paraffin_alkanes::Creation;
-use paraffin_alkanes::views::{TokenFacts, ViewError, token_facts, token_words};
-use paraffin_primitives::AlkaneId;
+use paraffin_alkanes::views::{
+    LIQUIDITY_DECIMALS, TokenFacts, TokenWords, ViewError, entered_by, token_numbers, token_words,
+};
+use paraffin_cryptoswap::PoolIndex;
+use paraffin_primitives::{AlkaneId, Height};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,7 +17,7 @@ use serde_json::{Value, json};
 use super::{Moment, id_object};
 use crate::markets::{Pricing, TokenMarket};
 
-/// Decimal places of every alkane: contracts do not tell, and all clients assume it.
+/// Decimal places of every alkane whose contract does not tell: all clients assume it.
 pub(crate) const DECIMALS: u32 = 8;
 /// Memory of what contracts told, bytes.
 const CACHE_BYTES_MAX: usize = 64 << 20;
@@ -21,78 +25,187 @@ const CACHE_BYTES_MAX: usize = 64 << 20;
 const ANSWER_IMAGES_BYTES_MAX: usize = 8 << 20;
 /// Memory of one token beside its image, bytes.
 const TOKEN_BYTES: usize = 512;
+/// Blocks whose words are kept: requests of the block before may still run when those of the next one begin.
+const BLOCKS_KEPT: usize = 3;
+/// Blocks that words are carried across; after more of them all contracts are asked anew.
+const BLOCKS_CARRIED_MAX: Height = 16;
+/// Contracts that an answer may hang on and be carried to the next block.
+const ASKED_MAX: usize = 8;
 
-/// What contracts told as of the newest block. Another block, or another branch, makes it all old.
+/// What contracts told as of the newest blocks. Nothing in it outlives the block it was told at, but for names and symbols:
+/// they are carried to a block that follows on the same branch, unless a block in between has run one of the contracts
+/// that they hang on.
 #[derive(Default)]
 pub(crate) struct TokenCache(Mutex<Told>);
 
 #[derive(Default)]
 struct Told {
-    tip: [u8; 32],
+    /// Hash of the block that the facts are of.
+    block: [u8; 32],
     facts: HashMap<AlkaneId, Arc<TokenFacts>>,
     bytes: usize,
-    /// Names and symbols of the block before, kept as a first answer for searches.
-    words: HashMap<AlkaneId, (Creation, Words)>,
+    /// The newest one last.
+    words: Vec<BlockWords>,
+}
+
+/// Names and symbols at one block.
+#[derive(Clone)]
+struct BlockWords {
+    height: Height,
+    hash: [u8; 32],
+    of: HashMap<AlkaneId, Known>,
+}
+
+#[derive(Clone)]
+struct Known {
+    words: Words,
+    /// Contracts that the answer hangs on; `None` when they are too many.
+    asked: Option<Arc<[AlkaneId]>>,
+}
+
+impl Known {
+    fn new(told: TokenWords) -> Self {
+        let asked = (told.asked.len() <= ASKED_MAX).then(|| told.asked.into());
+        Self { words: Arc::new((told.name, told.symbol)), asked }
+    }
+
+    /// Whether the answer is the same after blocks that ran these contracts. Code of contracts that are not on chain may
+    /// change with the height alone.
+    fn outlives(&self, entered: &HashSet<AlkaneId>) -> bool {
+        let is_builtin = |id: &AlkaneId| id.block == 32 || *id == AlkaneId { block: 2, tx: 0 };
+        self.asked.as_ref().is_some_and(|asked| !asked.iter().any(|id| is_builtin(id) || entered.contains(id)))
+    }
 }
 
 /// Name and symbol.
 pub(crate) type Words = Arc<(Option<String>, Option<String>)>;
 
 impl TokenCache {
-    fn get(&self, tip: [u8; 32], id: AlkaneId) -> Option<Arc<TokenFacts>> {
+    fn facts(&self, block: [u8; 32], id: AlkaneId) -> Option<Arc<TokenFacts>> {
         let told = self.0.lock();
-        told.facts.get(&id).filter(|_| told.tip == tip).map(Arc::clone)
+        told.facts.get(&id).filter(|_| told.block == block).map(Arc::clone)
     }
 
-    fn put(&self, tip: [u8; 32], creation: Creation, facts: &Arc<TokenFacts>) {
+    fn put_facts(&self, block: [u8; 32], id: AlkaneId, facts: &Arc<TokenFacts>) {
         let mut told = self.0.lock();
         let bytes = TOKEN_BYTES + facts.image.as_ref().map_or(0, Vec::len);
-        if told.tip != tip || told.bytes + bytes > CACHE_BYTES_MAX {
+        if told.block != block || told.bytes + bytes > CACHE_BYTES_MAX {
             told.facts.clear();
             told.bytes = 0;
-            told.tip = tip;
+            told.block = block;
         }
         told.bytes += bytes;
-        told.facts.insert(creation.id, Arc::clone(facts));
-        told.words.insert(creation.id, (creation, Arc::new((facts.name.clone(), facts.symbol.clone()))));
+        told.facts.insert(id, Arc::clone(facts));
     }
 
-    fn put_words(&self, creation: Creation, words: &Words) {
-        self.0.lock().words.insert(creation.id, (creation, Arc::clone(words)));
-    }
-
-    /// The words of a contract, if it was asked since it was created.
-    fn words(&self, creation: &Creation) -> Option<Words> {
+    /// The words of a contract at a block: `None` when the block is not known, `Some(None)` when the contract was not asked.
+    fn words(&self, block: [u8; 32], id: AlkaneId) -> Option<Option<Words>> {
         let told = self.0.lock();
-        told.words.get(&creation.id).filter(|(known, _)| known == creation).map(|(_, words)| Arc::clone(words))
+        let words = told.words.iter().find(|words| words.hash == block)?;
+        Some(words.of.get(&id).map(|known| Arc::clone(&known.words)))
+    }
+
+    fn put_words(&self, block: [u8; 32], id: AlkaneId, known: Known) {
+        let mut told = self.0.lock();
+        if let Some(words) = told.words.iter_mut().find(|words| words.hash == block) {
+            words.of.insert(id, known);
+        }
+    }
+
+    /// Begins a block with what is carried over from the highest known one that it follows. `hash_at` tells the hashes of its branch,
+    /// `entered` the contracts that one of its blocks ran.
+    fn begin(
+        &self,
+        (height, hash): (Height, [u8; 32]),
+        hash_at: impl Fn(Height) -> Result<Option<[u8; 32]>, ViewError>,
+        entered: impl Fn(Height) -> Result<HashSet<AlkaneId>, ViewError>,
+    ) -> Result<(), ViewError> {
+        let mut nearest: Option<BlockWords> = None;
+        let known: Vec<(Height, [u8; 32])> =
+            self.0.lock().words.iter().map(|words| (words.height, words.hash)).collect();
+        let near = known.into_iter().filter(|(known, _)| *known < height && height - known <= BLOCKS_CARRIED_MAX);
+        let mut near: Vec<_> = near.collect();
+        near.sort_unstable();
+        for (below, known) in near.into_iter().rev() {
+            if hash_at(below)? == Some(known) {
+                let mut touched = HashSet::new();
+                for height in below + 1..=height {
+                    touched.extend(entered(height)?);
+                }
+                let from = self.0.lock().words.iter().find(|words| words.hash == known).cloned();
+                nearest = from.map(|mut from| {
+                    from.of.retain(|_, known| known.outlives(&touched));
+                    from
+                });
+                break;
+            }
+        }
+        let of = nearest.map(|nearest| nearest.of).unwrap_or_default();
+        let mut told = self.0.lock();
+        if !told.words.iter().any(|words| words.hash == hash) {
+            if told.words.len() == BLOCKS_KEPT {
+                told.words.remove(0);
+            }
+            told.words.push(BlockWords { height, hash, of });
+        }
+        Ok(())
     }
 }
 
-/// What a contract tells, from the cache where the newest block is asked about.
+/// What a contract tells, from the cache where the block is the one that it was told at.
 pub(crate) fn facts(moment: &Moment<'_>, creation: Creation) -> Result<Arc<TokenFacts>, ViewError> {
-    if let Some(known) = moment.alkanes.tokens.get(moment.tip, creation.id).filter(|_| moment.is_newest) {
+    let id = creation.id;
+    let cache = &moment.alkanes.tokens;
+    if let Some(known) = cache.facts(moment.block, id) {
         return Ok(known);
     }
-    let facts = Arc::new(token_facts(creation.id, &moment.view)?);
+    let words = words(moment, creation)?;
+    let mut facts = token_numbers(id, words.0.clone(), words.1.clone(), &moment.view)?;
+    if facts.decimals.is_none() && is_cryptoswap(moment, id)? {
+        facts.decimals = Some(LIQUIDITY_DECIMALS);
+    }
+    let facts = Arc::new(facts);
     if moment.is_newest {
-        moment.alkanes.tokens.put(moment.tip, creation, &facts);
+        cache.put_facts(moment.block, id, &facts);
     }
     Ok(facts)
 }
 
-/// Name and symbol, as of now or as of an earlier question: they hardly ever change, and a search goes through all. What was
-/// asked stays known also when the search that asked has run out of time.
-pub(crate) fn words(moment: &Moment<'_>, creation: Creation) -> Result<Words, ViewError> {
-    match moment.alkanes.tokens.words(&creation) {
-        Some(words) => Ok(words),
-        None => {
-            let words = Arc::new(token_words(creation.id, &moment.view)?);
-            if moment.is_newest {
-                moment.alkanes.tokens.put_words(creation, &words);
-            }
-            Ok(words)
-        }
+/// Whether the pool index knows the contract as a pool.
+fn is_cryptoswap(moment: &Moment<'_>, id: AlkaneId) -> Result<bool, ViewError> {
+    if PoolIndex::newest(moment.snapshot)?.is_none() {
+        return Ok(false);
     }
+    Ok(PoolIndex::at(moment.snapshot, moment.view.height).pool(id)?.is_some())
+}
+
+/// Name and symbol as of the moment's block. What was asked stays known also when the search that asked has run out of time.
+pub(crate) fn words(moment: &Moment<'_>, creation: Creation) -> Result<Words, ViewError> {
+    let cache = &moment.alkanes.tokens;
+    let mut found = cache.words(moment.block, creation.id);
+    if found.is_none() && moment.is_newest {
+        begin(moment)?;
+        found = cache.words(moment.block, creation.id);
+    }
+    if let Some(Some(words)) = found {
+        return Ok(words);
+    }
+    let known = Known::new(token_words(creation.id, &moment.view)?);
+    let words = Arc::clone(&known.words);
+    cache.put_words(moment.block, creation.id, known);
+    Ok(words)
+}
+
+fn begin(moment: &Moment<'_>) -> Result<(), ViewError> {
+    let hash_at = |height| {
+        let record = moment.snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
+        Ok(record.map(|record| record.id.hash.to_byte_array()))
+    };
+    let entered = |height| {
+        moment.check()?;
+        Ok(entered_by(&moment.state.block_traces(height)?).collect())
+    };
+    moment.alkanes.tokens.begin((moment.view.height, moment.block), hash_at, entered)
 }
 
 /// A token as the REST routes tell it.
@@ -168,12 +281,12 @@ fn record(moment: &Moment<'_>, pricing: Option<&Pricing>, creation: Creation) ->
         alkane_id: id_object(creation.id),
         name: facts.name.clone(),
         symbol: facts.symbol.clone(),
-        decimals: DECIMALS,
+        decimals: facts.decimals.unwrap_or(DECIMALS),
         image: image.clone(),
         same_image: image,
-        max: digits(facts.value_per_mint),
-        cap: digits(facts.cap),
-        minted: digits(facts.minted),
+        max: digits(facts.mints.map(|mints| mints.value_per_mint)),
+        cap: digits(facts.mints.map(|mints| mints.cap)),
+        minted: digits(facts.mints.map(|mints| mints.minted)),
         premine: digits(facts.premine()),
         total_supply: digits(facts.total_supply),
         balance: None,
@@ -273,22 +386,80 @@ mod tests {
         assert!(images.allow(token(10)).same_image.is_some());
     }
 
+    const ID: AlkaneId = AlkaneId { block: 2, tx: 7 };
+    const OTHER: AlkaneId = AlkaneId { block: 2, tx: 8 };
+
     #[test]
-    fn another_block_makes_what_was_told_old_and_keeps_the_words_of_the_same_contract() {
+    fn facts_are_those_of_one_block_and_take_a_bounded_memory() {
         let cache = TokenCache::default();
-        let id = AlkaneId { block: 2, tx: 7 };
-        let creation = Creation { id, height: 5, place: 0 };
         let facts = Arc::new(TokenFacts { name: Some("A".into()), ..TokenFacts::default() });
-        cache.put([1; 32], creation, &facts);
-        assert_eq!(cache.get([1; 32], id).as_deref(), Some(&*facts));
-        assert_eq!(cache.get([2; 32], id), None);
-        assert_eq!(cache.words(&creation).unwrap().0.as_deref(), Some("A"));
-        // A reorg may have given the id to another contract.
-        assert!(cache.words(&Creation { height: 6, ..creation }).is_none());
+        cache.put_facts([1; 32], ID, &facts);
+        assert_eq!(cache.facts([1; 32], ID).as_deref(), Some(&*facts));
+        assert_eq!(cache.facts([2; 32], ID), None);
         let large =
             Arc::new(TokenFacts { image: Some(vec![0; CACHE_BYTES_MAX - TOKEN_BYTES]), ..TokenFacts::default() });
-        cache.put([1; 32], Creation { id: AlkaneId { block: 2, tx: 8 }, ..creation }, &large);
-        assert_eq!(cache.get([1; 32], id), None);
+        cache.put_facts([1; 32], OTHER, &large);
+        assert_eq!(cache.facts([1; 32], ID), None);
         assert!(cache.0.lock().bytes <= CACHE_BYTES_MAX);
+    }
+
+    /// A branch: block `n` has the hash `[n; 32]` up to the height where it parts, then `[100 + n; 32]`.
+    fn begin(cache: &TokenCache, height: Height, parts_above: Height, entered: &[(Height, AlkaneId)]) -> [u8; 32] {
+        let hash = |at: Height| [u8::try_from(if at > parts_above { 100 + at } else { at }).unwrap(); 32];
+        let of = |at: Height| {
+            assert!(at <= height);
+            Ok(entered.iter().filter(|(height, _)| *height == at).map(|(_, id)| *id).collect())
+        };
+        cache.begin((height, hash(height)), |at| Ok(Some(hash(at))), of).unwrap();
+        hash(height)
+    }
+
+    fn tell(cache: &TokenCache, block: [u8; 32], id: AlkaneId, asked: &[AlkaneId]) {
+        let told = TokenWords { name: Some("A".into()), symbol: None, asked: asked.to_vec() };
+        cache.put_words(block, id, Known::new(told));
+    }
+
+    fn knows(cache: &TokenCache, block: [u8; 32], id: AlkaneId) -> bool {
+        cache.words(block, id).expect("the block is known").is_some()
+    }
+
+    #[test]
+    fn words_are_carried_along_a_branch_until_a_block_runs_a_contract_that_they_hang_on() {
+        let builtin = AlkaneId { block: 32, tx: 0 };
+        let proxy = AlkaneId { block: 2, tx: 9 };
+        let cache = TokenCache::default();
+        let first = begin(&cache, 5, 99, &[]);
+        assert!(cache.words([9; 32], ID).is_none());
+        tell(&cache, first, ID, &[ID]);
+        tell(&cache, first, OTHER, &[OTHER]);
+        tell(&cache, first, proxy, &[OTHER, proxy]);
+        tell(&cache, first, builtin, &[builtin]);
+        let many: Vec<_> = (10..30).map(|tx| AlkaneId { block: 2, tx }).collect();
+        tell(&cache, first, many[0], &many);
+        let later = begin(&cache, 8, 99, &[(5, ID), (7, OTHER)]);
+        assert!(knows(&cache, later, ID), "called only in the block that it was told at");
+        for id in [OTHER, proxy, builtin, many[0]] {
+            assert!(knows(&cache, first, id) && !knows(&cache, later, id), "{id}");
+        }
+        // A request of the block before does not take away what is known of the newest.
+        begin(&cache, 7, 99, &[]);
+        assert!(knows(&cache, later, ID));
+        let far = begin(&cache, 8 + BLOCKS_CARRIED_MAX + 1, 99, &[]);
+        assert!(!knows(&cache, far, ID));
+        assert!(cache.0.lock().words.len() <= BLOCKS_KEPT);
+    }
+
+    #[test]
+    fn nothing_is_carried_to_another_branch() {
+        let cache = TokenCache::default();
+        let trunk = begin(&cache, 5, 99, &[]);
+        tell(&cache, trunk, ID, &[ID]);
+        let left = begin(&cache, 7, 99, &[]);
+        tell(&cache, left, OTHER, &[OTHER]);
+        let other = begin(&cache, 8, 6, &[]);
+        assert!(knows(&cache, other, ID), "told before the branches part");
+        assert!(!knows(&cache, other, OTHER));
+        let same_height = begin(&cache, 7, 4, &[]);
+        assert!(!knows(&cache, same_height, ID) && !knows(&cache, same_height, OTHER));
     }
 }

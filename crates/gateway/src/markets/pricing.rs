@@ -93,8 +93,8 @@ impl Pricing {
 
 /// All that there can be of a token; `None` when its contract does not tell, or knows no end.
 fn most(facts: &TokenFacts) -> Option<u128> {
-    let minted = facts.cap?.checked_mul(facts.value_per_mint?)?;
-    facts.premine()?.checked_add(minted)
+    let mints = facts.mints?;
+    facts.premine()?.checked_add(mints.cap.checked_mul(mints.value_per_mint)?)
 }
 
 /// Reads contracts as of the newest block, with prices where this instance indexes markets and they are level with the
@@ -116,15 +116,15 @@ pub(crate) async fn read_priced<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use paraffin_alkanes::views::Mints;
+
     use super::*;
 
     #[test]
     fn the_most_there_can_be_is_the_premine_and_all_mints() {
-        let facts = |cap, value| TokenFacts {
+        let facts = |cap, value_per_mint| TokenFacts {
             total_supply: Some(1_500),
-            minted: Some(5),
-            cap: Some(cap),
-            value_per_mint: Some(value),
+            mints: Some(Mints { cap, minted: 5, value_per_mint }),
             ..TokenFacts::default()
         };
         assert_eq!(most(&facts(10, 100)), Some(2_000));

@@ -1,7 +1,38 @@
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::errors::RestError;
 use crate::jsonrpc::nests_deeper_than;
+
+/// The members of an object, or `None` when one stands twice: one reader takes the first and another the last, so it means
+/// nothing.
+struct Members(Option<Map<String, Value>>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Members, A::Error> {
+                let (mut members, mut is_twice) = (Map::new(), false);
+                while let Some((name, value)) = access.next_entry::<String, Value>()? {
+                    is_twice |= members.insert(name, value).is_some();
+                }
+                Ok(Members((!is_twice).then_some(members)))
+            }
+        }
+
+        deserializer.deserialize_map(Reader)
+    }
+}
 
 /// The JSON object of a POST. A member that is `null` is absent.
 #[derive(Debug)]
@@ -17,8 +48,9 @@ impl RestBody {
             return Err(RestError::bad_request(format!("the body is nested deeper than {depth_max} levels")));
         }
         match serde_json::from_slice(body) {
-            Ok(Value::Object(members)) => Ok(Self(members)),
-            Ok(_) => Err(RestError::bad_request("the body must be a JSON object")),
+            Ok(Members(Some(members))) => Ok(Self(members)),
+            Ok(Members(None)) => Err(RestError::bad_request("a member stands twice in the body")),
+            Err(error) if error.is_data() => Err(RestError::bad_request("the body must be a JSON object")),
             Err(_) => Err(RestError::bad_request("the body is not valid JSON")),
         }
     }
@@ -158,6 +190,8 @@ mod tests {
         ] {
             assert_eq!(RestBody::parse(body, 64).unwrap_err().status.as_u16(), 400, "{body:?}");
         }
+        let twice = RestBody::parse(br#"{"a":1,"b":2,"a":1}"#, 64).unwrap_err();
+        assert_eq!((twice.status.as_u16(), &*twice.message), (400, "a member stands twice in the body"));
         let body = RestBody::parse(br#"{"address":5,"none":null,"other":1}"#, 64).unwrap();
         assert!(body.text("address").unwrap_err().message.contains("address"));
         assert_eq!(body.text("none").unwrap_err().message, "none is required");

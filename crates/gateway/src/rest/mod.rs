@@ -141,7 +141,16 @@ impl Validator {
     /// Of the request's snapshot; `None` while nothing is indexed.
     pub(crate) fn new(context: &RequestContext) -> Option<Self> {
         let tip = context.tip()?;
-        Some(Self { tip, tag: format!("\"{}-{SHAPES_VERSION}\"", tip.hash) })
+        let snapshot = context.snapshot();
+        let mut tag = format!("\"{}-{SHAPES_VERSION}", tip.hash);
+        // What is indexed anew moves on below a tip that stays.
+        for module in [paraffin_alkanes::MODULE, paraffin_amm::MODULE, paraffin_cryptoswap::MODULE] {
+            if let Some(height) = snapshot.module_height(module).ok()?.filter(|height| *height < tip.height) {
+                tag.push_str(&format!("-{}.{height}", module.0));
+            }
+        }
+        tag.push('"');
+        Some(Self { tip, tag })
     }
 
     /// 304 for a caller who has the answer already.

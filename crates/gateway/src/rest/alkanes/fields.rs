@@ -16,8 +16,8 @@ pub(in crate::rest) const ID_FIELDS: [&str; 4] = ["alkaneId", "id", "tokenId", "
 /// Records of a page when nothing is said, and at most.
 const LIMIT_DEFAULT: usize = 50;
 pub(in crate::rest) const LIMIT_MAX: usize = 500;
-/// Furthest record that a page can begin with.
-const OFFSET_MAX: usize = 10_000_000;
+/// Furthest record that a page can begin with; no list is so long.
+const OFFSET_MAX: usize = u32::MAX as usize;
 
 /// The id of an alkane.
 pub(in crate::rest) fn id(body: &RestBody) -> Result<AlkaneId, RestError> {
@@ -50,7 +50,7 @@ impl Part {
             page.map(|page| page.saturating_sub(1).saturating_mul(limit.unwrap_or(LIMIT_DEFAULT)).min(OFFSET_MAX));
         let limit = if paged.is_some() { limit.or(Some(LIMIT_DEFAULT)) } else { limit };
         match (offset, paged) {
-            (Some(offset), Some(paged)) if offset != paged && offset != 0 => {
+            (Some(offset), Some(paged)) if offset != paged => {
                 Err(RestError::bad_request("offset and page differ"))
             }
             (offset, paged) => Ok(Self { offset: paged.or(offset).unwrap_or(0), limit }),

@@ -1,8 +1,8 @@
 //! What an address asked contracts for.
 
-use bitcoin::{OutPoint, Script, Txid};
+use bitcoin::{Script, Txid};
 use paraffin_alkanes::views::ViewError;
-use paraffin_alkanes::{ActivityEntry, Trace, TraceEvent, TraceStatus};
+use paraffin_alkanes::{ScriptMessage, Trace, TraceContext, TraceEvent, TraceStatus, Transfer};
 use serde_json::{Value, json};
 
 use super::super::address::timestamp;
@@ -12,17 +12,17 @@ use crate::alkanes::{self, Moment, id_object, transfers};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
-/// Transactions read from the index at once.
-const PAGE: usize = 500;
 /// Messages when nothing is said.
 const LIMIT_DEFAULT: usize = 50;
 
 /// A message of one of the address's transactions.
 struct Intent {
-    entry: ActivityEntry,
+    message: ScriptMessage,
     block_time: u32,
-    outpoint: OutPoint,
-    trace: Trace,
+    /// The call that the message began with; none when it came to none.
+    entered: Option<TraceContext>,
+    /// What the message gave back; none when nothing of it was kept.
+    outgoing: Option<Vec<Transfer>>,
 }
 
 /// POST `/get-intent-history`: the alkane messages of transactions that an address had a part in, newest first.
@@ -39,32 +39,33 @@ pub(crate) fn history(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
 
 /// The part of the messages, and how many there are.
 fn intents(moment: &Moment<'_>, script: &Script, part: Part) -> Result<(Vec<Intent>, usize), ViewError> {
-    let wanted = part.offset..part.offset.saturating_add(part.limit.unwrap_or(LIMIT_DEFAULT));
-    let (mut found, mut total, mut before) = (Vec::new(), 0, None);
-    loop {
+    moment.check()?;
+    let limit = part.limit.unwrap_or(LIMIT_DEFAULT);
+    let (messages, total) = moment.state.messages_of(script, part.offset, limit)?;
+    let mut found = Vec::with_capacity(messages.len());
+    for message in messages {
         moment.check()?;
-        let page = moment.state.activity_of(script, before.as_ref(), PAGE)?;
-        for entry in page.items {
-            for outpoint in messages(moment, &entry)? {
-                if wanted.contains(&total)
-                    && let Some(trace) = moment.state.trace(&outpoint)?
-                {
-                    found.push(Intent { entry, block_time: block_time(moment, &entry.txid)?, outpoint, trace });
-                }
-                total += 1;
-            }
-        }
-        before = page.next;
-        if before.is_none() {
-            return Ok((found, total));
-        }
+        let Some(trace) = moment.state.trace(&message.outpoint)? else { continue };
+        found.push(Intent::read(message, trace, block_time(moment, &message.outpoint.txid)?));
     }
+    Ok((found, total))
 }
 
-/// Shadow outputs of the messages of a transaction.
-fn messages(moment: &Moment<'_>, entry: &ActivityEntry) -> Result<Vec<OutPoint>, ViewError> {
-    let traced = moment.state.traced_outpoints(entry.height)?.into_iter();
-    Ok(traced.map(|(outpoint, _)| outpoint).filter(|outpoint| outpoint.txid == entry.txid).collect())
+impl Intent {
+    /// Of a trace only its two ends are kept, because a page may have hundreds of large ones.
+    fn read(message: ScriptMessage, trace: Trace, block_time: u32) -> Self {
+        let outgoing = match trace.events.last() {
+            Some(TraceEvent::Exit { status: TraceStatus::Success, response, .. }) if message.stands => {
+                Some(response.alkanes.clone())
+            }
+            _ => None,
+        };
+        let entered = trace.events.into_iter().find_map(|event| match event {
+            TraceEvent::Enter { context, .. } => Some(context),
+            _ => None,
+        });
+        Self { message, block_time, entered, outgoing }
+    }
 }
 
 fn block_time(moment: &Moment<'_>, txid: &Txid) -> Result<u32, ViewError> {
@@ -74,28 +75,19 @@ fn block_time(moment: &Moment<'_>, txid: &Txid) -> Result<u32, ViewError> {
 }
 
 fn told(intent: &Intent) -> Result<Value, crate::errors::RestError> {
-    let entered = intent.trace.events.iter().find_map(|event| match event {
-        TraceEvent::Enter { context, .. } => Some(context),
-        _ => None,
-    });
-    let (status, outgoing) = match intent.trace.events.last() {
-        Some(TraceEvent::Exit { status: TraceStatus::Success, response, .. }) => {
-            ("success", transfers(&response.alkanes))
-        }
-        _ => ("revert", json!([])),
-    };
-    let inputs = entered.map(|context| context.inputs.as_slice()).unwrap_or_default();
+    let Intent { message, block_time, entered, outgoing } = intent;
+    let inputs = entered.as_ref().map(|context| context.inputs.as_slice()).unwrap_or_default();
     let digits = |number: &u128| number.to_string();
     Ok(json!({
-        "txid": intent.entry.txid.to_string(),
-        "blockHeight": intent.entry.height,
-        "timestamp": timestamp(intent.block_time)?,
-        "vout": intent.outpoint.vout,
-        "target": entered.map(|context| id_object(context.myself)),
+        "txid": message.outpoint.txid.to_string(),
+        "blockHeight": message.height,
+        "timestamp": timestamp(*block_time)?,
+        "vout": message.outpoint.vout,
+        "target": entered.as_ref().map(|context| id_object(context.myself)),
         "opcode": inputs.first().map(digits),
         "inputs": inputs.iter().map(digits).collect::<Vec<_>>(),
-        "status": status,
-        "incoming": entered.map_or_else(|| json!([]), |context| transfers(&context.incoming)),
-        "outgoing": outgoing,
+        "status": if outgoing.is_some() { "success" } else { "revert" },
+        "incoming": entered.as_ref().map_or_else(|| json!([]), |context| transfers(&context.incoming)),
+        "outgoing": outgoing.as_deref().map_or_else(|| json!([]), transfers),
     }))
 }

@@ -1,12 +1,14 @@
 //! All alkanes, one alkane, and alkanes by name.
 
+use std::collections::HashMap;
+
 use paraffin_alkanes::views::ViewError;
 use paraffin_alkanes::{Creation, Order};
 use paraffin_primitives::AlkaneId;
 use serde::Serialize;
 use serde_json::json;
 
-use super::super::markets::search as search_pools;
+use super::super::markets::{search as search_pools, search_cryptoswap};
 use super::super::{RestBody, RestResult};
 use super::fields::{Part, id};
 use crate::alkanes::{Moment, Token, token, tokens, words};
@@ -66,7 +68,7 @@ pub(crate) fn alkanes(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
         };
         let page = read_priced(context, move |moment, pricing| match query {
             Some(query) => {
-                let found = ranked(moment, &query)?;
+                let (found, _) = ranked(moment, &query)?;
                 let total = found.len() as u64;
                 filled(moment, pricing, &part.of(found), total, part)
             }
@@ -181,21 +183,29 @@ pub(crate) fn search(context: &RequestContext, body: RestBody) -> BoxFuture<'_, 
         let query = query.trim().to_owned();
         let (network, twins) = (context.network(), markets::of(context).is_ok_and(|parts| parts.snake_case_twins));
         let found = read_priced(context, move |moment, pricing| {
-            let tokens = tokens(moment, pricing, &part.of(ranked(moment, &query)?))?;
-            let pools = pricing.map(|pricing| search_pools(pricing, &query, part, network, twins));
-            Ok((tokens, pools.unwrap_or_default()))
+            let (found, symbols) = ranked(moment, &query)?;
+            let tokens = tokens(moment, pricing, &part.of(found))?;
+            let pools = pricing.map(|pricing| search_pools(pricing, &query, &symbols, part, network, twins));
+            Ok((tokens, pools.unwrap_or_default(), symbols, query))
         });
-        let (tokens, pools) = found.await?;
+        let (tokens, mut pools, symbols, query) = found.await?;
+        // There are a few of them; they stand on the first page, before the pools of factories.
+        if part.offset == 0 {
+            pools.splice(0..0, search_cryptoswap(context, &query, symbols).await?);
+            pools.truncate(part.limit.unwrap_or(usize::MAX));
+        }
         Reply::enveloped(&json!({ "tokens": tokens, "pools": pools }))
     })
 }
 
 /// Contracts that a text means: the exact id, then exact symbols, then names and symbols that begin with it, then those
 /// that contain it; each group from the oldest. Letters count in either case.
-fn ranked(moment: &Moment<'_>, query: &str) -> Result<Vec<Creation>, ViewError> {
+/// Also all symbols, in lower case.
+fn ranked(moment: &Moment<'_>, query: &str) -> Result<(Vec<Creation>, HashMap<AlkaneId, String>), ViewError> {
     let query = query.to_lowercase();
+    let mut symbols = HashMap::new();
     if query.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), symbols));
     }
     let id: Option<AlkaneId> = query.parse().ok();
     let mut found = Vec::new();
@@ -203,12 +213,15 @@ fn ranked(moment: &Moment<'_>, query: &str) -> Result<Vec<Creation>, ViewError> 
         moment.check()?;
         let words = words(moment, creation)?;
         let (name, symbol) = (words.0.as_ref(), words.1.as_ref());
+        if let Some(symbol) = symbol {
+            symbols.insert(creation.id, symbol.to_lowercase());
+        }
         if let Some(rank) = rank(&query, id == Some(creation.id), name, symbol) {
             found.push((rank, creation));
         }
     }
     found.sort_by_key(|(rank, _)| *rank);
-    Ok(found.into_iter().map(|(_, creation)| creation).collect())
+    Ok((found.into_iter().map(|(_, creation)| creation).collect(), symbols))
 }
 
 /// The group of a contract; `query` is in lower case.

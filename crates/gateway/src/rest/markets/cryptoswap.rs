@@ -1,5 +1,7 @@
 //! `CryptoSwap` pools, which no factory lists, where a request names one (`decisions` 12.7).
 
+use std::collections::HashMap;
+
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{Book, Ratio};
 use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord, Slot, Swap};
@@ -7,11 +9,14 @@ use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use super::pool_record::number;
-use super::problem::Problem;
+use super::pools::rank;
+use super::problem::{Problem, read};
 use super::record::Record;
 use crate::alkanes::words;
+use crate::errors::RestError;
 use crate::markets::MarketMoment;
 use crate::markets::worth::Dollars;
+use crate::state::RequestContext;
 
 /// Seconds of the candles that windows are summed from.
 const HOUR: u32 = 3_600;
@@ -34,6 +39,33 @@ impl From<IndexError> for Problem {
 pub(super) fn find(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Option<CryptoPool>, Problem> {
     let Some(index) = moment.cryptoswap()? else { return Ok(None) };
     Ok(index.pool(id)?.map(|record| CryptoPool { record, index }))
+}
+
+/// The main pools that a text means, as in a search among all pools.
+pub(in crate::rest) async fn search(
+    context: &RequestContext,
+    query: &str,
+    symbols: HashMap<AlkaneId, String>,
+) -> Result<Vec<Value>, RestError> {
+    let query = query.to_lowercase();
+    if query.is_empty() || crate::markets::of(context).is_err() {
+        return Ok(Vec::new());
+    }
+    let answer = read(context, move |moment| {
+        let id: Option<AlkaneId> = query.parse().ok();
+        let mut found = Vec::new();
+        for pool in &moment.parts.cryptoswap_pools {
+            let Some(known) = find(moment, *pool)? else { continue };
+            let named = name(moment, *pool)?.unwrap_or_default();
+            let tokens = known.tokens();
+            let symbols = tokens.map(|token| symbols.get(&token).map(String::as_str));
+            if rank(&query, id, *pool, tokens, &named, symbols).is_some() {
+                found.push(known.details(moment, Dollars::now(moment))?);
+            }
+        }
+        Ok(found)
+    });
+    answer.await
 }
 
 /// The name of a contract.

@@ -1,7 +1,7 @@
 //! Pools: all of them, and one (seed A, REST: pools and AMM).
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use bitcoin::ScriptBuf;
 use paraffin_amm::{Book, BookPool};
@@ -134,7 +134,9 @@ impl Listing {
         require_factory(moment, self.factory)?;
         let mut pools: Vec<&BookPool> = match &self.query {
             None => book.pools_of(self.factory).collect(),
-            Some(query) => found(book.pools_of(self.factory), query).into_iter().map(|(_, pool)| pool).collect(),
+            Some(query) => {
+                found(book.pools_of(self.factory), query, &HashMap::new()).into_iter().map(|(_, pool)| pool).collect()
+            }
         };
         if let Some(holder) = &self.holder {
             let held: HashSet<AlkaneId> = sums(moment.chain, holder)?.into_iter().map(|held| held.id).collect();
@@ -164,32 +166,48 @@ impl Listing {
     }
 }
 
-/// Pools that a text in lower case means, each with its group: the exact id of it or of one of its alkanes, the exact name,
-/// names that begin with it, names that contain it.
-pub(super) fn found<'b>(pools: impl Iterator<Item = &'b BookPool>, query: &str) -> Vec<(u8, &'b BookPool)> {
+/// Pools that a text in lower case means, each with its group: the exact id, that of one of its alkanes, the exact name or
+/// symbol of one, those that begin with it, those that contain it. Symbols are in lower case.
+pub(super) fn found<'b>(
+    pools: impl Iterator<Item = &'b BookPool>,
+    query: &str,
+    symbols: &HashMap<AlkaneId, String>,
+) -> Vec<(u8, &'b BookPool)> {
     let id: Option<AlkaneId> = query.parse().ok();
     let mut found: Vec<(u8, &BookPool)> = pools
         .filter_map(|pool| {
             let identity = pool.record.pool;
-            let name = pool.state.name.to_lowercase();
-            let rank = if id == Some(identity.id) {
-                0
-            } else if id.is_some_and(|id| identity.tokens.contains(&id)) {
-                1
-            } else if name == query {
-                2
-            } else if name.starts_with(query) {
-                3
-            } else if name.contains(query) {
-                4
-            } else {
-                return None;
-            };
-            Some((rank, pool))
+            let symbols = identity.tokens.map(|token| symbols.get(&token).map(String::as_str));
+            rank(query, id, identity.id, identity.tokens, &pool.state.name, symbols).map(|rank| (rank, pool))
         })
         .collect();
     found.sort_by_key(|(rank, _)| *rank);
     found
+}
+
+/// The group of a pool; `query` is in lower case, symbols are, too.
+pub(super) fn rank(
+    query: &str,
+    id: Option<AlkaneId>,
+    pool: AlkaneId,
+    tokens: [AlkaneId; 2],
+    name: &str,
+    symbols: [Option<&str>; 2],
+) -> Option<u8> {
+    let name = name.to_lowercase();
+    if id == Some(pool) {
+        Some(0)
+    } else if id.is_some_and(|id| tokens.contains(&id)) {
+        Some(1)
+    } else if name == query || symbols.contains(&Some(query)) {
+        Some(2)
+    } else if name.starts_with(query) || symbols.iter().flatten().any(|symbol| symbol.starts_with(query)) {
+        Some(3)
+    } else if name.contains(query) || symbols.iter().flatten().any(|symbol| symbol.contains(query)) {
+        Some(4)
+    } else {
+        None
+    }
 }
 
 /// POST `/get-pools`.
@@ -286,12 +304,19 @@ pub(super) async fn details_of(
 }
 
 /// Pools that a search finds, for who searches among alkanes.
-pub(in crate::rest) fn search(pricing: &Pricing, query: &str, part: Part, network: Network, twins: bool) -> Vec<Value> {
+pub(in crate::rest) fn search(
+    pricing: &Pricing,
+    query: &str,
+    symbols: &HashMap<AlkaneId, String>,
+    part: Part,
+    network: Network,
+    twins: bool,
+) -> Vec<Value> {
     let query = query.trim().to_lowercase();
     if query.is_empty() {
         return Vec::new();
     }
-    let shown = part.of(found(pricing.book.pools().iter(), &query)).into_iter();
+    let shown = part.of(found(pricing.book.pools().iter(), &query, symbols)).into_iter();
     shown.map(|(_, pool)| details(pool, network, pricing.dollars).finish(twins)).collect()
 }
 
@@ -350,18 +375,18 @@ mod tests {
             pool(4, "BTC / WAX LP", None),
             pool(5, "GAS / BTC LP", None),
         ];
-        assert_eq!(numbers(&found(pools.iter(), "wax")), [3, 1, 4]);
-        assert_eq!(numbers(&found(pools.iter(), "2:1")), [1, 2]);
-        assert_eq!(numbers(&found(pools.iter(), "2:1000004")), [4]);
-        assert_eq!(numbers(&found(pools.iter(), "2:0")), [1, 2, 3, 4, 5], "an alkane of all of them");
-        assert_eq!(numbers(&found(pools.iter(), "nothing")), [] as [u128; 0]);
+        assert_eq!(numbers(&found(pools.iter(), "wax", &HashMap::new())), [3, 1, 4]);
+        assert_eq!(numbers(&found(pools.iter(), "2:1", &HashMap::new())), [1, 2]);
+        assert_eq!(numbers(&found(pools.iter(), "2:1000004", &HashMap::new())), [4]);
+        assert_eq!(numbers(&found(pools.iter(), "2:0", &HashMap::new())), [1, 2, 3, 4, 5], "an alkane of all of them");
+        assert_eq!(numbers(&found(pools.iter(), "nothing", &HashMap::new())), [] as [u128; 0]);
     }
 
     #[test]
     fn ten_thousand_pools_of_one_name_are_found_and_sorted_by_pages() {
         let pools: Vec<BookPool> =
             (1..=10_000).map(|number| pool(number, "SAME / SAME LP", Some(number % 7))).collect();
-        let all = found(pools.iter(), "same / same lp");
+        let all = found(pools.iter(), "same / same lp", &HashMap::new());
         assert_eq!(numbers(&all), (1..=10_000).collect::<Vec<_>>());
         let part = Part { offset: 9_990, limit: Some(50) };
         assert_eq!(numbers(&part.of(all)), (9_991..=10_000).collect::<Vec<_>>());

@@ -12,6 +12,7 @@ use super::super::address::Utxo;
 use super::super::alkanes::fields::{LIMIT_MAX, Part, script};
 use super::super::alkanes::{alkanes_map, outputs, placed, spent_by_pending, sums};
 use super::super::{RestBody, RestResult};
+use super::cryptoswap;
 use super::fields::{factory_id, require_factory};
 use super::pool_record::details;
 use super::problem::read;
@@ -109,7 +110,8 @@ pub(in crate::rest) fn utxos(context: &RequestContext, body: RestBody) -> BoxFut
                 }
                 let mut is_liquidity = false;
                 for alkane in &held.alkanes {
-                    is_liquidity |= moment.markets.pool(alkane.id)?.is_some();
+                    is_liquidity |=
+                        moment.markets.pool(alkane.id)?.is_some() || cryptoswap::find(moment, alkane.id)?.is_some();
                 }
                 if is_liquidity {
                     found.push(held);

@@ -1,6 +1,6 @@
 //! The storage of a contract.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bitcoin::Txid;
@@ -142,10 +142,11 @@ fn writers(
     id: AlkaneId,
     entries: &[(Vec<u8>, Option<Vec<u8>>)],
 ) -> Result<HashMap<Vec<u8>, Txid>, ViewError> {
-    let mut heights: BTreeMap<Height, HashSet<&[u8]>> = BTreeMap::new();
-    for (key, _) in entries.iter().filter(|(_, value)| value.is_some()) {
+    let mut heights: BTreeMap<Height, HashMap<&[u8], &[u8]>> = BTreeMap::new();
+    for (key, value) in entries {
+        let Some(value) = value else { continue };
         if let Some(height) = moment.state.storage_written_at(id, key)? {
-            heights.entry(height).or_default().insert(key);
+            heights.entry(height).or_default().insert(key, value);
         }
     }
     let mut writers = HashMap::new();
@@ -154,8 +155,9 @@ fn writers(
         moment.check()?;
         for message in moment.state.block_traces(height)?.iter().rev().filter(|message| message.stands) {
             for call in calls(&message.trace).iter().rev().filter(|call| call.stands && call.context.myself == id) {
-                for (key, _) in call.response.iter().flat_map(|response| &response.storage) {
-                    if keys.remove(key.as_slice()) {
+                for (key, value) in call.response.iter().flat_map(|response| &response.storage) {
+                    // Another value: what stands was stored later, by a call that is in no trace.
+                    if keys.remove(key.as_slice()).is_some_and(|stands| stands == value) {
                         writers.insert(key.clone(), message.outpoint.txid);
                     }
                 }

@@ -219,6 +219,7 @@ pub(super) async fn best_cycle(context: &RequestContext, ask: &Ask) -> Outcome {
         "amount_in": cycle.amount_in.to_string(),
         "amount_out": cycle.amount_out.to_string(),
         "profit": cycle.profit.to_string(),
+        "profit_bound": cycle.profit_bound.to_string(),
         "factory": asked.factory.to_string(),
         "hops": hops(&cycle.hops),
     }))?)

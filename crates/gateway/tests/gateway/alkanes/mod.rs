@@ -2,6 +2,7 @@
 
 mod methods;
 mod multicall;
+mod names;
 mod rest;
 mod scenario;
 mod views;

@@ -1,9 +1,10 @@
 //! REST routes about alkanes.
 
+use paraffin_alkanes::{TraceEvent, TraceStatus};
 use serde_json::{Value, json};
 
-use super::scenario::Scenario;
-use crate::chain::taproot;
+use super::scenario::{Scenario, TOKEN, message, with_stones};
+use crate::chain::{script_of, taproot};
 use crate::instance::Instance;
 
 async fn post(instance: &Instance, route: &str, body: Value) -> (u16, Value) {
@@ -210,6 +211,43 @@ async fn get_intent_history_tells_the_messages_of_an_address() {
     let past = data(&instance, "get-intent-history", json!({ "address": instance.miner, "offset": 1 })).await;
     assert_eq!(past, json!({ "intents": [], "total": 1 }));
     assert_eq!(post(&instance, "get-intent-history", json!({ "address": "nobody" })).await.0, 400);
+}
+
+#[tokio::test]
+async fn get_intent_history_tells_no_success_of_a_message_whose_transaction_is_void() {
+    let Scenario { mut instance, mint, .. } = Scenario::start().await;
+    let network = instance.chain.network;
+    let coin = bitcoin::OutPoint { txid: instance.chain.blocks[4].txdata[0].compute_txid(), vout: 0 };
+    // The first message mints; the second has no pointer, which undoes both.
+    let mint_again = message(TOKEN, &[77], Some(0));
+    let stones = [mint_again.clone(), message(TOKEN, &[77], None)];
+    let payee = script_of(network, &instance.payee);
+    let void = with_stones(coin, payee, &stones);
+    instance.chain.mine(script_of(network, &taproot(network, 2)), vec![void.clone()]);
+    instance.node.add_block(instance.chain.blocks.last().unwrap());
+    let history = data(&instance, "get-intent-history", json!({ "address": instance.payee })).await;
+    let [undone, kept] = &history["intents"].as_array().unwrap()[..] else { panic!("{history}") };
+    for (member, expected) in [
+        ("txid", json!(void.compute_txid().to_string())),
+        ("vout", json!(3)),
+        ("target", token_id()),
+        ("opcode", json!("77")),
+        ("status", json!("revert")),
+        ("outgoing", json!([])),
+    ] {
+        assert_eq!(undone[member], expected, "{member}");
+    }
+    assert_eq!((&kept["txid"], &kept["status"]), (&json!(mint.to_string()), &json!("success")));
+    assert_eq!(history["total"], 2);
+    // What the trace itself ends with.
+    let shadow = bitcoin::OutPoint { txid: void.compute_txid(), vout: 3 };
+    let state = paraffin_alkanes::ChainState::at(&instance.chain.store.snapshot(), 7);
+    let trace = state.trace(&shadow).unwrap().unwrap();
+    let is_success = matches!(
+        trace.events.last(),
+        Some(TraceEvent::Exit { status: TraceStatus::Success, response, .. }) if !response.alkanes.is_empty()
+    );
+    assert!(is_success, "{trace:?}");
 }
 
 #[tokio::test]

@@ -39,10 +39,27 @@ pub(super) fn parts() -> AlkanesParts {
 }
 
 /// Up to 16 bytes of text as the integer that contracts read names from.
-fn text(text: &str) -> u128 {
+pub(super) fn text(text: &str) -> u128 {
     let mut bytes = [0; 16];
     bytes[..text.len()].copy_from_slice(text.as_bytes());
     u128::from_le_bytes(bytes)
+}
+
+/// A message that calls a contract; what cannot be done goes back to the first output.
+pub(super) fn message(target: AlkaneId, inputs: &[u128], pointer: Option<u32>) -> Protostone {
+    Protostone {
+        protocol_tag: ALKANES_PROTOCOL,
+        message: Cellpack { target, inputs: inputs.to_vec() }.encode(),
+        pointer,
+        refund: Some(0),
+        ..Protostone::default()
+    }
+}
+
+/// A transaction that pays a script and has protostones.
+pub(super) fn with_stones(spends: OutPoint, to: ScriptBuf, stones: &[Protostone]) -> Transaction {
+    let runestone = Runestone { protocol: encode_protostones(stones).unwrap(), ..Runestone::default() };
+    payment(&[spends], &[(546, to), (0, runestone.encode(2).unwrap())])
 }
 
 /// A transaction that calls a contract; everything goes to its first output.
@@ -53,15 +70,7 @@ pub(super) fn calling(
     inputs: &[u128],
     code: Option<&[u8]>,
 ) -> Transaction {
-    let stone = Protostone {
-        protocol_tag: ALKANES_PROTOCOL,
-        message: Cellpack { target, inputs: inputs.to_vec() }.encode(),
-        pointer: Some(0),
-        refund: Some(0),
-        ..Protostone::default()
-    };
-    let runestone = Runestone { protocol: encode_protostones(&[stone]).unwrap(), ..Runestone::default() };
-    let mut transaction = payment(&[spends], &[(546, to), (0, runestone.encode(2).unwrap())]);
+    let mut transaction = with_stones(spends, to, &[message(target, inputs, Some(0))]);
     if let Some(code) = code {
         let mut witness = bitcoin::Witness::new();
         witness.push(append_envelope(Builder::new(), &gzip(code)).into_script());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use paraffin_alkanes::Transfer;
-use paraffin_devnet::market::{DIESEL, FACTORY, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{BTC_USD_POOL, DIESEL, FACTORY, WRAPPED_BITCOIN};
 use paraffin_prices::{BitcoinPrices, PricePoint, PriceReport, UsdPrice};
 use paraffin_primitives::{AlkaneId, format_outpoint};
 use serde_json::{Value, json};
@@ -341,7 +341,9 @@ async fn positions_are_the_liquidity_that_outputs_hold() {
             for (held, pool) in held.iter_mut().zip(&pools) {
                 *held += alkanes.iter().filter(|alkane| alkane.id == pool.id).map(|alkane| alkane.value).sum::<u128>();
             }
-            if alkanes.iter().any(|alkane| pools.iter().any(|pool| pool.id == alkane.id)) {
+            // The BTC/USD pool's liquidity as well, which no factory knows.
+            let is_liquidity = |id| id == BTC_USD_POOL || pools.iter().any(|pool| pool.id == id);
+            if alkanes.iter().any(|alkane| is_liquidity(alkane.id)) {
                 outpoints.push((format_outpoint(&output.outpoint), alkanes));
             }
         }

@@ -46,6 +46,19 @@ async fn tokens_have_the_prices_of_their_pools_and_a_search_finds_pools() {
             assert_eq!(list(&found, "pools"), std::slice::from_ref(&details), "{query}");
         }
     }
+    // By the symbol of an alkane in any case, and the pool that no factory knows.
+    for pool in &pools {
+        let tokens = pool.tokens.into_iter().filter(|token| *token != WRAPPED_BITCOIN);
+        for token in tokens {
+            let symbol =
+                bazaar.data("get-alkane-details", json!({ "alkaneId": object(token) })).await["symbol"].clone();
+            let query = symbol.as_str().unwrap().to_lowercase();
+            let found = bazaar.data("global-alkanes-search", json!({ "searchQuery": query })).await;
+            assert!(list(&found, "pools").iter().any(|found| found["id"] == pool.id.to_string()), "{symbol}: {found}");
+        }
+    }
+    let found = bazaar.data("global-alkanes-search", json!({ "searchQuery": "4:1778" })).await;
+    assert_eq!((&found["pools"][0]["id"], &found["pools"][0]["type"]), (&json!("4:1778"), &json!("cryptoswap")));
     let bitcoin = bazaar.data("get-alkane-details", json!({ "alkaneId": object(WRAPPED_BITCOIN) })).await;
     assert_eq!(bitcoin["priceInSatoshi"], json!(100_000_000));
     assert_eq!(

@@ -1,0 +1,62 @@
+use bitcoin::{OutPoint, Script};
+use paraffin_primitives::Height;
+
+use super::ChainState;
+use super::traces::Traced;
+use crate::StateError;
+use crate::rows::{Parser, ScriptKey, decode_message_count, message_key, place_key};
+use crate::tables::{BLOCK_TRACES, MESSAGE_COUNTS, MESSAGES};
+
+/// A message of a transaction that a script had a part in. What it did: [`ChainState::trace`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptMessage {
+    /// Shadow outpoint of the message.
+    pub outpoint: OutPoint,
+    /// Height of its block.
+    pub height: Height,
+    /// Place of its transaction in the block.
+    pub transaction_index: u32,
+    /// Whether its effects were kept ([`BlockEffects::undone`](crate::BlockEffects::undone)).
+    pub stands: bool,
+}
+
+impl ChainState {
+    /// Messages of the transactions that [`Self::activity_of`] lists, the newest first: at most `limit` behind the first
+    /// `offset`, and how many there are in all.
+    ///
+    /// A page costs the rows that it shows, wherever it lies, and however many there are.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn messages_of(
+        &self,
+        script: &Script,
+        offset: usize,
+        limit: usize,
+    ) -> Result<(Vec<ScriptMessage>, usize), StateError> {
+        let script = ScriptKey::of(script);
+        let stored = self.snapshot.get_at(&MESSAGE_COUNTS, &script.0, self.height)?;
+        let total = decode_message_count(stored.as_deref())?;
+        // Numbers below this are still to come.
+        let mut left = total.saturating_sub(u32::try_from(offset).unwrap_or(u32::MAX));
+        let wanted = limit.min(left as usize);
+        let mut items = Vec::new();
+        let (from, to) = (message_key(script, 0), message_key(script, left.saturating_sub(1)));
+        let mut rows = self.snapshot.range(&MESSAGES, &from, &to).rev();
+        while items.len() < wanted {
+            let missing = || StateError::Damaged("messages of a script are missing".to_owned());
+            let (key, value) = rows.next().ok_or_else(missing)??;
+            let first = Parser::new("messages", &key[32..]).number()?;
+            let mut value = Parser::new("messages", &value);
+            let (height, first_place) = (value.number()?, value.number()?);
+            while left > first && items.len() < wanted {
+                left -= 1;
+                let place = first_place.checked_add(left - first).ok_or_else(missing)?;
+                let traced = self.snapshot.get(&BLOCK_TRACES, &place_key(height, place))?.ok_or_else(missing)?;
+                let Traced { outpoint, transaction_index, stands } = Traced::read(&traced)?;
+                items.push(ScriptMessage { outpoint, height, transaction_index, stands });
+            }
+        }
+        Ok((items, total as usize))
+    }
+}
