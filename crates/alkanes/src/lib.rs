@@ -43,8 +43,8 @@ pub use native::{Deployer, NativeEngine};
 pub use parameters::Parameters;
 pub use protorune::{MessageRunner, runtime_amount};
 pub use reader::{
-    ActivityEntry, BlockState, BlockTrace, ChainState, Creation, FundedOutput, Holding, HoldingOf, Order, ScriptMessage,
-    StorageEntry,
+    ActivityEntry, BlockState, BlockTrace, ChainState, Creation, FundedOutput, Holding, HoldingOf, Order,
+    ScriptMessage, StorageEntry,
 };
 pub use rows::{Cursor, Etching, Holder, HolderCounts, Page, ParseCursorError, ScriptKey};
 pub use sheet::{SavedSheet, Sheet, SheetOverflow, Transfer};

@@ -166,11 +166,7 @@ fn ask(id: AlkaneId, operation: u128, context: &ViewContext<'_>) -> Result<Optio
     Ok(ask_traced(id, operation, context)?.0)
 }
 
-fn ask_traced(
-    id: AlkaneId,
-    operation: u128,
-    context: &ViewContext<'_>,
-) -> Result<(Option<Vec<u8>>, Trace), ViewError> {
+fn ask_traced(id: AlkaneId, operation: u128, context: &ViewContext<'_>) -> Result<(Option<Vec<u8>>, Trace), ViewError> {
     let question = Parcel::calling(id, &[operation], u64::from(context.height));
     let (answer, trace) = simulate_traced(&question, FUEL, context)?;
     let data = match answer {

@@ -312,7 +312,7 @@ fn outputs_as_of_an_older_block_are_not_looked_for_when_the_time_is_over() {
 }
 
 #[test]
-fn outputs_as_of_an_older_block_are_all_told_when_thousands_were_spent_since() {
+fn outputs_as_of_an_older_block_are_all_told_when_many_were_spent_since() {
     let mut instance = Instance::regtest(parameters(0));
     let mut stone = stand_in::message(id(2, 1), &[MINT, 1000], 0, 0);
     stone.edicts = vec![Edict { id: id(2, 1), amount: Amount(1), output: 1001 }];

@@ -176,7 +176,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ("max", about(digits(), "Amount of one mint")),
         ("cap", about(digits(), "How many mints there may be")),
         ("minted", about(digits(), "How many mints there were")),
-        ("premine", about(digits(), "The supply without all mints")),
+        ("premine", about(digits(), "The supply without all mints, of a contract that counts them")),
         ("totalSupply", digits()),
         ("balance", about(digits(), "Where an address is asked about")),
         ("holders", natural()),

@@ -58,7 +58,8 @@ async fn found(instance: &Instance, word: &str) -> Vec<String> {
 #[tokio::test]
 async fn after_a_reorg_no_token_has_the_name_of_the_one_that_had_its_id() {
     let Scenario { mut instance, .. } = Scenario::start().await;
-    let [left, right] = [(4, "Zebra"), (5, "Yak")].map(|(height, name)| deploy(&instance, coin(&instance, height), name));
+    let [left, right] =
+        [(4, "Zebra"), (5, "Yak")].map(|(height, name)| deploy(&instance, coin(&instance, height), name));
     mine(&mut instance, vec![left.clone(), right.clone()]);
     assert_eq!(found(&instance, "zebra").await, ["2:2"]);
     let path = format!("/v4/api/address/{}/balances", instance.payee);
@@ -107,10 +108,10 @@ async fn a_contract_that_changes_its_name_is_known_by_the_new_one() {
         let token = ask(instance, "get-alkane-details", json!({ "id": SECOND.to_string() })).await;
         token["name"].as_str().map(str::to_owned)
     };
-    assert_eq!(found(&instance, "probe").await, ["2:3", "2:2"]);
+    assert_eq!(found(&instance, "probe").await, ["2:2", "2:3"]);
     assert_eq!(name(&instance).await.as_deref(), Some("Probe"));
     mine(&mut instance, vec![]);
-    assert_eq!(found(&instance, "probe").await, ["2:3", "2:2"]);
+    assert_eq!(found(&instance, "probe").await, ["2:2", "2:3"]);
 
     let owned = OutPoint { txid: deploy, vout: 0 };
     let upgrade = calling(owned, miner, SECOND, &[0x7ffe, 32, 1], None);
