@@ -187,8 +187,21 @@ impl Default for LogSection {
 
 /// Members of the top level, as environment variables name them.
 const SECTIONS: [&str; 15] = [
-    "network", "data_dir", "node", "gateway", "access", "plans", "index", "alkanes", "markets", "pools", "prices",
-    "mempool", "forex", "orderbook", "log",
+    "network",
+    "data_dir",
+    "node",
+    "gateway",
+    "access",
+    "plans",
+    "index",
+    "alkanes",
+    "markets",
+    "pools",
+    "prices",
+    "mempool",
+    "forex",
+    "orderbook",
+    "log",
 ];
 
 /// The configuration cannot be used; the message names the member.
@@ -364,8 +377,20 @@ mod tests {
         let page = page("configuration.md");
         let config: Config = Figment::from(Toml::string("[node]\nurl = \"http://127.0.0.1:8332\"")).extract().unwrap();
         let value = serde_json::to_value(&config).unwrap();
-        for section in ["node", "index", "alkanes", "markets", "pools", "prices", "gateway", "access", "mempool", "forex", "orderbook", "log"]
-        {
+        for section in [
+            "node",
+            "index",
+            "alkanes",
+            "markets",
+            "pools",
+            "prices",
+            "gateway",
+            "access",
+            "mempool",
+            "forex",
+            "orderbook",
+            "log",
+        ] {
             let part = page.split(&format!("## `[{section}]`")).nth(1).and_then(|rest| rest.split("\n## ").next());
             let part = part.unwrap_or_else(|| panic!("docs/configuration.md lacks [{section}]"));
             for (name, value) in value[section].as_object().unwrap() {

@@ -17,10 +17,10 @@ use paraffin_primitives::{BlockId, Network};
 use crate::command_line::DevArguments;
 use crate::config::{Config, IndexSection, LogSection, NodeSection};
 use crate::contracts::AlkanesSection;
+use crate::forex::ForexSection;
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
 use crate::markets::MarketsSection;
-use crate::forex::ForexSection;
 use crate::mempool::MempoolSection;
 use crate::orderbook::OrderbookSection;
 use crate::pools::PoolsSection;
@@ -127,8 +127,8 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let tip = wait_until_indexed(&instance, &devnet).await?;
 
     let base_url = format!("http://{}", instance.gateway().local_addr());
-    let manifest = Manifest::describe(&base_url, &devnet, tip, &arguments, keys, ways_in)
-        .with_order(orders.example.clone());
+    let manifest =
+        Manifest::describe(&base_url, &devnet, tip, &arguments, keys, ways_in).with_order(orders.example.clone());
     let serving = tokio::spawn(instance.serve(shutdown));
     manifest.write(&folder)?;
     manifest.print(&folder);

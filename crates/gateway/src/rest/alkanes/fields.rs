@@ -50,9 +50,7 @@ impl Part {
             page.map(|page| page.saturating_sub(1).saturating_mul(limit.unwrap_or(LIMIT_DEFAULT)).min(OFFSET_MAX));
         let limit = if paged.is_some() { limit.or(Some(LIMIT_DEFAULT)) } else { limit };
         match (offset, paged) {
-            (Some(offset), Some(paged)) if offset != paged => {
-                Err(RestError::bad_request("offset and page differ"))
-            }
+            (Some(offset), Some(paged)) if offset != paged => Err(RestError::bad_request("offset and page differ")),
             (offset, paged) => Ok(Self { offset: paged.or(offset).unwrap_or(0), limit }),
         }
     }
