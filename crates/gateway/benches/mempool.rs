@@ -236,7 +236,9 @@ fn main() {
                     seconds.len()
                 );
                 println!("seconds");
-                seconds.iter().for_each(|seconds| println!("{seconds:.3}"));
+                for seconds in seconds {
+                    println!("{seconds:.3}");
+                }
             }
             "observe" => {
                 let mut milliseconds = observe(&instance, count, rounds).await;
@@ -245,7 +247,9 @@ fn main() {
                     "{{\"bar\":\"mempool observe\",\"value\":{late:.3},\"floor\":5,\"how\":\"milliseconds from the request to the subscriber's frame, 99th of 100, {rounds} transactions beside {count}; median {middle:.3}\"}}"
                 );
                 println!("milliseconds");
-                milliseconds.iter().for_each(|milliseconds| println!("{milliseconds:.3}"));
+                for milliseconds in milliseconds {
+                    println!("{milliseconds:.3}");
+                }
             }
             "deliveries" => {
                 let rate = deliveries(&instance, &mempool, count, frames).await;

@@ -49,7 +49,6 @@ struct Told {
 }
 
 /// Names and symbols at one block.
-#[derive(Clone)]
 struct BlockWords {
     height: Height,
     hash: [u8; 32],
@@ -98,11 +97,15 @@ impl TokenCache {
         told.facts.insert(id, Arc::clone(facts));
     }
 
-    /// The words of a contract at a block: `None` when the block is not known, `Some(None)` when the contract was not asked.
-    fn words(&self, block: [u8; 32], id: AlkaneId) -> Option<Option<Words>> {
+    fn knows(&self, block: [u8; 32]) -> bool {
+        self.0.lock().words.iter().any(|words| words.hash == block)
+    }
+
+    /// The words of a contract that was asked at a block.
+    fn words(&self, block: [u8; 32], id: AlkaneId) -> Option<Words> {
         let told = self.0.lock();
         let words = told.words.iter().find(|words| words.hash == block)?;
-        Some(words.of.get(&id).map(|known| Arc::clone(&known.words)))
+        words.of.get(&id).map(|known| Arc::clone(&known.words))
     }
 
     fn put_words(&self, block: [u8; 32], id: AlkaneId, known: Known) {
@@ -112,35 +115,33 @@ impl TokenCache {
         }
     }
 
-    /// Begins a block with what is carried over from the highest known one that it follows. `hash_at` tells the hashes of its branch,
-    /// `entered` the contracts that one of its blocks ran.
+    /// Begins a block with what is carried over from the highest known one that it follows. `hash_at` tells the hashes of
+    /// its branch, `entered` the contracts that one of its blocks ran.
     fn begin(
         &self,
         (height, hash): (Height, [u8; 32]),
         hash_at: impl Fn(Height) -> Result<Option<[u8; 32]>, ViewError>,
         entered: impl Fn(Height) -> Result<HashSet<AlkaneId>, ViewError>,
     ) -> Result<(), ViewError> {
-        let mut nearest: Option<BlockWords> = None;
-        let known: Vec<(Height, [u8; 32])> =
-            self.0.lock().words.iter().map(|words| (words.height, words.hash)).collect();
-        let near = known.into_iter().filter(|(known, _)| *known < height && height - known <= BLOCKS_CARRIED_MAX);
-        let mut near: Vec<_> = near.collect();
-        near.sort_unstable();
-        for (below, known) in near.into_iter().rev() {
-            if hash_at(below)? == Some(known) {
-                let mut touched = HashSet::new();
-                for height in below + 1..=height {
-                    touched.extend(entered(height)?);
-                }
-                let from = self.0.lock().words.iter().find(|words| words.hash == known).cloned();
-                nearest = from.map(|mut from| {
-                    from.of.retain(|_, known| known.outlives(&touched));
-                    from
-                });
-                break;
+        let mut known: Vec<_> = self.0.lock().words.iter().map(|words| (words.height, words.hash)).collect();
+        known.retain(|(known, _)| *known < height && height - known <= BLOCKS_CARRIED_MAX);
+        known.sort_unstable();
+        let mut of = HashMap::new();
+        for (below, known) in known.into_iter().rev() {
+            if hash_at(below)? != Some(known) {
+                continue;
             }
+            let mut touched = HashSet::new();
+            for height in below + 1..=height {
+                touched.extend(entered(height)?);
+            }
+            let told = self.0.lock();
+            if let Some(words) = told.words.iter().find(|words| words.hash == known) {
+                let lasting = words.of.iter().filter(|(_, known)| known.outlives(&touched));
+                of = lasting.map(|(id, known)| (*id, known.clone())).collect();
+            }
+            break;
         }
-        let of = nearest.map(|nearest| nearest.of).unwrap_or_default();
         let mut told = self.0.lock();
         if !told.words.iter().any(|words| words.hash == hash) {
             if told.words.len() == BLOCKS_KEPT {
@@ -182,12 +183,10 @@ fn is_cryptoswap(moment: &Moment<'_>, id: AlkaneId) -> Result<bool, ViewError> {
 /// Name and symbol as of the moment's block. What was asked stays known also when the search that asked has run out of time.
 pub(crate) fn words(moment: &Moment<'_>, creation: Creation) -> Result<Words, ViewError> {
     let cache = &moment.alkanes.tokens;
-    let mut found = cache.words(moment.block, creation.id);
-    if found.is_none() && moment.is_newest {
+    if moment.is_newest && !cache.knows(moment.block) {
         begin(moment)?;
-        found = cache.words(moment.block, creation.id);
     }
-    if let Some(Some(words)) = found {
+    if let Some(words) = cache.words(moment.block, creation.id) {
         return Ok(words);
     }
     let known = Known::new(token_words(creation.id, &moment.view)?);
@@ -420,7 +419,8 @@ mod tests {
     }
 
     fn knows(cache: &TokenCache, block: [u8; 32], id: AlkaneId) -> bool {
-        cache.words(block, id).expect("the block is known").is_some()
+        assert!(cache.knows(block));
+        cache.words(block, id).is_some()
     }
 
     #[test]
@@ -429,7 +429,7 @@ mod tests {
         let proxy = AlkaneId { block: 2, tx: 9 };
         let cache = TokenCache::default();
         let first = begin(&cache, 5, 99, &[]);
-        assert!(cache.words([9; 32], ID).is_none());
+        assert!(!cache.knows([9; 32]));
         tell(&cache, first, ID, &[ID]);
         tell(&cache, first, OTHER, &[OTHER]);
         tell(&cache, first, proxy, &[OTHER, proxy]);

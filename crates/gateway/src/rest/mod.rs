@@ -8,9 +8,13 @@ mod indexer;
 mod markets;
 mod prices;
 
+use std::fmt::Write as _;
+
 use hyper::HeaderMap;
 use hyper::StatusCode;
 use hyper::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH};
+use paraffin_primitives::{BlockId, Height};
+use paraffin_store::ModuleId;
 
 use crate::errors::RestError;
 use crate::respond::Reply;
@@ -133,7 +137,7 @@ const SHAPES_VERSION: u32 = 1;
 /// Tells callers whether the answer of a GET route that depends on confirmed chain data alone is still what they have
 /// (`decisions` 1.8).
 pub(crate) struct Validator {
-    tip: paraffin_primitives::BlockId,
+    tip: BlockId,
     tag: String,
 }
 
@@ -141,15 +145,11 @@ impl Validator {
     /// Of the request's snapshot; `None` while nothing is indexed.
     pub(crate) fn new(context: &RequestContext) -> Option<Self> {
         let tip = context.tip()?;
-        let snapshot = context.snapshot();
-        let mut tag = format!("\"{}-{SHAPES_VERSION}", tip.hash);
-        // What is indexed anew moves on below a tip that stays.
+        let mut heights = Vec::new();
         for module in [paraffin_alkanes::MODULE, paraffin_amm::MODULE, paraffin_cryptoswap::MODULE] {
-            if let Some(height) = snapshot.module_height(module).ok()?.filter(|height| *height < tip.height) {
-                tag.push_str(&format!("-{}.{height}", module.0));
-            }
+            heights.extend(context.snapshot().module_height(module).ok()?.map(|height| (module, height)));
         }
-        tag.push('"');
+        let tag = tag(tip, &heights);
         Some(Self { tip, tag })
     }
 
@@ -168,11 +168,21 @@ impl Validator {
     }
 }
 
+/// The tag of answers at a tip. What is indexed anew moves on below a tip that stays.
+fn tag(tip: BlockId, heights: &[(ModuleId, Height)]) -> String {
+    let mut tag = format!("\"{}-{SHAPES_VERSION}", tip.hash);
+    for (module, height) in heights.iter().filter(|(_, height)| *height < tip.height) {
+        let _ = write!(tag, "-{}.{height}", module.0);
+    }
+    tag.push('"');
+    tag
+}
+
 /// Answers a GET route whose answer follows from the newest block.
 pub(crate) fn cached(
     context: &RequestContext,
     headers: &HeaderMap,
-    render: impl FnOnce(paraffin_primitives::BlockId) -> RestResult,
+    render: impl FnOnce(BlockId) -> RestResult,
 ) -> RestResult {
     let validator = Validator::new(context).ok_or_else(RestError::starting)?;
     match validator.unchanged(headers) {
@@ -188,4 +198,20 @@ fn names_tag(headers: &HeaderMap, tag: &str) -> bool {
         let listed = listed.trim();
         listed == "*" || listed.strip_prefix("W/").unwrap_or(listed) == tag
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use bitcoin::hashes::Hash as _;
+
+    use super::*;
+
+    #[test]
+    fn a_tag_changes_while_something_is_indexed_anew_below_the_same_tip() {
+        let tip = BlockId { height: 9, hash: bitcoin::BlockHash::all_zeros() };
+        let at = |first, second| tag(tip, &[(ModuleId(3), first), (ModuleId(4), second)]);
+        assert_eq!(at(9, 9), format!("\"{}-{SHAPES_VERSION}\"", tip.hash));
+        let tags: std::collections::HashSet<_> = [at(9, 9), at(9, 7), at(9, 8), at(8, 9), at(8, 8)].into();
+        assert_eq!(tags.len(), 5);
+    }
 }

@@ -124,7 +124,9 @@ impl Instance {
         let mut paid = bitcoin::hashes::Hash::all_zeros();
         let markets = market.is_some().then(town::markets_parts);
         if let Some(blocks) = market {
-            blocks.into_iter().for_each(|block| chain.add(block));
+            for block in blocks {
+                chain.add(block);
+            }
         } else if !setup.empty_chain {
             let script = script_of(setup.network, &miner);
             chain.mine(script.clone(), vec![]);

@@ -1,3 +1,4 @@
+use bitcoin::hex::DisplayHex as _;
 use paraffin_mempool::Limits;
 use serde_json::{Value, json};
 
@@ -76,7 +77,9 @@ async fn txids(instance: &Instance, params: Value) -> usize {
 async fn ids_entries_and_raw_bytes_are_read_one_by_one_and_many_at_once() {
     let (instance, mempool) = instance(Limits::default()).await;
     let all: Vec<_> = (1..=20).map(|coin| transaction(coin, 500)).collect();
-    all.iter().for_each(|one| _ = add(&mempool, one));
+    for one in &all {
+        add(&mempool, one);
+    }
     assert_eq!((txids(&instance, json!({})).await, txids(&instance, json!({"limit": 3})).await), (20, 3));
     assert_eq!(
         (txids(&instance, json!({"limit": 0})).await, txids(&instance, json!({"limit": 99_999})).await),
@@ -86,7 +89,7 @@ async fn ids_entries_and_raw_bytes_are_read_one_by_one_and_many_at_once() {
     assert_eq!((&some["count"], &some["seq"]), (&json!(20), &json!(20)));
 
     let first = &all[0];
-    let hex = raw(first).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = raw(first).to_lower_hex_string();
     let id = first.compute_txid();
     let with = result(&instance, "mempool_entry", json!({"txid": id, "include_hex": true})).await;
     assert_eq!(with["hex"], hex);
@@ -188,9 +191,9 @@ async fn the_histogram_counts_known_fees_by_ascending_floors() {
     let unknown = bitcoin::OutPoint { txid: transaction(1, 500).compute_txid(), vout: 7 };
     add(&mempool, &crate::chain::payment(&[unknown], &[(5, bitcoin::ScriptBuf::new())]));
     let told = result(&instance, "mempool_feerate_histogram", json!({"buckets": [0, 1, 2, 5, 10, 20, 50]})).await;
-    let expected = [[0, 0], [1, vsize], [2, 0], [5, 2 * vsize], [10, 0], [20, vsize], [50, 0]];
-    for (told, [floor, vbytes]) in told["histogram"].as_array().unwrap().iter().zip(expected) {
-        assert_eq!((told[0].as_f64(), told[1].as_u64()), (Some(floor as f64), Some(vbytes)));
+    let expected = [(0u8, 0), (1, vsize), (2, 0), (5, 2 * vsize), (10, 0), (20, vsize), (50, 0)];
+    for (told, (floor, vbytes)) in told["histogram"].as_array().unwrap().iter().zip(expected) {
+        assert_eq!((told[0].as_f64(), told[1].as_u64()), (Some(f64::from(floor)), Some(vbytes)));
     }
     assert_eq!((&told["fee_coverage"], &told["count"]), (&json!(0.8), &json!(5)));
     let default = result(&instance, "mempool_feerate_histogram", json!({})).await;
@@ -209,7 +212,7 @@ async fn the_histogram_counts_known_fees_by_ascending_floors() {
 async fn an_admin_makes_a_transaction_visible_that_goes_to_no_node() {
     let (instance, mempool) = instance(Limits::default()).await;
     let seen = transaction(1, 700);
-    let hex: String = raw(&seen).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = raw(&seen).to_lower_hex_string();
     let admin = admin(&instance).await;
     let path = format!("/v4/{admin}/mempool/observe");
     let ordinary = instance.post(&instance.keyed("/mempool/observe"), json!({"hex": hex}).to_string()).await;

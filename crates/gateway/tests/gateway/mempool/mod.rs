@@ -70,5 +70,5 @@ pub(super) async fn code(instance: &Instance, method: &str, params: Value) -> i6
 
 pub(super) async fn admin(instance: &Instance) -> String {
     let new = NewKey { admin: true, ..NewKey::on_plan("admin", Plan::BUSINESS) };
-    instance.keys.create(new, "test", 0).await.unwrap().key.reveal().to_string()
+    instance.keys.create(new, "test", 0).await.unwrap().key.reveal()
 }
