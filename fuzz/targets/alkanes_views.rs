@@ -25,6 +25,7 @@ impl ViewState for Memory {
 
     fn traces_of_block(&self, _: Height) -> Result<Vec<BlockTrace>, StateError> {
         let placed = self.traces.iter().map(|trace| BlockTrace {
+            stands: true,
             outpoint: OutPoint::null(),
             transaction_index: 0,
             trace: trace.clone(),

@@ -5,13 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use paraffin_forex::SourceKind;
 use paraffin_forex::fuzzing::{chainlink, feed, record};
 
-const JSON: [SourceKind; 5] = [
-    SourceKind::Bcra,
-    SourceKind::OpenErApi,
-    SourceKind::Openexchangerates,
-    SourceKind::Frankfurter,
-    SourceKind::File,
-];
+const JSON: [SourceKind; 5] =
+    [SourceKind::Bcra, SourceKind::OpenErApi, SourceKind::Openexchangerates, SourceKind::Frankfurter, SourceKind::File];
 
 fuzz_target!(|bytes: &[u8]| {
     // A JSON text is of any of the forms that its members make it.
