@@ -367,7 +367,7 @@ impl Instance {
             alkanes: contracts.as_ref().map(Contracts::parts),
             markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
             prices: prices::source(&config.prices, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
-            mempool: live.as_ref().map(|live| Arc::clone(live.mempool())),
+            mempool: live.as_ref().filter(|_| config.mempool.esplora).map(|live| Arc::clone(live.mempool())),
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),

@@ -18,6 +18,9 @@ use tokio::task::JoinHandle;
 pub(crate) struct MempoolSection {
     /// Whether there is one. Without it the mempool surface is not served, and Esplora's answers come from the node.
     pub enabled: bool,
+    /// Whether Esplora's answers about unconfirmed transactions come from the set: quick beside a large mempool, and up to some
+    /// seconds behind the node, for example after a reorg.
+    pub esplora: bool,
     /// Megabytes of raw transactions; beyond it those that pay least leave.
     pub size_mb: usize,
     /// Hours after which a transaction leaves.
@@ -36,6 +39,7 @@ impl Default for MempoolSection {
             Limits::default();
         Self {
             enabled: true,
+            esplora: false,
             size_mb: raw_bytes_max / 1_000_000,
             expiry_hours: age_max / 3_600_000,
             provisional_minutes: provisional_age_max / 60_000,
