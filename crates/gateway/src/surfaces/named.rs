@@ -9,7 +9,8 @@ use crate::jsonrpc::Params;
 #[derive(Debug, Default)]
 pub(super) struct Named(Map<String, Value>);
 
-fn wrong(name: &str, what: &str) -> RpcError {
+/// -32602, saying what the member must be.
+pub(super) fn wrong(name: &str, what: &str) -> RpcError {
     RpcError::invalid_params(format!("{name} must be {what}"))
 }
 
@@ -19,13 +20,23 @@ impl Named {
     /// # Errors
     /// -32602 for anything else, also for an empty array.
     pub(super) fn read(params: &Params) -> Result<Self, RpcError> {
-        match params.raw() {
-            [] if !params.is_array() => Ok(Self::default()),
-            [only] if params.is_object() => serde_json::from_str(only.get())
-                .map(Self)
-                .map_err(|_| RpcError::invalid_params("params must be an object")),
-            _ => Err(RpcError::invalid_params("params must be an object: this surface takes no positional parameters")),
+        if params.is_array() {
+            let sentence = "params must be an object: this surface takes no positional parameters";
+            return Err(RpcError::invalid_params(sentence));
         }
+        Self::first(params)
+    }
+
+    /// As [`Named::read`], and an array that holds one object or nothing (`decisions` 1.2).
+    pub(super) fn read_in_array(params: &Params) -> Result<Self, RpcError> {
+        params.at_most(1)?;
+        Self::first(params)
+    }
+
+    fn first(params: &Params) -> Result<Self, RpcError> {
+        let Some(object) = params.get(0) else { return Ok(Self::default()) };
+        let members = serde_json::from_str(object.get());
+        members.map(Self).map_err(|_| RpcError::invalid_params("params must be an object"))
     }
 
     /// A member that is there and not `null`.

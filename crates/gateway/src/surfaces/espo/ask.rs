@@ -2,13 +2,14 @@
 
 use bitcoin::ScriptBuf;
 use paraffin_primitives::{AlkaneId, Height};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::failure::{Failure, Refusal};
 use crate::alkanes::decimal;
 use crate::errors::RpcError;
-use crate::jsonrpc::Params;
 use crate::state::RequestContext;
+pub(super) use crate::surfaces::named::Named as Ask;
+use crate::surfaces::named::wrong;
 
 /// Items of a page when nothing is said, and at most (`decisions` 10).
 const LIMIT_DEFAULT: u32 = 100;
@@ -48,74 +49,8 @@ impl Part {
     }
 }
 
-/// The parameters of one call. `null` is absent; members that a method does not know are passed over.
-#[derive(Debug, Default)]
-pub(super) struct Ask(Map<String, Value>);
-
-fn wrong(name: &str, what: &str) -> RpcError {
-    RpcError::invalid_params(format!("{name} must be {what}"))
-}
-
+/// What the analytics module reads on top of the members.
 impl Ask {
-    /// An object, or nothing.
-    pub(super) fn read(params: &Params) -> Result<Self, RpcError> {
-        if params.is_array() {
-            let sentence = "params must be an object: this surface takes no positional parameters";
-            return Err(RpcError::invalid_params(sentence));
-        }
-        Self::first(params)
-    }
-
-    /// As [`Ask::read`], and an array that holds one object or nothing (`decisions` 1.2).
-    pub(super) fn read_in_array(params: &Params) -> Result<Self, RpcError> {
-        params.at_most(1)?;
-        Self::first(params)
-    }
-
-    fn first(params: &Params) -> Result<Self, RpcError> {
-        let Some(object) = params.get(0) else { return Ok(Self::default()) };
-        let members = serde_json::from_str(object.get());
-        members.map(Self).map_err(|_| RpcError::invalid_params("params must be an object"))
-    }
-
-    pub(super) fn member(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|value| !value.is_null())
-    }
-
-    /// A member that must be there.
-    pub(super) fn text(&self, name: &str) -> Result<&str, RpcError> {
-        self.optional_text(name)?.ok_or_else(|| RpcError::invalid_params(format!("{name} is required")))
-    }
-
-    pub(super) fn optional_text(&self, name: &str) -> Result<Option<&str>, RpcError> {
-        match self.member(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(wrong(name, "a string")),
-        }
-    }
-
-    pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool, RpcError> {
-        match self.member(name) {
-            None => Ok(default),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(wrong(name, "true or false")),
-        }
-    }
-
-    /// A non-negative JSON integer; one above 64 bits stands for the greatest.
-    pub(super) fn integer(&self, name: &str) -> Result<Option<u64>, RpcError> {
-        let Some(value) = self.member(name) else { return Ok(None) };
-        let digits = match value {
-            Value::Number(number) => number.to_string(),
-            _ => String::new(),
-        };
-        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-            return Err(wrong(name, "a non-negative integer"));
-        }
-        Ok(Some(digits.parse().unwrap_or(u64::MAX)))
-    }
-
     /// `page` from 0, and `limit` (or `size`).
     pub(super) fn part(&self) -> Result<Part, RpcError> {
         let page = self.integer("page")?.unwrap_or(0);
