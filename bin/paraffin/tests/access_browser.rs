@@ -6,30 +6,14 @@ mod support;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::process::{Running, paraffin};
-use support::{free_port, in_ci, wait_for};
+use support::{free_port, wait_for};
 use thirtyfour::{ChromiumLikeCapabilities as _, DesiredCapabilities, WebDriver};
-
-/// Debian's packages `chromium` and `chromium-driver`; `None`, and said so, where somebody has none on his own computer.
-fn browser() -> Option<(PathBuf, PathBuf)> {
-    let find = |name: &str| {
-        let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
-    };
-    match (find("chromium"), find("chromedriver")) {
-        (Some(chromium), Some(driver)) => Some((chromium, driver)),
-        _ if in_ci() => panic!("chromium and chromedriver are missing: apt-get install chromium chromium-driver"),
-        _ => {
-            eprintln!("left out: no chromium and chromedriver (Debian: apt-get install chromium chromium-driver)");
-            None
-        }
-    }
-}
 
 /// Serves an empty page at `http://localhost:<port>/` until the test ends.
 fn page_server() -> u16 {
@@ -93,7 +77,8 @@ async fn call_from(driver: &WebDriver, origin: &str, url: &str, headers: Value) 
 /// row GW03
 #[test]
 fn a_page_of_a_registered_origin_reads_the_api_and_one_of_another_origin_does_not() {
-    let Some((chromium, driver)) = browser() else { return };
+    let programs = paraffin_testkit::installed(["chromium", "chromedriver"], "chromium chromium-driver");
+    let Some([chromium, driver]) = programs else { return };
     let folder = tempfile::tempdir().unwrap();
     let listen = format!("127.0.0.1:{}", free_port());
     let mut dev = Running::start(

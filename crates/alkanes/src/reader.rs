@@ -1,7 +1,7 @@
 //! What views and surfaces read: the state as of the end of a block, and listings over it.
 //!
-//! State, storage, sheets, traces and outputs of a script are answered for every height of the index. Holders and what a
-//! script holds in sum are kept for the newest block alone; [`ChainState`] at another height answers them as of now.
+//! All are answered for every height of the index but one: what a script holds in sum is kept for the newest block alone, and
+//! [`ChainState`] at another height answers it as of now.
 
 mod alkanes;
 mod holders;
@@ -29,6 +29,9 @@ use crate::rows::{Cursor, Page, StateRow, read_value};
 use crate::tables::RECENT;
 use crate::{SavedSheet, StateError, StateKey, StateReader};
 
+/// Rows read between two looks at the clock.
+const ROWS_PER_CHECK: usize = 256;
+
 /// The alkanes index as of the end of the block at a height. Cheap to clone; keep it for one request, not longer.
 #[derive(Clone)]
 pub struct ChainState {
@@ -47,8 +50,8 @@ impl ChainState {
         Self { snapshot: snapshot.clone(), height, is_newest, is_over: None }
     }
 
-    /// The same state for a caller who does not wait for ever: what costs more than it shows ([`Self::outputs_of`] at an older
-    /// height) ends with [`StateError::Interrupted`] when `is_over` says so.
+    /// The same state for a caller who does not wait for ever: what costs more than it shows ([`Self::outputs_of`] and
+    /// [`Self::holders`] at an older height) ends with [`StateError::Interrupted`] when `is_over` says so.
     #[must_use]
     pub fn until(mut self, is_over: Arc<dyn Fn() -> bool + Send + Sync>) -> Self {
         self.is_over = Some(is_over);

@@ -29,7 +29,8 @@
 //! spent            script | spent at (4) | height (4) | place (4) | vout  txid | value
 //! held             holder | id                                            outputs | amount
 //! ranking          id | amount, inverted | holder                         nothing
-//! holder_counts    id                                                     scripts | contracts | both amounts
+//! holder_counts    id                                                     scripts | contracts | both amounts, as of every height
+//! holdings         id | holder                                            amount, as of every height
 //! scripts          script                                                 the script itself
 //! activity         script | height (4) | place (4)                        txid | roles
 //! created          height (4) | place (4)                                 id
@@ -50,7 +51,7 @@ use TableKind::{Current, Versioned, WriteOnce};
 pub const MODULE: ModuleId = ModuleId(3);
 
 /// Version of the rows; raised whenever their form or the rules that make them change.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 pub(crate) const SINGLES: Table = table(1, "singles", Versioned, Numbered);
 pub(crate) const CODES: Table = table(2, "codes", Versioned, Bulk);
@@ -73,7 +74,7 @@ pub(crate) const LIVE: Table = table(18, "live", Current, Listed);
 pub(crate) const SPENT: Table = table(19, "spent", WriteOnce, Listed);
 pub(crate) const HELD: Table = table(20, "held", Current, Listed);
 pub(crate) const RANKING: Table = table(21, "ranking", Current, Listed);
-pub(crate) const HOLDER_COUNTS: Table = table(22, "holder_counts", Current, Listed);
+pub(crate) const HOLDER_COUNTS: Table = table(22, "holder_counts", Versioned, Listed);
 pub(crate) const SCRIPTS: Table = table(23, "scripts", WriteOnce, Hashed);
 pub(crate) const ACTIVITY: Table = table(24, "activity", WriteOnce, Listed);
 pub(crate) const CREATED: Table = table(25, "created", WriteOnce, Numbered);
@@ -83,6 +84,7 @@ pub(crate) const RECENT: Table = table(28, "recent", Current, Bulk);
 pub(crate) const EFFECTS: Table = table(29, "effects", WriteOnce, Numbered);
 pub(crate) const MESSAGES: Table = table(30, "messages", WriteOnce, Listed);
 pub(crate) const MESSAGE_COUNTS: Table = table(31, "message_counts", Versioned, Listed);
+pub(crate) const HOLDINGS: Table = table(32, "holdings", Versioned, Listed);
 
 /// All tables, in the order of their numbers.
 pub const TABLES: &[Table] = &[
@@ -117,6 +119,7 @@ pub const TABLES: &[Table] = &[
     EFFECTS,
     MESSAGES,
     MESSAGE_COUNTS,
+    HOLDINGS,
 ];
 
 /// What the store must know about this module.

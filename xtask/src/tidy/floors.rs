@@ -7,6 +7,7 @@ use crate::repository::SourceFile;
 const FLOORS: &[(&str, u8)] = &[
     ("primitives", 0),
     ("bridge", 0),
+    ("testkit", 0),
     ("store", 1),
     ("chain", 1),
     ("bitcoin-index", 2),

@@ -8,19 +8,7 @@ use serde_json::{Value, json};
 
 use super::node::TestNode;
 use super::process::Running;
-use super::{free_port, http, in_ci, wait_for};
-
-/// The executable: `PARAFFIN_BITCOIND`, else what `cargo xtask bitcoind` built.
-pub fn executable() -> Option<PathBuf> {
-    let built = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/bitcoind/bin/bitcoind");
-    let path = std::env::var_os("PARAFFIN_BITCOIND").map_or(built, PathBuf::from);
-    if path.exists() {
-        return Some(path);
-    }
-    assert!(!in_ci(), "no bitcoind at {}: run `cargo xtask bitcoind`", path.display());
-    eprintln!("SKIPPED: no bitcoind at {}; `cargo xtask bitcoind` builds one", path.display());
-    None
-}
+use super::{free_port, http, wait_for};
 
 /// A node with its folder; stopped and removed when dropped.
 pub struct Bitcoind {
@@ -35,7 +23,7 @@ impl Bitcoind {
     /// Starts a node with an empty chain; `None` where there is no executable (never in CI).
     pub fn start() -> Option<Self> {
         let mut node = Self {
-            executable: executable()?,
+            executable: paraffin_testkit::bitcoind()?,
             folder: tempfile::tempdir().unwrap(),
             rpc_port: free_port(),
             p2p_port: free_port(),

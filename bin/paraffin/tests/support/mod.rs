@@ -14,13 +14,9 @@ pub mod process;
 pub mod protobuf;
 pub mod served;
 
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-/// A loopback port that is free now.
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
+pub use paraffin_testkit::free_port;
 
 /// Polls until `check` gives a value; panics with `what` after `limit`.
 pub fn wait_for<T>(what: &str, limit: Duration, mut check: impl FnMut() -> Option<T>) -> T {
@@ -32,9 +28,4 @@ pub fn wait_for<T>(what: &str, limit: Duration, mut check: impl FnMut() -> Optio
         assert!(started.elapsed() < limit, "waited {limit:?} in vain for: {what}");
         std::thread::sleep(Duration::from_millis(25));
     }
-}
-
-/// True where a missing optional part must fail the test instead of skipping it.
-pub fn in_ci() -> bool {
-    std::env::var("CI").is_ok_and(|value| value == "true")
 }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use paraffin_primitives::AlkaneId;
 use paraffin_store::ModuleWriter;
 
-use crate::rows::{CountsRow, HeldRow, Holder, StateRow, WideAmount, decode_amount, held_key, id_key, ranking_key};
-use crate::tables::{HELD, HOLDER_COUNTS, RANKING};
+use crate::rows::{
+    CountsRow, HeldRow, Holder, StateRow, WideAmount, decode_amount, held_key, holding_key, id_key, ranking_key,
+};
+use crate::tables::{HELD, HOLDER_COUNTS, HOLDINGS, RANKING};
 use crate::{BlockEffects, StateError, StateKey};
 
 /// How the holdings change in a block.
@@ -112,8 +114,14 @@ fn write_change(
         if !before.amount.is_zero() {
             rows.delete(&RANKING, &rank(before.amount))?;
         }
-        if !after.amount.is_zero() {
+        let holding = holding_key(what, holder);
+        if after.amount.is_zero() {
+            rows.delete(&HOLDINGS, &holding)?;
+        } else {
             rows.put(&RANKING, &rank(after.amount), &[])?;
+            let mut amount = Vec::new();
+            after.amount.append_to(&mut amount);
+            rows.put(&HOLDINGS, &holding, &amount)?;
         }
     }
     if after.amount.is_zero() { Ok(rows.delete(&HELD, &key)?) } else { Ok(rows.put(&HELD, &key, &after.encode())?) }

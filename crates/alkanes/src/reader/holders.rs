@@ -1,14 +1,17 @@
+use std::collections::BTreeMap;
+
 use bitcoin::Script;
 use paraffin_primitives::AlkaneId;
 
-use super::ChainState;
+use super::{ChainState, ROWS_PER_CHECK};
 use crate::StateError;
 use crate::rows::{
-    CountsRow, Cursor, HeldRow, Holder, HolderCounts, Page, Parser, ScriptKey, held_key, id_key, parse_ranking_key,
+    CountsRow, Cursor, HeldRow, Holder, HolderCounts, Page, Parser, ScriptKey, WideAmount, held_key, id_key,
+    parse_ranking_key, rank,
 };
-use crate::tables::{HELD, HOLDER_COUNTS, RANKING};
+use crate::tables::{HELD, HOLDER_COUNTS, HOLDINGS, RANKING};
 
-/// Who holds how much of an alkane, now.
+/// Who holds how much of an alkane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holding {
     /// Who.
@@ -17,7 +20,7 @@ pub struct Holding {
     pub amount: u128,
 }
 
-/// What a holder has of one alkane, now.
+/// What a holder has of one alkane, as of the newest block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HoldingOf {
     /// What.
@@ -29,16 +32,46 @@ pub struct HoldingOf {
 }
 
 impl ChainState {
-    /// Holders of an alkane, the greatest amount first. A page costs its rows. The script of a holder: [`Self::script`].
+    /// Holders of an alkane, the greatest amount first. The script of a holder: [`Self::script`].
+    ///
+    /// A page costs its rows. As of an older block it costs a row for everyone who has held the alkane until now, of which
+    /// no more than a page is kept in memory.
     ///
     /// # Errors
-    /// The store cannot be read or is damaged.
+    /// The store cannot be read or is damaged, or the time of [`Self::until`] is over.
     pub fn holders(&self, what: AlkaneId, after: Option<&Cursor>, limit: usize) -> Result<Page<Holding>, StateError> {
         let prefix = id_key(what);
+        if !self.is_newest {
+            return self.older_holders(&prefix, after, limit);
+        }
         self.page(&RANKING, &prefix, after, false, limit, |(key, _)| {
             let (amount, holder) = parse_ranking_key(&mut Parser::new("ranking", &key[prefix.len()..]))?;
             Ok(Some(Holding { holder, amount: amount.saturated() }))
         })
+    }
+
+    fn older_holders(&self, prefix: &[u8], after: Option<&Cursor>, limit: usize) -> Result<Page<Holding>, StateError> {
+        // By rank, so the last is the one to give up for a greater. One more than asked for tells whether more follow.
+        let mut greatest = BTreeMap::new();
+        for (index, row) in self.snapshot.prefix_at(&HOLDINGS, prefix, self.height)?.enumerate() {
+            if index % ROWS_PER_CHECK == 0 {
+                self.check()?;
+            }
+            let (key, value) = row?;
+            let holder = Holder::parse(&mut Parser::new("holdings", &key[prefix.len()..]))?;
+            let amount = WideAmount::parse(&mut Parser::new("holdings", &value))?;
+            let place = rank(amount, holder);
+            if after.is_some_and(|after| place <= after.0) {
+                continue;
+            }
+            greatest.insert(place, Holding { holder, amount: amount.saturated() });
+            if greatest.len() > limit.saturating_add(1) {
+                greatest.pop_last();
+            }
+        }
+        let more = greatest.len() > limit && greatest.pop_last().is_some();
+        let next = greatest.last_key_value().filter(|_| more).map(|(place, _)| Cursor(place.clone()));
+        Ok(Page { items: greatest.into_values().collect(), next })
     }
 
     /// How many hold an alkane, and how much.
@@ -46,7 +79,7 @@ impl ChainState {
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn holder_counts(&self, what: AlkaneId) -> Result<HolderCounts, StateError> {
-        let stored = self.snapshot.get(&HOLDER_COUNTS, &id_key(what))?;
+        let stored = self.snapshot.get_at(&HOLDER_COUNTS, &id_key(what), self.height)?;
         Ok(stored.map(|stored| CountsRow::decode(&stored)).transpose()?.unwrap_or_default().into())
     }
 

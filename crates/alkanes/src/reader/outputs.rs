@@ -2,13 +2,10 @@ use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Script, ScriptBuf, Txid};
 use paraffin_primitives::Height;
 
-use super::ChainState;
+use super::{ChainState, ROWS_PER_CHECK};
 use crate::StateError;
 use crate::rows::{Cursor, Listing, OutputRow, Page, Parser, ScriptKey, outpoint_key};
 use crate::tables::{ACTIVITY, LIVE, OUTPUTS, SCRIPTS, SPENT};
-
-/// Rows read between two looks at the clock.
-const ROWS_PER_CHECK: usize = 256;
 
 /// An output that alkanes or base runes were sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -64,9 +64,23 @@ pub(crate) fn held_key(holder: Holder, what: Option<AlkaneId>) -> Vec<u8> {
     key
 }
 
+/// Key in table `holdings`.
+pub(crate) fn holding_key(what: AlkaneId, holder: Holder) -> Vec<u8> {
+    let mut key = id_key(what);
+    holder.append_to(&mut key);
+    key
+}
+
 /// Key in table `ranking`: greater amounts first.
 pub(crate) fn ranking_key(what: AlkaneId, amount: WideAmount, holder: Holder) -> Vec<u8> {
     let mut key = id_key(what);
+    key.extend(rank(amount, holder));
+    key
+}
+
+/// What a key of table `ranking` has behind its id.
+pub(crate) fn rank(amount: WideAmount, holder: Holder) -> Vec<u8> {
+    let mut key = Vec::with_capacity(58);
     amount.append_inverted(&mut key);
     holder.append_to(&mut key);
     key
@@ -135,7 +149,7 @@ impl WideAmount {
     }
 }
 
-/// How many hold an alkane, and how much, now.
+/// How many hold an alkane, and how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HolderCounts {
     /// Scripts with a positive amount.

@@ -37,12 +37,16 @@ struct Naive {
     live: BTreeMap<(Height, usize, u32), OutPoint>,
 }
 
+type Holders = BTreeMap<AlkaneId, Vec<(u128, Holder)>>;
+
 struct Replay {
     instance: Instance,
     memory: Memory,
     scenario: Scenario,
     /// By script number, after each block.
     history: Vec<Vec<Naive>>,
+    /// Holders of every alkane after each block, the greatest first.
+    holders: Vec<Holders>,
 }
 
 const SCRIPTS: u64 = 6;
@@ -55,6 +59,7 @@ fn replay(seed: u64, blocks: usize) -> Replay {
         memory: Memory::default(),
         scenario: Scenario::new(seed),
         history: Vec::new(),
+        holders: Vec::new(),
     };
     let mut naive = vec![Naive::default(); SCRIPTS as usize];
     for height in 0..blocks {
@@ -76,6 +81,7 @@ fn replay(seed: u64, blocks: usize) -> Replay {
                 }
             }
         }
+        replay.holders.push(naive_holders(&replay.memory, &naive));
         replay.history.push(naive.clone());
     }
     replay
@@ -117,21 +123,20 @@ fn sheets_and_outputs_are_read_as_of_their_height() {
 }
 
 /// Every holder of every token from the state and the blocks, the greatest amount first.
-fn naive_holders(replay: &Replay) -> BTreeMap<AlkaneId, Vec<(u128, Holder)>> {
+fn naive_holders(memory: &Memory, scripts: &[Naive]) -> Holders {
     let mut held: BTreeMap<(AlkaneId, Holder), u128> = BTreeMap::new();
-    let scripts = replay.history.last().unwrap();
     for (number, naive) in (0..).zip(scripts) {
         for outpoint in naive.live.values() {
-            let sheet: BTreeMap<_, _> = replay.memory.saved(*outpoint).into_iter().collect();
+            let sheet: BTreeMap<_, _> = memory.saved(*outpoint).into_iter().collect();
             for (what, amount) in sheet {
                 let sum = held.entry((what, Holder::Script(ScriptKey::of(&script(number))))).or_default();
                 *sum = sum.saturating_add(amount);
             }
         }
     }
-    for key in replay.memory.values.keys() {
+    for key in memory.values.keys() {
         if let StateKey::Balance { what, who } = key {
-            held.insert((*what, Holder::Contract(*who)), replay.memory.amount(key).unwrap());
+            held.insert((*what, Holder::Contract(*who)), memory.amount(key).unwrap());
         }
     }
     let mut holders: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -149,11 +154,11 @@ fn holders_are_ranked_counted_and_found_by_script() {
     for seed in 20..26 {
         let replay = replay(seed, 25);
         let state = replay.instance.at(24);
-        for (what, expected) in naive_holders(&replay) {
+        for (&what, expected) in &replay.holders[24] {
             for limit in [1, 2, 100] {
                 let holders = all(limit, |cursor, limit| state.holders(what, cursor, limit));
                 let holders: Vec<_> = holders.into_iter().map(|holding| (holding.amount, holding.holder)).collect();
-                assert_eq!(holders, expected, "seed {seed}, holders of {what}");
+                assert_eq!(&holders, expected, "seed {seed}, holders of {what}");
             }
             let counts = state.holder_counts(what).unwrap();
             let scripts = expected.iter().filter(|(_, holder)| matches!(holder, Holder::Script(_))).count();
@@ -172,6 +177,32 @@ fn holders_are_ranked_counted_and_found_by_script() {
             }
         }
     }
+}
+
+#[test]
+fn holders_are_ranked_and_counted_as_of_every_height() {
+    let replay = replay(26, 25);
+    let mut left = 0;
+    let ids: Vec<_> = replay.holders[24].keys().copied().collect();
+    for (height, then) in (0..).zip(&replay.holders) {
+        let state = replay.instance.at(height);
+        for what in &ids {
+            let expected = then.get(what).cloned().unwrap_or_default();
+            for limit in [1, 2, 100] {
+                let holders = all(limit, |cursor, limit| state.holders(*what, cursor, limit));
+                let holders: Vec<_> = holders.into_iter().map(|holding| (holding.amount, holding.holder)).collect();
+                assert_eq!(holders, expected, "holders of {what} at {height}");
+            }
+            let counts = state.holder_counts(*what).unwrap();
+            assert_eq!(counts.scripts + counts.contracts, expected.len() as u64, "holders of {what} at {height}");
+            let now = replay.holders[24].get(what).unwrap();
+            left += expected.iter().filter(|(_, then)| now.iter().all(|(_, holder)| then != holder)).count();
+        }
+    }
+    // Some of those who held then hold nothing now.
+    assert!(left > 0);
+    let nobody_waits = replay.instance.at(9).until(Arc::new(|| true));
+    assert!(matches!(nobody_waits.holders(ids[0], None, 10), Err(StateError::Interrupted)));
 }
 
 fn pays(block: &ConnectedBlock, place: usize, wanted: &Script, funded: &HashSet<OutPoint>) -> bool {

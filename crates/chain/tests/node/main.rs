@@ -10,8 +10,3 @@ mod local_chain;
 mod p2p;
 mod real_blocks;
 mod real_node;
-
-/// True where a missing optional part must fail the test instead of skipping it.
-fn in_ci() -> bool {
-    std::env::var("CI").is_ok_and(|value| value == "true")
-}

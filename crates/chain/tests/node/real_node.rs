@@ -1,7 +1,7 @@
 //! The same code against a real Bitcoin Core, where one has been built (`cargo xtask bitcoind`) or named in
 //! `PARAFFIN_BITCOIND`; without one these tests say so and check nothing.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,6 +10,7 @@ use std::time::Duration;
 use paraffin_chain::p2p::{Peer, PeerEvent, PeerOptions};
 use paraffin_chain::{Follower, FollowerOptions, LocalChain, NodeAuth, NodeClient, NodeConfig};
 use paraffin_primitives::Network;
+use paraffin_testkit::{bitcoind, free_port};
 use serde_json::json;
 use tokio::process::{Child, Command};
 
@@ -24,25 +25,10 @@ struct RealNode {
     process: Option<Child>,
 }
 
-fn find_program() -> Option<PathBuf> {
-    let built = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/bitcoind/bin/bitcoind");
-    let program = std::env::var_os("PARAFFIN_BITCOIND").map_or(built, PathBuf::from);
-    if program.is_file() {
-        return Some(program);
-    }
-    assert!(!crate::in_ci(), "there is no bitcoind: run `cargo xtask bitcoind`");
-    eprintln!("SKIPPED: there is no bitcoind; build one with `cargo xtask bitcoind` or set PARAFFIN_BITCOIND");
-    None
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 impl RealNode {
     fn new(rest: bool) -> Option<Self> {
         Some(Self {
-            program: find_program()?,
+            program: bitcoind()?,
             directory: tempfile::tempdir().unwrap(),
             rpc_port: free_port(),
             p2p_port: free_port(),

@@ -3,12 +3,11 @@
 //! The binary is looked for in `PARAFFIN_BITCOIND`, then where `cargo xtask bitcoind` puts it; where there is none, the
 //! tests say so and check nothing.
 
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use paraffin_devnet::{Devnet, DevnetOptions, OutputKind};
+use paraffin_testkit::{bitcoind, free_port};
 use serde_json::{Value, json};
 
 use crate::support::{address, call, post, rest, result};
@@ -52,29 +51,8 @@ impl Drop for Core {
     }
 }
 
-fn binary() -> Option<PathBuf> {
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bitcoind/bin/bitcoind");
-    let path = std::env::var_os("PARAFFIN_BITCOIND").map_or(built, PathBuf::from);
-    if path.is_file() {
-        return Some(path);
-    }
-    assert!(
-        !std::env::var("CI").is_ok_and(|value| value == "true"),
-        "there is no bitcoind: run `cargo xtask bitcoind`"
-    );
-    eprintln!(
-        "no bitcoind at {}: run `cargo xtask bitcoind` or set PARAFFIN_BITCOIND; nothing was checked",
-        path.display()
-    );
-    None
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 async fn start_core() -> Option<Core> {
-    let binary = binary()?;
+    let binary = bitcoind()?;
     let directory = tempfile::tempdir().unwrap();
     let (rpc, p2p) = (free_port(), free_port());
     let process = Command::new(binary)

@@ -2,30 +2,21 @@
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_alkanes::{Holder, Holding};
-use paraffin_primitives::{AlkaneId, Height, Network};
+use paraffin_primitives::{AlkaneId, Network};
 use serde_json::{Value, json};
 
 use super::ask::{Ask, Part, WALK_MAX};
 use super::failure::{Failure, Refusal};
 use super::{Outcome, read, to_raw};
-use crate::alkanes::{self, Moment};
+use crate::alkanes::Moment;
 use crate::state::RequestContext;
 
-/// Rows read from the index at once.
+/// Rows read from the index at once, of its newest block.
 const PAGE: usize = 1_000;
 
-/// The alkane that a question is about; holders are kept for the newest block alone.
-fn asked(context: &RequestContext, ask: &Ask) -> Result<AlkaneId, Failure> {
-    let id = ask.id("alkane", "missing_or_invalid_alkane")?;
-    let newest = alkanes::newest(context)?;
-    if ask.height(newest)? != newest {
-        return Err(past(newest).into());
-    }
-    Ok(id)
-}
-
-fn past(newest: Height) -> Refusal {
-    Refusal::new("height_not_supported", format!("holders are known as of the newest block alone, {newest}"))
+/// The alkane that a question is about.
+fn asked(ask: &Ask) -> Result<AlkaneId, Failure> {
+    Ok(ask.id("alkane", "missing_or_invalid_alkane")?)
 }
 
 /// The answer about an alkane that does not exist.
@@ -40,7 +31,7 @@ fn count_of(moment: &Moment<'_>, id: AlkaneId, with_contracts: bool) -> Result<u
 
 /// `get_holders`
 pub(super) async fn page(context: &RequestContext, ask: &Ask) -> Outcome {
-    let id = asked(context, ask)?;
+    let id = asked(ask)?;
     let part = ask.part()?;
     let with_contracts = ask.flag("include_contracts", false)?;
     let network = context.network();
@@ -77,9 +68,12 @@ fn items(
     network: Network,
 ) -> Result<Vec<Value>, ViewError> {
     let (mut items, mut seen, mut after) = (Vec::new(), 0, None);
+    // As of an older block every page costs a walk over all holders, so one page has to do where it can.
+    let older = usize::try_from(part.offset()).unwrap_or(usize::MAX).saturating_add(part.limit as usize);
+    let rows = if moment.is_newest { PAGE } else { older };
     loop {
         moment.check()?;
-        let page = moment.state.holders(id, after.as_ref(), PAGE)?;
+        let page = moment.state.holders(id, after.as_ref(), rows)?;
         for Holding { holder, amount } in page.items {
             let is_asked = with_contracts || matches!(holder, Holder::Script(_));
             if !is_asked {
@@ -116,7 +110,7 @@ fn items(
 
 /// `get_holders_count`
 pub(super) async fn count(context: &RequestContext, ask: &Ask) -> Outcome {
-    let id = asked(context, ask)?;
+    let id = asked(ask)?;
     let with_contracts = ask.flag("include_contracts", false)?;
     let count = read(context, ask, move |moment| {
         if moment.state.creation(id)?.is_none() {

@@ -1,6 +1,6 @@
 //! Balances and holders.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use paraffin_devnet::market::{DIESEL, WRAPPED_BITCOIN};
 use paraffin_primitives::{format_outpoint, parse_outpoint};
@@ -211,11 +211,30 @@ async fn holders_are_the_scripts_that_hold_and_pages_of_them_leave_none_out() {
     for method in ["get_holders", "get_holders_count"] {
         assert_eq!(scene.refused(method, json!({ "alkane": "2:999999" })).await, "alkane_not_found");
         assert_eq!(scene.refused(method, json!({ "alkane": "2" })).await, "missing_or_invalid_alkane");
-        // Holders are kept for the newest block alone, and never told for another.
-        let ask = json!({ "alkane": text(DIESEL), "height": newest - 1 });
-        assert_eq!(scene.refused(method, ask).await, "height_not_supported");
-        scene.ok(method, json!({ "alkane": text(DIESEL), "height": newest })).await;
     }
+    // Every older height answers as of then, page by page.
+    let mut changed = 0;
+    for height in (newest - 20..=newest).rev() {
+        let held = scene.holdings(height);
+        let amounts = held.iter().filter_map(|(script, held)| Some((*held.get(&DIESEL)?, scene.address(script))));
+        let expected: BTreeSet<(u128, String)> = amounts.collect();
+        let ask = |page: usize| json!({ "alkane": text(DIESEL), "height": height, "page": page, "limit": 2 });
+        let mut told = Vec::new();
+        for page in 0..expected.len().div_ceil(2) {
+            let answer = scene.ok("get_holders", ask(page)).await;
+            assert_eq!(answer["total"], expected.len());
+            let items = answer["items"].as_array().unwrap().clone();
+            told.extend(
+                items.iter().map(|item| (number(&item["amount"]), item["address"].as_str().unwrap().to_owned())),
+            );
+        }
+        assert!(told.windows(2).all(|pair| pair[0].0 >= pair[1].0));
+        changed += usize::from(held != holdings);
+        assert_eq!(told.into_iter().collect::<BTreeSet<_>>(), expected, "at {height}");
+        let count = scene.ok("get_holders_count", json!({ "alkane": text(DIESEL), "height": height })).await;
+        assert_eq!(count["count"], expected.len());
+    }
+    assert!(changed > 5, "the heights differ");
 }
 
 #[tokio::test]

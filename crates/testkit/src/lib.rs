@@ -1,0 +1,8 @@
+//! What tests of several rooms need of the machine they run on. Tests alone import this room.
+#![forbid(unsafe_code)]
+
+mod ports;
+mod programs;
+
+pub use ports::free_port;
+pub use programs::{bitcoind, in_ci, installed, left_out};
