@@ -16,7 +16,7 @@ const PAGE: usize = 1_000;
 
 /// The alkane that a question is about.
 fn asked(ask: &Ask) -> Result<AlkaneId, Failure> {
-    Ok(ask.id("alkane", "missing_or_invalid_alkane")?)
+    ask.id("alkane", "missing_or_invalid_alkane")
 }
 
 /// The answer about an alkane that does not exist.
