@@ -1,16 +1,14 @@
 //! One HTTP/1.1 exchange with the node: pooled connections, Basic credentials, a time limit and a size limit.
 
-use std::error::Error as StdError;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use http_body_util::{BodyExt, Full};
+use bytes::Bytes;
+use http_body_util::Full;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri, body::Incoming};
-use hyper_util::client::legacy::{Client, connect::HttpConnector};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use paraffin_web::{BodyError, Connections, HttpClient, describe, read_body};
 use parking_lot::Mutex;
 
 use crate::config::{NodeAuth, NodeConfig};
@@ -22,8 +20,6 @@ const POOL_IDLE: Duration = Duration::from_secs(20);
 const POOL_SIZE_MAX: usize = 32;
 /// A cookie file is one short line.
 const COOKIE_BYTES_MAX: usize = 4096;
-/// What is reserved for an answer before its bytes arrive.
-const RESERVE_BYTES_MAX: u64 = 8 << 20;
 
 /// One exchange to make.
 pub(crate) struct Exchange {
@@ -46,7 +42,7 @@ pub(crate) struct Answer {
 
 /// Connections to one node.
 pub(crate) struct Transport {
-    client: Client<HttpConnector, Full<Bytes>>,
+    client: HttpClient,
     /// Scheme, host and port, then the path prefix if any; no `/` at the end.
     base: String,
     auth: NodeAuth,
@@ -58,20 +54,13 @@ impl Transport {
     pub(crate) fn new(config: &NodeConfig) -> Result<Self, NodeError> {
         let base = config.url.trim_end_matches('/').to_owned();
         check_url(&base).map_err(|reason| NodeError::Unavailable(format!("[node] url {reason}")))?;
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(config.timeout));
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(POOL_IDLE)
-            .pool_max_idle_per_host(POOL_SIZE_MAX)
-            .build(connector);
+        let connections = Connections { timeout: config.timeout, idle: POOL_IDLE, per_host: POOL_SIZE_MAX };
         let authorization = match &config.auth {
             NodeAuth::UserPassword { user, password } => Some(basic(format!("{user}:{password}").as_bytes())),
             NodeAuth::None | NodeAuth::CookieFile(_) => None,
         };
         Ok(Self {
-            client,
+            client: connections.http(),
             base,
             auth: config.auth.clone(),
             authorization: Mutex::new(authorization),
@@ -143,45 +132,17 @@ impl Transport {
 }
 
 async fn read_answer(response: Response<Incoming>, limit: usize) -> Result<Answer, NodeError> {
-    let too_large = || NodeError::Invalid(format!("an answer above the limit of {limit} bytes"));
     let status = response.status();
     let is_html = response
         .headers()
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("text/html"));
-    let told =
-        response.headers().get(hyper::header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    let told: u64 = told.unwrap_or(0);
-    if told > limit as u64 {
-        return Err(too_large());
-    }
-    let mut body = response.into_body();
-    // `told` is only a claim, so it reserves no more than a usual answer needs.
-    let mut collected = BytesMut::with_capacity(told.min(RESERVE_BYTES_MAX) as usize);
-    while let Some(frame) = body.frame().await {
-        let frame =
-            frame.map_err(|_| NodeError::Unavailable("the connection closed in the middle of an answer".to_owned()))?;
-        if let Ok(data) = frame.into_data() {
-            if collected.len() + data.len() > limit {
-                return Err(too_large());
-            }
-            collected.extend_from_slice(&data);
-        }
-    }
-    Ok(Answer { status, is_html, body: collected.freeze() })
-}
-
-/// The kind of failure without addresses: the innermost I/O error if there is one.
-fn describe(error: &hyper_util::client::legacy::Error) -> String {
-    let mut source: Option<&(dyn StdError + 'static)> = Some(error);
-    while let Some(inner) = source {
-        if let Some(io) = inner.downcast_ref::<io::Error>() {
-            return if error.is_connect() { format!("cannot connect: {}", io.kind()) } else { io.kind().to_string() };
-        }
-        source = inner.source();
-    }
-    if error.is_connect() { "cannot connect".to_owned() } else { "the connection closed before an answer".to_owned() }
+    let body = read_body(response, limit).await.map_err(|error| match error {
+        BodyError::TooLarge(_) => NodeError::Invalid(error.to_string()),
+        BodyError::Closed => NodeError::Unavailable(error.to_string()),
+    })?;
+    Ok(Answer { status, is_html, body })
 }
 
 fn check_url(base: &str) -> Result<(), &'static str> {

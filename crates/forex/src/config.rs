@@ -10,7 +10,6 @@ use crate::adapters::SourceKind;
 use crate::currency::Currency;
 use crate::error::ForexError;
 use crate::policy::Rules;
-use crate::web;
 
 /// Most sources.
 const SOURCES_MAX: usize = 32;
@@ -145,7 +144,7 @@ impl SourceConfig {
         let uri = || {
             let url = self.url.as_deref().or(self.kind.default_url());
             let url = url.ok_or_else(|| setting("url is required".to_owned()))?;
-            web::checked(url).map_err(|what| setting(format!("url {what}")))
+            paraffin_web::checked(url).map_err(|what| setting(format!("url {what}")))
         };
         let way = match self.kind {
             SourceKind::Sample => Way::Sample,

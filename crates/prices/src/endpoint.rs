@@ -1,18 +1,13 @@
 //! JSON-RPC over HTTP to an EVM endpoint: one call at a time, with a time limit and a size limit, nothing believed.
 
-use std::error::Error as StdError;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use hyper::{Method, Request, Response, StatusCode, Uri};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::{Client, connect::HttpConnector};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::CONTENT_TYPE;
+use hyper::{Method, Request, StatusCode, Uri};
+use paraffin_web::{BodyError, Connections, HttpsClient, checked, describe, one_line, read_body};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,8 +17,6 @@ use crate::error::SourceError;
 
 /// Largest answer: a block header with the names of its transactions is some 40 KiB.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
-/// Longest message of the endpoint that is repeated in a log line, characters.
-const MESSAGE_CHARS_MAX: usize = 200;
 /// Parts of the URL from this length on may be secrets and are never repeated, bytes.
 const SECRET_LEN_MIN: usize = 8;
 /// How long an idle connection is kept.
@@ -43,7 +36,7 @@ pub(crate) struct EvmBlock {
 
 /// An EVM endpoint.
 pub(crate) struct Endpoint {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: HttpsClient,
     uri: Uri,
     secrets: Vec<String>,
     timeout: Duration,
@@ -66,18 +59,8 @@ impl Endpoint {
     /// # Errors
     /// What is wrong with the URL.
     pub(crate) fn new(url: &str, timeout: Duration) -> Result<Self, String> {
-        let uri = checked(url)?;
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(timeout));
-        connector.enforce_http(false);
-        let connector =
-            HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1().wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(POOL_IDLE)
-            .pool_max_idle_per_host(POOL_SIZE_MAX)
-            .build(connector);
+        let uri = checked(url).map_err(|reason| format!("evm_url {reason}"))?;
+        let client = Connections { timeout, idle: POOL_IDLE, per_host: POOL_SIZE_MAX }.https();
         let parts = uri.path().split('/').chain(uri.query().into_iter().flat_map(|query| query.split(['&', '='])));
         let secrets = parts.filter(|part| part.len() >= SECRET_LEN_MIN).map(str::to_owned).collect();
         Ok(Self { client, uri, secrets, timeout, next_id: AtomicU64::new(1) })
@@ -135,7 +118,11 @@ impl Endpoint {
         let response =
             self.client.request(request).await.map_err(|error| SourceError::Unavailable(describe(&error)))?;
         let status = response.status();
-        Ok((status, read_body(response).await?))
+        let body = read_body(response, ANSWER_BYTES_MAX).await.map_err(|error| match error {
+            BodyError::TooLarge(_) => SourceError::Invalid(error.to_string()),
+            BodyError::Closed => SourceError::Unavailable(error.to_string()),
+        })?;
+        Ok((status, body))
     }
 
     /// An endpoint may repeat the key of its URL in its answer.
@@ -153,42 +140,8 @@ impl Endpoint {
     }
 }
 
-fn checked(url: &str) -> Result<Uri, String> {
-    let uri: Uri = url.parse().map_err(|_| "evm_url is not a URL: write https://host/path".to_owned())?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err("evm_url must begin with https:// or http://".to_owned());
-    }
-    match uri.authority() {
-        Some(authority) if authority.as_str().contains('@') => {
-            Err("evm_url must not hold a user and password: use an endpoint whose key is in its path".to_owned())
-        }
-        Some(authority) if !authority.host().is_empty() => Ok(uri),
-        _ => Err("evm_url names no host".to_owned()),
-    }
-}
-
 fn tag(number: u64) -> String {
     format!("{number:#x}")
-}
-
-async fn read_body(response: Response<Incoming>) -> Result<Bytes, SourceError> {
-    let too_large = || SourceError::Invalid(format!("an answer of more than {ANSWER_BYTES_MAX} bytes"));
-    let told = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if told.is_some_and(|told| told > ANSWER_BYTES_MAX) {
-        return Err(too_large());
-    }
-    let mut body = response.into_body();
-    let mut collected = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| SourceError::Unavailable("the connection closed within an answer".to_owned()))?;
-        if let Ok(data) = frame.into_data() {
-            if collected.len() + data.len() > ANSWER_BYTES_MAX {
-                return Err(too_large());
-            }
-            collected.extend_from_slice(&data);
-        }
-    }
-    Ok(collected.freeze())
 }
 
 fn decode(method: &'static str, id: u64, status: StatusCode, body: &[u8]) -> Result<Value, SourceError> {
@@ -206,7 +159,7 @@ fn decode(method: &'static str, id: u64, status: StatusCode, body: &[u8]) -> Res
     let refused = reply.as_ref().and_then(|reply| reply.error.as_ref()).filter(|error| !error.is_null());
     if let Some(error) = refused {
         let code = error["code"].as_i64().unwrap_or(0);
-        let message = shortened(error["message"].as_str().unwrap_or("no message"));
+        let message = one_line(error["message"].as_str().unwrap_or("no message"));
         let is_throttled = THROTTLED.contains(&code) || status == StatusCode::TOO_MANY_REQUESTS;
         return Err(if is_throttled {
             SourceError::Throttled(message)
@@ -230,11 +183,6 @@ fn decode(method: &'static str, id: u64, status: StatusCode, body: &[u8]) -> Res
     }
 }
 
-/// The beginning of a text from outside, on one line.
-fn shortened(text: &str) -> String {
-    text.chars().take(MESSAGE_CHARS_MAX).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
-}
-
 /// `0x` and 1 to 16 hex digits.
 fn quantity(value: &Value, name: &str) -> Result<u64, SourceError> {
     let digits = value.as_str().and_then(|text| text.strip_prefix("0x"));
@@ -244,32 +192,9 @@ fn quantity(value: &Value, name: &str) -> Result<u64, SourceError> {
     number.ok_or_else(|| SourceError::Invalid(format!("{name} is no number")))
 }
 
-/// The kind of failure without addresses: the innermost I/O error if there is one, a failed handshake by its reason.
-fn describe(error: &hyper_util::client::legacy::Error) -> String {
-    let mut source: Option<&(dyn StdError + 'static)> = Some(error);
-    while let Some(inner) = source {
-        if let Some(io) = inner.downcast_ref::<io::Error>() {
-            let reason = io.get_ref().map_or_else(|| io.kind().to_string(), |reason| shortened(&reason.to_string()));
-            return if error.is_connect() { format!("cannot connect: {reason}") } else { reason };
-        }
-        source = inner.source();
-    }
-    if error.is_connect() { "cannot connect".to_owned() } else { "the connection closed before an answer".to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_web_addresses_without_credentials_are_accepted() {
-        for good in ["http://127.0.0.1:8545", "https://mainnet.example/v3/0123456789", "http://[::1]:1/?key=x"] {
-            assert!(checked(good).is_ok(), "{good}");
-        }
-        for bad in ["", "mainnet.example", "ws://a", "https://user:pass@host/", "https://", "/path", "ftp://x"] {
-            assert!(checked(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn quantities_are_hex_of_at_most_64_bits() {

@@ -8,6 +8,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("primitives", 0),
     ("bridge", 0),
     ("testkit", 0),
+    ("web", 0),
     ("store", 1),
     ("chain", 1),
     ("bitcoin-index", 2),

@@ -57,8 +57,8 @@ fn lies() -> Vec<(&'static str, Lie, &'static str)> {
         ("hang up", lie("eth_blockNumber", "", Instead::HangUp), "closed"),
         ("silence", lie("eth_blockNumber", "", Instead::Silence), "no answer"),
         ("drip", lie("eth_blockNumber", "", Instead::Drip), "no answer"),
-        ("flood", lie("eth_blockNumber", "", Instead::Flood), "more than"),
-        ("huge", lie("eth_blockNumber", "", Instead::Http(200, "", " ".repeat(2 << 20))), "more than"),
+        ("flood", lie("eth_blockNumber", "", Instead::Flood), "above the limit"),
+        ("huge", lie("eth_blockNumber", "", Instead::Http(200, "", " ".repeat(2 << 20))), "above the limit"),
         ("null", lie("eth_blockNumber", "", Instead::Result(json!(null))), "no number"),
         ("number", lie("eth_blockNumber", "", Instead::Result(json!(5))), "no number"),
         (
