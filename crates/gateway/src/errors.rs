@@ -121,6 +121,15 @@ impl RestError {
         Self::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST", message)
     }
 
+    /// 400 for a field that is needed and not there, under none of its names.
+    pub fn missing(names: &[&str]) -> Self {
+        let listed = match names {
+            [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+            _ => names.concat(),
+        };
+        Self::bad_request(format!("{listed} is required"))
+    }
+
     /// 404.
     pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", message)

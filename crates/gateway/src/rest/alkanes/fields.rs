@@ -21,7 +21,7 @@ const OFFSET_MAX: usize = u32::MAX as usize;
 
 /// The id of an alkane.
 pub(in crate::rest) fn id(body: &RestBody) -> Result<AlkaneId, RestError> {
-    let value = body.one_of(&ID_FIELDS)?.ok_or_else(|| RestError::bad_request("alkaneId is required"))?;
+    let value = body.one_of(&ID_FIELDS)?.ok_or_else(|| RestError::missing(&ID_FIELDS))?;
     let wrong = |_| RestError::bad_request("alkaneId must be {block, tx}, two integers, or block:tx");
     alkane_id(value).map_err(wrong)
 }

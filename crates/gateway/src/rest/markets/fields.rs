@@ -37,8 +37,7 @@ pub(super) fn optional_id(body: &RestBody, names: &[&str]) -> Result<Option<Alka
 
 /// The same where the first of the names is required.
 pub(super) fn required_id(body: &RestBody, names: &[&str]) -> Result<AlkaneId, RestError> {
-    let missing = || RestError::bad_request(format!("{} is required", names.first().unwrap_or(&"id")));
-    optional_id(body, names)?.ok_or_else(missing)
+    optional_id(body, names)?.ok_or_else(|| RestError::missing(names))
 }
 
 /// The id of a token.
@@ -143,7 +142,7 @@ mod tests {
         ] {
             assert_eq!(pool(text), expected, "{text}");
         }
-        assert_eq!(pool("{}").unwrap_err(), "poolId is required");
+        assert_eq!(pool("{}").unwrap_err(), "poolId, pool_id or id is required");
         assert_eq!(pool(r#"{"poolId":"2:9","id":"2:8"}"#).unwrap_err(), "poolId and id differ");
         assert!(pool(r#"{"pool_id":7}"#).unwrap_err().starts_with("pool_id must be"));
     }

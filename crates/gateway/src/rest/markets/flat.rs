@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::super::address::timestamp;
 use super::super::alkanes::fields::flat_error;
 use super::super::{RestBody, RestResult};
-use super::fields::{FACTORY_FIELDS, factory_id, optional_id, require_factory};
+use super::fields::{FACTORY_FIELDS, factory_id, optional_id, require_factory, required_id};
 use super::problem::{Problem, read};
 use crate::alkanes::decimal;
 use crate::errors::RestError;
@@ -30,13 +30,9 @@ const CANDLES_MAX: usize = 2_000;
 /// later than the median of the eleven before it.
 const TIME_SLACK: u32 = 4 * 3_600;
 
-/// A pool as the routes without envelope name it.
-fn pool_of(body: &RestBody) -> Option<AlkaneId> {
-    optional_id(body, &["pool", "poolId", "pool_id"]).ok().flatten()
-}
-
-fn wrong_pool() -> Reply {
-    flat_error("invalid_pool_format", "pool must be block:tx")
+/// A pool as the routes without envelope name it; what is wrong is told in their form.
+fn pool_of(body: &RestBody) -> Result<AlkaneId, Reply> {
+    required_id(body, &["pool", "poolId", "pool_id"]).map_err(|error| flat_error("invalid_pool_format", &error.message))
 }
 
 fn unknown_pool(id: AlkaneId) -> Problem {
@@ -78,7 +74,10 @@ fn times(body: &RestBody) -> Result<(u32, u32), RestError> {
 /// POST `/get-trades`: the newest trades of a pool, with what it held at the end of the block.
 pub(in crate::rest) fn trades(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
-        let Some(pool) = pool_of(&body) else { return Ok(wrong_pool()) };
+        let pool = match pool_of(&body) {
+            Ok(pool) => pool,
+            Err(reply) => return Ok(reply),
+        };
         let (from, to) = times(&body)?;
         let limit = body.positive("limit", TRADES_MAX)?.unwrap_or(TRADES_DEFAULT);
         let answer = read(context, move |moment| {
@@ -169,7 +168,10 @@ fn trade(event: &Event, [first, second]: [u128; 2]) -> Result<Value, Problem> {
 /// POST `/get-candles`: the newest candles of a pool.
 pub(in crate::rest) fn candles(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
-        let Some(pool) = pool_of(&body) else { return Ok(wrong_pool()) };
+        let pool = match pool_of(&body) {
+            Ok(pool) => pool,
+            Err(reply) => return Ok(reply),
+        };
         let name = body.one_of(&["interval", "timeframe"])?.map_or(Some("1h"), Value::as_str).unwrap_or_default();
         let Some(interval) = Interval::parse(name) else {
             return Ok(flat_error("invalid_interval", "interval must be 10m, 1h, 4h, 1d, 1w or 1M"));
@@ -279,7 +281,10 @@ fn precede(candle: &mut Candle, earlier: &Candle) {
 /// POST `/get-reserves`: what a pool holds.
 pub(in crate::rest) fn reserves(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
-        let Some(pool) = pool_of(&body) else { return Ok(wrong_pool()) };
+        let pool = match pool_of(&body) {
+            Ok(pool) => pool,
+            Err(reply) => return Ok(reply),
+        };
         let answer = read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let [first, second] = held(moment.chain.state, named.identity)?;

@@ -1,8 +1,9 @@
 //! Pairs of alkanes that pools trade, and ways from one alkane to another.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use paraffin_alkanes::views::ViewError;
+use paraffin_alkanes::views::{TokenFacts, ViewError};
 use paraffin_amm::{Book, BookPool};
 use paraffin_primitives::{AlkaneId, Network};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use super::paths::{Paths, paths};
 use super::pool_record::record;
 use super::problem::{Problem, read};
 use super::record::Record;
-use crate::alkanes::{DECIMALS, Words, id_object, words};
+use crate::alkanes::{DECIMALS, facts, id_object};
 use crate::errors::RestError;
 use crate::markets::MarketMoment;
 use crate::markets::worth::Dollars;
@@ -26,40 +27,40 @@ const PAIRS_MAX: usize = 20_000;
 /// Pairs of a page where nothing is said and pages can be asked for.
 const LIMIT_DEFAULT: usize = 50;
 
-/// Tells pairs, and asks every alkane for its name once.
+/// Tells pairs, and asks every alkane for what it tells once.
 struct Teller<'m, 'c> {
     moment: &'m MarketMoment<'c>,
     dollars: Dollars,
-    words: HashMap<AlkaneId, Words>,
+    facts: HashMap<AlkaneId, Arc<TokenFacts>>,
 }
 
 impl<'m, 'c> Teller<'m, 'c> {
     fn new(moment: &'m MarketMoment<'c>) -> Self {
-        Self { moment, dollars: Dollars::now(moment), words: HashMap::new() }
+        Self { moment, dollars: Dollars::now(moment), facts: HashMap::new() }
     }
 
-    fn words(&mut self, id: AlkaneId) -> Result<Words, Problem> {
-        if let Some(known) = self.words.get(&id) {
-            return Ok(Words::clone(known));
+    fn facts(&mut self, id: AlkaneId) -> Result<Arc<TokenFacts>, Problem> {
+        if let Some(known) = self.facts.get(&id) {
+            return Ok(Arc::clone(known));
         }
         self.moment.chain.check()?;
         let found = match self.moment.chain.state.creation(id)? {
-            Some(creation) => words(self.moment.chain, creation)?,
-            None => Words::default(),
+            Some(creation) => facts(self.moment.chain, creation)?,
+            None => Arc::default(),
         };
-        self.words.insert(id, Words::clone(&found));
+        self.facts.insert(id, Arc::clone(&found));
         Ok(found)
     }
 
     fn token(&mut self, pool: &BookPool, place: usize) -> Result<Value, Problem> {
         let id = pool.record.pool.tokens[place];
         let amount = pool.state.reserves[place].to_string();
-        let words = self.words(id)?;
+        let facts = self.facts(id)?;
         let mut token = json!({
             "alkaneId": id_object(id),
-            "name": words.0,
-            "symbol": words.1,
-            "decimals": DECIMALS,
+            "name": facts.name,
+            "symbol": facts.symbol,
+            "decimals": facts.decimals.unwrap_or(DECIMALS),
             "amount": amount,
         });
         token[if place == 0 { "token0Amount" } else { "token1Amount" }] = amount.into();

@@ -262,7 +262,7 @@ async fn pairs_and_ways_follow_from_the_pools() {
                 "alkaneId": object(pool.tokens[place]),
                 "name": details["name"],
                 "symbol": details["symbol"],
-                "decimals": 8,
+                "decimals": details["decimals"],
                 "amount": reserves[place].to_string(),
             });
             assert_tells(token, &expected);
