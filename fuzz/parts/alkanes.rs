@@ -16,7 +16,7 @@ use paraffin_alkanes::codec::{ALKANES_PROTOCOL, Cellpack, Protostone, Runestone,
 use paraffin_alkanes::{
     BlockEffects, Builtins, CodeCache, Engine, NativeEngine, StateError, StateKey, StateReader, Trace,
 };
-use paraffin_primitives::{AlkaneId, BlockId, ConnectedBlock, Network};
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Network};
 
 pub(crate) const DIESEL: AlkaneId = AlkaneId { block: 2, tx: 0 };
 /// A contract that can do anything.
@@ -129,13 +129,5 @@ pub(crate) fn block(height: u32, mut transactions: Vec<Transaction>) -> Connecte
         bits: CompactTarget::from_consensus(0x207f_ffff),
         nonce: 0,
     };
-    let block = Block { header, txdata: transactions };
-    ConnectedBlock {
-        id: BlockId { height, hash: block.block_hash() },
-        size: u32::try_from(block.total_size()).expect("a block is small"),
-        txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
-        offsets: vec![0; block.txdata.len()],
-        spent: None,
-        block,
-    }
+    ConnectedBlock::new(height, Block { header, txdata: transactions })
 }

@@ -1,14 +1,13 @@
 //! The book of pools on the development network's market, carried from block to block and across branches.
 #![allow(clippy::unwrap_used)]
 
-#[allow(dead_code, reason = "the other test programs use the rest")]
 mod support;
 
 use paraffin_amm::routing::Fees;
 use paraffin_amm::{Book, BookRules, ChainContracts, UnitPrice};
-use paraffin_devnet::market::{FACTORY, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{FACTORY, Town, WRAPPED_BITCOIN};
 use paraffin_primitives::Height;
-use support::{Index, Town};
+use support::Index;
 
 fn book(index: &Index, height: Height, previous: Option<&Book>) -> Book {
     let contracts = ChainContracts(index.state(height));
@@ -25,7 +24,7 @@ fn said(book: &Book) -> String {
 #[test]
 fn a_book_carried_along_is_that_read_anew_on_every_branch() {
     let mut town = Town::new(11);
-    town.grow(150);
+    town.grow(150).unwrap();
     let mut index = Index::new();
     let mut carried: Option<Book> = None;
     let mut follow = |index: &mut Index, town: &Town, heights: std::ops::RangeInclusive<Height>, step: usize| {
@@ -40,11 +39,11 @@ fn a_book_carried_along_is_that_read_anew_on_every_branch() {
     };
     follow(&mut index, &town, 100..=150, 1);
     // Far enough behind that all is read anew.
-    town.grow(190);
+    town.grow(190).unwrap();
     follow(&mut index, &town, 170..=190, 20);
-    town.fork(175, 200);
+    town.fork(175, 200).unwrap();
     follow(&mut index, &town, 176..=200, 3);
-    town.fork(198, 203);
+    town.fork(198, 203).unwrap();
     follow(&mut index, &town, 203..=203, 1);
     // An older block, from the book of a newer one.
     let older = book(&index, 160, carried.as_ref());
@@ -54,7 +53,7 @@ fn a_book_carried_along_is_that_read_anew_on_every_branch() {
 #[test]
 fn the_figures_of_a_book_follow_from_reserves_and_trades() {
     let mut town = Town::new(7);
-    town.grow(240);
+    town.grow(240).unwrap();
     let mut index = Index::new();
     index.follow(&town.blocks());
     let now = book(&index, 240, None);

@@ -11,10 +11,10 @@ use paraffin_amm::{
     Action, Candle, ChainContracts, Event, EventKind, Markets, PoolIdentity, Ratio, Scope, Side, Status, Timeframe,
     pool_state,
 };
-use paraffin_devnet::market::{FACTORY, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{FACTORY, Town, WRAPPED_BITCOIN};
 use paraffin_primitives::{AlkaneId, Height};
 use ruint::aliases::U256;
-use support::{Index, Town};
+use support::Index;
 
 /// Blocks of the founding and of a while of trade.
 const HEIGHT: Height = 230;
@@ -70,7 +70,7 @@ fn number(index: &Index, height: Height, key: &StateKey) -> i128 {
 #[test]
 fn the_market_is_what_its_traces_and_balances_say() {
     let mut town = Town::new(7);
-    town.grow(HEIGHT);
+    town.grow(HEIGHT).unwrap();
     let blocks = town.blocks();
     let mut index = Index::new();
     index.follow(&blocks);
@@ -318,12 +318,12 @@ fn lists_hold_their_own(markets: &Markets, events: &[Event]) {
 #[test]
 fn an_index_that_followed_a_reorg_equals_a_fresh_one() {
     let mut town = Town::new(11);
-    town.grow(150);
+    town.grow(150).unwrap();
     let mut index = Index::new();
     index.follow(&town.blocks());
     let first = index.content();
     // Deep enough that pools are founded again, in other blocks.
-    town.fork(107, 160);
+    town.fork(107, 160).unwrap();
     let blocks = town.blocks();
     index.follow(&blocks);
     let mut fresh = Index::new();
@@ -337,7 +337,7 @@ fn an_index_that_followed_a_reorg_equals_a_fresh_one() {
 #[test]
 fn an_index_read_as_of_an_older_block_equals_one_that_ends_there() {
     let mut town = Town::new(5);
-    town.grow(150);
+    town.grow(150).unwrap();
     let blocks = town.blocks();
     let mut whole = Index::new();
     whole.follow(&blocks);
@@ -374,7 +374,7 @@ fn an_index_read_as_of_an_older_block_equals_one_that_ends_there() {
 #[test]
 fn markets_that_are_indexed_alone_later_are_the_same() {
     let mut town = Town::new(11);
-    town.grow(140);
+    town.grow(140).unwrap();
     let blocks = town.blocks();
     let mut index = Index::new();
     index.follow(&blocks);

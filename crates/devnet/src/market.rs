@@ -10,6 +10,7 @@ mod compose;
 mod cryptoswap;
 mod founding;
 mod orders;
+mod town;
 mod trades;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use self::books::Books;
 pub use self::books::MarketError;
 pub use self::cryptoswap::{BTC_USD_POOL, BTC_USD_POOL_CODE, USD_TOKEN};
+pub use self::town::Town;
 use crate::node::Node;
 use crate::wallet::{OutputKind, Wallet};
 

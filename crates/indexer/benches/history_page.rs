@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use bitcoin::absolute::LockTime;
 use bitcoin::block::{Header, Version};
-use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash as _;
 use bitcoin::{
     Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut,
@@ -18,7 +17,7 @@ use paraffin_bitcoin_index::{
     BitcoinIndex, BitcoinModule, MissingPrevouts, Options, RawTransactions, SCHEMA, ScriptKey,
 };
 use paraffin_indexer::{Indexer, IndexerOptions};
-use paraffin_primitives::{BlockId, ConnectedBlock, Network};
+use paraffin_primitives::{ConnectedBlock, Network};
 use paraffin_store::{Store, StoreOptions};
 
 const PER_BLOCK: u64 = 5_000;
@@ -66,20 +65,7 @@ fn connected(height: u32, previous: BlockHash, txdata: Vec<Transaction>) -> Conn
         bits: CompactTarget::from_consensus(0x207f_ffff),
         nonce: height,
     };
-    let block = Block { header, txdata };
-    let txids = block.txdata.iter().map(Transaction::compute_txid).collect();
-    let size = serialize(&block).len() as u32;
-    let mut offset = size - block.txdata.iter().map(|one| one.total_size() as u32).sum::<u32>();
-    let offsets = block
-        .txdata
-        .iter()
-        .map(|one| {
-            let here = offset;
-            offset += one.total_size() as u32;
-            here
-        })
-        .collect();
-    ConnectedBlock { id: BlockId { height, hash: block.block_hash() }, block, size, txids, offsets, spent: None }
+    ConnectedBlock::new(height, Block { header, txdata })
 }
 
 /// Median of the time of `read`, in microseconds.

@@ -1,6 +1,7 @@
 use std::fmt;
 
-use bitcoin::{Block, BlockHash, TxOut, Txid};
+use bitcoin::block::Header;
+use bitcoin::{Block, BlockHash, Transaction, TxOut, Txid, VarInt};
 
 /// A block height; the genesis block has height 0.
 pub type Height = u32;
@@ -36,4 +37,51 @@ pub struct ConnectedBlock {
     /// The outputs that each transaction spends, in input order, when the node told them.
     /// As long as `block.txdata`; the coinbase has an empty list. `None`: modules look them up in the index.
     pub spent: Option<Vec<Vec<TxOut>>>,
+}
+
+impl ConnectedBlock {
+    /// Of a block that is believed: nothing is checked, and the outputs that it spends are not told.
+    ///
+    /// # Panics
+    /// The block is larger than 4 GiB, which no block that was read is.
+    pub fn new(height: Height, block: Block) -> Self {
+        let small = |bytes: usize| u32::try_from(bytes).expect("a block is smaller than 4 GiB");
+        let mut offset = Header::SIZE + VarInt::from(block.txdata.len()).size();
+        let mut offsets = Vec::with_capacity(block.txdata.len());
+        for transaction in &block.txdata {
+            offsets.push(small(offset));
+            offset += transaction.total_size();
+        }
+        Self {
+            id: BlockId { height, hash: block.block_hash() },
+            size: small(offset),
+            txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
+            offsets,
+            spent: None,
+            block,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bitcoin::Network;
+    use bitcoin::consensus::encode::{deserialize_partial, serialize};
+
+    use super::*;
+
+    #[test]
+    fn transactions_begin_where_it_is_said() {
+        let mut block = bitcoin::constants::genesis_block(Network::Regtest);
+        // From 253 on their number takes three bytes.
+        block.txdata.resize(300, block.txdata[0].clone());
+        let connected = ConnectedBlock::new(7, block.clone());
+        let bytes = serialize(&block);
+        assert_eq!((connected.id.height, connected.size as usize), (7, bytes.len()));
+        for (offset, txid) in connected.offsets.iter().zip(&connected.txids) {
+            let (found, _) = deserialize_partial::<Transaction>(&bytes[*offset as usize..]).unwrap();
+            assert_eq!(found.compute_txid(), *txid);
+        }
+        assert_eq!((connected.offsets.len(), connected.txids.len(), connected.spent), (300, 300, None));
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use bitcoin::{Block, OutPoint, Script, Transaction, Txid, VarInt};
-use paraffin_primitives::{AlkaneId, BlockId, ConnectedBlock, Height};
+use bitcoin::{Block, OutPoint, Script, Transaction, Txid};
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Height};
 
 use super::{PlacedOutput, ViewChain, ViewContext, ViewError, ViewState, call};
 use crate::{BlockEffects, BlockTrace, Etching, SavedSheet, StateError, StateKey, StateReader, Trace, Transfer};
@@ -22,7 +22,7 @@ pub fn preview(block: &Block, name: &str, payload: &[u8], context: &ViewContext<
     }
     context.check()?;
     let height = context.height.saturating_add(1);
-    let connected = connected(block, height);
+    let connected = ConnectedBlock::new(height, block.clone());
     let effects = super::run::run_block(&connected, context)?;
     let state = PreviewState::new(context.state, &connected, &effects);
     let chain = PreviewChain::new(context.chain, &connected, height);
@@ -30,25 +30,6 @@ pub fn preview(block: &Block, name: &str, payload: &[u8], context: &ViewContext<
     let is_this = super::block_wanted(name, payload) == Some(height);
     let block = if is_this { Some(&raw[..]) } else { context.block };
     call(name, payload, &ViewContext { height, state: &state, chain: &chain, block, ..*context })
-}
-
-/// A block as the engine takes it.
-pub(super) fn connected(block: &Block, height: Height) -> ConnectedBlock {
-    let mut offset = 80 + VarInt::from(block.txdata.len()).size();
-    let offsets = block.txdata.iter().map(|transaction| {
-        let start = offset;
-        offset += transaction.total_size();
-        u32::try_from(start).unwrap_or(u32::MAX)
-    });
-    let offsets = offsets.collect();
-    ConnectedBlock {
-        id: BlockId { height, hash: block.block_hash() },
-        block: block.clone(),
-        size: u32::try_from(block.total_size()).unwrap_or(u32::MAX),
-        txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
-        offsets,
-        spent: None,
-    }
 }
 
 /// The state with what one block changes.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use bitcoin::absolute::LockTime;
 use bitcoin::block::{Header, Version as BlockVersion};
-use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash;
 use bitcoin::transaction::Version;
 use bitcoin::{
@@ -17,7 +16,7 @@ use paraffin_alkanes::{
     AlkanesModule, BlockEffects, Builtins, ChainState, CodeCache, Engine, Halt, NativeEngine, Parameters, SCHEMA,
     SavedSheet, StateError, StateKey, StateReader, TABLES,
 };
-use paraffin_primitives::{AlkaneId, BlockId, ConnectedBlock, Height, Network};
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Height, Network};
 use paraffin_store::{Module, ModuleError, Snapshot, Store, StoreOptions, Writer};
 
 use crate::stand_in;
@@ -64,7 +63,7 @@ pub(crate) fn block(height: Height, previous: BlockHash, mut transactions: Vec<T
     coinbase.input[0].script_sig = ScriptBuf::builder().push_int(i64::from(height)).push_int(7).into_script();
     coinbase.input[0].witness.push(previous.as_byte_array());
     transactions.insert(0, coinbase);
-    connected(height, block_of(height, previous, transactions))
+    ConnectedBlock::new(height, block_of(height, previous, transactions))
 }
 
 pub(crate) fn block_of(height: Height, prev_blockhash: BlockHash, txdata: Vec<Transaction>) -> Block {
@@ -78,17 +77,6 @@ pub(crate) fn block_of(height: Height, prev_blockhash: BlockHash, txdata: Vec<Tr
         nonce: 0,
     };
     Block { header, txdata }
-}
-
-pub(crate) fn connected(height: Height, block: Block) -> ConnectedBlock {
-    ConnectedBlock {
-        id: BlockId { height, hash: block.block_hash() },
-        size: serialize(&block).len() as u32,
-        txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
-        offsets: vec![0; block.txdata.len()],
-        spent: None,
-        block,
-    }
 }
 
 /// Regtest, with the rule for spread edicts changing at a height of its own.

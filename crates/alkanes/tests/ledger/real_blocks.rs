@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use bitcoin::Block;
 use paraffin_alkanes::codec::{Artifact, Cellpack};
 use paraffin_alkanes::{BlockEffects, EffectsPart, Etching, Parameters, StateKey, TraceEvent, TraceStatus};
-use paraffin_primitives::{AlkaneId, Height, Network};
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Height, Network};
 
-use crate::chain::{Memory, connected, engine, id, parameters};
+use crate::chain::{Memory, engine, id, parameters};
 use crate::contracts::real_engine;
 
 /// The raw block, or `None` where the real blocks are not at hand; `cargo xtask test` names that among what it leaves out.
@@ -27,7 +27,7 @@ fn real_block(name: &str) -> Option<Block> {
 /// Runs the block on an empty state with contracts that refuse everything that real messages ask for.
 fn run(name: &str, height: Height) -> Option<(Block, BlockEffects)> {
     let block = real_block(name)?;
-    let connected = connected(height, block.clone());
+    let connected = ConnectedBlock::new(height, block.clone());
     let rules = Parameters { genesis_height: u64::from(height), ..parameters(943_500) };
     let effects = Memory::default().run(&mut engine(rules), &connected).unwrap();
     let again = Memory::default().run(&mut engine(rules), &connected).unwrap();
@@ -74,7 +74,7 @@ fn contracts_run_in_block_892614_as_they_did_in_the_reference() {
     let rules = Parameters { genesis_height: 892_614, ..Parameters::of(Network::Mainnet) };
     let mut engine = real_engine(Network::Mainnet).with_parameters(rules);
     let mut state = Memory::default();
-    let effects = state.run(&mut engine, &connected(892_614, block)).unwrap();
+    let effects = state.run(&mut engine, &ConnectedBlock::new(892_614, block)).unwrap();
     assert_eq!(effects.traces.len(), 164);
     let mut answered = 0;
     for (outpoint, trace) in &effects.traces {

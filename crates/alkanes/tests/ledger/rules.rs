@@ -8,10 +8,10 @@ use paraffin_alkanes::codec::{Edict, Protostone};
 use paraffin_alkanes::{
     AlkanesModule, BlockEffects, Builtins, CodeCache, Halt, NativeEngine, Order, Parameters, StateKey, Transfer, World,
 };
-use paraffin_primitives::{AlkaneId, Amount, Network};
+use paraffin_primitives::{AlkaneId, Amount, ConnectedBlock, Network};
 
 use crate::chain::{
-    Bench, Instance, Memory, block, block_of, connected, id, op_return, output, parameters, script, spend, transaction,
+    Bench, Instance, Memory, block, block_of, id, op_return, output, parameters, script, spend, transaction,
     with_stones,
 };
 use crate::stand_in::{
@@ -317,8 +317,10 @@ fn the_genesis_output_is_listed_under_its_script_when_its_block_was_seen() {
     let genesis = rules.genesis_outpoint();
     let mut previous = BlockHash::all_zeros();
     for height in 0..3 {
-        let mut next =
-            connected(height, block_of(height, previous, vec![transaction(vec![spend(OutPoint::null())], plain(1))]));
+        let mut next = ConnectedBlock::new(
+            height,
+            block_of(height, previous, vec![transaction(vec![spend(OutPoint::null())], plain(1))]),
+        );
         if height == 1 {
             next.txids[0] = genesis.txid;
         }

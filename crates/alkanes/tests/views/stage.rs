@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use bitcoin::absolute::LockTime;
 use bitcoin::block::{Header, Version as BlockVersion};
-use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash as _;
 use bitcoin::script::Builder;
 use bitcoin::transaction::Version;
@@ -18,7 +17,7 @@ use paraffin_alkanes::codec::{
 };
 use paraffin_alkanes::views::{self, PlacedOutput, ViewChain, ViewContext, ViewError, ViewLimits};
 use paraffin_alkanes::{AlkanesModule, Builtins, ChainState, CodeCache, MODULE, NativeEngine, Parameters, SCHEMA};
-use paraffin_primitives::{AlkaneId, BlockId, ConnectedBlock, Height, Network};
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Height, Network};
 use paraffin_store::{Module as _, Store, StoreOptions, Writer};
 use prost::Message;
 
@@ -192,15 +191,8 @@ impl Stage {
 
     pub(crate) fn mine(&mut self, transactions: Vec<Transaction>) {
         let block = self.next_block(transactions);
-        let id = BlockId { height: u32::try_from(self.blocks.len()).unwrap(), hash: block.block_hash() };
-        let connected = ConnectedBlock {
-            id,
-            size: u32::try_from(serialize(&block).len()).unwrap(),
-            txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
-            offsets: vec![0; block.txdata.len()],
-            spent: None,
-            block: block.clone(),
-        };
+        let connected = ConnectedBlock::new(u32::try_from(self.blocks.len()).unwrap(), block.clone());
+        let id = connected.id;
         self.writer.begin_block(id, block.header.prev_blockhash, block.header.time).unwrap();
         self.module.connect(&connected, &mut self.writer.module(MODULE).unwrap()).unwrap();
         self.writer.end_block().unwrap();

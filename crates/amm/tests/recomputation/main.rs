@@ -7,8 +7,9 @@
 mod chance;
 mod crowd;
 mod history;
-mod index;
 mod raw;
+#[path = "../support/mod.rs"]
+mod support;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +26,7 @@ use paraffin_primitives::{ConnectedBlock, Height};
 use crate::chance::Chance;
 use crate::crowd::{Crowd, SECOND_FACTORY};
 use crate::history::History;
-use crate::index::{Index, follow};
+use crate::support::Index;
 
 /// First height whose block may leave the chain: everything is founded below.
 const FOUNDED: Height = 124;
@@ -86,6 +87,17 @@ const CASES: [&str; 33] = [
     "three pools and more in one transaction",
     "with another pool's liquidity",
 ];
+
+/// Brings a copy of the chain to the node's tip.
+fn follow(node: &Node, blocks: &mut Vec<ConnectedBlock>) {
+    while blocks.last().is_some_and(|block| node.block_hash(block.id.height) != Some(block.id.hash)) {
+        blocks.pop();
+    }
+    while let Some(hash) = node.block_hash(blocks.len() as u32) {
+        let block = node.block(&hash).unwrap();
+        blocks.push(ConnectedBlock::new(blocks.len() as u32, bitcoin::Block::clone(&block)));
+    }
+}
 
 impl World {
     fn new(seed: u64) -> Self {
@@ -195,14 +207,14 @@ impl World {
 
     /// Whether so many transactions did or tried something on a market.
     fn has(&self, transactions: usize) -> bool {
-        let events = self.index.markets(Height::MAX).count(Scope::All, None, Status::Any).unwrap();
+        let events = self.index.markets_at(Height::MAX).count(Scope::All, None, Status::Any).unwrap();
         // There are at least as many events, and they are cheaper to count.
         events as usize >= transactions && self.heights().len() >= transactions
     }
 
     /// Where the transactions stand that did or tried something on a market.
     fn heights(&self) -> BTreeMap<Txid, Height> {
-        let markets = self.index.markets(Height::MAX);
+        let markets = self.index.markets_at(Height::MAX);
         let page = markets.events(Scope::All, None, Status::Any, 0, u32::MAX).unwrap();
         page.items.iter().map(|event| (event.txid, event.place.height)).collect()
     }
@@ -226,14 +238,14 @@ impl World {
         let history = self.history(|height, history| {
             verdict::states_are(history, &self.index.state(height));
             if past > 0 {
-                verdict::all_figures_are(history, &self.index.markets(height));
+                verdict::all_figures_are(history, &self.index.markets_at(height));
             }
             if heights.contains(&height) {
-                verdict::compare(history, &self.index.markets(height), &self.index.state(height), chance);
+                verdict::compare(history, &self.index.markets_at(height), &self.index.state(height), chance);
             }
         });
         verdict::places_grow(&history);
-        verdict::compare(&history, &self.index.markets(Height::MAX), &self.index.state(Height::MAX), chance);
+        verdict::compare(&history, &self.index.markets_at(Height::MAX), &self.index.state(Height::MAX), chance);
         history
     }
 }

@@ -1,73 +1,15 @@
-//! Chains of the development network's market, and stores that index them.
+//! Stores with the contracts and the markets of a chain.
+#![allow(dead_code)] // each test uses another part
 
 use std::sync::Arc;
 
-use bitcoin::Transaction;
 use bitcoin::hashes::Hash as _;
 use paraffin_alkanes::{AlkanesModule, ChainState, CodeCache, NativeEngine};
 use paraffin_amm::{AmmModule, Markets, Parameters};
-use paraffin_devnet::market::{Market, MarketError, builtins};
-use paraffin_devnet::{ACCOUNT_NAMES, Node, Scenario, Wallet};
-use paraffin_primitives::{BlockId, ConnectedBlock, Height, Network};
+use paraffin_devnet::market::builtins;
+use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{Module, Store, StoreOptions, Writer};
 use tempfile::TempDir;
-
-/// A node with a market, and those who trade on it.
-pub(crate) struct Town {
-    pub(crate) node: Node,
-    market: Market,
-    scenario: Scenario,
-}
-
-impl Town {
-    pub(crate) fn new(seed: u64) -> Self {
-        let wallet = Arc::new(Wallet::new(seed, &ACCOUNT_NAMES));
-        let market = Market::new(seed, Arc::clone(&wallet));
-        Self { node: Node::new(None), market, scenario: Scenario::new(seed, wallet) }
-    }
-
-    /// Mines up to a height, with everything that traders do meanwhile.
-    pub(crate) fn grow(&mut self, height: Height) {
-        while self.node.tip().height < height {
-            self.market.observe(&self.node).unwrap();
-            match self.market.step(&self.node) {
-                // Orders of a dropped block wait again, and a new one of the same trader can get in their way.
-                Ok(_) | Err(MarketError::Refused(_)) => {}
-                Err(error) => panic!("{error}"),
-            }
-            let next = self.node.tip().height + 1;
-            self.node.mine_block(&self.scenario.miner_script(next)).unwrap();
-        }
-    }
-
-    /// Leaves the best chain at a height and grows another branch, in which old transactions land in other blocks.
-    pub(crate) fn fork(&mut self, at: Height, until: Height) {
-        let hash = self.node.block_hash(at + 1).unwrap();
-        self.node.invalidate(&hash).unwrap();
-        let script = self.scenario.miner_script(0);
-        self.node.mine_block_with(Vec::new(), &script, true).unwrap();
-        self.node.mine_block(&script).unwrap();
-        self.grow(until);
-    }
-
-    pub(crate) fn blocks(&self) -> Vec<ConnectedBlock> {
-        let heights = 0..=self.node.tip().height;
-        heights
-            .map(|height| connected(height, &self.node.block(&self.node.block_hash(height).unwrap()).unwrap()))
-            .collect()
-    }
-}
-
-pub(crate) fn connected(height: Height, block: &bitcoin::Block) -> ConnectedBlock {
-    ConnectedBlock {
-        id: BlockId { height, hash: block.block_hash() },
-        block: block.clone(),
-        size: block.total_size() as u32,
-        txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
-        offsets: Vec::new(),
-        spent: None,
-    }
-}
 
 /// The index of one chain: contracts and markets in one store.
 pub(crate) struct Index {

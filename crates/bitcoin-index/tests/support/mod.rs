@@ -6,30 +6,16 @@ pub mod fixtures;
 pub mod naive;
 pub mod shaped;
 
-use bitcoin::consensus::serialize;
 use bitcoin::{Block, TxOut};
 use paraffin_bitcoin_index::{BitcoinIndex, BitcoinModule, RawTransactions, SCHEMA};
-use paraffin_primitives::{BlockId, ConnectedBlock, Height, Network};
+use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{Module, ModuleError, Store, StoreOptions, Writer};
 
 pub const NETWORK: Network = Network::Regtest;
 
 /// The block as the indexer hands it to a module.
 pub fn connected(height: Height, block: &Block, spent: Option<Vec<Vec<TxOut>>>) -> ConnectedBlock {
-    let mut offset = 80 + bitcoin::consensus::encode::VarInt::from(block.txdata.len()).size() as u32;
-    let mut offsets = Vec::new();
-    for transaction in &block.txdata {
-        offsets.push(offset);
-        offset += transaction.total_size() as u32;
-    }
-    ConnectedBlock {
-        id: BlockId { height, hash: block.block_hash() },
-        block: block.clone(),
-        size: serialize(block).len() as u32,
-        txids: block.txdata.iter().map(bitcoin::Transaction::compute_txid).collect(),
-        offsets,
-        spent,
-    }
+    ConnectedBlock { spent, ..ConnectedBlock::new(height, block.clone()) }
 }
 
 pub struct Instance {

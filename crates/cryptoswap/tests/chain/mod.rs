@@ -22,9 +22,8 @@ use paraffin_alkanes::{
 use paraffin_cryptoswap::proto::{self, GetPoolRequest};
 use paraffin_cryptoswap::views::{PoolContracts, PoolViews, call};
 use paraffin_cryptoswap::{CanonicalPool, CryptoSwapModule, PoolIndex, PoolProbe, PoolRules};
-use paraffin_devnet::market::Market;
-use paraffin_devnet::{ACCOUNT_NAMES, Node, Scenario, Wallet};
-use paraffin_primitives::{AlkaneId, BlockId, ConnectedBlock, Height, Network};
+use paraffin_devnet::market::Town;
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Height, Network};
 use paraffin_store::{Module, Store, StoreOptions, Writer};
 use prost::Message;
 use tempfile::TempDir;
@@ -127,17 +126,10 @@ impl Chain {
     pub(crate) fn of_market(seed: u64, height: Height) -> Self {
         let builtins = Arc::new(paraffin_devnet::market::builtins());
         let mut chain = Self::with(PoolRules::default(), PoolProbe { builtins, ..probe() });
-        let wallet = Arc::new(Wallet::new(seed, &ACCOUNT_NAMES));
-        let mut market = Market::new(seed, Arc::clone(&wallet));
-        let (node, scenario) = (Node::new(None), Scenario::new(seed, wallet));
-        while node.tip().height < height {
-            market.observe(&node).unwrap();
-            market.step(&node).unwrap();
-            node.mine_block(&scenario.miner_script(node.tip().height + 1)).unwrap();
-        }
-        for height in 0..=height {
-            let block = node.block(&node.block_hash(height).unwrap()).unwrap();
-            chain.add(Block::clone(&block));
+        let mut town = Town::new(seed);
+        town.grow(height).unwrap();
+        for connected in town.blocks() {
+            chain.add(connected.block);
         }
         chain
     }
@@ -219,14 +211,7 @@ impl Chain {
 
     /// Takes in a block; answers the ids of its transactions but the first.
     fn add(&mut self, block: Block) -> Vec<Txid> {
-        let connected = ConnectedBlock {
-            id: BlockId { height: self.blocks.len() as Height, hash: block.block_hash() },
-            size: block.total_size() as u32,
-            txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
-            offsets: Vec::new(),
-            spent: None,
-            block,
-        };
+        let connected = ConnectedBlock::new(self.blocks.len() as Height, block);
         let txids = connected.txids[1..].to_vec();
         self.connect(&connected);
         self.blocks.push(connected);

@@ -105,14 +105,7 @@ impl Books {
     }
 
     fn take_in(&mut self, id: BlockId, block: &bitcoin::Block) -> Result<(), MarketError> {
-        let connected = ConnectedBlock {
-            id,
-            block: block.clone(),
-            size: block.total_size() as u32,
-            txids: block.txdata.iter().map(bitcoin::Transaction::compute_txid).collect(),
-            offsets: Vec::new(),
-            spent: None,
-        };
+        let connected = ConnectedBlock::new(id.height, block.clone());
         let effects = self.engine.run_block(id.height, &connected, &self.values)?;
         let created = effects.traces.iter().filter_map(|(outpoint, trace)| match trace.events.first() {
             Some(TraceEvent::Create(id)) => Some((outpoint.txid, *id)),

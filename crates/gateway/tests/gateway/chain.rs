@@ -2,17 +2,16 @@
 
 use bitcoin::absolute::LockTime;
 use bitcoin::block::{Header, Version};
-use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash as _;
 use bitcoin::script::Builder;
 use bitcoin::{
     Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut,
-    Txid, VarInt, Witness, transaction,
+    Txid, Witness, transaction,
 };
 use paraffin_alkanes::{AlkanesModule, NativeEngine};
 use paraffin_amm::{AmmModule, Parameters};
 use paraffin_bitcoin_index::{BitcoinModule, MODULE, RawTransactions, SCHEMA};
-use paraffin_primitives::{BlockId, ConnectedBlock, Network};
+use paraffin_primitives::{ConnectedBlock, Network};
 use paraffin_store::{Module, Store, StoreOptions, Writer};
 
 pub(crate) const COIN: u64 = 5_000_000_000;
@@ -139,22 +138,8 @@ impl Chain {
     }
 
     fn connect(&mut self, height: u32, block: &Block) {
-        let mut offset = 80 + VarInt::from(block.txdata.len()).size();
-        let offsets = block.txdata.iter().map(|transaction| {
-            let start = offset;
-            offset += transaction.total_size();
-            u32::try_from(start).unwrap()
-        });
-        let offsets = offsets.collect();
-        let id = BlockId { height, hash: block.block_hash() };
-        let connected = ConnectedBlock {
-            id,
-            block: block.clone(),
-            size: u32::try_from(serialize(block).len()).unwrap(),
-            txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
-            offsets,
-            spent: None,
-        };
+        let connected = ConnectedBlock::new(height, block.clone());
+        let id = connected.id;
         self.writer.begin_block(id, block.header.prev_blockhash, block.header.time).unwrap();
         self.module.connect(&connected, &mut self.writer.module(MODULE).unwrap()).unwrap();
         for module in &mut self.contracts {

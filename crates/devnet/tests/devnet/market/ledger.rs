@@ -3,30 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use bitcoin::{Block, BlockHash, OutPoint, Transaction, Txid};
+use bitcoin::{Block, BlockHash, OutPoint, Txid};
 use paraffin_alkanes::codec::Artifact;
 use paraffin_alkanes::{
     BlockEffects, CodeCache, Engine as _, NativeEngine, Parameters, SavedSheet, StateError, StateKey, StateReader,
 };
 use paraffin_devnet::Node;
 use paraffin_devnet::market::builtins;
-use paraffin_primitives::{AlkaneId, BlockId, ConnectedBlock, Network};
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Network};
 
 use super::reckoning::Reckoning;
 
 /// States that are kept to go back to.
 const KEPT: usize = 12;
-
-pub(super) fn connected(height: u32, block: &Block) -> ConnectedBlock {
-    ConnectedBlock {
-        id: BlockId { height, hash: block.block_hash() },
-        block: block.clone(),
-        size: block.total_size() as u32,
-        txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
-        offsets: vec![0; block.txdata.len()],
-        spent: None,
-    }
-}
 
 pub(super) fn engine() -> NativeEngine {
     NativeEngine::new(Network::Regtest, Arc::new(builtins()), Arc::new(CodeCache::default()))
@@ -115,7 +104,7 @@ impl Ledger {
 
     fn take_in(&mut self, height: u32, hash: BlockHash, block: &Block) -> BlockEffects {
         let mut moment = self.moments.back().map(|(_, moment)| moment.clone()).unwrap_or_default();
-        let connected = connected(height, block);
+        let connected = ConnectedBlock::new(height, block.clone());
         let effects = self.engine.run_block(height, &connected, &moment).unwrap();
         let genesis = Parameters::of(Network::Regtest).genesis_outpoint();
         let before = moment.sheet(genesis);

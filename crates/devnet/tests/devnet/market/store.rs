@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bitcoin::Block;
 use paraffin_alkanes::{AlkanesModule, MODULE, SCHEMA, TABLES};
 use paraffin_devnet::{ACCOUNT_NAMES, OutputKind, Wallet};
-use paraffin_primitives::Network;
+use paraffin_primitives::{ConnectedBlock, Network};
 use paraffin_store::{Module as _, Store, StoreOptions, Writer};
 
 use super::grown;
-use super::ledger::{connected, engine};
+use super::ledger::engine;
 
 struct Instance {
     store: Store,
@@ -29,7 +29,7 @@ impl Instance {
     }
 
     fn connect(&mut self, height: u32, block: &Block) {
-        let connected = connected(height, block);
+        let connected = ConnectedBlock::new(height, block.clone());
         self.writer.begin_block(connected.id, block.header.prev_blockhash, block.header.time).unwrap();
         let mut rows = self.writer.module(SCHEMA.id).unwrap();
         self.module.connect(&connected, &mut rows).unwrap();

@@ -2,13 +2,13 @@
 
 use paraffin_alkanes::codec::Cellpack;
 use paraffin_alkanes::{StateKey, StateReader as _, Transfer};
-use paraffin_devnet::market::{BTC_USD_POOL, DIESEL, FACTORY, USD_TOKEN, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{BTC_USD_POOL, DIESEL, FACTORY, Town, USD_TOKEN, WRAPPED_BITCOIN};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use super::markets::pools;
 use super::scene::{Scene, number, text};
-use crate::town::Town;
+use crate::town;
 
 /// Opcodes of the factory.
 const CREATE_POOL: u128 = 1;
@@ -29,9 +29,9 @@ struct Trading {
 impl Trading {
     async fn start() -> Self {
         let mut town = Town::new(5);
-        town.grow(114);
+        town.grow(114).unwrap();
         town.market.observe(&town.node).unwrap();
-        let scene = Scene::over(town.blocks()).await;
+        let scene = Scene::over(town::blocks(&town)).await;
         Self { town, scene }
     }
 

@@ -1,13 +1,13 @@
 //! Markets after a reorg: as if the blocks that were left had never been.
 
-use paraffin_devnet::market::WRAPPED_BITCOIN;
+use paraffin_devnet::market::{Town, WRAPPED_BITCOIN};
 use paraffin_gateway::ChainState as _;
 use serde_json::{Value, json};
 
 use super::truth::Truth;
 use super::{SEED, assert_tells, list, object, post};
 use crate::instance::{Instance, Setup};
-use crate::town::Town;
+use crate::town;
 
 /// Where the branches part, and where they end.
 const FORK: u32 = 150;
@@ -17,8 +17,8 @@ const HEIGHT: u32 = 165;
 #[tokio::test]
 async fn after_a_reorg_markets_are_those_of_the_branch_that_won() {
     let mut town = Town::new(SEED);
-    town.grow(HEIGHT);
-    let setup = Setup { market: Some(town.blocks()), ..Setup::default() };
+    town.grow(HEIGHT).unwrap();
+    let setup = Setup { market: Some(town::blocks(&town)), ..Setup::default() };
     let mut instance = Instance::with(setup).await;
     let data = async |instance: &Instance, route: &str, body: Value| {
         let (status, answer) = post(instance, route, &body).await;
@@ -29,8 +29,8 @@ async fn after_a_reorg_markets_are_those_of_the_branch_that_won() {
     let left = data(&instance, "get-all-amm-tx-history", everything.clone()).await;
     let left_pools = data(&instance, "get-all-pools-details", json!({})).await;
 
-    town.fork(FORK, HEIGHT + 1);
-    let blocks = town.blocks();
+    town.fork(FORK, HEIGHT + 1).unwrap();
+    let blocks = town::blocks(&town);
     while instance.chain.blocks.last().unwrap().block_hash() != blocks[instance.chain.blocks.len() - 1].block_hash() {
         instance.chain.undo();
     }
