@@ -5,6 +5,7 @@ mod bars;
 mod bitcoind;
 mod browser;
 mod contracts;
+mod debian;
 mod fuzz;
 mod licences;
 mod peers;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use crate::bitcoind::{self, MissingPackages};
 use crate::browser;
 use crate::contracts;
+use crate::debian;
 use crate::fuzz;
 use crate::process::{Failure, Outcome, capture, run};
 use crate::rows::{self, Page};
@@ -63,6 +64,11 @@ pub(crate) fn run_all(root: &Path, extent: Extent) -> Outcome {
         steps.step("browser", |_| browser::install())?;
     } else if !browser::is_found() {
         steps.leave_out("the test with a real browser", browser::HOW);
+    }
+    if extent == Extent::Full {
+        steps.step("message server", |_| debian::NATS.install())?;
+    } else if !debian::NATS.are_found() {
+        steps.leave_out("tests of the orderbook with a message server", &debian::NATS.how());
     }
     if extent == Extent::Full {
         steps.step("fuzz", |root| fuzz::run_targets(root, fuzz::SECONDS_DEFAULT, None))?;

@@ -181,7 +181,11 @@ pub(crate) enum LogFormat {
 
 impl Default for LogSection {
     fn default() -> Self {
-        Self { filter: "info,fjall=warn,lsm_tree=warn".to_owned(), format: LogFormat::Text, progress_seconds: 30 }
+        Self {
+            filter: "info,fjall=warn,lsm_tree=warn,async_nats=off".to_owned(),
+            format: LogFormat::Text,
+            progress_seconds: 30,
+        }
     }
 }
 
@@ -264,6 +268,9 @@ impl Config {
         }
         if self.alkanes.wasm_path.is_some() && self.alkanes.builtins_folder.is_some() {
             return refuse("[alkanes] give either wasm_path or builtins_folder, not both");
+        }
+        if let Err(contradiction) = self.orderbook.nats() {
+            return refuse(contradiction);
         }
         Ok(self)
     }

@@ -1,12 +1,16 @@
 //! The book of orders that others keep in a database and tell of by change events.
 
+mod nats;
+
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use paraffin_orderbook::{JournalError, Limits, Options, Orderbook, Status, Table, Tables};
+use paraffin_orderbook::{JournalError, Limits, Options, Orderbook, STREAM_DEFAULT, Status, Table, Tables};
 use paraffin_primitives::Network;
 use serde::{Deserialize, Serialize};
+
+use nats::Secret;
 
 /// Folder of the orderbook in a data folder.
 pub(crate) const FOLDER: &str = "orderbook";
@@ -27,10 +31,29 @@ pub(crate) struct OrderbookSection {
     pub replay_changes: usize,
     /// Megabytes of those changes.
     pub replay_mb: usize,
-    /// Megabytes of events kept for readers of the durable stream.
+    /// Megabytes of events kept in the data folder for readers of the durable stream.
     pub events_mb: u64,
     /// Events after which the whole book is written to the disk, so that a start reads no more than about so many.
     pub keep_every: u64,
+    /// `nats://host:port` or `tls://host:port`, several with commas between: NATS JetStream keeps the events, and gateways share
+    /// them. Absent: a log in the data folder.
+    pub nats_url: Option<Secret>,
+    /// Name of the stream.
+    pub nats_stream: String,
+    /// User of the NATS server; with `nats_password`.
+    pub nats_user: Option<String>,
+    /// Password of the NATS server.
+    pub nats_password: Option<Secret>,
+    /// Token of the NATS server.
+    pub nats_token: Option<Secret>,
+    /// File with a JWT and its key (`.creds`).
+    pub nats_credentials_file: Option<PathBuf>,
+    /// PEM file of the authorities that vouch for the NATS server; with it the connection must be encrypted.
+    pub nats_ca_file: Option<PathBuf>,
+    /// PEM file of our own certificate; with `nats_key_file`.
+    pub nats_certificate_file: Option<PathBuf>,
+    /// PEM file of its key.
+    pub nats_key_file: Option<PathBuf>,
     /// Tables whose rows are orders, beside or in the place of the shipped ones.
     pub tables: BTreeMap<String, Table>,
     /// Words of a row's state beside the shipped ones.
@@ -49,6 +72,15 @@ impl Default for OrderbookSection {
             replay_mb: change_bytes_max >> 20,
             events_mb: 1_024,
             keep_every: 250_000,
+            nats_url: None,
+            nats_stream: STREAM_DEFAULT.to_owned(),
+            nats_user: None,
+            nats_password: None,
+            nats_token: None,
+            nats_credentials_file: None,
+            nats_ca_file: None,
+            nats_certificate_file: None,
+            nats_key_file: None,
             tables: BTreeMap::new(),
             statuses: BTreeMap::new(),
         }
@@ -69,6 +101,8 @@ impl OrderbookSection {
                 changes_max: self.replay_changes,
                 change_bytes_max: self.replay_mb << 20,
             },
+            // Contradictions were refused when the configuration was read.
+            nats: self.nats().unwrap_or_default(),
             log_bytes: self.events_mb << 20,
             keep_every: self.keep_every.max(1),
             ..Options::new(data_dir.join(FOLDER), tables)

@@ -1,4 +1,5 @@
 use hyper::StatusCode;
+use paraffin_orderbook::StreamState;
 use serde::Serialize;
 
 use crate::respond::Reply;
@@ -15,7 +16,7 @@ pub(crate) enum HealthStatus {
     Ok,
     /// Not yet caught up with the node.
     Starting,
-    /// Serving what is indexed, while the node is away.
+    /// Serving what there is, while the node or the durable stream of the orderbook is away.
     Degraded,
     /// Indexing has stopped and will not go on by itself.
     Stalled,
@@ -28,6 +29,14 @@ struct Health {
     network: &'static str,
     height: Option<u32>,
     node: NodeHealth,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orderbook: Option<OrderbookHealth>,
+}
+
+#[derive(Serialize)]
+struct OrderbookHealth {
+    /// How its durable stream is.
+    stream: &'static str,
 }
 
 #[derive(Serialize)]
@@ -51,11 +60,16 @@ pub(crate) fn status(height: Option<u32>, indexing: IndexingStatus, node_reachab
     }
 }
 
-/// JSON health: 200 when all is well or only the node is away, 503 otherwise.
+/// JSON health: 200 when all is well or only the node or the durable stream of the orderbook is away, 503 otherwise.
 pub(crate) fn json(shared: &Shared) -> Reply {
     let height = shared.chain.snapshot().tip().map(|record| record.id.height);
     let node = shared.node.status();
-    let status = status(height, shared.chain.indexing(), node.reachable);
+    let streams = shared.keyed.values().filter_map(|handler| handler.http.as_ref()?.durable_stream());
+    let stream = streams.into_iter().next();
+    let status = match status(height, shared.chain.indexing(), node.reachable) {
+        HealthStatus::Ok if stream.is_some_and(|stream| stream != StreamState::Ready) => HealthStatus::Degraded,
+        status => status,
+    };
     let health = Health {
         status,
         timestamp: unix_millis() / 1000,
@@ -66,6 +80,7 @@ pub(crate) fn json(shared: &Shared) -> Reply {
             height: node.height,
             error: if node.reachable { node.error.map(|_| "invalid_answer") } else { Some("unavailable") },
         },
+        orderbook: stream.map(|stream| OrderbookHealth { stream: stream.as_str() }),
     };
     let code = match status {
         HealthStatus::Ok | HealthStatus::Degraded => StatusCode::OK,

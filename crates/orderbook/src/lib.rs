@@ -2,8 +2,10 @@
 //! change under a number, every event in a durable log.
 //!
 //! ```text
-//!  change events ─▶ checked as a whole ─▶ log (one flush for many) ─▶ Book ─┬─▶ markets, snapshots, orders
-//!                                                                           └─▶ changes ─▶ ring ─▶ subscribers
+//!  change events ─▶ checked as a whole ─▶ durable stream ─▶ Book ─┬─▶ markets, snapshots, orders
+//!                                                                 └─▶ changes ─▶ ring ─▶ subscribers
+//!
+//!  durable stream: a log in our own folder (one flush for many), or a stream of NATS JetStream that many gateways share
 //! ```
 //!
 //! Invariants: what was acknowledged survives a power loss; the same event twice changes nothing, an older position never
@@ -14,12 +16,16 @@
 mod book;
 mod change;
 mod checksum;
+mod durable;
 mod event;
 mod fields;
 mod journal;
+mod keeper;
+mod kept;
 mod market;
 mod members;
 mod name;
+mod nats;
 mod order;
 mod row;
 pub mod sample;
@@ -30,11 +36,13 @@ mod writer;
 
 pub use book::{Book, Limits, MarketRecord, Snapshot};
 pub use change::{Change, Missed, Op, Part, checksum_text};
+pub use durable::StreamState;
 pub use event::{EVENT_BYTES_MAX, EVENTS_MAX, Effect, Event, EventError, read};
 pub use fields::{DECIMAL_BYTES_MAX, FieldError};
 pub use journal::JournalError;
 pub use market::{MARKET_BYTES_MAX, Market, MarketError};
 pub use name::Name;
+pub use nats::{Login, NatsOptions, STREAM_DEFAULT, SUBJECT, StreamError, TlsFiles};
 pub use order::{Order, Position, Status};
-pub use service::{EventsError, EventsPage, IngestError, Options, Orderbook, StoredEvent, Subscription};
+pub use service::{EventsError, EventsPage, Figures, IngestError, Options, Orderbook, StoredEvent, Subscription};
 pub use tables::{AssetColumns, Columns, Kind, MarketColumns, Table, Tables};

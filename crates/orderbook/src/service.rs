@@ -2,23 +2,22 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use paraffin_store::log::{Log, LogError};
-use parking_lot::{Mutex, RwLock};
-use tokio::sync::{mpsc, oneshot, watch};
+use parking_lot::RwLock;
+use tokio::sync::watch;
 
 use crate::book::{Book, Limits};
-use crate::event::{self, Effect, EventError};
-use crate::journal::{self, JournalError, Record};
+use crate::durable::{DurableStream, StreamState};
+use crate::event::{self, Effect, Event, EventError};
+use crate::journal::JournalError;
+use crate::nats::NatsOptions;
 use crate::order::Order;
 use crate::tables::Tables;
-use crate::writer::{Batch, Writer};
 
-/// Requests that may wait for the writer; further ones wait outside.
-const QUEUE: usize = 16;
+/// Events that enter the book before readers have their turn.
+const TURN: usize = 128;
 
 /// Settings of an orderbook.
 #[derive(Debug, Clone)]
@@ -29,7 +28,9 @@ pub struct Options {
     pub tables: Tables,
     /// Bounds of its memory.
     pub limits: Limits,
-    /// Bytes of events to keep for readers, about. What a start needs is kept in any case.
+    /// A stream of NATS JetStream that keeps the events; without it they are kept in a log in the folder.
+    pub nats: Option<NatsOptions>,
+    /// Bytes of events to keep in the log for readers, about. What a start needs is kept in any case.
     pub log_bytes: u64,
     /// Events after which the whole book is kept again, so that a start reads at most about so many.
     pub keep_every: u64,
@@ -38,7 +39,12 @@ pub struct Options {
 impl Options {
     /// The usual settings.
     pub fn new(folder: PathBuf, tables: Tables) -> Self {
-        Self { folder, tables, limits: Limits::default(), log_bytes: 1 << 30, keep_every: 250_000 }
+        Self { folder, tables, limits: Limits::default(), nats: None, log_bytes: 1 << 30, keep_every: 250_000 }
+    }
+
+    /// Folder of the kept books: the numbers of a shared stream are not those of the log.
+    pub(crate) fn book_folder(&self) -> PathBuf {
+        if self.nats.is_some() { self.folder.join("jetstream") } else { self.folder.clone() }
     }
 }
 
@@ -48,7 +54,7 @@ pub enum IngestError {
     /// They are wrong.
     #[error(transparent)]
     Event(#[from] EventError),
-    /// The log takes nothing at the moment; the reason is in our log.
+    /// The durable stream takes nothing at the moment; the reason is in the program's log.
     #[error("events cannot be kept at the moment: send them again later")]
     Unavailable,
     /// The book holds as many active orders as it may.
@@ -65,7 +71,7 @@ pub enum EventsError {
         /// The oldest event that is kept.
         oldest: u64,
     },
-    /// The log cannot be read at the moment.
+    /// The durable stream cannot be read at the moment.
     #[error("events cannot be read at the moment")]
     Unavailable,
 }
@@ -92,68 +98,141 @@ pub struct EventsPage {
     pub has_more: bool,
 }
 
+/// What happened since the start, and how things are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figures {
+    /// Events that were acknowledged.
+    pub events: u64,
+    /// Requests refused because an event was wrong.
+    pub refused_invalid: u64,
+    /// Requests refused because the durable stream took nothing.
+    pub refused_unavailable: u64,
+    /// Requests refused because the book is full.
+    pub refused_full: u64,
+    /// Messages of a shared stream that are no change events.
+    pub skipped: u64,
+    /// The durable stream.
+    pub stream: StreamState,
+    /// Orders that are active.
+    pub active_orders: usize,
+    /// Number of the newest change.
+    pub newest_change: u64,
+    /// Subscriptions that are open.
+    pub subscribers: usize,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    events: AtomicU64,
+    invalid: AtomicU64,
+    unavailable: AtomicU64,
+    full: AtomicU64,
+    pub(crate) skipped: AtomicU64,
+}
+
+impl Counters {
+    fn count(&self, outcome: &Result<usize, IngestError>) {
+        let (counter, by) = match outcome {
+            Ok(events) => (&self.events, *events as u64),
+            Err(IngestError::Event(_)) => (&self.invalid, 1),
+            Err(IngestError::Unavailable) => (&self.unavailable, 1),
+            Err(IngestError::Full) => (&self.full, 1),
+        };
+        counter.fetch_add(by, Ordering::Relaxed);
+    }
+}
+
 /// What the writer and the readers share.
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) book: RwLock<Book>,
-    /// `None` while it has to be opened again.
-    pub(crate) log: RwLock<Option<Log>>,
-    pub(crate) newest: watch::Sender<u64>,
+    pub(crate) counters: Counters,
+    newest: watch::Sender<u64>,
     subscribers: AtomicUsize,
+}
+
+impl Shared {
+    pub(crate) fn new(options: Options, book: Book) -> Self {
+        Self {
+            options,
+            newest: watch::Sender::new(book.newest()),
+            book: RwLock::new(book),
+            counters: Counters::default(),
+            subscribers: AtomicUsize::new(0),
+        }
+    }
+
+    /// Takes what events mean into the book, in this order.
+    pub(crate) fn apply(&self, effects: Vec<Effect>) {
+        let mut effects = effects.into_iter();
+        while effects.len() > 0 {
+            let newest = {
+                let mut book = self.book.write();
+                effects.by_ref().take(TURN).for_each(|effect| book.apply(effect));
+                book.newest()
+            };
+            self.tell(newest);
+        }
+    }
+
+    /// Wakes the subscribers when there are changes that they were not told.
+    pub(crate) fn tell(&self, newest: u64) {
+        self.newest.send_if_modified(|told| {
+            let is_new = *told < newest;
+            *told = (*told).max(newest);
+            is_new
+        });
+    }
+
+    /// The events of a body, all of them or none.
+    pub(crate) fn check<'e>(&self, body: &'e [u8], received_at: u64) -> Result<Vec<Event<'e>>, IngestError> {
+        let events = event::read(body, &self.options.tables, received_at)?;
+        let active = events.iter().filter_map(|event| match &event.effect {
+            Effect::Order(order) if order.status().is_active() => Some(order),
+            _ => None,
+        });
+        let book = self.book.read();
+        // Orders that are active already take no more room.
+        let is_new =
+            |order: &&Arc<Order>| book.order(order.source(), order.id()).is_none_or(|now| !now.status().is_active());
+        if active.clone().count() > book.room() && active.filter(is_new).count() > book.room() {
+            return Err(IngestError::Full);
+        }
+        drop(book);
+        Ok(events)
+    }
 }
 
 /// A live orderbook on a folder of its own.
 pub struct Orderbook {
     shared: Arc<Shared>,
-    queue: Mutex<Option<mpsc::Sender<Batch>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    stream: DurableStream,
 }
 
 impl Orderbook {
-    /// Opens the folder and rebuilds the book. Blocks; an async caller keeps it away from its threads.
+    /// Opens the folder and rebuilds the book. Blocks; an async caller keeps it away from its threads. With a shared stream it
+    /// must be called where a runtime of tokio can be had; it then waits for the server, but not for ever: the book on the disk is
+    /// served until it comes.
     ///
     /// # Errors
-    /// Another process uses the folder, what is in it is damaged, or the disk refuses.
+    /// Another process uses the folder, what is in it is damaged or does not fit the stream, or the disk refuses.
     pub fn open(options: Options) -> Result<Arc<Self>, JournalError> {
-        let file_error = |source| JournalError::File { file: options.folder.clone(), source };
-        std::fs::create_dir_all(&options.folder).map_err(file_error)?;
-        let log = journal::open_log(&options.folder)?;
-        let (book, seq, kept_seq) = journal::recover(&options.folder, &log, &options.tables, options.limits)?;
-        let newest = watch::Sender::new(book.newest());
-        let shared = Arc::new(Shared {
-            options,
-            book: RwLock::new(book),
-            log: RwLock::new(Some(log)),
-            newest,
-            subscribers: AtomicUsize::new(0),
-        });
-        let (queue, batches) = mpsc::channel(QUEUE);
-        let writer = Writer::new(Arc::clone(&shared), seq, kept_seq);
-        let thread = std::thread::Builder::new().name("orderbook".to_owned()).spawn(move || writer.run(batches));
-        let thread = thread.map_err(|source| JournalError::File { file: shared.options.folder.clone(), source })?;
-        Ok(Arc::new(Self { shared, queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) }))
+        let folder = options.book_folder();
+        std::fs::create_dir_all(&folder).map_err(|source| JournalError::File { file: folder, source })?;
+        let (shared, stream) = DurableStream::open(options)?;
+        Ok(Arc::new(Self { shared, stream }))
     }
 
     /// Takes in one change event or an array of them, that came at `received_at` (Unix time in microseconds). Answers how many
-    /// once they are on the disk and in the book.
+    /// once they are in the durable stream and in the book.
     ///
     /// # Errors
     /// See [`IngestError`]; no event of the body was acknowledged. After [`IngestError::Unavailable`] some may be found later:
     /// sending them again changes nothing.
     pub async fn ingest(&self, body: Bytes, received_at: u64) -> Result<usize, IngestError> {
-        let queue = self.queue.lock().clone().ok_or(IngestError::Unavailable)?;
-        let shared = Arc::clone(&self.shared);
-        let read = tokio::task::spawn_blocking(move || read(&shared, &body, received_at)).await;
-        let (records, effects) = read.map_err(|_| IngestError::Unavailable)??;
-        let count = records.len();
-        if count == 0 {
-            return Ok(0);
-        }
-        let (done, is_done) = oneshot::channel();
-        queue.send(Batch { records, effects, done }).await.map_err(|_| IngestError::Unavailable)?;
-        // Without an answer the writer has ended.
-        is_done.await.unwrap_or(Err(IngestError::Unavailable))?;
-        Ok(count)
+        let outcome = self.stream.append(&self.shared, body, received_at).await;
+        self.shared.counters.count(&outcome);
+        outcome
     }
 
     /// Reads of one moment; nothing changes meanwhile, so it should be short.
@@ -161,26 +240,12 @@ impl Orderbook {
         read(&self.shared.book.read())
     }
 
-    /// At most `limit` events after number `since`. Blocks on the disk.
+    /// At most `limit` events of the durable stream after number `since`.
     ///
     /// # Errors
     /// See [`EventsError`].
-    pub fn events(&self, since: u64, limit: usize) -> Result<EventsPage, EventsError> {
-        let log = self.shared.log.read().clone().ok_or(EventsError::Unavailable)?;
-        let entries = match log.read(since.saturating_add(1), limit) {
-            Ok(entries) => entries,
-            Err(LogError::Gone { first_seq, .. }) => return Err(EventsError::Gone { oldest: first_seq }),
-            Err(error) => {
-                tracing::error!(%error, "the events of the orderbook cannot be read");
-                return Err(EventsError::Unavailable);
-            }
-        };
-        let next = entries.last().map_or(since, |entry| entry.seq);
-        let events = entries.iter().filter_map(|entry| {
-            let (received_at, text) = Record::read(&entry.payload)?;
-            Some(StoredEvent { seq: entry.seq, received_at, text: text.to_owned() })
-        });
-        Ok(EventsPage { events: events.collect(), next, has_more: log.next_seq() > next.saturating_add(1) })
+    pub async fn events(&self, since: u64, limit: usize) -> Result<EventsPage, EventsError> {
+        self.stream.events(since, limit).await
     }
 
     /// A subscription; the orderbook counts them.
@@ -194,35 +259,33 @@ impl Orderbook {
         self.shared.subscribers.load(Ordering::Relaxed)
     }
 
+    /// How the durable stream is.
+    pub fn stream_state(&self) -> StreamState {
+        self.stream.state()
+    }
+
+    /// What happened since the start, and how things are.
+    pub fn figures(&self) -> Figures {
+        let counters = &self.shared.counters;
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (active_orders, newest_change) = self.read(|book| (book.active(), book.newest()));
+        Figures {
+            events: of(&counters.events),
+            refused_invalid: of(&counters.invalid),
+            refused_unavailable: of(&counters.unavailable),
+            refused_full: of(&counters.full),
+            skipped: of(&counters.skipped),
+            stream: self.stream_state(),
+            active_orders,
+            newest_change,
+            subscribers: self.subscribers(),
+        }
+    }
+
     /// Ends the writer once it has done what waits, and keeps the book so that the next start is short. Blocks.
     pub fn close(&self) {
-        *self.queue.lock() = None;
-        if let Some(thread) = self.thread.lock().take() {
-            // It does not panic; if it did, all that was acknowledged is in the log.
-            let _ = thread.join();
-        }
-        *self.shared.log.write() = None;
+        self.stream.close();
     }
-}
-
-type Read = (Vec<Record>, Vec<Effect>);
-
-fn read(shared: &Shared, body: &[u8], received_at: u64) -> Result<Read, IngestError> {
-    let events = event::read(body, &shared.options.tables, received_at)?;
-    let active = events.iter().filter_map(|event| match &event.effect {
-        Effect::Order(order) if order.status().is_active() => Some(order),
-        _ => None,
-    });
-    {
-        let book = shared.book.read();
-        // Orders that are active already take no more room.
-        let is_new =
-            |order: &&Arc<Order>| book.order(order.source(), order.id()).is_none_or(|now| !now.status().is_active());
-        if active.clone().count() > book.room() && active.filter(is_new).count() > book.room() {
-            return Err(IngestError::Full);
-        }
-    }
-    Ok(events.into_iter().map(|event| (Record::new(received_at, event.text), event.effect)).unzip())
 }
 
 /// Wakes its holder when there are changes.

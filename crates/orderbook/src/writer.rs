@@ -1,20 +1,21 @@
 //! The one thread that writes: events to the log, many requests with one flush, then into the book in the log's order.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use paraffin_store::log::LogError;
+use paraffin_store::log::{Log, LogError};
+use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::event::Effect;
 use crate::journal::{self, JournalError, Record};
+use crate::keeper::Keeper;
+use crate::kept::Place;
 use crate::service::{IngestError, Shared};
 
 /// Bytes of events after which a flush does not wait for further requests.
 const FLUSH_BYTES: usize = 8 << 20;
-/// Events that enter the book before readers have their turn.
-const TURN: usize = 128;
 /// Shortest time between two tries to open a log that failed.
 const REOPEN_EVERY: Duration = Duration::from_secs(1);
 
@@ -25,20 +26,31 @@ pub(crate) struct Batch {
     pub(crate) done: oneshot::Sender<Result<(), IngestError>>,
 }
 
+/// The log as its writer and its readers share it; `None` while it has to be opened again.
+pub(crate) type SharedLog = Arc<RwLock<Option<Log>>>;
+
 /// See the module.
 pub(crate) struct Writer {
     shared: Arc<Shared>,
+    log: SharedLog,
     /// The newest event in the book.
     seq: u64,
-    /// The newest event in the newest book on disk.
-    kept_seq: u64,
-    keeper: Option<JoinHandle<()>>,
+    keeper: Keeper,
     failed_at: Option<Instant>,
+    /// For those who ask how the log is.
+    has_failed: Arc<AtomicBool>,
 }
 
 impl Writer {
-    pub(crate) fn new(shared: Arc<Shared>, seq: u64, kept_seq: u64) -> Self {
-        Self { shared, seq, kept_seq, keeper: None, failed_at: None }
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        log: SharedLog,
+        has_failed: Arc<AtomicBool>,
+        seq: u64,
+        kept_seq: u64,
+    ) -> Self {
+        let keeper = Keeper::new(Arc::clone(&shared), kept_seq);
+        Self { shared, log, seq, keeper, failed_at: None, has_failed }
     }
 
     /// Writes until nobody can send any more.
@@ -53,23 +65,37 @@ impl Writer {
                 group.push(next);
             }
             self.write(group);
-            if self.seq - self.kept_seq >= self.shared.options.keep_every {
-                self.keep();
+            if self.keeper.is_due(self.seq) {
+                let shorten = self.shorten();
+                self.keeper.keep(self.place(), shorten);
             }
         }
-        self.end_keeper();
-        if self.seq > self.kept_seq {
-            self.keep();
-            self.end_keeper();
+        let shorten = self.shorten();
+        self.keeper.keep_last(self.place(), shorten);
+    }
+
+    fn place(&self) -> Place {
+        Place { seq: self.seq, stored_at: None }
+    }
+
+    /// Gives up what no start and no reader needs any more.
+    fn shorten(&self) -> impl FnOnce(u64) -> Result<(), JournalError> + Send + use<> {
+        let (log, bytes) = (Arc::clone(&self.log), self.shared.options.log_bytes);
+        move |older| {
+            let log = log.read().clone();
+            log.map_or(Ok(()), |log| journal::shorten(&log, older, bytes).map_err(JournalError::from))
         }
     }
 
     fn write(&mut self, mut group: Vec<Batch>) {
         let records: Vec<Record> = group.iter_mut().flat_map(|batch| std::mem::take(&mut batch.records)).collect();
-        match self.append(&records) {
+        let appended = self.append(&records);
+        self.has_failed.store(appended.is_err(), Ordering::Relaxed);
+        match appended {
             Ok(()) => {
                 for batch in group {
-                    self.apply(batch.effects);
+                    self.seq += batch.effects.len() as u64;
+                    self.shared.apply(batch.effects);
                     // Nobody may be waiting any more.
                     let _ = batch.done.send(Ok(()));
                 }
@@ -85,7 +111,7 @@ impl Writer {
 
     fn append(&mut self, records: &[Record]) -> Result<(), LogError> {
         self.reopen()?;
-        let log = self.shared.log.read().clone();
+        let log = self.log.read().clone();
         // `reopen` leaves one.
         let Some(log) = log else { return Err(LogError::Failed { cause: "the log is closed".to_owned() }) };
         log.append(records).map(|_| ()).inspect_err(|_| self.failed_at = Some(Instant::now()))
@@ -98,70 +124,16 @@ impl Writer {
             return Err(LogError::Failed { cause: "it failed a moment ago".to_owned() });
         }
         self.failed_at = Some(Instant::now());
-        *self.shared.log.write() = None;
+        *self.log.write() = None;
         let log = journal::open_log(&self.shared.options.folder)?;
         let newest = {
             let mut book = self.shared.book.write();
             journal::catch_up(&mut book, &mut self.seq, &log, &self.shared.options.tables)?;
             book.newest()
         };
-        *self.shared.log.write() = Some(log);
-        self.tell(newest);
+        *self.log.write() = Some(log);
+        self.shared.tell(newest);
         self.failed_at = None;
         Ok(())
-    }
-
-    fn apply(&mut self, effects: Vec<Effect>) {
-        self.seq += effects.len() as u64;
-        let mut effects = effects.into_iter();
-        while effects.len() > 0 {
-            let newest = {
-                let mut book = self.shared.book.write();
-                effects.by_ref().take(TURN).for_each(|effect| book.apply(effect));
-                book.newest()
-            };
-            self.tell(newest);
-        }
-    }
-
-    fn tell(&self, newest: u64) {
-        self.shared.newest.send_if_modified(|told| {
-            let is_new = *told < newest;
-            *told = (*told).max(newest);
-            is_new
-        });
-    }
-
-    /// Has the book written to the disk beside the work that goes on, unless that is still being done.
-    fn keep(&mut self) {
-        if self.keeper.as_ref().is_some_and(|keeper| !keeper.is_finished()) {
-            return;
-        }
-        self.end_keeper();
-        let (rest, orders) = self.shared.book.read().kept();
-        let (shared, seq) = (Arc::clone(&self.shared), self.seq);
-        let keep = move || {
-            let options = &shared.options;
-            let kept = journal::keep(&options.folder, seq, &rest, &orders).and_then(|older| {
-                let log = shared.log.read().clone();
-                log.map_or(Ok(()), |log| journal::shorten(&log, older, options.log_bytes).map_err(JournalError::from))
-            });
-            if let Err(error) = kept {
-                tracing::warn!(%error, "the book was not kept; the next start reads more of the log");
-            }
-        };
-        match std::thread::Builder::new().name("orderbook-keeper".to_owned()).spawn(keep) {
-            Ok(keeper) => {
-                self.keeper = Some(keeper);
-                self.kept_seq = self.seq;
-            }
-            Err(error) => tracing::warn!(%error, "the book was not kept"),
-        }
-    }
-
-    fn end_keeper(&mut self) {
-        if let Some(keeper) = self.keeper.take() {
-            let _ = keeper.join();
-        }
     }
 }

@@ -131,11 +131,11 @@ fn a_start_reads_the_kept_book_and_what_came_after_it() {
             assert_eq!(runtime.block_on(ingest(&orderbook, Value::Array(events))).unwrap(), 40);
         }
         expected = Some(view(&orderbook));
-        let page = orderbook.events(0, 1_000).unwrap();
+        let page = runtime.block_on(orderbook.events(0, 1_000)).unwrap();
         assert_eq!((page.events.len() as u64, page.next, page.has_more), ((round + 1) * 160, (round + 1) * 160, false));
         orderbook.close();
         assert!(matches!(runtime.block_on(ingest(&orderbook, json!([null]))), Err(IngestError::Unavailable)));
-        assert!(matches!(orderbook.events(0, 1), Err(EventsError::Unavailable)));
+        assert!(matches!(runtime.block_on(orderbook.events(0, 1)), Err(EventsError::Unavailable)));
     }
     let books = || {
         let mut books: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -160,11 +160,13 @@ fn the_durable_stream_is_read_page_by_page_with_the_events_as_they_came() {
     let folder = tempfile::tempdir().unwrap();
     let orderbook = open(folder.path());
     let texts: Vec<String> = (0..5).map(|number| listing("clx1", "open", number, number + 1).to_string()).collect();
-    runtime().block_on(orderbook.ingest(format!("[ {} ]", texts.join(" , ")).into(), NOW)).unwrap();
+    let runtime = runtime();
+    runtime.block_on(orderbook.ingest(format!("[ {} ]", texts.join(" , ")).into(), NOW)).unwrap();
+    let events = |since, limit| runtime.block_on(orderbook.events(since, limit)).unwrap();
     let mut since = 0;
     let mut read = Vec::new();
     loop {
-        let page = orderbook.events(since, 2).unwrap();
+        let page = events(since, 2);
         assert!(page.events.iter().all(|event| event.received_at == NOW));
         read.extend(page.events.into_iter().map(|event| event.text));
         since = page.next;
@@ -173,8 +175,8 @@ fn the_durable_stream_is_read_page_by_page_with_the_events_as_they_came() {
         }
     }
     assert_eq!((read, since), (texts, 5));
-    assert_eq!(orderbook.events(99, 2).unwrap().next, 99);
-    assert!(orderbook.events(u64::MAX, 2).unwrap().events.is_empty());
+    assert_eq!(events(99, 2).next, 99);
+    assert!(events(u64::MAX, 2).events.is_empty());
 }
 
 /// row OB06
@@ -228,7 +230,8 @@ fn while_the_log_takes_nothing_events_are_refused_and_afterwards_none_is_lost_or
 fn many_requests_at_once_share_flushes_and_all_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let orderbook = open(folder.path());
-    runtime().block_on(async {
+    let runtime = runtime();
+    runtime.block_on(async {
         let mut tasks = Vec::new();
         for task in 0..16 {
             let orderbook = Arc::clone(&orderbook);
@@ -243,7 +246,7 @@ fn many_requests_at_once_share_flushes_and_all_are_kept() {
         }
     });
     assert_eq!(orderbook.read(paraffin_orderbook::Book::active), 160);
-    assert_eq!(orderbook.events(0, 1_000).unwrap().events.len(), 160);
+    assert_eq!(runtime.block_on(orderbook.events(0, 1_000)).unwrap().events.len(), 160);
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value
     let outputs =
         texts(&manifest["samples"]["txid"]).into_iter().filter_map(|txid| Some(format!("{}:0", txid.as_str()?)));
     let outputs = outputs.map(Value::String).collect();
+    let samples = &manifest["samples"];
+    let (market, order) = (texts(&samples["market"]), &samples["order"]);
     let both = |ids: &[Value]| ids.iter().cloned().chain(ids.iter().filter_map(id_object)).collect::<Vec<_>>();
     let schemas = document["components"]["schemas"].as_object_mut();
     let schemas = schemas.ok_or_else(|| Failure::new("the description has no `components.schemas`"))?;
@@ -42,6 +44,9 @@ pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value
         ("Address", addresses.clone()),
         ("Account", addresses),
         ("Outpoint", outputs),
+        ("OrderMarket", market),
+        ("OrderSource", texts(&order["source"])),
+        ("OrderId", texts(&order["id"])),
     ] {
         let schema = schemas.get_mut(name).filter(|_| !values.is_empty());
         let schema = schema.ok_or_else(|| Failure::new(format!("`{name}` cannot be filled with what is known")))?;
@@ -70,7 +75,7 @@ fn id_object(id: &Value) -> Option<Value> {
 
 /// Takes away the members that say the same as another one, and the conditions that name them.
 fn one_name_each(body: &mut Value) {
-    let Some(members) = body["properties"].as_object_mut() else { return };
+    let Some(members) = body.get_mut("properties").and_then(Value::as_object_mut) else { return };
     let gone: Vec<String> =
         members.iter().filter(|(_, schema)| schema.get(SAME_AS).is_some()).map(|(name, _)| name.clone()).collect();
     members.retain(|name, _| !gone.contains(name));
@@ -116,9 +121,10 @@ mod tests {
     use super::*;
 
     fn description() -> Value {
-        let names = ["AlkaneId", "AlkaneIdText", "PoolId", "PoolIdText", "FactoryId", "Address", "Account", "Outpoint"];
-        let schemas: Map<String, Value> =
-            names.map(|name| (name.to_owned(), json!({ "type": "string" }))).into_iter().collect();
+        let names = ["AlkaneId", "AlkaneIdText", "PoolId", "PoolIdText", "FactoryId", "Address", "Account", "Outpoint"]
+            .into_iter()
+            .chain(["OrderMarket", "OrderSource", "OrderId"]);
+        let schemas: Map<String, Value> = names.map(|name| (name.to_owned(), json!({ "type": "string" }))).collect();
         let body = json!({
             "properties": { "id": {}, "alkane": { "x-same-as": "id" }, "limit": {}, "count": { "x-same-as": "limit" } },
             "anyOf": [{ "required": ["id"] }, { "required": ["alkane"] }],
@@ -136,7 +142,7 @@ mod tests {
         json!({
             "alkanes": { "diesel": "2:0", "frbtc": null, "factory": "4:7", "pools": ["2:5"], "tokens": [] },
             "accounts": [{ "address": "bcrt1" }],
-            "samples": { "txid": "ab" },
+            "samples": { "txid": "ab", "market": "a:b:c:d", "order": { "source": "a", "id": "clx1" } },
         })
     }
 
@@ -148,6 +154,11 @@ mod tests {
         assert_eq!(schemas["AlkaneId"], json!({ "enum": known }));
         assert_eq!(schemas["FactoryId"], json!({ "enum": ["4:7", { "block": "4", "tx": "7" }] }));
         assert_eq!(schemas["Outpoint"], json!({ "enum": ["ab:0"] }));
+        assert_eq!(schemas["OrderMarket"], json!({ "enum": ["a:b:c:d"] }));
+        assert_eq!(
+            (&schemas["OrderSource"], &schemas["OrderId"]),
+            (&json!({ "enum": ["a"] }), &json!({ "enum": ["clx1"] }))
+        );
         let body = document.pointer("/paths/~1a/post/requestBody/content/application~1json/schema").unwrap();
         assert_eq!(*body, json!({ "properties": { "id": {}, "limit": {} }, "anyOf": [{ "required": ["id"] }] }));
         let answer = "/paths/~1a/post/responses/200/content/application~1json/schema";

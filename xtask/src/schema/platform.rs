@@ -83,9 +83,9 @@ impl Platform {
         self.manifest["base_url"].as_str().unwrap_or_default()
     }
 
-    /// Where REST is, with a key that has no limits.
+    /// Where REST is, with a key that has no limits and may feed the orderbook.
     pub(super) fn keyed_url(&self) -> String {
-        format!("{}/v4/{}", self.base_url(), self.manifest["keys"]["business"].as_str().unwrap_or_default())
+        format!("{}/v4/{}", self.base_url(), self.manifest["keys"]["admin"].as_str().unwrap_or_default())
     }
 
     /// The description that the instance gives of itself.

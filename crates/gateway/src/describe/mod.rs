@@ -117,7 +117,9 @@ mod tests {
         let answered: BTreeSet<(&str, bool)> =
             ROUTES.iter().map(|(path, found)| (*path, matches!(found, Found::Post(_)))).collect();
         assert_eq!(answered.len(), ROUTES.len(), "a route stands twice in the table");
-        let routes = rest::routes();
+        let mut routes = rest::routes();
+        // Those of surfaces below a key stand in no table; `every_described_route_is_known` asks for them.
+        routes.retain(|route| !route.is_keyed);
         let described: BTreeSet<(&str, bool)> =
             routes.iter().map(|route| (route.path, route.verb == Verb::Post)).collect();
         assert_eq!(described.len(), routes.len(), "a route is described twice");

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::rest::{self, Answer, Field, Route, Verb};
-use super::schema::{about, component, integer, natural, or_null, record, text};
+use super::schema::{about, component, integer, natural, or_null, record, record_and, text};
 
 const INTRODUCTION: &str = "\
 Alkanes, pools, histories, balances and prices. A key stands in the path (`/v4/<key>/<route>`) or in a header \
@@ -34,11 +34,7 @@ pub(super) fn document() -> Value {
         },
         "servers": [
             { "url": "/v4/api", "description": "A key in a header, a registered browser origin, or nobody" },
-            {
-                "url": "/v4/{key}",
-                "description": "A key or an alias in the path",
-                "variables": { "key": { "default": "KEY", "description": "An API key, or an alias" } },
-            },
+            keyed_server(),
         ],
         "security": [{}, { "key": [] }],
         "tags": tags(),
@@ -49,6 +45,14 @@ pub(super) fn document() -> Value {
             "headers": headers(),
             "responses": refusals(),
         },
+    })
+}
+
+fn keyed_server() -> Value {
+    json!({
+        "url": "/v4/{key}",
+        "description": "A key or an alias in the path",
+        "variables": { "key": { "default": "KEY", "description": "An API key, or an alias" } },
     })
 }
 
@@ -70,6 +74,10 @@ fn operation(route: &Route) -> Value {
         "tags": [route.tag],
         "responses": responses(route),
     });
+    if route.is_keyed {
+        operation["servers"] = json!([keyed_server()]);
+        operation["security"] = json!([]);
+    }
     let mut parameters: Vec<Value> = placeholders(route.path).map(path_parameter).collect();
     match route.verb {
         Verb::Post => {
@@ -108,6 +116,8 @@ fn placeholders(path: &str) -> impl Iterator<Item = (&str, &str)> {
 
 fn path_parameter((area, name): (&str, &str)) -> Value {
     let schema = match name {
+        "source" if area == "orderbook" => component("OrderSource"),
+        "id" if area == "orderbook" => component("OrderId"),
         "id" if area == "pools" => component("PoolIdText"),
         "id" => component("AlkaneIdText"),
         "address" => component("Address"),
@@ -124,9 +134,10 @@ fn query_parameters(field: &Field) -> Vec<Value> {
 }
 
 fn responses(route: &Route) -> Value {
-    let schema = match &route.answer {
-        Answer::Enveloped(data) => record(&[("statusCode", json!({ "const": 200 })), ("data", data.clone())]),
-        Answer::Bare(answer) => answer.clone(),
+    let (status, schema) = match &route.answer {
+        Answer::Enveloped(data) => ("200", record(&[("statusCode", json!({ "const": 200 })), ("data", data.clone())])),
+        Answer::Bare(answer) => ("200", answer.clone()),
+        Answer::Accepted(answer) => ("202", answer.clone()),
     };
     let mut headers = json!({
         "X-Request-Id": header("RequestId"),
@@ -139,13 +150,14 @@ fn responses(route: &Route) -> Value {
         headers["ETag"] = header("ETag");
     }
     let mut responses = json!({
-        "200": {
+        status: {
             "description": "The answer",
             "headers": headers,
             "content": { "application/json": { "schema": schema } },
         },
     });
     let mut codes = vec!["401", "403", "429", "431", "500", "503", "504"];
+    codes.extend(route.further);
     match route.verb {
         Verb::Post => codes.extend(["400", "408", "413"]),
         Verb::Get => {
@@ -190,10 +202,15 @@ fn refusals() -> Value {
         ("401", "The key is unknown, revoked or expired (`INVALID_API_KEY`)"),
         (
             "403",
-            "The origin is not registered, or the alias may not be used for this (`ORIGIN_NOT_ALLOWED`, `SURFACE_NOT_ALLOWED`)",
+            "The origin is not registered, the alias may not be used for this, or an admin key is needed (`ORIGIN_NOT_ALLOWED`, \
+             `SURFACE_NOT_ALLOWED`, `ADMIN_KEY_REQUIRED`)",
         ),
-        ("404", "What is asked about does not exist (`NOT_FOUND`)"),
+        (
+            "404",
+            "What is asked about does not exist (`NOT_FOUND`), or this instance lacks it (`SURFACE_NOT_AVAILABLE`)",
+        ),
         ("408", "The body came too slowly (`REQUEST_TIMEOUT`)"),
+        ("410", "What is asked for is not kept any more; the sentence tells where to begin (`EVENTS_GONE`)"),
         ("413", "The body is too large (`BODY_TOO_LARGE`)"),
         ("429", "Too many requests (`RATE_LIMITED`)"),
         ("431", "The headers are too large (`HEADERS_TOO_LARGE`)"),
@@ -201,7 +218,8 @@ fn refusals() -> Value {
         (
             "503",
             "Nothing is indexed yet (`STARTING`), the node or the key store is away (`UPSTREAM_UNAVAILABLE`, \
-             `AUTH_UNAVAILABLE`), or this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, `PRICES_NOT_CONFIGURED`)",
+             `AUTH_UNAVAILABLE`), this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, `PRICES_NOT_CONFIGURED`), or the \
+             durable stream of the orderbook is away (`INGEST_UNAVAILABLE`, `EVENTS_UNAVAILABLE`)",
         ),
         ("504", "The answer took too long (`TIMEOUT`)"),
     ];
@@ -225,7 +243,9 @@ fn refusals() -> Value {
 
 /// Health: JSON at `/v4/api`, plain text below a key.
 fn health() -> Value {
-    let health = record(&[
+    let orderbook = record(&[("stream", json!({ "enum": ["ready", "away", "mismatch"] }))]);
+    let about_orderbook = about(orderbook, "The durable stream of change events; absent where there is no orderbook");
+    let always = [
         ("status", json!({ "enum": ["ok", "degraded", "starting", "stalled"] })),
         ("timestamp", about(integer(), "Unix seconds")),
         ("network", text()),
@@ -238,7 +258,8 @@ fn health() -> Value {
                 ("error", or_null(text())),
             ]),
         ),
-    ]);
+    ];
+    let health = record_and(&always, &[("orderbook", about_orderbook)]);
     let told = |about: &str| {
         json!({
             "description": about,
@@ -257,7 +278,7 @@ fn health() -> Value {
             "tags": ["Instance"],
             "security": [{}],
             "responses": {
-                "200": told("`ok`, or `degraded` while the node is away"),
+                "200": told("`ok`, or `degraded` while the node or the durable stream of the orderbook is away"),
                 "503": told("`starting` or `stalled`"),
                 "401": { "$ref": "#/components/responses/401" },
                 "431": { "$ref": "#/components/responses/431" },

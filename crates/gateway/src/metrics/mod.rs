@@ -1,3 +1,4 @@
+mod figures;
 mod tally;
 
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use metrics::{Key, Label, Level, Metadata, Recorder, Unit};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 
 use crate::state::Shared;
+pub use figures::Figure;
 use tally::{ByName, Latency, Tally};
 
 const METADATA: Metadata<'static> = Metadata::new("paraffin_gateway", Level::INFO, None);
@@ -207,6 +209,9 @@ impl Metrics {
         self.recorder.register_gauge(&Key::from_static_name(HEIGHT), &METADATA).set(height);
         let reachable = if shared.node.status().reachable { 1.0 } else { 0.0 };
         self.recorder.register_gauge(&Key::from_static_name(NODE), &METADATA).set(reachable);
+        for surface in shared.keyed.values().filter_map(|handler| handler.http.as_ref()) {
+            surface.figures().iter().for_each(|figure| figure.publish(&self.recorder));
+        }
     }
 }
 

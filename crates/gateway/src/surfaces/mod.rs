@@ -21,11 +21,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method};
+use paraffin_orderbook::StreamState;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::errors::{RestError, RpcError};
 use crate::jsonrpc::{Flavour, Params};
+use crate::metrics::Figure;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use crate::websocket::Upgrade;
@@ -80,6 +82,16 @@ pub trait HttpSurface: Send + Sync {
         context: &'a RequestContext,
         request: HttpRequest,
     ) -> BoxFuture<'a, Result<Reply, RestError>>;
+
+    /// Figures of what stands behind the surface, taken when somebody asks for metrics.
+    fn figures(&self) -> Vec<Figure> {
+        Vec::new()
+    }
+
+    /// How the durable stream is that the surface writes to, for health; `None` where it has none.
+    fn durable_stream(&self) -> Option<StreamState> {
+        None
+    }
 }
 
 /// What serves a keyed surface. Plain HTTP is asked first, then a POST goes to JSON-RPC.

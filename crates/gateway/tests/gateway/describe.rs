@@ -102,13 +102,18 @@ async fn every_described_method_is_known() {
 /// Every path of the description is a route that takes the verbs told, and no others.
 #[tokio::test]
 async fn every_described_route_is_known_and_takes_the_verbs_told() {
-    let instance = Instance::start().await;
+    let orders = crate::orderbook::Town::start().await;
+    let instance = &orders.instance;
     let document = instance.get("/v4/openapi.json").await.json();
     assert_eq!(document["openapi"], "3.1.0");
     let paths = document["paths"].as_object().unwrap();
     assert!(paths.len() > 40, "{}", paths.len());
     for (path, operations) in paths {
-        let below = path.replace("{id}", "2:0").replace("{address}", &instance.payee).replace("{outpoint}", "x");
+        let below = path
+            .replace("{source}", "orbitals")
+            .replace("{id}", "2:0")
+            .replace("{address}", &instance.payee)
+            .replace("{outpoint}", "x");
         for verb in ["GET", "POST", "PUT"] {
             let told = operations.get(verb.to_lowercase()).is_some();
             let status = instance.send(verb, &instance.keyed(&below), &[], "{}").await.status;
@@ -116,7 +121,9 @@ async fn every_described_route_is_known_and_takes_the_verbs_told() {
         }
     }
     let all = document.to_string();
-    for code in ["200", "304", "400", "401", "403", "404", "408", "413", "429", "431", "500", "503", "504"] {
+    for code in
+        ["200", "202", "304", "400", "401", "403", "404", "408", "410", "413", "429", "431", "500", "503", "504"]
+    {
         assert!(all.contains(&format!("\"{code}\":")), "{code}");
     }
 }
@@ -174,5 +181,49 @@ async fn an_answer_has_what_its_description_requires() {
         let told = required(name);
         assert_eq!(told.len(), members.len(), "{name}");
         assert!(told.iter().all(|member| members.contains_key(member)), "{name}: {told:?}");
+    }
+}
+
+/// What the orderbook answers has exactly the members that are described.
+#[tokio::test]
+async fn answers_of_the_orderbook_are_those_described() {
+    let orders = crate::orderbook::Town::start().await;
+    let example = {
+        let document = orders.instance.get("/v4/openapi.json").await.json();
+        document["components"]["schemas"]["ChangeEvents"]["examples"][0].clone()
+    };
+    orders.ingest(&example).await;
+    let document = orders.instance.get("/v4/openapi.json").await.json();
+    let paths = &document["paths"];
+    let resolved = |schema: &Value| match schema["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
+        Some(name) => document["components"]["schemas"][name].clone(),
+        None => schema.clone(),
+    };
+    let has_members = |schema: &Value, value: &Value| {
+        let schema = resolved(schema);
+        let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let (told, known) = (names(value), names(&schema["properties"]));
+        assert!(told.iter().all(|name| known.contains(name)), "{told:?} of {known:?}");
+        let required = schema["required"].as_array().unwrap();
+        assert!(
+            required.iter().all(|name| value.get(name.as_str().unwrap()).is_some()),
+            "{value} lacks of {required:?}"
+        );
+    };
+    let answer = |path: &str| paths[path]["get"]["responses"]["200"]["content"]["application/json"]["schema"].clone();
+    let market = "orbitals:mainnet:module:fire-pos";
+    for (path, below, records) in [
+        ("/orderbook/markets", "/markets".to_owned(), Some("markets")),
+        ("/orderbook/snapshot", format!("/snapshot?market={market}"), Some("orders")),
+        ("/orderbook/events", "/events".to_owned(), Some("events")),
+        ("/orderbook/order/{source}/{id}", "/order/orbitals/example".to_owned(), None),
+    ] {
+        let told = orders.get(&below).await;
+        assert_eq!(told.status, 200, "{path}");
+        let (schema, told) = (answer(path), told.json());
+        has_members(&schema, &told);
+        if let Some(name) = records {
+            has_members(&schema["properties"][name]["items"], &told[name][0]);
+        }
     }
 }

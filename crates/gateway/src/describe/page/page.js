@@ -136,7 +136,9 @@ function restDetail(api, path, verb, operation) {
   const schema = operation.requestBody?.content["application/json"].schema;
   if (schema) rows.push(...members(schema, api));
   const body = schema && make("textarea", { value: JSON.stringify(sampleBody(schema, api), null, 2), spellcheck: false });
-  const answer = operation.responses["200"].content?.["application/json"]?.schema;
+  const answer = (operation.responses["200"] || operation.responses["202"]).content?.["application/json"]?.schema;
+  // Some surfaces want the key in the path.
+  const isKeyed = Boolean(operation.servers);
   const request = () => {
     let target = path;
     const query = new URLSearchParams();
@@ -145,7 +147,8 @@ function restDetail(api, path, verb, operation) {
       else if (input.value) query.set(parameter.name, input.value);
     }
     const text = query.size ? `?${query}` : "";
-    return { url: `/v4/api${target}${text}`, method: verb.toUpperCase(), body: body ? body.value : undefined };
+    const below = `${target}${text}`;
+    return { url: `/v4/api${below}`, below: isKeyed ? below : undefined, method: verb.toUpperCase(), body: body ? body.value : undefined };
   };
   return detail(`${verb.toUpperCase()} ${path}`, operation.summary, rows, inputs, body, typeText(answer, api), request);
 }
@@ -183,24 +186,25 @@ function quoted(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function curlLine({ url, method, body }, key) {
+function curlLine({ url, below, method, body }, key) {
   const words = ["curl", "-sS"];
-  if (key) words.push("-H", quoted("x-service-api-key: YOUR_KEY"));
+  if (key && !below) words.push("-H", quoted("x-service-api-key: YOUR_KEY"));
   if (method !== "POST") words.push("-X", method);
   if (body !== undefined) words.push("--data", quoted(body.replace(/\s*\n\s*/g, " ")));
-  words.push(quoted(location.origin + url));
+  words.push(quoted(location.origin + (below ? `/v4/YOUR_KEY${below}` : url)));
   return words.join(" ");
 }
 
 async function send(request, outcome) {
   const key = byId("key").value.trim();
-  const headers = key ? { "x-service-api-key": key } : {};
+  const headers = key && !request.below ? { "x-service-api-key": key } : {};
+  const url = request.below ? `/v4/${encodeURIComponent(key || "KEY")}${request.below}` : request.url;
   if (request.body !== undefined) headers["Content-Type"] = "application/json";
   outcome.replaceChildren(make("p", { className: "note" }, "Waiting …"));
   const began = performance.now();
   let parts;
   try {
-    const response = await fetch(request.url, { method: request.method, headers, body: request.body, cache: "no-store" });
+    const response = await fetch(url, { method: request.method, headers, body: request.body, cache: "no-store" });
     const text = await response.text();
     const took = Math.round(performance.now() - began);
     const told = [...response.headers].filter(([name]) => name.startsWith("x-") || name === "retry-after" || name === "etag");

@@ -6,6 +6,7 @@ mod bitcoin;
 mod flat;
 mod histories;
 mod markets;
+mod orderbook;
 mod prices;
 
 use serde_json::{Map, Value, json};
@@ -25,6 +26,8 @@ pub(super) enum Answer {
     Enveloped(Value),
     /// As it is.
     Bare(Value),
+    /// As it is, with 202.
+    Accepted(Value),
 }
 
 /// A member of the body, or of the query.
@@ -47,6 +50,12 @@ pub(super) struct Route {
     pub(super) answer: Answer,
     /// Whether what is asked about may not exist.
     pub(super) may_be_missing: bool,
+    /// A body that is no object with `fields`.
+    pub(super) whole_body: Option<Value>,
+    /// Whether the key must stand in the path.
+    pub(super) is_keyed: bool,
+    /// Statuses of refusals that few routes have.
+    pub(super) further: &'static [&'static str],
     /// Whether the answer depends on confirmed blocks alone, so that 304 may stand for it.
     pub(super) has_tag: bool,
 }
@@ -63,6 +72,9 @@ impl Route {
             condition: None,
             answer,
             may_be_missing: path.contains('{'),
+            whole_body: None,
+            is_keyed: false,
+            further: &[],
             has_tag: verb == Verb::Get,
         }
     }
@@ -81,6 +93,26 @@ impl Route {
     /// The whole answer, without envelope.
     fn gives_bare(mut self, answer: Value) -> Self {
         self.answer = Answer::Bare(answer);
+        self
+    }
+
+    /// The whole answer of a route that takes something in, with 202.
+    fn accepts(mut self, body: Value, answer: Value) -> Self {
+        self.whole_body = Some(body);
+        self.answer = Answer::Accepted(answer);
+        self
+    }
+
+    /// A route of a surface that asks for the key in the path, and that an instance may not have.
+    fn below_a_key(mut self) -> Self {
+        self.is_keyed = true;
+        self.may_be_missing = true;
+        self
+    }
+
+    /// Statuses of refusals that few routes have.
+    fn or(mut self, further: &'static [&'static str]) -> Self {
+        self.further = further;
         self
     }
 
@@ -149,10 +181,18 @@ fn all_or_part() -> [Field; 3] {
 
 /// The routes of all areas.
 pub(super) fn routes() -> Vec<Route> {
-    [bitcoin::routes(), alkanes::routes(), markets::routes(), histories::routes(), flat::routes(), prices::routes()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        bitcoin::routes(),
+        alkanes::routes(),
+        markets::routes(),
+        histories::routes(),
+        flat::routes(),
+        prices::routes(),
+        orderbook::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The schemas that they refer to.
@@ -252,14 +292,24 @@ pub(super) fn schemas() -> Map<String, Value> {
             about(pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$"), "RFC 3339, UTC"),
         ),
     ];
-    let areas = [bitcoin::schemas(), alkanes::schemas(), markets::schemas(), histories::schemas(), flat::schemas()]
-        .into_iter()
-        .flatten();
+    let areas = [
+        bitcoin::schemas(),
+        alkanes::schemas(),
+        markets::schemas(),
+        histories::schemas(),
+        flat::schemas(),
+        orderbook::schemas(),
+    ]
+    .into_iter()
+    .flatten();
     shared.into_iter().chain(areas).map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 
 /// The schema of a body.
 pub(super) fn body(route: &Route) -> Value {
+    if let Some(whole) = &route.whole_body {
+        return whole.clone();
+    }
     let mut properties = Map::new();
     let mut required = Vec::new();
     let mut conditions: Vec<Value> = route.condition.iter().cloned().collect();

@@ -7,12 +7,14 @@ mod stream;
 use std::sync::Arc;
 
 use hyper::{Method, StatusCode};
-use paraffin_orderbook::{EventError, IngestError, Orderbook};
+use paraffin_orderbook::{EventError, Figures, IngestError, Orderbook, StreamState};
 use serde_json::json;
 
 use super::{HttpRequest, HttpSurface};
-use crate::errors::RestError;
+use crate::errors::{Refusal, RestError};
+use crate::metrics::Figure;
 use crate::respond::Reply;
+use crate::routes::ErrorForm;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 use crate::websocket;
 
@@ -52,17 +54,54 @@ impl HttpSurface for OrderbookHttp {
                         Box::pin(stream::serve(orderbook, socket))
                     })
                 }
-                ["ingest" | "markets" | "snapshot" | "events" | "ws"] | ["order", _, _] => Err(RestError::new(
-                    StatusCode::METHOD_NOT_ALLOWED,
-                    "METHOD_NOT_ALLOWED",
-                    "ingest takes POST, everything else GET",
-                )),
+                ["ingest"] => Ok(wrong_verb("POST, OPTIONS")),
+                ["markets" | "snapshot" | "events" | "ws"] | ["order", _, _] => Ok(wrong_verb("GET, HEAD, OPTIONS")),
                 _ => Err(RestError::not_found(
                     "the orderbook has markets, snapshot?market=, order/{source}/{id}, events, ingest and ws",
                 )),
             }
         })
     }
+
+    fn figures(&self) -> Vec<Figure> {
+        figures(&self.0.figures())
+    }
+
+    fn durable_stream(&self) -> Option<StreamState> {
+        Some(self.0.stream_state())
+    }
+}
+
+/// 405 with the verbs that the path takes.
+fn wrong_verb(verbs: &'static str) -> Reply {
+    Reply::refusal(Refusal::WrongVerb(verbs), ErrorForm::Rest)
+}
+
+fn figures(told: &Figures) -> Vec<Figure> {
+    let refused = |reason, count| {
+        let about = "Requests with change events that were refused, by the reason";
+        Figure::total("paraffin_orderbook_requests_refused_total", about, count).with("reason", reason)
+    };
+    let is_ready = u64::from(told.stream == StreamState::Ready);
+    vec![
+        Figure::total("paraffin_orderbook_events_total", "Change events that were acknowledged", told.events),
+        refused("invalid", told.refused_invalid),
+        refused("unavailable", told.refused_unavailable),
+        refused("full", told.refused_full),
+        Figure::total(
+            "paraffin_orderbook_messages_skipped_total",
+            "Messages of the shared stream that are no change events",
+            told.skipped,
+        ),
+        Figure::gauge("paraffin_orderbook_stream_ready", "1 when the durable stream takes change events", is_ready),
+        Figure::gauge("paraffin_orderbook_active_orders", "Orders that are active", told.active_orders as u64),
+        Figure::total(
+            "paraffin_orderbook_changes_total",
+            "Number of the newest change of the book",
+            told.newest_change,
+        ),
+        Figure::gauge("paraffin_orderbook_subscribers", "Open streams of changes", told.subscribers as u64),
+    ]
 }
 
 async fn ingest(context: &RequestContext, orderbook: &Orderbook, request: HttpRequest) -> Result<Reply, RestError> {

@@ -85,10 +85,8 @@ pub(super) async fn events(orderbook: &Arc<Orderbook>, query: Option<&str>) -> R
     let query = RestBody::of_query(query)?;
     let since = query.natural("since", usize::MAX)?.unwrap_or(0) as u64;
     let limit = query.positive("limit", EVENTS_MAX)?.unwrap_or(EVENTS_DEFAULT);
-    let orderbook = Arc::clone(orderbook);
-    let page = tokio::task::spawn_blocking(move || orderbook.events(since, limit).map(|page| written(&page)));
-    match page.await.map_err(|_| RestError::panicked())? {
-        Ok(text) => Ok(Reply::json(StatusCode::OK, text)),
+    match orderbook.events(since, limit).await {
+        Ok(page) => Ok(Reply::json(StatusCode::OK, written(&page))),
         Err(error @ EventsError::Gone { .. }) => {
             Err(RestError::new(StatusCode::GONE, "EVENTS_GONE", error.to_string()))
         }

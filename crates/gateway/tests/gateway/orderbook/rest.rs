@@ -136,8 +136,10 @@ async fn what_is_wrong_is_refused_whole_and_named() {
     for path in ["", "/order", "/order/orbitals", "/order/a/b/c", "/other"] {
         assert_eq!(town.get(path).await.status, 404, "{path}");
     }
-    assert_eq!(town.get("/ingest").await.status, 405);
-    assert_eq!(town.instance.post(&town.instance.keyed("/orderbook/markets"), "{}").await.status, 405);
+    let wrong = town.get("/ingest").await;
+    assert_eq!((wrong.status, wrong.header("allow")), (405, Some("POST, OPTIONS")));
+    let wrong = town.instance.post(&town.instance.keyed("/orderbook/markets"), "{}").await;
+    assert_eq!((wrong.status, wrong.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
 }
 
 /// row OB05
@@ -175,4 +177,39 @@ async fn while_events_cannot_be_kept_the_answer_is_503_and_reads_go_on() {
     assert_eq!((answer.status, &answer.json()["code"]), (503, &json!("INGEST_UNAVAILABLE")));
     assert_eq!(town.get("/order/orbitals/clx1").await.status, 200);
     assert_eq!(town.get("/events").await.status, 503);
+}
+
+async fn metrics_of(town: &Town) -> String {
+    crate::client::request(town.instance.metrics, "GET", "/metrics", &[], b"").await.text().to_owned()
+}
+
+#[tokio::test]
+async fn metrics_and_health_tell_how_the_orderbook_is() {
+    let town = Town::start().await;
+    town.ingest(&json!([listing("clx1", "open", 1, 1), listing("clx2", "filled", 1, 2)])).await;
+    assert_eq!(town.post("[1]").await.status, 400);
+    assert_eq!(town.instance.get("/v4/api/health").await.json()["orderbook"], json!({ "stream": "ready" }));
+    let metrics = metrics_of(&town).await;
+    for line in [
+        "paraffin_orderbook_events_total 2",
+        "paraffin_orderbook_requests_refused_total{reason=\"invalid\"} 1",
+        "paraffin_orderbook_requests_refused_total{reason=\"unavailable\"} 0",
+        "paraffin_orderbook_messages_skipped_total 0",
+        "paraffin_orderbook_stream_ready 1",
+        "paraffin_orderbook_active_orders 1",
+        "paraffin_orderbook_changes_total 1",
+        "paraffin_orderbook_subscribers 0",
+        "# TYPE paraffin_orderbook_events_total counter",
+    ] {
+        assert!(metrics.lines().any(|told| told == line), "{line}\n{metrics}");
+    }
+    let orderbook = std::sync::Arc::clone(&town.orderbook);
+    tokio::task::spawn_blocking(move || orderbook.close()).await.unwrap();
+    assert_eq!(town.post(&listing("clx3", "open", 1, 3).to_string()).await.status, 503);
+    let health = town.instance.get("/v4/api/health").await;
+    assert_eq!((health.status, &health.json()["status"]), (200, &json!("degraded")));
+    assert_eq!(health.json()["orderbook"], json!({ "stream": "away" }));
+    let metrics = metrics_of(&town).await;
+    assert!(metrics.contains("paraffin_orderbook_stream_ready 0"), "{metrics}");
+    assert!(metrics.contains("paraffin_orderbook_requests_refused_total{reason=\"unavailable\"} 1"), "{metrics}");
 }

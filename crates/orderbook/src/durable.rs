@@ -1,0 +1,100 @@
+//! Where events are kept before they are acknowledged: in a log of our own, or in a stream that many gateways share.
+//!
+//! The log is written by one thread, which then takes the events into the book. A shared stream is written by everybody, so the
+//! book follows what comes back from it, in its order.
+
+mod log;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::journal::JournalError;
+use crate::nats::JetStream;
+use crate::service::{EventsError, EventsPage, IngestError, Options, Shared};
+use log::EmbeddedLog;
+
+/// How a durable stream is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamState {
+    /// It takes events.
+    Ready,
+    /// It takes none at the moment and is tried again; reads go on.
+    Away,
+    /// It does not fit the book, which stands still until somebody looks after it; the program's log says why.
+    Mismatch,
+}
+
+impl StreamState {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::Away => "away",
+            Self::Mismatch => "mismatch",
+        }
+    }
+}
+
+/// See the module.
+pub(crate) enum DurableStream {
+    /// `paraffin_store::log` in the orderbook's own folder.
+    Log(EmbeddedLog),
+    /// A stream of NATS JetStream.
+    JetStream(Box<JetStream>),
+}
+
+impl DurableStream {
+    /// Opens the stream that the options name, and the book as it was.
+    pub(crate) fn open(options: Options) -> Result<(Arc<Shared>, Self), JournalError> {
+        match options.nats.clone() {
+            None => EmbeddedLog::open(options).map(|(shared, log)| (shared, Self::Log(log))),
+            Some(nats) => {
+                JetStream::open(options, &nats).map(|(shared, stream)| (shared, Self::JetStream(Box::new(stream))))
+            }
+        }
+    }
+
+    /// Answers how many events a body held once they are kept and in the book.
+    pub(crate) async fn append(
+        &self,
+        shared: &Arc<Shared>,
+        body: Bytes,
+        received_at: u64,
+    ) -> Result<usize, IngestError> {
+        match self {
+            Self::Log(log) => log.append(shared, body, received_at).await,
+            Self::JetStream(stream) => stream.append(shared, body, received_at).await,
+        }
+    }
+
+    /// At most `limit` events after number `since`.
+    pub(crate) async fn events(&self, since: u64, limit: usize) -> Result<EventsPage, EventsError> {
+        match self {
+            Self::Log(log) => log.events(since, limit).await,
+            Self::JetStream(stream) => stream.events(since, limit).await,
+        }
+    }
+
+    pub(crate) fn state(&self) -> StreamState {
+        match self {
+            Self::Log(log) => log.state(),
+            Self::JetStream(stream) => stream.state(),
+        }
+    }
+
+    /// Ends the work and keeps the book. Blocks.
+    pub(crate) fn close(&self) {
+        match self {
+            Self::Log(log) => log.close(),
+            Self::JetStream(stream) => stream.close(),
+        }
+    }
+}
+
+/// Runs what takes long away from the async threads: `check` on a body of up to 32 MiB.
+pub(crate) async fn checked<T: Send + 'static>(
+    check: impl FnOnce() -> Result<T, IngestError> + Send + 'static,
+) -> Result<T, IngestError> {
+    tokio::task::spawn_blocking(check).await.map_err(|_| IngestError::Unavailable)?
+}
