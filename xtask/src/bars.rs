@@ -12,6 +12,7 @@ mod pages;
 mod result;
 mod routing;
 mod start;
+mod views;
 mod vm;
 
 use std::path::{Path, PathBuf};
@@ -26,10 +27,10 @@ const SHAPED_BLOCKS: u32 = 100;
 const SEED: u64 = 1;
 
 /// The groups of figures that one run gives together.
-const GROUPS: [&str; 7] = ["import", "mempool", "orderbook", "pages", "routing", "start", "vm"];
+const GROUPS: [&str; 8] = ["import", "mempool", "orderbook", "pages", "routing", "start", "views", "vm"];
 
 /// Groups that are benches of their own: they are built optimised without this program being so.
-const BENCHES: [&str; 4] = ["mempool", "orderbook", "routing", "vm"];
+const BENCHES: [&str; 5] = ["mempool", "orderbook", "routing", "views", "vm"];
 
 /// What all bars need.
 pub(crate) struct Bench {
@@ -112,6 +113,9 @@ pub(crate) fn measure(root: &Path, words: &[&str]) -> Outcome {
     }
     if wanted("routing") {
         bars.extend(routing::measure(root)?);
+    }
+    if wanted("views") {
+        bars.extend(views::measure(root)?);
     }
     if wanted("vm") {
         bars.extend(vm::measure(root)?);

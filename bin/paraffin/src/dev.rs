@@ -3,6 +3,7 @@
 mod chain_file;
 mod manifest;
 mod orders;
+mod rates;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +18,6 @@ use paraffin_primitives::{BlockId, Network};
 use crate::command_line::DevArguments;
 use crate::config::{Config, IndexSection, LogSection, NodeSection};
 use crate::contracts::AlkanesSection;
-use crate::forex::ForexSection;
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
 use crate::markets::MarketsSection;
@@ -28,6 +28,7 @@ use crate::prices::PricesSection;
 use chain_file::ChainFile;
 use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
 use orders::Orders;
+use rates::Rates;
 
 /// Longest time for the index to take in the chain before the start counts as failed.
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
@@ -70,6 +71,9 @@ pub(crate) enum DevError {
     /// The file of blocks.
     #[error(transparent)]
     Chain(#[from] chain_file::ChainFileError),
+    /// The feed of rates.
+    #[error("the feed of rates cannot be written: {0}")]
+    Rates(std::io::Error),
     /// The node cannot start.
     #[error(transparent)]
     Devnet(#[from] DevnetError),
@@ -119,12 +123,15 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     .await?;
     let chain_file = ChainFile::attach(&folder, &devnet)?;
     let evm = EvmEndpoint::start(EvmOptions::new(arguments.seed, crate::prices::clock())).await?;
+    let goes_on = arguments.interval > 0;
+    let rates = Rates::start(&folder, arguments.seed, goes_on).map_err(DevError::Rates)?;
     let config = config(&folder, &devnet, &evm, &arguments);
     let instance = Instance::start(&config, config.gateway.clone()).await?;
     let keys = keys(instance.keys(), earlier.map(|manifest| manifest.keys)).await?;
     let ways_in = ways_in(instance.keys(), &keys).await?;
-    let orders = Orders::start(instance.orderbook().cloned(), &devnet, arguments.seed, arguments.interval > 0).await;
+    let orders = Orders::start(instance.orderbook().cloned(), &devnet, arguments.seed, goes_on).await;
     let tip = wait_until_indexed(&instance, &devnet).await?;
+    stir(&instance, &devnet, tip).await;
 
     let base_url = format!("http://{}", instance.gateway().local_addr());
     let manifest =
@@ -136,6 +143,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
 
     let served = serving.await.map_err(|_| InstanceError::ThreadEnded)?;
     orders.stop();
+    rates.stop();
     chain_file.close().await;
     devnet.shutdown().await;
     evm.shutdown().await;
@@ -145,7 +153,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
 
 /// What earlier runs left in the folder, and nothing else.
 fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
-    const NAMES: [&str; 8] = [
+    const NAMES: [&str; 10] = [
         "dev.json",
         chain_file::NAME,
         "accounts.sqlite",
@@ -154,6 +162,8 @@ fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
         "store",
         crate::prices::FOLDER,
         crate::orderbook::FOLDER,
+        crate::forex::FOLDER,
+        rates::FILE,
     ];
     for name in NAMES {
         let path = folder.join(name);
@@ -198,7 +208,7 @@ fn config(folder: &Path, devnet: &Devnet, evm: &EvmEndpoint, arguments: &DevArgu
         pools: PoolsSection::default(),
         prices: PricesSection::of_devnet(evm.url()),
         mempool: MempoolSection::default(),
-        forex: ForexSection::default(),
+        forex: Rates::section(folder),
         orderbook: OrderbookSection::default(),
         log: LogSection::default(),
     }
@@ -251,6 +261,27 @@ async fn ways_in(store: &SqliteKeyStore, keys: &DevKeys) -> Result<WaysIn, DevEr
         store.register_origin(account, ORIGIN.parse()?, true, "dev", now()).await?;
     }
     Ok(WaysIn { alias: ALIAS, origin: ORIGIN })
+}
+
+/// Leaves a few unconfirmed transactions once the live set follows, so that its stream tells of a replacement.
+async fn stir(instance: &Instance, devnet: &Devnet, tip: BlockId) {
+    /// Longest wait for the live set. Without it the transactions are there all the same.
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let agreement = instance.mempool().map(|mempool| mempool.agreement());
+    if let Some(agreement) = agreement {
+        agreement.wait_at(tip.hash, PATIENCE).await;
+    }
+    let mut sent = devnet.stir().await;
+    if let Some(agreement) = agreement {
+        // What is replaced must have been seen before.
+        agreement.refresh(PATIENCE).await;
+    }
+    if sent.is_ok() {
+        sent = devnet.replace_stirred().await;
+    }
+    if let Err(error) = sent {
+        tracing::warn!(%error, "the unconfirmed transactions of development were not sent");
+    }
 }
 
 /// Waits until the index equals the node's chain.

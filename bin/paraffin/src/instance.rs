@@ -15,6 +15,7 @@ use paraffin_gateway::{
     ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
+use paraffin_mempool::Mempool;
 use paraffin_orderbook::{JournalError, Orderbook};
 use paraffin_prices::{PriceFeed, PricesError};
 use paraffin_primitives::Network;
@@ -392,6 +393,11 @@ impl Instance {
     /// The book of orders, where there is one.
     pub(crate) fn orderbook(&self) -> Option<&Arc<Orderbook>> {
         self.orderbook.as_ref()
+    }
+
+    /// The live set of unconfirmed transactions, where there is one.
+    pub(crate) fn mempool(&self) -> Option<&Arc<Mempool>> {
+        self.live.as_ref().map(LiveSet::mempool)
     }
 
     /// The gateway, for its addresses.

@@ -18,8 +18,8 @@ use tokio::task::JoinHandle;
 pub(crate) struct MempoolSection {
     /// Whether there is one. Without it the mempool surface is not served, and Esplora's answers come from the node.
     pub enabled: bool,
-    /// Whether Esplora's answers about unconfirmed transactions come from the set: quick beside a large mempool, and up to some
-    /// seconds behind the node, for example after a reorg.
+    /// Whether Esplora's answers about unconfirmed transactions come from the set; the node is then asked only while the two do
+    /// not agree.
     pub esplora: bool,
     /// Megabytes of raw transactions; beyond it those that pay least leave.
     pub size_mb: usize,
@@ -39,7 +39,7 @@ impl Default for MempoolSection {
             Limits::default();
         Self {
             enabled: true,
-            esplora: false,
+            esplora: true,
             size_mb: raw_bytes_max / 1_000_000,
             expiry_hours: age_max / 3_600_000,
             provisional_minutes: provisional_age_max / 60_000,

@@ -6,6 +6,7 @@
 //! says what it is.
 #![forbid(unsafe_code)]
 
+mod bustle;
 pub mod evm;
 pub mod market;
 mod node;
@@ -27,6 +28,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use bustle::Bustle;
 use market::{Market, MarketError, MarketSummary};
 pub use node::{
     BLOCK_SPACING, BLOCK_TIME_EPOCH, BlockOutcome, BlockTime, Clock, Coin, MEMPOOL_HEIGHT, Node, NodeEvent, Rejection,
@@ -47,7 +49,7 @@ pub struct DevnetOptions {
     pub seed: u64,
     /// Blocks mined before the node answers; traffic starts when the first coinbases are mature, at height 101.
     pub blocks: u32,
-    /// Time between two blocks mined by itself, with traders that trade; `None` or zero mines only on demand.
+    /// Time between two blocks mined by itself, with traders that trade and people who send and replace payments in between; `None` or zero mines only on demand.
     pub interval: Option<Duration>,
     /// Where JSON-RPC and REST are served; port 0 takes a free one.
     pub rpc_listen: SocketAddr,
@@ -105,6 +107,7 @@ pub struct Devnet {
     node: Arc<Node>,
     wallet: Arc<Wallet>,
     market: MarketSummary,
+    traders: Arc<Mutex<Traders>>,
     rpc_addr: SocketAddr,
     p2p_addr: SocketAddr,
     user: String,
@@ -133,7 +136,7 @@ fn make_chain(options: &DevnetOptions, node: &Node, wallet: &Arc<Wallet>) -> Res
     }
     market.observe(node)?;
     scenario.leave_pending(node, options.pending_transactions)?;
-    Ok(Traders { scenario, market })
+    Ok(Traders { scenario, market, bustle: Bustle::new(options.seed, Arc::clone(wallet)) })
 }
 
 /// Everyone who makes transactions.
@@ -141,6 +144,7 @@ fn make_chain(options: &DevnetOptions, node: &Node, wallet: &Arc<Wallet>) -> Res
 struct Traders {
     scenario: Scenario,
     market: Market,
+    bustle: Bustle,
 }
 
 impl Traders {
@@ -175,6 +179,7 @@ impl Devnet {
         });
         let traders = making.await.map_err(|_| DevnetError::Stopped)??;
         let market = traders.market.summary()?;
+        let traders = Arc::new(Mutex::new(traders));
 
         let (stop, stopping) = watch::channel(false);
         let peers = Arc::new(Peers::default());
@@ -192,9 +197,9 @@ impl Devnet {
         ];
         if let Some(interval) = interval {
             node.set_block_time(BlockTime::ByClock);
-            tasks.push(tokio::spawn(trade(Arc::clone(&node), traders, interval, stopping)));
+            tasks.push(tokio::spawn(trade(Arc::clone(&node), Arc::clone(&traders), interval, stopping)));
         }
-        Ok(Self { node, wallet, market, rpc_addr, p2p_addr, user, password, stop, context, tasks })
+        Ok(Self { node, wallet, market, traders, rpc_addr, p2p_addr, user, password, stop, context, tasks })
     }
 
     /// The address of the JSON-RPC server and of REST.
@@ -251,6 +256,28 @@ impl Devnet {
         Arc::clone(&self.node)
     }
 
+    /// Sends a few payments that stay unconfirmed: always the same ones on the same chain.
+    ///
+    /// # Errors
+    /// The node refuses a transaction, for example because somebody else spends the same coins.
+    pub async fn stir(&self) -> Result<(), DevnetError> {
+        self.bustle(Bustle::gather).await
+    }
+
+    /// Replaces some of what [`Devnet::stir`] has sent.
+    ///
+    /// # Errors
+    /// The node refuses a transaction.
+    pub async fn replace_stirred(&self) -> Result<(), DevnetError> {
+        self.bustle(Bustle::displace).await
+    }
+
+    async fn bustle(&self, act: fn(&mut Bustle, &Node) -> Result<(), ScenarioError>) -> Result<(), DevnetError> {
+        let (node, traders) = (Arc::clone(&self.node), Arc::clone(&self.traders));
+        let done = tokio::task::spawn_blocking(move || act(&mut traders.lock().bustle, &node));
+        Ok(done.await.map_err(|_| DevnetError::Stopped)??)
+    }
+
     /// Stops mining, answering and accepting; returns when all of it has ended.
     pub async fn shutdown(mut self) {
         self.signal_stop();
@@ -271,21 +298,35 @@ impl Drop for Devnet {
     }
 }
 
-/// Mines a block at every interval and lets the traders trade for the next one.
-async fn trade(node: Arc<Node>, traders: Traders, interval: Duration, mut stop: watch::Receiver<bool>) {
-    let traders = Arc::new(Mutex::new(traders));
+/// Longest time between two unconfirmed transactions where blocks are mined at intervals.
+const BUSTLE_EVERY_MAX: Duration = Duration::from_secs(2);
+/// Unconfirmed transactions between two blocks, where that is not too seldom.
+const BUSTLE_PER_BLOCK: u32 = 8;
+
+/// Mines a block at every interval and lets the traders trade for the next one; people in a hurry send in between.
+async fn trade(node: Arc<Node>, traders: Arc<Mutex<Traders>>, interval: Duration, mut stop: watch::Receiver<bool>) {
+    let every = (interval / BUSTLE_PER_BLOCK).min(BUSTLE_EVERY_MAX);
+    let mut next_block = tokio::time::Instant::now() + interval;
     loop {
+        let next = next_block.min(tokio::time::Instant::now() + every);
         tokio::select! {
-            () = tokio::time::sleep(interval) => {}
+            () = tokio::time::sleep_until(next) => {}
             _ = stop.wait_for(|stop| *stop) => return,
         }
+        let is_block = next == next_block;
         let (node, traders) = (Arc::clone(&node), Arc::clone(&traders));
-        let round = tokio::task::spawn_blocking(move || traders.lock().round(&node));
-        match round.await {
+        let work = tokio::task::spawn_blocking(move || {
+            let mut traders = traders.lock();
+            if is_block { traders.round(&node) } else { Ok(traders.bustle.step(&node)?) }
+        });
+        match work.await {
             Ok(Ok(())) => {}
             // Whoever changes the chain by hand can get in the traders' way; the next round starts from what is there.
             Ok(Err(error)) => tracing::warn!(%error, "the traders could not trade"),
             Err(_) => return,
+        }
+        if is_block {
+            next_block = tokio::time::Instant::now() + interval;
         }
     }
 }

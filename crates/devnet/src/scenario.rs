@@ -30,7 +30,7 @@ pub enum ScenarioError {
     Wallet(#[from] WalletError),
 }
 
-type Coins = Vec<(OutPoint, TxOut)>;
+pub(crate) type Coins = Vec<(OutPoint, TxOut)>;
 
 /// The traders with their keys and their source of chance. The same seed on the same chain makes the same transactions.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Scenario {
     /// # Errors
     /// The node refuses a transaction.
     pub fn step(&mut self, node: &Node) -> Result<Vec<Txid>, ScenarioError> {
-        let mut purses = self.purses(node);
+        let mut purses = purses(&self.wallet, node);
         let mut sent = Vec::new();
         for _ in 0..2 + self.below(4) {
             sent.extend(self.act(node, &mut purses)?);
@@ -70,7 +70,7 @@ impl Scenario {
     /// # Errors
     /// The node refuses a transaction.
     pub fn leave_pending(&mut self, node: &Node, count: u32) -> Result<Vec<Txid>, ScenarioError> {
-        let mut purses = self.purses(node);
+        let mut purses = purses(&self.wallet, node);
         let mut sent = Vec::new();
         for _ in 0..count {
             if let Some(tx) = self.payment(&mut purses)? {
@@ -78,22 +78,6 @@ impl Scenario {
             }
         }
         Ok(sent)
-    }
-
-    /// What every account can spend in the next block.
-    fn purses(&self, node: &Node) -> Vec<Coins> {
-        let next = node.tip().height + 1;
-        (0..self.wallet.accounts().len())
-            .map(|account| {
-                node.spendable(&self.wallet.scripts(account))
-                    .into_iter()
-                    .filter(|(_, coin)| !coin.coinbase || next - coin.height >= MATURITY)
-                    // Postage: what somebody sent may hold tokens.
-                    .filter(|(_, coin)| coin.output.value.to_sat() >= PAYMENT_MIN)
-                    .map(|(outpoint, coin)| (outpoint, coin.output))
-                    .collect()
-            })
-            .collect()
     }
 
     fn act(&mut self, node: &Node, purses: &mut [Coins]) -> Result<Vec<Txid>, ScenarioError> {
@@ -227,4 +211,20 @@ impl Scenario {
         let limit = (limit as u64).max(1);
         usize::try_from(self.random.next_u64() % limit).unwrap_or(0)
     }
+}
+
+/// What every account can spend in the next block.
+pub(crate) fn purses(wallet: &Wallet, node: &Node) -> Vec<Coins> {
+    let next = node.tip().height + 1;
+    (0..wallet.accounts().len())
+        .map(|account| {
+            node.spendable(&wallet.scripts(account))
+                .into_iter()
+                .filter(|(_, coin)| !coin.coinbase || next - coin.height >= MATURITY)
+                // Postage: what somebody sent may hold tokens.
+                .filter(|(_, coin)| coin.output.value.to_sat() >= PAYMENT_MIN)
+                .map(|(outpoint, coin)| (outpoint, coin.output))
+                .collect()
+        })
+        .collect()
 }

@@ -153,6 +153,10 @@ pub struct SourceStatus {
     pub answered_at: Option<u64>,
     /// Why the newest question brought nothing; `None` after a good one.
     pub failure: Option<String>,
+    /// Questions since the start.
+    pub polls: u64,
+    /// How many of them brought nothing.
+    pub failures: u64,
     /// Currencies of its newest answer whose rate cannot be used, with the reason.
     pub refused: Vec<(Currency, String)>,
 }

@@ -35,6 +35,8 @@ struct Source {
     quotes: [Option<Quote>; Currency::COUNT],
     answered_at: Option<u64>,
     failure: Option<FeedError>,
+    polls: u64,
+    failures: u64,
     refused: Vec<(Currency, String)>,
 }
 
@@ -66,6 +68,8 @@ impl Board {
             quotes: [None; Currency::COUNT],
             answered_at: None,
             failure: None,
+            polls: 0,
+            failures: 0,
             refused: Vec::new(),
         };
         let sources = sources.into_iter().map(source).collect();
@@ -95,6 +99,7 @@ impl Board {
             }
         }
         entry.answered_at = Some(now);
+        entry.polls += 1;
         entry.failure = None;
         entry.refused = reading.refused.iter().map(|(currency, error)| (*currency, error.to_string())).collect();
         let quotes = is_changed.then(|| entry.quotes.iter().flatten().copied().collect());
@@ -117,6 +122,7 @@ impl Board {
     pub(crate) fn confirmed(&self, source: usize, now: u64) {
         if let Some(source) = self.known.write().sources.get_mut(source) {
             (source.answered_at, source.failure) = (Some(now), None);
+            source.polls += 1;
         }
     }
 
@@ -126,6 +132,8 @@ impl Board {
         let Some(source) = known.sources.get_mut(source) else { return false };
         let is_other = source.failure.as_ref() != Some(&error);
         source.failure = Some(error);
+        source.polls += 1;
+        source.failures += 1;
         is_other
     }
 
@@ -243,6 +251,8 @@ impl Board {
                 as_of: quotes().map(|quote| quote.time).max(),
                 answered_at: source.answered_at,
                 failure: source.failure.as_ref().map(ToString::to_string),
+                polls: source.polls,
+                failures: source.failures,
                 refused: source.refused.clone(),
             }
         };

@@ -26,7 +26,7 @@ mod ratio;
 mod sheet;
 mod web;
 
-pub use adapters::SourceKind;
+pub use adapters::{SAMPLE, SourceKind};
 pub use amount::{Amount, AmountError};
 pub use answer::{
     Conversion, Coverage, Freshness, Offer, Provenance, Rates, Reason, Role, SourceStatus, Status, Unpriced,

@@ -16,6 +16,8 @@ mod chain;
 mod client;
 #[path = "../tests/gateway/instance.rs"]
 mod instance;
+#[path = "support/load.rs"]
+mod load;
 #[path = "../tests/gateway/node.rs"]
 mod node;
 #[allow(dead_code)]
@@ -25,8 +27,7 @@ mod town;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -38,10 +39,10 @@ use paraffin_access::{KeyStore as _, NewKey, Plan, WindowLimits};
 use paraffin_gateway::ChainState;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
-const CONNECTIONS: usize = 64;
+use load::{CONNECTIONS, Rate, load, median, post};
+
 const BAR: f64 = 0.9;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"btc_getblockcount","params":[]}"#;
 
@@ -85,59 +86,6 @@ async fn bare(chain: Arc<dyn ChainState>) -> SocketAddr {
     address
 }
 
-/// Requests a second, and microseconds of processor time for one of them.
-#[derive(Clone, Copy, Default)]
-struct Rate {
-    a_second: f64,
-    cpu_us: f64,
-}
-
-/// User and system time of this process in seconds; Linux counts it in hundredths.
-fn cpu_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let after_name = text.rsplit(')').next().unwrap();
-    let ticks: f64 = after_name.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().unwrap()).sum();
-    ticks / 100.0
-}
-
-/// Loads one address.
-async fn load(address: SocketAddr, path: &str, length: Duration) -> Rate {
-    let request = format!("POST {path} HTTP/1.1\r\nHost: t\r\nContent-Length: {}\r\n\r\n{CALL}", CALL.len());
-    let (answered, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-    let clients: Vec<_> = (0..CONNECTIONS)
-        .map(|_| {
-            let (request, answered, stop) = (request.clone(), Arc::clone(&answered), Arc::clone(&stop));
-            tokio::spawn(async move {
-                let mut stream = TcpStream::connect(address).await.unwrap();
-                stream.set_nodelay(true).unwrap();
-                let mut buffer = [0; 2048];
-                while !stop.load(Ordering::Relaxed) {
-                    stream.write_all(request.as_bytes()).await.unwrap();
-                    // Answers are small and come in one piece.
-                    let read = stream.read(&mut buffer).await.unwrap();
-                    assert!(buffer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer[..read]));
-                    answered.fetch_add(1, Ordering::Relaxed);
-                }
-            })
-        })
-        .collect();
-    let (started, cpu_before) = (Instant::now(), cpu_seconds());
-    tokio::time::sleep(length).await;
-    stop.store(true, Ordering::Relaxed);
-    let (elapsed, cpu) = (started.elapsed().as_secs_f64(), cpu_seconds() - cpu_before);
-    #[allow(clippy::cast_precision_loss)]
-    let requests = answered.load(Ordering::Relaxed) as f64;
-    for client in clients {
-        client.await.unwrap();
-    }
-    Rate { a_second: requests / elapsed, cpu_us: cpu * 1e6 / requests }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 fn main() {
     let small = std::env::args().any(|argument| argument == "--test");
     let (rounds, length) = if small { (1, Duration::from_millis(200)) } else { (7, Duration::from_secs(2)) };
@@ -157,14 +105,14 @@ fn main() {
             [("with", instance.address, path.as_str()), ("handler", handler.address, "/"), ("bare", bare, "/")];
         if let Some(only) = std::env::args().skip_while(|argument| argument != "--only").nth(1) {
             let (_, address, path) = targets.into_iter().find(|(name, ..)| *name == only).unwrap();
-            let rate = load(address, path, Duration::from_secs(10)).await;
+            let rate = load(address, &post(path, CALL), Duration::from_secs(10)).await;
             println!("{only}: {:.0} a second, {:.2} us of processor time", rate.a_second, rate.cpu_us);
             return;
         }
         let mut rates: [Vec<Rate>; 3] = Default::default();
         for _ in 0..rounds {
             for ((_, address, path), rates) in targets.iter().zip(&mut rates) {
-                rates.push(load(*address, path, length).await);
+                rates.push(load(*address, &post(path, CALL), length).await);
             }
         }
         let [with, handler, bare] = rates;

@@ -54,7 +54,7 @@ pub use errors::{RestError, RpcError, rpc_code};
 pub use jsonrpc::{Flavour, Params};
 pub use limits::Limits;
 pub use markets::MarketsParts;
-pub use metrics::{Figure, Metrics};
+pub use metrics::{Meter, Metrics};
 pub use redact::{redact, redacted_key};
 pub use respond::Reply;
 pub use routes::KeyedSurface;

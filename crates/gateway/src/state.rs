@@ -118,7 +118,8 @@ pub struct GatewayParts {
     pub markets: Option<MarketsParts>,
     /// The bitcoin price; without it everything in US dollars is `null` or answers `PRICES_NOT_CONFIGURED`.
     pub prices: Option<Arc<dyn BitcoinPrices>>,
-    /// The live set of unconfirmed transactions; without it, or before it is filled, the node is asked.
+    /// The live set of unconfirmed transactions, for Esplora; without it, or while it does not agree with the node, the node is
+    /// asked.
     pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
     /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
     pub keys: Arc<dyn KeyStore>,

@@ -182,7 +182,7 @@ impl Serialize for Entry {
 }
 
 /// An entry with its bytes, for answers that were asked for them.
-pub(crate) struct WithHex<'e>(pub(crate) &'e Entry);
+pub struct WithHex<'e>(pub &'e Entry);
 
 impl Serialize for WithHex<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

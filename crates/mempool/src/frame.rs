@@ -25,6 +25,22 @@ pub enum Reason {
     Expired,
 }
 
+impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Mined, Self::Replaced, Self::Evicted, Self::ProvisionalExpired, Self::Expired];
+
+    /// As frames write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Mined => "mined",
+            Self::Replaced => "replaced",
+            Self::Evicted => "evicted",
+            Self::ProvisionalExpired => "provisional_expired",
+            Self::Expired => "expired",
+        }
+    }
+}
+
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {

@@ -9,18 +9,24 @@
 //! after it has the set at any later number; memory has a bound; time comes from outside.
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod entry;
 mod feed;
+mod figures;
 mod frame;
 mod histogram;
 mod live;
 mod pool;
 mod ring;
+mod subscription;
 
-pub use entry::{Effect, Entry, Origin, ScriptHash};
+pub use agreement::Agreement;
+pub use entry::{Effect, Entry, Origin, ScriptHash, WithHex};
 pub use feed::{Clock, FeedOptions, feed};
+pub use figures::{Figures, RESETS};
 pub use frame::{Change, Frame, Reason};
 pub use histogram::{DEFAULT_FLOORS, default_floors};
-pub use live::{Confirmed, Mempool, ObserveError, Subscription};
+pub use live::{Confirmed, Mempool, ObserveError};
 pub use pool::{BlockEffect, Inserted, Limits, Page, Pool, Refused, Summary};
 pub use ring::{Missed, Ring};
+pub use subscription::{Subscribers, Subscription};

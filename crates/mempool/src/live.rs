@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use bitcoin::consensus::encode::deserialize;
 use bitcoin::{Block, OutPoint, Transaction, TxOut, Txid};
@@ -10,6 +9,9 @@ use bytes::Bytes;
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
+use crate::agreement::Agreement;
+use crate::figures::Figures;
+use crate::subscription::{Subscribers, Subscription};
 use crate::{BlockEffect, Inserted, Limits, Origin, Pool, Refused};
 
 /// Answers what an output of a confirmed transaction is.
@@ -31,8 +33,9 @@ pub struct Mempool {
     pool: RwLock<Pool>,
     newest: watch::Sender<u64>,
     instance: String,
-    subscribers: AtomicUsize,
-    filled: AtomicBool,
+    subscribers: Subscribers,
+    agreement: Agreement,
+    figures: Figures,
     confirmed: Confirmed,
 }
 
@@ -43,8 +46,9 @@ impl Mempool {
             pool: RwLock::new(Pool::new(limits)),
             newest: watch::Sender::new(0),
             instance: format!("{instance:08x}"),
-            subscribers: AtomicUsize::new(0),
-            filled: AtomicBool::new(false),
+            subscribers: Subscribers::default(),
+            agreement: Agreement::default(),
+            figures: Figures::default(),
             confirmed,
         })
     }
@@ -61,23 +65,22 @@ impl Mempool {
 
     /// A subscription; the set counts them.
     pub fn subscribe(self: &Arc<Self>) -> Subscription {
-        self.subscribers.fetch_add(1, Ordering::Relaxed);
-        Subscription { mempool: Arc::clone(self), newest: self.newest.subscribe() }
+        Subscription::new(Arc::clone(self), self.newest.subscribe())
     }
 
-    /// Whether it has been compared with the node's whole mempool once; before that much may be missing.
-    pub fn is_filled(&self) -> bool {
-        self.filled.load(Ordering::Acquire)
+    /// Who listens.
+    pub fn subscribers(&self) -> &Subscribers {
+        &self.subscribers
     }
 
-    /// Notes that it has been compared with the node's whole mempool.
-    pub fn set_filled(&self) {
-        self.filled.store(true, Ordering::Release);
+    /// Where the set stands beside the node.
+    pub fn agreement(&self) -> &Agreement {
+        &self.agreement
     }
 
-    /// Subscriptions that are open.
-    pub fn subscribers(&self) -> usize {
-        self.subscribers.load(Ordering::Relaxed)
+    /// What has happened since the start, for operators.
+    pub fn figures(&self) -> &Figures {
+        &self.figures
     }
 
     /// Takes in a transaction that an admin saw elsewhere, at `now` in milliseconds. It goes to no node.
@@ -97,7 +100,12 @@ impl Mempool {
     pub fn insert(&self, transaction: &Transaction, raw: Bytes, origin: Origin, now: u64) -> Result<Inserted, Refused> {
         // The index is asked before anybody has to wait.
         let known = self.known(transaction);
-        self.change(|pool| pool.insert(transaction, raw, origin, now, &|outpoint| known.get(outpoint).cloned()))
+        let inserted =
+            self.change(|pool| pool.insert(transaction, raw, origin, now, &|outpoint| known.get(outpoint).cloned()));
+        if inserted.is_err() {
+            self.figures.add_refused();
+        }
+        inserted
     }
 
     /// See [`Pool::confirm_relayed`].
@@ -151,30 +159,5 @@ impl Mempool {
             is_new
         });
         answer
-    }
-}
-
-/// Wakes its holder when there are changes.
-pub struct Subscription {
-    mempool: Arc<Mempool>,
-    newest: watch::Receiver<u64>,
-}
-
-impl Subscription {
-    /// Waits until there is a change with a number above `since`; may be dropped and called again.
-    pub async fn changed(&mut self, since: u64) {
-        // The sender lives in the set, which this holds.
-        let _ = self.newest.wait_for(|newest| *newest > since).await;
-    }
-
-    /// The set.
-    pub fn mempool(&self) -> &Arc<Mempool> {
-        &self.mempool
-    }
-}
-
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        self.mempool.subscribers.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -115,6 +115,10 @@ pub struct Pool {
     total_fee: u64,
     added: u64,
     removed: u64,
+    /// By [`Reason::ALL`].
+    removed_by_reason: [u64; Reason::ALL.len()],
+    returned: u64,
+    blocks: u64,
     checksum: u64,
     ring: Ring,
 }
@@ -138,6 +142,9 @@ impl Pool {
             total_fee: 0,
             added: 0,
             removed: 0,
+            removed_by_reason: [0; Reason::ALL.len()],
+            returned: 0,
+            blocks: 0,
             checksum: 0,
             ring: Ring::new(limits.ring_frames_max, limits.ring_bytes_max),
         }
@@ -208,6 +215,7 @@ impl Pool {
             }
         }
         let removed = effect.mined + effect.replaced;
+        self.blocks += 1;
         self.tell(Change::Block { height, hash: block.block_hash(), removed, checksum: self.checksum });
         effect
     }
@@ -218,7 +226,8 @@ impl Pool {
             let raw = Bytes::from(bitcoin::consensus::serialize(transaction));
             // What conflicts with the set stays out: the node decides which of the two it relays.
             if self.conflicts(transaction).is_empty() {
-                let _ = self.insert(transaction, raw, Origin::P2p, now, confirmed);
+                let is_back = self.insert(transaction, raw, Origin::P2p, now, confirmed).is_ok_and(|back| !back.known);
+                self.returned += u64::from(is_back);
             }
         }
     }
@@ -422,6 +431,9 @@ impl Pool {
         let Some(entry) = self.entries.remove(&txid) else { return };
         self.delist(&entry);
         self.removed += 1;
+        if let Some(place) = Reason::ALL.iter().position(|known| *known == reason) {
+            self.removed_by_reason[place] += 1;
+        }
         self.raw_bytes -= entry.bytes();
         self.vbytes -= u64::from(entry.vsize());
         self.checksum ^= checksum_of(&txid);

@@ -417,8 +417,13 @@ fn run(steps: Vec<Step>, ring: usize) {
     }
 }
 
+/// So many schedules; with `PARAFFIN_LONG=1` more than the 10,000 that are asked for.
+fn schedules() -> u32 {
+    if std::env::var_os("PARAFFIN_LONG").is_some() { 12_000 } else { 256 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: schedules(), ..ProptestConfig::default() })]
 
     #[test]
     fn mirrors_that_come_and_go_end_with_the_set(

@@ -1,6 +1,6 @@
 //! Consistent reads that never block the writer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use paraffin_primitives::Height;
 
@@ -15,6 +15,17 @@ use crate::{BlockRecord, ModuleId, Row, StoreError, Table, TableKind, key};
 #[derive(Clone)]
 pub struct Snapshot {
     pub(crate) published: Arc<Published>,
+}
+
+/// Names a snapshot without keeping what it shows: rows that were replaced since do not stay on disk for it.
+pub struct SnapshotMark(Weak<Published>);
+
+impl SnapshotMark {
+    /// Whether this is the same moment of the same store: nothing was committed in between.
+    pub fn is_of(&self, snapshot: &Snapshot) -> bool {
+        // The place in memory is not given away as long as the mark lives.
+        std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&snapshot.published))
+    }
 }
 
 /// A view and the block that it shows; made together after each commit, so they belong to the same instant.
@@ -51,6 +62,11 @@ pub(crate) fn module_state(view: &View, module: ModuleId) -> Result<Option<Modul
 }
 
 impl Snapshot {
+    /// A name for this moment.
+    pub fn mark(&self) -> SnapshotMark {
+        SnapshotMark(Arc::downgrade(&self.published))
+    }
+
     /// Newest block, `None` in an empty store.
     pub fn tip(&self) -> Option<&BlockRecord> {
         self.published.tip.as_ref()

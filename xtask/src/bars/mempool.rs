@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::result::{Bar, Floor};
-use super::vm::{Side, read};
+use super::vm::{Side, read, rows_behind};
 use crate::process::{Outcome, capture};
 
 const COMMAND: &str = "cargo bench -p paraffin-gateway --bench mempool";
@@ -25,8 +25,8 @@ pub(crate) fn measure(root: &Path) -> Outcome<Vec<Bar>> {
         bench.current_dir(root).args(["bench", "--quiet", "--package", "paraffin-gateway", "--bench", "mempool"]);
         let told = capture(bench.args(["--", "--bar", asked]))?;
         let command = format!("{COMMAND} -- --bar {asked}");
-        let (bar, rows) = read(&told, &command, name, floor)?;
-        bar.report(root, file, &command, &rows)?;
+        let (bar, _) = read(&told, &command, name, floor)?;
+        bar.report(root, file, &command, &rows_behind(&told))?;
         bars.push(bar);
     }
     Ok(bars)

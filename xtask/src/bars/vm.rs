@@ -54,6 +54,12 @@ pub(super) fn read(told: &str, command: &str, name: &'static str, floor: Side) -
     Ok((bar, rows))
 }
 
+/// The single figures that a bench prints behind its line of JSON, as a table.
+pub(super) fn rows_behind(told: &str) -> String {
+    let lines = told.lines().skip_while(|line| !line.starts_with("{\"bar\"")).skip(1);
+    lines.filter(|line| !line.trim().is_empty()).fold(String::new(), |rows, line| rows + line + "\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +73,7 @@ mod tests {
         let (vm, rows) = read(told, COMMAND, LINES[1].0, LINES[1].2).unwrap();
         assert_eq!((vm.value, vm.floor, vm.is_met()), (440.1, Floor::AtLeast(20.0), true));
         assert!(rows.starts_with("figure,value\n") && rows.contains("kept_ms,0.05\n"), "{rows}");
+        assert_eq!(rows_behind("x\n{\"bar\":\"a\"}\nseconds\n1.5\n\n"), "seconds\n1.5\n");
         assert!(read("", COMMAND, LINES[0].0, LINES[0].2).is_err());
     }
 }

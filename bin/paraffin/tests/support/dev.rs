@@ -16,10 +16,16 @@ pub struct Dev {
 
 impl Dev {
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With further arguments.
+    pub fn start_with(further: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listen = format!("127.0.0.1:{}", free_port());
-        let mut process =
-            Running::start(paraffin().args(["dev", "--listen", &listen, "--data-dir"]).arg(folder.path()));
+        let mut process = Running::start(
+            paraffin().args(["dev", "--listen", &listen, "--data-dir"]).arg(folder.path()).args(further),
+        );
         process.wait_for_output("ready", Duration::from_secs(120));
         let described =
             serde_json::from_str(&std::fs::read_to_string(folder.path().join("dev.json")).unwrap()).unwrap();

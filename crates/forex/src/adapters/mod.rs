@@ -18,7 +18,7 @@ use crate::sheet::Reading;
 pub(crate) const BODY_BYTES_MAX: usize = 2 << 20;
 
 /// The rates that are served where no source is configured, of the day that stands in them.
-const SAMPLE: &[u8] = include_bytes!("../../sample/rates.json");
+pub const SAMPLE: &[u8] = include_bytes!("../../sample/rates.json");
 
 /// A form of feed (`decisions` 7.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

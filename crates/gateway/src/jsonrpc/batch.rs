@@ -43,7 +43,10 @@ pub(crate) async fn answer(surface: &Arc<dyn RpcSurface>, context: &Arc<RequestC
 }
 
 fn write_one(flavour: Flavour, id: Option<&RawValue>, outcome: &RpcResult) -> String {
-    let mut out = String::new();
+    /// Everything but the result and the id.
+    const ENVELOPE_BYTES: usize = 64;
+    let written = outcome.as_ref().map_or(0, |result| result.get().len()) + id.map_or(0, |id| id.get().len());
+    let mut out = String::with_capacity(ENVELOPE_BYTES + written);
     write_answer(&mut out, flavour, id, outcome);
     out
 }

@@ -1,4 +1,4 @@
-mod figures;
+mod meter;
 mod tally;
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use metrics::{Key, Label, Level, Metadata, Recorder, Unit};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
 
 use crate::state::Shared;
-pub use figures::Figure;
+pub use meter::Meter;
 use tally::{ByName, Latency, Tally};
 
 const METADATA: Metadata<'static> = Metadata::new("paraffin_gateway", Level::INFO, None);
@@ -209,8 +209,10 @@ impl Metrics {
         self.recorder.register_gauge(&Key::from_static_name(HEIGHT), &METADATA).set(height);
         let reachable = if shared.node.status().reachable { 1.0 } else { 0.0 };
         self.recorder.register_gauge(&Key::from_static_name(NODE), &METADATA).set(reachable);
-        for surface in shared.keyed.values().filter_map(|handler| handler.http.as_ref()) {
-            surface.figures().iter().for_each(|figure| figure.publish(&self.recorder));
+        let meter = Meter::new(&self.recorder);
+        for handler in shared.keyed.values() {
+            handler.rpc.iter().for_each(|surface| surface.measure(&meter));
+            handler.http.iter().for_each(|surface| surface.measure(&meter));
         }
     }
 }

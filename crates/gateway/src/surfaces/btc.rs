@@ -3,6 +3,7 @@
 use paraffin_chain::NodeError;
 use serde_json::value::RawValue;
 
+use super::esplora::accepted;
 use super::main_rpc::MethodFamily;
 use super::{RpcResult, integer_to_raw, to_raw};
 use crate::errors::RpcError;
@@ -84,6 +85,11 @@ impl MethodFamily for BtcFamily {
                 "getblockcount" => block_count(context, &params),
                 "getbestblockhash" => best_block_hash(context, &params),
                 "getblockhash" => block_hash(context, &params),
+                "sendrawtransaction" => {
+                    let told = pass(context.node().as_ref(), method, params.raw()).await?;
+                    accepted(context, &params.text(0, "the transaction")?).await;
+                    Ok(told)
+                }
                 method if is_allowed(method) => pass(context.node().as_ref(), method, params.raw()).await,
                 _ => Err(RpcError::method_not_found()),
             }

@@ -10,6 +10,7 @@ use paraffin_cryptoswap::{PoolIndex, PoolRules};
 use paraffin_primitives::{AlkaneId, Height};
 use serde_json::json;
 
+use super::kept::Kept;
 use super::metashrew::{hex_bytes, tag};
 use super::{RpcResult, RpcSurface, to_raw};
 use crate::alkanes::{self, Fault, hex};
@@ -20,11 +21,12 @@ use crate::state::{BoxFuture, RequestContext};
 /// The pool index as a surface.
 pub(super) struct BtcusdRpc {
     rules: Arc<PoolRules>,
+    kept: Kept,
 }
 
 impl BtcusdRpc {
     pub(super) fn new(rules: PoolRules) -> Self {
-        Self { rules: Arc::new(rules) }
+        Self { rules: Arc::new(rules), kept: Kept::default() }
     }
 }
 
@@ -34,22 +36,43 @@ impl RpcSurface for BtcusdRpc {
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move {
-            match method {
-                "metashrew_height" => {
-                    params.none()?;
-                    to_raw(&newest(context)?.to_string())
-                }
-                "metashrew_view" => self.view(context, &params).await,
-                _ => Err(RpcError::method_not_found()),
-            }
-        })
+        // What is kept needs no more room than its answer: the future that computes one is large.
+        match method {
+            "metashrew_view" => match self.kept.get(context.snapshot(), &question(&params)) {
+                Some(answer) => Box::pin(std::future::ready(Ok(answer))),
+                None => Box::pin(self.view(context, params)),
+            },
+            "metashrew_height" => Box::pin(std::future::ready(height(context, &params))),
+            _ => Box::pin(std::future::ready(Err(RpcError::method_not_found()))),
+        }
     }
 }
 
+/// What is asked, by which answers are kept. No text of JSON is two such texts with a line between them, so two questions never
+/// look alike.
+fn question(params: &Params) -> String {
+    let mut question = String::with_capacity(params.raw().iter().map(|value| value.get().len() + 1).sum());
+    for value in params.raw() {
+        question.push_str(value.get());
+        question.push('\n');
+    }
+    question
+}
+
+fn height(context: &RequestContext, params: &Params) -> RpcResult {
+    params.none()?;
+    to_raw(&newest(context)?.to_string())
+}
+
 impl BtcusdRpc {
-    /// `[name, input, tag]`: hexadecimal in, hexadecimal out.
-    async fn view(&self, context: &RequestContext, params: &Params) -> RpcResult {
+    /// `[name, input, tag]`: hexadecimal in, hexadecimal out. Answers are kept, for many ask the same between two blocks.
+    async fn view(&self, context: &RequestContext, params: Params) -> RpcResult {
+        let answer = self.compute(context, &params).await?;
+        self.kept.put(context.snapshot(), &question(&params), &answer);
+        Ok(answer)
+    }
+
+    async fn compute(&self, context: &RequestContext, params: &Params) -> RpcResult {
         params.at_most(3)?;
         let name = params.text(0, "the name of the view")?;
         if !is_known(&name) {

@@ -11,6 +11,7 @@ use super::named::Named;
 use super::{RpcResult, RpcSurface, to_raw};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
+use crate::metrics::Meter;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
 /// Codes in one question.
@@ -24,6 +25,10 @@ pub(super) struct ForexRpc(pub(super) Arc<Board>);
 impl RpcSurface for ForexRpc {
     fn family(&self, _method: &str) -> &'static str {
         "forex"
+    }
+
+    fn measure(&self, meter: &Meter<'_>) {
+        measure(&self.0, meter, u64::try_from(unix_millis() / 1_000).unwrap_or_default());
     }
 
     fn call<'a>(&'a self, _context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
@@ -191,6 +196,28 @@ fn source(source: &SourceStatus) -> Value {
         "failure": source.failure,
         "refused": Value::Object(refused.collect()),
     })
+}
+
+/// What operators see: how old rates are, and how the sources do. Names of sources are the operator's own.
+#[allow(clippy::cast_precision_loss)] // figures for people
+fn measure(board: &Board, meter: &Meter<'_>, now: u64) {
+    let ages =
+        board.rates(Currency::USD.code(), None, false, now).map(|rates| rates.freshness.ages).unwrap_or_default();
+    for currency in Currency::all().filter(|currency| *currency != Currency::USD) {
+        let age = ages.iter().find(|(told, _)| *told == currency).map_or(f64::NAN, |(_, age)| *age as f64);
+        let text = "Age of the rate to the US dollar; NaN where there is none";
+        meter.gauge("paraffin_forex_rate_age_seconds", text, &[("currency", currency.code())], age);
+    }
+    for source in board.status(now).sources {
+        let label = [("source", source.name.as_str())];
+        let age = source.as_of.map_or(f64::NAN, |time| now.saturating_sub(time) as f64);
+        meter.gauge("paraffin_forex_source_age_seconds", "Age of a source's freshest rate", &label, age);
+        let text = "Currencies that a source tells";
+        meter.gauge("paraffin_forex_source_currencies", text, &label, source.currencies as f64);
+        meter.count("paraffin_forex_polls_total", "Questions to a source", &label, source.polls);
+        let text = "Questions to a source that brought no rates";
+        meter.count("paraffin_forex_poll_failures_total", text, &label, source.failures);
+    }
 }
 
 /// ISO 8601 in whole seconds, UTC; `None` beyond the year 9999.

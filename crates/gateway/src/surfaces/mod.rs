@@ -8,6 +8,7 @@ pub(crate) mod esplora;
 mod esplora_http;
 mod espo;
 mod forex;
+mod kept;
 mod main_rpc;
 mod mempool;
 mod metashrew;
@@ -27,7 +28,7 @@ use serde_json::value::RawValue;
 
 use crate::errors::{RestError, RpcError};
 use crate::jsonrpc::{Flavour, Params};
-use crate::metrics::Figure;
+use crate::metrics::Meter;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use crate::websocket::Upgrade;
@@ -51,6 +52,9 @@ pub trait RpcSurface: Send + Sync {
     fn takes_large_body(&self, _method: &str) -> bool {
         false
     }
+
+    /// Tells its figures to operators, beside those of its requests.
+    fn measure(&self, _meter: &Meter<'_>) {}
 
     /// Runs one call.
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult>;
@@ -83,10 +87,8 @@ pub trait HttpSurface: Send + Sync {
         request: HttpRequest,
     ) -> BoxFuture<'a, Result<Reply, RestError>>;
 
-    /// Figures of what stands behind the surface, taken when somebody asks for metrics.
-    fn figures(&self) -> Vec<Figure> {
-        Vec::new()
-    }
+    /// Tells its figures to operators, beside those of its requests.
+    fn measure(&self, _meter: &Meter<'_>) {}
 
     /// How the durable stream is that the surface writes to, for health; `None` where it has none.
     fn durable_stream(&self) -> Option<StreamState> {

@@ -1,4 +1,4 @@
-//! Blocks that are indexed leave the set, those that are undone come back.
+//! What blocks hold leaves the set when they are indexed, and comes back when they are undone.
 
 use bitcoin::consensus::encode::deserialize;
 use bitcoin::{Block, BlockHash};
@@ -18,7 +18,13 @@ pub(super) async fn follow(feed: Feed) {
         if let Some(tip) = feed.store.snapshot().tip().map(|record| record.id)
             && at != Some(tip)
         {
-            at = Some(walk(&feed, at, tip).await);
+            let agreement = feed.mempool.agreement();
+            agreement.leave();
+            let reached = walk(&feed, at, tip).await;
+            agreement.reach(reached.hash);
+            // What a reorg has made impossible is not known before the node is asked.
+            agreement.want();
+            at = Some(reached);
         }
     }
 }
@@ -41,7 +47,7 @@ async fn walk(feed: &Feed, from: Option<BlockId>, to: BlockId) -> BlockId {
         let previous = block.header.prev_blockhash;
         let (mempool, now) = (std::sync::Arc::clone(&feed.mempool), (feed.options.clock)());
         let undone = tokio::task::spawn_blocking(move || mempool.disconnect_block(&block, now));
-        let Some(below) = at.height.checked_sub(1).filter(|_| true) else { return to };
+        let Some(below) = at.height.checked_sub(1) else { return to };
         if undone.await.is_err() {
             return at;
         }

@@ -4,102 +4,127 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bitcoin::Txid;
 use bitcoin::consensus::encode::deserialize;
+use bitcoin::{Transaction, Txid};
+use paraffin_chain::NodeError;
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::Feed;
-use crate::Origin;
+use crate::{Entry, Origin};
 
 /// Transactions that are fetched at the same time.
 const PARALLEL_MAX: usize = 16;
-/// A transaction that the node's list lacks leaves when it has been here for so long and was missing twice.
+/// Where more than one peer is listened to, one of them may have a transaction that the node gets a moment later.
 const GRACE: Duration = Duration::from_secs(2);
 /// Pause between two looks, in times of what a look took, and at least.
 const PAUSE_FACTOR: u32 = 20;
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 
-/// Compares the set with the node's list, again and again.
+/// Compares the set with the node's list: again and again, after every block, and whenever somebody wants to know.
 pub(super) async fn follow(feed: Feed) {
-    let mut missing_before = HashSet::new();
+    let agreement = feed.mempool.agreement();
     loop {
-        let began = tokio::time::Instant::now();
-        match compare(&feed, &missing_before).await {
-            Ok(missing) => {
-                missing_before = missing;
-                feed.mempool.set_filled();
-            }
-            Err(error) => tracing::debug!(%error, "the node's list of its mempool was not read"),
+        let began = Instant::now();
+        let number = agreement.begin();
+        let compared = compare(&feed).await;
+        feed.mempool.figures().add_comparison(compared.is_ok());
+        agreement.end(number, compared.is_ok());
+        if let Err(error) = compared {
+            tracing::debug!(%error, "the node's list of its mempool was not read");
+            // Nobody is so much in a hurry that a node which is away should be asked without a pause.
+            tokio::time::sleep(PAUSE_MIN).await;
+            continue;
         }
         // A small mempool is looked at often, a large one no more than a small part of the time.
         let pause = (began.elapsed() * PAUSE_FACTOR).clamp(PAUSE_MIN, feed.options.list_every.max(PAUSE_MIN));
-        tokio::time::sleep(pause).await;
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = agreement.wanted() => {}
+        }
     }
 }
 
-/// Answers what the set has and the node's list lacks.
-async fn compare(feed: &Feed, missing_before: &HashSet<Txid>) -> Result<HashSet<Txid>, paraffin_chain::NodeError> {
-    let indexed = || feed.store.snapshot().tip().map(|record| record.id.hash);
-    let before = feed.client.best_block_hash().await?;
+/// Makes the set equal to the node's list, as far as both stand at the same block.
+async fn compare(feed: &Feed) -> Result<(), NodeError> {
+    let agreement = feed.mempool.agreement();
+    let stands_at = agreement.block();
+    let newest = feed.mempool.read(|pool| pool.ring().newest());
     let listed = feed.client.rpc("getrawmempool", json!([false])).await?;
-    let after = feed.client.best_block_hash().await?;
-    let listed: HashSet<Txid> = serde_json::from_value(listed).unwrap_or_default();
+    let listed: HashSet<Txid> =
+        serde_json::from_value(listed).map_err(|error| NodeError::Invalid(error.to_string()))?;
+    // The index follows the node: what it had before the list and the node has after it, the node had all the time.
+    let tip = feed.client.best_block_hash().await?;
 
-    let (absent, missing) = feed.mempool.read(|pool| {
+    let (absent, provisional) = feed.mempool.read(|pool| {
         let absent: Vec<Txid> = listed.iter().filter(|txid| !pool.contains(txid)).copied().collect();
-        let now = (feed.options.clock)();
-        let is_settled = |since: u64| u128::from(now.saturating_sub(since)) > GRACE.as_millis();
-        let own = pool.txids(usize::MAX).into_iter().filter(|txid| !listed.contains(txid));
-        let missing: HashSet<Txid> = own
-            .filter(|txid| pool.get(txid).is_some_and(|entry| !entry.provisional && is_settled(entry.first_seen)))
-            .collect();
-        (absent, missing)
-    });
-    let provisional: Vec<Txid> = feed.mempool.read(|pool| {
-        listed.iter().filter(|txid| pool.get(txid).is_some_and(|entry| entry.provisional)).copied().collect()
+        let is_provisional = |txid: &&Txid| pool.get(txid).is_some_and(|entry| entry.provisional);
+        (absent, listed.iter().filter(is_provisional).copied().collect::<Vec<Txid>>())
     });
     for txid in &provisional {
         feed.mempool.confirm_relayed(txid);
     }
-    fetch(feed, absent).await;
+    // First what is new, for it tells why something else is gone.
+    let is_complete = fetch(feed, absent).await;
     // While a block is on its way, what it holds is in neither list.
-    if before == after && indexed() == Some(after) {
-        let lost: Vec<Txid> = missing.intersection(missing_before).copied().collect();
+    if stands_at == Some(tip) && agreement.block() == Some(tip) {
+        let lost = feed.mempool.read(|pool| {
+            let now = (feed.options.clock)();
+            pool.relayed_but(newest, |entry| listed.contains(&entry.txid) || is_in_dispute(feed, entry, now))
+        });
         if !lost.is_empty() {
             feed.mempool.drop_unknown(&lost);
         }
-        return Ok(missing);
+        if is_complete {
+            agreement.settle(tip);
+        }
     }
-    Ok(HashSet::new())
+    Ok(())
 }
 
-/// Fetches transactions from the node, parents and children in any order.
-async fn fetch(feed: &Feed, txids: Vec<Txid>) {
+/// Whether another peer than the node may have told of it just before the node itself.
+fn is_in_dispute(feed: &Feed, entry: &Entry, now: u64) -> bool {
+    feed.options.peers.len() > 1 && u128::from(now.saturating_sub(entry.first_seen)) <= GRACE.as_millis()
+}
+
+/// Fetches transactions from the node, parents and children in any order. Whether the node answered every time; it may have
+/// lost some of them meanwhile.
+async fn fetch(feed: &Feed, txids: Vec<Txid>) -> bool {
     let places = Arc::new(Semaphore::new(PARALLEL_MAX));
     let mut tasks = JoinSet::new();
     let count = txids.len();
+    let mut is_complete = true;
     for txid in txids {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
         let feed = feed.clone();
         tasks.spawn(async move {
             let _place = place;
-            let Ok(Some(raw)) = feed.client.raw_transaction(txid).await else { return };
-            let Ok(transaction) = deserialize::<bitcoin::Transaction>(&raw) else { return };
-            let now = (feed.options.clock)();
-            let taken = tokio::task::spawn_blocking(move || {
-                let taken = feed.mempool.insert(&transaction, raw, Origin::P2p, now);
-                if let Err(error) = taken {
-                    tracing::debug!(%txid, %error, "a transaction of the node was not taken in");
-                }
-            });
-            let _ = taken.await;
+            fetch_one(&feed, txid).await.is_ok()
         });
-        while tasks.try_join_next().is_some() {}
+        while let Some(fetched) = tasks.try_join_next() {
+            is_complete &= fetched.unwrap_or(false);
+        }
     }
-    while tasks.join_next().await.is_some() {}
+    while let Some(fetched) = tasks.join_next().await {
+        is_complete &= fetched.unwrap_or(false);
+    }
     if count > 1_000 {
         tracing::info!(count, "the mempool was filled from the node");
     }
+    is_complete
+}
+
+async fn fetch_one(feed: &Feed, txid: Txid) -> Result<(), NodeError> {
+    let Some(raw) = feed.client.raw_transaction(txid).await? else { return Ok(()) };
+    let transaction: Transaction = deserialize(&raw).map_err(|error| NodeError::Invalid(error.to_string()))?;
+    feed.mempool.figures().add_fetched(1);
+    let (mempool, now) = (Arc::clone(&feed.mempool), (feed.options.clock)());
+    let taken = tokio::task::spawn_blocking(move || mempool.insert(&transaction, raw, Origin::P2p, now)).await;
+    // The task fails only when the process stops.
+    if let Ok(Err(error)) = taken {
+        tracing::debug!(%txid, %error, "a transaction of the node was not taken in");
+    }
+    Ok(())
 }

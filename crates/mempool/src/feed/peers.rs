@@ -67,6 +67,7 @@ async fn listen(feed: &Feed, address: SocketAddr) -> Result<(), PeerError> {
         unix_time: i64::try_from((feed.options.clock)() / 1_000).unwrap_or(i64::MAX),
     };
     let (peer, mut events) = Peer::connect(address, options).await?;
+    let _connection = feed.mempool.figures().connection();
     tracing::info!(%address, agent = peer.info().user_agent, "a peer announces transactions");
     // Others hang up on it; what they have comes by the node's list.
     if peer.info().services.has(ServiceFlags::BLOOM) {

@@ -6,7 +6,7 @@ use bitcoin::{OutPoint, Txid};
 
 use super::Pool;
 use crate::histogram::bucket;
-use crate::{Entry, Ring, ScriptHash};
+use crate::{Entry, Reason, Ring, ScriptHash};
 
 /// The set in numbers (seed A, "Mempool summary").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,6 +78,16 @@ impl Pool {
         self.checksum
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Changes.
     pub fn ring(&self) -> &Ring {
         &self.ring
@@ -91,6 +101,35 @@ impl Pool {
     /// Whether it is in the set.
     pub fn contains(&self, txid: &Txid) -> bool {
         self.entries.contains_key(txid)
+    }
+
+    /// Those with numbers up to `seq` that peers are said to have, but for those that `keep` names.
+    pub(crate) fn relayed_but(&self, seq: u64, keep: impl Fn(&Entry) -> bool) -> Vec<Txid> {
+        let rows = self.by_seq.range(..=seq).filter_map(|(_, txid)| self.entries.get(txid));
+        rows.filter(|entry| !entry.provisional && !keep(entry)).map(|entry| entry.txid).collect()
+    }
+
+    /// Transactions ever removed, by reason.
+    pub fn removed_by_reason(&self) -> impl Iterator<Item = (Reason, u64)> {
+        Reason::ALL.into_iter().zip(self.removed_by_reason)
+    }
+
+    /// Transactions that came back with a block that was undone, ever.
+    pub fn returned_total(&self) -> u64 {
+        self.returned
+    }
+
+    /// Blocks ever taken in.
+    pub fn blocks_total(&self) -> u64 {
+        self.blocks
+    }
+
+    /// The lowest feerate in the set, satoshis for one virtual byte, of those whose fee is known: who pays least leaves a
+    /// full set first. `None` while no fee is known.
+    pub fn lowest_feerate(&self) -> Option<f64> {
+        // Unknown fees count as 0 in the order, so they come first.
+        let rows = self.by_rate.iter().filter_map(|(_, seq)| self.entries.get(self.by_seq.get(&seq.0)?)?.feerate());
+        rows.into_iter().next()
     }
 
     /// At most `limit` ids in no order.

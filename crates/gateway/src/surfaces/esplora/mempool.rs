@@ -1,4 +1,5 @@
-//! Esplora's mempool routes: from the live set, and from the node's own RPC until that is filled (`decisions` 12.4).
+//! Esplora's mempool routes: from the live set, and from the node's own RPC while that does not agree with the node
+//! (`decisions` 12.4).
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::unconfirmed::live;
+use super::unconfirmed::{accepted, live};
 use super::{Answer, Fault, Outcome, json as answer};
 use crate::errors::RpcError;
 use crate::state::RequestContext;
@@ -65,7 +66,7 @@ async fn entries(context: &RequestContext, size: u64) -> Result<BTreeMap<String,
 
 /// `/mempool`.
 pub(super) async fn summary(context: &RequestContext) -> Outcome {
-    if let Some(mempool) = live(context) {
+    if let Some(mempool) = live(context).await {
         let (summary, fees) = mempool.read(|pool| (pool.summary(), pool.fees()));
         return answer(&json!({
             "count": summary.count,
@@ -103,7 +104,7 @@ fn histogram(entries: impl Iterator<Item = (u64, u64)>) -> Vec<(f64, u64)> {
 
 /// `/mempool/recent`: the newest entries, newest first.
 pub(super) async fn recent(context: &RequestContext) -> Outcome {
-    if let Some(mempool) = live(context) {
+    if let Some(mempool) = live(context).await {
         let newest = mempool.read(|pool| pool.recent(RECENT));
         let rows = newest.iter().map(|entry| {
             let value: u64 = entry.outputs.iter().map(|output| output.value).sum();
@@ -129,6 +130,7 @@ pub(super) async fn recent(context: &RequestContext) -> Outcome {
 /// POST `/tx`, and `esplora_broadcast`: the node's answer, a txid or its reason.
 pub(in crate::surfaces) async fn broadcast(context: &RequestContext, hex: &str) -> Outcome {
     let told: String = ask(context, "sendrawtransaction", &[to_raw(&hex)?]).await.map_err(Fault::Failed)?;
+    accepted(context, hex).await;
     Ok(Answer::Text(told))
 }
 

@@ -1,4 +1,5 @@
-//! Unconfirmed transactions as the node tells them, until the instance has a mempool of its own (`decisions` 12.4).
+//! Unconfirmed transactions out of the live set, and as the node tells them while that is not known to agree with the node
+//! (`decisions` 12.4; docs/decisions/0016).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -7,14 +8,14 @@ use std::time::Duration;
 use bitcoin::consensus::encode::deserialize;
 use bitcoin::{OutPoint, Transaction, TxOut, Txid};
 use paraffin_bitcoin_index::{BitcoinIndex, ScriptKey};
-use paraffin_mempool::{Entry, Mempool, ScriptHash};
+use paraffin_mempool::{Entry, Mempool, Origin, ScriptHash};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::{Fault, Outcome, json, read};
 use crate::errors::RpcError;
-use crate::state::{Node, RequestContext};
+use crate::state::{Node, RequestContext, unix_millis};
 
 /// Transactions held at most; of a larger mempool the rest is not shown.
 const TRANSACTIONS_MAX: usize = 10_000;
@@ -26,7 +27,10 @@ const REFRESH_BUDGET: Duration = Duration::from_secs(5);
 const LIST_BUDGET: Duration = Duration::from_secs(2);
 /// A large mempool is asked for at most this often; a small one for every request.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
+/// Up to so many transactions the node's list is quickly read, so that no answer need be older than it.
 const SMALL: usize = 1_000;
+/// Longest wait for a large live set to agree with the node after a block.
+const AGREEMENT_BUDGET: Duration = Duration::from_secs(3);
 
 /// One unconfirmed transaction.
 pub(crate) struct Pending {
@@ -146,17 +150,41 @@ pub(super) fn owns(script: &ScriptKey, output: &TxOut) -> bool {
     ScriptKey::from_script(&output.script_pubkey).digest() == script.digest()
 }
 
-/// The mempool now; empty when the node is away.
+/// The mempool now. Where there is no live set it is empty when the node is away.
 pub(crate) async fn view(context: &RequestContext) -> View {
-    match live(context) {
+    match live(context).await {
         Some(mempool) => View::Live(Arc::clone(mempool)),
         None => View::Listed(listed(context).await),
     }
 }
 
-/// The live set, once it has all that the node has.
-pub(super) fn live(context: &RequestContext) -> Option<&Arc<Mempool>> {
-    context.shared().mempool.as_ref().filter(|mempool| mempool.is_filled())
+/// The live set, as long as it agrees with the node at the newest indexed block. After a block or a reorg that takes a moment:
+/// for a large mempool it is waited for, for a small one the node is asked, which is quicker.
+pub(super) async fn live(context: &RequestContext) -> Option<&Arc<Mempool>> {
+    let mempool = context.shared().mempool.as_ref()?;
+    let agreement = mempool.agreement();
+    let is_small = mempool.read(paraffin_mempool::Pool::len) <= SMALL;
+    if is_small && context.node().status().reachable {
+        // Peers may be told of a transaction seconds after the node has it.
+        agreement.refresh(LIST_BUDGET).await;
+    }
+    let tip = context.shared().chain.snapshot().tip().map(|record| record.id.hash)?;
+    let agrees = agreement.holds_at(tip)
+        || (!is_small && agreement.is_expected() && agreement.wait_at(tip, AGREEMENT_BUDGET).await);
+    agrees.then_some(mempool)
+}
+
+/// Takes what the node has just accepted into the live set: whoever sent it asks for it before peers tell of it.
+pub(in crate::surfaces) async fn accepted(context: &RequestContext, hex: &str) {
+    let Some(mempool) = context.shared().mempool.clone() else { return };
+    let Ok(raw) = <Vec<u8> as bitcoin::hex::FromHex>::from_hex(hex.trim()) else { return };
+    let now = u64::try_from(unix_millis()).unwrap_or_default();
+    let taken = tokio::task::spawn_blocking(move || {
+        let transaction: Transaction = deserialize(&raw).ok()?;
+        mempool.insert(&transaction, raw.into(), Origin::P2p, now).ok()
+    });
+    // A set that does not take it, a full one perhaps, is no fault of the sender.
+    let _ = taken.await;
 }
 
 async fn listed(context: &RequestContext) -> Arc<Listed> {
@@ -280,7 +308,7 @@ pub(crate) async fn of_script(
 
 /// Txids of the node's whole mempool.
 pub(super) async fn txids(context: &RequestContext) -> Outcome {
-    if let Some(mempool) = live(context) {
+    if let Some(mempool) = live(context).await {
         return json(&mempool.read(|pool| pool.txids(usize::MAX)));
     }
     let listed = list(context).await.ok_or_else(RpcError::upstream_unavailable)?;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bitcoin::Txid;
-use paraffin_mempool::{Entry, Mempool};
+use paraffin_mempool::{Entry, Mempool, WithHex};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::super::named::Named;
@@ -69,7 +70,7 @@ fn info(mempool: &Mempool) -> RpcResult {
         "instance": mempool.instance(),
         "added_total": summary.added_total,
         "removed_total": summary.removed_total,
-        "subscribers": mempool.subscribers(),
+        "subscribers": mempool.subscribers().count(),
         "checksum": format!("{:016x}", summary.checksum),
     }))
 }
@@ -110,8 +111,50 @@ fn shape(entry: &Entry, hex: bool) -> Result<Value, RpcError> {
     entry.to_json(hex).map_err(|error| RpcError::internal(&error))
 }
 
-fn shapes(entries: &[Arc<Entry>], hex: bool) -> Result<Vec<Value>, RpcError> {
-    entries.iter().map(|entry| shape(entry, hex)).collect()
+/// Entries as they are written into an answer, without a tree of values in between: a page holds thousands.
+fn shapes(entries: &[Arc<Entry>], hex: bool) -> Shapes<'_> {
+    Shapes { entries, hex }
+}
+
+struct Shapes<'e> {
+    entries: &'e [Arc<Entry>],
+    hex: bool,
+}
+
+impl Serialize for Shapes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.hex {
+            serializer.collect_seq(self.entries.iter().map(|entry| WithHex(entry)))
+        } else {
+            serializer.collect_seq(self.entries.iter().map(|entry| &**entry))
+        }
+    }
+}
+
+/// A page of [`snapshot`].
+#[derive(Serialize)]
+struct SnapshotPage<'p> {
+    entries: Shapes<'p>,
+    cursor: u64,
+    has_more: bool,
+    seq: u64,
+    count: usize,
+    instance: &'p str,
+    checksum: String,
+}
+
+/// The answer of [`entries`].
+#[derive(Serialize)]
+struct FoundEntries<'p> {
+    entries: Shapes<'p>,
+    missing: Vec<&'p Txid>,
+}
+
+/// The answer of [`recent`].
+#[derive(Serialize)]
+struct RecentEntries<'p> {
+    entries: Shapes<'p>,
+    seq: u64,
 }
 
 fn entry(mempool: &Mempool, named: &Named) -> RpcResult {
@@ -136,7 +179,7 @@ fn entries(mempool: &Mempool, named: &Named) -> RpcResult {
     let missing: Vec<&Txid> =
         asked.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(txid, _)| txid).collect();
     let entries: Vec<Arc<Entry>> = found.iter().flatten().cloned().collect();
-    to_raw(&json!({ "entries": shapes(&entries, hex)?, "missing": missing }))
+    to_raw(&FoundEntries { entries: shapes(&entries, hex), missing })
 }
 
 fn raw(mempool: &Mempool, named: &Named) -> RpcResult {
@@ -147,7 +190,7 @@ fn raw(mempool: &Mempool, named: &Named) -> RpcResult {
 fn recent(mempool: &Mempool, named: &Named) -> RpcResult {
     let (limit, hex) = (limit(named, RECENT_DEFAULT)?, named.flag("include_hex", false)?);
     let (entries, seq) = mempool.read(|pool| (pool.recent(limit), pool.ring().newest()));
-    to_raw(&json!({ "entries": shapes(&entries, hex)?, "seq": seq }))
+    to_raw(&RecentEntries { entries: shapes(&entries, hex), seq })
 }
 
 fn snapshot(mempool: &Mempool, named: &Named) -> RpcResult {
@@ -160,15 +203,15 @@ fn snapshot(mempool: &Mempool, named: &Named) -> RpcResult {
         });
     }
     let (page, summary) = mempool.read(|pool| (pool.page(cursor, limit), pool.summary()));
-    to_raw(&json!({
-        "entries": shapes(&page.entries, hex)?,
-        "cursor": page.cursor,
-        "has_more": page.has_more,
-        "seq": summary.seq,
-        "count": summary.count,
-        "instance": mempool.instance(),
-        "checksum": format!("{:016x}", summary.checksum),
-    }))
+    to_raw(&SnapshotPage {
+        entries: shapes(&page.entries, hex),
+        cursor: page.cursor,
+        has_more: page.has_more,
+        seq: summary.seq,
+        count: summary.count,
+        instance: mempool.instance(),
+        checksum: format!("{:016x}", summary.checksum),
+    })
 }
 
 /// Floors that ascend (`decisions` 6.2: empty, descending or NaN is -32602).

@@ -1,5 +1,6 @@
 //! `/v4/<KEY>/mempool`: the live set of unconfirmed transactions (seed A, Mempool JSON-RPC and Events; `decisions` 6).
 
+mod figures;
 mod methods;
 mod observe;
 mod stream;
@@ -12,6 +13,7 @@ use paraffin_mempool::Mempool;
 use super::{HttpRequest, HttpSurface, RpcResult, RpcSurface};
 use crate::errors::RestError;
 use crate::jsonrpc::Params;
+use crate::metrics::Meter;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use crate::websocket;
@@ -29,6 +31,10 @@ pub(super) struct MempoolSurface(pub(super) Arc<Mempool>);
 impl RpcSurface for MempoolSurface {
     fn family(&self, _method: &str) -> &'static str {
         "mempool"
+    }
+
+    fn measure(&self, meter: &Meter<'_>) {
+        figures::measure(&self.0, meter);
     }
 
     fn call<'a>(&'a self, _context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {

@@ -86,6 +86,7 @@ impl Client {
         socket.send(self.hello(false)).await?;
         loop {
             let waits = self.channels.is_some();
+            self.subscription.has_heard(waits.then_some(self.position));
             let text = tokio::select! {
                 biased;
                 text = socket.receive() => Some(text?),
@@ -118,6 +119,7 @@ impl Client {
 
     async fn reset(&mut self, socket: &mut Socket, reason: &str) -> Result<(), Gone> {
         self.position = self.mempool().read(|pool| pool.ring().newest());
+        self.mempool().figures().add_reset(reason);
         let reset = json!({ "type": "reset", "seq": self.position, "reason": reason, "action": "resync" });
         socket.send(reset.to_string().into()).await
     }
@@ -194,6 +196,8 @@ impl Client {
             self.position = last.seq;
         }
         let hex = self.hex;
+        let taken = frames.iter().filter(|frame| channels.takes(frame)).count();
+        self.mempool().figures().add_frames_sent(taken as u64);
         let texts = frames.iter().filter(|frame| channels.takes(frame)).filter_map(|frame| {
             // Frames are JSON, which is UTF-8.
             Utf8Bytes::try_from(frame.text(hex)).ok()

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{HttpRequest, HttpSurface};
 use crate::errors::{Refusal, RestError};
-use crate::metrics::Figure;
+use crate::metrics::Meter;
 use crate::respond::Reply;
 use crate::routes::ErrorForm;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
@@ -63,8 +63,8 @@ impl HttpSurface for OrderbookHttp {
         })
     }
 
-    fn figures(&self) -> Vec<Figure> {
-        figures(&self.0.figures())
+    fn measure(&self, meter: &Meter<'_>) {
+        measure(&self.0.figures(), meter);
     }
 
     fn durable_stream(&self) -> Option<StreamState> {
@@ -77,31 +77,24 @@ fn wrong_verb(verbs: &'static str) -> Reply {
     Reply::refusal(Refusal::WrongVerb(verbs), ErrorForm::Rest)
 }
 
-fn figures(told: &Figures) -> Vec<Figure> {
-    let refused = |reason, count| {
-        let about = "Requests with change events that were refused, by the reason";
-        Figure::total("paraffin_orderbook_requests_refused_total", about, count).with("reason", reason)
-    };
-    let is_ready = u64::from(told.stream == StreamState::Ready);
-    vec![
-        Figure::total("paraffin_orderbook_events_total", "Change events that were acknowledged", told.events),
-        refused("invalid", told.refused_invalid),
-        refused("unavailable", told.refused_unavailable),
-        refused("full", told.refused_full),
-        Figure::total(
-            "paraffin_orderbook_messages_skipped_total",
-            "Messages of the shared stream that are no change events",
-            told.skipped,
-        ),
-        Figure::gauge("paraffin_orderbook_stream_ready", "1 when the durable stream takes change events", is_ready),
-        Figure::gauge("paraffin_orderbook_active_orders", "Orders that are active", told.active_orders as u64),
-        Figure::total(
-            "paraffin_orderbook_changes_total",
-            "Number of the newest change of the book",
-            told.newest_change,
-        ),
-        Figure::gauge("paraffin_orderbook_subscribers", "Open streams of changes", told.subscribers as u64),
-    ]
+#[allow(clippy::cast_precision_loss)] // orders in memory are far fewer than 2^52
+fn measure(told: &Figures, meter: &Meter<'_>) {
+    meter.count("paraffin_orderbook_events_total", "Change events that were acknowledged", &[], told.events);
+    let refused =
+        [("invalid", told.refused_invalid), ("unavailable", told.refused_unavailable), ("full", told.refused_full)];
+    for (reason, total) in refused {
+        let text = "Requests with change events that were refused, by the reason";
+        meter.count("paraffin_orderbook_requests_refused_total", text, &[("reason", reason)], total);
+    }
+    let text = "Messages of the shared stream that are no change events";
+    meter.count("paraffin_orderbook_messages_skipped_total", text, &[], told.skipped);
+    let text = "Number of the newest change of the book";
+    meter.count("paraffin_orderbook_changes_total", text, &[], told.newest_change);
+    let gauge = |name, text, value| meter.gauge(name, text, &[], value);
+    let is_ready = if told.stream == StreamState::Ready { 1.0 } else { 0.0 };
+    gauge("paraffin_orderbook_stream_ready", "1 when the durable stream takes change events", is_ready);
+    gauge("paraffin_orderbook_active_orders", "Orders that are active", told.active_orders as f64);
+    gauge("paraffin_orderbook_subscribers", "Open streams of changes", told.subscribers as f64);
 }
 
 async fn ingest(context: &RequestContext, orderbook: &Orderbook, request: HttpRequest) -> Result<Reply, RestError> {

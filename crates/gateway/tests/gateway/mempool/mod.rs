@@ -1,7 +1,9 @@
 //! The mempool surface: its methods, what admins tell it, and its stream.
 
 mod esplora;
+mod figures;
 mod methods;
+mod schedules;
 mod stream;
 
 use std::collections::BTreeMap;
@@ -22,6 +24,11 @@ pub(super) const NOW: u64 = 1_754_770_000_123;
 
 /// An instance with a live set that tests fill.
 pub(super) async fn instance(limits: Limits) -> (Instance, Arc<Mempool>) {
+    named(limits, 0xa3f1_c07e, Setup::default()).await
+}
+
+/// The same under a name of its own, with other settings.
+pub(super) async fn named(limits: Limits, name: u32, setup: Setup) -> (Instance, Arc<Mempool>) {
     let confirmed = |outpoint: &OutPoint| {
         let is_coin = outpoint.txid.to_byte_array().iter().all(|byte| *byte == outpoint.txid.to_byte_array()[0]);
         is_coin.then(|| bitcoin::TxOut {
@@ -32,9 +39,9 @@ pub(super) async fn instance(limits: Limits) -> (Instance, Arc<Mempool>) {
             ),
         })
     };
-    let mempool = Mempool::new(limits, 0xa3f1_c07e, Arc::new(confirmed));
+    let mempool = Mempool::new(limits, name, Arc::new(confirmed));
     let keyed = BTreeMap::from([(KeyedSurface::Mempool, KeyedHandler::mempool(Arc::clone(&mempool)))]);
-    (Instance::with(Setup { keyed, mempool: Some(Arc::clone(&mempool)), ..Setup::default() }).await, mempool)
+    (Instance::with(Setup { keyed, mempool: Some(Arc::clone(&mempool)), ..setup }).await, mempool)
 }
 
 /// A transaction that spends a confirmed coin worth 100,000 and pays `fee`.

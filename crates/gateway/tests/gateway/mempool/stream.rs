@@ -153,7 +153,7 @@ async fn a_stream_ends_with_its_key_and_with_the_server() {
     instance.stop.take().unwrap().send(()).unwrap();
     assert_eq!(kept.next().await, Err(1001));
     tokio::time::timeout(Duration::from_secs(5), instance.served.take().unwrap()).await.unwrap().unwrap();
-    assert_eq!(mempool.subscribers(), 0);
+    assert_eq!(mempool.subscribers().count(), 0);
 }
 
 #[tokio::test]
