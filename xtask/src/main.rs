@@ -16,6 +16,7 @@ mod schema;
 mod test;
 mod tidy;
 mod versions;
+mod wasm_compiler;
 
 use std::process::ExitCode;
 

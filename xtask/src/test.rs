@@ -16,6 +16,7 @@ use crate::debian;
 use crate::fuzz;
 use crate::process::{Failure, Outcome, capture, run};
 use crate::rows::{self, Page};
+use crate::wasm_compiler;
 use crate::{licences, schema, tidy};
 
 /// Names an operator's indexer program, whose built-in contracts a test compares with the published figures.
@@ -69,6 +70,11 @@ pub(crate) fn run_all(root: &Path, extent: Extent) -> Outcome {
         steps.step("message server", |_| debian::NATS.install())?;
     } else if !debian::NATS.are_found() {
         steps.leave_out("tests of the orderbook with a message server", &debian::NATS.how());
+    }
+    if extent == Extent::Full {
+        steps.step("compiler for wasm", |_| wasm_compiler::install())?;
+    } else if !wasm_compiler::is_found() {
+        steps.leave_out("builds of the tests of verification", wasm_compiler::HOW);
     }
     if extent == Extent::Full {
         steps.step("fuzz", |root| fuzz::run_targets(root, fuzz::SECONDS_DEFAULT, None))?;

@@ -1,5 +1,6 @@
 //! The command line, described once for the parser and for `--help`.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -43,6 +44,16 @@ pub(crate) enum Command {
     Bridge(BridgeArguments),
     /// Deploy and call contracts, send bitcoin and alkanes
     Tx(Box<TxArguments>),
+    /// Rebuild one contract; the server starts it
+    #[command(name = paraffin_verify::WORKER_SUBCOMMAND, hide = true)]
+    VerifyWorker,
+    /// Shut one build in; the worker starts it
+    #[command(name = paraffin_verify::CONFINE_SUBCOMMAND, hide = true, disable_help_flag = true)]
+    VerifyConfine {
+        /// What to run, and where
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 /// Arguments of `dev`.
@@ -66,6 +77,9 @@ pub(crate) struct DevArguments {
     /// Start anew even when the folder holds a chain
     #[arg(long)]
     pub fresh: bool,
+    /// Configuration file of which the section `[verify]` is taken
+    #[arg(long, value_name = "FILE")]
+    pub verify_config: Option<PathBuf>,
 }
 
 /// Arguments of commands that read the configuration.

@@ -19,6 +19,7 @@ use crate::mempool::MempoolSection;
 use crate::orderbook::OrderbookSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
+use crate::verify::VerifySection;
 
 /// The whole configuration of `paraffin serve` and `paraffin index`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -65,6 +66,9 @@ pub(crate) struct Config {
     /// The book of orders.
     #[serde(default)]
     pub orderbook: OrderbookSection,
+    /// Verification of contracts against their source.
+    #[serde(default)]
+    pub verify: VerifySection,
     /// Log output.
     #[serde(default)]
     pub log: LogSection,
@@ -190,7 +194,7 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 15] = [
+const SECTIONS: [&str; 16] = [
     "network",
     "data_dir",
     "node",
@@ -205,6 +209,7 @@ const SECTIONS: [&str; 15] = [
     "mempool",
     "forex",
     "orderbook",
+    "verify",
     "log",
 ];
 
@@ -396,6 +401,7 @@ mod tests {
             "mempool",
             "forex",
             "orderbook",
+            "verify",
             "log",
         ] {
             let part = page.split(&format!("## `[{section}]`")).nth(1).and_then(|rest| rest.split("\n## ").next());

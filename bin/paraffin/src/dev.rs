@@ -25,6 +25,7 @@ use crate::mempool::MempoolSection;
 use crate::orderbook::OrderbookSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
+use crate::verify::VerifySection;
 use chain_file::ChainFile;
 use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
 use orders::Orders;
@@ -86,6 +87,9 @@ pub(crate) enum DevError {
     /// Indexing stopped or takes too long.
     #[error("the index did not reach the tip of the chain: {0}")]
     NotReady(String),
+    /// The file with the section of verification.
+    #[error(transparent)]
+    Verify(#[from] crate::config::ConfigError),
     /// No signal handler.
     #[error("no signal handler: {0}")]
     Signal(std::io::Error),
@@ -113,6 +117,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let earlier = Manifest::read(&folder)?;
     check_same_chain(&folder, earlier.as_ref(), &arguments)?;
 
+    let verify = VerifySection::of_dev(arguments.verify_config.as_deref())?;
     eprintln!("making {} blocks from seed {} …", arguments.blocks, arguments.seed);
     let devnet = Devnet::start(DevnetOptions {
         seed: arguments.seed,
@@ -125,7 +130,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let evm = EvmEndpoint::start(EvmOptions::new(arguments.seed, crate::prices::clock())).await?;
     let goes_on = arguments.interval > 0;
     let rates = Rates::start(&folder, arguments.seed, goes_on).map_err(DevError::Rates)?;
-    let config = config(&folder, &devnet, &evm, &arguments);
+    let config = config(&folder, &devnet, &evm, &arguments, verify);
     let instance = Instance::start(&config, config.gateway.clone()).await?;
     let keys = keys(instance.keys(), earlier.map(|manifest| manifest.keys)).await?;
     let ways_in = ways_in(instance.keys(), &keys).await?;
@@ -153,7 +158,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
 
 /// What earlier runs left in the folder, and nothing else.
 fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
-    const NAMES: [&str; 10] = [
+    const NAMES: [&str; 11] = [
         "dev.json",
         chain_file::NAME,
         "accounts.sqlite",
@@ -164,6 +169,7 @@ fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
         crate::orderbook::FOLDER,
         crate::forex::FOLDER,
         rates::FILE,
+        crate::verify::FOLDER,
     ];
     for name in NAMES {
         let path = folder.join(name);
@@ -187,7 +193,13 @@ fn check_same_chain(folder: &Path, earlier: Option<&Manifest>, arguments: &DevAr
     }
 }
 
-fn config(folder: &Path, devnet: &Devnet, evm: &EvmEndpoint, arguments: &DevArguments) -> Config {
+fn config(
+    folder: &Path,
+    devnet: &Devnet,
+    evm: &EvmEndpoint,
+    arguments: &DevArguments,
+    verify: VerifySection,
+) -> Config {
     Config {
         network: Network::Regtest,
         data_dir: Some(folder.to_owned()),
@@ -210,6 +222,7 @@ fn config(folder: &Path, devnet: &Devnet, evm: &EvmEndpoint, arguments: &DevArgu
         mempool: MempoolSection::default(),
         forex: Rates::section(folder),
         orderbook: OrderbookSection::default(),
+        verify,
         log: LogSection::default(),
     }
 }

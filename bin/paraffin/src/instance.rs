@@ -20,13 +20,14 @@ use paraffin_orderbook::{JournalError, Orderbook};
 use paraffin_prices::{PriceFeed, PricesError};
 use paraffin_primitives::Network;
 use paraffin_store::{MemorySplit, Module, ModuleError, ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
+use paraffin_verify::Verifier;
 use tokio::sync::watch;
 
 use crate::config::{Config, RawTransactionsSetting};
 use crate::contracts::Contracts;
 use crate::disk_need::DiskNeed;
 use crate::mempool::LiveSet;
-use crate::{forex, markets, orderbook, prices};
+use crate::{forex, markets, orderbook, prices, verify};
 
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +58,9 @@ pub(crate) enum InstanceError {
     /// The orderbook cannot be rebuilt.
     #[error("the orderbook: {0}")]
     Orderbook(#[from] JournalError),
+    /// The records of verification cannot be opened.
+    #[error(transparent)]
+    Verify(#[from] paraffin_verify::OpenError),
     /// The key store refused.
     #[error(transparent)]
     Access(#[from] AccessError),
@@ -114,6 +118,7 @@ fn keyed_surfaces(
     live: Option<&LiveSet>,
     forex: &ForexFeed,
     orderbook: Option<&Arc<Orderbook>>,
+    verifier: Option<&Arc<Verifier>>,
 ) -> BTreeMap<KeyedSurface, KeyedHandler> {
     let mut surfaces = BTreeMap::from([
         (KeyedSurface::Esplora, KeyedHandler::esplora()),
@@ -127,6 +132,9 @@ fn keyed_surfaces(
     }
     if let Some(orderbook) = orderbook {
         surfaces.insert(KeyedSurface::Orderbook, KeyedHandler::orderbook(Arc::clone(orderbook)));
+    }
+    if let Some(verifier) = verifier {
+        surfaces.insert(KeyedSurface::Explorer, KeyedHandler::verify(Arc::clone(verifier)));
     }
     surfaces
 }
@@ -342,6 +350,7 @@ pub(crate) struct Instance {
     forex: ForexFeed,
     live: Option<LiveSet>,
     orderbook: Option<Arc<Orderbook>>,
+    verifier: Option<Arc<Verifier>>,
     gateway: Gateway,
 }
 
@@ -361,6 +370,7 @@ impl Instance {
         let pools = contracts.as_ref().map(|_| config.pools.rules());
         let live = LiveSet::start(&config.mempool, config.network, &store, &client);
         let orderbook = orderbook::open(&config.orderbook, config.network, &config.data_dir()).await?;
+        let verifier = verify::open(config, contracts.is_some()).await?;
         let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
         let parts = GatewayParts {
             chain: Arc::new(chain),
@@ -373,11 +383,11 @@ impl Instance {
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),
             access: config.access.clone(),
-            keyed: keyed_surfaces(config, live.as_ref(), &forex, orderbook.as_ref()),
+            keyed: keyed_surfaces(config, live.as_ref(), &forex, orderbook.as_ref(), verifier.as_ref()),
             metrics: Metrics::default(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;
-        Ok(Self { store, keys, indexing, prices, forex, live, orderbook, gateway })
+        Ok(Self { store, keys, indexing, prices, forex, live, orderbook, verifier, gateway })
     }
 
     /// The store, for reads.
@@ -425,6 +435,9 @@ impl Instance {
         }
         if let Some(orderbook) = self.orderbook {
             orderbook::close(orderbook).await;
+        }
+        if let Some(verifier) = self.verifier {
+            verifier.close().await;
         }
         let indexed = self.indexing.stop().await;
         flush(&self.store).await;

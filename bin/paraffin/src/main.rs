@@ -26,6 +26,7 @@ mod replay;
 mod serve;
 mod snapshot;
 mod tx;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -40,6 +41,12 @@ const FAILED: u8 = 1;
 fn main() -> ExitCode {
     log::hush_panics();
     let command_line = CommandLine::parse();
+    // Both are processes of their own, without the runtime's threads: their children's lives hang on the main thread.
+    match &command_line.command {
+        Command::VerifyWorker => return paraffin_verify::run_worker(),
+        Command::VerifyConfine { arguments } => return paraffin_verify::run_confined(arguments),
+        _ => {}
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("paraffin").build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -112,6 +119,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Command::Bridge(arguments) => return Ok(bridge::run(&arguments)),
         Command::Call(arguments) => call::run(arguments).await?,
         Command::Tx(arguments) => tx::run(&arguments).await?,
+        Command::VerifyWorker | Command::VerifyConfine { .. } => return Ok(ExitCode::from(FAILED)),
     }
     Ok(ExitCode::SUCCESS)
 }

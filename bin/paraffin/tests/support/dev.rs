@@ -11,7 +11,7 @@ use super::{free_port, http, wait_for};
 pub struct Dev {
     pub process: Running,
     pub described: Value,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Dev {
@@ -21,15 +21,25 @@ impl Dev {
 
     /// With further arguments.
     pub fn start_with(further: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::start_in(tempfile::tempdir().unwrap(), further)
+    }
+
+    /// In a folder that may hold an earlier one's data, with further arguments.
+    pub fn start_in(folder: tempfile::TempDir, arguments: &[&str]) -> Self {
         let listen = format!("127.0.0.1:{}", free_port());
-        let mut process = Running::start(
-            paraffin().args(["dev", "--listen", &listen, "--data-dir"]).arg(folder.path()).args(further),
-        );
+        let mut command = paraffin();
+        command.args(["dev", "--listen", &listen]).args(arguments).arg("--data-dir").arg(folder.path());
+        let mut process = Running::start(&mut command);
         process.wait_for_output("ready", Duration::from_secs(120));
         let described =
             serde_json::from_str(&std::fs::read_to_string(folder.path().join("dev.json")).unwrap()).unwrap();
-        Self { process, described, _folder: folder }
+        Self { process, described, folder }
+    }
+
+    /// Ends the process as a failing machine would; the folder stays.
+    pub fn kill(mut self) -> tempfile::TempDir {
+        self.process.kill();
+        self.folder
     }
 
     pub fn text(&self, pointer: &str) -> &str {

@@ -5,6 +5,7 @@
 //! Routes and methods are named by the tables that answer them ([`crate::rest::ROUTES`], [`MainRpc::methods`]); a test refuses
 //! one that is not described, and a description of one that does not exist.
 
+mod explorer;
 mod openapi;
 mod openrpc;
 mod page;
@@ -34,6 +35,7 @@ const VERBS: &str = "GET, HEAD, OPTIONS";
 const PROTOS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/protos.rs"));
 
 static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::document().to_string().into());
+static EXPLORER: LazyLock<Bytes> = LazyLock::new(|| explorer::document().to_string().into());
 static OPENRPC: LazyLock<Box<RawValue>> = LazyLock::new(|| {
     let text = openrpc::document(&MainRpc::new().methods()).to_string();
     // Invariant: a JSON value written down is JSON.
@@ -45,6 +47,8 @@ static OPENRPC: LazyLock<Box<RawValue>> = LazyLock::new(|| {
 pub(crate) enum Description {
     /// `/v4/openapi.json`.
     OpenApi,
+    /// `/api/v1/openapi.json`.
+    Explorer,
     /// `/v4/openrpc.json`.
     OpenRpc,
     /// `/docs` and its parts.
@@ -58,6 +62,7 @@ impl Description {
     pub(crate) fn at(segments: &[&str]) -> Option<Self> {
         match segments {
             ["v4", "openapi.json"] => Some(Self::OpenApi),
+            ["api", "v1", "openapi.json"] => Some(Self::Explorer),
             ["v4", "openrpc.json"] => Some(Self::OpenRpc),
             ["v4", "proto", name] => PROTOS.iter().position(|(known, _)| known == name).map(Self::Proto),
             ["docs", part @ ..] => page::Part::at(part).map(Self::Page),
@@ -72,6 +77,7 @@ impl Description {
         }
         match self {
             Self::OpenApi => Reply::json(StatusCode::OK, OPENAPI.clone()),
+            Self::Explorer => Reply::json(StatusCode::OK, EXPLORER.clone()),
             Self::OpenRpc => Reply::json(StatusCode::OK, Bytes::from_static(OPENRPC.get().as_bytes())),
             Self::Page(part) => part.answer(),
             Self::Proto(place) => {
@@ -158,6 +164,7 @@ mod tests {
     #[test]
     fn references_lead_somewhere_and_no_schema_is_idle() {
         check_references(&openapi::document());
+        check_references(&explorer::document());
         check_references(&openrpc::document(&MainRpc::new().methods()));
     }
 

@@ -17,6 +17,7 @@ mod orderbook;
 mod outputs;
 mod reorg;
 mod sandshrew;
+mod verify;
 
 use std::sync::Arc;
 
@@ -135,6 +136,11 @@ impl KeyedHandler {
     /// The book of orders that others keep, for [`crate::KeyedSurface::Orderbook`].
     pub fn orderbook(orderbook: Arc<paraffin_orderbook::Orderbook>) -> Self {
         Self { http: Some(Arc::new(orderbook::OrderbookHttp(orderbook))), rpc: None }
+    }
+
+    /// Contracts and their sources, for [`crate::KeyedSurface::Explorer`].
+    pub fn verify(verifier: Arc<paraffin_verify::Verifier>) -> Self {
+        Self { http: Some(Arc::new(verify::VerifyHttp(verifier))), rpc: None }
     }
 
     /// The rollback endpoint, for [`crate::KeyedSurface::Reorg`].

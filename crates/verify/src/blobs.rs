@@ -1,0 +1,181 @@
+//! Source trees by content: every file lies once, under its SHA-256, and so does the list of a tree's files.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::archive::SourceFile;
+use crate::verdict::sha256_hex;
+
+/// The files of one tree, as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceList {
+    /// All files by path.
+    pub files: Vec<SourceFile>,
+}
+
+/// The folder of all files.
+#[derive(Debug, Clone)]
+pub(crate) struct Blobs {
+    folder: PathBuf,
+}
+
+/// Something is not as it was written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BlobError {
+    #[error("the stored sources are damaged: {0}")]
+    Damaged(String),
+    #[error("the stored sources: {0}")]
+    Io(#[from] io::Error),
+}
+
+static TEMPORARY: AtomicU64 = AtomicU64::new(0);
+
+impl Blobs {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    fn place(&self, digest: &str) -> Option<PathBuf> {
+        let is_digest = digest.len() == 64 && digest.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+        is_digest.then(|| self.folder.join(&digest[..2]).join(&digest[2..]))
+    }
+
+    /// One file, exactly as it was put.
+    pub(crate) fn get(&self, digest: &str) -> Result<Vec<u8>, BlobError> {
+        let place = self.place(digest).ok_or_else(|| BlobError::Damaged("no digest".to_owned()))?;
+        let bytes = fs::read(place)?;
+        if sha256_hex(&bytes) == digest { Ok(bytes) } else { Err(BlobError::Damaged(digest.to_owned())) }
+    }
+
+    /// The list under a digest.
+    pub(crate) fn list(&self, digest: &str) -> Result<SourceList, BlobError> {
+        serde_json::from_slice(&self.get(digest)?).map_err(|error| BlobError::Damaged(error.to_string()))
+    }
+
+    /// Stores a tree that lies in a folder; `None` where its new files take more than `room` bytes. Answers the digest of its
+    /// list, and the bytes that it added.
+    pub(crate) fn put_tree(
+        &self,
+        tree: &Path,
+        files: &[SourceFile],
+        room: u64,
+    ) -> Result<Option<(String, u64)>, BlobError> {
+        let list = serde_json::to_vec(&SourceList { files: files.to_vec() }).map_err(io::Error::other)?;
+        let mut wanted = HashSet::new();
+        let is_new = |file: &&SourceFile| self.place(&file.sha256).is_some_and(|place| !place.exists());
+        let new: Vec<&SourceFile> =
+            files.iter().filter(is_new).filter(|file| wanted.insert(file.sha256.clone())).collect();
+        let added = new.iter().map(|file| file.size).sum::<u64>() + list.len() as u64;
+        if added > room {
+            return Ok(None);
+        }
+        for file in new {
+            let mut bytes = Vec::new();
+            File::open(tree.join(&file.path))?.take(file.size + 1).read_to_end(&mut bytes)?;
+            self.put(&file.sha256, &bytes)?;
+        }
+        let digest = sha256_hex(&list);
+        self.put(&digest, &list)?;
+        // All files at once are on the disk before anybody is told of them.
+        rustix::fs::syncfs(File::open(&self.folder)?).map_err(io::Error::from)?;
+        Ok(Some((digest, added)))
+    }
+
+    fn put(&self, digest: &str, bytes: &[u8]) -> Result<(), BlobError> {
+        let place = self.place(digest).ok_or_else(|| BlobError::Damaged("no digest".to_owned()))?;
+        if sha256_hex(bytes) != digest {
+            return Err(BlobError::Damaged(digest.to_owned()));
+        }
+        let folder = place.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(folder)?;
+        let number = TEMPORARY.fetch_add(1, Ordering::Relaxed);
+        let temporary = folder.join(format!("new-{}-{number}", std::process::id()));
+        fs::write(&temporary, bytes)?;
+        fs::rename(&temporary, place)?;
+        Ok(())
+    }
+
+    /// Removes what no list of `lists` names, and answers the bytes that are left. Nothing may be put meanwhile.
+    pub(crate) fn sweep(&self, lists: &[String]) -> Result<u64, BlobError> {
+        fs::create_dir_all(&self.folder)?;
+        let mut named: HashSet<String> = HashSet::new();
+        for digest in lists {
+            named.insert(digest.clone());
+            // A list that cannot be read names nothing; what it named is lost with it, and its record says so when asked.
+            if let Ok(list) = self.list(digest) {
+                named.extend(list.files.into_iter().map(|file| file.sha256));
+            }
+        }
+        let mut left = 0;
+        for folder in fs::read_dir(&self.folder)?.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+            let beginning = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            for entry in fs::read_dir(&folder)?.flatten() {
+                let digest = format!("{beginning}{}", entry.file_name().to_string_lossy());
+                if named.contains(&digest) {
+                    left += entry.metadata().map_or(0, |found| found.len());
+                } else {
+                    fs::remove_file(entry.path())?;
+                }
+            }
+        }
+        Ok(left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(folder: &Path, files: &[(&str, &str)]) -> Vec<SourceFile> {
+        let mut list = Vec::new();
+        for (path, text) in files {
+            fs::write(folder.join(path), text).unwrap();
+            list.push(SourceFile {
+                path: (*path).to_owned(),
+                size: text.len() as u64,
+                sha256: sha256_hex(text.as_bytes()),
+            });
+        }
+        list
+    }
+
+    #[test]
+    fn a_tree_comes_back_and_equal_files_lie_once() {
+        let (store, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let blobs = Blobs::new(store.path().join("blobs"));
+        fs::create_dir(store.path().join("blobs")).unwrap();
+        let files = tree(source.path(), &[("a", "same"), ("b", "same"), ("c", "other")]);
+        let (digest, added) = blobs.put_tree(source.path(), &files, 1 << 20).unwrap().unwrap();
+        let list = blobs.list(&digest).unwrap();
+        assert_eq!(list.files, files);
+        assert_eq!(blobs.get(&files[2].sha256).unwrap(), b"other");
+        let list_bytes = serde_json::to_vec(&list).unwrap().len() as u64;
+        assert_eq!(added, 4 + 5 + list_bytes);
+        // A second time nothing but the list counts, and no room means no tree.
+        assert_eq!(blobs.put_tree(source.path(), &files, 1 << 20).unwrap().unwrap().1, list_bytes);
+        assert!(blobs.put_tree(source.path(), &tree(source.path(), &[("d", "new")]), 2).unwrap().is_none());
+
+        assert_eq!(blobs.sweep(std::slice::from_ref(&digest)).unwrap(), added);
+        assert_eq!(blobs.sweep(&[]).unwrap(), 0);
+        assert!(blobs.list(&digest).is_err());
+    }
+
+    #[test]
+    fn what_changed_on_the_disk_is_told() {
+        let (store, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let blobs = Blobs::new(store.path().to_owned());
+        let files = tree(source.path(), &[("a", "text")]);
+        blobs.put_tree(source.path(), &files, 1 << 20).unwrap().unwrap();
+        fs::write(blobs.place(&files[0].sha256).unwrap(), "texT").unwrap();
+        assert!(matches!(blobs.get(&files[0].sha256), Err(BlobError::Damaged(_))));
+        assert!(matches!(blobs.get("../../etc/passwd"), Err(BlobError::Damaged(_))));
+        // A file that is not what its hash says is not taken in.
+        let wrong = SourceFile { sha256: sha256_hex(b"else"), ..files[0].clone() };
+        assert!(blobs.put_tree(source.path(), &[wrong], 1 << 20).is_err());
+    }
+}

@@ -1,0 +1,177 @@
+//! Fetches one commit of a repository and unpacks it, without ever checking it out: no hook, no filter and no attribute of the
+//! repository takes part, and its paths are judged like those of any archive.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use crate::archive::{ArchiveError, SourceFile, unpack};
+use crate::confine::{self, Confinement, Isolation};
+use crate::repository::{PORT, Repository, RepositoryError, public_address};
+use crate::settings::Settings;
+use crate::supervise::{self, Ended, Watch};
+
+/// Bytes per second below which a transfer counts as stuck, for so many seconds.
+const SLOW_BYTES: u64 = 1_000;
+const SLOW_SECONDS: u64 = 30;
+/// Attributes of the repository that would change what is unpacked.
+const ATTRIBUTES: &str = "* -export-ignore -export-subst -text -eol -ident -filter -working-tree-encoding\n";
+const OUTPUT_BYTES: usize = 16 << 10;
+
+/// A repository could not be fetched. The sentences are for the one who named it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FetchError {
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    #[error(
+        "git could not fetch the commit: it or the repository does not exist, is private, or the host did not answer"
+    )]
+    Git(String),
+    #[error("the repository is too large, or fetching it took too long")]
+    TooMuch,
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    #[error("git could not be run: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// Fetches into an empty folder beside `into`; the id of the commit, 40 hex digits, and the files of its tree.
+pub(crate) fn fetch(
+    repository: &Repository,
+    commit: &str,
+    run_folder: &Path,
+    into: &Path,
+    settings: &Settings,
+) -> Result<(String, Vec<SourceFile>), FetchError> {
+    let git = Git {
+        folder: run_folder.join("repository.git"),
+        run_folder: run_folder.to_owned(),
+        settings,
+        deadline: Instant::now() + settings.fetch_timeout(),
+    };
+    let folder = git.folder.display().to_string();
+    git.run(&["init", "--quiet", "--bare", "--template=", &folder])?;
+    fs::create_dir_all(git.folder.join("info"))?;
+    fs::write(git.folder.join("info/attributes"), ATTRIBUTES)?;
+
+    let mut arguments: Vec<String> = Vec::new();
+    let address = match repository {
+        Repository::Https { host, url } => {
+            let address = public_address(host)?;
+            arguments.extend(["-c".to_owned(), format!("http.curloptResolve={host}:{PORT}:{address}")]);
+            url.clone()
+        }
+        Repository::Local { path } => path.display().to_string(),
+    };
+    arguments.push(format!("--git-dir={folder}"));
+    let fetch = [
+        "fetch",
+        "--quiet",
+        "--depth=1",
+        "--no-tags",
+        "--no-recurse-submodules",
+        "--no-auto-maintenance",
+        "--end-of-options",
+    ];
+    arguments.extend(fetch.map(str::to_owned));
+    arguments.extend([address, commit.to_owned()]);
+    git.run(&arguments)?;
+    let git_dir = format!("--git-dir={folder}");
+    let id = git.run(&[&git_dir, "rev-parse", "--verify", "--end-of-options", "FETCH_HEAD^{commit}"])?;
+    let id = String::from_utf8_lossy(&id).trim().to_owned();
+
+    let tar = run_folder.join("repository.tar");
+    git.run(&[&git_dir, "archive", "--format=tar", &format!("--output={}", tar.display()), &id])?;
+    let files = unpack(File::open(&tar)?, false, into, &settings.archive_limits())?;
+    // Neither is needed any more, and both count as disk of the build.
+    fs::remove_file(&tar)?;
+    fs::remove_dir_all(&git.folder)?;
+    Ok((id, files))
+}
+
+struct Git<'a> {
+    folder: PathBuf,
+    run_folder: PathBuf,
+    settings: &'a Settings,
+    deadline: Instant,
+}
+
+impl Git<'_> {
+    /// Runs git with limits and nothing of this machine's settings; what it prints.
+    fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Vec<u8>, FetchError> {
+        let protocols = if self.settings.local_repositories { "https:file" } else { "https" };
+        let all = [
+            "credential.helper=",
+            "core.hooksPath=/dev/null",
+            "core.fsmonitor=false",
+            "core.symlinks=false",
+            "http.followRedirects=false",
+            "http.proxy=",
+            "protocol.version=2",
+            "safe.directory=*",
+            "submodule.recurse=false",
+            "fetch.writeCommitGraph=false",
+            "gc.auto=0",
+        ];
+        let mut given: Vec<String> = all.iter().flat_map(|setting| ["-c".to_owned(), (*setting).to_owned()]).collect();
+        given.extend(["-c".to_owned(), format!("http.lowSpeedLimit={SLOW_BYTES}")]);
+        given.extend(["-c".to_owned(), format!("http.lowSpeedTime={SLOW_SECONDS}")]);
+        given.extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
+        let environment: BTreeMap<String, String> = [
+            ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            ("HOME", self.run_folder.display().to_string()),
+            ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
+            ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
+            ("GIT_TERMINAL_PROMPT", "0".to_owned()),
+            ("GIT_ASKPASS", "/bin/false".to_owned()),
+            ("GIT_ALLOW_PROTOCOL", protocols.to_owned()),
+            ("GIT_ATTR_NOSYSTEM", "1".to_owned()),
+            ("LC_ALL", "C".to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        let confinement = Confinement {
+            // Git needs the network, and runs nothing of the repository's.
+            isolation: Isolation::Limits,
+            root: PathBuf::new(),
+            shown: Vec::new(),
+            tmp_bytes: 0,
+            limits: self.settings.process_limits(),
+            user: None,
+            program: PathBuf::from("git"),
+            arguments: given,
+            environment,
+            folder: self.run_folder.clone(),
+        };
+        let watch = Watch {
+            deadline: self.deadline,
+            memory_bytes: self.settings.memory_bytes(),
+            folders: vec![self.run_folder.clone()],
+            disk_bytes: self.settings.disk_bytes(),
+            disk_entries: self.settings.disk_entries_max,
+            output_bytes: OUTPUT_BYTES,
+        };
+        let finished = supervise::run(command(&confinement, &self.run_folder, "git.json")?, &watch)?;
+        match finished.ended {
+            Ended::Code(0) => Ok(finished.output),
+            Ended::Code(code) if code == i32::from(confine::NOT_CONFINED) => {
+                Err(FetchError::Io(std::io::Error::other(String::from_utf8_lossy(&finished.errors).into_owned())))
+            }
+            Ended::Code(_) => Err(FetchError::Git(String::from_utf8_lossy(&finished.errors).into_owned())),
+            _ => Err(FetchError::TooMuch),
+        }
+    }
+}
+
+/// The command that runs a program in its place; the description is written into a file of the run.
+pub(crate) fn command(confinement: &Confinement, run_folder: &Path, name: &str) -> std::io::Result<Command> {
+    let description = run_folder.join(name);
+    fs::write(&description, serde_json::to_vec(confinement)?)?;
+    let mut command = Command::new(std::env::current_exe()?);
+    let parent = OsString::from(std::process::id().to_string());
+    command.arg(confine::SUBCOMMAND).arg(description).arg(parent);
+    Ok(command)
+}

@@ -1,0 +1,162 @@
+//! What the server and a worker say to each other: one line with the job, then a line for every stage and one at the end.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::repository::Repository;
+use crate::settings::Settings;
+use crate::toolchain::Toolchain;
+use crate::verdict::Comparison;
+
+/// The subcommand of the program that is a worker.
+pub const WORKER_SUBCOMMAND: &str = "verify-worker";
+/// File of a run's folder that holds the deployed module.
+pub(crate) const DEPLOYED: &str = "deployed.wasm";
+/// File of a run's folder that holds the uploaded archive.
+pub(crate) const UPLOAD: &str = "upload.tar.gz";
+
+/// Where the source is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Source {
+    /// In a repository, at a commit, branch or tag.
+    Repository(Repository, String),
+    /// Uploaded.
+    Archive,
+}
+
+/// What to build of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BuildOptions {
+    /// Folder of the workspace or crate inside the source; empty for the root.
+    pub(crate) subdir: String,
+    /// The package, where there are several.
+    pub(crate) package: Option<String>,
+    /// Home folder that the build sees, as its path may stand in the module.
+    pub(crate) home_dir: Option<String>,
+    /// Environment variables.
+    pub(crate) environment: BTreeMap<String, String>,
+}
+
+/// One run, as the worker needs it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Job {
+    /// Folder of the run, with the deployed module in it; the worker's alone.
+    pub(crate) folder: PathBuf,
+    /// Where source trees are stored.
+    pub(crate) blobs: PathBuf,
+    /// Bytes that are left there.
+    pub(crate) room: u64,
+    pub(crate) source: Source,
+    pub(crate) options: BuildOptions,
+    pub(crate) toolchain: Toolchain,
+    pub(crate) settings: Settings,
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// It waits for its turn.
+    Queued,
+    /// The repository is being fetched.
+    Fetching,
+    /// The archive is being unpacked.
+    Unpacking,
+    /// The compiler works.
+    Building,
+    /// The modules are compared and the source is stored.
+    Comparing,
+    /// It has ended.
+    Finished,
+}
+
+impl Stage {
+    /// The word in answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Fetching => "fetching",
+            Self::Unpacking => "unpacking",
+            Self::Building => "building",
+            Self::Comparing => "comparing",
+            Self::Finished => "finished",
+        }
+    }
+
+    /// The stage of a word.
+    pub fn named(word: &str) -> Option<Self> {
+        [Self::Queued, Self::Fetching, Self::Unpacking, Self::Building, Self::Comparing, Self::Finished]
+            .into_iter()
+            .find(|stage| stage.name() == word)
+    }
+}
+
+/// A build that was compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Built {
+    /// The comparison.
+    pub comparison: Comparison,
+    /// The package that was built.
+    pub package: String,
+    /// The commit that was built, 40 hex digits; of a repository alone.
+    pub commit: Option<String>,
+    /// `rustc --version` of the compiler.
+    pub rustc: String,
+    /// Digest of the list of source files; `None` when the store of sources was full.
+    pub sources: Option<String>,
+    /// Bytes that the store grew by.
+    pub stored_bytes: u64,
+    /// Whether the build was shut off from this machine.
+    pub isolated: bool,
+    /// End of the build's output.
+    pub log: String,
+}
+
+/// A run that came to no comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Stable word for programs.
+    pub code: FailureCode,
+    /// Sentence for people, without any path of this machine.
+    pub reason: String,
+    /// End of the build's output, where there is one.
+    pub log: String,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum FailureCode {
+    /// The repository could not be fetched.
+    FetchFailed,
+    /// The source tree is refused.
+    SourceRefused,
+    /// There is no such package, or none that can be built.
+    PackageNotFound,
+    /// The compiler or a build script ended with an error.
+    BuildFailed,
+    /// The build took too long.
+    TimeLimit,
+    /// The build took too much memory.
+    MemoryLimit,
+    /// The build filled its part of the disk.
+    DiskLimit,
+    /// The machine cannot shut a build in as the operator asks.
+    NotIsolated,
+    /// The server stopped while the run was under way.
+    Interrupted,
+    /// Something failed on the operator's side.
+    Internal,
+}
+
+/// A line of a worker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Report {
+    Stage(Stage),
+    Built(Box<Built>),
+    Failed(Failure),
+}

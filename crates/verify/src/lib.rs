@@ -1,0 +1,44 @@
+//! Whether the source that somebody shows is that of a deployed contract: submissions, builds, verdicts, attestations, and the
+//! sources themselves.
+//!
+//! Invariant: builds never run in the serving process. A submission becomes a run; a worker process fetches or unpacks the
+//! source, builds it shut in and without network, compares the module with the deployed one, and reports.
+#![forbid(unsafe_code)]
+
+mod archive;
+mod blobs;
+mod compile;
+mod confine;
+mod git;
+mod job;
+mod paths;
+mod probe;
+mod records;
+mod repository;
+mod settings;
+mod submission;
+mod supervise;
+mod toolchain;
+mod tree;
+mod verdict;
+mod verifier;
+mod wasm;
+mod worker;
+
+pub use archive::{ArchiveError, ArchiveLimits, SourceFile, unpack};
+pub use blobs::SourceList;
+pub use confine::{Isolation, run as run_confined};
+pub use job::{Built, Failure, FailureCode, Stage, WORKER_SUBCOMMAND};
+pub use paths::PathError;
+pub use records::{Attestation, Outcome, Record, RecordsError, Run, UnixMillis};
+pub use repository::{Repository, RepositoryError};
+pub use settings::{Settings, ToolchainSettings};
+pub use submission::{Submission, SubmitError};
+pub use toolchain::{Toolchain, ToolchainError, toolchains};
+pub use tree::{Node, NodeKind, entrypoint, nodes};
+pub use verdict::{Comparison, SectionComparison, Verdict, compare, sha256_hex};
+pub use verifier::{OpenError, ReadError, Verifier, VerifierOptions};
+pub use worker::run as run_worker;
+
+/// The subcommand of the program that shuts a build in.
+pub const CONFINE_SUBCOMMAND: &str = confine::SUBCOMMAND;

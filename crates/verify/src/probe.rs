@@ -1,0 +1,48 @@
+//! Whether this machine can shut builds in.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::confine::{Confinement, SUBCOMMAND, system_folders};
+use crate::settings::Settings;
+
+/// Builds cannot be shut in here.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "builds cannot be isolated on this machine ({0}). They need the program `unshare` and user namespaces (or root); \
+     [verify] isolation = \"limits\" builds without them, which gives strangers the files and the network of this machine"
+)]
+pub(crate) struct NotIsolated(String);
+
+/// Runs a program that does nothing in such a place as builds have.
+pub(crate) fn isolation(settings: &Settings, program: &Path, folder: &Path) -> Result<(), NotIsolated> {
+    let failed = |error: &dyn std::fmt::Display| NotIsolated(error.to_string());
+    let place = folder.join("runs/probe");
+    let root = place.join("root");
+    std::fs::create_dir_all(&root).map_err(|error| failed(&error))?;
+    let confinement = Confinement {
+        isolation: settings.isolation,
+        root,
+        shown: system_folders(),
+        tmp_bytes: 1 << 20,
+        limits: settings.process_limits(),
+        user: settings.build_user(),
+        program: PathBuf::from("/bin/true"),
+        arguments: Vec::new(),
+        environment: BTreeMap::new(),
+        folder: PathBuf::from("/"),
+    };
+    let description = place.join("probe.json");
+    let text = serde_json::to_vec(&confinement).map_err(|error| failed(&error))?;
+    std::fs::write(&description, text).map_err(|error| failed(&error))?;
+    let output = Command::new(program)
+        .arg(SUBCOMMAND)
+        .arg(&description)
+        .arg(std::process::id().to_string())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| failed(&error))?;
+    let _ = std::fs::remove_dir_all(&place);
+    if output.status.success() { Ok(()) } else { Err(failed(&String::from_utf8_lossy(&output.stderr).trim())) }
+}

@@ -1,0 +1,155 @@
+//! What an operator decides about verification.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::archive::ArchiveLimits;
+use crate::confine::{Isolation, ProcessLimits};
+
+const MIB: u64 = 1 << 20;
+
+/// `[verify]`. Sizes in MiB, times in seconds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Whether contracts can be verified. Without it the explorer surface is not served.
+    pub enabled: bool,
+    /// `required`: builds run in namespaces of their own or not at all. `limits`: without namespaces.
+    pub isolation: Isolation,
+    /// Hosts from which repositories are fetched, over https.
+    pub git_hosts: Vec<String>,
+    /// Whether `file://` repositories of this machine may be named.
+    pub local_repositories: bool,
+    /// Builds at the same time.
+    pub runs_max: usize,
+    /// Runs that wait for their turn; further ones are refused.
+    pub queue_max: usize,
+    /// Runs of one key that wait or are under way; further ones are refused.
+    pub runs_per_key_max: usize,
+    /// Runs that are remembered; the oldest that have ended are forgotten first.
+    pub runs_kept: usize,
+    /// Longest time to fetch a repository.
+    pub fetch_seconds: u64,
+    /// Longest time for a build, by the clock.
+    pub build_seconds: u64,
+    /// Longest processor time of one process.
+    pub cpu_seconds: u64,
+    /// Memory of all processes of a build together, and address space of each.
+    pub memory_mib: u64,
+    /// Disk that a build, or a fetched repository, may take.
+    pub disk_mib: u64,
+    /// Files and folders that a build may make.
+    pub disk_entries_max: u64,
+    /// Processes and threads of a build.
+    pub processes_max: u64,
+    /// Source tree, all files together.
+    pub source_mib: u64,
+    /// Files, folders and links of a source tree.
+    pub source_entries_max: usize,
+    /// All stored source trees together; a tree beyond it is compared and not stored.
+    pub sources_mib: u64,
+    /// Kept of a build's output, in KiB.
+    pub log_kib: usize,
+    /// User of builds when this program runs as root.
+    pub user_id: u32,
+    /// Group of builds when this program runs as root.
+    pub group_id: u32,
+    /// Compilers by name; the first by name serves who asks for none. Without any, that of rustup or of the system.
+    pub toolchains: BTreeMap<String, ToolchainSettings>,
+}
+
+/// `[verify.toolchains.<name>]`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolchainSettings {
+    /// The compiler itself, not rustup's proxy.
+    pub rustc: PathBuf,
+    /// Cargo itself; that beside `rustc` when absent.
+    #[serde(default)]
+    pub cargo: Option<PathBuf>,
+    /// Linker for wasm; the compiler's own when absent.
+    #[serde(default)]
+    pub linker: Option<PathBuf>,
+    /// Further folders that builds may read, beside the system's and the compiler's.
+    #[serde(default)]
+    pub folders: Vec<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            isolation: Isolation::Required,
+            git_hosts: ["github.com", "gitlab.com", "codeberg.org"].map(str::to_owned).to_vec(),
+            local_repositories: false,
+            runs_max: 1,
+            queue_max: 16,
+            runs_per_key_max: 2,
+            runs_kept: 10_000,
+            fetch_seconds: 120,
+            build_seconds: 900,
+            cpu_seconds: 1_200,
+            memory_mib: 4_096,
+            disk_mib: 4_096,
+            disk_entries_max: 200_000,
+            processes_max: 256,
+            source_mib: 256,
+            source_entries_max: 20_000,
+            sources_mib: 8_192,
+            log_kib: 64,
+            user_id: 65_534,
+            group_id: 65_534,
+            toolchains: BTreeMap::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// What a source tree may be.
+    pub(crate) const fn archive_limits(&self) -> ArchiveLimits {
+        ArchiveLimits {
+            bytes_max: self.source_mib * MIB,
+            file_bytes_max: self.source_mib * MIB,
+            entries_max: self.source_entries_max,
+        }
+    }
+
+    pub(crate) const fn process_limits(&self) -> ProcessLimits {
+        ProcessLimits {
+            cpu_seconds: self.cpu_seconds,
+            memory_bytes: self.memory_mib * MIB,
+            file_bytes: self.disk_mib * MIB,
+            processes: self.processes_max,
+            open_files: 4_096,
+        }
+    }
+
+    pub(crate) const fn disk_bytes(&self) -> u64 {
+        self.disk_mib * MIB
+    }
+
+    pub(crate) const fn memory_bytes(&self) -> u64 {
+        self.memory_mib * MIB
+    }
+
+    pub(crate) const fn fetch_timeout(&self) -> Duration {
+        Duration::from_secs(self.fetch_seconds)
+    }
+
+    pub(crate) const fn build_timeout(&self) -> Duration {
+        Duration::from_secs(self.build_seconds)
+    }
+
+    /// When the server gives up a worker that has not come back, though it should have ended by itself.
+    pub(crate) const fn worker_timeout(&self) -> Duration {
+        Duration::from_secs(self.fetch_seconds + self.build_seconds + 120)
+    }
+
+    /// User and group of builds, where this process is root's.
+    pub(crate) fn build_user(&self) -> Option<(u32, u32)> {
+        crate::confine::is_root().then_some((self.user_id, self.group_id))
+    }
+}

@@ -1,0 +1,489 @@
+//! The part that lives in the serving process: it takes submissions, lets workers run one after the other, and answers what
+//! is known. It never unpacks, builds or compares anything itself.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::blobs::{BlobError, Blobs, SourceList};
+use crate::confine::Isolation;
+use crate::job::{DEPLOYED, Failure, FailureCode, Job, Report, Source, Stage, UPLOAD, WORKER_SUBCOMMAND};
+use crate::probe::{self, NotIsolated};
+use crate::records::{Attestation, Outcome, Record, Records, RecordsError, Run, UnixMillis};
+use crate::settings::Settings;
+use crate::submission::{Submission, SubmitError, check, described};
+use crate::toolchain::{self, Toolchain, ToolchainError};
+use crate::verdict::{hex, sha256_hex};
+
+/// Longest report of a worker, bytes.
+const REPORTS_BYTES_MAX: u64 = 16 << 20;
+/// What a worker may tell the operator, bytes.
+const COMPLAINTS_BYTES_MAX: u64 = 16 << 10;
+
+/// How a verifier is opened.
+#[derive(Debug, Clone)]
+pub struct VerifierOptions {
+    /// Folder of records, sources and runs.
+    pub folder: PathBuf,
+    /// What the operator decided.
+    pub settings: Settings,
+    /// The program whose subcommand is the worker.
+    pub program: PathBuf,
+    /// The time of day.
+    pub clock: fn() -> UnixMillis,
+}
+
+/// The verifier cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The records.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// The folder.
+    #[error("the folder of verification {folder}: {source}")]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl From<RecordsError> for SubmitError {
+    fn from(error: RecordsError) -> Self {
+        tracing::error!(%error, "a submission was not taken");
+        Self::Unavailable
+    }
+}
+
+/// A read went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The records.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// The stored sources.
+    #[error("the stored sources cannot be read: {0}")]
+    Sources(String),
+}
+
+impl From<BlobError> for ReadError {
+    fn from(error: BlobError) -> Self {
+        Self::Sources(error.to_string())
+    }
+}
+
+/// Why nothing can be built here.
+#[derive(Debug, thiserror::Error)]
+enum Unable {
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    #[error(transparent)]
+    Isolation(#[from] NotIsolated),
+}
+
+/// Verification in one data folder.
+pub struct Verifier {
+    options: VerifierOptions,
+    records: Records,
+    blobs: Blobs,
+    toolchains: Vec<Toolchain>,
+    is_able: bool,
+    places: Arc<Semaphore>,
+    under_way: Mutex<UnderWay>,
+    stored_bytes: AtomicU64,
+    stop: watch::Sender<bool>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+/// Runs that have not ended.
+#[derive(Default)]
+struct UnderWay {
+    /// Key of each run.
+    keys: HashMap<String, i64>,
+    closed: bool,
+}
+
+impl Verifier {
+    /// Opens the records. Runs that an earlier process left under way are told as failed from now on.
+    ///
+    /// # Errors
+    /// [`OpenError`]. Where nothing can be built, reads and attestations go on and submissions are refused; the log says why.
+    pub async fn open(options: VerifierOptions) -> Result<Arc<Self>, OpenError> {
+        let failed = |source| OpenError::Folder { folder: options.folder.clone(), source };
+        let runs = options.folder.join("runs");
+        // Leftovers of runs that nobody waits for any more.
+        match tokio::fs::remove_dir_all(&runs).await {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        tokio::fs::create_dir_all(&runs).await.map_err(failed)?;
+        let records = Records::open(&options.folder.join("verify.sqlite")).await?;
+        let interrupted = Failure {
+            code: FailureCode::Interrupted,
+            reason: "the server stopped while the run was under way; submit it again".to_owned(),
+            log: String::new(),
+        };
+        let ended = records.end_interrupted(&Outcome::Failed(interrupted), (options.clock)()).await?;
+        if ended > 0 {
+            tracing::warn!(ended, "verifications were under way when the last process ended");
+        }
+        let blobs = Blobs::new(options.folder.join("blobs"));
+        let lists = records.lists().await?;
+        let swept = blocking({
+            let blobs = blobs.clone();
+            move || blobs.sweep(&lists)
+        });
+        let stored = swept.await.and_then(|swept| swept.map_err(std::io::Error::other)).map_err(failed)?;
+        let (toolchains, is_able) = Self::prepare(&options).await.map_err(failed)?;
+        Ok(Arc::new(Self {
+            records,
+            blobs,
+            toolchains,
+            is_able,
+            places: Arc::new(Semaphore::new(options.settings.runs_max.max(1))),
+            under_way: Mutex::default(),
+            stored_bytes: AtomicU64::new(stored),
+            stop: watch::Sender::new(false),
+            tasks: Mutex::default(),
+            options,
+        }))
+    }
+
+    /// Compilers, and whether builds can be shut in.
+    async fn prepare(options: &VerifierOptions) -> std::io::Result<(Vec<Toolchain>, bool)> {
+        let (settings, program, folder) = (options.settings.clone(), options.program.clone(), options.folder.clone());
+        let found = blocking(move || -> Result<Vec<Toolchain>, Unable> {
+            let found = toolchain::toolchains(&settings)?;
+            if settings.isolation == Isolation::Required {
+                probe::isolation(&settings, &program, &folder)?;
+            }
+            Ok(found)
+        })
+        .await?;
+        match found {
+            Ok(found) => {
+                if options.settings.isolation == Isolation::Limits {
+                    tracing::warn!(
+                        "builds of strangers are not isolated from this machine: [verify] isolation = \"limits\""
+                    );
+                }
+                Ok((found, true))
+            }
+            Err(reason) => {
+                tracing::warn!(%reason, "contracts cannot be built here; submissions for verification are refused");
+                Ok((Vec::new(), false))
+            }
+        }
+    }
+
+    /// The compilers that can be asked for.
+    pub fn toolchains(&self) -> &[Toolchain] {
+        &self.toolchains
+    }
+
+    /// Takes a submission and answers its run at once; a worker does the rest.
+    ///
+    /// # Errors
+    /// [`SubmitError`].
+    pub async fn submit(self: &Arc<Self>, submission: Submission, key_id: i64) -> Result<Run, SubmitError> {
+        if !self.is_able {
+            return Err(SubmitError::Unavailable);
+        }
+        let settings = &self.options.settings;
+        let (source, options) = check(&submission, settings)?;
+        let toolchain = toolchain::choose(&self.toolchains, submission.rustc.as_deref(), &submission.deployed);
+        let toolchain = toolchain.cloned().ok_or_else(|| {
+            let known: Vec<&str> = self.toolchains.iter().map(|toolchain| toolchain.version.as_str()).collect();
+            SubmitError::Field(format!("rustc: this instance has {}", known.join(", ")))
+        })?;
+        let id = new_id()?;
+        let place = self.take_place(&id, key_id)?;
+        let folder = self.options.folder.join("runs").join(&id);
+        let run = Run {
+            id,
+            created_at: (self.options.clock)(),
+            ended_at: None,
+            key_id,
+            alkane: submission.alkane,
+            wasm_sha256: sha256_hex(&submission.deployed),
+            stage: Stage::Queued,
+            submission: described(&submission, &source, &options),
+            outcome: None,
+        };
+        write_run(&folder, submission).await.map_err(|error| {
+            tracing::error!(%error, "a submission could not be written");
+            SubmitError::Unavailable
+        })?;
+        self.records.add_run(&run).await?;
+        let job = Job {
+            folder,
+            blobs: self.options.folder.join("blobs"),
+            room: 0,
+            source,
+            options,
+            toolchain,
+            settings: settings.clone(),
+        };
+        let (this, started) = (Arc::clone(self), run.clone());
+        let mut tasks = self.tasks.lock();
+        // What has ended is forgotten here, so that the set does not grow.
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
+            this.carry_out(started, job).await;
+            drop(place);
+        });
+        Ok(run)
+    }
+
+    fn take_place(self: &Arc<Self>, id: &str, key_id: i64) -> Result<Place, SubmitError> {
+        let settings = &self.options.settings;
+        let mut under_way = self.under_way.lock();
+        if under_way.closed {
+            return Err(SubmitError::Unavailable);
+        }
+        if under_way.keys.len() >= settings.queue_max + settings.runs_max.max(1) {
+            return Err(SubmitError::Busy("as many verifications are waiting as may wait"));
+        }
+        if under_way.keys.values().filter(|key| **key == key_id).count() >= settings.runs_per_key_max {
+            return Err(SubmitError::Busy("this key has as many verifications under way as it may have"));
+        }
+        under_way.keys.insert(id.to_owned(), key_id);
+        Ok(Place { verifier: Arc::clone(self), id: id.to_owned() })
+    }
+
+    /// Waits for a turn, lets a worker do the job, and keeps what it found.
+    async fn carry_out(&self, run: Run, mut job: Job) {
+        let mut stop = self.stop.subscribe();
+        let folder = job.folder.clone();
+        let worked = async {
+            let _place = self.places.acquire().await;
+            job.room =
+                (self.options.settings.sources_mib << 20).saturating_sub(self.stored_bytes.load(Ordering::Relaxed));
+            self.let_work(&run.id, &job).await
+        };
+        let outcome = tokio::select! {
+            outcome = worked => outcome,
+            // The next start tells it as interrupted.
+            _ = stop.wait_for(|stopped| *stopped) => return,
+        };
+        if let Outcome::Built(built) = &outcome {
+            self.stored_bytes.fetch_add(built.stored_bytes, Ordering::Relaxed);
+        }
+        let now = (self.options.clock)();
+        let record = record_of(&run, &job, &outcome, now);
+        let kept = self.records.end_run(&run.id, &outcome, record.as_ref(), now).await;
+        let kept = match kept {
+            Ok(()) => self.records.forget_runs(self.options.settings.runs_kept).await,
+            error => error,
+        };
+        if let Err(error) = kept {
+            tracing::error!(%error, run = run.id, "the end of a verification could not be written");
+        }
+        if let Err(error) = tokio::fs::remove_dir_all(&folder).await {
+            tracing::warn!(%error, run = run.id, "the folder of a verification could not be removed");
+        }
+    }
+
+    /// One worker, from its start to its last report.
+    async fn let_work(&self, id: &str, job: &Job) -> Outcome {
+        let internal = |reason: &str| {
+            Outcome::Failed(Failure { code: FailureCode::Internal, reason: reason.to_owned(), log: String::new() })
+        };
+        let mut worker = match self.start_worker(job).await {
+            Ok(worker) => worker,
+            Err(error) => {
+                tracing::error!(%error, "the build worker could not be started");
+                return internal("the build worker could not be started");
+            }
+        };
+        let complaints = worker.stderr.take().map(|pipe| tokio::spawn(complaints(pipe)));
+        let limit = job.settings.worker_timeout();
+        let reported = tokio::time::timeout(limit, self.reports(id, &mut worker)).await;
+        let outcome = match reported {
+            Ok(Some(outcome)) => outcome,
+            Ok(None) => internal("the build worker ended without a result"),
+            Err(_) => internal("the build worker did not come back"),
+        };
+        // Closing its input and killing it both end it, and with it all that it started.
+        let _ = worker.kill().await;
+        if let Some(told) = complaints
+            && let Ok(Ok(told)) = tokio::time::timeout(Duration::from_secs(1), told).await
+            && !told.is_empty()
+        {
+            tracing::warn!(run = id, %told, "the build worker says");
+        }
+        outcome
+    }
+
+    async fn start_worker(&self, job: &Job) -> std::io::Result<Child> {
+        let mut command = Command::new(&self.options.program);
+        command.arg(WORKER_SUBCOMMAND).env_clear().kill_on_drop(true).process_group(0);
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        let mut worker = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut line = serde_json::to_vec(job)?;
+        line.push(b'\n');
+        if let Some(input) = worker.stdin.as_mut() {
+            input.write_all(&line).await?;
+            input.flush().await?;
+        }
+        Ok(worker)
+    }
+
+    /// Follows the reports; the last one, or `None` when there is none.
+    async fn reports(&self, id: &str, worker: &mut Child) -> Option<Outcome> {
+        let output = worker.stdout.take()?;
+        let mut lines = BufReader::new(output.take(REPORTS_BYTES_MAX)).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            match serde_json::from_str(&line).ok()? {
+                Report::Stage(stage) => {
+                    if let Err(error) = self.records.set_stage(id, stage).await {
+                        tracing::warn!(%error, "the stage of a verification could not be written");
+                    }
+                }
+                Report::Built(built) => return Some(Outcome::Built(built)),
+                Report::Failed(failure) => return Some(Outcome::Failed(failure)),
+            }
+        }
+        None
+    }
+
+    /// A run.
+    ///
+    /// # Errors
+    /// [`RecordsError`].
+    pub async fn run(&self, id: &str) -> Result<Option<Run>, RecordsError> {
+        self.records.run(id).await
+    }
+
+    /// What is known of a module by building it.
+    ///
+    /// # Errors
+    /// [`RecordsError`].
+    pub async fn record(&self, wasm_sha256: &str) -> Result<Option<Record>, RecordsError> {
+        self.records.record(wasm_sha256).await
+    }
+
+    /// What an admin said of a module.
+    ///
+    /// # Errors
+    /// [`RecordsError`].
+    pub async fn attestation(&self, wasm_sha256: &str) -> Result<Option<Attestation>, RecordsError> {
+        self.records.attestation(wasm_sha256).await
+    }
+
+    /// Keeps what an admin says of a module, in the place of what was said before.
+    ///
+    /// # Errors
+    /// [`RecordsError`].
+    pub async fn attest(&self, attestation: &Attestation, key_id: i64) -> Result<(), RecordsError> {
+        self.records.attest(attestation, key_id, (self.options.clock)()).await
+    }
+
+    /// The files of a stored source.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn list(&self, digest: &str) -> Result<SourceList, ReadError> {
+        let (blobs, digest) = (self.blobs.clone(), digest.to_owned());
+        read(move || blobs.list(&digest)).await
+    }
+
+    /// The content of a stored file.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn blob(&self, digest: &str) -> Result<Vec<u8>, ReadError> {
+        let (blobs, digest) = (self.blobs.clone(), digest.to_owned());
+        read(move || blobs.get(&digest)).await
+    }
+
+    /// Ends all workers and closes the records. Runs that were under way are told as interrupted by the next start.
+    pub async fn close(&self) {
+        self.under_way.lock().closed = true;
+        self.stop.send_replace(true);
+        let mut tasks = std::mem::take(&mut *self.tasks.lock());
+        while tasks.join_next().await.is_some() {}
+        self.records.close().await;
+    }
+}
+
+/// Keeps a place among the runs under way until the run has ended.
+struct Place {
+    verifier: Arc<Verifier>,
+    id: String,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.verifier.under_way.lock().keys.remove(&self.id);
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> std::io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)
+}
+
+async fn read<T: Send + 'static>(work: impl FnOnce() -> Result<T, BlobError> + Send + 'static) -> Result<T, ReadError> {
+    match blocking(work).await {
+        Ok(found) => Ok(found?),
+        Err(error) => Err(ReadError::Sources(error.to_string())),
+    }
+}
+
+async fn complaints(pipe: impl tokio::io::AsyncRead + Unpin) -> String {
+    let mut bytes = Vec::new();
+    let mut pipe = pipe.take(COMPLAINTS_BYTES_MAX);
+    let _ = pipe.read_to_end(&mut bytes).await;
+    String::from_utf8_lossy(&bytes).trim().to_owned()
+}
+
+async fn write_run(folder: &Path, submission: Submission) -> std::io::Result<()> {
+    tokio::fs::create_dir(folder).await?;
+    tokio::fs::write(folder.join(DEPLOYED), submission.deployed).await?;
+    if let Some(archive) = submission.archive {
+        tokio::fs::write(folder.join(UPLOAD), archive).await?;
+    }
+    Ok(())
+}
+
+fn new_id() -> Result<String, SubmitError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| SubmitError::Unavailable)?;
+    Ok(hex(&bytes))
+}
+
+/// What a run found of a module, where it came to a comparison.
+fn record_of(run: &Run, job: &Job, outcome: &Outcome, now: UnixMillis) -> Option<Record> {
+    let Outcome::Built(built) = outcome else { return None };
+    Some(Record {
+        wasm_sha256: run.wasm_sha256.clone(),
+        run: run.id.clone(),
+        verdict: built.comparison.verdict,
+        similarity: built.comparison.similarity,
+        repo_url: run.submission["repo_url"].as_str().unwrap_or_default().to_owned(),
+        commit: built.commit.clone().or_else(|| run.submission["commit"].as_str().map(str::to_owned)),
+        subdir: job.options.subdir.clone(),
+        package: built.package.clone(),
+        private: match &job.source {
+            Source::Repository(repository, _) => Some(repository.is_private()),
+            Source::Archive => None,
+        },
+        sources: built.sources.clone(),
+        updated_at: now,
+    })
+}
+
+#[cfg(test)]
+mod tests;
