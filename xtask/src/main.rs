@@ -38,6 +38,7 @@ usage: cargo xtask <task>
                                   measure speed, size, memory, start and calls of contracts; results in benches/results
   contracts [--write]             rebuild the contracts and compare with the committed modules; --write replaces them
   peers electrs                   build the published electrs and measure it on the same node and chain
+  peers ord                       build the published ord and compare every answer on the same node and chain
   fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (120)
   schema                          try every REST route as its description tells, about three minutes
 ";
@@ -65,6 +66,7 @@ fn dispatch(words: &[&str]) -> Outcome {
         ["rows", "--check"] => rows::report(&root, Page::Check),
         ["bars", ..] => bars::measure(&root, words),
         ["peers", "electrs"] => peers::electrs(&root, words),
+        ["peers", "ord"] => peers::ord(&root),
         ["contracts"] => contracts::rebuild(&root, contracts::Built::Compare),
         ["contracts", "--write"] => contracts::rebuild(&root, contracts::Built::Write),
         ["deny"] => licences::check(&root),

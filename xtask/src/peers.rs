@@ -1,6 +1,7 @@
-//! `cargo xtask peers electrs`: the published indexer on the same node and chain, next to ours.
+//! `cargo xtask peers`: published indexers on the same node and chain, next to ours.
 //!
-//! It compiles `RocksDB`, which takes a quarter of an hour, so it is no part of any check.
+//! `electrs` is measured; it compiles `RocksDB`. `ord` is compared, answer by answer. Both take a quarter of an hour to build, so
+//! they are no part of any check.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,11 +10,42 @@ use std::time::{Duration, Instant};
 use crate::bars::import::{float, folder_bytes, fresh_import, parse_alone, rate};
 use crate::bars::node::Node;
 use crate::bars::{Bar, Bench, import, optimised};
+use crate::bitcoind::{self, MissingPackages};
 use crate::process::{Failure, Outcome, answers, run};
 use crate::versions::pinned;
 
 const ELECTRUM_PORT: u16 = 29_447;
 const MONITORING_PORT: u16 = 29_448;
+
+/// Compares every answer with the published `ord` on random chains, before and after a reorg.
+pub(crate) fn ord(root: &Path) -> Outcome {
+    let bitcoind = match bitcoind::found(root) {
+        Some(found) => found,
+        None => bitcoind::build(root, MissingPackages::Name)?,
+    };
+    let place = root.join("target/peers");
+    let program = place.join("bin/ord");
+    if !program.is_file() {
+        let version = pinned(root, "ord", "version")?;
+        println!("building ord {version}; it has five hundred dependencies");
+        let mut install = Command::new("cargo");
+        // Unoptimised: the chains are short, and this builds in a fraction of the time.
+        install.args(["install", "ord", "--debug", "--locked", "--version", &version, "--root"]).arg(&place);
+        run(install.env("CARGO_TARGET_DIR", place.join("build")))?;
+    }
+    let mut test = Command::new("cargo");
+    test.args([
+        "test",
+        "-p",
+        "paraffin-ordinals-index",
+        "--test",
+        "ordinals",
+        "--",
+        "every_answer_equals",
+        "--nocapture",
+    ]);
+    run(test.env("PARAFFIN_ORD", &program).env("PARAFFIN_BITCOIND", &bitcoind).current_dir(root))
+}
 
 /// Indexes the chain with both and prints time and size.
 pub(crate) fn electrs(root: &Path, words: &[&str]) -> Outcome {

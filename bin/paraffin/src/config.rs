@@ -17,6 +17,7 @@ use crate::forex::ForexSection;
 use crate::markets::MarketsSection;
 use crate::mempool::MempoolSection;
 use crate::orderbook::OrderbookSection;
+use crate::ordinals::OrdinalsSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
 use crate::verify::VerifySection;
@@ -48,6 +49,9 @@ pub(crate) struct Config {
     /// The contract index.
     #[serde(default)]
     pub alkanes: AlkanesSection,
+    /// The index of inscriptions and runes.
+    #[serde(default)]
+    pub ordinals: OrdinalsSection,
     /// Pools and prices of alkanes.
     #[serde(default)]
     pub markets: MarketsSection,
@@ -203,6 +207,7 @@ const SECTIONS: [&str; 16] = [
     "plans",
     "index",
     "alkanes",
+    "ordinals",
     "markets",
     "pools",
     "prices",
@@ -393,6 +398,7 @@ mod tests {
             "node",
             "index",
             "alkanes",
+            "ordinals",
             "markets",
             "pools",
             "prices",

@@ -23,6 +23,7 @@ use crate::keys::now;
 use crate::markets::MarketsSection;
 use crate::mempool::MempoolSection;
 use crate::orderbook::OrderbookSection;
+use crate::ordinals::OrdinalsSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
 use crate::verify::VerifySection;
@@ -222,6 +223,7 @@ fn config(
         mempool: MempoolSection::default(),
         forex: Rates::section(folder),
         orderbook: OrderbookSection::default(),
+        ordinals: OrdinalsSection::default(),
         verify,
         log: LogSection::default(),
     }

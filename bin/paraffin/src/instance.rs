@@ -95,6 +95,9 @@ pub(crate) fn modules(config: &Config, contracts: Option<&Contracts>) -> Vec<Box
         modules.push(Box::new(markets::module()));
         modules.push(Box::new(config.pools.module(contracts.probe())));
     }
+    if config.ordinals.enabled {
+        modules.push(Box::new(config.ordinals.module(config.network)));
+    }
     modules
 }
 
@@ -108,6 +111,9 @@ pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
         schemas.push(paraffin_alkanes::SCHEMA);
         schemas.push(paraffin_amm::SCHEMA);
         schemas.push(paraffin_cryptoswap::SCHEMA);
+    }
+    if config.ordinals.enabled {
+        schemas.push(paraffin_ordinals_index::SCHEMA);
     }
     schemas
 }
@@ -172,7 +178,11 @@ pub(crate) fn open_store(config: &Config) -> Result<Store, InstanceError> {
 /// # Errors
 /// They differ, or the store cannot be read.
 pub(crate) fn check_settings(config: &Config, snapshot: &Snapshot) -> Result<(), InstanceError> {
-    Ok(BitcoinModule::new(raw_transactions(config.raw_transactions())).check_settings(snapshot)?)
+    BitcoinModule::new(raw_transactions(config.raw_transactions())).check_settings(snapshot)?;
+    if config.ordinals.enabled {
+        config.ordinals.module(config.network).check_settings(snapshot)?;
+    }
+    Ok(())
 }
 
 /// Creates the data folder.

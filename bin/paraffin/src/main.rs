@@ -19,6 +19,7 @@ mod log;
 mod markets;
 mod mempool;
 mod orderbook;
+mod ordinals;
 mod pools;
 mod prices;
 mod progress;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use bitcoin::Txid;
 use bitcoin::hashes::Hash;
-use paraffin_store::{ModuleWriter, Row, Snapshot, StoreError, Table};
+use paraffin_store::{EarlierTables, ModuleWriter, Row, Snapshot, StoreError, Table};
 
 use crate::error::ReadError;
 use crate::rows::{
@@ -37,6 +37,16 @@ impl RowSource for Snapshot {
 impl RowSource for ModuleWriter<'_> {
     fn get(&self, table: &Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         ModuleWriter::get(self, table, key)
+    }
+
+    fn prefix_rows(&self, table: &Table, prefix: &[u8], limit: usize) -> Result<Vec<Row>, StoreError> {
+        self.prefix(table, prefix, limit)
+    }
+}
+
+impl RowSource for EarlierTables<'_> {
+    fn get(&self, table: &Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        EarlierTables::get(self, table, key)
     }
 
     fn prefix_rows(&self, table: &Table, prefix: &[u8], limit: usize) -> Result<Vec<Row>, StoreError> {

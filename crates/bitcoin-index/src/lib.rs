@@ -5,6 +5,7 @@
 
 mod activity;
 mod addresses;
+mod earlier;
 mod error;
 pub mod esplora;
 mod module;
@@ -17,6 +18,7 @@ mod source;
 mod tables;
 
 pub use addresses::{ADDRESSES_MODULE, ADDRESSES_SCHEMA, AddressModule, addresses_with_prefix};
+pub use earlier::{BlockInputs, SpentOutput};
 pub use error::ReadError;
 pub use module::BitcoinModule;
 pub use reader::{BitcoinIndex, ScriptEffect, TxLocation};

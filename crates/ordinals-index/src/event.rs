@@ -22,6 +22,13 @@ impl fmt::Display for InscriptionId {
     }
 }
 
+impl serde::Serialize for InscriptionId {
+    /// As text.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// A text is not `<txid>i<index>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParseInscriptionIdError;
@@ -61,9 +68,11 @@ pub enum Landing {
         /// The output's script; `OP_RETURN` among them.
         script_pubkey: ScriptBuf,
     },
-    /// Paid as a fee: it lands with the coinbase of the same block, whose own event follows.
+    /// Paid as a fee: it lands with the coinbase of the same block, whose own event follows. One that is revealed into the
+    /// fees is told so here, and that it moved there.
     Fee,
-    /// The coinbase claimed less than it may, and the sat is lost.
+    /// The coinbase claimed less than it may, and the sat is lost; or the inscription was bound to no sat from the beginning,
+    /// by a field that nobody knows or an input without value.
     Lost,
 }
 

@@ -13,8 +13,8 @@ use crate::{ModuleId, Row, StoreError, Table, TableKind};
 /// The tables of earlier modules as of the end of the block being applied.
 ///
 /// Only what is the same whenever it is read can be asked for: a module that catches up alone stands at an old block while
-/// the others are at the tip. So Versioned tables answer as of the block, `Current` and Sequence tables are refused, and a
-/// `WriteOnce` row may be one that a later block wrote: its key has to say to which block it belongs, or its value has to.
+/// the others are at the tip. So Versioned tables answer as of the block, `Current` tables are refused, and a `WriteOnce` row
+/// or one of a Sequence may be one that a later block wrote: its key has to say to which block it belongs, or its value has to.
 #[derive(Clone, Copy)]
 pub struct EarlierTables<'a> {
     pub(crate) overlays: &'a [(ModuleId, &'a ModuleOverlay)],
@@ -28,7 +28,7 @@ impl EarlierTables<'_> {
         self.height
     }
 
-    /// Versioned: the value as of the end of the block being applied. `WriteOnce`: the value.
+    /// Versioned: the value as of the end of the block being applied. `WriteOnce`, Sequence: the value.
     ///
     /// # Errors
     /// The table is of another kind, or of a module that the reader's schema does not name; the disk cannot be read, or the
@@ -36,12 +36,12 @@ impl EarlierTables<'_> {
     pub fn get(&self, table: &Table, row_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         match table.kind {
             TableKind::Versioned => self.reading(table)?.get_at(table, row_key, self.height),
-            TableKind::WriteOnce => self.reading(table)?.get(table, row_key),
-            TableKind::Current | TableKind::Sequence => Err(wrong_kind(table, "reads by another module")),
+            TableKind::WriteOnce | TableKind::Sequence => self.reading(table)?.get(table, row_key),
+            TableKind::Current => Err(wrong_kind(table, "reads by another module")),
         }
     }
 
-    /// Owned rows with the prefix, ascending, at most `limit`; kinds as for [`Self::get`].
+    /// Owned rows with the prefix, ascending, at most `limit`, of Versioned and `WriteOnce` tables.
     ///
     /// # Errors
     /// See [`Self::get`].

@@ -223,14 +223,15 @@ pub(crate) fn fresh_import(bench: &Bench, data: &Path, commits: Commits) -> Outc
     follow(bench, data, commits)
 }
 
-/// The configuration of an index in `data`: what is switched off on mainnet is switched off here.
+/// The configuration of an index in `data`: what is switched off on mainnet is switched off here, and so are inscriptions and
+/// runes, which are measured by a bench of their own.
 pub(crate) fn config_file(bench: &Bench, data: &Path, commits: Commits) -> Outcome<PathBuf> {
     let file = bench.place.join("paraffin.toml");
     let import = if commits == Commits::BlockByBlock { "import_kib = 0\n" } else { "" };
     let text = format!(
         "network = \"regtest\"\ndata_dir = \"{}\"\n{}[index]\nmemory_mib = {MEMORY_MIB}\nundo_blocks = 10\n\
          raw_transactions = \"node\"\naddress_search = false\n{import}\
-         [alkanes]\nenabled = false\n[gateway]\nlisten = \"127.0.0.1:{}\"\n",
+         [alkanes]\nenabled = false\n[ordinals]\nenabled = false\n[gateway]\nlisten = \"127.0.0.1:{}\"\n",
         data.display(),
         Node::config(),
         super::start::SERVE_PORT

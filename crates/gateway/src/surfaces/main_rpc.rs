@@ -5,6 +5,7 @@ use super::alkanes::AlkanesFamily;
 use super::btc::BtcFamily;
 use super::esplora::EsploraFamily;
 use super::metashrew::MetashrewFamily;
+use super::ord::OrdFamily;
 use super::sandshrew::SandshrewFamily;
 use super::{RpcResult, RpcSurface};
 use crate::describe;
@@ -37,6 +38,7 @@ impl MainRpc {
             families: vec![
                 Box::new(BtcFamily),
                 Box::new(EsploraFamily),
+                Box::new(OrdFamily),
                 Box::new(MetashrewFamily),
                 Box::new(AlkanesFamily),
                 Box::new(SandshrewFamily),

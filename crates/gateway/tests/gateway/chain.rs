@@ -11,6 +11,7 @@ use bitcoin::{
 use paraffin_alkanes::{AlkanesModule, NativeEngine};
 use paraffin_amm::{AmmModule, Parameters};
 use paraffin_bitcoin_index::{BitcoinModule, MODULE, RawTransactions, SCHEMA};
+use paraffin_ordinals_index::{OrdinalsModule, OrdinalsOptions};
 use paraffin_primitives::{ConnectedBlock, Network};
 use paraffin_store::{Module, Store, StoreOptions, Writer};
 
@@ -80,7 +81,13 @@ pub(crate) struct Chain {
 
 impl Chain {
     /// An empty store; with an engine for contracts, or without contracts.
-    pub(crate) fn new(network: Network, raw: RawTransactions, engine: Option<NativeEngine>, markets: bool) -> Self {
+    pub(crate) fn new(
+        network: Network,
+        raw: RawTransactions,
+        engine: Option<NativeEngine>,
+        markets: bool,
+        ordinals: bool,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = StoreOptions { network, undo_blocks: None, memory_bytes: 256 << 20 };
         let mut contracts: Vec<Box<dyn Module>> = Vec::new();
@@ -90,6 +97,9 @@ impl Chain {
         if markets {
             contracts.push(Box::new(AmmModule::new(Parameters::default())));
             contracts.push(Box::new(crate::town::pools_module()));
+        }
+        if ordinals {
+            contracts.push(Box::new(OrdinalsModule::new(network, OrdinalsOptions::default())));
         }
         let schemas: Vec<_> = std::iter::once(SCHEMA).chain(contracts.iter().map(|module| module.schema())).collect();
         let store = Store::open(folder.path(), &options, &schemas).unwrap();

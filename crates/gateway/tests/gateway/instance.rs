@@ -54,6 +54,8 @@ pub(crate) struct Setup {
     pub(crate) alone: bool,
     /// The contract index.
     pub(crate) alkanes: Option<AlkanesParts>,
+    /// Whether inscriptions and runes are indexed.
+    pub(crate) ordinals: bool,
     /// These blocks instead of the small chain, with contracts and markets indexed ([`crate::town`]).
     pub(crate) market: Option<Vec<Block>>,
     /// The bitcoin price.
@@ -79,6 +81,7 @@ impl Default for Setup {
             empty_chain: false,
             alone: false,
             alkanes: None,
+            ordinals: false,
             market: None,
             prices: None,
             mempool: None,
@@ -120,7 +123,7 @@ impl Instance {
             .alkanes
             .as_ref()
             .map(|parts| NativeEngine::new(setup.network, Arc::clone(&parts.builtins), Arc::clone(&parts.codes)));
-        let mut chain = Chain::new(setup.network, setup.raw, engine, market.is_some());
+        let mut chain = Chain::new(setup.network, setup.raw, engine, market.is_some(), setup.ordinals);
         let mut paid = bitcoin::hashes::Hash::all_zeros();
         let markets = market.is_some().then(town::markets_parts);
         if let Some(blocks) = market {
@@ -192,6 +195,14 @@ impl Instance {
             served: Some(served),
             _folder: folder,
         }
+    }
+
+    /// Adds a block of these transactions, which the node then has as well; answers the id of the first.
+    pub(crate) fn mine(&mut self, transactions: Vec<bitcoin::Transaction>) -> Txid {
+        let first = transactions[0].compute_txid();
+        self.chain.mine(script_of(self.chain.network, &taproot(self.chain.network, 2)), transactions);
+        self.node.add_block(self.chain.blocks.last().unwrap());
+        first
     }
 
     /// `/v4/<KEY>` and what follows.

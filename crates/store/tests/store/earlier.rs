@@ -14,11 +14,12 @@ const fn table(module: u8, id: u8, name: &'static str, kind: TableKind) -> Table
 const STATE: Table = table(3, 0, "state", TableKind::Versioned);
 const MARKS: Table = table(3, 1, "marks", TableKind::WriteOnce);
 const NEWEST: Table = table(3, 2, "newest", TableKind::Current);
+const LIST: Table = table(3, 3, "list", TableKind::Sequence);
 const COPY: Table = table(7, 0, "copy", TableKind::WriteOnce);
 const ELSE: Table = table(5, 0, "else", TableKind::Versioned);
 
 const BELOW: ModuleSchema =
-    ModuleSchema { id: ModuleId(3), name: "below", version: 1, tables: &[STATE, MARKS, NEWEST], reads: &[] };
+    ModuleSchema { id: ModuleId(3), name: "below", version: 1, tables: &[STATE, MARKS, NEWEST, LIST], reads: &[] };
 const BETWEEN: ModuleSchema =
     ModuleSchema { id: ModuleId(5), name: "between", version: 1, tables: &[ELSE], reads: &[] };
 const ABOVE: ModuleSchema =
@@ -40,6 +41,8 @@ fn copy(writer: &mut Writer, height: Height) -> Result<(), StoreError> {
     let own = seen.prefix(&MARKS, &height.to_be_bytes(), 10)?;
     assert_eq!(own.len(), 1, "block {height}");
     assert_eq!(seen.get(&MARKS, &own[0].0)?.as_ref(), Some(&own[0].1));
+    assert_eq!(seen.get(&LIST, &height.to_be_bytes())?, Some(vec![height as u8, 7]));
+    assert!(seen.prefix(&LIST, b"", 1).is_err());
     // What can be another thing later is not answered, nor what the schema does not name.
     for refused in [seen.get(&NEWEST, b"x"), seen.get(&ELSE, b"x"), seen.get(&COPY, b"x")] {
         assert!(refused.is_err());
@@ -57,6 +60,7 @@ fn write(writer: &mut Writer, height: Height) {
     rows.put(&STATE, &[height as u8], &[1]).unwrap();
     rows.put(&MARKS, &height.to_be_bytes(), b"mark").unwrap();
     rows.put(&NEWEST, b"x", &[height as u8]).unwrap();
+    assert_eq!(rows.append(&LIST, &[height as u8, 7]).unwrap(), height);
     writer.module(BETWEEN.id).unwrap().put(&ELSE, b"x", b"y").unwrap();
     copy(writer, height).unwrap();
     writer.end_block().unwrap();

@@ -6,6 +6,7 @@
 mod alkanes;
 mod btc;
 mod esplora;
+mod ord;
 mod others;
 
 use std::collections::BTreeSet;
@@ -45,9 +46,10 @@ type Row = (&'static str, &'static str, &'static str, &'static str);
 
 /// All that is described.
 pub(super) fn methods() -> Vec<Method> {
-    let families: [(&str, &[Row]); 6] = [
+    let families: [(&str, &[Row]); 7] = [
         ("btc", &btc::METHODS),
         ("esplora", &esplora::METHODS),
+        ("ord", &ord::METHODS),
         ("metashrew", &others::METASHREW),
         ("alkanes", &alkanes::METHODS),
         ("sandshrew", &others::SANDSHREW),
@@ -106,7 +108,7 @@ fn kind(word: &str) -> Option<Value> {
 
 /// Schemas that the tables name, beside those that REST has as well.
 pub(super) fn schemas() -> Map<String, Value> {
-    let all = [alkanes::schemas(), esplora::schemas(), others::schemas()].into_iter().flatten();
+    let all = [alkanes::schemas(), esplora::schemas(), ord::schemas(), others::schemas()].into_iter().flatten();
     let tag = json!({
         "BlockTag": {
             "description": "The height as of which a view answers: `latest`, a number, its digits, or `height:hash`",
@@ -127,9 +129,10 @@ mod tests {
 
     #[test]
     fn every_kind_of_the_tables_is_known_and_every_line_is_told_once() {
-        let tables: [&[Row]; 6] = [
+        let tables: [&[Row]; 7] = [
             &btc::METHODS,
             &esplora::METHODS,
+            &ord::METHODS,
             &alkanes::METHODS,
             &others::METASHREW,
             &others::SANDSHREW,

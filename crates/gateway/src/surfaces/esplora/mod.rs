@@ -29,6 +29,7 @@ pub(crate) use address::{AddressRoute, Totals, totals, unspent};
 pub(crate) use fees::FeeEstimates;
 pub(super) use mempool::{broadcast, package};
 pub use transactions::NodeTransactions;
+pub(super) use transactions::{raw as raw_transactions, unconfirmed as unconfirmed_transaction};
 pub(super) use unconfirmed::accepted;
 pub(crate) use unconfirmed::{Pending, Unconfirmed, View, of_script as unconfirmed_of, view as unconfirmed_view};
 

@@ -1,0 +1,80 @@
+//! What inscriptions say: it stands in their transactions, nowhere else.
+
+use bitcoin::hex::DisplayHex as _;
+use paraffin_ordinals_index::envelope::inscription_of;
+use paraffin_ordinals_index::event::InscriptionId;
+use paraffin_ordinals_index::inscription::Inscription;
+use paraffin_ordinals_index::reader::InscriptionQuery;
+
+use super::{confirmed, failed, params, read, sequence};
+use crate::alkanes::base64;
+use crate::errors::RpcError;
+use crate::jsonrpc::Params;
+use crate::state::RequestContext;
+use crate::surfaces::{RpcResult, to_raw};
+
+pub(super) const NO_INSCRIPTION: &str = "there is no such inscription";
+
+/// `[id, number or sat name, place of a child]`.
+pub(super) async fn inscription(context: &RequestContext, params: &Params) -> RpcResult {
+    params.at_most(2)?;
+    let query: InscriptionQuery = params::parsed(params, 0, "the inscription")?;
+    let child = params.get(1).map(|_| params.unsigned(1, "the place of the child")).transpose()?;
+    let find = move |index: &paraffin_ordinals_index::OrdinalsIndex| {
+        let Some(mut sequence) = index.sequence(&query)? else { return Ok(None) };
+        if let Some(child) = child {
+            let place = usize::try_from(child).unwrap_or(usize::MAX);
+            let Some(found) = index.child(sequence, place)? else { return Ok(None) };
+            sequence = found;
+        }
+        index.facts(sequence)
+    };
+    let facts = read(context, move |index| find(index).map_err(|error| failed(&error))).await?;
+    let facts = facts.ok_or_else(|| RpcError::not_found(NO_INSCRIPTION))?;
+    let said = said_by(context, facts.id).await?;
+    let delegate = match said.delegate() {
+        None => None,
+        Some(delegate) => delegate_of(context, delegate).await?,
+    };
+    to_raw(&facts.record(&said, delegate.as_ref()))
+}
+
+/// `[id]`: the content in base64, the delegate's where there is one. Encoded content (`br`) is answered as it is stored.
+pub(super) async fn content(context: &RequestContext, params: &Params) -> RpcResult {
+    params.at_most(1)?;
+    let id = params::inscription_id(params, 0)?;
+    let mut said = known(context, id).await?;
+    if let Some(delegate) = said.delegate() {
+        let found = delegate_of(context, delegate).await?;
+        said = found.ok_or_else(|| RpcError::not_found("there is no such delegate"))?;
+    }
+    let body = said.body.ok_or_else(|| RpcError::not_found("the inscription has no content"))?;
+    read(context, move |_| to_raw(&base64(&body))).await
+}
+
+/// `[id]`: the metadata, CBOR in hexadecimal digits.
+pub(super) async fn metadata(context: &RequestContext, params: &Params) -> RpcResult {
+    params.at_most(1)?;
+    let said = known(context, params::inscription_id(params, 0)?).await?;
+    let metadata = said.metadata.ok_or_else(|| RpcError::not_found("the inscription has no metadata"))?;
+    to_raw(&metadata.to_lower_hex_string())
+}
+
+/// What an inscription of the index says.
+async fn known(context: &RequestContext, id: InscriptionId) -> Result<Inscription, RpcError> {
+    delegate_of(context, id).await?.ok_or_else(|| RpcError::not_found(NO_INSCRIPTION))
+}
+
+/// What an inscription says that may not exist.
+async fn delegate_of(context: &RequestContext, id: InscriptionId) -> Result<Option<Inscription>, RpcError> {
+    match sequence(context, InscriptionQuery::Id(id)).await? {
+        None => Ok(None),
+        Some(_) => said_by(context, id).await.map(Some),
+    }
+}
+
+async fn said_by(context: &RequestContext, id: InscriptionId) -> Result<Inscription, RpcError> {
+    let missing = move || RpcError::internal(&format!("inscription {id} is not in its transaction"));
+    let transaction = confirmed(context, id.txid).await?.ok_or_else(missing)?;
+    read(context, move |_| inscription_of(&transaction, &id).ok_or_else(missing)).await
+}

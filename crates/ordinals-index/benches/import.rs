@@ -1,0 +1,205 @@
+//! What inscriptions and runes add to the import of blocks: the same chain with the Bitcoin index alone, with ordinals, and with
+//! sats, in turns. The chain has blocks of a thousand payments, of which one in twenty reveals an inscription or moves runes.
+//!
+//! Catches: a read of the store for each output instead of each input; rows for outputs that hold nothing; contents kept twice.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a bench stops at the first surprise")]
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use bitcoin::absolute::LockTime;
+use bitcoin::consensus::serialize;
+use bitcoin::hashes::Hash as _;
+use bitcoin::opcodes::OP_FALSE;
+use bitcoin::opcodes::all::{OP_ENDIF, OP_IF};
+use bitcoin::script::Builder;
+use bitcoin::{
+    Amount, Block, BlockHash, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxOut, Witness, transaction,
+};
+use ordinals::{Edict, Etching, RuneId, Runestone};
+use paraffin_bitcoin_index::{BitcoinModule, RawTransactions};
+use paraffin_ordinals_index::{OrdinalsModule, OrdinalsOptions};
+use paraffin_primitives::{BlockId, ConnectedBlock, Network};
+use paraffin_store::{Module, Store, StoreOptions};
+
+const BLOCKS: u32 = 60;
+const TRANSACTIONS: usize = 1_000;
+const ROUNDS: usize = 3;
+const SUBSIDY: u64 = 5_000_000_000;
+
+fn main() {
+    let blocks = chain();
+    let bytes: usize = blocks.iter().map(|block| block.size as usize).sum();
+    let mut best = [Duration::MAX; 3];
+    let mut disk = [0; 3];
+    for _ in 0..ROUNDS {
+        for (place, options) in
+            [None, Some(OrdinalsOptions::default()), Some(OrdinalsOptions { sats: true, ..OrdinalsOptions::default() })]
+                .into_iter()
+                .enumerate()
+        {
+            let (taken, size) = import(&blocks, options);
+            best[place] = best[place].min(taken);
+            disk[place] = size;
+        }
+    }
+    let rate = |taken: Duration| bytes as f64 / 1e6 / taken.as_secs_f64();
+    println!("{BLOCKS} blocks, {:.1} MB, best of {ROUNDS}", bytes as f64 / 1e6);
+    for (place, name) in
+        ["Bitcoin index alone", "with inscriptions and runes", "with sats as well"].into_iter().enumerate()
+    {
+        println!(
+            "{name}: {:.2} s, {:.1} MB/s, {:.2} times the first, {:.1} MB on disk",
+            best[place].as_secs_f64(),
+            rate(best[place]),
+            best[place].as_secs_f64() / best[0].as_secs_f64(),
+            disk[place] as f64 / 1e6
+        );
+    }
+}
+
+/// Applies all blocks in commits of ten; the time, and the size of the store.
+fn import(blocks: &[ConnectedBlock], options: Option<OrdinalsOptions>) -> (Duration, u64) {
+    let mut modules: Vec<Box<dyn Module>> = vec![Box::new(BitcoinModule::new(RawTransactions::Node))];
+    if let Some(options) = options {
+        modules.push(Box::new(OrdinalsModule::new(Network::Regtest, options)));
+    }
+    let schemas: Vec<_> = modules.iter().map(|module| module.schema()).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let store_options = StoreOptions { network: Network::Regtest, undo_blocks: Some(10), memory_bytes: 1 << 30 };
+    let store = Store::open(folder.path(), &store_options, &schemas).unwrap();
+    let mut writer = store.writer().unwrap();
+    let begin = Instant::now();
+    for block in blocks {
+        writer.begin_block(block.id, block.block.header.prev_blockhash, block.block.header.time).unwrap();
+        for module in &mut modules {
+            module.connect(block, &mut writer.module(module.schema().id).unwrap()).unwrap();
+        }
+        writer.end_block().unwrap();
+        if block.id.height % 10 == 9 {
+            writer.commit(true).unwrap();
+        }
+    }
+    writer.commit(true).unwrap();
+    let taken = begin.elapsed();
+    store.flush().unwrap();
+    (taken, size_of(folder.path()))
+}
+
+fn size_of(folder: &std::path::Path) -> u64 {
+    std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let data = entry.metadata().unwrap();
+            if data.is_dir() { size_of(&entry.path()) } else { data.len() }
+        })
+        .sum()
+}
+
+/// Blocks as a node hands them over, with what they spend.
+fn chain() -> Vec<ConnectedBlock> {
+    let mut coins: VecDeque<(OutPoint, TxOut)> = VecDeque::new();
+    let mut blocks: Vec<ConnectedBlock> = Vec::new();
+    let mut serial = 0u64;
+    for height in 0..BLOCKS {
+        let mut txdata = vec![coinbase(height)];
+        let mut spent = vec![Vec::new()];
+        let made = if height < 2 { 0 } else { TRANSACTIONS };
+        let mut fresh = Vec::new();
+        for place in 0..made {
+            let inputs: Vec<_> = (0..2).filter_map(|_| coins.pop_front()).collect();
+            if inputs.is_empty() {
+                break;
+            }
+            serial += 1;
+            let transaction = payment(&inputs, serial, height, place as u64);
+            let txid = transaction.compute_txid();
+            let spendable =
+                (0u32..).zip(&transaction.output).filter(|(_, output)| !output.script_pubkey.is_op_return());
+            fresh.extend(spendable.map(|(vout, output)| (OutPoint { txid, vout }, output.clone())));
+            spent.push(inputs.into_iter().map(|(_, output)| output).collect());
+            txdata.push(transaction);
+        }
+        let txid = txdata[0].compute_txid();
+        fresh.extend((0u32..).zip(&txdata[0].output).map(|(vout, output)| (OutPoint { txid, vout }, output.clone())));
+        coins.extend(fresh);
+        let previous = blocks.last().map_or(BlockHash::all_zeros(), |block| block.id.hash);
+        blocks.push(connected(height, previous, txdata, spent));
+    }
+    blocks
+}
+
+fn script(serial: u64) -> ScriptBuf {
+    let mut program = [0x42; 32];
+    program[..8].copy_from_slice(&serial.to_le_bytes());
+    ScriptBuf::from_bytes([&[0x51, 0x20][..], &program].concat())
+}
+
+/// Many outputs, so that there is something to spend from the second block on.
+fn coinbase(height: u32) -> Transaction {
+    let input =
+        TxIn { script_sig: Builder::new().push_int(i64::from(height)).push_int(7).into_script(), ..TxIn::default() };
+    let outputs: u64 = if height < 2 { 2_000 } else { 4 };
+    let output = |place| TxOut {
+        value: Amount::from_sat(SUBSIDY / outputs),
+        script_pubkey: script(u64::MAX - u64::from(height) * 10_000 - place),
+    };
+    assembled(vec![input], (0..outputs).map(output).collect())
+}
+
+fn payment(coins: &[(OutPoint, TxOut)], serial: u64, height: u32, place: u64) -> Transaction {
+    let value: u64 = coins.iter().map(|(_, output)| output.value.to_sat()).sum();
+    let mut witness = Witness::from_slice(&[[7u8; 64]]);
+    let mut output = vec![
+        TxOut { value: Amount::from_sat(value / 3), script_pubkey: script(serial * 2) },
+        TxOut {
+            value: Amount::from_sat(value - value / 3 - 200.min(value / 4)),
+            script_pubkey: script(serial * 2 + 1),
+        },
+    ];
+    if serial.is_multiple_of(40) {
+        let begun = Builder::new().push_opcode(OP_FALSE).push_opcode(OP_IF).push_slice(b"ord");
+        let reveal = begun.push_slice([1]).push_slice(b"text/plain").push_slice([]).push_slice([b'x'; 300]);
+        witness = Witness::from_slice(&[reveal.push_opcode(OP_ENDIF).into_script().into_bytes(), vec![0xc0; 33]]);
+    } else if serial.is_multiple_of(20) {
+        let etching = Etching { premine: Some(1_000_000), ..Etching::default() };
+        let id = RuneId { block: u64::from(height.saturating_sub(1)), tx: place as u32 + 1 };
+        let edicts = vec![Edict { id, amount: 5, output: 1 }];
+        let runestone = Runestone { etching: Some(etching), edicts, ..Runestone::default() };
+        output.push(TxOut { value: Amount::ZERO, script_pubkey: runestone.encipher() });
+    }
+    let input = |(outpoint, _): &(OutPoint, TxOut)| TxIn {
+        previous_output: *outpoint,
+        sequence: Sequence::MAX,
+        witness: witness.clone(),
+        ..TxIn::default()
+    };
+    assembled(coins.iter().map(input).collect(), output)
+}
+
+fn assembled(input: Vec<TxIn>, output: Vec<TxOut>) -> Transaction {
+    Transaction { version: transaction::Version::TWO, lock_time: LockTime::ZERO, input, output }
+}
+
+fn connected(height: u32, previous: BlockHash, txdata: Vec<Transaction>, spent: Vec<Vec<TxOut>>) -> ConnectedBlock {
+    let mut header = bitcoin::constants::genesis_block(bitcoin::Network::Regtest).header;
+    header.prev_blockhash = previous;
+    header.time += height;
+    let mut block = Block { header, txdata };
+    block.header.merkle_root = block.compute_merkle_root().unwrap();
+    let mut offset = 80 + bitcoin::consensus::encode::VarInt::from(block.txdata.len()).size() as u32;
+    let mut offsets = Vec::new();
+    for transaction in &block.txdata {
+        offsets.push(offset);
+        offset += transaction.total_size() as u32;
+    }
+    ConnectedBlock {
+        id: BlockId { height, hash: block.block_hash() },
+        size: serialize(&block).len() as u32,
+        txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
+        offsets,
+        spent: Some(spent),
+        block,
+    }
+}

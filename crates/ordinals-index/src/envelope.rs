@@ -1,0 +1,238 @@
+//! Envelopes: what `OP_FALSE OP_IF "ord" … OP_ENDIF` in a tapscript says.
+//!
+//! Rules of `ord` 0.29: every input's witness is read as if it spent a taproot output by a script path, whatever it really
+//! spends. A script that cannot be decoded to its end holds no envelope at all, however many came before the fault.
+
+use std::collections::BTreeSet;
+use std::iter::Peekable;
+
+use bitcoin::opcodes::{Opcode, all};
+use bitcoin::script::{Instruction, Instructions};
+use bitcoin::{Script, Transaction, Witness};
+use bytes::Bytes;
+
+use crate::event::InscriptionId;
+use crate::inscription::{Inscription, id_of_value};
+
+/// First push of an envelope.
+const PROTOCOL: &[u8] = b"ord";
+/// First byte of an annex (BIP341).
+const ANNEX: u8 = 0x50;
+
+/// An envelope and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Envelope {
+    /// Input whose witness holds it.
+    pub input: u32,
+    /// Its place among the envelopes of that input.
+    pub offset: u32,
+    /// Whether a value was pushed by an opcode for a small number.
+    pub has_pushnum: bool,
+    /// Whether it follows something that began like an envelope and was none.
+    pub is_stutter: bool,
+    /// What it says.
+    pub inscription: Inscription,
+}
+
+/// All envelopes of a transaction, in the order of its inputs. Memory is bounded by a small multiple of the witnesses.
+pub fn envelopes(transaction: &Transaction) -> Vec<Envelope> {
+    let mut found = Vec::new();
+    for (input, witness) in (0u32..).zip(transaction.input.iter().map(|input| &input.witness)) {
+        if let Some(script) = tapscript(witness) {
+            found.append(&mut script_envelopes(script, input).unwrap_or_default());
+        }
+    }
+    found
+}
+
+/// The script of a script-path spend, told by the shape of the witness alone: the element before the last, an annex left
+/// out.
+pub(crate) fn tapscript(witness: &Witness) -> Option<&Script> {
+    let count = witness.len();
+    let has_annex = count >= 2 && witness.last().is_some_and(|last| last.first() == Some(&ANNEX));
+    let place = count.checked_sub(if has_annex { 3 } else { 2 })?;
+    witness.nth(place).map(Script::from_bytes)
+}
+
+/// A script ends within a push.
+struct Undecodable;
+
+type Decoded<'a> = Peekable<Instructions<'a>>;
+
+fn next<'a>(instructions: &mut Decoded<'a>) -> Result<Option<Instruction<'a>>, Undecodable> {
+    instructions.next().transpose().map_err(|_| Undecodable)
+}
+
+fn script_envelopes(script: &Script, input: u32) -> Result<Vec<Envelope>, Undecodable> {
+    let mut found: Vec<Envelope> = Vec::new();
+    let mut instructions = script.instructions().peekable();
+    let mut is_stutter = false;
+    while let Some(instruction) = next(&mut instructions)? {
+        if !is_empty_push(&instruction) {
+            continue;
+        }
+        match read_envelope(&mut instructions)? {
+            Outcome::Envelope { has_pushnum, inscription } => {
+                let offset = u32::try_from(found.len()).unwrap_or(u32::MAX);
+                found.push(Envelope { input, offset, has_pushnum, is_stutter, inscription: *inscription });
+            }
+            // Kept for the next envelope, also past whole ones: that is how the reference indexer reads scripts.
+            Outcome::Other { stutters } => is_stutter = stutters,
+        }
+    }
+    Ok(found)
+}
+
+fn is_empty_push(instruction: &Instruction<'_>) -> bool {
+    instruction.push_bytes().is_some_and(bitcoin::script::PushBytes::is_empty)
+}
+
+enum Outcome {
+    Envelope {
+        has_pushnum: bool,
+        inscription: Box<Inscription>,
+    },
+    /// No envelope; whether the next instruction may begin one.
+    Other {
+        stutters: bool,
+    },
+}
+
+/// Reads what follows an empty push.
+fn read_envelope(instructions: &mut Decoded<'_>) -> Result<Outcome, Undecodable> {
+    let is_if = |instruction: &Instruction<'_>| *instruction == Instruction::Op(all::OP_IF);
+    let is_protocol =
+        |instruction: &Instruction<'_>| instruction.push_bytes().is_some_and(|push| push.as_bytes() == PROTOCOL);
+    if !accept(instructions, is_if)? || !accept(instructions, is_protocol)? {
+        let stutters = matches!(instructions.peek(), Some(Ok(next)) if is_empty_push(next));
+        return Ok(Outcome::Other { stutters });
+    }
+    let mut has_pushnum = false;
+    let mut payload = Payload::default();
+    loop {
+        match next(instructions)? {
+            None => return Ok(Outcome::Other { stutters: false }),
+            Some(Instruction::Op(all::OP_ENDIF)) => {
+                return Ok(Outcome::Envelope { has_pushnum, inscription: Box::new(payload.finish()) });
+            }
+            Some(Instruction::PushBytes(push)) => payload.push(push.as_bytes()),
+            Some(Instruction::Op(opcode)) => {
+                let Some(number) = small_number(opcode) else { return Ok(Outcome::Other { stutters: false }) };
+                has_pushnum = true;
+                payload.push(number);
+            }
+        }
+    }
+}
+
+/// Takes the next instruction when it is the one wanted.
+fn accept(instructions: &mut Decoded<'_>, is_wanted: impl Fn(&Instruction<'_>) -> bool) -> Result<bool, Undecodable> {
+    let fits = matches!(instructions.peek(), Some(Ok(next)) if is_wanted(next));
+    if fits {
+        next(instructions)?;
+    }
+    Ok(fits)
+}
+
+/// What `OP_1NEGATE` and `OP_1` to `OP_16` push.
+fn small_number(opcode: Opcode) -> Option<&'static [u8]> {
+    const NUMBERS: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+    if opcode == all::OP_PUSHNUM_NEG1 {
+        return Some(&[0x81]);
+    }
+    let place = usize::from(opcode.to_u8().checked_sub(all::OP_PUSHNUM_1.to_u8())?);
+    NUMBERS.get(place..=place)
+}
+
+/// Numbers of the fields of an inscription. `note` (15) and every unknown odd field say nothing.
+mod tag {
+    pub(super) const CONTENT_TYPE: &[u8] = &[1];
+    pub(super) const POINTER: &[u8] = &[2];
+    pub(super) const PARENT: &[u8] = &[3];
+    pub(super) const METADATA: &[u8] = &[5];
+    pub(super) const METAPROTOCOL: &[u8] = &[7];
+    pub(super) const CONTENT_ENCODING: &[u8] = &[9];
+    pub(super) const DELEGATE: &[u8] = &[11];
+    pub(super) const RUNE: &[u8] = &[13];
+    pub(super) const PROPERTIES: &[u8] = &[17];
+    pub(super) const PROPERTY_ENCODING: &[u8] = &[19];
+}
+
+/// Pushes of an envelope on their way to an inscription: pairs of field and value, then, after an empty push where a field
+/// would stand, the body.
+#[derive(Default)]
+struct Payload<'a> {
+    inscription: Inscription,
+    /// The field whose value comes next.
+    waiting: Option<&'a [u8]>,
+    seen: BTreeSet<&'a [u8]>,
+    body: Option<Vec<u8>>,
+    metadata: Option<Vec<u8>>,
+    properties: Option<Vec<u8>>,
+}
+
+impl<'a> Payload<'a> {
+    fn push(&mut self, bytes: &'a [u8]) {
+        if let Some(body) = &mut self.body {
+            body.extend_from_slice(bytes);
+        } else if let Some(field) = self.waiting.take() {
+            self.field(field, bytes);
+        } else if bytes.is_empty() {
+            self.body = Some(Vec::new());
+        } else {
+            self.waiting = Some(bytes);
+        }
+    }
+
+    fn field(&mut self, field: &'a [u8], value: &'a [u8]) {
+        let is_first = self.seen.insert(field);
+        let inscription = &mut self.inscription;
+        inscription.has_duplicate_field |= !is_first;
+        let single = match field {
+            tag::CONTENT_TYPE => &mut inscription.content_type,
+            tag::POINTER => &mut inscription.pointer,
+            tag::METAPROTOCOL => &mut inscription.metaprotocol,
+            tag::CONTENT_ENCODING => &mut inscription.content_encoding,
+            tag::DELEGATE => &mut inscription.delegate,
+            tag::RUNE => &mut inscription.rune,
+            tag::PROPERTY_ENCODING => &mut inscription.property_encoding,
+            tag::PARENT => {
+                inscription.parents.extend(id_of_value(value));
+                return;
+            }
+            tag::METADATA => return self.metadata.get_or_insert_default().extend_from_slice(value),
+            tag::PROPERTIES => return self.properties.get_or_insert_default().extend_from_slice(value),
+            _ => {
+                inscription.has_unrecognized_even_field |= is_even(field);
+                return;
+            }
+        };
+        if is_first {
+            *single = Some(Bytes::copy_from_slice(value));
+        } else {
+            // The first value counts; what is left over is a field that nobody recognizes.
+            inscription.has_unrecognized_even_field |= is_even(field);
+        }
+    }
+
+    fn finish(mut self) -> Inscription {
+        self.inscription.has_incomplete_field = self.waiting.is_some();
+        self.inscription.body = self.body.map(Bytes::from);
+        self.inscription.metadata = self.metadata.map(Bytes::from);
+        self.inscription.properties = self.properties.map(Bytes::from);
+        self.inscription
+    }
+}
+
+fn is_even(field: &[u8]) -> bool {
+    field.first().is_some_and(|byte| byte % 2 == 0)
+}
+
+/// The inscription with this index in a transaction, as its envelope says it; `None` when there are fewer.
+pub fn inscription_of(transaction: &Transaction, id: &InscriptionId) -> Option<Inscription> {
+    let place = usize::try_from(id.index).ok()?;
+    envelopes(transaction).into_iter().nth(place).map(|envelope| envelope.inscription)
+}
+
+#[cfg(test)]
+mod tests;

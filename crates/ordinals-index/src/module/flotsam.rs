@@ -1,0 +1,70 @@
+//! Inscriptions on their way through a transaction.
+
+use std::collections::HashSet;
+
+use crate::envelope::Envelope;
+use crate::event::InscriptionId;
+use crate::inscription::Inscription;
+
+/// An inscription between the inputs and the outputs of a transaction, or of a block's fees.
+pub(super) struct Flotsam {
+    pub(super) id: InscriptionId,
+    /// Sats before it.
+    pub(super) offset: u64,
+    pub(super) origin: Origin,
+}
+
+pub(super) enum Origin {
+    /// Revealed by this transaction.
+    New(Box<Reveal>),
+    /// It was in an output.
+    Old {
+        sequence: u32,
+        /// How often it has moved.
+        moves: u32,
+    },
+}
+
+/// A new inscription before it has a number.
+#[allow(clippy::struct_excessive_bools, reason = "four rules that do not depend on one another")]
+pub(super) struct Reveal {
+    pub(super) inscription: Inscription,
+    pub(super) is_cursed: bool,
+    pub(super) is_vindicated: bool,
+    /// Whether it is bound to no sat.
+    pub(super) is_unbound: bool,
+    /// Whether another one is on the sat already.
+    pub(super) is_reinscription: bool,
+    pub(super) fee: u64,
+    /// Those it names, of which the transaction has the sat.
+    pub(super) parents: Vec<InscriptionId>,
+    /// The event that told of it, when it was paid as a fee and has no number yet.
+    pub(super) event: Option<usize>,
+}
+
+/// Keeps of what each new inscription names as its parents those that are in the transaction, each once.
+pub(super) fn keep_present_parents(floating: &mut [Flotsam]) {
+    if !floating.iter().any(|flotsam| matches!(&flotsam.origin, Origin::New(reveal) if !reveal.parents.is_empty())) {
+        return;
+    }
+    let present: HashSet<InscriptionId> = floating.iter().map(|flotsam| flotsam.id).collect();
+    for flotsam in floating {
+        if let Origin::New(reveal) = &mut flotsam.origin {
+            let mut seen = HashSet::new();
+            reveal.parents.retain(|parent| present.contains(parent) && seen.insert(*parent));
+        }
+    }
+}
+
+/// Whether an envelope is cursed by its own form or place, reinscription aside.
+pub(super) fn is_cursed_by_form(envelope: &Envelope) -> bool {
+    let inscription = &envelope.inscription;
+    inscription.has_unrecognized_even_field
+        || inscription.has_duplicate_field
+        || inscription.has_incomplete_field
+        || envelope.input != 0
+        || envelope.offset != 0
+        || inscription.pointer.is_some()
+        || envelope.has_pushnum
+        || envelope.is_stutter
+}

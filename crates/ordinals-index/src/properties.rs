@@ -1,0 +1,369 @@
+//! Field 17 of an inscription: its gallery, title and traits, in CBOR (RFC 8949).
+//!
+//! Whatever cannot be read as it should is no properties at all. Properties that are packed with Brotli (field 19) are not
+//! unpacked and count as none.
+
+use bitcoin::Txid;
+use bitcoin::hashes::Hash as _;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+
+use crate::event::InscriptionId;
+use crate::inscription::{Inscription, id_of_value};
+
+/// What an inscription tells of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Properties {
+    /// Inscriptions that it shows.
+    pub gallery: Vec<Item>,
+    /// Of itself.
+    pub attributes: Attributes,
+}
+
+/// An inscription of a gallery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Item {
+    /// Which.
+    pub id: InscriptionId,
+    /// Its title and traits in this gallery.
+    pub attributes: Attributes,
+}
+
+/// Title and traits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Attributes {
+    /// The title.
+    pub title: Option<String>,
+    /// Names with values, in order.
+    pub traits: Traits,
+}
+
+/// Names with values, each name once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Traits(pub Vec<(String, Trait)>);
+
+/// A value of a trait.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Trait {
+    /// Yes or no.
+    Bool(bool),
+    /// A number.
+    Integer(i64),
+    /// Nothing.
+    Null,
+    /// Text.
+    String(String),
+}
+
+impl Serialize for Traits {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl Properties {
+    /// The properties that an inscription tells.
+    pub fn of(inscription: &Inscription) -> Self {
+        match (&inscription.properties, &inscription.property_encoding) {
+            (Some(cbor), None) => properties(&mut Decoder(cbor)).unwrap_or_default(),
+            _ => Self::default(),
+        }
+    }
+}
+
+/// An item before it is known where its id stands: in itself, or in the list of all txids.
+#[derive(Default)]
+struct Unplaced {
+    id: Option<InscriptionId>,
+    index: Option<u32>,
+    attributes: Attributes,
+}
+
+fn properties(decoder: &mut Decoder<'_>) -> Option<Properties> {
+    let (mut items, mut attributes, mut txids) = (Vec::new(), Attributes::default(), &[][..]);
+    decoder.map(|decoder, key| {
+        match key {
+            0 => items = decoder.list(item)?,
+            1 => attributes = self::attributes(decoder)?,
+            2 => txids = decoder.bytes(BYTES)?,
+            _ => decoder.skip()?,
+        }
+        Some(())
+    })?;
+    for (item, txid) in items.iter_mut().zip(txids.as_chunks::<32>().0) {
+        let txid = Txid::from_byte_array(*txid);
+        item.id = Some(InscriptionId { txid, index: item.index.unwrap_or_default() });
+    }
+    let placed = items.into_iter().map(|item| Some(Item { id: item.id?, attributes: item.attributes }));
+    // One without an id empties the gallery.
+    let gallery = placed.collect::<Option<Vec<Item>>>().unwrap_or_default();
+    Some(Properties { gallery, attributes })
+}
+
+fn item(decoder: &mut Decoder<'_>) -> Option<Unplaced> {
+    let mut item = Unplaced::default();
+    decoder.map(|decoder, key| {
+        match key {
+            0 => item.id = decoder.optional(|decoder| id_of_value(decoder.bytes(BYTES)?))?,
+            1 => item.attributes = attributes(decoder)?,
+            2 => item.index = decoder.optional(|decoder| u32::try_from(decoder.integer()?).ok())?,
+            _ => decoder.skip()?,
+        }
+        Some(())
+    })?;
+    Some(item)
+}
+
+fn attributes(decoder: &mut Decoder<'_>) -> Option<Attributes> {
+    let mut attributes = Attributes::default();
+    decoder.map(|decoder, key| {
+        match key {
+            0 => attributes.title = decoder.optional(Decoder::text)?,
+            1 => attributes.traits = traits(decoder)?,
+            _ => decoder.skip()?,
+        }
+        Some(())
+    })?;
+    Some(attributes)
+}
+
+fn traits(decoder: &mut Decoder<'_>) -> Option<Traits> {
+    let Head { kind: MAP, argument: Some(count) } = decoder.head()? else { return None };
+    let mut traits = Traits::default();
+    let mut names = std::collections::HashSet::new();
+    for _ in 0..count {
+        let name = decoder.text()?;
+        if !names.insert(name.clone()) {
+            return None;
+        }
+        traits.0.push((name, value(decoder)?));
+    }
+    Some(traits)
+}
+
+fn value(decoder: &mut Decoder<'_>) -> Option<Trait> {
+    match decoder.0.first()? {
+        0xf4 | 0xf5 => {
+            let Head { argument, .. } = decoder.head()?;
+            Some(Trait::Bool(argument == Some(21)))
+        }
+        0xf6 => {
+            decoder.head()?;
+            Some(Trait::Null)
+        }
+        first if first >> 5 == TEXT => decoder.text().map(Trait::String),
+        _ => decoder.integer().and_then(|integer| i64::try_from(integer).ok()).map(Trait::Integer),
+    }
+}
+
+const UNSIGNED: u8 = 0;
+const NEGATIVE: u8 = 1;
+const BYTES: u8 = 2;
+const TEXT: u8 = 3;
+const LIST: u8 = 4;
+const MAP: u8 = 5;
+const TAG: u8 = 6;
+/// Ends a value of indefinite length.
+const BREAK: u8 = 0xff;
+const NULL: u8 = 0xf6;
+
+/// The first byte of a value and the number with it; `None` for an indefinite length.
+struct Head {
+    kind: u8,
+    argument: Option<u64>,
+}
+
+/// Reads CBOR from its beginning. Every answer of `None` means that the bytes are not what was wanted.
+struct Decoder<'a>(&'a [u8]);
+
+impl<'a> Decoder<'a> {
+    fn take(&mut self, count: u64) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn head(&mut self) -> Option<Head> {
+        let [first] = *self.take(1)? else { return None };
+        let big_endian = |bytes: &[u8]| bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+        let argument = match first & 31 {
+            small @ 0..24 => Some(u64::from(small)),
+            width @ 24..28 => Some(big_endian(self.take(1 << (width - 24))?)),
+            31 => None,
+            _ => return None,
+        };
+        Some(Head { kind: first >> 5, argument })
+    }
+
+    /// Bytes or text of definite length.
+    fn bytes(&mut self, wanted: u8) -> Option<&'a [u8]> {
+        let Head { kind, argument: Some(length) } = self.head()? else { return None };
+        if kind == wanted { self.take(length) } else { None }
+    }
+
+    fn text(&mut self) -> Option<String> {
+        std::str::from_utf8(self.bytes(TEXT)?).ok().map(str::to_owned)
+    }
+
+    fn integer(&mut self) -> Option<i128> {
+        match self.head()? {
+            Head { kind: UNSIGNED, argument: Some(number) } => Some(i128::from(number)),
+            Head { kind: NEGATIVE, argument: Some(number) } => Some(-1 - i128::from(number)),
+            _ => None,
+        }
+    }
+
+    fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+        if self.0.first() == Some(&NULL) {
+            self.take(1)?;
+            return Some(None);
+        }
+        read(self).map(Some)
+    }
+
+    /// Whether one more value of a list or map comes.
+    fn has_next(&mut self, left: &mut Option<u64>) -> Option<bool> {
+        match left {
+            Some(0) => Some(false),
+            Some(left) => {
+                *left -= 1;
+                Some(true)
+            }
+            None if self.0.first() == Some(&BREAK) => self.take(1).map(|_| false),
+            None => Some(true),
+        }
+    }
+
+    fn list<T>(&mut self, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let Head { kind: LIST, argument: mut left } = self.head()? else { return None };
+        let mut values = Vec::new();
+        while self.has_next(&mut left)? {
+            values.push(read(self)?);
+        }
+        Some(values)
+    }
+
+    /// A map whose keys are integers.
+    fn map(&mut self, mut read: impl FnMut(&mut Self, i128) -> Option<()>) -> Option<()> {
+        let Head { kind: MAP, argument: mut left } = self.head()? else { return None };
+        while self.has_next(&mut left)? {
+            let key = self.integer()?;
+            read(self, key)?;
+        }
+        Some(())
+    }
+
+    /// Passes over one value, however deep it is, without recursion.
+    fn skip(&mut self) -> Option<()> {
+        let mut open = vec![Some(1u64)];
+        while let Some(mut left) = open.pop() {
+            if !self.has_next(&mut left)? {
+                continue;
+            }
+            open.push(left);
+            let Head { kind, argument } = self.head()?;
+            match (kind, argument) {
+                (BYTES | TEXT, Some(length)) => drop(self.take(length)?),
+                (LIST, Some(count)) => open.push(Some(count)),
+                (MAP, Some(count)) => open.push(Some(count.checked_mul(2)?)),
+                (TAG, Some(_)) => open.push(Some(1)),
+                (BYTES | TEXT | LIST | MAP, None) => open.push(None),
+                (_, Some(_)) => {}
+                (_, None) => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use proptest::prelude::*;
+
+    fn read(cbor: &[u8]) -> Properties {
+        let properties = Some(Bytes::copy_from_slice(cbor));
+        Properties::of(&Inscription { properties, ..Inscription::default() })
+    }
+
+    fn attributes(title: &str, traits: Vec<(&str, Trait)>) -> Attributes {
+        let traits = Traits(traits.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
+        Attributes { title: (!title.is_empty()).then(|| title.to_owned()), traits }
+    }
+
+    /// `{1: {0: "foo", 1: {"a": true, "b": -2, "c": null, "d": "x"}}}`
+    const TITLE_AND_TRAITS: &[u8] = b"\xa1\x01\xa2\x00\x63foo\x01\xa4\x61a\xf5\x61b\x21\x61c\xf6\x61d\x61x";
+
+    #[test]
+    fn titles_and_traits_of_every_type_are_read() {
+        let traits = vec![
+            ("a", Trait::Bool(true)),
+            ("b", Trait::Integer(-2)),
+            ("c", Trait::Null),
+            ("d", Trait::String("x".to_owned())),
+        ];
+        assert_eq!(read(TITLE_AND_TRAITS), Properties { gallery: Vec::new(), attributes: attributes("foo", traits) });
+        let json = serde_json::to_string(&read(TITLE_AND_TRAITS)).unwrap();
+        assert_eq!(json, r#"{"gallery":[],"attributes":{"title":"foo","traits":{"a":true,"b":-2,"c":null,"d":"x"}}}"#);
+    }
+
+    #[test]
+    fn galleries_have_their_ids_in_place_or_together() {
+        let id = |byte: u8, index| InscriptionId { txid: Txid::from_byte_array([byte; 32]), index };
+        let inline = [&b"\xa1\x00\x82\xa1\x00\x58\x20"[..], &[7; 32], b"\xa1\x00\x58\x21", &[8; 32], &[5]].concat();
+        let ids = |properties: Properties| properties.gallery.iter().map(|item| item.id).collect::<Vec<_>>();
+        assert_eq!(ids(read(&inline)), [id(7, 0), id(8, 5)]);
+        let packed = [&b"\xa2\x00\x82\xa0\xa1\x02\x05\x02\x58\x40"[..], &[7; 32], &[8; 32]].concat();
+        assert_eq!(ids(read(&packed)), [id(7, 0), id(8, 5)]);
+        let missing = [&b"\xa2\x00\x82\xa0\xa0\x02\x58\x20"[..], &[7; 32]].concat();
+        assert!(ids(read(&missing)).is_empty());
+    }
+
+    #[test]
+    fn unknown_members_are_passed_over_and_faults_leave_nothing() {
+        // {5: [1, {2: h'00'}, indefinite text], 1: {0: "t"}}, of indefinite length.
+        let more = b"\xbf\x05\x83\x01\xa1\x02\x41\x00\x7f\x61x\xff\x01\xa1\x00\x61t\xff";
+        assert_eq!(read(more).attributes.title.as_deref(), Some("t"));
+        for bad in [
+            &b""[..],
+            b"\xa1",
+            b"\x80",
+            b"\xa1\x01",
+            // A trait twice, a float, a name without a value, a number beyond 64 bits with sign, a text key.
+            b"\xa1\x01\xa1\x01\xa2\x61a\x01\x61a\x02",
+            b"\xa1\x01\xa1\x01\xa1\x61a\xf9\x00\x00",
+            b"\xa1\x01\xa1\x01\xa1\x61a",
+            b"\xa1\x01\xa1\x01\xa1\x61a\x1b\xff\xff\xff\xff\xff\xff\xff\xff",
+            b"\xa1\x61a\x01",
+            b"\xa1\x01\xa1\x00\x62\xc3\x28",
+        ] {
+            assert_eq!(read(bad), Properties::default(), "{bad:?}");
+        }
+        let packed = Inscription {
+            properties: Some(Bytes::from_static(TITLE_AND_TRAITS)),
+            property_encoding: Some(Bytes::from_static(b"br")),
+            ..Inscription::default()
+        };
+        assert_eq!(Properties::of(&packed), Properties::default());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(prop_oneof![0xa0_u8..0xa4, 0..4_u8, 0x5f..0x82_u8, any::<u8>()], 0..60)) {
+            let _ = read(&bytes);
+            let _ = Decoder(&bytes).skip();
+        }
+    }
+
+    #[test]
+    fn deep_nesting_costs_no_stack() {
+        let deep = [&b"\xa1\x05"[..], &[0x81; 1_000_000], &[0x00]].concat();
+        assert_eq!(read(&deep), Properties::default());
+    }
+}

@@ -1,0 +1,321 @@
+use bitcoin::{OutPoint, Script, TxOut};
+use ordinals::{Charm, Sat, SatPoint, SpacedRune};
+use paraffin_primitives::Height;
+use serde::Serialize;
+
+use super::{OrdinalsIndex, PAGE_INSCRIPTIONS};
+use crate::error::ReadError;
+use crate::event::InscriptionId;
+use crate::inscription::Inscription;
+use crate::module::{child_count, id_key};
+use crate::parameters::unbound_outpoint;
+use crate::properties::Properties;
+use crate::rows::{Fields, InscriptionRow, Location, sequence_of};
+use crate::tables::{BLESSED, CHILD_COUNTS, CHILDREN, CURSED, IDS, INSCRIBED_SATS, INSCRIPTIONS, LOCATIONS, REVEALED};
+
+/// Children and parents that a record names.
+const NAMED_RELATIVES: usize = 4;
+
+/// How an inscription is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InscriptionQuery {
+    /// By id.
+    Id(InscriptionId),
+    /// By number.
+    Number(i32),
+    /// The first one on a sat; found only where sats are followed.
+    Sat(u64),
+}
+
+impl std::str::FromStr for InscriptionQuery {
+    type Err = &'static str;
+
+    /// An id, a number, or the name of a sat in lower-case letters.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const WRONG: &str = "an inscription is named by its id, its number, or the name of its sat";
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return text.parse().map(Self::Number).map_err(|_| "no inscription has a number beyond 31 bits");
+        }
+        if !text.is_empty() && text.len() <= 11 && text.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            return text.parse::<Sat>().map(|sat| Self::Sat(sat.n())).map_err(|_| "no sat has this name");
+        }
+        text.parse().map(Self::Id).map_err(|_| WRONG)
+    }
+}
+
+/// What the index knows of an inscription; what it says is in its transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InscriptionFacts {
+    /// Its id.
+    pub id: InscriptionId,
+    row: InscriptionRow,
+    satpoint: SatPoint,
+    is_burned: bool,
+    output: Option<TxOut>,
+    address: Option<String>,
+    previous: Option<InscriptionId>,
+    next: Option<InscriptionId>,
+    children: Vec<InscriptionId>,
+    child_count: u64,
+    parents: Vec<InscriptionId>,
+    rune: Option<SpacedRune>,
+}
+
+/// An inscription as `ord` shows it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the members are those of ord's interface")]
+pub struct InscriptionRecord {
+    pub address: Option<String>,
+    pub charms: Vec<Charm>,
+    pub child_count: u64,
+    pub children: Vec<InscriptionId>,
+    pub content_length: Option<usize>,
+    pub content_type: Option<String>,
+    pub effective_content_type: Option<String>,
+    pub fee: u64,
+    pub height: Height,
+    pub id: InscriptionId,
+    pub metaprotocol: Option<String>,
+    pub next: Option<InscriptionId>,
+    pub number: i32,
+    pub parents: Vec<InscriptionId>,
+    pub previous: Option<InscriptionId>,
+    pub properties: Properties,
+    pub rune: Option<SpacedRune>,
+    pub sat: Option<Sat>,
+    pub satpoint: SatPoint,
+    pub timestamp: i64,
+    pub value: Option<u64>,
+}
+
+impl InscriptionFacts {
+    /// The record, with what the inscription says and what its delegate does, where there is one in the index.
+    pub fn record(self, inscription: &Inscription, delegate: Option<&Inscription>) -> InscriptionRecord {
+        let mut charms = self.row.charms;
+        if self.is_burned {
+            Charm::Burned.set(&mut charms);
+        }
+        if self.satpoint.outpoint == OutPoint::null() {
+            Charm::Lost.set(&mut charms);
+        }
+        InscriptionRecord {
+            address: self.address,
+            charms: Charm::charms(charms),
+            child_count: self.child_count,
+            children: self.children,
+            content_length: inscription.body.as_ref().map(bytes::Bytes::len),
+            content_type: inscription.content_type().map(str::to_owned),
+            effective_content_type: delegate.unwrap_or(inscription).content_type().map(str::to_owned),
+            fee: self.row.fee,
+            height: self.row.height,
+            id: self.id,
+            metaprotocol: inscription.metaprotocol().map(str::to_owned),
+            next: self.next,
+            number: self.row.number,
+            parents: self.parents,
+            previous: self.previous,
+            properties: Properties::of(inscription),
+            rune: self.rune,
+            sat: self.row.sat.map(Sat),
+            satpoint: self.satpoint,
+            timestamp: i64::from(self.row.time),
+            value: self.output.map(|output| output.value.to_sat()),
+        }
+    }
+}
+
+/// A page of inscriptions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the members are those of ord's interface")]
+pub struct InscriptionsPage {
+    pub ids: Vec<InscriptionId>,
+    pub more: bool,
+    pub page_index: u32,
+}
+
+/// A page of the children of an inscription.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the members are those of ord's interface")]
+pub struct ChildrenPage {
+    pub ids: Vec<InscriptionId>,
+    pub more: bool,
+    pub page: u32,
+}
+
+/// A page of the parents of an inscription. Clients decode either name of the page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the members are those of ord's interface")]
+pub struct ParentsPage {
+    pub ids: Vec<InscriptionId>,
+    pub more: bool,
+    pub page: u32,
+    pub page_index: u32,
+}
+
+/// Errors are those of reading.
+#[allow(clippy::missing_errors_doc)]
+impl OrdinalsIndex {
+    /// Sequence number of an inscription.
+    pub fn sequence(&self, query: &InscriptionQuery) -> Result<Option<u32>, ReadError> {
+        let (table, row) = match query {
+            InscriptionQuery::Id(id) => (&IDS, self.snapshot.get(&IDS, &id_key(id))?),
+            InscriptionQuery::Number(number) => {
+                let (table, place) = if *number < 0 { (&CURSED, !number) } else { (&BLESSED, *number) };
+                (table, self.snapshot.get(table, &place.to_be_bytes())?)
+            }
+            InscriptionQuery::Sat(sat) => {
+                let first = self.snapshot.prefix(&INSCRIBED_SATS, &sat.to_be_bytes()).next().transpose()?;
+                (&INSCRIBED_SATS, first.map(|(key, _)| key[8..].to_vec()))
+            }
+        };
+        row.map(|row| sequence_of(&row).map_err(ReadError::of(table))).transpose()
+    }
+
+    /// The child of an inscription at a place, counted from 0.
+    pub fn child(&self, parent: u32, place: usize) -> Result<Option<u32>, ReadError> {
+        let row = self.snapshot.prefix(&CHILDREN, &parent.to_be_bytes()).nth(place).transpose()?;
+        row.map(|(key, _)| child_of_key(&key)).transpose()
+    }
+
+    /// What the index knows of the inscription with a sequence number.
+    pub fn facts(&self, sequence: u32) -> Result<Option<InscriptionFacts>, ReadError> {
+        let Some(row) = self.inscription_row(sequence)? else { return Ok(None) };
+        let stored = self.snapshot.get(&LOCATIONS, &sequence.to_be_bytes())?;
+        let stored = stored.ok_or_else(|| ReadError::missing(&LOCATIONS))?;
+        let location = Location::decode(&stored).map_err(ReadError::of(&LOCATIONS))?;
+        let output = self.real_output(&location.outpoint)?;
+        let previous = sequence.checked_sub(1).map(|previous| self.id(previous)).transpose()?;
+        let next = self.inscription_row(sequence.saturating_add(1))?.map(|row| row.id);
+        let children = self.children_rows(sequence, 0, NAMED_RELATIVES)?;
+        let child_count = child_count(self.snapshot.get(&CHILD_COUNTS, &sequence.to_be_bytes())?.as_deref())?;
+        let parents = row.parents.iter().take(NAMED_RELATIVES);
+        Ok(Some(InscriptionFacts {
+            id: row.id,
+            satpoint: location.satpoint(),
+            is_burned: location.is_burned,
+            address: output
+                .as_ref()
+                .and_then(|output| self.address(Script::from_bytes(output.script_pubkey.as_bytes()))),
+            output,
+            previous,
+            next,
+            children: children.into_iter().map(|child| self.id(child)).collect::<Result<_, _>>()?,
+            child_count,
+            parents: parents.map(|parent| self.id(*parent)).collect::<Result<_, _>>()?,
+            // Only the first inscription of an etching transaction belongs to the rune.
+            rune: if row.id.index == 0 { self.etched_by(&row.id.txid)? } else { None },
+            row,
+        }))
+    }
+
+    /// A page of all inscriptions, newest first.
+    pub fn inscriptions(&self, page_index: u32) -> Result<InscriptionsPage, ReadError> {
+        let count = self.snapshot.sequence_len(&INSCRIPTIONS)?;
+        let end = count.saturating_sub(page_index.saturating_mul(PAGE_INSCRIPTIONS));
+        let start = end.saturating_sub(PAGE_INSCRIPTIONS);
+        let ids = (start..end).rev().map(|sequence| self.id(sequence)).collect::<Result<_, _>>()?;
+        Ok(InscriptionsPage { ids, more: start > 0, page_index })
+    }
+
+    /// A page of the inscriptions revealed in a block, in their order.
+    pub fn inscriptions_of_block(&self, height: Height, page_index: u32) -> Result<InscriptionsPage, ReadError> {
+        let (first, end) = self.revealed(height)?;
+        let start = first.saturating_add(page_index.saturating_mul(PAGE_INSCRIPTIONS)).min(end);
+        let stop = start.saturating_add(PAGE_INSCRIPTIONS).min(end);
+        let ids = (start..stop).map(|sequence| self.id(sequence)).collect::<Result<_, _>>()?;
+        Ok(InscriptionsPage { ids, more: stop < end, page_index })
+    }
+
+    /// All inscriptions revealed in a block, in their order.
+    pub fn ids_of_block(&self, height: Height) -> Result<Vec<InscriptionId>, ReadError> {
+        let (first, end) = self.revealed(height)?;
+        (first..end).map(|sequence| self.id(sequence)).collect()
+    }
+
+    /// At most `count` inscriptions of a block, those that paid the most first.
+    pub(super) fn highest_paying(&self, height: Height, count: usize) -> Result<Vec<InscriptionId>, ReadError> {
+        let (first, end) = self.revealed(height)?;
+        let mut paid = Vec::new();
+        for sequence in first..end {
+            let row = self.inscription_row(sequence)?.ok_or_else(|| ReadError::missing(&INSCRIPTIONS))?;
+            paid.push((row.fee, row.id));
+        }
+        paid.sort_by_key(|(fee, _)| *fee);
+        Ok(paid.into_iter().rev().take(count).map(|(_, id)| id).collect())
+    }
+
+    /// A page of children, oldest first; `None` when there is no such inscription.
+    pub fn children(&self, id: &InscriptionId, page: u32) -> Result<Option<ChildrenPage>, ReadError> {
+        let Some(parent) = self.sequence(&InscriptionQuery::Id(*id))? else { return Ok(None) };
+        let skipped = page.saturating_mul(PAGE_INSCRIPTIONS) as usize;
+        let mut rows = self.children_rows(parent, skipped, PAGE_INSCRIPTIONS as usize + 1)?;
+        let more = rows.len() > PAGE_INSCRIPTIONS as usize;
+        rows.truncate(PAGE_INSCRIPTIONS as usize);
+        let ids = rows.into_iter().map(|child| self.id(child)).collect::<Result<_, _>>()?;
+        Ok(Some(ChildrenPage { ids, more, page }))
+    }
+
+    /// A page of parents, in the order in which the inscription names them; `None` when there is no such inscription.
+    pub fn parents(&self, id: &InscriptionId, page: u32) -> Result<Option<ParentsPage>, ReadError> {
+        let Some(child) = self.sequence(&InscriptionQuery::Id(*id))? else { return Ok(None) };
+        let Some(row) = self.inscription_row(child)? else { return Ok(None) };
+        let skipped = page.saturating_mul(PAGE_INSCRIPTIONS) as usize;
+        let shown = row.parents.iter().skip(skipped).take(PAGE_INSCRIPTIONS as usize);
+        let ids = shown.map(|parent| self.id(*parent)).collect::<Result<_, _>>()?;
+        let more = row.parents.len() > skipped.saturating_add(PAGE_INSCRIPTIONS as usize);
+        Ok(Some(ParentsPage { ids, more, page, page_index: page }))
+    }
+
+    /// How many inscriptions a transaction revealed.
+    pub fn inscription_count(&self, txid: &bitcoin::Txid) -> Result<u32, ReadError> {
+        let first = id_key(&InscriptionId { txid: *txid, index: 0 });
+        let mut count = 0;
+        for row in self.snapshot.prefix(&IDS, &first[..32]) {
+            row?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    pub(super) fn id(&self, sequence: u32) -> Result<InscriptionId, ReadError> {
+        Ok(self.inscription_row(sequence)?.ok_or_else(|| ReadError::missing(&INSCRIPTIONS))?.id)
+    }
+
+    pub(super) fn inscription_row(&self, sequence: u32) -> Result<Option<InscriptionRow>, ReadError> {
+        let row = self.snapshot.get(&INSCRIPTIONS, &sequence.to_be_bytes())?;
+        row.map(|row| InscriptionRow::decode(&row).map_err(ReadError::of(&INSCRIPTIONS))).transpose()
+    }
+
+    pub(super) fn satpoint_of(&self, sequence: u32) -> Result<Option<SatPoint>, ReadError> {
+        let row = self.snapshot.get(&LOCATIONS, &sequence.to_be_bytes())?;
+        let location = row.map(|row| Location::decode(&row).map_err(ReadError::of(&LOCATIONS))).transpose()?;
+        Ok(location.map(|location| location.satpoint()))
+    }
+
+    /// An output of a transaction; `None` for the places that are none.
+    pub(super) fn real_output(&self, outpoint: &OutPoint) -> Result<Option<TxOut>, ReadError> {
+        if *outpoint == OutPoint::null() || *outpoint == unbound_outpoint() {
+            return Ok(None);
+        }
+        Ok(self.bitcoin.output(outpoint)?)
+    }
+
+    fn children_rows(&self, parent: u32, skipped: usize, limit: usize) -> Result<Vec<u32>, ReadError> {
+        let rows = self.snapshot.prefix(&CHILDREN, &parent.to_be_bytes()).skip(skipped).take(limit);
+        rows.map(|row| child_of_key(&row?.0)).collect()
+    }
+
+    /// Sequence numbers of the inscriptions of a block: the first, and the one after the last.
+    fn revealed(&self, height: Height) -> Result<(u32, u32), ReadError> {
+        let Some(row) = self.snapshot.get(&REVEALED, &height.to_be_bytes())? else { return Ok((0, 0)) };
+        let mut fields = Fields::of(&row);
+        let decoded = fields.varint::<u32>().and_then(|first| Ok((first, fields.varint::<u32>()?)));
+        let (first, count) = decoded.map_err(ReadError::of(&REVEALED))?;
+        Ok((first, first.saturating_add(count)))
+    }
+}
+
+fn child_of_key(key: &[u8]) -> Result<u32, ReadError> {
+    sequence_of(key.get(4..).unwrap_or_default()).map_err(ReadError::of(&CHILDREN))
+}

@@ -1,0 +1,224 @@
+use std::collections::BTreeMap;
+
+use bitcoin::{Address, Amount, OutPoint, ScriptBuf, TxOut, Txid};
+use ordinals::SpacedRune;
+use paraffin_bitcoin_index::ScriptKey;
+use paraffin_bitcoin_index::esplora::UnspentOutput;
+use serde::Serialize;
+
+use super::decimal::Decimal;
+use super::{OrdinalsIndex, RunePile};
+use crate::error::ReadError;
+use crate::event::InscriptionId;
+use crate::parameters::unbound_outpoint;
+use crate::rows::{Held, HeldInscription, decode_ranges, sequence_of};
+use crate::tables::{LOST, NOWHERE, RANGES, UNBOUND, outpoint_key};
+
+/// An output as `ord` shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the members are those of ord's interface")]
+pub struct OutputRecord {
+    pub address: Option<String>,
+    pub confirmations: u32,
+    pub indexed: bool,
+    pub inscriptions: Vec<InscriptionId>,
+    pub outpoint: OutPoint,
+    pub runes: BTreeMap<SpacedRune, RunePile>,
+    pub sat_ranges: Option<Vec<(u64, u64)>>,
+    pub script_pubkey: ScriptBuf,
+    pub spent: bool,
+    pub transaction: Txid,
+    pub value: u64,
+}
+
+/// What an address holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the members are those of ord's interface")]
+pub struct AddressRecord {
+    pub outputs: Vec<OutPoint>,
+    pub inscriptions: Vec<InscriptionId>,
+    pub sat_balance: u64,
+    runes_balances: Vec<(SpacedRune, Decimal, Option<char>)>,
+}
+
+/// Which outputs of an address are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutputKind {
+    /// All.
+    #[default]
+    Any,
+    /// Those without inscriptions and runes.
+    Cardinal,
+    /// Those with inscriptions.
+    Inscribed,
+    /// Those with runes.
+    Runic,
+}
+
+impl std::str::FromStr for OutputKind {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "any" => Ok(Self::Any),
+            "cardinal" => Ok(Self::Cardinal),
+            "inscribed" => Ok(Self::Inscribed),
+            "runic" => Ok(Self::Runic),
+            _ => Err("the kind of outputs is any, cardinal, inscribed or runic"),
+        }
+    }
+}
+
+impl OutputKind {
+    fn takes(self, held: &Held) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Cardinal => held.is_empty(),
+            Self::Inscribed => !held.inscriptions.is_empty(),
+            Self::Runic => !held.runes.is_empty(),
+        }
+    }
+}
+
+/// Errors are those of reading.
+#[allow(clippy::missing_errors_doc)]
+impl OrdinalsIndex {
+    /// A confirmed output, or one of the two places that are none. Of what stands nowhere at most `limit` inscriptions are
+    /// named, in the order of their numbers.
+    pub fn output(&self, outpoint: &OutPoint, limit: usize) -> Result<Option<OutputRecord>, ReadError> {
+        if *outpoint == OutPoint::null() {
+            return self.nowhere(*outpoint, LOST, limit).map(Some);
+        }
+        if *outpoint == unbound_outpoint() {
+            return self.nowhere(*outpoint, UNBOUND, limit).map(Some);
+        }
+        let Some(location) = self.bitcoin.transaction_location(&outpoint.txid)? else { return Ok(None) };
+        let Some(output) = self.bitcoin.output(outpoint)? else { return Ok(None) };
+        let tip = self.bitcoin.tip()?.map_or(location.height, |tip| tip.height);
+        let is_spent = self.bitcoin.outspend(outpoint)?.spent;
+        let mut record = self.output_record(*outpoint, &output, !is_spent)?;
+        record.confirmations = tip.saturating_sub(location.height).saturating_add(1);
+        // What cannot be spent is in no node's set of unspent outputs, and told so; the genesis block's is an exception.
+        let is_unspendable = output.script_pubkey.is_op_return() || output.script_pubkey.len() > 10_000;
+        record.spent = is_spent || is_unspendable;
+        Ok(Some(record))
+    }
+
+    /// An output that no block holds: it has nothing.
+    pub fn unconfirmed_output(&self, outpoint: OutPoint, output: &TxOut) -> OutputRecord {
+        OutputRecord {
+            address: self.address(&output.script_pubkey),
+            confirmations: 0,
+            indexed: false,
+            inscriptions: Vec::new(),
+            outpoint,
+            runes: BTreeMap::new(),
+            sat_ranges: None,
+            script_pubkey: output.script_pubkey.clone(),
+            spent: false,
+            transaction: outpoint.txid,
+            value: output.value.to_sat(),
+        }
+    }
+
+    /// The unspent outputs of an address, in the order of their txids in wire order; `None` when there are more than `limit`
+    /// of any kind.
+    pub fn outputs_of(
+        &self,
+        address: &Address,
+        kind: OutputKind,
+        limit: usize,
+    ) -> Result<Option<Vec<OutputRecord>>, ReadError> {
+        let Some(unspent) = self.unspent(address, limit)? else { return Ok(None) };
+        let mut outputs: Vec<OutPoint> = unspent.iter().map(outpoint_of).collect();
+        outputs.sort_unstable_by_key(|outpoint| {
+            let mut key = outpoint_key(outpoint);
+            key[32..].copy_from_slice(&outpoint.vout.to_le_bytes());
+            key
+        });
+        let mut records = Vec::new();
+        for outpoint in outputs {
+            if kind.takes(&self.held(&outpoint)?) {
+                records.extend(self.output(&outpoint, 0)?);
+            }
+        }
+        Ok(Some(records))
+    }
+
+    /// Everything that an address holds; `None` when it has more than `limit` outputs.
+    pub fn address_record(&self, address: &Address, limit: usize) -> Result<Option<AddressRecord>, ReadError> {
+        let Some(unspent) = self.unspent(address, limit)? else { return Ok(None) };
+        let sat_balance = unspent.iter().fold(0u64, |sum, output| sum.saturating_add(output.value));
+        let mut outputs: Vec<OutPoint> = unspent.iter().map(outpoint_of).collect();
+        outputs.sort_unstable();
+        let mut inscriptions = Vec::new();
+        let mut runes: BTreeMap<SpacedRune, RunePile> = BTreeMap::new();
+        for outpoint in &outputs {
+            let held = self.held(outpoint)?;
+            inscriptions.append(&mut self.ids_of(&held)?);
+            for (name, pile) in self.piles(&held.runes)? {
+                let sum = runes.entry(name).or_insert(RunePile { amount: 0, ..pile });
+                sum.amount = sum.amount.saturating_add(pile.amount);
+            }
+        }
+        let balance = |(name, pile): (SpacedRune, RunePile)| {
+            (name, Decimal { value: pile.amount, scale: pile.divisibility }, pile.symbol)
+        };
+        let runes_balances = runes.into_iter().map(balance).collect();
+        Ok(Some(AddressRecord { outputs, inscriptions, sat_balance, runes_balances }))
+    }
+
+    fn unspent(&self, address: &Address, limit: usize) -> Result<Option<Vec<UnspentOutput>>, ReadError> {
+        let script = ScriptKey::from_address(address);
+        let unspent = self.bitcoin.unspent(&script, None, Some(limit.saturating_add(1)))?;
+        Ok((unspent.len() <= limit).then_some(unspent))
+    }
+
+    fn output_record(&self, outpoint: OutPoint, output: &TxOut, is_indexed: bool) -> Result<OutputRecord, ReadError> {
+        let held = self.held(&outpoint)?;
+        let mut record = self.unconfirmed_output(outpoint, output);
+        record.indexed = is_indexed;
+        record.inscriptions = self.ids_of(&held)?;
+        record.runes = self.piles(&held.runes)?;
+        record.sat_ranges = self.ranges(&outpoint)?;
+        Ok(record)
+    }
+
+    /// In the order of their numbering.
+    fn ids_of(&self, held: &Held) -> Result<Vec<InscriptionId>, ReadError> {
+        let mut inscriptions: Vec<HeldInscription> = held.inscriptions.clone();
+        inscriptions.sort_unstable_by_key(|held| held.sequence);
+        inscriptions.iter().map(|held| self.id(held.sequence)).collect()
+    }
+
+    /// Ranges of an unspent output, where sats are followed.
+    pub(super) fn ranges(&self, outpoint: &OutPoint) -> Result<Option<Vec<(u64, u64)>>, ReadError> {
+        if !self.has_sats()? {
+            return Ok(None);
+        }
+        let row = self.snapshot.get(&RANGES, &outpoint_key(outpoint))?;
+        row.map(|row| decode_ranges(&row).map_err(ReadError::of(&RANGES))).transpose()
+    }
+
+    fn nowhere(&self, outpoint: OutPoint, place: u8, limit: usize) -> Result<OutputRecord, ReadError> {
+        let sat_ranges = self.ranges(&outpoint)?;
+        let value = sat_ranges.iter().flatten().fold(0u64, |sum, (start, end)| sum.saturating_add(end - start));
+        let output = TxOut { value: Amount::from_sat(value), script_pubkey: ScriptBuf::new() };
+        let mut record = self.unconfirmed_output(outpoint, &output);
+        record.indexed = true;
+        record.sat_ranges = sat_ranges;
+        for row in self.snapshot.prefix(&NOWHERE, &[place]).take(limit) {
+            let sequence = sequence_of(row?.0.get(1..).unwrap_or_default()).map_err(ReadError::of(&NOWHERE))?;
+            record.inscriptions.push(self.id(sequence)?);
+        }
+        // An inscription without a sat has a place all the same.
+        if record.sat_ranges.is_none() && !record.inscriptions.is_empty() && self.has_sats()? {
+            record.sat_ranges = Some(Vec::new());
+        }
+        Ok(record)
+    }
+}
+
+fn outpoint_of(output: &UnspentOutput) -> OutPoint {
+    OutPoint { txid: output.txid, vout: output.vout }
+}

@@ -1,0 +1,89 @@
+use ordinals::{Charm, Rarity, Sat, SatPoint};
+use paraffin_primitives::{Height, Network};
+use serde::Serialize;
+
+use super::OrdinalsIndex;
+use crate::error::ReadError;
+use crate::event::InscriptionId;
+use crate::rows::{Fields, sequence_of};
+use crate::tables::{INSCRIBED_SATS, RARE};
+
+/// Seconds that are expected between blocks.
+const BLOCK_SECONDS: u64 = 600;
+
+/// A sat as `ord` shows it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the members are those of ord's interface")]
+pub struct SatRecord {
+    pub address: Option<String>,
+    pub block: Height,
+    pub charms: Vec<Charm>,
+    pub cycle: u32,
+    pub decimal: String,
+    pub degree: String,
+    pub epoch: u32,
+    pub inscriptions: Vec<InscriptionId>,
+    pub name: String,
+    pub number: u64,
+    pub offset: u64,
+    pub percentile: String,
+    pub period: u32,
+    pub rarity: Rarity,
+    pub satpoint: Option<SatPoint>,
+    /// Of the block that made it, or when that block is expected.
+    pub timestamp: u64,
+}
+
+/// Errors are those of reading.
+#[allow(clippy::missing_errors_doc)]
+impl OrdinalsIndex {
+    /// A sat. At most `limit` of its inscriptions are named; `now` is in Unix seconds. Where sats are not followed the answer
+    /// says what the number alone tells.
+    pub fn sat(&self, sat: Sat, limit: usize, now: u64) -> Result<SatRecord, ReadError> {
+        let mut sequences = Vec::new();
+        for row in self.snapshot.prefix(&INSCRIBED_SATS, &sat.n().to_be_bytes()).take(limit.max(1)) {
+            sequences.push(sequence_of(row?.0.get(8..).unwrap_or_default()).map_err(ReadError::of(&INSCRIBED_SATS))?);
+        }
+        let mut satpoint = self.rare_satpoint(sat)?;
+        if let (None, Some(first)) = (satpoint, sequences.first()) {
+            satpoint = self.satpoint_of(*first)?;
+        }
+        let output = satpoint.map(|satpoint| self.real_output(&satpoint.outpoint)).transpose()?.flatten();
+        let inscriptions = sequences.into_iter().take(limit).map(|sequence| self.id(sequence));
+        Ok(SatRecord {
+            address: output.and_then(|output| self.address(&output.script_pubkey)),
+            block: sat.height().n(),
+            charms: Charm::charms(sat.charms()),
+            cycle: sat.cycle(),
+            decimal: sat.decimal().to_string(),
+            degree: sat.degree().to_string(),
+            epoch: sat.epoch().0,
+            inscriptions: inscriptions.collect::<Result<_, _>>()?,
+            name: sat.name(),
+            number: sat.n(),
+            offset: sat.third(),
+            percentile: sat.percentile(),
+            period: sat.period(),
+            rarity: sat.rarity(),
+            satpoint,
+            timestamp: self.time_of(sat.height().n(), now)?,
+        })
+    }
+
+    fn rare_satpoint(&self, sat: Sat) -> Result<Option<SatPoint>, ReadError> {
+        let Some(row) = self.snapshot.get(&RARE, &sat.n().to_be_bytes())? else { return Ok(None) };
+        let mut fields = Fields::of(&row);
+        let decoded = fields.outpoint().and_then(|outpoint| Ok(SatPoint { outpoint, offset: fields.varint()? }));
+        decoded.map(Some).map_err(ReadError::of(&RARE))
+    }
+
+    /// Time of a block, or when it is expected. A regression-test chain has no clock, so that its future counts from 1970.
+    fn time_of(&self, height: Height, now: u64) -> Result<u64, ReadError> {
+        if let Some(header) = self.bitcoin.block_header(height)? {
+            return Ok(u64::from(header.time));
+        }
+        let newest = self.bitcoin.tip()?.map_or(0, |tip| tip.height);
+        let now = if self.network() == Network::Regtest { 0 } else { now };
+        Ok(now.saturating_add(BLOCK_SECONDS.saturating_mul(u64::from(height.saturating_sub(newest)))))
+    }
+}

@@ -1,0 +1,100 @@
+//! A store with the Bitcoin index and the ordinals index in it.
+
+use bitcoin::consensus::serialize;
+use bitcoin::{Block, Transaction, TxOut};
+use paraffin_bitcoin_index::{BitcoinModule, MissingPrevouts, Options, RawTransactions};
+use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex, OrdinalsModule, OrdinalsOptions};
+use paraffin_primitives::{BlockId, ConnectedBlock, Height, Network};
+use paraffin_store::{Module, ModuleError, Store, StoreOptions, Writer};
+
+use crate::chain::Chain;
+
+pub const NETWORK: Network = Network::Regtest;
+
+pub struct Instance {
+    pub store: Store,
+    pub writer: Writer,
+    modules: Vec<Box<dyn Module>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Instance {
+    pub fn new(options: OrdinalsOptions) -> Self {
+        Self::of(NETWORK, options, None)
+    }
+
+    pub fn of(network: Network, options: OrdinalsOptions, consumer: Option<Box<dyn EventConsumer>>) -> Self {
+        let bitcoin = Options { raw_transactions: RawTransactions::Node, missing_prevouts: options.missing_prevouts };
+        let mut ordinals = OrdinalsModule::new(network, options);
+        if let Some(consumer) = consumer {
+            ordinals = ordinals.with_consumer(consumer);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let store_options = StoreOptions { network, undo_blocks: None, memory_bytes: 256 << 20 };
+        let schemas = [paraffin_bitcoin_index::SCHEMA, paraffin_ordinals_index::SCHEMA];
+        let store = Store::open(folder.path(), &store_options, &schemas).unwrap();
+        let writer = store.writer().unwrap();
+        let modules: Vec<Box<dyn Module>> = vec![Box::new(BitcoinModule::with_options(bitcoin)), Box::new(ordinals)];
+        Self { store, writer, modules, _folder: folder }
+    }
+
+    pub fn apply(&mut self, block: &ConnectedBlock) -> Result<(), ModuleError> {
+        let header = &block.block.header;
+        self.writer.begin_block(block.id, header.prev_blockhash, header.time)?;
+        for module in &mut self.modules {
+            let mut rows = self.writer.module(module.schema().id)?;
+            if let Err(error) = module.connect(block, &mut rows) {
+                self.writer.abandon_block();
+                return Err(error);
+            }
+        }
+        self.writer.end_block()?;
+        Ok(())
+    }
+
+    pub fn connect(&mut self, height: Height, block: &Block, spent: Option<Vec<Vec<TxOut>>>) {
+        self.apply(&connected(height, block, spent)).unwrap();
+    }
+
+    /// Applies the blocks of a chain from `first` on; each second one with what the node tells of its inputs.
+    pub fn follow(&mut self, chain: &Chain, first: Height) {
+        for (height, block) in (0u32..).zip(&chain.blocks).skip(first as usize) {
+            let spent = (height % 2 == 1).then(|| chain.spent(block));
+            self.connect(height, block, spent);
+        }
+        self.commit();
+    }
+
+    pub fn commit(&mut self) {
+        self.writer.commit(false).unwrap();
+    }
+
+    pub fn index(&self) -> OrdinalsIndex {
+        OrdinalsIndex::new(self.store.snapshot(), NETWORK)
+    }
+}
+
+/// Of isolated blocks.
+pub const TOLERANT: OrdinalsOptions = OrdinalsOptions { sats: false, missing_prevouts: MissingPrevouts::Tolerate };
+/// The usual ones.
+pub const PLAIN: OrdinalsOptions = OrdinalsOptions { sats: false, missing_prevouts: MissingPrevouts::Refuse };
+/// With sats.
+pub const WITH_SATS: OrdinalsOptions = OrdinalsOptions { sats: true, ..PLAIN };
+
+/// The block as the indexer hands it to a module.
+pub fn connected(height: Height, block: &Block, spent: Option<Vec<Vec<TxOut>>>) -> ConnectedBlock {
+    let mut offset = 80 + bitcoin::consensus::encode::VarInt::from(block.txdata.len()).size() as u32;
+    let mut offsets = Vec::new();
+    for transaction in &block.txdata {
+        offsets.push(offset);
+        offset += transaction.total_size() as u32;
+    }
+    ConnectedBlock {
+        id: BlockId { height, hash: block.block_hash() },
+        block: block.clone(),
+        size: serialize(block).len() as u32,
+        txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
+        offsets,
+        spent,
+    }
+}

@@ -1,0 +1,16 @@
+//! The index over whole chains: against a naive recomputation, through reorgs, over real blocks, and beside the published `ord`.
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod chain;
+mod envelopes;
+mod instance;
+mod naive;
+mod node;
+mod peer;
+mod random;
+mod real_blocks;
+mod reorgs;
+mod rules;
+mod rune_rules;
+mod runestones;
+mod satpoints;

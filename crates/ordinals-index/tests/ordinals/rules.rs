@@ -1,0 +1,302 @@
+//! Single rules on chains made by hand.
+
+use std::sync::{Arc, Mutex};
+
+use bitcoin::opcodes::all::{OP_PUSHNUM_1, OP_RETURN};
+use bitcoin::script::Builder;
+use bitcoin::{Amount, Block, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxOut, Txid, Witness};
+use paraffin_ordinals_index::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
+use paraffin_ordinals_index::inscription::Inscription;
+use paraffin_ordinals_index::reader::{InscriptionQuery, InscriptionRecord};
+use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex};
+use paraffin_primitives::ConnectedBlock;
+use paraffin_store::{ModuleError, ModuleWriter};
+
+use crate::envelopes;
+use crate::instance::{Instance, NETWORK, PLAIN};
+
+type Told = Arc<Mutex<Vec<InscriptionEvent>>>;
+
+struct Listener(Told);
+
+impl EventConsumer for Listener {
+    fn consume(
+        &mut self,
+        _block: &ConnectedBlock,
+        events: &[InscriptionEvent],
+        _rows: &mut ModuleWriter<'_>,
+    ) -> Result<(), ModuleError> {
+        self.0.lock().unwrap().extend_from_slice(events);
+        Ok(())
+    }
+}
+
+/// A chain that grows by hand; proofs, signatures and maturity are not looked at.
+pub struct Hand {
+    instance: Instance,
+    told: Told,
+    pub height: u32,
+    tip: bitcoin::BlockHash,
+}
+
+pub const SUBSIDY: u64 = 5_000_000_000;
+
+pub fn pays(value: u64) -> TxOut {
+    TxOut { value: Amount::from_sat(value), script_pubkey: Builder::new().push_opcode(OP_PUSHNUM_1).into_script() }
+}
+
+pub fn burns(value: u64) -> TxOut {
+    TxOut { value: Amount::from_sat(value), script_pubkey: Builder::new().push_opcode(OP_RETURN).into_script() }
+}
+
+/// An input that shows as many text inscriptions.
+fn reveals(previous_output: OutPoint, count: usize) -> TxIn {
+    let script = (0..count).fold(Builder::new(), |builder, place| envelopes::plain(builder, &place.to_string()));
+    shows(previous_output, script)
+}
+
+pub fn shows(previous_output: OutPoint, script: Builder) -> TxIn {
+    let witness = Witness::from_slice(&[script.into_script().into_bytes(), vec![0xc0; 33]]);
+    TxIn { previous_output, script_sig: ScriptBuf::new(), sequence: Sequence::MAX, witness }
+}
+
+pub fn spends(previous_output: OutPoint) -> TxIn {
+    TxIn { previous_output, ..TxIn::default() }
+}
+
+pub fn transaction(input: Vec<TxIn>, output: Vec<TxOut>) -> Transaction {
+    Transaction {
+        version: bitcoin::transaction::Version::TWO,
+        lock_time: bitcoin::absolute::LockTime::ZERO,
+        input,
+        output,
+    }
+}
+
+pub fn output(txid: Txid, vout: u32) -> OutPoint {
+    OutPoint { txid, vout }
+}
+
+impl Hand {
+    pub fn new() -> Self {
+        let told = Told::default();
+        let mut instance = Instance::of(NETWORK, PLAIN, Some(Box::new(Listener(Arc::clone(&told)))));
+        let genesis = bitcoin::constants::genesis_block(NETWORK.bitcoin());
+        instance.connect(0, &genesis, None);
+        Self { instance, told, height: 0, tip: genesis.block_hash() }
+    }
+
+    /// Adds a block whose coinbase claims `claimed`; answers the ids, the coinbase's first.
+    pub fn block(&mut self, claimed: u64, transactions: Vec<Transaction>) -> Vec<Txid> {
+        self.height += 1;
+        let mut input = spends(OutPoint::null());
+        input.script_sig = Builder::new().push_int(i64::from(self.height)).push_int(0).into_script();
+        let mut txdata = vec![transaction(vec![input], vec![pays(claimed)])];
+        txdata.extend(transactions);
+        let genesis = bitcoin::constants::genesis_block(NETWORK.bitcoin());
+        let mut header = genesis.header;
+        header.prev_blockhash = self.tip;
+        header.time += self.height;
+        let block = Block { header, txdata };
+        self.tip = block.block_hash();
+        self.told.lock().unwrap().clear();
+        self.instance.connect(self.height, &block, None);
+        self.instance.commit();
+        block.txdata.iter().map(Transaction::compute_txid).collect()
+    }
+
+    pub fn index(&self) -> OrdinalsIndex {
+        self.instance.index()
+    }
+
+    fn record(&self, txid: Txid, index: u32) -> InscriptionRecord {
+        let index_reader = self.index();
+        let sequence = index_reader.sequence(&InscriptionQuery::Id(InscriptionId { txid, index })).unwrap().unwrap();
+        index_reader.facts(sequence).unwrap().unwrap().record(&Inscription::default(), None)
+    }
+
+    fn charms(&self, txid: Txid, index: u32) -> Vec<String> {
+        self.record(txid, index).charms.iter().map(ToString::to_string).collect()
+    }
+
+    fn events(&self) -> Vec<InscriptionEvent> {
+        self.told.lock().unwrap().clone()
+    }
+
+    pub fn grow_to(&mut self, height: u32) {
+        while self.height < height {
+            self.block(SUBSIDY, Vec::new());
+        }
+    }
+}
+
+#[test]
+fn a_reveal_and_a_move_are_told_in_order() {
+    let mut hand = Hand::new();
+    let coinbase = hand.block(SUBSIDY, Vec::new())[0];
+    let reveal = transaction(vec![reveals(output(coinbase, 0), 1)], vec![pays(1_000), pays(SUBSIDY - 1_000)]);
+    let revealed = reveal.compute_txid();
+    let moved = transaction(vec![spends(output(revealed, 0))], vec![pays(400), pays(600)]);
+    hand.block(SUBSIDY, vec![reveal, moved.clone()]);
+    let events = hand.events();
+    assert_eq!(events.len(), 2);
+    let id = InscriptionId { txid: revealed, index: 0 };
+    assert!(events.iter().all(|event| event.id == id));
+    assert_eq!(events.iter().map(|event| event.place).collect::<Vec<_>>(), [1, 2]);
+    let EventKind::Revealed { number, is_vindicated, body, content_type, is_first_on_sat, .. } = &events[0].kind else {
+        panic!("{:?}", events[0])
+    };
+    assert_eq!((*number, *is_vindicated, *is_first_on_sat), (0, false, true));
+    assert_eq!(body.as_deref(), Some(&b"0"[..]));
+    assert_eq!(content_type.as_deref(), Some(&b"text/plain"[..]));
+    assert_eq!(events[1].kind, EventKind::Moved { moves: 0 });
+    let expected = output(moved.compute_txid(), 0);
+    assert!(matches!(&events[1].landing, Landing::Output { outpoint, offset: 0, .. } if *outpoint == expected));
+    let again = transaction(vec![spends(expected)], vec![pays(400)]);
+    hand.block(SUBSIDY, vec![again]);
+    assert_eq!(hand.events()[0].kind, EventKind::Moved { moves: 1 });
+}
+
+#[test]
+fn what_is_paid_as_a_fee_lands_with_the_coinbase_or_is_lost() {
+    let mut hand = Hand::new();
+    let first = hand.block(SUBSIDY, Vec::new())[0];
+    let second = hand.block(SUBSIDY, Vec::new())[0];
+    // All of the first coin is a fee; of the second nothing is.
+    let paid = transaction(vec![reveals(output(first, 0), 1)], vec![burns(0)]);
+    let kept = transaction(vec![reveals(output(second, 0), 1)], vec![pays(SUBSIDY)]);
+    let (fee_txid, kept_txid) = (paid.compute_txid(), kept.compute_txid());
+    let ids = hand.block(SUBSIDY + 1, vec![paid, kept]);
+    // The one that is kept has the lower number: the coinbase comes last.
+    assert_eq!((hand.record(kept_txid, 0).number, hand.record(fee_txid, 0).number), (0, 1));
+    let record = hand.record(fee_txid, 0);
+    assert_eq!((record.satpoint.outpoint, record.satpoint.offset), (output(ids[0], 0), SUBSIDY));
+    assert_eq!(record.fee, SUBSIDY);
+    let events = hand.events();
+    assert_eq!(events.len(), 3);
+    assert_eq!(events[0].landing, Landing::Fee);
+    assert!(matches!(events[0].kind, EventKind::Revealed { number: 1, .. }));
+    assert_eq!((events[2].kind.clone(), events[2].place, events[2].txid), (EventKind::Moved { moves: 0 }, 0, ids[0]));
+
+    // Spent again as a fee that nobody claims.
+    let spend = transaction(vec![spends(output(ids[0], 0))], vec![pays(SUBSIDY)]);
+    hand.block(SUBSIDY, vec![spend]);
+    let record = hand.record(fee_txid, 0);
+    assert_eq!(record.satpoint.outpoint, OutPoint::null());
+    // Before it nothing but the rest of the fee two blocks ago was lost.
+    assert_eq!(record.satpoint.offset, SUBSIDY - 1);
+    assert_eq!(hand.charms(fee_txid, 0), ["lost"]);
+    let kinds: Vec<_> = hand.events().into_iter().map(|event| (event.kind, event.landing)).collect();
+    assert_eq!(kinds, [(EventKind::Moved { moves: 1 }, Landing::Fee), (EventKind::Moved { moves: 2 }, Landing::Lost)]);
+}
+
+#[test]
+fn the_second_of_a_transaction_is_cursed_until_the_jubilee() {
+    let mut hand = Hand::new();
+    let coins: Vec<Txid> = (0..3).map(|_| hand.block(SUBSIDY, Vec::new())[0]).collect();
+    let reveal = |coin: Txid| transaction(vec![reveals(output(coin, 0), 2)], vec![pays(SUBSIDY)]);
+    let before = hand.block(SUBSIDY, vec![reveal(coins[0])])[1];
+    assert_eq!((hand.record(before, 0).number, hand.record(before, 1).number), (0, -1));
+    assert_eq!(hand.charms(before, 1), ["reinscription", "cursed"]);
+    hand.grow_to(109);
+    let after = hand.block(SUBSIDY, vec![reveal(coins[1])])[1];
+    assert_eq!(hand.height, 110);
+    assert_eq!((hand.record(after, 0).number, hand.record(after, 1).number), (1, 2));
+    assert_eq!(hand.charms(after, 1), ["reinscription", "vindicated"]);
+}
+
+/// Only one more on a sat that holds a blessed one, or several, is cursed for it.
+#[test]
+fn a_reinscription_of_a_cursed_one_is_blessed_once() {
+    let mut hand = Hand::new();
+    let coin = hand.block(SUBSIDY, Vec::new())[0];
+    // An odd pointer field makes it cursed.
+    let cursed = envelopes::push(envelopes::push(envelopes::begin(Builder::new()), &[2]), &[]);
+    let cursed = cursed.push_opcode(bitcoin::opcodes::all::OP_ENDIF);
+    let first = hand.block(SUBSIDY, vec![transaction(vec![shows(output(coin, 0), cursed)], vec![pays(SUBSIDY)])])[1];
+    assert_eq!(hand.record(first, 0).number, -1);
+    let again = |previous: Txid| transaction(vec![reveals(output(previous, 0), 1)], vec![pays(SUBSIDY)]);
+    let second = hand.block(SUBSIDY, vec![again(first)])[1];
+    assert_eq!(hand.record(second, 0).number, 0);
+    assert_eq!(hand.charms(second, 0), ["reinscription"]);
+    let third = hand.block(SUBSIDY, vec![again(second)])[1];
+    assert_eq!(hand.record(third, 0).number, -2);
+}
+
+#[test]
+fn an_input_without_value_and_an_unknown_even_field_bind_to_no_sat() {
+    let mut hand = Hand::new();
+    let coin = hand.block(SUBSIDY, Vec::new())[0];
+    let split = transaction(vec![spends(output(coin, 0))], vec![pays(0), pays(SUBSIDY)]);
+    let split = hand.block(SUBSIDY, vec![split])[1];
+    let even = envelopes::push(envelopes::push(envelopes::begin(Builder::new()), &[66]), b"x");
+    let even = even.push_opcode(bitcoin::opcodes::all::OP_ENDIF);
+    let both = transaction(vec![reveals(output(split, 0), 1), shows(output(split, 1), even)], vec![pays(SUBSIDY)]);
+    let both = hand.block(SUBSIDY, vec![both])[1];
+    for (index, offset) in [(0, 0), (1, 1)] {
+        let record = hand.record(both, index);
+        assert_eq!(record.satpoint.outpoint, paraffin_ordinals_index::unbound_outpoint());
+        assert_eq!((record.satpoint.offset, record.value, record.address), (offset, None, None));
+    }
+    assert_eq!(hand.charms(both, 0), ["unbound"]);
+    assert!(hand.events().iter().all(|event| event.landing == Landing::Lost));
+}
+
+#[test]
+fn what_lands_in_an_op_return_is_burned() {
+    let mut hand = Hand::new();
+    let coin = hand.block(SUBSIDY, Vec::new())[0];
+    let reveal = transaction(vec![reveals(output(coin, 0), 1)], vec![pays(1_000), pays(SUBSIDY - 1_000)]);
+    let reveal = hand.block(SUBSIDY, vec![reveal])[1];
+    assert!(hand.charms(reveal, 0).is_empty());
+    hand.block(SUBSIDY, vec![transaction(vec![spends(output(reveal, 0))], vec![burns(1_000)])]);
+    assert_eq!(hand.charms(reveal, 0), ["burned"]);
+}
+
+#[test]
+fn ten_thousand_inscriptions_in_one_transaction_are_indexed() {
+    let mut hand = Hand::new();
+    hand.grow_to(110);
+    let coin = hand.block(SUBSIDY, Vec::new())[0];
+    let reveal = transaction(vec![reveals(output(coin, 0), 10_000)], vec![pays(SUBSIDY)]);
+    let reveal = hand.block(SUBSIDY, vec![reveal])[1];
+    assert_eq!(hand.record(reveal, 9_999).number, 9_999);
+    assert_eq!(hand.index().inscription_count(&reveal).unwrap(), 10_000);
+    assert_eq!(hand.events().len(), 10_000);
+    hand.block(SUBSIDY, vec![transaction(vec![spends(output(reveal, 0))], vec![pays(7), pays(SUBSIDY - 7)])]);
+    assert_eq!(hand.events().len(), 10_000);
+    assert_eq!(hand.record(reveal, 9_999).satpoint.outpoint.vout, 0);
+}
+
+#[test]
+fn unknown_names_are_nothing() {
+    let hand = Hand::new();
+    let index = hand.index();
+    let nobody = InscriptionId { txid: OutPoint::null().txid, index: 0 };
+    for query in [
+        InscriptionQuery::Id(nobody),
+        InscriptionQuery::Number(0),
+        InscriptionQuery::Number(i32::MIN),
+        InscriptionQuery::Number(i32::MAX),
+        InscriptionQuery::Sat(0),
+    ] {
+        assert_eq!(index.sequence(&query).unwrap(), None, "{query:?}");
+    }
+    assert_eq!(index.children(&nobody, 0).unwrap(), None);
+    assert_eq!(index.parents(&nobody, u32::MAX).unwrap(), None);
+    assert!(index.inscriptions(u32::MAX).unwrap().ids.is_empty());
+    assert!(index.runes(u32::MAX).unwrap().entries.is_empty());
+    assert!(index.inscriptions_of_block(u32::MAX, u32::MAX).unwrap().ids.is_empty());
+    assert_eq!(index.output(&OutPoint { txid: nobody.txid, vout: 7 }, 9).unwrap(), None);
+}
+
+/// A store that follows sats is not opened by a program that does not.
+#[test]
+fn the_setting_of_sats_is_kept() {
+    let mut hand = Hand::new();
+    hand.instance.commit();
+    let module = paraffin_ordinals_index::OrdinalsModule::new(NETWORK, crate::instance::WITH_SATS);
+    assert!(module.check_settings(&hand.instance.store.snapshot()).is_err(), "nothing else was said");
+    let same = paraffin_ordinals_index::OrdinalsModule::new(NETWORK, PLAIN);
+    assert!(same.check_settings(&hand.instance.store.snapshot()).is_ok());
+}
