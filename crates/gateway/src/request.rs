@@ -23,7 +23,7 @@ use crate::request_id::{REQUEST_ID, RequestId};
 use crate::respond::Reply;
 use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
 use crate::state::{Caller, Connection, RequestContext, Shared, unix_millis};
-use crate::surfaces::{HttpRequest, HttpSurface, RpcSurface};
+use crate::surfaces::{HttpRequest, HttpSurface, RpcSurface, opi};
 use crate::websocket::Upgrade;
 use crate::{cors, describe, health, rest};
 
@@ -141,7 +141,7 @@ async fn route_request(
         return Outcome::plain(answer_health(shared, route, &head.method));
     }
     if let Target::Description(description) = route.target {
-        return Outcome::plain(description.answer(&head.method));
+        return Outcome::plain(description.answer(&head.method, || opi::is_indexed(&shared.chain.snapshot())));
     }
     let Identified { caller, readable } = match identify(arrival, &head.headers).await {
         Ok(identified) => identified,
@@ -205,8 +205,17 @@ async fn dispatch(
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::PlainHealth | Target::Health => Outcome::plain(answer_health(shared, route, &head.method)),
-        Target::Description(description) => Outcome::plain(description.answer(&head.method)),
-        Target::Opi(_) => Outcome::plain(Reply::refusal(Refusal::SurfaceNotAvailable, route.form)),
+        Target::Description(description) => {
+            Outcome::plain(description.answer(&head.method, || opi::is_indexed(&shared.chain.snapshot())))
+        }
+        Target::Opi(segments) => {
+            let context = context(segments);
+            let reply = Box::pin(opi_request(&context, head)).await.unwrap_or_else(|refused| match refused {
+                Refused::Surface(error) => opi::refusal(&error),
+                Refused::Gate(_) => refused.reply(ErrorForm::Rest),
+            });
+            Outcome { height: context.height_read(), ..Outcome::plain(reply) }
+        }
         Target::Surface(surface, segments) => Box::pin(keyed(*surface, context(segments), route, head, body)).await,
         Target::Nothing => Outcome::plain(Reply::refusal(Refusal::NotFound, route.form)),
     }
@@ -312,6 +321,16 @@ async fn rest_request(context: &RequestContext, head: &Parts, body: &mut Request
         Some(rest::Found::Post(_)) => return Err(Refusal::WrongVerb(RPC_VERBS).into()),
         Some(rest::Found::Get(_) | rest::Found::Query(_)) => return Err(Refusal::WrongVerb(GET_VERBS).into()),
     };
+    Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
+}
+
+/// A GET to the BRC-20 index.
+async fn opi_request(context: &RequestContext, head: &Parts) -> Result<Reply, Refused> {
+    if opi::is_known(context.segments()) && !matches!(head.method, Method::GET | Method::HEAD) {
+        return Err(Refusal::WrongVerb(GET_VERBS).into());
+    }
+    let answer = opi::answer(context, head.uri.query(), &head.headers);
+    let answered = tokio::time::timeout(context.limits().handler_timeout(), answer).await;
     Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 

@@ -31,6 +31,7 @@ use crate::state::{Connection, GatewayParts, Shared};
 use crate::strangers::Strangers;
 use crate::surfaces::MainRpc;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
+use crate::surfaces::opi::BalancesHash;
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
 
@@ -103,6 +104,7 @@ impl Gateway {
             mempool: parts.mempool,
             unconfirmed: Unconfirmed::default(),
             fee_estimates: FeeEstimates::default(),
+            balances_hash: BalancesHash::default(),
             streams: Streams::default(),
         });
         Ok(Self { listener, local_addr, metrics, shared })

@@ -29,6 +29,7 @@ use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
 use crate::strangers::Strangers;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
+use crate::surfaces::opi::BalancesHash;
 use crate::surfaces::{KeyedHandler, RpcSurface};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
@@ -169,6 +170,7 @@ pub(crate) struct Shared {
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
     pub(crate) unconfirmed: Unconfirmed,
     pub(crate) fee_estimates: FeeEstimates,
+    pub(crate) balances_hash: BalancesHash,
     pub(crate) streams: Streams,
 }
 
@@ -234,6 +236,11 @@ impl RequestContext {
     /// The Bitcoin node.
     pub fn node(&self) -> &Arc<dyn Node> {
         &self.connection.shared.node
+    }
+
+    /// Who is at the other end of the connection: the caller, or a proxy.
+    pub(crate) fn peer(&self) -> SocketAddr {
+        self.connection.peer
     }
 
     /// The keys.

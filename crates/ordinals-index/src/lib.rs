@@ -1,6 +1,7 @@
 //! Inscriptions, sats, runes and BRC-20 by the rules of the reference indexers.
 #![forbid(unsafe_code)]
 
+pub mod brc20;
 pub mod envelope;
 mod error;
 pub mod event;

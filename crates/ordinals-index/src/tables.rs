@@ -29,14 +29,16 @@ use bitcoin::OutPoint;
 use bitcoin::hashes::Hash as _;
 use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
 
+use crate::brc20;
+
 use Placement::{Hashed, Listed, Numbered};
 use TableKind::{Current, Sequence, WriteOnce};
 
 /// Number of this module on disk.
 pub const MODULE: ModuleId = ModuleId(6);
 
-/// Version of the rows; raised whenever their form or the rules that make them change.
-const VERSION: u32 = 1;
+/// Version of the rows; raised whenever their form or the rules that make them change, those of BRC-20 among them.
+const VERSION: u32 = brc20::TABLES_VERSION;
 
 pub(crate) const INSCRIPTIONS: Table = table(1, "inscriptions", Sequence, Numbered);
 pub(crate) const BLESSED: Table = table(2, "blessed", Sequence, Numbered);
@@ -58,8 +60,8 @@ pub(crate) const RARE: Table = table(17, "rare", Current, Numbered);
 pub(crate) const INSCRIBED_SATS: Table = table(18, "inscribed_sats", WriteOnce, Numbered);
 pub(crate) const SETTINGS: Table = table(19, "settings", Current, Numbered);
 
-/// All tables. Numbers from 64 on are kept for what reads the events of a block.
-pub const TABLES: &[Table] = &[
+/// Tables of inscriptions, sats and runes.
+const OWN: [Table; 19] = [
     INSCRIPTIONS,
     BLESSED,
     CURSED,
@@ -80,6 +82,17 @@ pub const TABLES: &[Table] = &[
     INSCRIBED_SATS,
     SETTINGS,
 ];
+
+/// All tables: numbers from 64 on are those of BRC-20, whether or not it is indexed.
+pub const TABLES: &[Table] = &{
+    let mut all = [OWN[0]; OWN.len() + brc20::TABLES.len()];
+    let mut place = 0;
+    while place < all.len() {
+        all[place] = if place < OWN.len() { OWN[place] } else { brc20::TABLES[place - OWN.len()] };
+        place += 1;
+    }
+    all
+};
 
 /// What the store must know about this module.
 pub const SCHEMA: ModuleSchema = ModuleSchema {

@@ -2,8 +2,8 @@
 //! the views, and a page to try both (`decisions` 3.8). None needs a key, none is counted, and all answer while the key store
 //! is away (`decisions` 2.4).
 //!
-//! Routes and methods are named by the tables that answer them ([`crate::rest::ROUTES`], [`MainRpc::methods`]); a test refuses
-//! one that is not described, and a description of one that does not exist.
+//! Routes and methods are named by the tables that answer them ([`crate::rest::ROUTES`], [`crate::surfaces::opi::ROUTES`],
+//! [`MainRpc::methods`]); a test refuses one that is not described, and a description of one that does not exist.
 
 mod explorer;
 mod openapi;
@@ -34,7 +34,9 @@ const VERBS: &str = "GET, HEAD, OPTIONS";
 /// Message files by their names.
 const PROTOS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/protos.rs"));
 
-static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::document().to_string().into());
+static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::document(openapi::Tokens::Untold).to_string().into());
+static OPENAPI_WITH_TOKENS: LazyLock<Bytes> =
+    LazyLock::new(|| openapi::document(openapi::Tokens::Told).to_string().into());
 static EXPLORER: LazyLock<Bytes> = LazyLock::new(|| explorer::document().to_string().into());
 static OPENRPC: LazyLock<Box<RawValue>> = LazyLock::new(|| {
     let text = openrpc::document(&MainRpc::new().methods()).to_string();
@@ -70,12 +72,13 @@ impl Description {
         }
     }
 
-    /// The answer to a request with this verb.
-    pub(crate) fn answer(self, verb: &Method) -> Reply {
+    /// The answer to a request with this verb. The routes of BRC-20 are told where that is indexed.
+    pub(crate) fn answer(self, verb: &Method, indexes_tokens: impl FnOnce() -> bool) -> Reply {
         if !matches!(*verb, Method::GET | Method::HEAD) {
             return Reply::refusal(Refusal::WrongVerb(VERBS), ErrorForm::Rest);
         }
         match self {
+            Self::OpenApi if indexes_tokens() => Reply::json(StatusCode::OK, OPENAPI_WITH_TOKENS.clone()),
             Self::OpenApi => Reply::json(StatusCode::OK, OPENAPI.clone()),
             Self::Explorer => Reply::json(StatusCode::OK, EXPLORER.clone()),
             Self::OpenRpc => Reply::json(StatusCode::OK, Bytes::from_static(OPENRPC.get().as_bytes())),
@@ -117,12 +120,14 @@ mod tests {
     use super::rest::Verb;
     use super::*;
     use crate::rest::{Found, ROUTES};
+    use crate::surfaces::opi;
 
     #[test]
     fn every_route_is_described_and_every_described_route_exists() {
+        let rest_routes = ROUTES.iter().map(|(path, found)| (*path, matches!(found, Found::Post(_))));
         let answered: BTreeSet<(&str, bool)> =
-            ROUTES.iter().map(|(path, found)| (*path, matches!(found, Found::Post(_)))).collect();
-        assert_eq!(answered.len(), ROUTES.len(), "a route stands twice in the table");
+            rest_routes.chain(opi::ROUTES.iter().map(|(path, _)| (*path, false))).collect();
+        assert_eq!(answered.len(), ROUTES.len() + opi::ROUTES.len(), "a route stands twice in the tables");
         let mut routes = rest::routes();
         // Those of surfaces below a key stand in no table; `every_described_route_is_known` asks for them.
         routes.retain(|route| !route.is_keyed);
@@ -163,7 +168,8 @@ mod tests {
 
     #[test]
     fn references_lead_somewhere_and_no_schema_is_idle() {
-        check_references(&openapi::document());
+        check_references(&openapi::document(openapi::Tokens::Told));
+        check_references(&openapi::document(openapi::Tokens::Untold));
         check_references(&explorer::document());
         check_references(&openrpc::document(&MainRpc::new().methods()));
     }

@@ -6,22 +6,41 @@ use super::rest::{self, Answer, Field, Route, Verb};
 use super::schema::{about, component, integer, natural, or_null, record, record_and, text};
 
 const INTRODUCTION: &str = "\
-Alkanes, pools, histories, balances and prices. A key stands in the path (`/v4/<key>/<route>`) or in a header \
+Alkanes, pools, histories, balances, prices and BRC-20. A key stands in the path (`/v4/<key>/<route>`) or in a header \
 (`/v4/api/<route>`); without one a client may send 60 requests at once and one a second after that. Bodies are read whatever \
 their `Content-Type` is, a member that is `null` counts as absent, and members that a route does not know are ignored. \
 A trailing slash changes nothing. \
 Answers may gain members.";
 
+/// Whether the routes of BRC-20 are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tokens {
+    Told,
+    Untold,
+}
+
+/// The routes that are told.
+fn routes(tokens: Tokens) -> impl Iterator<Item = Route> {
+    rest::routes().into_iter().filter(move |route| tokens == Tokens::Told || !route.is_beside_the_api())
+}
+
 /// The whole document.
-pub(super) fn document() -> Value {
+pub(super) fn document(tokens: Tokens) -> Value {
     let mut paths = Map::new();
-    for route in rest::routes() {
+    for route in routes(tokens) {
         let path = format!("/{}", route.path);
         let verb = match route.verb {
             Verb::Get => "get",
             Verb::Post => "post",
         };
-        paths.entry(path).or_insert_with(|| json!({}))[verb] = operation(&route);
+        let item = paths.entry(path).or_insert_with(|| json!({}));
+        item[verb] = operation(&route);
+        if route.is_beside_the_api() {
+            item["servers"] = json!([
+                { "url": "/v4", "description": "A key in a header, or nobody" },
+                below_a_key(),
+            ]);
+        }
     }
     paths.insert("/health".to_owned(), health());
     json!({
@@ -37,11 +56,11 @@ pub(super) fn document() -> Value {
             keyed_server(),
         ],
         "security": [{}, { "key": [] }],
-        "tags": tags(),
+        "tags": tags(tokens),
         "paths": paths,
         "components": {
             "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "x-service-api-key" } },
-            "schemas": rest::schemas(),
+            "schemas": schemas(tokens),
             "headers": headers(),
             "responses": refusals(),
         },
@@ -56,9 +75,19 @@ fn keyed_server() -> Value {
     })
 }
 
-fn tags() -> Value {
+fn schemas(tokens: Tokens) -> Map<String, Value> {
+    let mut schemas = rest::schemas();
+    if tokens == Tokens::Untold {
+        for name in rest::TOKEN_SCHEMAS {
+            schemas.remove(name);
+        }
+    }
+    schemas
+}
+
+fn tags(tokens: Tokens) -> Value {
     let mut names: Vec<&str> = Vec::new();
-    for route in rest::routes() {
+    for route in routes(tokens) {
         if !names.contains(&route.tag) {
             names.push(route.tag);
         }
@@ -136,9 +165,10 @@ fn query_parameters(field: &Field) -> Vec<Value> {
 fn responses(route: &Route) -> Value {
     let (status, schema) = match &route.answer {
         Answer::Enveloped(data) => ("200", record(&[("statusCode", json!({ "const": 200 })), ("data", data.clone())])),
-        Answer::Bare(answer) => ("200", answer.clone()),
+        Answer::Bare(answer) | Answer::Text(answer) => ("200", answer.clone()),
         Answer::Accepted(answer) => ("202", answer.clone()),
     };
+    let media_type = if matches!(route.answer, Answer::Text(_)) { "text/plain" } else { "application/json" };
     let mut headers = json!({
         "X-Request-Id": header("RequestId"),
         "X-Indexed-Height": header("IndexedHeight"),
@@ -153,7 +183,7 @@ fn responses(route: &Route) -> Value {
         status: {
             "description": "The answer",
             "headers": headers,
-            "content": { "application/json": { "schema": schema } },
+            "content": { media_type: { "schema": schema } },
         },
     });
     let mut codes = vec!["401", "403", "429", "431", "500", "503", "504"];
@@ -164,7 +194,7 @@ fn responses(route: &Route) -> Value {
             if route.has_tag {
                 responses["304"] = json!({ "description": "What the caller has is still the answer" });
             }
-            if route.path.contains('{') || !route.fields.is_empty() {
+            if route.path.contains('{') || !route.fields.is_empty() || route.is_beside_the_api() {
                 codes.push("400");
             }
         }
@@ -218,8 +248,9 @@ fn refusals() -> Value {
         (
             "503",
             "Nothing is indexed yet (`STARTING`), the node or the key store is away (`UPSTREAM_UNAVAILABLE`, \
-             `AUTH_UNAVAILABLE`), this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, `PRICES_NOT_CONFIGURED`), or the \
-             durable stream of the orderbook is away (`INGEST_UNAVAILABLE`, `EVENTS_UNAVAILABLE`)",
+             `AUTH_UNAVAILABLE`), this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, `BRC20_NOT_INDEXED`, \
+             `PRICES_NOT_CONFIGURED`), or the durable stream of the orderbook is away (`INGEST_UNAVAILABLE`, \
+             `EVENTS_UNAVAILABLE`)",
         ),
         ("504", "The answer took too long (`TIMEOUT`)"),
     ];

@@ -13,6 +13,7 @@ mod main_rpc;
 mod mempool;
 mod metashrew;
 mod named;
+pub(crate) mod opi;
 mod ord;
 mod orderbook;
 mod outputs;

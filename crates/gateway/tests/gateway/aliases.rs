@@ -54,6 +54,9 @@ async fn an_alias_is_kept_to_its_surfaces() {
     );
     let opi = instance.get("/v4/only-rest/opi").await;
     assert_eq!((opi.status, &opi.json()["code"]), (403, &json!("SURFACE_NOT_ALLOWED")));
+    alias(&instance, "only-opi", &["opi"], None).await;
+    let opi = instance.get("/v4/only-opi/opi/v1/brc20/db_version").await;
+    assert_eq!((opi.status, opi.text()), (200, "1"));
     alias(&instance, "only-main", &["main"], None).await;
     let rest = instance.get("/v4/only-main/indexer/height").await;
     assert_eq!((rest.status, &rest.json()["statusCode"]), (403, &json!(403)));

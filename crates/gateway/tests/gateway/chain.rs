@@ -80,13 +80,14 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// An empty store; with an engine for contracts, or without contracts.
+    /// An empty store; with an engine for contracts, or without contracts, and one more module behind the others.
     pub(crate) fn new(
         network: Network,
         raw: RawTransactions,
         engine: Option<NativeEngine>,
         markets: bool,
         ordinals: bool,
+        last: Option<Box<dyn Module>>,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = StoreOptions { network, undo_blocks: None, memory_bytes: 256 << 20 };
@@ -101,6 +102,7 @@ impl Chain {
         if ordinals {
             contracts.push(Box::new(OrdinalsModule::new(network, OrdinalsOptions::default())));
         }
+        contracts.extend(last);
         let schemas: Vec<_> = std::iter::once(SCHEMA).chain(contracts.iter().map(|module| module.schema())).collect();
         let store = Store::open(folder.path(), &options, &schemas).unwrap();
         let writer = store.writer().unwrap();

@@ -13,7 +13,7 @@ use paraffin_gateway::{
     KeyedSurface, Metrics,
 };
 use paraffin_primitives::Network;
-use paraffin_store::{Snapshot, Store};
+use paraffin_store::{Module, Snapshot, Store};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -58,6 +58,8 @@ pub(crate) struct Setup {
     pub(crate) ordinals: bool,
     /// These blocks instead of the small chain, with contracts and markets indexed ([`crate::town`]).
     pub(crate) market: Option<Vec<Block>>,
+    /// A module behind the others.
+    pub(crate) last_module: Option<Box<dyn Module>>,
     /// The bitcoin price.
     pub(crate) prices: Option<Arc<dyn paraffin_prices::BitcoinPrices>>,
     /// The live set.
@@ -83,6 +85,7 @@ impl Default for Setup {
             alkanes: None,
             ordinals: false,
             market: None,
+            last_module: None,
             prices: None,
             mempool: None,
         }
@@ -123,7 +126,8 @@ impl Instance {
             .alkanes
             .as_ref()
             .map(|parts| NativeEngine::new(setup.network, Arc::clone(&parts.builtins), Arc::clone(&parts.codes)));
-        let mut chain = Chain::new(setup.network, setup.raw, engine, market.is_some(), setup.ordinals);
+        let last = setup.last_module.take();
+        let mut chain = Chain::new(setup.network, setup.raw, engine, market.is_some(), setup.ordinals, last);
         let mut paid = bitcoin::hashes::Hash::all_zeros();
         let markets = market.is_some().then(town::markets_parts);
         if let Some(blocks) = market {

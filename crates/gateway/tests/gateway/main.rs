@@ -25,6 +25,7 @@ mod logs;
 mod markets;
 mod mempool;
 mod node;
+mod opi;
 mod ord;
 mod orderbook;
 mod origins;

@@ -63,7 +63,7 @@ async fn the_wrong_verb_is_405_and_tells_the_right_ones() {
 async fn surfaces_of_the_table_that_are_not_built_say_so() {
     let instance = Instance::start().await;
     let key = instance.key.key.reveal();
-    for path in ["/v4/opi/v1/brc20/balance".to_owned(), instance.keyed("/opi"), format!("/api/v1/{key}/source/2:0")] {
+    for path in [instance.keyed("/udf/config"), format!("/api/v1/{key}/source/2:0")] {
         let response = instance.get(&path).await;
         assert_eq!((response.status, &response.json()["code"]), (404, &json!("SURFACE_NOT_AVAILABLE")), "{path}");
     }

@@ -136,7 +136,8 @@ function restDetail(api, path, verb, operation) {
   const schema = operation.requestBody?.content["application/json"].schema;
   if (schema) rows.push(...members(schema, api));
   const body = schema && make("textarea", { value: JSON.stringify(sampleBody(schema, api), null, 2), spellcheck: false });
-  const answer = (operation.responses["200"] || operation.responses["202"]).content?.["application/json"]?.schema;
+  const contents = (operation.responses["200"] || operation.responses["202"]).content;
+  const answer = (contents?.["application/json"] ?? contents?.["text/plain"])?.schema;
   // Some surfaces want the key in the path.
   const isKeyed = Boolean(operation.servers);
   const request = () => {
@@ -148,7 +149,8 @@ function restDetail(api, path, verb, operation) {
     }
     const text = query.size ? `?${query}` : "";
     const below = `${target}${text}`;
-    return { url: `/v4/api${below}`, below: isKeyed ? below : undefined, method: verb.toUpperCase(), body: body ? body.value : undefined };
+    const root = target.startsWith("/opi/") ? "/v4" : "/v4/api";
+    return { url: `${root}${below}`, below: isKeyed ? below : undefined, method: verb.toUpperCase(), body: body ? body.value : undefined };
   };
   return detail(`${verb.toUpperCase()} ${path}`, operation.summary, rows, inputs, body, typeText(answer, api), request);
 }

@@ -6,12 +6,16 @@ mod bitcoin;
 mod flat;
 mod histories;
 mod markets;
+mod opi;
 mod orderbook;
 mod prices;
 
 use serde_json::{Map, Value, json};
 
 use super::schema::{about, any_of, component, or_null, pattern, text};
+
+/// Schemas that only the routes of BRC-20 refer to.
+pub(super) const TOKEN_SCHEMAS: [&str; 1] = [opi::EVENT];
 
 /// How a route is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +32,8 @@ pub(super) enum Answer {
     Bare(Value),
     /// As it is, with 202.
     Accepted(Value),
+    /// Plain text.
+    Text(Value),
 }
 
 /// A member of the body, or of the query.
@@ -79,6 +85,11 @@ impl Route {
         }
     }
 
+    /// Whether it stands below `/v4`, or below a key, but not below `/v4/api`.
+    pub(super) fn is_beside_the_api(&self) -> bool {
+        self.path.starts_with("opi/")
+    }
+
     fn takes(mut self, fields: impl IntoIterator<Item = Field>) -> Self {
         self.fields.extend(fields);
         self
@@ -113,6 +124,12 @@ impl Route {
     /// Statuses of refusals that few routes have.
     fn or(mut self, further: &'static [&'static str]) -> Self {
         self.further = further;
+        self
+    }
+
+    /// The whole answer as plain text.
+    fn gives_text(mut self, answer: Value) -> Self {
+        self.answer = Answer::Text(answer);
         self
     }
 
@@ -188,6 +205,7 @@ pub(super) fn routes() -> Vec<Route> {
         histories::routes(),
         flat::routes(),
         prices::routes(),
+        opi::routes(),
         orderbook::routes(),
     ]
     .into_iter()
@@ -209,6 +227,7 @@ pub(super) fn schemas() -> Map<String, Value> {
                     "error": { "type": "string", "description": "A sentence for people. The routes without envelope have a word for programs here" },
                     "ok": { "const": false, "description": "Only on the routes without envelope" },
                     "hint": { "type": "string", "description": "A sentence for people, on the routes without envelope" },
+                    "result": { "type": "null", "description": "Only on the BRC-20 routes" },
                 },
             }),
         ),
@@ -298,6 +317,7 @@ pub(super) fn schemas() -> Map<String, Value> {
         markets::schemas(),
         histories::schemas(),
         flat::schemas(),
+        opi::schemas(),
         orderbook::schemas(),
     ]
     .into_iter()

@@ -1,0 +1,97 @@
+//! The hash over all balances. It reads every balance there is, which takes minutes on a large chain, so it is computed once for
+//! a block, by one thread, and everybody who asks meanwhile waits for that.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bitcoin::hex::DisplayHex as _;
+use hyper::StatusCode;
+use paraffin_ordinals_index::brc20::{BalancesDigest, Brc20Index};
+use paraffin_primitives::{BlockId, Height};
+use paraffin_store::Snapshot;
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::{Request, enveloped, indexer, newest};
+use crate::errors::RestError;
+use crate::rest::RestResult;
+use crate::state::{BoxFuture, RequestContext};
+
+/// A computation that is not over by then ends without a hash.
+const TIME_MAX: Duration = Duration::from_secs(600);
+
+/// What came of a computation: the hash, or `None` when it took too long or failed.
+type Outcome = Option<[u8; 32]>;
+
+/// The newest computation, running or over.
+#[derive(Default)]
+pub(crate) struct BalancesHash(Mutex<Option<Computation>>);
+
+#[derive(Clone)]
+struct Computation {
+    tip: BlockId,
+    height: Height,
+    outcome: watch::Receiver<Option<Outcome>>,
+}
+
+impl Computation {
+    /// Whether it is still of use to somebody who asks at `tip`: it is for that block, or still running.
+    fn serves(&self, tip: BlockId) -> bool {
+        let outcome = *self.outcome.borrow();
+        match outcome {
+            // A thread that ended without a word will not say one.
+            None => self.outcome.has_changed().is_ok(),
+            Some(outcome) => self.tip == tip && outcome.is_some(),
+        }
+    }
+
+    fn start(snapshot: Snapshot, tip: BlockId, height: Height) -> Self {
+        let (sender, outcome) = watch::channel(None);
+        let deadline = Instant::now() + TIME_MAX;
+        tokio::task::spawn_blocking(move || {
+            let is_over = || sender.is_closed() || Instant::now() >= deadline;
+            let found = match Brc20Index::new(&snapshot).balances_digest(&is_over) {
+                Ok(BalancesDigest::Hash(hash)) => Some(hash),
+                Ok(BalancesDigest::OutOfTime) => None,
+                Err(error) => {
+                    tracing::error!(%error, "the hash over all balances could not be computed");
+                    None
+                }
+            };
+            let _ = sender.send(Some(found));
+        });
+        Self { tip, height, outcome }
+    }
+}
+
+impl BalancesHash {
+    fn get(&self, context: &RequestContext) -> Result<Computation, RestError> {
+        let snapshot = context.snapshot();
+        let (tip, height) = (context.tip().ok_or_else(RestError::starting)?, newest(snapshot)?);
+        let mut newest = self.0.lock();
+        match newest.as_ref().filter(|known| known.serves(tip)) {
+            Some(known) => Ok(known.clone()),
+            None => Ok(newest.insert(Computation::start(snapshot.clone(), tip, height)).clone()),
+        }
+    }
+}
+
+/// GET `/get_hash_of_all_current_balances`: of the newest block, or of one shortly before it whose hash is being computed.
+pub(super) fn answer(request: Request<'_>) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let shared = Arc::clone(request.context.shared_handle());
+        let mut computation = shared.balances_hash.get(request.context)?;
+        let height = computation.height;
+        let outcome = computation.outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| (*outcome).flatten());
+        let too_long = || {
+            let words = "the hash over all balances took too long";
+            RestError::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", words)
+        };
+        enveloped(&json!({
+            "current_balances_hash": outcome.ok_or_else(too_long)?.to_lower_hex_string(),
+            "indexer_version": indexer::version(),
+            "block_height": height,
+        }))
+    })
+}

@@ -1,0 +1,128 @@
+//! Tokens, who owns them, and transfer inscriptions that have not moved.
+
+use paraffin_ordinals_index::brc20::{Action, LedgerError, OpenNote};
+use serde_json::{Value, json};
+
+use super::ask::Part;
+use super::render::{amount, as_of, hex, wallet, with_balance};
+use super::{Request, absent, enveloped, failed};
+use crate::errors::RestError;
+use crate::rest::RestResult;
+use crate::state::BoxFuture;
+
+/// GET `/token_summary`.
+pub(super) fn summary(request: Request<'_>) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let (ticker, network) = (request.ticker()?, request.context.network());
+        let answer = request.read(move |index, newest| {
+            let token = index.token(&ticker).map_err(|error| failed(&error))?;
+            let token = token.ok_or_else(|| absent("no ticker found"))?;
+            let deployment = index.event(token.deployed_at, token.deployed_as).map_err(|error| failed(&error))?;
+            let Some(Action::Deploy { owner, .. }) = deployment.map(|placed| placed.event.action) else {
+                return Err(failed(&LedgerError::Damaged("the deployment of a token is missing")));
+            };
+            let summary = json!({
+                "tick": token.ticker.lower(),
+                "original_tick": token.ticker.original(),
+                "max_supply": amount(token.max_supply),
+                "minted_supply": amount(token.minted()),
+                "remaining_supply": amount(token.remaining),
+                "burned_supply": amount(token.burned),
+                "limit_per_mint": amount(token.limit_per_mint),
+                "decimals": token.decimals,
+                "is_self_mint": token.is_self_mint,
+                "deploy_inscription_id": token.deployment.to_string(),
+                "deploy_block_height": token.deployed_at,
+                "deployer_pkScript": hex(&owner),
+                "deployer_wallet": wallet(&owner, network),
+                "holders": token.holders,
+                "mints": token.mints,
+                "transfers": token.transfers,
+            });
+            Ok(as_of(summary, newest))
+        });
+        enveloped(&answer.await?)
+    })
+}
+
+/// GET `/holders`: the richest first. The list has OPI's name.
+pub(super) fn holders(request: Request<'_>) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let (ticker, part) = (request.ticker()?, request.part()?);
+        let (network, list_max) = (request.context.network(), request.context.limits().list_records_max);
+        let answer = request.read(move |index, newest| {
+            let render = |holder: paraffin_ordinals_index::brc20::Holder| {
+                let record = json!({ "pkscript": hex(&holder.script), "wallet": wallet(&holder.script, network) });
+                with_balance(record, holder.balance)
+            };
+            listed(index.holders(&ticker), part, list_max, render, newest)
+        });
+        enveloped(&answer.await?)
+    })
+}
+
+/// GET `/get_valid_tx_notes_of_wallet`: by ticker.
+pub(super) fn notes_of_wallet(request: Request<'_>) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let (script, part) = (request.wallet()?, request.part()?);
+        let list_max = request.context.limits().list_records_max;
+        let answer = request.read(move |index, newest| {
+            let render = |note: OpenNote| {
+                json!({
+                    "tick": note.ticker,
+                    "inscription_id": note.inscription.to_string(),
+                    "amount": amount(note.amount),
+                    "genesis_height": note.height,
+                })
+            };
+            listed(index.notes_of_script(&script), part, list_max, render, newest)
+        });
+        enveloped(&answer.await?)
+    })
+}
+
+/// GET `/get_valid_tx_notes_of_ticker`: by owner.
+pub(super) fn notes_of_ticker(request: Request<'_>) -> BoxFuture<'_, RestResult> {
+    Box::pin(async move {
+        let (ticker, part) = (request.ticker()?, request.part()?);
+        let (network, list_max) = (request.context.network(), request.context.limits().list_records_max);
+        let answer = request.read(move |index, newest| {
+            let render = |note: OpenNote| {
+                json!({
+                    "tick": note.ticker,
+                    "current_holder_pkscript": hex(&note.source),
+                    "current_holder_wallet": wallet(&note.source, network),
+                    "inscription_id": note.inscription.to_string(),
+                    "amount": amount(note.amount),
+                    "genesis_height": note.height,
+                })
+            };
+            listed(index.notes_of_ticker(&ticker), part, list_max, render, newest)
+        });
+        enveloped(&answer.await?)
+    })
+}
+
+/// A part of a list, or all of it where that is not too much.
+fn listed<T>(
+    rows: impl Iterator<Item = Result<T, LedgerError>>,
+    part: Part,
+    list_max: usize,
+    render: impl Fn(T) -> Value,
+    newest: u32,
+) -> Result<Value, RestError> {
+    let mut records = Vec::new();
+    for row in rows.skip(part.offset) {
+        if part.limit == Some(records.len()) {
+            break;
+        }
+        if records.len() == list_max {
+            return Err(RestError::bad_request(format!("more than {list_max} records: give limit and offset")));
+        }
+        records.push(render(row.map_err(|error| failed(&error))?));
+    }
+    if records.is_empty() && part.offset == 0 {
+        return Err(absent("no unused tx found"));
+    }
+    Ok(as_of(json!({ "unused_txes": records }), newest))
+}

@@ -1,0 +1,135 @@
+//! An instance whose blocks hold inscriptions of tests.
+
+use bitcoin::hashes::Hash as _;
+use bitcoin::{OutPoint, ScriptBuf, Txid};
+use bytes::Bytes;
+use paraffin_ordinals_index::brc20::{Brc20Module, MODULE, TABLES, TABLES_VERSION};
+use paraffin_ordinals_index::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
+use paraffin_primitives::{ConnectedBlock, Network};
+use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter};
+
+use crate::chain::{script_of, taproot};
+use crate::client::Response;
+use crate::instance::{Instance, Setup};
+
+/// A module that is told what happens to inscriptions.
+struct Told {
+    tokens: Brc20Module,
+    blocks: Vec<Vec<InscriptionEvent>>,
+}
+
+impl Module for Told {
+    fn schema(&self) -> ModuleSchema {
+        ModuleSchema { id: MODULE, name: "ordinals", version: TABLES_VERSION, tables: &TABLES, reads: &[] }
+    }
+
+    fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {
+        let events = self.blocks.get(block.id.height as usize).map_or(&[][..], Vec::as_slice);
+        self.tokens.connect(events, rows)
+    }
+}
+
+pub(super) fn module(blocks: Vec<Vec<InscriptionEvent>>) -> Box<dyn Module> {
+    Box::new(Told { tokens: Brc20Module::new(Network::Regtest), blocks })
+}
+
+pub(super) fn address(who: u8) -> String {
+    taproot(Network::Regtest, who)
+}
+
+pub(super) fn script(who: u8) -> ScriptBuf {
+    script_of(Network::Regtest, &address(who))
+}
+
+pub(super) fn hex(who: u8) -> String {
+    script(who).to_hex_string()
+}
+
+pub(super) fn id(number: u8) -> InscriptionId {
+    InscriptionId { txid: Txid::from_byte_array([number; 32]), index: 0 }
+}
+
+/// The transaction that moves an inscription.
+pub(super) fn mover(number: u8) -> Txid {
+    Txid::from_byte_array([number + 100; 32])
+}
+
+pub(super) fn reveal(number: u8, owner: ScriptBuf, body: &str) -> InscriptionEvent {
+    let txid = id(number).txid;
+    InscriptionEvent {
+        txid,
+        place: 1,
+        id: id(number),
+        landing: Landing::Output { outpoint: OutPoint { txid, vout: 0 }, offset: 0, script_pubkey: owner },
+        kind: EventKind::Revealed {
+            number: 0,
+            is_vindicated: false,
+            body: Some(Bytes::copy_from_slice(body.as_bytes())),
+            content_type: Some(Bytes::from_static(b"text/plain")),
+            content_encoding: None,
+            delegate: None,
+            parents: Vec::new(),
+            metaprotocol: None,
+            is_first_on_sat: true,
+        },
+    }
+}
+
+pub(super) fn moved(number: u8, target: Option<ScriptBuf>) -> InscriptionEvent {
+    let outpoint = OutPoint { txid: mover(number), vout: 0 };
+    let landing = target.map_or(Landing::Fee, |script_pubkey| Landing::Output { outpoint, offset: 0, script_pubkey });
+    InscriptionEvent { txid: mover(number), place: 2, id: id(number), landing, kind: EventKind::Moved { moves: 0 } }
+}
+
+pub(super) fn operation(op: &str, rest: &str) -> String {
+    format!(r#"{{"p":"brc-20","op":"{op}",{rest}}}"#)
+}
+
+/// The four blocks of the small chain: a deploy and two mints in block 1, transfers in block 2, their moves in block 3.
+pub(super) fn blocks() -> Vec<Vec<InscriptionEvent>> {
+    let mint = operation("mint", r#""tick":"ordi","amt":"100""#);
+    let transfer = |amount: &str| operation("transfer", &format!(r#""tick":"OrDi","amt":"{amount}""#));
+    vec![
+        vec![],
+        vec![
+            reveal(1, script(3), &operation("deploy", r#""tick":"ORDI","max":"1000","lim":"100","dec":"2""#)),
+            reveal(2, script(0), &mint),
+            reveal(3, script(1), &mint),
+            reveal(4, script(1), "no json"),
+        ],
+        vec![
+            reveal(5, script(0), &transfer("30")),
+            reveal(6, script(0), &transfer("20.5")),
+            reveal(7, script(1), &transfer("1")),
+        ],
+        vec![moved(5, Some(script(1))), moved(7, None)],
+    ]
+}
+
+/// An instance with these blocks.
+pub(super) async fn with_tokens() -> Instance {
+    Instance::with(Setup { last_module: Some(module(blocks())), ..Setup::default() }).await
+}
+
+/// The answer to a GET below `/v4/opi/v1/brc20/`.
+pub(super) async fn get(instance: &Instance, path: &str) -> Response {
+    instance.get(&format!("/v4/opi/v1/brc20/{path}")).await
+}
+
+/// The result of a request that succeeds.
+pub(super) async fn result(instance: &Instance, path: &str) -> serde_json::Value {
+    let response = get(instance, path).await;
+    let body = response.json();
+    assert_eq!((response.status, &body["error"]), (200, &serde_json::Value::Null), "{path}: {}", response.text());
+    assert_eq!(body.as_object().unwrap().len(), 2, "{path}: {body}");
+    body["result"].clone()
+}
+
+/// Status and words of a request that fails.
+pub(super) async fn refused(instance: &Instance, path: &str) -> (u16, String) {
+    let response = get(instance, path).await;
+    let body = response.json();
+    assert_eq!(body.get("result"), Some(&serde_json::Value::Null), "{path}: {body}");
+    assert_eq!(body["statusCode"], response.status, "{path}");
+    (response.status, body["error"].as_str().unwrap().to_owned())
+}
