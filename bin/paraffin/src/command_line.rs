@@ -44,6 +44,9 @@ pub(crate) enum Command {
     Bridge(BridgeArguments),
     /// Deploy and call contracts, send bitcoin and alkanes
     Tx(Box<TxArguments>),
+    /// Run scripts for a server that writes to standard input
+    #[command(name = crate::scripts::WORKER_COMMAND, hide = true)]
+    LuaWorker,
     /// Rebuild one contract; the server starts it
     #[command(name = paraffin_verify::WORKER_SUBCOMMAND, hide = true)]
     VerifyWorker,

@@ -9,6 +9,7 @@ use figment::providers::{Env, Format, Toml};
 use paraffin_access::Plans;
 use paraffin_chain::{NodeAuth, NodeConfig};
 use paraffin_gateway::{AccessConfig, GatewayConfig};
+use paraffin_lua::LuaSettings;
 use paraffin_primitives::Network;
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +74,9 @@ pub(crate) struct Config {
     /// Verification of contracts against their source.
     #[serde(default)]
     pub verify: VerifySection,
+    /// Scripts that run at the server.
+    #[serde(default)]
+    pub lua: LuaSettings,
     /// Log output.
     #[serde(default)]
     pub log: LogSection,
@@ -198,7 +202,7 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 18] = [
     "network",
     "data_dir",
     "node",
@@ -215,6 +219,7 @@ const SECTIONS: [&str; 16] = [
     "forex",
     "orderbook",
     "verify",
+    "lua",
     "log",
 ];
 
@@ -282,6 +287,7 @@ impl Config {
         if let Err(contradiction) = self.orderbook.nats() {
             return refuse(contradiction);
         }
+        self.lua.check().map_err(ConfigError::Contradiction)?;
         Ok(self)
     }
 
@@ -408,6 +414,7 @@ mod tests {
             "forex",
             "orderbook",
             "verify",
+            "lua",
             "log",
         ] {
             let part = page.split(&format!("## `[{section}]`")).nth(1).and_then(|rest| rest.split("\n## ").next());

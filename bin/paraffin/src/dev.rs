@@ -221,6 +221,7 @@ fn config(
         pools: PoolsSection::default(),
         prices: PricesSection::of_devnet(evm.url()),
         mempool: MempoolSection::default(),
+        lua: paraffin_lua::LuaSettings::default(),
         forex: Rates::section(folder),
         orderbook: OrderbookSection::default(),
         ordinals: OrdinalsSection::default(),

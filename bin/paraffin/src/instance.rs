@@ -27,11 +27,14 @@ use crate::config::{Config, RawTransactionsSetting};
 use crate::contracts::Contracts;
 use crate::disk_need::DiskNeed;
 use crate::mempool::LiveSet;
-use crate::{forex, markets, orderbook, prices, verify};
+use crate::{forex, markets, orderbook, prices, scripts, verify};
 
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstanceError {
+    /// The program cannot find itself, to start processes for scripts.
+    #[error("the path of this program is unknown, so scripts cannot run ([lua] enabled = false goes without): {0}")]
+    Scripts(std::io::Error),
     /// The data folder cannot be used.
     #[error("the data folder {folder}: {source}")]
     Folder {
@@ -389,6 +392,7 @@ impl Instance {
             markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
             prices: prices::source(&config.prices, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             mempool: live.as_ref().filter(|_| config.mempool.esplora).map(|live| Arc::clone(live.mempool())),
+            scripts: scripts::parts(&config.lua, &keys).map_err(InstanceError::Scripts)?,
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,
             plans: config.plans.clone(),

@@ -24,6 +24,7 @@ mod pools;
 mod prices;
 mod progress;
 mod replay;
+mod scripts;
 mod serve;
 mod snapshot;
 mod tx;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     match &command_line.command {
         Command::VerifyWorker => return paraffin_verify::run_worker(),
         Command::VerifyConfine { arguments } => return paraffin_verify::run_confined(arguments),
+        Command::LuaWorker => return scripts::work(),
         _ => {}
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("paraffin").build() {
@@ -120,7 +122,10 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Command::Bridge(arguments) => return Ok(bridge::run(&arguments)),
         Command::Call(arguments) => call::run(arguments).await?,
         Command::Tx(arguments) => tx::run(&arguments).await?,
-        Command::VerifyWorker | Command::VerifyConfine { .. } => return Ok(ExitCode::from(FAILED)),
+        // Run before there is a runtime.
+        Command::VerifyWorker | Command::VerifyConfine { .. } | Command::LuaWorker => {
+            return Ok(ExitCode::from(FAILED));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -14,6 +14,7 @@ mod origin;
 mod plan;
 mod proof;
 mod record;
+mod script;
 mod sqlite;
 mod store;
 mod subject;
@@ -34,6 +35,7 @@ pub use record::{
     AccountId, AccountRecord, AuditRow, CreatedKey, KeyId, KeyOwner, KeyRecord, KeySelector, NAME_CHARS_MAX, NewKey,
     UnixMillis,
 };
+pub use script::{ScriptHash, ScriptLimits, ScriptStore};
 pub use sqlite::SqliteKeyStore;
 pub use store::{AccessFuture, KeyStore};
 pub use subject::{ClientNet, Subject, Used};

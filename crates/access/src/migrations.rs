@@ -3,8 +3,11 @@ use sqlx::{Connection as _, Row as _, SqliteConnection};
 use crate::AccessError;
 
 /// Applied in order; number 1 is the first. An entry that has been released never changes.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001_keys.sql"), include_str!("../migrations/0002_accounts_aliases_origins.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_keys.sql"),
+    include_str!("../migrations/0002_accounts_aliases_origins.sql"),
+    include_str!("../migrations/0003_scripts.sql"),
+];
 
 /// Brings the store to the newest schema; every step is one transaction.
 pub(crate) async fn migrate(connection: &mut SqliteConnection) -> Result<(), AccessError> {

@@ -61,5 +61,5 @@ pub use routes::KeyedSurface;
 pub use server::{Gateway, GatewayError};
 pub use state::{BoxFuture, Caller, ChainState, GatewayParts, IndexingStatus, Node, ReadAbandoned, RequestContext};
 pub use surfaces::esplora::NodeTransactions;
-pub use surfaces::{HttpRequest, HttpSurface, KeyedHandler, RpcResult, RpcSurface};
+pub use surfaces::{HttpRequest, HttpSurface, KeyedHandler, RpcResult, RpcSurface, ScriptParts};
 pub use websocket::Upgrade;

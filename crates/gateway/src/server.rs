@@ -102,6 +102,7 @@ impl Gateway {
             waiting: WaitingLines::default(),
             strangers: Strangers::default(),
             mempool: parts.mempool,
+            scripts: parts.scripts,
             unconfirmed: Unconfirmed::default(),
             fee_estimates: FeeEstimates::default(),
             balances_hash: BalancesHash::default(),

@@ -30,7 +30,7 @@ use crate::routes::KeyedSurface;
 use crate::strangers::Strangers;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
-use crate::surfaces::{KeyedHandler, RpcSurface};
+use crate::surfaces::{KeyedHandler, RpcSurface, ScriptParts};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
 
@@ -122,6 +122,8 @@ pub struct GatewayParts {
     /// The live set of unconfirmed transactions, for Esplora; without it, or while it does not agree with the node, the node is
     /// asked.
     pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
+    /// Scripts; without them `lua_*` answers `LUA_NOT_ENABLED`.
+    pub scripts: Option<ScriptParts>,
     /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
     pub keys: Arc<dyn KeyStore>,
     /// Where requests are counted.
@@ -172,6 +174,7 @@ pub(crate) struct Shared {
     pub(crate) fee_estimates: FeeEstimates,
     pub(crate) balances_hash: BalancesHash,
     pub(crate) streams: Streams,
+    pub(crate) scripts: Option<ScriptParts>,
 }
 
 /// What the requests of one connection share, so that they need not fight with other connections for it.

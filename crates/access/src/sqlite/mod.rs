@@ -3,6 +3,7 @@ mod aliases;
 mod counts;
 mod keys;
 mod origins;
+mod scripts;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,8 +18,9 @@ use crate::store::{AccessFuture, KeyStore};
 use crate::usage::{PendingUse, Use};
 use crate::{
     AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, ClientNet, CreatedKey, Decision, KeyRecord,
-    KeySelector, NewAlias, NewKey, OriginId, OriginPattern, OriginRecord, Plan, Plans, Reservation, Subject, Throttle,
-    ThrottleSettings, UnixMillis, Used, WindowLimits, WindowTable, Windows,
+    KeySelector, NewAlias, NewKey, OriginId, OriginPattern, OriginRecord, Plan, Plans, Reservation, ScriptHash,
+    ScriptLimits, ScriptStore, Subject, Throttle, ThrottleSettings, UnixMillis, Used, WindowLimits, WindowTable,
+    Windows,
 };
 
 /// How often what was counted is written. Twice a second, so that a kill loses less than the last second.
@@ -352,6 +354,22 @@ impl KeyStore for SqliteKeyStore {
             self.0.pool.close().await;
             flushed
         })
+    }
+}
+
+impl ScriptStore for SqliteKeyStore {
+    fn save_script<'a>(
+        &'a self,
+        account: Option<AccountId>,
+        hash: ScriptHash,
+        source: &'a str,
+        limits: ScriptLimits,
+    ) -> AccessFuture<'a, ()> {
+        Box::pin(scripts::save(&self.0, account, hash, source, limits))
+    }
+
+    fn find_script(&self, hash: ScriptHash) -> AccessFuture<'_, Option<String>> {
+        Box::pin(scripts::find(&self.0, hash))
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn document(tokens: Tokens) -> Value {
         if route.is_beside_the_api() {
             item["servers"] = json!([
                 { "url": "/v4", "description": "A key in a header, or nobody" },
-                below_a_key(),
+                keyed_server(),
             ]);
         }
     }

@@ -4,6 +4,7 @@ use super::admin::AdminFamily;
 use super::alkanes::AlkanesFamily;
 use super::btc::BtcFamily;
 use super::esplora::EsploraFamily;
+use super::lua::LuaFamily;
 use super::metashrew::MetashrewFamily;
 use super::ord::OrdFamily;
 use super::sandshrew::SandshrewFamily;
@@ -42,6 +43,7 @@ impl MainRpc {
                 Box::new(MetashrewFamily),
                 Box::new(AlkanesFamily),
                 Box::new(SandshrewFamily),
+                Box::new(LuaFamily),
                 Box::new(AdminFamily),
             ],
         }

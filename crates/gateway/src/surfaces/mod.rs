@@ -9,6 +9,7 @@ mod esplora_http;
 mod espo;
 mod forex;
 mod kept;
+mod lua;
 mod main_rpc;
 mod mempool;
 mod metashrew;
@@ -36,6 +37,7 @@ use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use crate::websocket::Upgrade;
 
+pub use lua::ScriptParts;
 pub(crate) use main_rpc::MainRpc;
 
 /// What a JSON-RPC call answers.

@@ -1,4 +1,5 @@
-//! `sandshrew_*`: many calls in one, and the outputs of an address sorted by what they hold (`decisions` 3.1).
+//! `sandshrew_*`: many calls in one, and the outputs of an address sorted by what they hold (`decisions` 3.1). Scripts have
+//! the same methods under this name as under `lua_*`.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::esplora::{AddressRoute, unspent};
 use super::main_rpc::MethodFamily;
-use super::{RpcResult, to_raw};
+use super::{RpcResult, lua, to_raw};
 use crate::alkanes::{self, decimal};
 use crate::errors::{RestError, RpcError};
 use crate::jsonrpc::Params;
@@ -23,10 +24,28 @@ use crate::state::{BoxFuture, RequestContext};
 const CALLS_MAX: usize = 1024;
 /// How deep multicalls may stand in each other.
 const DEPTH_MAX: usize = 2;
-const MULTICALL: &str = "sandshrew_multicall";
+pub(super) const MULTICALL: &str = "sandshrew_multicall";
 
-/// All methods of the family.
+/// All methods of the family but those of scripts.
 const METHODS: [&str; 2] = ["multicall", "balances"];
+
+/// What is left of one multicall, those in it included.
+struct Allowance {
+    calls_left: AtomicUsize,
+    /// Whether a method may be called at all.
+    may: fn(&str) -> bool,
+}
+
+impl Allowance {
+    fn new(may: fn(&str) -> bool) -> Self {
+        Self { calls_left: AtomicUsize::new(CALLS_MAX), may }
+    }
+}
+
+/// A multicall that a script makes: it gets no more by it than by calls of its own.
+pub(super) async fn multicall_of_script(context: &RequestContext, params: Params) -> RpcResult {
+    multicall(context, params, 1, &Allowance::new(paraffin_lua::is_callable)).await
+}
 
 pub(super) struct SandshrewFamily;
 
@@ -36,19 +55,19 @@ impl MethodFamily for SandshrewFamily {
     }
 
     fn methods(&self) -> Vec<&'static str> {
-        METHODS.to_vec()
+        METHODS.into_iter().chain(lua::METHODS).collect()
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         Box::pin(async move {
+            if lua::METHODS.contains(&method) {
+                return lua::call(context, method, params).await;
+            }
             if !METHODS.contains(&method) {
                 return Err(RpcError::method_not_found());
             }
             match method {
-                "multicall" => {
-                    let left = AtomicUsize::new(CALLS_MAX);
-                    multicall(context, params, 1, &left).await
-                }
+                "multicall" => multicall(context, params, 1, &Allowance::new(|_| true)).await,
                 "balances" => balances(context, &params).await,
                 _ => Err(RpcError::method_not_found()),
             }
@@ -61,7 +80,7 @@ fn multicall<'a>(
     context: &'a RequestContext,
     params: Params,
     depth: usize,
-    left: &'a AtomicUsize,
+    left: &'a Allowance,
 ) -> BoxFuture<'a, RpcResult> {
     Box::pin(async move {
         let calls: Vec<Result<(String, Params), RpcError>> = params.raw().iter().map(|raw| read_call(raw)).collect();
@@ -105,11 +124,14 @@ fn one_call<'a>(
     context: &'a RequestContext,
     call: Result<(String, Params), RpcError>,
     depth: usize,
-    left: &'a AtomicUsize,
+    left: &'a Allowance,
 ) -> BoxFuture<'a, RpcResult> {
     Box::pin(async move {
         let (method, params) = call?;
-        let spend = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if !(left.may)(&method) {
+            return Err(RpcError::method_not_found());
+        }
+        let spend = left.calls_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         if spend.is_err() {
             return Err(RpcError::invalid_params(format!(
                 "multicall sub-call budget exhausted: at most {CALLS_MAX} calls are run for one request"

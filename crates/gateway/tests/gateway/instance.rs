@@ -64,6 +64,8 @@ pub(crate) struct Setup {
     pub(crate) prices: Option<Arc<dyn paraffin_prices::BitcoinPrices>>,
     /// The live set.
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
+    /// Scripts, run on threads of the tests.
+    pub(crate) scripts: Option<paraffin_lua::LuaSettings>,
 }
 
 impl Default for Setup {
@@ -88,6 +90,7 @@ impl Default for Setup {
             last_module: None,
             prices: None,
             mempool: None,
+            scripts: None,
         }
     }
 }
@@ -164,6 +167,7 @@ impl Instance {
             markets,
             prices: setup.prices,
             mempool: setup.mempool,
+            scripts: setup.scripts.map(|settings| crate::lua::parts(settings, &keys)),
             keys: Arc::new(keys.clone()),
             windows: Arc::new(keys.clone()) as Arc<dyn Windows>,
             plans: Plans::default(),

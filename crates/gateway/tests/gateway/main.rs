@@ -22,6 +22,7 @@ mod instance;
 mod limits;
 mod load;
 mod logs;
+mod lua;
 mod markets;
 mod mempool;
 mod node;

@@ -46,13 +46,15 @@ type Row = (&'static str, &'static str, &'static str, &'static str);
 
 /// All that is described.
 pub(super) fn methods() -> Vec<Method> {
-    let families: [(&str, &[Row]); 7] = [
+    let families: [(&str, &[Row]); 9] = [
         ("btc", &btc::METHODS),
         ("esplora", &esplora::METHODS),
         ("ord", &ord::METHODS),
         ("metashrew", &others::METASHREW),
         ("alkanes", &alkanes::METHODS),
         ("sandshrew", &others::SANDSHREW),
+        ("sandshrew", &others::SCRIPTS),
+        ("lua", &others::SCRIPTS),
         ("admin", &others::ADMIN),
     ];
     families.into_iter().flat_map(|(family, rows)| rows.iter().map(move |row| method(family, row))).collect()
@@ -136,6 +138,7 @@ mod tests {
             &alkanes::METHODS,
             &others::METASHREW,
             &others::SANDSHREW,
+            &others::SCRIPTS,
             &others::ADMIN,
         ];
         for (name, summary, params, result) in tables.into_iter().flatten() {

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::schema::{about, any_of, anything, list, map, natural, or_null, record, record_and, text};
+use super::super::schema::{
+    about, any_of, anything, integer, list, map, natural, or_null, pattern, record, record_and, text,
+};
 use super::Row;
 
 pub(super) const METASHREW: [Row; 6] = [
@@ -27,6 +29,18 @@ pub(super) const METASHREW: [Row; 6] = [
 pub(super) const SANDSHREW: [Row; 2] = [
     ("multicall", "Many calls in one; each parameter is a method and its params", "call?:MultiCall", "MultiAnswer[]"),
     ("balances", "Unspent outputs of an address, sorted by what they hold", "request:BalancesRequest", "Balances"),
+];
+
+/// The same under `lua_` and under `sandshrew_`.
+pub(super) const SCRIPTS: [Row; 3] = [
+    (
+        "evalscript",
+        "Runs a Lua script; what follows its source stands in `args`, any number of parameters",
+        "script:text argument?:any",
+        "ScriptResult",
+    ),
+    ("savescript", "Keeps a Lua script by the SHA-256 of its source", "script:text", "SavedScript"),
+    ("evalsaved", "Runs a script that was kept", "hash:text argument?:any", "ScriptResult"),
 ];
 
 pub(super) const ADMIN: [Row; 4] = [
@@ -74,6 +88,19 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
                 ("pending", outputs()),
                 ("ordHeight", natural()),
                 ("metashrewHeight", natural()),
+            ]),
+        ),
+        ("SavedScript", record(&[("hash", pattern("^[0-9a-f]{64}$"))])),
+        (
+            "ScriptResult",
+            record(&[
+                ("calls", about(natural(), "Calls of _RPC that the script made")),
+                ("returns", about(anything(), "The first value that the script returned")),
+                (
+                    "error",
+                    or_null(record_and(&[("code", integer()), ("message", text())], &[("data", map(anything()))])),
+                ),
+                ("runtime", about(natural(), "Milliseconds")),
             ]),
         ),
         (

@@ -13,12 +13,12 @@ use super::values::{
     decode_balance, decode_event, decode_hashes, decode_note, decode_token, encode_amount, encode_balance,
     encode_event, encode_hashes, encode_listed_note, encode_note, encode_token, is_predeploy, kind_of,
 };
+use crate::EventConsumer;
 use crate::brc20::action::{Action, Brc20Event};
 use crate::brc20::engine::apply_block;
 use crate::brc20::hashes::BlockHashes;
 use crate::brc20::ledger::{Balance, Ledger, LedgerError, Note, Predeploy, Token};
 use crate::brc20::rules::Rules;
-use crate::EventConsumer;
 use crate::event::{InscriptionEvent, InscriptionId};
 
 /// BRC-20 as part of the module of this room. Undo is the store's.

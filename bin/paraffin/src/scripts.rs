@@ -1,0 +1,39 @@
+//! Scripts of callers, and the processes of this same program that run them.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use paraffin_access::SqliteKeyStore;
+use paraffin_gateway::ScriptParts;
+use paraffin_lua::{LuaSettings, WorkerProgram, Workers};
+
+/// The command by which this program runs scripts; for its own use.
+pub(crate) const WORKER_COMMAND: &str = "lua-worker";
+
+/// What the gateway runs scripts with; `None` where they are switched off.
+///
+/// # Errors
+/// The program does not know where it stands on the disk.
+pub(crate) fn parts(settings: &LuaSettings, keys: &Arc<SqliteKeyStore>) -> std::io::Result<Option<ScriptParts>> {
+    if !settings.enabled {
+        return Ok(None);
+    }
+    let program = WorkerProgram { path: program()?, arguments: vec![WORKER_COMMAND.to_owned()] };
+    let store = Arc::clone(keys) as Arc<dyn paraffin_access::ScriptStore>;
+    Ok(Some(ScriptParts { runner: Arc::new(Workers::new(settings.clone(), program)), store }))
+}
+
+/// On Linux the file that runs, also after an upgrade has put another one in its place: both sides of the pipe are then of
+/// the same version.
+fn program() -> std::io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
+}
+
+/// Runs scripts from standard input until it ends.
+pub(crate) fn work() -> ExitCode {
+    match paraffin_lua::work() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

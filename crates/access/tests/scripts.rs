@@ -1,0 +1,72 @@
+//! Saved scripts, through the public interface.
+#![allow(clippy::unwrap_used)]
+
+use paraffin_access::{AccountId, ScriptHash, ScriptLimits, ScriptStore, SqliteKeyStore};
+
+const LIMITS: ScriptLimits = ScriptLimits { scripts_max: 3, bytes_max: 30 };
+const ONE: Option<AccountId> = Some(AccountId(1));
+
+fn hash(first: u8) -> ScriptHash {
+    [first; 32]
+}
+
+async fn kept(store: &SqliteKeyStore) -> Vec<u8> {
+    let mut kept = Vec::new();
+    for first in 0..20 {
+        if store.find_script(hash(first)).await.unwrap().is_some() {
+            kept.push(first);
+        }
+    }
+    kept
+}
+
+#[tokio::test]
+async fn scripts_are_there_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("access.sqlite");
+    let store = SqliteKeyStore::open(&path).await.unwrap();
+    store.save_script(ONE, hash(1), "return 'a\0\u{e9}'", LIMITS).await.unwrap();
+    drop(store);
+    let store = SqliteKeyStore::open(&path).await.unwrap();
+    assert_eq!(store.find_script(hash(1)).await.unwrap().as_deref(), Some("return 'a\0\u{e9}'"));
+    assert_eq!(store.find_script(hash(2)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn what_an_account_saved_longest_ago_makes_room_and_other_accounts_keep_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteKeyStore::open(&folder.path().join("access.sqlite")).await.unwrap();
+    let two = Some(AccountId(2));
+    for first in [1, 2, 3] {
+        store.save_script(ONE, hash(first), "x", LIMITS).await.unwrap();
+    }
+    store.save_script(two, hash(2), "x", LIMITS).await.unwrap();
+    store.save_script(None, hash(9), "x", LIMITS).await.unwrap();
+    // Saved again, 1 is the newest; 2 goes first, but the other account has it still.
+    store.save_script(ONE, hash(1), "x", LIMITS).await.unwrap();
+    store.save_script(ONE, hash(4), "x", LIMITS).await.unwrap();
+    assert_eq!(kept(&store).await, [1, 2, 3, 4, 9]);
+    store.save_script(ONE, hash(5), "x", LIMITS).await.unwrap();
+    assert_eq!(kept(&store).await, [1, 2, 4, 5, 9]);
+    // By their bytes: 20 and 10 fit, the one-byte ones before them do not.
+    store.save_script(ONE, hash(6), &"x".repeat(20), LIMITS).await.unwrap();
+    store.save_script(ONE, hash(7), &"x".repeat(10), LIMITS).await.unwrap();
+    assert_eq!(kept(&store).await, [2, 6, 7, 9]);
+    // One that alone is too large takes nothing's place but its own.
+    store.save_script(two, hash(8), &"x".repeat(31), LIMITS).await.unwrap();
+    assert_eq!(kept(&store).await, [2, 6, 7, 9]);
+}
+
+#[tokio::test]
+async fn savers_at_once_stay_within_the_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteKeyStore::open(&folder.path().join("access.sqlite")).await.unwrap();
+    let savers = (0..20).map(|first| {
+        let store = store.clone();
+        tokio::spawn(async move { store.save_script(ONE, hash(first), "x", LIMITS).await })
+    });
+    for saver in savers.collect::<Vec<_>>() {
+        saver.await.unwrap().unwrap();
+    }
+    assert_eq!(kept(&store).await.len(), 3);
+}

@@ -1,0 +1,231 @@
+//! `lua_*`, and the same by the names `sandshrew_*`: scripts of callers, run away from this process (`decisions` 3.7).
+//!
+//! What a script asks goes the way of its caller's own calls: the same key, the same methods, the same snapshot. It counts
+//! as the one request that it came in (`decisions` 2.5).
+
+use std::sync::{Arc, LazyLock};
+
+use bitcoin::hashes::{Hash as _, sha256};
+use bitcoin::hex::{DisplayHex as _, FromHex as _};
+use paraffin_access::{AccountId, ClientNet, ScriptHash, ScriptLimits, ScriptStore};
+use paraffin_lua::{CallError, Host, NotRun, Outcome, Runner, Script, ScriptError, ScriptFuture, is_callable};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::main_rpc::{MainRpc, MethodFamily};
+use super::{RpcResult, sandshrew, to_raw};
+use crate::errors::{RpcError, rpc_code};
+use crate::jsonrpc::{Panicked, Params, catch_panic};
+use crate::state::{BoxFuture, Caller, RequestContext};
+
+/// All methods of the family.
+pub(super) const METHODS: [&str; 3] = ["evalscript", "savescript", "evalsaved"];
+
+/// Code of what a script does wrong while it runs, and of what it uses too much of.
+const SCRIPT_FAILED: i64 = -1;
+/// Digits of a hash that a message shows.
+const HASH_DIGITS_SHOWN: usize = 16;
+
+/// What an instance that runs scripts gives the gateway.
+#[derive(Clone)]
+pub struct ScriptParts {
+    /// Runs them.
+    pub runner: Arc<dyn Runner>,
+    /// Keeps those that are saved.
+    pub store: Arc<dyn ScriptStore>,
+}
+
+/// The methods in `_RPC`, by their real names.
+static CALLABLE: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let named = MainRpc::new().methods().into_iter().chain(["spendablesbyaddress".to_owned()]);
+    named.filter(|method| is_callable(method)).collect()
+});
+
+pub(super) struct LuaFamily;
+
+impl MethodFamily for LuaFamily {
+    fn name(&self) -> &'static str {
+        "lua"
+    }
+
+    fn methods(&self) -> Vec<&'static str> {
+        METHODS.to_vec()
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        call(context, method, params)
+    }
+}
+
+/// Runs one of [`METHODS`].
+pub(super) fn call<'a>(context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+    Box::pin(async move {
+        if !METHODS.contains(&method) {
+            return Err(RpcError::method_not_found());
+        }
+        let Some(scripts) = context.shared().scripts.as_ref() else {
+            return Err(RpcError {
+                data: Some(json!({ "code": "LUA_NOT_ENABLED" })),
+                ..RpcError::new(rpc_code::INTERNAL, "this instance does not run scripts")
+            });
+        };
+        match method {
+            "evalscript" => run(context, scripts, text(&params, "script")?, &params).await,
+            "savescript" => save(context, scripts, &params).await,
+            _ => run_saved(context, scripts, &params).await,
+        }
+    })
+}
+
+/// The first parameter, a text and nothing that stands for one.
+fn text(params: &Params, name: &str) -> Result<String, RpcError> {
+    let raw = params.get(0).ok_or_else(|| RpcError::invalid_params(format!("missing parameter: {name}")))?;
+    serde_json::from_str(raw.get()).map_err(|_| RpcError::invalid_params(format!("{name} must be a string")))
+}
+
+/// `[source, …]`: the result of a script; what follows the source stands in its `args`.
+async fn run(context: &RequestContext, scripts: &ScriptParts, source: String, params: &Params) -> RpcResult {
+    let arguments = params.raw().iter().skip(1).cloned().collect();
+    let script = Script { source, arguments, methods: CALLABLE.clone() };
+    let host = CallerHost(context);
+    let outcome = scripts.runner.run(&caller(context), script, &host).await.map_err(not_run)?;
+    told(&outcome)
+}
+
+/// `[source]`: keeps a script by the hash of its source.
+async fn save(context: &RequestContext, scripts: &ScriptParts, params: &Params) -> RpcResult {
+    params.at_most(1)?;
+    let source = text(params, "script")?;
+    let checked = scripts.runner.check(&caller(context), &source).await.map_err(not_run)?;
+    if let Err(error) = checked {
+        return Err(RpcError { data: problem(&error), ..RpcError::new(code(&error), error.to_string()) });
+    }
+    let settings = scripts.runner.settings();
+    let limits = ScriptLimits { scripts_max: settings.saved_scripts_max, bytes_max: settings.saved_bytes_max };
+    let hash: ScriptHash = sha256::Hash::hash(source.as_bytes()).to_byte_array();
+    let saved = scripts.store.save_script(account(context), hash, &source, limits).await;
+    saved.map_err(|error| RpcError::internal(&error))?;
+    to_raw(&json!({ "hash": hash.to_lower_hex_string() }))
+}
+
+/// `[hash, …]`: as [`run`], for a script that was saved.
+async fn run_saved(context: &RequestContext, scripts: &ScriptParts, params: &Params) -> RpcResult {
+    let name = text(params, "hash")?;
+    let source = match ScriptHash::from_hex(name.strip_prefix("0x").unwrap_or(&name)) {
+        Ok(hash) => scripts.store.find_script(hash).await.map_err(|error| RpcError::internal(&error))?,
+        Err(_) => None,
+    };
+    match source {
+        Some(source) => run(context, scripts, source, params).await,
+        None => {
+            let shown: String = name.chars().take(HASH_DIGITS_SHOWN).collect();
+            let message = format!("Script not found for hash: {shown}...");
+            let error = json!({ "code": rpc_code::INVALID_PARAMS, "message": message });
+            to_raw(&json!({ "calls": 0, "returns": null, "error": error, "runtime": 0 }))
+        }
+    }
+}
+
+fn told(outcome: &Outcome) -> RpcResult {
+    let (returns, error) = match &outcome.returns {
+        Ok(returns) => (returns.get(), Value::Null),
+        Err(error) => {
+            let mut told = json!({ "code": code(error), "message": error.to_string() });
+            if let Some(data) = problem(error) {
+                told["data"] = data;
+            }
+            ("null", told)
+        }
+    };
+    let (calls, runtime) = (outcome.calls, outcome.runtime_ms);
+    let answer = format!(r#"{{"calls":{calls},"returns":{returns},"error":{error},"runtime":{runtime}}}"#);
+    RawValue::from_string(answer).map_err(|error| RpcError::internal(&error))
+}
+
+fn code(error: &ScriptError) -> i64 {
+    match error {
+        ScriptError::SourceTooLarge | ScriptError::Syntax(_) => rpc_code::INVALID_PARAMS,
+        ScriptError::Exhausted(_) | ScriptError::Raised(_) => SCRIPT_FAILED,
+        ScriptError::Broken => rpc_code::INTERNAL,
+    }
+}
+
+/// What a program can tell an error by.
+fn problem(error: &ScriptError) -> Option<Value> {
+    match error {
+        ScriptError::Exhausted(budget) => Some(json!({ "code": "BUDGET_EXCEEDED", "budget": budget.name() })),
+        ScriptError::Broken => Some(json!({ "code": "SCRIPT_BROKEN" })),
+        _ => None,
+    }
+}
+
+fn not_run(error: NotRun) -> RpcError {
+    match error {
+        NotRun::Busy => RpcError {
+            data: Some(json!({ "code": "BUSY" })),
+            ..RpcError::new(rpc_code::INTERNAL, "too many scripts are running; try again later")
+        },
+        NotRun::NoWorker => RpcError::internal(&error),
+    }
+}
+
+fn account(context: &RequestContext) -> Option<AccountId> {
+    match context.caller() {
+        Caller::Key(record) => Some(record.account),
+        Caller::Alias(record) => Some(record.account),
+        Caller::Origin(record) => Some(record.account),
+        Caller::Keyless => None,
+    }
+}
+
+/// Whose scripts wait for each other.
+fn caller(context: &RequestContext) -> String {
+    match account(context) {
+        Some(account) => format!("account:{}", account.0),
+        None => format!("client:{:?}", ClientNet::from(context.peer().ip())),
+    }
+}
+
+/// Answers a script's calls as its caller's.
+struct CallerHost<'c>(&'c RequestContext);
+
+impl Host for CallerHost<'_> {
+    fn call<'a>(
+        &'a self,
+        method: &'a str,
+        params: Box<RawValue>,
+    ) -> ScriptFuture<'a, Result<Box<RawValue>, CallError>> {
+        Box::pin(async move {
+            let context = self.0;
+            let answered = catch_panic(async {
+                let params = Params::parse(Some(&params))?;
+                if method == sandshrew::MULTICALL {
+                    return sandshrew::multicall_of_script(context, params).await;
+                }
+                context.shared().main.call(context, method, params).await
+            });
+            let answer = answered.await.unwrap_or_else(|Panicked| {
+                context.metrics().panic();
+                Err(RpcError::panicked())
+            });
+            answer.map_err(|error| CallError { code: error.code, message: error.message.into_owned() })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_have_every_read_method_and_none_that_manages_keys_or_runs_scripts() {
+        for method in
+            ["btc_getblockcount", "esplora_address::utxo", "metashrew_view", "alkanes_simulate", "sandshrew_multicall"]
+        {
+            assert!(CALLABLE.iter().any(|known| known == method), "{method}");
+        }
+        for part in ["admin_", "lua_", "evalscript", "savescript", "evalsaved"] {
+            assert!(!CALLABLE.iter().any(|known| known.contains(part)), "{part}");
+        }
+    }
+}

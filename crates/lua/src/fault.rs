@@ -1,0 +1,110 @@
+//! Errors between the script and our functions.
+
+use mlua::{Error, Lua, LuaString, MultiValue, Value};
+
+use crate::Budget;
+use crate::meter::{Exhausted, Meter};
+use crate::outcome::ScriptError;
+
+/// Name of the chunk that builds what scripts see; its places are told to nobody.
+pub(crate) const LIBRARY_CHUNK: &str = "library";
+/// Functions that are looked at for the place of an error.
+const LEVELS_MAX: usize = 8;
+/// Longest error text that leaves a script, in bytes.
+const MESSAGE_BYTES_MAX: usize = 4096;
+/// What Lua itself says when the allocator refuses.
+const OUT_OF_MEMORY: &str = "not enough memory";
+
+/// Ends the script: no `pcall` stops it.
+pub(crate) fn raise(exhausted: Exhausted) -> Error {
+    Error::external(exhausted)
+}
+
+/// An error that the script may catch, with the place in the script that called.
+pub(crate) fn fail(lua: &Lua, message: &str) -> Error {
+    Error::runtime(place_in_script(lua).unwrap_or_default() + message)
+}
+
+/// `script:7: `, the innermost place of the running functions that is not inside of the library.
+pub(crate) fn place_in_script(lua: &Lua) -> Option<String> {
+    (1..=LEVELS_MAX).find_map(|level| {
+        let place = lua.inspect_stack(level, |debug| {
+            let source = debug.source().short_src.map(std::borrow::Cow::into_owned)?;
+            let line = debug.current_line().filter(|_| source != LIBRARY_CHUNK)?;
+            Some(format!("{source}:{line}: "))
+        });
+        place.flatten()
+    })
+}
+
+/// A text argument; a number is taken as its digits, as the library does.
+pub(crate) fn text_argument(lua: &Lua, arguments: &MultiValue, index: usize, name: &str) -> mlua::Result<LuaString> {
+    let value = arguments.get(index).cloned().unwrap_or(Value::Nil);
+    let kind = value.type_name();
+    match value {
+        Value::String(text) => Ok(text),
+        value @ (Value::Integer(_) | Value::Number(_)) => {
+            lua.coerce_string(value)?.ok_or_else(|| Error::MemoryError(OUT_OF_MEMORY.to_owned()))
+        }
+        _ => Err(fail(lua, &format!("bad argument #{} to '{name}' (string expected, got {kind})", index + 1))),
+    }
+}
+
+/// What is at the bottom of an error that passed through our functions.
+fn root(error: &Error) -> &Error {
+    match error {
+        Error::CallbackError { cause, .. } | Error::WithContext { cause, .. } => root(cause),
+        error => error,
+    }
+}
+
+/// The budget that a raised value says is used up.
+pub(crate) fn exhausted_by(meter: &Meter, raised: &Value) -> Option<Exhausted> {
+    if let Some(exhausted) = meter.exhausted() {
+        return Some(exhausted);
+    }
+    let is_memory = match raised {
+        Value::Error(error) => matches!(root(error), Error::MemoryError(_)),
+        Value::String(text) => text.as_bytes() == OUT_OF_MEMORY.as_bytes(),
+        _ => false,
+    };
+    is_memory.then(|| meter.exhaust(Budget::Memory))
+}
+
+/// The words of an error of ours, without the stack that was found on its way.
+pub(crate) fn words(error: &Error) -> String {
+    let words = match root(error) {
+        Error::RuntimeError(words) => words.clone(),
+        Error::SyntaxError { message, .. } => message.clone(),
+        Error::BadArgument { cause, .. } => words(cause),
+        other => other.to_string(),
+    };
+    let words = words.split_once("\nstack traceback:").map_or(words.as_str(), |(words, _)| words);
+    shortened(words)
+}
+
+/// What the caller is told of a value that nothing in the script caught. No method of the value is run.
+pub(crate) fn uncaught(meter: &Meter, raised: &Value) -> ScriptError {
+    if let Some(Exhausted(budget)) = exhausted_by(meter, raised) {
+        return ScriptError::Exhausted(budget);
+    }
+    ScriptError::Raised(match raised {
+        Value::String(text) => shortened(&String::from_utf8_lossy(&text.as_bytes())),
+        Value::Error(error) => words(error),
+        Value::Integer(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Table(table) => match table.raw_get::<Value>("message") {
+            Ok(Value::String(text)) => shortened(&String::from_utf8_lossy(&text.as_bytes())),
+            _ => "(error object is a table value)".to_owned(),
+        },
+        other => format!("(error object is a {} value)", other.type_name()),
+    })
+}
+
+fn shortened(words: &str) -> String {
+    let mut end = words.len().min(MESSAGE_BYTES_MAX);
+    while !words.is_char_boundary(end) {
+        end -= 1;
+    }
+    words[..end].to_owned()
+}
