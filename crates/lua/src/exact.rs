@@ -57,6 +57,8 @@ impl PartialOrd for Exact {
     }
 }
 
+type Operation = fn(f64, f64) -> f64;
+
 /// One side of an operation.
 enum Operand {
     Exact(Exact),
@@ -129,7 +131,7 @@ impl UserData for Exact {
             Ok(matches!(compare(&one, &other), Some(Ordering::Less | Ordering::Equal)))
         });
         methods.add_meta_function(MetaMethod::Unm, |_, (one, _): (Operand, Value)| Ok(-one.float()));
-        let operations: [(MetaMethod, fn(f64, f64) -> f64); 7] = [
+        let operations: [(MetaMethod, Operation); 7] = [
             (MetaMethod::Add, |one, other| one + other),
             (MetaMethod::Sub, |one, other| one - other),
             (MetaMethod::Mul, |one, other| one * other),

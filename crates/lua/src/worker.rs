@@ -47,7 +47,7 @@ fn serve() -> io::Result<()> {
             Kind::Run => {
                 let RunScript { settings, source, arguments, methods } = frame.read()?;
                 let script = Script { source, arguments, methods };
-                sandbox::run(&settings, &script, Box::new(Server::default()))
+                sandbox::run(&settings, &script, Box::new(Server))
             }
             Kind::Check => {
                 let CheckSource { settings, source } = frame.read()?;
@@ -60,7 +60,6 @@ fn serve() -> io::Result<()> {
 }
 
 /// The server, asked by a script that waits for the answer.
-#[derive(Default)]
 struct Server;
 
 impl Server {

@@ -88,15 +88,28 @@ impl Platform {
         format!("{}/v4/{}", self.base_url(), self.manifest["keys"]["admin"].as_str().unwrap_or_default())
     }
 
-    /// The description that the instance gives of itself.
+    /// Where contract verification is, with the same key.
+    pub(super) fn explorer_url(&self) -> String {
+        format!("{}/api/v1/{}", self.base_url(), self.manifest["keys"]["business"].as_str().unwrap_or_default())
+    }
+
+    /// The description that the instance gives of its REST data API.
     pub(super) fn description(&self) -> Outcome<Value> {
-        const PATH: &str = "/v4/openapi.json";
+        self.described("/v4/openapi.json")
+    }
+
+    /// The description of contract verification.
+    pub(super) fn explorer_description(&self) -> Outcome<Value> {
+        self.described("/api/v1/openapi.json")
+    }
+
+    fn described(&self, path: &str) -> Outcome<Value> {
         let address = self.base_url().trim_start_matches("http://");
-        match request(address, "GET", PATH, "", "") {
+        match request(address, "GET", path, "", "") {
             Some((200, text)) => {
-                serde_json::from_str(&text).map_err(|error| Failure::new(format!("{PATH} is not JSON: {error}")))
+                serde_json::from_str(&text).map_err(|error| Failure::new(format!("{path} is not JSON: {error}")))
             }
-            Some((status, text)) => Err(Failure::new(format!("{PATH} answers {status}: {text}"))),
+            Some((status, text)) => Err(Failure::new(format!("{path} answers {status}: {text}"))),
             None => Err(Failure::new(format!("nothing answers at {address}"))),
         }
     }

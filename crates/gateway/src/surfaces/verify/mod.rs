@@ -14,8 +14,9 @@ use paraffin_verify::{RecordsError, Verifier};
 
 use super::{HttpRequest, HttpSurface};
 use crate::alkanes;
-use crate::errors::RestError;
+use crate::errors::{Refusal, RestError};
 use crate::respond::Reply;
+use crate::routes::ErrorForm;
 use crate::state::{BoxFuture, Caller, RequestContext};
 
 /// Largest submission in bytes: it carries an archive.
@@ -58,12 +59,10 @@ impl HttpSurface for VerifyHttp {
                 ["source", block, tx, "blob"] if is_get => {
                     source::blob(context, &self.0, block, tx, request.query.as_deref()).await
                 }
-                ["verify" | "attest"] | ["verify", _] | ["source", _, _] | ["source", _, _, "tree" | "blob"] => {
-                    Err(RestError::new(
-                        StatusCode::METHOD_NOT_ALLOWED,
-                        "METHOD_NOT_ALLOWED",
-                        "a submission and an attestation take POST, everything else GET",
-                    ))
+                ["verify"] => Ok(wrong_verb("GET, HEAD, POST, OPTIONS")),
+                ["attest"] => Ok(wrong_verb("POST, OPTIONS")),
+                ["verify", _] | ["source", _, _] | ["source", _, _, "tree" | "blob"] => {
+                    Ok(wrong_verb("GET, HEAD, OPTIONS"))
                 }
                 _ => Err(RestError::not_found(
                     "verification has verify, verify/{run_id}, attest, source/{block}/{tx}, and its tree and blob?path=",
@@ -71,6 +70,11 @@ impl HttpSurface for VerifyHttp {
             }
         })
     }
+}
+
+/// 405 with the verbs that the path takes.
+fn wrong_verb(verbs: &'static str) -> Reply {
+    Reply::refusal(Refusal::WrongVerb(verbs), ErrorForm::Rest)
 }
 
 /// The number of the caller's key, for records; the explorer is open to keys alone.
