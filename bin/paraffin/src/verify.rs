@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_toolchain_is_added_by_name_and_unknown_settings_are_refused() {
-        let read = |text: &str| Figment::from(Toml::string(text)).extract::<VerifySection>();
+        let read = |text: &str| Figment::from(Toml::string(text)).extract::<VerifySection>().map_err(Box::new);
         let section = read("runs_max = 2\n[toolchains.older]\nrustc = \"/opt/rust/bin/rustc\"").unwrap().0;
         assert_eq!(section.runs_max, 2);
         assert_eq!(section.toolchains["older"].rustc, Path::new("/opt/rust/bin/rustc"));

@@ -2,7 +2,12 @@
 //! sats, in turns. The chain has blocks of a thousand payments, of which one in twenty reveals an inscription or moves runes.
 //!
 //! Catches: a read of the store for each output instead of each input; rows for outputs that hold nothing; contents kept twice.
-#![allow(missing_docs, clippy::unwrap_used, reason = "a bench stops at the first surprise")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    reason = "a bench stops at the first surprise"
+)]
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -160,7 +165,7 @@ fn payment(coins: &[(OutPoint, TxOut)], serial: u64, height: u32, place: u64) ->
     ];
     if serial.is_multiple_of(40) {
         let begun = Builder::new().push_opcode(OP_FALSE).push_opcode(OP_IF).push_slice(b"ord");
-        let reveal = begun.push_slice([1]).push_slice(b"text/plain").push_slice([]).push_slice([b'x'; 300]);
+        let reveal = begun.push_slice([1]).push_slice(b"text/plain").push_slice([]).push_slice([b'x'; 75]);
         witness = Witness::from_slice(&[reveal.push_opcode(OP_ENDIF).into_script().into_bytes(), vec![0xc0; 33]]);
     } else if serial.is_multiple_of(20) {
         let etching = Etching { premine: Some(1_000_000), ..Etching::default() };

@@ -204,8 +204,8 @@ async fn a_build_that_fills_the_disk_or_the_memory_is_ended() {
         for number in 0.. { fs::write(format!("{folder}/f{number}"), "").unwrap(); }"#;
     let (code, log) = tried(files, |settings| settings.disk_entries_max = 5_000).await.unwrap();
     assert_eq!(code, FailureCode::DiskLimit, "{log}");
-    let memory = r#"let mut all = Vec::new();
-        loop { all.push(vec![1_u8; 8 << 20]); std::thread::sleep(std::time::Duration::from_millis(5)); }"#;
+    let memory = r"let mut all = Vec::new();
+        loop { all.push(vec![1_u8; 8 << 20]); std::thread::sleep(std::time::Duration::from_millis(5)); }";
     // The address space of one process ends it, or the memory of all together does.
     let (code, log) = tried(memory, |settings| settings.memory_mib = 1_024).await.unwrap();
     assert!(

@@ -41,20 +41,20 @@ pub(super) fn document() -> Value {
         }],
         "paths": {
             "/verify": {
-                "get": get("read-compilers", "The compilers of this instance", &[], compilers()),
-                "post": post("verify", "Submit a contract's source for verification", submission(), component("Run")),
+                "get": get("read-compilers", "The compilers of this instance", &[], &compilers()),
+                "post": post("verify", "Submit a contract's source for verification", &submission(), &component("Run")),
             },
             "/verify/{run_id}": {
-                "get": get("read-run", "Where a run is, and how it ended", &["run_id"], ok("run", component("Run"))),
+                "get": get("read-run", "Where a run is, and how it ended", &["run_id"], &ok("run", component("Run"))),
             },
             "/attest": {
-                "post": post("attest", "Say where the source of a module is; needs an admin key", attestation(), component("Attestation")),
+                "post": post("attest", "Say where the source of a module is; needs an admin key", &attestation(), &component("Attestation")),
             },
             "/source/{block}/{tx}": {
-                "get": get("read-source", "What is known of a contract's source", &["block", "tx"], ok("source", source())),
+                "get": get("read-source", "What is known of a contract's source", &["block", "tx"], &ok("source", source())),
             },
             "/source/{block}/{tx}/tree": {
-                "get": get("read-tree", "The files of a contract's source", &["block", "tx"], ok("tree", tree())),
+                "get": get("read-tree", "The files of a contract's source", &["block", "tx"], &ok("tree", tree())),
             },
             "/source/{block}/{tx}/blob": { "get": blob() },
         },
@@ -85,7 +85,7 @@ fn responses(schema: &Value) -> Value {
     })
 }
 
-fn get(id: &str, summary: &str, parameters: &[&str], schema: Value) -> Value {
+fn get(id: &str, summary: &str, parameters: &[&str], schema: &Value) -> Value {
     let parameters: Vec<Value> = parameters
         .iter()
         .map(|name| {
@@ -93,16 +93,16 @@ fn get(id: &str, summary: &str, parameters: &[&str], schema: Value) -> Value {
             json!({ "name": name, "in": "path", "required": true, "schema": pattern(digits) })
         })
         .collect();
-    json!({ "operationId": id, "summary": summary, "parameters": parameters, "responses": responses(&schema) })
+    json!({ "operationId": id, "summary": summary, "parameters": parameters, "responses": responses(schema) })
 }
 
-fn post(id: &str, summary: &str, body: Value, schema: Value) -> Value {
+fn post(id: &str, summary: &str, body: &Value, schema: &Value) -> Value {
     let content = json!({ "application/json": { "schema": body } });
     json!({
         "operationId": id,
         "summary": summary,
         "requestBody": { "required": true, "content": content },
-        "responses": responses(&schema),
+        "responses": responses(schema),
     })
 }
 
@@ -190,7 +190,7 @@ fn blob() -> Value {
         ("base64", about(text(), "Of binary files")),
     ];
     let blob = ok("blob", object(&["alkane", "path", "bytes", "truncated", "binary", "text"], members));
-    let mut operation = get("read-blob", "One file of a contract's source", &["block", "tx"], blob);
+    let mut operation = get("read-blob", "One file of a contract's source", &["block", "tx"], &blob);
     for media in ["text/plain", "application/octet-stream"] {
         operation["responses"]["200"]["content"][media] = json!({});
     }

@@ -10,7 +10,7 @@ use paraffin_alkanes::NativeEngine;
 use paraffin_bitcoin_index::RawTransactions;
 use paraffin_gateway::{
     AccessConfig, AlkanesParts, ChainState, Gateway, GatewayConfig, GatewayParts, IndexingStatus, KeyedHandler,
-    KeyedSurface, Metrics,
+    KeyedSurface, Metrics, ScriptParts,
 };
 use paraffin_primitives::Network;
 use paraffin_store::{Module, Snapshot, Store};
@@ -43,6 +43,9 @@ impl ChainState for TestState {
     }
 }
 
+/// Makes what runs scripts.
+pub(crate) type MakeScripts = Box<dyn FnOnce(&SqliteKeyStore) -> ScriptParts + Send>;
+
 pub(crate) struct Setup {
     pub(crate) network: Network,
     pub(crate) raw: RawTransactions,
@@ -64,8 +67,8 @@ pub(crate) struct Setup {
     pub(crate) prices: Option<Arc<dyn paraffin_prices::BitcoinPrices>>,
     /// The live set.
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
-    /// Scripts, run on threads of the tests.
-    pub(crate) scripts: Option<paraffin_lua::LuaSettings>,
+    /// Scripts, which are kept in the store of the keys.
+    pub(crate) scripts: Option<MakeScripts>,
 }
 
 impl Default for Setup {
@@ -167,7 +170,7 @@ impl Instance {
             markets,
             prices: setup.prices,
             mempool: setup.mempool,
-            scripts: setup.scripts.map(|settings| crate::lua::parts(settings, &keys)),
+            scripts: setup.scripts.map(|parts| parts(&keys)),
             keys: Arc::new(keys.clone()),
             windows: Arc::new(keys.clone()) as Arc<dyn Windows>,
             plans: Plans::default(),

@@ -25,7 +25,7 @@ struct Line(tokio::sync::mpsc::UnboundedSender<(String, Box<RawValue>, mpsc::Sen
 impl Calls for Line {
     fn call(&mut self, method: &str, params: Box<RawValue>) -> Answer {
         let (sender, answer) = mpsc::channel();
-        let gone = |_| CallError { code: -32603, message: "gone".to_owned() };
+        let gone = |()| CallError { code: -32603, message: "gone".to_owned() };
         self.0.send((method.to_owned(), params, sender)).map_err(|_| gone(()))?;
         answer.recv().map_err(|_| gone(()))?
     }
@@ -55,7 +55,7 @@ impl Runner for Threads {
     }
 }
 
-pub(crate) fn parts(settings: LuaSettings, store: &SqliteKeyStore) -> ScriptParts {
+fn parts(settings: LuaSettings, store: &SqliteKeyStore) -> ScriptParts {
     ScriptParts { runner: Arc::new(Threads(settings)), store: Arc::new(store.clone()) }
 }
 
@@ -64,7 +64,8 @@ async fn instance() -> Instance {
 }
 
 async fn with(settings: LuaSettings) -> Instance {
-    Instance::with(Setup { scripts: Some(settings), ..Setup::default() }).await
+    let scripts = Box::new(|store: &SqliteKeyStore| parts(settings, store));
+    Instance::with(Setup { scripts: Some(scripts), ..Setup::default() }).await
 }
 
 /// row MR11

@@ -81,7 +81,7 @@ async fn an_inscription_is_answered_by_id_and_number() {
         json!([{}]),
         json!([1.5]),
         json!([id, -1]),
-        json!([99999999999_u64]),
+        json!([99_999_999_999_u64]),
     ] {
         assert_eq!(instance.error("ord_inscription", bad.clone()).await.0, -32602, "{bad}");
     }

@@ -32,13 +32,13 @@ impl std::str::FromStr for RuneQuery {
 
     /// A name, spacers allowed; an id `block:tx`; or a number.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const WRONG: &str = "the name of a rune is capital letters with bullets between";
         if text.contains(':') {
             return text.parse().map(Self::Id).map_err(|_| "the id of a rune is <block>:<transaction>");
         }
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return text.parse().map(Self::Number).map_err(|_| "no rune has a number beyond 64 bits");
         }
-        const WRONG: &str = "the name of a rune is capital letters with bullets between";
         // The library shifts by the number of letters, so that there must not be many.
         if text.chars().filter(char::is_ascii_uppercase).count() > NAME_LETTERS_MAX {
             return Err(WRONG);

@@ -144,7 +144,7 @@ impl Chain {
             left -= values.last().unwrap();
         }
         values.push(left);
-        let script_sig = Builder::new().push_int(i64::from(height)).push_int(self.random.below(1 << 30) as i64);
+        let script_sig = Builder::new().push_int(i64::from(height)).push_int(self.random.below(1 << 30).cast_signed());
         let input = TxIn {
             previous_output: OutPoint::null(),
             script_sig: script_sig.into_script(),
@@ -357,8 +357,7 @@ fn assembled(input: Vec<TxIn>, output: Vec<TxOut>) -> Transaction {
 
 /// The inscriptions that an output's script will name as parents.
 fn named_parents(plan: &Plan) -> Vec<InscriptionId> {
-    let mut input = TxIn::default();
-    input.witness = Witness::from_slice(&plan.witness);
+    let input = TxIn { witness: Witness::from_slice(&plan.witness), ..TxIn::default() };
     let transaction = assembled(vec![input], Vec::new());
     envelopes(&transaction).into_iter().flat_map(|envelope| envelope.inscription.parents).collect()
 }

@@ -1,10 +1,9 @@
 //! A store with the Bitcoin index and the ordinals index in it.
 
-use bitcoin::consensus::serialize;
-use bitcoin::{Block, Transaction, TxOut};
+use bitcoin::{Block, TxOut};
 use paraffin_bitcoin_index::{BitcoinModule, MissingPrevouts, Options, RawTransactions};
 use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex, OrdinalsModule, OrdinalsOptions};
-use paraffin_primitives::{BlockId, ConnectedBlock, Height, Network};
+use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{Module, ModuleError, Store, StoreOptions, Writer};
 
 use crate::chain::Chain;
@@ -83,18 +82,5 @@ pub const WITH_SATS: OrdinalsOptions = OrdinalsOptions { sats: true, ..PLAIN };
 
 /// The block as the indexer hands it to a module.
 pub fn connected(height: Height, block: &Block, spent: Option<Vec<Vec<TxOut>>>) -> ConnectedBlock {
-    let mut offset = 80 + bitcoin::consensus::encode::VarInt::from(block.txdata.len()).size() as u32;
-    let mut offsets = Vec::new();
-    for transaction in &block.txdata {
-        offsets.push(offset);
-        offset += transaction.total_size() as u32;
-    }
-    ConnectedBlock {
-        id: BlockId { height, hash: block.block_hash() },
-        block: block.clone(),
-        size: serialize(block).len() as u32,
-        txids: block.txdata.iter().map(Transaction::compute_txid).collect(),
-        offsets,
-        spent,
-    }
+    ConnectedBlock { spent, ..ConnectedBlock::new(height, block.clone()) }
 }

@@ -14,3 +14,4 @@ mod rules;
 mod rune_rules;
 mod runestones;
 mod satpoints;
+mod tokens;

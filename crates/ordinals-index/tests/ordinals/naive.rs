@@ -71,11 +71,15 @@ impl Naive {
             new.sort_by_key(|waiting| waiting.offset);
             let paid: u64 = transaction.output.iter().map(|output| output.value.to_sat()).sum();
             let (landed, fees): (Vec<_>, Vec<_>) = new.into_iter().partition(|waiting| waiting.offset < paid);
-            landed.into_iter().for_each(|waiting| self.number(waiting));
+            for waiting in &landed {
+                self.number(waiting);
+            }
             unnumbered.extend(fees);
             reward.extend(self.pay_out(transaction, ranges));
         }
-        unnumbered.into_iter().for_each(|waiting| self.number(waiting));
+        for waiting in &unnumbered {
+            self.number(waiting);
+        }
         let left = self.pay_out(&block.txdata[0], reward);
         self.lost.extend(left);
     }
@@ -120,7 +124,7 @@ impl Naive {
         }
     }
 
-    fn number(&mut self, waiting: Waiting) {
+    fn number(&mut self, waiting: &Waiting) {
         let place = self.inscriptions.len();
         let counter = &mut self.numbers[usize::from(waiting.is_cursed)];
         let number = if waiting.is_cursed { -*counter - 1 } else { *counter };

@@ -94,7 +94,7 @@ impl Core {
 
 pub struct Ord {
     _process: Running,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     port: u16,
 }
 
@@ -117,9 +117,9 @@ impl Ord {
             .arg(format!("--http-port={port}"));
         let errors = std::fs::File::create(folder.path().join("errors")).unwrap();
         let process = command.stdout(Stdio::null()).stderr(errors).spawn().unwrap();
-        let ord = Self { _process: Running(process), _folder: folder, port };
+        let ord = Self { _process: Running(process), folder, port };
         wait_for("ord indexes the chain", || {
-            let errors = std::fs::read_to_string(ord._folder.path().join("errors")).unwrap_or_default();
+            let errors = std::fs::read_to_string(ord.folder.path().join("errors")).unwrap_or_default();
             assert!(!errors.contains("panicked"), "{errors}");
             ord.get("/blockcount").is_some_and(|(_, count)| count == blocks.to_string().as_bytes())
         });
@@ -162,7 +162,7 @@ fn request(port: u16, verb: &str, path: &str, body: &str) -> Option<(u16, Vec<u8
     stream.write_all(body.as_bytes()).ok()?;
     let mut answer = Vec::new();
     let end = loop {
-        let mut part = [0; 65_536];
+        let mut part = [0; 8_192];
         let read = stream.read(&mut part).ok()?;
         answer.extend_from_slice(&part[..read]);
         let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").map(|place| place + 4);

@@ -10,7 +10,7 @@ use paraffin_ordinals_index::inscription::Inscription;
 use paraffin_ordinals_index::reader::{InscriptionQuery, InscriptionRecord};
 use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex};
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::{ModuleError, ModuleWriter};
+use paraffin_store::{ModuleError, ModuleWriter, Snapshot};
 
 use crate::envelopes;
 use crate::instance::{Instance, NETWORK, PLAIN};
@@ -80,10 +80,15 @@ pub fn output(txid: Txid, vout: u32) -> OutPoint {
 impl Hand {
     pub fn new() -> Self {
         let told = Told::default();
-        let mut instance = Instance::of(NETWORK, PLAIN, Some(Box::new(Listener(Arc::clone(&told)))));
+        Self { told: Arc::clone(&told), ..Self::with_consumer(Box::new(Listener(told))) }
+    }
+
+    /// Whose events go to `consumer`.
+    pub fn with_consumer(consumer: Box<dyn EventConsumer>) -> Self {
+        let mut instance = Instance::of(NETWORK, PLAIN, Some(consumer));
         let genesis = bitcoin::constants::genesis_block(NETWORK.bitcoin());
         instance.connect(0, &genesis, None);
-        Self { instance, told, height: 0, tip: genesis.block_hash() }
+        Self { instance, told: Told::default(), height: 0, tip: genesis.block_hash() }
     }
 
     /// Adds a block whose coinbase claims `claimed`; answers the ids, the coinbase's first.
@@ -107,6 +112,10 @@ impl Hand {
 
     pub fn index(&self) -> OrdinalsIndex {
         self.instance.index()
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        self.instance.store.snapshot()
     }
 
     fn record(&self, txid: Txid, index: u32) -> InscriptionRecord {

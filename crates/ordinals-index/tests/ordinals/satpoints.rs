@@ -29,7 +29,7 @@ pub fn agree(instance: &Instance, chain: &Chain, has_sats: bool) {
         let record = facts.record(&inscription, None);
         assert_eq!(record.number, expected.number, "{}", expected.id);
         assert_eq!(Some(record.satpoint), expected.satpoint, "{}", expected.id);
-        assert_eq!(record.sat.map(|sat| sat.n()), expected.sat.filter(|_| has_sats), "{}", expected.id);
+        assert_eq!(record.sat.map(ordinals::Sat::n), expected.sat.filter(|_| has_sats), "{}", expected.id);
         by_output.entry(record.satpoint.outpoint).or_default().push(expected.id);
     }
     assert!(index.facts(naive.inscriptions.len() as u32).unwrap().is_none());

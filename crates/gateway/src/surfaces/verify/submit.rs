@@ -55,7 +55,7 @@ pub(super) async fn submit(
         noted: noted.into(),
     };
     let submission = Submission { deployed: deployed(context, alkane).await?, ..submission };
-    let run = verifier.submit(submission, key).await.map_err(refused)?;
+    let run = verifier.submit(submission, key).await.map_err(|error| refused(&error))?;
     Reply::bare(&started(&run))
 }
 
@@ -64,7 +64,7 @@ fn decoded(text: &str) -> Result<Vec<u8>, RestError> {
     bytes.map_err(|_| RestError::bad_request("inline_src_b64 must be base64 of a tar.gz"))
 }
 
-fn refused(error: SubmitError) -> RestError {
+fn refused(error: &SubmitError) -> RestError {
     match error {
         SubmitError::Field(_) | SubmitError::Repository(_) => RestError::bad_request(error.to_string()),
         SubmitError::Busy(_) | SubmitError::Unavailable => {
@@ -77,9 +77,7 @@ fn refused(error: SubmitError) -> RestError {
 fn started(run: &Run) -> Map<String, Value> {
     let status = match (&run.outcome, run.stage) {
         (Some(Outcome::Built(_)), _) => "done",
-        (Some(Outcome::Failed(_)), _) => "failed",
-        // An outcome that could not be written is told as soon as a process starts anew.
-        (None, Stage::Finished) => "failed",
+        (Some(Outcome::Failed(_)), _) | (None, Stage::Finished) => "failed",
         (None, _) => "building",
     };
     let mut told = Map::new();
