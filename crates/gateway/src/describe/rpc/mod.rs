@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_the_tables_is_known_and_every_line_is_told_once() {
-        let tables: [&[Row]; 7] = [
+        let tables: [&[Row]; 8] = [
             &btc::METHODS,
             &esplora::METHODS,
             &ord::METHODS,
