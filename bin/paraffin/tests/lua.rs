@@ -207,8 +207,14 @@ async fn a_process_knows_nothing_of_the_server_and_gives_way_to_it() {
 
 #[tokio::test]
 async fn one_caller_does_not_take_all_places() {
-    let settings =
-        LuaSettings { wait_ms_max: 300, scripts_max: 2, scripts_per_caller_max: 1, ..LuaSettings::default() };
+    let settings = LuaSettings {
+        wait_ms_max: 300,
+        scripts_max: 2,
+        scripts_per_caller_max: 1,
+        // The time ends it, and not before the others have had their turn.
+        instructions_max: u64::MAX,
+        ..LuaSettings::default()
+    };
     let workers = Arc::new(workers(settings));
     let hostile = {
         let workers = Arc::clone(&workers);

@@ -40,6 +40,8 @@ pub struct Indexer {
     options: IndexerOptions,
     /// Blocks applied and not yet committed, oldest first.
     waiting: Vec<BlockId>,
+    /// Module that was last run again alone.
+    pub(crate) rerun: Option<ModuleId>,
     last_commit: Instant,
 }
 
@@ -50,7 +52,7 @@ impl Indexer {
     /// When another writer holds the store.
     pub fn new(store: Store, modules: Vec<Box<dyn Module>>, options: IndexerOptions) -> Result<Self, IndexerError> {
         let writer = store.writer()?;
-        Ok(Self { store, writer, modules, options, waiting: Vec::new(), last_commit: Instant::now() })
+        Ok(Self { store, writer, modules, options, waiting: Vec::new(), rerun: None, last_commit: Instant::now() })
     }
 
     /// Newest block applied, committed or not.

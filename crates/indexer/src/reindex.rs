@@ -85,6 +85,11 @@ impl Indexer {
     /// # Errors
     /// The module or the store refused; the block leaves no trace.
     pub fn catch_up(&mut self, module: ModuleId, block: &ConnectedBlock) -> Result<(), IndexerError> {
+        // Blocks of one module's re-run cannot wait beside those of another's.
+        if self.rerun != Some(module) {
+            self.commit()?;
+            self.rerun = Some(module);
+        }
         self.writer().replay_block(module, block.id)?;
         self.connect_open_block(block, Some(module))
     }

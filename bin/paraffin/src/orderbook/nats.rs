@@ -25,8 +25,8 @@ impl OrderbookSection {
     /// Settings that contradict each other; the message names them.
     pub(crate) fn nats(&self) -> Result<Option<NatsOptions>, &'static str> {
         let login = self.login()?;
-        let certificate = both(self.nats_certificate_file.as_ref(), self.nats_key_file.as_ref());
-        let certificate = certificate.ok_or("[orderbook] nats_certificate_file and nats_key_file come together")?;
+        let alone = "[orderbook] nats_certificate_file and nats_key_file come together";
+        let certificate = both(self.nats_certificate_file.as_ref(), self.nats_key_file.as_ref(), alone)?;
         let tls = TlsFiles { authorities: self.nats_ca_file.clone(), certificate };
         let Some(Secret(url)) = &self.nats_url else {
             let is_plain = matches!(login, Login::None) && tls == TlsFiles::default();
@@ -47,8 +47,8 @@ impl OrderbookSection {
     }
 
     fn login(&self) -> Result<Login, &'static str> {
-        let password = both(self.nats_user.as_ref(), self.nats_password.as_ref());
-        let password = password.ok_or("[orderbook] nats_user and nats_password come together")?;
+        let alone = "[orderbook] nats_user and nats_password come together";
+        let password = both(self.nats_user.as_ref(), self.nats_password.as_ref(), alone)?;
         let logins = [
             password.map(|(user, Secret(password))| Login::Password { user, password }),
             self.nats_token.clone().map(|Secret(token)| Login::Token(token)),
@@ -62,12 +62,16 @@ impl OrderbookSection {
     }
 }
 
-/// Two settings of which neither means anything alone; `None` when one is missing.
-fn both<A: Clone, B: Clone>(first: Option<&A>, second: Option<&B>) -> Option<Option<(A, B)>> {
+/// Two settings of which neither stands alone; `alone` says so.
+fn both<A: Clone, B: Clone>(
+    first: Option<&A>,
+    second: Option<&B>,
+    alone: &'static str,
+) -> Result<Option<(A, B)>, &'static str> {
     match (first, second) {
-        (None, None) => Some(None),
-        (Some(first), Some(second)) => Some(Some((first.clone(), second.clone()))),
-        _ => None,
+        (None, None) => Ok(None),
+        (Some(first), Some(second)) => Ok(Some((first.clone(), second.clone()))),
+        _ => Err(alone),
     }
 }
 

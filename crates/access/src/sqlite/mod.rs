@@ -7,7 +7,7 @@ mod scripts;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
@@ -70,9 +70,8 @@ impl SqliteKeyStore {
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(BUSY_TIMEOUT)
             .disable_statement_logging();
-        let mut first = options.clone().create_if_missing(true).connect().await?;
+        let mut first = first_connection(&options.clone().create_if_missing(true)).await?;
         crate::migrations::migrate(&mut first).await?;
-        first.close().await?;
 
         let pool = SqlitePoolOptions::new()
             .max_connections(CONNECTIONS_MAX)
@@ -90,10 +89,33 @@ impl SqliteKeyStore {
         });
         inner.lease.renew(&inner.known).await?;
         counts::load(&inner, clock()).await?;
+        // The last connection locks the file when it closes, so this one stays until there are others.
+        first.close().await?;
         inner.keep_lease();
         inner.keep_flushing();
         Ok(Self(inner))
     }
+}
+
+/// Connects to a file that other processes may be opening at the same moment. The one that changes the form of its journal holds
+/// it locked, and `SQLite` does not wait for that by itself.
+async fn first_connection(options: &SqliteConnectOptions) -> Result<SqliteConnection, AccessError> {
+    /// Time between two tries.
+    const PAUSE: Duration = Duration::from_millis(20);
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match options.connect().await {
+            Err(sqlx::Error::Database(error)) if is_busy(error.code().as_deref()) && Instant::now() < deadline => {
+                tokio::time::sleep(PAUSE).await;
+            }
+            outcome => return Ok(outcome?),
+        }
+    }
+}
+
+/// `SQLITE_BUSY` in any of its extended forms, whose lowest byte is 5.
+fn is_busy(code: Option<&str>) -> bool {
+    code.and_then(|code| code.parse::<u32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 
 impl Inner {

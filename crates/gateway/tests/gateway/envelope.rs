@@ -101,7 +101,7 @@ async fn an_unknown_method_is_minus_32601_with_the_known_words() {
         "esplora_address::nothing",
         "esplora_block::nothing",
         "metashrew_nothing",
-        "ord_inscription",
+        "ord_nothing",
         "BTC_getblockcount",
     ];
     for method in methods {

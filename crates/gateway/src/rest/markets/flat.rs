@@ -30,9 +30,14 @@ const CANDLES_MAX: usize = 2_000;
 /// later than the median of the eleven before it.
 const TIME_SLACK: u32 = 4 * 3_600;
 
-/// A pool as the routes without envelope name it; what is wrong is told in their form.
-fn pool_of(body: &RestBody) -> Result<AlkaneId, Reply> {
-    required_id(body, &["pool", "poolId", "pool_id"]).map_err(|error| flat_error("invalid_pool_format", &error.message))
+/// A pool as the routes without envelope name it.
+fn pool_of(body: &RestBody) -> Result<AlkaneId, RestError> {
+    required_id(body, &["pool", "poolId", "pool_id"])
+}
+
+/// What is wrong with it, in the form of these routes.
+fn wrong_pool(error: &RestError) -> Reply {
+    flat_error("invalid_pool_format", &error.message)
 }
 
 fn unknown_pool(id: AlkaneId) -> Problem {
@@ -76,7 +81,7 @@ pub(in crate::rest) fn trades(context: &RequestContext, body: RestBody) -> BoxFu
     Box::pin(async move {
         let pool = match pool_of(&body) {
             Ok(pool) => pool,
-            Err(reply) => return Ok(reply),
+            Err(error) => return Ok(wrong_pool(&error)),
         };
         let (from, to) = times(&body)?;
         let limit = body.positive("limit", TRADES_MAX)?.unwrap_or(TRADES_DEFAULT);
@@ -170,7 +175,7 @@ pub(in crate::rest) fn candles(context: &RequestContext, body: RestBody) -> BoxF
     Box::pin(async move {
         let pool = match pool_of(&body) {
             Ok(pool) => pool,
-            Err(reply) => return Ok(reply),
+            Err(error) => return Ok(wrong_pool(&error)),
         };
         let name = body.one_of(&["interval", "timeframe"])?.map_or(Some("1h"), Value::as_str).unwrap_or_default();
         let Some(interval) = Interval::parse(name) else {
@@ -283,7 +288,7 @@ pub(in crate::rest) fn reserves(context: &RequestContext, body: RestBody) -> Box
     Box::pin(async move {
         let pool = match pool_of(&body) {
             Ok(pool) => pool,
-            Err(reply) => return Ok(reply),
+            Err(error) => return Ok(wrong_pool(&error)),
         };
         let answer = read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
