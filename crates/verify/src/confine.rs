@@ -2,7 +2,7 @@
 //!
 //! Three processes take part. The first ([`enter`]) ties its life to the worker's and becomes `unshare`, which makes the
 //! namespaces: no network but a loopback that is down, its own processes, mounts, host name and IPC. Inside, `unshare` starts
-//! the second ([`inside`]), process 1 of the new world: it builds a root of nothing but read-only system folders, the folders that
+//! the second ([`inside_of`]), process 1 of the new world: it builds a root of nothing but read-only system folders, the folders that
 //! the description names and a small `/tmp`, moves into it, gives up every privilege, sets the limits and starts the third,
 //! the program itself. When process 1 ends, the kernel ends everything that is left in its world.
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 mod root;
 
-/// What [`enter`] and [`inside`] answer when the place could not be made.
+/// What [`enter`] and [`inside_of`] answer when the place could not be made.
 pub(crate) const NOT_CONFINED: u8 = 125;
 /// Added to the number of the signal that ended the program.
 const SIGNALLED: i32 = 128;
