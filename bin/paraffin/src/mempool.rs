@@ -1,5 +1,6 @@
 //! The live set of unconfirmed transactions, fed from the node.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// `[mempool]`: the live set. Whom it listens to is `[node] p2p`.
+/// `[mempool]`: the live set. It listens to `[node] p2p` first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct MempoolSection {
@@ -21,6 +22,8 @@ pub(crate) struct MempoolSection {
     /// Whether Esplora's answers about unconfirmed transactions come from the set; the node is then asked only while the two do
     /// not agree.
     pub esplora: bool,
+    /// Further nodes to listen to, which may hear of a transaction earlier. What the own node does not have soon leaves again.
+    pub peers: Vec<SocketAddr>,
     /// Megabytes of raw transactions; beyond it those that pay least leave.
     pub size_mb: usize,
     /// Hours after which a transaction leaves.
@@ -40,6 +43,7 @@ impl Default for MempoolSection {
         Self {
             enabled: true,
             esplora: true,
+            peers: Vec::new(),
             size_mb: raw_bytes_max / 1_000_000,
             expiry_hours: age_max / 3_600_000,
             provisional_minutes: provisional_age_max / 60_000,
@@ -81,7 +85,12 @@ impl LiveSet {
             return None;
         }
         let mempool = Mempool::new(section.limits(), instance(), confirmed(store.clone(), network));
-        let peers = client.config().p2p.into_iter().collect();
+        let mut peers: Vec<SocketAddr> = client.config().p2p.into_iter().collect();
+        for peer in &section.peers {
+            if !peers.contains(peer) {
+                peers.push(*peer);
+            }
+        }
         let options = FeedOptions::new(peers, clock());
         let (stop, stopped) = watch::channel(false);
         let task = tokio::spawn(feed(Arc::clone(&mempool), client.clone(), store.clone(), options, stopped));

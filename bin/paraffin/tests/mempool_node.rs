@@ -66,11 +66,12 @@ struct Instance {
 }
 
 impl Instance {
-    fn beside(node: &dyn TestNode) -> Self {
+    /// Beside a node, with further lines of the configuration behind `[gateway]`.
+    fn beside(node: &dyn TestNode, further: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let address = format!("127.0.0.1:{}", free_port());
         let text = format!(
-            "network = \"regtest\"\ndata_dir = \"{}\"\n{}\n[gateway]\nlisten = \"{address}\"\n",
+            "network = \"regtest\"\ndata_dir = \"{}\"\n{}\n[gateway]\nlisten = \"{address}\"\n{further}",
             folder.path().join("data").display(),
             node.config()
         );
@@ -207,6 +208,10 @@ fn equal(node: &dyn TestNode, instance: &Instance, mirror: &mut Mirror, when: &s
 }
 
 fn a_mirror_equals_the_node(node: &dyn TestNode) {
+    a_mirror_beside_others_equals_the_node(node, "");
+}
+
+fn a_mirror_beside_others_equals_the_node(node: &dyn TestNode, further: &str) {
     let mut random = ChaCha8Rng::seed_from_u64(8);
     let address = address();
     let blocks = node.mine(104, &address);
@@ -219,7 +224,7 @@ fn a_mirror_equals_the_node(node: &dyn TestNode) {
     assert!(send(&fan)["error"].is_null());
     node.mine(1, &address);
 
-    let instance = Instance::beside(node);
+    let instance = Instance::beside(node, further);
     wait_for("the index", Duration::from_secs(30), || {
         let answer = http::try_request(&instance.address, "GET", "/v4/api/indexer/height", &[], b"")?;
         (answer.json()["height"] == 105).then_some(())
@@ -298,6 +303,29 @@ fn a_mirror_equals_the_node(node: &dyn TestNode) {
 fn a_mirror_equals_the_devnet() {
     let node = DevnetNode::start();
     a_mirror_equals_the_node(&node);
+}
+
+/// Another node that follows the same chain and never hears of a transaction, one that nobody answers for, and the own one once
+/// more: none of them changes what the set is.
+#[test]
+fn a_mirror_with_several_peers_equals_the_devnet() {
+    let (node, other) = (DevnetNode::start(), DevnetNode::start());
+    let metrics = format!("127.0.0.1:{}", free_port());
+    let further = format!(
+        "metrics_listen = \"{metrics}\"\n[mempool]\npeers = [\"{}\", \"{}\", \"127.0.0.1:{}\"]\n",
+        node.p2p(),
+        other.p2p(),
+        free_port()
+    );
+    let connected = std::thread::spawn(move || {
+        wait_for("two peers", Duration::from_secs(60), || {
+            let answer = http::try_request(&metrics, "GET", "/metrics", &[], b"")?;
+            let text = String::from_utf8_lossy(&answer.body).into_owned();
+            text.lines().any(|line| line == "paraffin_mempool_peers 2").then_some(())
+        });
+    });
+    a_mirror_beside_others_equals_the_node(&node, &further);
+    connected.join().unwrap();
 }
 
 #[test]

@@ -34,6 +34,13 @@ impl DevnetNode {
     }
 }
 
+impl DevnetNode {
+    /// Where it takes peers.
+    pub fn p2p(&self) -> SocketAddr {
+        self.p2p
+    }
+}
+
 impl TestNode for DevnetNode {
     fn launch(&mut self) {
         let options = DevnetOptions {
