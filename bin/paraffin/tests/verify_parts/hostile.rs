@@ -26,8 +26,7 @@ async fn verifier(folder: &Path, change: impl FnOnce(&mut Settings)) -> Option<A
     let options = VerifierOptions { folder: folder.to_owned(), settings, program, clock: || 0 };
     let verifier = Verifier::open(options).await.unwrap();
     if verifier.toolchains().is_empty() {
-        // Nothing that could be installed would change that.
-        eprintln!("SKIPPED: the kernel does not let builds be isolated here");
+        paraffin_testkit::left_out("the kernel does not let builds be isolated here");
         return None;
     }
     Some(verifier)
