@@ -14,6 +14,7 @@ mod p2p;
 mod rest;
 mod rpc;
 mod scenario;
+mod scribes;
 mod wallet;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -37,6 +38,7 @@ pub use node::{
 use p2p::{Limits, Peers};
 use rpc::{RpcContext, server};
 pub use scenario::{Scenario, ScenarioError};
+pub use scribes::{Scribes, ScribesSummary};
 pub use wallet::{ACCOUNT_NAMES, Account, OutputKind, Wallet, WalletError};
 
 /// User name and password when none are given.
@@ -107,6 +109,7 @@ pub struct Devnet {
     node: Arc<Node>,
     wallet: Arc<Wallet>,
     market: MarketSummary,
+    scribes: ScribesSummary,
     traders: Arc<Mutex<Traders>>,
     rpc_addr: SocketAddr,
     p2p_addr: SocketAddr,
@@ -128,15 +131,17 @@ async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), DevnetErr
 fn make_chain(options: &DevnetOptions, node: &Node, wallet: &Arc<Wallet>) -> Result<Traders, DevnetError> {
     let mut scenario = Scenario::new(options.seed, Arc::clone(wallet));
     let mut market = Market::new(options.seed, Arc::clone(wallet));
+    let mut scribes = Scribes::new(options.seed, Arc::clone(wallet));
     for height in 1..=options.blocks {
         market.observe(node)?;
         market.step(node)?;
+        scribes.step(node)?;
         scenario.step(node)?;
         node.mine_block(&scenario.miner_script(height)).map_err(ScenarioError::from)?;
     }
     market.observe(node)?;
     scenario.leave_pending(node, options.pending_transactions)?;
-    Ok(Traders { scenario, market, bustle: Bustle::new(options.seed, Arc::clone(wallet)) })
+    Ok(Traders { scenario, market, scribes, bustle: Bustle::new(options.seed, Arc::clone(wallet)) })
 }
 
 /// Everyone who makes transactions.
@@ -144,6 +149,7 @@ fn make_chain(options: &DevnetOptions, node: &Node, wallet: &Arc<Wallet>) -> Res
 struct Traders {
     scenario: Scenario,
     market: Market,
+    scribes: Scribes,
     bustle: Bustle,
 }
 
@@ -154,6 +160,7 @@ impl Traders {
         node.mine_block(&script).map_err(ScenarioError::from)?;
         self.market.observe(node)?;
         self.market.step(node)?;
+        self.scribes.step(node)?;
         self.scenario.step(node)?;
         Ok(())
     }
@@ -178,7 +185,7 @@ impl Devnet {
             move || make_chain(&options, &node, &wallet)
         });
         let traders = making.await.map_err(|_| DevnetError::Stopped)??;
-        let market = traders.market.summary()?;
+        let (market, scribes) = (traders.market.summary()?, traders.scribes.summary());
         let traders = Arc::new(Mutex::new(traders));
 
         let (stop, stopping) = watch::channel(false);
@@ -199,7 +206,7 @@ impl Devnet {
             node.set_block_time(BlockTime::ByClock);
             tasks.push(tokio::spawn(trade(Arc::clone(&node), Arc::clone(&traders), interval, stopping)));
         }
-        Ok(Self { node, wallet, market, traders, rpc_addr, p2p_addr, user, password, stop, context, tasks })
+        Ok(Self { node, wallet, market, scribes, traders, rpc_addr, p2p_addr, user, password, stop, context, tasks })
     }
 
     /// The address of the JSON-RPC server and of REST.
@@ -240,6 +247,11 @@ impl Devnet {
     /// What the market had made when the devnet started.
     pub fn market(&self) -> &MarketSummary {
         &self.market
+    }
+
+    /// What the scribes had made when the devnet started.
+    pub fn scribes(&self) -> &ScribesSummary {
+        &self.scribes
     }
 
     /// The newest confirmed payment, else the newest coinbase; `None` while there is only the genesis block.

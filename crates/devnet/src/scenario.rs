@@ -11,7 +11,7 @@ use crate::node::{Node, Rejection};
 use crate::wallet::{OutputKind, Wallet, WalletError};
 
 /// Blocks before a coinbase may be spent.
-pub(crate) const MATURITY: u32 = 100;
+const MATURITY: u32 = 100;
 /// Smallest payment, in satoshis.
 const PAYMENT_MIN: u64 = 10_000;
 /// Largest payment, in satoshis.
@@ -227,4 +227,14 @@ pub(crate) fn purses(wallet: &Wallet, node: &Node) -> Vec<Coins> {
                 .collect()
         })
         .collect()
+}
+
+/// The largest mature output of all accounts that nothing spends; none while the chain is too short.
+pub(crate) fn largest_mature(wallet: &Wallet, node: &Node) -> Option<(OutPoint, TxOut)> {
+    let next = node.tip().height + 1;
+    let scripts = (0..wallet.accounts().len()).flat_map(|account| wallet.scripts(account)).collect();
+    let coins = node.spendable(&scripts).into_iter();
+    let mature = coins.filter(|(_, coin)| !coin.coinbase || next - coin.height >= MATURITY);
+    let largest = mature.max_by_key(|(outpoint, coin)| (coin.output.value, *outpoint));
+    largest.map(|(outpoint, coin)| (outpoint, coin.output))
 }

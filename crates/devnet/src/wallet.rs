@@ -216,9 +216,14 @@ impl Wallet {
     /// # Errors
     /// An input is not ours.
     pub fn sign(&self, tx: &mut Transaction, spent: &[TxOut]) -> Result<(), WalletError> {
+        self.sign_from(0, tx, spent)
+    }
+
+    /// Signs the inputs of `tx` from number `first` on.
+    fn sign_from(&self, first: usize, tx: &mut Transaction, spent: &[TxOut]) -> Result<(), WalletError> {
         let unsigned = tx.clone();
         let mut cache = SighashCache::new(&unsigned);
-        for (index, output) in spent.iter().enumerate().take(unsigned.input.len()) {
+        for (index, output) in spent.iter().enumerate().take(unsigned.input.len()).skip(first) {
             let key = self.keys.get(&output.script_pubkey).ok_or(WalletError::ForeignInput(index))?;
             let (script_sig, witness) = self.satisfy(&mut cache, index, key, spent);
             tx.input[index].script_sig = script_sig;
@@ -244,21 +249,33 @@ impl Wallet {
         ScriptBuf::new_p2tr_tweaked(spend_info.output_key())
     }
 
-    /// Signs the only input of `tx`, which spends `spent` through `leaf`, a script that asks for the account's signature.
+    /// Signs every input of `tx`, whose inputs spend `spent`, in order: the first through `leaf`, a script that asks for the
+    /// account's signature, the others as [`Wallet::sign`] does.
+    ///
+    /// # Errors
+    /// Another input than the first is not ours.
     ///
     /// # Panics
-    /// There is no such account.
-    pub fn sign_script_path(&self, tx: &mut Transaction, account: usize, spent: &TxOut, leaf: &ScriptBuf) {
+    /// There is no such account, or `tx` has no input.
+    pub fn sign_script_path(
+        &self,
+        tx: &mut Transaction,
+        account: usize,
+        spent: &[TxOut],
+        leaf: &ScriptBuf,
+    ) -> Result<(), WalletError> {
+        self.sign_from(1, tx, spent)?;
         let hash = TapLeafHash::from_script(leaf, LeafVersion::TapScript);
         let sighash = SighashCache::new(&*tx)
-            .taproot_script_spend_signature_hash(0, &Prevouts::All(&[spent]), hash, TapSighashType::Default)
-            .expect("the transaction has one input, and its spent output is given");
+            .taproot_script_spend_signature_hash(0, &Prevouts::All(spent), hash, TapSighashType::Default)
+            .expect("the transaction has a first input, and its spent outputs are given");
         let pair = Keypair::from_secret_key(&self.secp, &self.taproot_key(account).secret);
         let signature = self.secp.sign_schnorr_no_aux_rand(&Message::from_digest(sighash.to_byte_array()), &pair);
         let signature = taproot::Signature { signature, sighash_type: TapSighashType::Default };
         let control = self.spend_info(account, leaf).control_block(&(leaf.clone(), LeafVersion::TapScript));
         let control = control.expect("the tree was made of this leaf").serialize();
         tx.input[0].witness = Witness::from_slice(&[signature.to_vec(), leaf.to_bytes(), control]);
+        Ok(())
     }
 
     fn taproot_key(&self, account: usize) -> &Key {

@@ -34,15 +34,23 @@ pub struct Envelope {
     pub inscription: Inscription,
 }
 
-/// All envelopes of a transaction, in the order of its inputs. Memory is bounded by a small multiple of the witnesses.
+/// All envelopes of a transaction, in the order of its inputs. An empty one takes seven bytes of a witness and some hundred
+/// of memory here; whoever wants one of them asks [`inscription_of`].
 pub fn envelopes(transaction: &Transaction) -> Vec<Envelope> {
     let mut found = Vec::new();
-    for (input, witness) in (0u32..).zip(transaction.input.iter().map(|input| &input.witness)) {
-        if let Some(script) = tapscript(witness) {
-            found.append(&mut script_envelopes(script, input).unwrap_or_default());
+    for (input, script) in tapscripts(transaction) {
+        let before = found.len();
+        if script_envelopes(script, input, |envelope| found.push(envelope)).is_err() {
+            found.truncate(before);
         }
     }
     found
+}
+
+/// The scripts that may hold envelopes, with their inputs.
+fn tapscripts(transaction: &Transaction) -> impl Iterator<Item = (u32, &Script)> {
+    let witnesses = (0u32..).zip(transaction.input.iter().map(|input| &input.witness));
+    witnesses.filter_map(|(input, witness)| Some((input, tapscript(witness)?)))
 }
 
 /// The script of a script-path spend, told by the shape of the witness alone: the element before the last, an annex left
@@ -63,8 +71,9 @@ fn next<'a>(instructions: &mut Decoded<'a>) -> Result<Option<Instruction<'a>>, U
     instructions.next().transpose().map_err(|_| Undecodable)
 }
 
-fn script_envelopes(script: &Script, input: u32) -> Result<Vec<Envelope>, Undecodable> {
-    let mut found: Vec<Envelope> = Vec::new();
+/// Hands every envelope of a script to `take`. After an error none of them counts.
+fn script_envelopes(script: &Script, input: u32, mut take: impl FnMut(Envelope)) -> Result<(), Undecodable> {
+    let mut offset = 0u32;
     let mut instructions = script.instructions().peekable();
     let mut is_stutter = false;
     while let Some(instruction) = next(&mut instructions)? {
@@ -73,14 +82,14 @@ fn script_envelopes(script: &Script, input: u32) -> Result<Vec<Envelope>, Undeco
         }
         match read_envelope(&mut instructions)? {
             Outcome::Envelope { has_pushnum, inscription } => {
-                let offset = u32::try_from(found.len()).unwrap_or(u32::MAX);
-                found.push(Envelope { input, offset, has_pushnum, is_stutter, inscription: *inscription });
+                take(Envelope { input, offset, has_pushnum, is_stutter, inscription: *inscription });
+                offset = offset.saturating_add(1);
             }
             // Kept for the next envelope, also past whole ones: that is how the reference indexer reads scripts.
             Outcome::Other { stutters } => is_stutter = stutters,
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 fn is_empty_push(instruction: &Instruction<'_>) -> bool {
@@ -230,8 +239,23 @@ fn is_even(field: &[u8]) -> bool {
 
 /// The inscription with this index in a transaction, as its envelope says it; `None` when there are fewer.
 pub fn inscription_of(transaction: &Transaction, id: &InscriptionId) -> Option<Inscription> {
-    let place = usize::try_from(id.index).ok()?;
-    envelopes(transaction).into_iter().nth(place).map(|envelope| envelope.inscription)
+    let mut before = 0;
+    for (input, script) in tapscripts(transaction) {
+        let (mut wanted, mut count) = (None, 0);
+        let read = script_envelopes(script, input, |envelope| {
+            if before + count == u64::from(id.index) {
+                wanted = Some(envelope.inscription);
+            }
+            count += 1;
+        });
+        if read.is_ok() {
+            if wanted.is_some() {
+                return wanted;
+            }
+            before += count;
+        }
+    }
+    None
 }
 
 #[cfg(test)]

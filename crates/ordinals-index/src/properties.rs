@@ -76,6 +76,9 @@ impl Properties {
     }
 }
 
+/// Bytes that an item takes at least, its txid among them, wherever that stands.
+const ITEM_BYTES_MIN: usize = 33;
+
 /// An item before it is known where its id stands: in itself, or in the list of all txids.
 #[derive(Default)]
 struct Unplaced {
@@ -86,9 +89,11 @@ struct Unplaced {
 
 fn properties(decoder: &mut Decoder<'_>) -> Option<Properties> {
     let (mut items, mut attributes, mut txids) = (Vec::new(), Attributes::default(), &[][..]);
+    // Of more items than there can be ids for, one is without, and then none counts.
+    let items_max = decoder.0.len() / ITEM_BYTES_MIN;
     decoder.map(|decoder, key| {
         match key {
-            0 => items = decoder.list(item)?,
+            0 => items = decoder.list(items_max + 1, item)?,
             1 => attributes = self::attributes(decoder)?,
             2 => txids = decoder.bytes(BYTES)?,
             _ => decoder.skip()?,
@@ -137,11 +142,11 @@ fn traits(decoder: &mut Decoder<'_>) -> Option<Traits> {
     let mut traits = Traits::default();
     let mut names = std::collections::HashSet::new();
     for _ in 0..count {
-        let name = decoder.text()?;
-        if !names.insert(name.clone()) {
+        let name = std::str::from_utf8(decoder.bytes(TEXT)?).ok()?;
+        if !names.insert(name) {
             return None;
         }
-        traits.0.push((name, value(decoder)?));
+        traits.0.push((name.to_owned(), value(decoder)?));
     }
     Some(traits)
 }
@@ -240,11 +245,15 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn list<T>(&mut self, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    /// A list, of which the first `kept` values are kept.
+    fn list<T>(&mut self, kept: usize, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let Head { kind: LIST, argument: mut left } = self.head()? else { return None };
         let mut values = Vec::new();
         while self.has_next(&mut left)? {
-            values.push(read(self)?);
+            let value = read(self)?;
+            if values.len() < kept {
+                values.push(value);
+            }
         }
         Some(values)
     }
@@ -360,6 +369,20 @@ mod tests {
             let _ = read(&bytes);
             let _ = Decoder(&bytes).skip();
         }
+    }
+
+    #[test]
+    fn items_that_cannot_all_have_an_id_are_read_and_not_kept() {
+        // A byte each: a list of four million of them must not take a hundred times as much.
+        let many = [&b"\xa2\x00\x9a\x00\x40\x00\x00"[..], &vec![0xa0; 1 << 22], b"\x01\xa1\x00\x61t"].concat();
+        let told = read(&many);
+        assert_eq!((told.gallery.len(), told.attributes.title.as_deref()), (0, Some("t")));
+        let mut decoder = Decoder(&many[2..]);
+        let items_max = many.len() / ITEM_BYTES_MIN;
+        assert_eq!(decoder.list(items_max + 1, item).unwrap().len(), items_max + 1);
+        // A fault behind those that are kept still counts.
+        let bad = [&b"\xa1\x00\x9a\x00\x40\x00\x00"[..], &vec![0xa0; (1 << 22) - 1], b"\x05"].concat();
+        assert_eq!(read(&bad), Properties::default());
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value
         texts(&manifest["samples"]["txid"]).into_iter().filter_map(|txid| Some(format!("{}:0", txid.as_str()?)));
     let outputs = outputs.map(Value::String).collect();
     let samples = &manifest["samples"];
+    let inscriptions = samples["inscriptions"].as_object().into_iter().flat_map(Map::values).cloned().collect();
+    let accounts = manifest["accounts"].as_array().into_iter().flatten();
+    let scripts = accounts.flat_map(|account| texts(&account["script"])).collect();
+    let heights = manifest["height"].as_u64().into_iter().map(Value::from).collect();
     let (market, order) = (texts(&samples["market"]), &samples["order"]);
     let both = |ids: &[Value]| ids.iter().cloned().chain(ids.iter().filter_map(id_object)).collect::<Vec<_>>();
     let schemas = document["components"]["schemas"].as_object_mut();
@@ -47,6 +51,10 @@ pub(super) fn with_known(description: &Value, manifest: &Value) -> Outcome<Value
         ("OrderMarket", market),
         ("OrderSource", texts(&order["source"])),
         ("OrderId", texts(&order["id"])),
+        ("Brc20Ticker", texts(&samples["brc20_ticker"])),
+        ("InscriptionId", inscriptions),
+        ("Script", scripts),
+        ("Brc20Height", heights),
     ] {
         let schema = schemas.get_mut(name).filter(|_| !values.is_empty());
         let schema = schema.ok_or_else(|| Failure::new(format!("`{name}` cannot be filled with what is known")))?;
@@ -123,7 +131,8 @@ mod tests {
     fn description() -> Value {
         let names = ["AlkaneId", "AlkaneIdText", "PoolId", "PoolIdText", "FactoryId", "Address", "Account", "Outpoint"]
             .into_iter()
-            .chain(["OrderMarket", "OrderSource", "OrderId"]);
+            .chain(["OrderMarket", "OrderSource", "OrderId"])
+            .chain(["Brc20Ticker", "InscriptionId", "Script", "Brc20Height"]);
         let schemas: Map<String, Value> = names.map(|name| (name.to_owned(), json!({ "type": "string" }))).collect();
         let body = json!({
             "properties": { "id": {}, "alkane": { "x-same-as": "id" }, "limit": {}, "count": { "x-same-as": "limit" } },
@@ -141,8 +150,15 @@ mod tests {
     fn manifest() -> Value {
         json!({
             "alkanes": { "diesel": "2:0", "frbtc": null, "factory": "4:7", "pools": ["2:5"], "tokens": [] },
-            "accounts": [{ "address": "bcrt1" }],
-            "samples": { "txid": "ab", "market": "a:b:c:d", "order": { "source": "a", "id": "clx1" } },
+            "accounts": [{ "address": "bcrt1", "script": "5120" }],
+            "height": 160,
+            "samples": {
+                "txid": "ab",
+                "market": "a:b:c:d",
+                "order": { "source": "a", "id": "clx1" },
+                "inscriptions": { "image": "abi0" },
+                "brc20_ticker": "wick",
+            },
         })
     }
 
@@ -158,6 +174,10 @@ mod tests {
         assert_eq!(
             (&schemas["OrderSource"], &schemas["OrderId"]),
             (&json!({ "enum": ["a"] }), &json!({ "enum": ["clx1"] }))
+        );
+        assert_eq!(
+            ["Brc20Ticker", "InscriptionId", "Script", "Brc20Height"].map(|name| &schemas[name]["enum"][0]),
+            [&json!("wick"), &json!("abi0"), &json!("5120"), &json!(160)]
         );
         let body = document.pointer("/paths/~1a/post/requestBody/content/application~1json/schema").unwrap();
         assert_eq!(*body, json!({ "properties": { "id": {}, "limit": {} }, "anyOf": [{ "required": ["id"] }] }));

@@ -1,5 +1,6 @@
 //! `dev.json`: what scripts need to know about a running `dev`, and the summary for people.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,9 @@ use crate::command_line::DevArguments;
 
 /// Name of the file.
 const NAME: &str = "dev.json";
+
+/// What the inscription shows that stands for all: it has a child.
+const SAMPLE_INSCRIPTION: &str = "image";
 
 /// dev.json cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +96,9 @@ pub(crate) struct WaysIn {
 struct DevAccount {
     name: String,
     address: String,
+    /// What the address pays, in hexadecimal digits.
+    #[serde(default)]
+    script: String,
     wif: String,
 }
 
@@ -112,6 +119,9 @@ struct DevSamples {
     txid: Option<String>,
     block_hash: Option<String>,
     inscription_id: Option<String>,
+    /// Ids by what each one shows.
+    #[serde(default)]
+    inscriptions: BTreeMap<String, String>,
     rune: Option<String>,
     brc20_ticker: Option<String>,
     unwrap_txid: Option<String>,
@@ -136,6 +146,9 @@ impl Manifest {
         ways_in: WaysIn,
     ) -> Self {
         let accounts = devnet.accounts().into_iter();
+        let inscriptions = devnet.scribes().inscriptions.iter();
+        let inscriptions: BTreeMap<String, String> =
+            inscriptions.map(|(name, txid)| ((*name).to_owned(), format!("{txid}i0"))).collect();
         Self {
             network: "regtest".to_owned(),
             base_url: base_url.to_owned(),
@@ -157,6 +170,7 @@ impl Manifest {
             accounts: accounts
                 .map(|account| DevAccount {
                     name: account.name,
+                    script: account.address.script_pubkey().to_hex_string(),
                     address: account.address.to_string(),
                     wif: account.wif,
                 })
@@ -174,6 +188,10 @@ impl Manifest {
             samples: DevSamples {
                 txid: devnet.sample_txid().map(|txid| txid.to_string()),
                 block_hash: Some(tip.hash.to_string()),
+                inscription_id: inscriptions.get(SAMPLE_INSCRIPTION).cloned(),
+                inscriptions,
+                rune: devnet.scribes().rune.clone(),
+                brc20_ticker: devnet.scribes().ticker.map(str::to_owned),
                 unwrap_txid: devnet.market().unwrap.map(|txid| txid.to_string()),
                 ..DevSamples::default()
             },
@@ -259,6 +277,16 @@ impl Manifest {
             println!(
                 "  curl -s {base}/v4/jsonrpc -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"esplora_tx\",\"params\":[\"{txid}\"]}}'"
             );
+        }
+        for (method, sample) in [("ord_inscription", &self.samples.inscription_id), ("ord_rune", &self.samples.rune)] {
+            if let Some(sample) = sample {
+                println!(
+                    "  curl -s {base}/v4/{key} -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{method}\",\"params\":[\"{sample}\"]}}'"
+                );
+            }
+        }
+        if let (Some(ticker), Some(account)) = (&self.samples.brc20_ticker, self.accounts.first()) {
+            println!("  curl -s '{base}/v4/opi/v1/brc20/balance?ticker={ticker}&address={}'", account.address);
         }
         if let Some(account) = self.accounts.first() {
             println!(

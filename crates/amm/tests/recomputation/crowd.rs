@@ -241,7 +241,7 @@ impl Crowd {
         let change = value - Amount::from_sat(FEE + PURSE_SAT);
         let outputs = vec![own(Amount::from_sat(PURSE_SAT)), TxOut { value: Amount::ZERO, script_pubkey }, own(change)];
         let mut reveal = unsigned([OutPoint { txid: commit.compute_txid(), vout: 0 }], outputs);
-        self.wallet.sign_script_path(&mut reveal, OWNER, &commitment, &leaf);
+        self.wallet.sign_script_path(&mut reveal, OWNER, &[commitment], &leaf).unwrap();
         node.submit_transaction(commit).unwrap();
         node.submit_transaction(reveal).unwrap();
     }

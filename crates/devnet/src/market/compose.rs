@@ -18,7 +18,7 @@ use paraffin_primitives::Amount as Units;
 
 use super::{FOUNDER, Market, MarketError, POSTAGE_SAT, Purse, postage};
 use crate::node::Node;
-use crate::scenario::MATURITY;
+use crate::scenario::largest_mature;
 
 /// Satoshis per 1,000 virtual bytes.
 const FEERATE: u64 = 3_000;
@@ -123,30 +123,24 @@ impl Market {
 
         let from = OutPoint { txid: first.compute_txid(), vout: 0 };
         let mut second = reveal(from, POSTAGE_SAT)?;
-        self.wallet.sign_script_path(&mut second, FOUNDER, &first.output[0], &leaf);
+        self.wallet.sign_script_path(&mut second, FOUNDER, &first.output, &leaf)?;
         let rest = committed.checked_sub(fee(&second) + POSTAGE_SAT).ok_or_else(short)?;
         let mut second = reveal(from, rest)?;
-        self.wallet.sign_script_path(&mut second, FOUNDER, &first.output[0], &leaf);
+        self.wallet.sign_script_path(&mut second, FOUNDER, &first.output, &leaf)?;
         node.submit_transaction(first)?;
         Ok(node.submit_transaction(second)?)
     }
 
     /// Pays the market's accounts out of the patron's largest mature coin.
     pub(super) fn fund(&self, node: &Node, values: &[(usize, u64)]) -> Result<Vec<Txid>, MarketError> {
-        let next = node.tip().height + 1;
-        let accounts = 0..self.patron.accounts().len();
-        let scripts = accounts.flat_map(|account| self.patron.scripts(account)).collect();
-        let mature = node.spendable(&scripts).into_iter();
-        let mature = mature.filter(|(_, coin)| !coin.coinbase || next - coin.height >= MATURITY);
-        let largest = mature.max_by_key(|(outpoint, coin)| (coin.output.value, *outpoint));
-        let (outpoint, coin) = largest
+        let (outpoint, coin) = largest_mature(&self.patron, node)
             .ok_or_else(|| MarketError::Books("nobody has a mature coin to found the market with".to_owned()))?;
         let outputs: Vec<TxOut> = values
             .iter()
             .map(|(trader, value)| TxOut { value: Amount::from_sat(*value), script_pubkey: self.script(*trader) })
             .collect();
-        let change = coin.output.script_pubkey.clone();
-        let transaction = self.patron.pay(&[(outpoint, coin.output)], &outputs, &change, FEERATE)?;
+        let change = coin.script_pubkey.clone();
+        let transaction = self.patron.pay(&[(outpoint, coin)], &outputs, &change, FEERATE)?;
         Ok(vec![node.submit_transaction(transaction)?])
     }
 }

@@ -12,4 +12,5 @@ mod reorg;
 mod rest;
 mod rpc;
 mod scenario;
+mod scribes;
 mod support;

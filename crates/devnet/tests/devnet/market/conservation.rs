@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bitcoin::hashes::Hash as _;
 use bitcoin::{ScriptBuf, WScriptHash};
 use paraffin_devnet::market::{DIESEL, Market, MarketError, WRAPPED_BITCOIN};
-use paraffin_devnet::{ACCOUNT_NAMES, Node, OutputKind, Wallet};
+use paraffin_devnet::{ACCOUNT_NAMES, Devnet, DevnetOptions, Node, OutputKind, Wallet};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore as _, SeedableRng as _};
 
@@ -73,5 +73,17 @@ fn nothing_appears_or_vanishes_in_the_market_of_any_seed() {
 fn nothing_appears_or_vanishes_when_the_chain_turns() {
     for seed in [11, 12, 13] {
         run(seed, 150, true);
+    }
+}
+
+#[tokio::test]
+async fn nothing_appears_or_vanishes_in_the_whole_devnet_and_who_inscribes_spends_no_alkanes() {
+    for seed in [1, 4] {
+        let devnet = Devnet::start(DevnetOptions { seed, ..DevnetOptions::default() }).await.unwrap();
+        assert!(devnet.scribes().rune.is_some());
+        let mut ledger = Ledger::new();
+        ledger.follow(&devnet.node());
+        assert!(!ledger.now().reckoning.books.minted.is_empty());
+        assert!(ledger.now().lost.is_empty(), "seed {seed}: {:?}", ledger.now().lost);
     }
 }

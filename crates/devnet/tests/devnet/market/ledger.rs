@@ -30,7 +30,7 @@ pub(super) struct Moment {
     /// What the built-in contracts issued when they were deployed.
     issued: BTreeMap<AlkaneId, u128>,
     /// What transactions lost that carry no protostones, or none that can be read.
-    lost: BTreeMap<AlkaneId, u128>,
+    pub(super) lost: BTreeMap<AlkaneId, u128>,
     hash: Option<BlockHash>,
 }
 

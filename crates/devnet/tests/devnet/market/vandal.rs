@@ -96,7 +96,7 @@ impl Vandal {
         let paid: u64 = outputs.iter().map(|output| output.value.to_sat()).sum();
         outputs.push(TxOut { value: Amount::from_sat(value - paid - FEE_SAT), script_pubkey: self.script() });
         let mut reveal = unsigned([OutPoint { txid: commit.compute_txid(), vout: 0 }], outputs);
-        self.wallet.sign_script_path(&mut reveal, 0, &commitment, &leaf);
+        self.wallet.sign_script_path(&mut reveal, 0, &[commitment], &leaf).unwrap();
         node.submit_transaction(commit).unwrap();
         node.submit_transaction(reveal).unwrap()
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::schema::{about, any_of, component, or_null, pattern, text};
 
 /// Schemas that only the routes of BRC-20 refer to.
-pub(super) const TOKEN_SCHEMAS: [&str; 1] = [opi::EVENT];
+pub(super) const TOKEN_SCHEMAS: [&str; 5] = opi::SCHEMAS;
 
 /// How a route is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

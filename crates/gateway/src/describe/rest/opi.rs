@@ -8,15 +8,21 @@ use super::super::schema::{
 use super::{Field, Route, Verb, needed, optional};
 
 const TAG: &str = "BRC-20";
-/// Name of the schema of events.
-pub(super) const EVENT: &str = "Brc20Event";
+/// Names of the schemas of events and of what is asked for.
+const EVENT: &str = "Brc20Event";
+const TICKER: &str = "Brc20Ticker";
+const INSCRIPTION: &str = "InscriptionId";
+const SCRIPT: &str = "Script";
+const HEIGHT: &str = "Brc20Height";
+/// Names of all schemas of these routes.
+pub(super) const SCHEMAS: [&str; 5] = [EVENT, TICKER, INSCRIPTION, SCRIPT, HEIGHT];
 
 fn ticker() -> Field {
-    needed(&["ticker"], about(text(), "In any case"))
+    needed(&["ticker"], component(TICKER))
 }
 
 fn block_height() -> Field {
-    needed(&["block_height"], natural())
+    needed(&["block_height"], component(HEIGHT))
 }
 
 fn pkscript() -> Value {
@@ -26,7 +32,7 @@ fn pkscript() -> Value {
 /// `address` or `pkscript`.
 fn wallet() -> [Field; 2] {
     let address = about(component("Address"), "This or `pkscript`; where both stand they must agree");
-    [optional(&["address"], address), optional(&["pkscript"], pkscript())]
+    [optional(&["address"], address), optional(&["pkscript"], component(SCRIPT))]
 }
 
 /// A part of a list that is whole otherwise.
@@ -80,7 +86,7 @@ pub(super) fn routes() -> Vec<Route> {
         current("opi/v1/brc20/balance", "What a script has of a token"),
         current("opi/v1/brc20/get_current_balance_of_wallet", "The same, under OPI's name"),
         get("opi/v1/brc20/balance_on_block", "What a script had of a token when a block began")
-            .takes([block_height(), needed(&["pkscript"], pkscript()), ticker()])
+            .takes([block_height(), needed(&["pkscript"], component(SCRIPT)), ticker()])
             .gives_bare(enveloped(balance(&[]))),
         get("opi/v1/brc20/get_hash_of_all_current_balances", "A hash over all balances; may take minutes").gives_bare(
             enveloped(record(&[
@@ -92,8 +98,11 @@ pub(super) fn routes() -> Vec<Route> {
         get("opi/v1/brc20/history", "Events in which a script had a part, the newest first, or those of a block")
             .takes(wallet())
             .takes([
-                optional(&["height"], about(natural(), "One block alone; needed without `address` and `pkscript`")),
-                optional(&["ticker"], about(text(), "One token alone, in any case")),
+                optional(
+                    &["height"],
+                    about(component(HEIGHT), "One block alone; needed without `address` and `pkscript`"),
+                ),
+                optional(&["ticker"], about(component(TICKER), "One token alone")),
                 optional(&["limit"], about(component("Count"), "50 when absent; more than 500 is taken as 500")),
                 optional(&["cursor"], about(pattern("^[0-9]+:[0-9]+$"), "`cursor` of the page before")),
             ])
@@ -106,10 +115,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes([block_height()])
             .gives_bare(enveloped(list(component(EVENT)))),
         get("opi/v1/brc20/event", "The events of an inscription")
-            .takes([needed(
-                &["inscription_id"],
-                about(pattern("^[0-9a-fA-F]{64}i(0|[1-9][0-9]{0,9})$"), "txid, i, index"),
-            )])
+            .takes([needed(&["inscription_id"], component(INSCRIPTION))])
             .gives_bare(enveloped(list(component(EVENT)))),
         get("opi/v1/brc20/bitcoin_rpc_results_on_block", "Always empty: the programmable module does not run here")
             .takes([block_height()])
@@ -200,5 +206,11 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ("parent_id", about(text(), "The first parent of a mint; empty without one")),
         ("using_tx_id", about(component("Hash"), "The transaction that moved the inscription")),
     ];
-    vec![(EVENT, record_and(&always, &at_times))]
+    vec![
+        (EVENT, record_and(&always, &at_times)),
+        (TICKER, about(text(), "A ticker, in any case")),
+        (INSCRIPTION, about(pattern("^[0-9a-fA-F]{64}i(0|[1-9][0-9]{0,9})$"), "txid, i, index")),
+        (SCRIPT, pkscript()),
+        (HEIGHT, about(natural(), "Height of a block")),
+    ]
 }

@@ -1,0 +1,231 @@
+//! Inscriptions, a rune and a BRC-20 token on the devnet, made by real transactions of accounts of their own.
+//!
+//! Whatever these accounts hold in a small output is an inscription or a rune, so plain coins are told by their value alone.
+//! But for one coin of the [`Scenario`](crate::Scenario)'s accounts that pays for everything they touch nobody else's, so no
+//! alkanes go through their hands. What they give away lies in outputs too small for anybody's payments.
+
+mod founding;
+mod piece;
+mod rune;
+
+use std::sync::Arc;
+
+use bitcoin::absolute::LockTime;
+use bitcoin::transaction::Version;
+use bitcoin::{Amount, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxOut, Txid, Witness};
+use ordinals::RuneId;
+
+use self::piece::Piece;
+use crate::node::Node;
+use crate::scenario::{ScenarioError, largest_mature};
+use crate::wallet::{OutputKind, Wallet, WalletError};
+
+/// First height whose block holds a transaction of the scribes: the first coinbase is mature.
+const FIRST_HEIGHT: u32 = 101;
+/// Who inscribes, and who mints the rune.
+const NAMES: [&str; 2] = ["scribe", "minter"];
+const SCRIBE: usize = 0;
+const MINTER: usize = 1;
+/// Coins that each account begins with, in satoshis.
+const FUNDS: [(usize, u64); 5] =
+    [(SCRIBE, COIN_SAT), (SCRIBE, COIN_SAT), (MINTER, COIN_SAT), (MINTER, COIN_SAT), (MINTER, COIN_SAT)];
+const COIN_SAT: u64 = 20_000_000;
+/// Smallest plain coin, in satoshis. Outputs below hold something.
+const COIN_MIN: u64 = 50_000;
+/// Value in satoshis of an output that holds an inscription or a rune and nothing else.
+const POSTAGE_SAT: u64 = 1_000;
+/// Satoshis per 1,000 virtual bytes.
+const FEERATE: u64 = 3_000;
+
+/// An unspent output.
+type Held = (OutPoint, TxOut);
+
+/// What the scribes have made so far, for people who look for something to try.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScribesSummary {
+    /// Inscriptions of the founding by what each one shows, oldest first, with the transactions that reveal them.
+    pub inscriptions: Vec<(&'static str, Txid)>,
+    /// Name of the rune with its spacers, once it is etched.
+    pub rune: Option<String>,
+    /// Ticker of the BRC-20 token, once it is deployed.
+    pub ticker: Option<&'static str>,
+}
+
+/// The scribes with their keys and what they have made. What they do follows from the seed, the chain and the height.
+pub struct Scribes {
+    wallet: Wallet,
+    patron: Arc<Wallet>,
+    made: Vec<(&'static str, Txid)>,
+    has_token: bool,
+    /// The output that commits to the rune's name, with its script, until it is old enough.
+    committed: Option<(Held, ScriptBuf)>,
+    etching: Option<Txid>,
+    rune: Option<RuneId>,
+}
+
+impl std::fmt::Debug for Scribes {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Scribes").field("made", &self.made).field("rune", &self.rune).finish_non_exhaustive()
+    }
+}
+
+impl Scribes {
+    /// Scribes who are paid for by an account of `patron`.
+    pub fn new(seed: u64, patron: Arc<Wallet>) -> Self {
+        let wallet = Wallet::new(seed ^ u64::from_le_bytes(*b"scribes\0"), &NAMES);
+        Self { wallet, patron, made: Vec::new(), has_token: false, committed: None, etching: None, rune: None }
+    }
+
+    /// Makes the scribes' transactions of the next block and hands them to the node. They must come before those of the
+    /// [`Scenario`](crate::Scenario), who would spend the first coin.
+    ///
+    /// # Errors
+    /// The node refuses a transaction.
+    pub fn step(&mut self, node: &Node) -> Result<Vec<Txid>, ScenarioError> {
+        let height = node.tip().height + 1;
+        match height.checked_sub(FIRST_HEIGHT) {
+            None => Ok(Vec::new()),
+            Some(step) if step < founding::STEPS => self.found(node, step),
+            Some(_) => self.go_on(node, height),
+        }
+    }
+
+    /// What there is to try.
+    pub fn summary(&self) -> ScribesSummary {
+        ScribesSummary {
+            inscriptions: self.made.clone(),
+            rune: self.etching.map(|_| rune::name()),
+            ticker: self.has_token.then_some(piece::TICKER),
+        }
+    }
+
+    /// Now and then: a note, a mint of the token, a mint of the rune, some of the rune to one of the scenario's accounts.
+    fn go_on(&mut self, node: &Node, height: u32) -> Result<Vec<Txid>, ScenarioError> {
+        let account = if matches!(height % 5, 0 | 1) { SCRIBE } else { MINTER };
+        let Some(mut coin) = self.coins(node, account).into_iter().next() else { return Ok(Vec::new()) };
+        let own = self.script(SCRIBE);
+        let sent = match height % 5 {
+            0 => Some(self.inscribe(node, &mut coin, &Piece::text(&format!("Block {height}.")), own)?),
+            1 if self.has_token => Some(self.inscribe(node, &mut coin, &Piece::mint(), own)?),
+            2 => self.mint_rune(node, &mut coin)?,
+            3 => {
+                let guest = self.guest(height as usize / 5);
+                self.send_rune(node, &mut coin, &[(u128::from(height), guest)])?
+            }
+            _ => None,
+        };
+        Ok(sent.into_iter().collect())
+    }
+
+    fn script(&self, account: usize) -> ScriptBuf {
+        self.wallet.script(account, OutputKind::Taproot)
+    }
+
+    /// The script of one of the scenario's accounts, who take turns.
+    fn guest(&self, turn: usize) -> ScriptBuf {
+        let accounts = self.patron.accounts().len().max(1);
+        self.patron.script(turn % accounts, OutputKind::Taproot)
+    }
+
+    /// What an account can spend in the next block without losing what it collected, largest first.
+    fn coins(&self, node: &Node, account: usize) -> Vec<Held> {
+        let mut coins = self.held(node, account);
+        coins.retain(|(_, output)| output.value.to_sat() >= COIN_MIN);
+        coins.sort_by_key(|(outpoint, output)| (std::cmp::Reverse(output.value), *outpoint));
+        coins
+    }
+
+    /// Every unspent output of an account.
+    fn held(&self, node: &Node, account: usize) -> Vec<Held> {
+        let coins = node.spendable(&[self.script(account)].into()).into_iter();
+        coins.map(|(outpoint, coin)| (outpoint, coin.output)).collect()
+    }
+
+    /// Pays the scribes' accounts out of the patron's largest mature coin.
+    fn fund(&self, node: &Node) -> Result<Option<Txid>, ScenarioError> {
+        let Some(coin) = largest_mature(&self.patron, node) else { return Ok(None) };
+        let outputs: Vec<TxOut> = FUNDS
+            .iter()
+            .map(|(account, sats)| TxOut { value: Amount::from_sat(*sats), script_pubkey: self.script(*account) })
+            .collect();
+        let change = coin.1.script_pubkey.clone();
+        let payment = self.patron.pay(&[coin], &outputs, &change, FEERATE)?;
+        Ok(Some(node.submit_transaction(payment)?))
+    }
+
+    /// Commits to an inscription and reveals it at once, to `to`.
+    fn inscribe(&self, node: &Node, coin: &mut Held, piece: &Piece, to: ScriptBuf) -> Result<Txid, ScenarioError> {
+        let (commitment, leaf) = self.commit(node, coin, piece, None)?;
+        self.transact(node, SCRIBE, &[commitment], coin, vec![postage(to)], Some(&leaf))
+    }
+
+    /// The output that commits to `piece`, with the script that reveals it. The first sat of `onto`, an output of the
+    /// scribe, comes to lie on it.
+    fn commit(
+        &self,
+        node: &Node,
+        coin: &mut Held,
+        piece: &Piece,
+        onto: Option<Held>,
+    ) -> Result<(Held, ScriptBuf), ScenarioError> {
+        let leaf = piece.script(&self.wallet.internal_key(SCRIBE));
+        let output = postage(self.wallet.script_path(SCRIBE, &leaf));
+        let txid = self.transact(node, SCRIBE, onto.as_slice(), coin, vec![output.clone()], None)?;
+        Ok(((OutPoint { txid, vout: 0 }, output), leaf))
+    }
+
+    /// Spends `spent` and then `coin`, all of `account`, to `outputs` and the change, which becomes `coin`. With a `leaf` the
+    /// first of `spent` commits to it. Sats go in order: an inscription comes to lie in the output at the place of its input
+    /// where all outputs up to that one have as many sats as the inputs at their places.
+    fn transact(
+        &self,
+        node: &Node,
+        account: usize,
+        spent: &[Held],
+        coin: &mut Held,
+        outputs: Vec<TxOut>,
+        leaf: Option<&ScriptBuf>,
+    ) -> Result<Txid, ScenarioError> {
+        let inputs: Vec<&Held> = spent.iter().chain([&*coin]).collect();
+        let outputs_spent: Vec<TxOut> = inputs.iter().map(|(_, output)| output.clone()).collect();
+        let sum = |outputs: &[TxOut]| outputs.iter().map(|output| output.value.to_sat()).sum::<u64>();
+        let change_vout = outputs.len();
+        let signed = |change: u64| -> Result<Transaction, WalletError> {
+            let change = TxOut { value: Amount::from_sat(change), script_pubkey: self.script(account) };
+            let mut transaction = Transaction {
+                version: Version::TWO,
+                lock_time: LockTime::ZERO,
+                input: inputs.iter().map(|(outpoint, _)| unsigned_input(*outpoint)).collect(),
+                output: outputs.iter().cloned().chain([change]).collect(),
+            };
+            match leaf {
+                None => self.wallet.sign(&mut transaction, &outputs_spent)?,
+                Some(leaf) => self.wallet.sign_script_path(&mut transaction, account, &outputs_spent, leaf)?,
+            }
+            Ok(transaction)
+        };
+        let draft = signed(COIN_MIN)?;
+        let available = sum(&outputs_spent);
+        let needed = sum(&outputs) + (draft.vsize() as u64 * FEERATE).div_ceil(1_000);
+        let change = available.checked_sub(needed).filter(|change| *change >= COIN_MIN);
+        let transaction = signed(change.ok_or(WalletError::InsufficientFunds { available, needed })?)?;
+        let change = transaction.output[change_vout].clone();
+        let txid = node.submit_transaction(transaction)?;
+        *coin = (OutPoint { txid, vout: u32::try_from(change_vout).unwrap_or(u32::MAX) }, change);
+        Ok(txid)
+    }
+}
+
+fn unsigned_input(previous_output: OutPoint) -> TxIn {
+    TxIn {
+        previous_output,
+        script_sig: ScriptBuf::new(),
+        sequence: Sequence::ENABLE_RBF_NO_LOCKTIME,
+        witness: Witness::new(),
+    }
+}
+
+/// An output that holds an inscription or a rune and nothing else.
+fn postage(script_pubkey: ScriptBuf) -> TxOut {
+    TxOut { value: Amount::from_sat(POSTAGE_SAT), script_pubkey }
+}
