@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::process::{Failure, Outcome, run};
-pub(crate) use result::Bar;
+pub(crate) use result::{Bar, Floor};
 
 /// Blocks of real shape in the chain, when nothing else is asked for.
 const SHAPED_BLOCKS: u32 = 100;

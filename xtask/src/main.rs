@@ -13,6 +13,7 @@ mod process;
 mod repository;
 mod rows;
 mod schema;
+mod soak;
 mod test;
 mod tidy;
 mod versions;
@@ -40,6 +41,7 @@ usage: cargo xtask <task>
   peers electrs                   build the published electrs and measure it on the same node and chain
   peers ord                       build the published ord and compare every answer on the same node and chain
   fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (120)
+  soak [--minutes N]              three instances under faults beside an undisturbed one, for N minutes (30)
   schema                          try every REST route as its description tells, about three minutes
 ";
 
@@ -70,6 +72,12 @@ fn dispatch(words: &[&str]) -> Outcome {
         ["contracts"] => contracts::rebuild(&root, contracts::Built::Compare),
         ["contracts", "--write"] => contracts::rebuild(&root, contracts::Built::Write),
         ["deny"] => licences::check(&root),
+        ["soak"] => soak::run(&root, soak::MINUTES_DEFAULT),
+        ["soak", "--minutes", number] => {
+            let minutes = number.parse().ok().filter(|minutes| (1..=10_080).contains(minutes));
+            let minutes = minutes.ok_or_else(|| Failure::new(format!("--minutes takes 1 to 10080, not `{number}`")))?;
+            soak::run(&root, minutes)
+        }
         ["schema"] => schema::check(&root),
         ["fuzz", options @ ..] => {
             let (seconds, target) = fuzz_options(options)?;

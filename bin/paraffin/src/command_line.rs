@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Snapshot(SnapshotArguments),
     /// Check the configuration, the node, the disk and the store, and say what is wrong
     Doctor(ConfigArguments),
+    /// Compare two running instances and find the first block in which they differ
+    Diff(DiffArguments),
     /// Call a method or a route of a running instance
     Call(CallArguments),
     /// Write, read and judge payloads of the bridge
@@ -125,10 +127,13 @@ pub(crate) struct SnapshotArguments {
 /// The commands of `snapshot`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
-    /// Write the index into a new file; the instance must not run meanwhile
+    /// Write the index into a new file; a running instance writes it and goes on meanwhile
     Export {
         #[command(flatten)]
         config: ConfigArguments,
+        /// Most KiB written in one second, to leave the disk to the instance
+        #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+        rate: Option<u64>,
         /// File to write
         #[arg(value_name = "OUT")]
         file: PathBuf,
@@ -353,6 +358,30 @@ pub(crate) enum OriginCommand {
         #[command(flatten)]
         accounts: AccountsArguments,
     },
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArguments {
+    /// Base address of one instance, for example http://10.0.0.1:8787
+    pub a: String,
+    /// Base address of the other
+    pub b: String,
+    /// API key for A; without one the shared, slower endpoint is used
+    #[arg(long, value_name = "KEY", env = "PARAFFIN_API_KEY_A", hide_env_values = true)]
+    pub key_a: Option<String>,
+    /// API key for B
+    #[arg(long, value_name = "KEY", env = "PARAFFIN_API_KEY_B", hide_env_values = true)]
+    pub key_b: Option<String>,
+    /// First height to compare
+    #[arg(long, default_value_t = 0, value_name = "HEIGHT")]
+    pub from: u32,
+    /// Last height to compare; the lower tip when absent
+    #[arg(long, value_name = "HEIGHT")]
+    pub to: Option<u32>,
+    /// Print the outcome as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `call`.

@@ -159,7 +159,7 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
 
 /// What earlier runs left in the folder, and nothing else.
 fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
-    const NAMES: [&str; 11] = [
+    const NAMES: [&str; 12] = [
         "dev.json",
         chain_file::NAME,
         "accounts.sqlite",
@@ -171,6 +171,7 @@ fn remove_leftovers(folder: &Path) -> Result<(), DevError> {
         crate::forex::FOLDER,
         rates::FILE,
         crate::verify::FOLDER,
+        crate::control::NAME,
     ];
     for name in NAMES {
         let path = folder.join(name);
@@ -212,7 +213,7 @@ fn config(
             p2p: Some(devnet.p2p_addr()),
             timeout_seconds: 30,
         },
-        gateway: GatewayConfig { listen: arguments.listen, ..GatewayConfig::default() },
+        gateway: GatewayConfig { listen: arguments.listen, drain_seconds: 0, ..GatewayConfig::default() },
         access: AccessConfig::default(),
         plans: Plans::default(),
         index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },

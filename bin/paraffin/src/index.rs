@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use crate::config::Config;
 use crate::contracts::Contracts;
+use crate::control::Control;
 use crate::instance::{self, Indexing, InstanceError, shutdown_signal};
 use crate::progress;
 
@@ -20,6 +21,7 @@ pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::e
     let contracts = Contracts::of(&config)?;
     let store = instance::open_store(&config)?;
     let client = NodeClient::new(config.node_config())?;
+    let control = Control::start(&config.data_dir(), &store);
     let indexing =
         Indexing::start(&config, contracts.as_ref(), &store, &client, FollowOptions { stop_when_synced: once })?;
     let shown = progress::show(&config, &store, indexing.status());
@@ -31,6 +33,9 @@ pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::e
     };
     let ended = indexing.stop().await;
     shown.abort();
+    if let Some(control) = control {
+        control.stop().await;
+    }
     instance::flush(&store).await;
     ended?;
     if once && !interrupted {

@@ -25,6 +25,7 @@ use tokio::sync::watch;
 
 use crate::config::{Config, RawTransactionsSetting};
 use crate::contracts::Contracts;
+use crate::control::Control;
 use crate::disk_need::DiskNeed;
 use crate::mempool::LiveSet;
 use crate::{forex, markets, orderbook, prices, scripts, verify};
@@ -358,6 +359,7 @@ impl ChainState for InstanceChain {
 pub(crate) struct Instance {
     store: Store,
     keys: Arc<SqliteKeyStore>,
+    control: Option<Control>,
     indexing: Indexing,
     prices: Option<PriceFeed>,
     forex: ForexFeed,
@@ -401,7 +403,8 @@ impl Instance {
             metrics: Metrics::default(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;
-        Ok(Self { store, keys, indexing, prices, forex, live, orderbook, verifier, gateway })
+        let control = Control::start(&config.data_dir(), &store);
+        Ok(Self { store, keys, control, indexing, prices, forex, live, orderbook, verifier, gateway })
     }
 
     /// The store, for reads.
@@ -439,7 +442,22 @@ impl Instance {
     /// # Errors
     /// What had stopped the indexing, or what failed while stopping.
     pub(crate) async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) -> Result<(), InstanceError> {
-        self.gateway.serve(shutdown).await;
+        self.serve_until(shutdown, std::future::pending()).await
+    }
+
+    /// As [`Instance::serve`], but goes on for `[gateway] drain_seconds` after `leave`, unless `stop` ends before.
+    ///
+    /// # Errors
+    /// As [`Instance::serve`].
+    pub(crate) async fn serve_until(
+        self,
+        leave: impl Future<Output = ()> + Send + 'static,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), InstanceError> {
+        self.gateway.serve_until(leave, stop).await;
+        if let Some(control) = self.control {
+            control.stop().await;
+        }
         if let Some(prices) = self.prices {
             prices.stop().await;
         }

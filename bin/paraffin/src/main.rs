@@ -7,7 +7,9 @@ mod client;
 mod command_line;
 mod config;
 mod contracts;
+mod control;
 mod dev;
+mod diff;
 mod disk;
 mod disk_need;
 mod doctor;
@@ -15,6 +17,7 @@ mod forex;
 mod index;
 mod instance;
 mod keys;
+mod leave;
 mod log;
 mod markets;
 mod mempool;
@@ -102,10 +105,10 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
             index::reindex(config, arguments.module, arguments.from).await?;
         }
         Command::Snapshot(arguments) => match arguments.command {
-            SnapshotCommand::Export { config, file } => {
+            SnapshotCommand::Export { config, rate, file } => {
                 let config = Config::load(&config.config)?;
                 log::start(&config.log);
-                snapshot::export(&config, &file)?;
+                snapshot::export(&config, &file, rate.map(|kib| kib << 10)).await?;
             }
             SnapshotCommand::Import { config, file } => {
                 let config = Config::load(&config.config)?;
@@ -117,6 +120,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
             let config = Config::load(&arguments.config)?;
             return Ok(if doctor::run(&config).await { ExitCode::SUCCESS } else { ExitCode::from(FAILED) });
         }
+        Command::Diff(arguments) => return Ok(diff::run(&arguments).await),
         Command::Keys(arguments) => keys::run(arguments.command).await?,
         Command::Replay(arguments) => replay::run(&arguments)?,
         Command::Bridge(arguments) => return Ok(bridge::run(&arguments)),

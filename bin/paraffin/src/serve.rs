@@ -1,22 +1,23 @@
 //! `paraffin serve`: follow a node and answer requests.
 
 use crate::config::Config;
-use crate::instance::{Instance, shutdown_signal};
+use crate::instance::Instance;
+use crate::leave::Leave;
 use crate::progress;
 
-/// Runs until `SIGTERM` or `SIGINT`.
+/// Runs until `SIGTERM`, then for `[gateway] drain_seconds` more; or until `SIGINT`.
 ///
 /// # Errors
 /// What kept the instance from starting.
 pub(crate) async fn run(config: Config) -> Result<(), Box<dyn std::error::Error>> {
-    let shutdown = shutdown_signal()?;
+    let leave = Leave::listen()?;
     let instance = Instance::start(&config, config.gateway.clone()).await?;
     println!("listening on http://{} ({})", instance.gateway().local_addr(), config.network);
     if let Some(address) = instance.gateway().metrics_addr() {
         println!("metrics on http://{address}/metrics");
     }
     let shown = progress::show(&config, instance.store(), instance.status());
-    let ended = instance.serve(shutdown).await;
+    let ended = instance.serve_until(leave.leaving(), leave.stopping()).await;
     shown.abort();
     ended?;
     Ok(())

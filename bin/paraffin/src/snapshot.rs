@@ -1,17 +1,22 @@
 //! `paraffin snapshot`: the index as one file, to start another instance from.
 
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use paraffin_indexer::Progress;
 use paraffin_store::snapshot_file::{self, SnapshotFileError, SnapshotProgress, SnapshotSummary};
-use serde_json::json;
+use paraffin_store::{Store, StoreError};
+use serde_json::{Value, json};
 
 use crate::config::Config;
+use crate::control::{self, ControlError};
 use crate::index::hex;
-use crate::instance::{self, InstanceError};
+use crate::instance::{self, InstanceError, shutdown_signal};
 use crate::{disk, progress};
 
 /// A snapshot cannot be made or used.
@@ -23,6 +28,28 @@ pub(crate) enum SnapshotError {
     /// The instance.
     #[error(transparent)]
     Instance(#[from] InstanceError),
+    /// The running instance.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// The place of the file cannot be told.
+    #[error("{path}: {source}", path = .path.display())]
+    Path {
+        /// As it was given.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A process has the store and takes no requests.
+    #[error(
+        "{0}. That process takes no requests on its control socket (a reindex, an import or another program version does not): wait for its end"
+    )]
+    Locked(StoreError),
+    /// No signal handler.
+    #[error("no signal handler: {0}")]
+    Signal(std::io::Error),
+    /// The thread that writes is gone.
+    #[error("the export ended without a result")]
+    ThreadEnded,
     /// The disk would not hold it.
     #[error(
         "{folder} has {free} free and this needs about {needed}: free space, or give another place",
@@ -39,24 +66,106 @@ pub(crate) enum SnapshotError {
     },
 }
 
-/// Writes the index of the instance into the new file `path`.
+/// How quickly a snapshot may be written, so that the disk has time for the instance.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace(Option<u64>);
+
+impl Pace {
+    /// Pause between two looks whether the export is given up.
+    const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+    /// At most so many bytes in a second; `None`: as quickly as it goes.
+    pub(crate) fn of(bytes_per_second: Option<u64>) -> Self {
+        Self(bytes_per_second.map(|bytes| bytes.max(1)))
+    }
+
+    /// Waits until `bytes` may have been written since `started`, or until `given_up`.
+    fn keep(self, bytes: u64, started: Instant, given_up: &AtomicBool) {
+        let Some(rate) = self.0 else { return };
+        let due =
+            Duration::from_millis((u128::from(bytes) * 1_000 / u128::from(rate)).min(u128::from(u64::MAX)) as u64);
+        while !given_up.load(Ordering::Relaxed) {
+            let left = due.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(Self::LOOK_EVERY));
+        }
+    }
+}
+
+/// Writes what `store` holds now into the new file `path`, on the calling thread, while others go on with the store.
 ///
 /// # Errors
-/// See [`SnapshotError`]; a running instance keeps its store locked, so it has to be stopped.
-pub(crate) fn export(config: &Config, path: &Path) -> Result<(), SnapshotError> {
+/// The disk is too small, or see [`SnapshotFileError`]; after `given_up` turned true, [`SnapshotFileError::GivenUp`]. Then
+/// nothing is left of the file.
+pub(crate) fn write(
+    store: &Store,
+    path: &Path,
+    pace: Pace,
+    given_up: &AtomicBool,
+    progress: &mut dyn FnMut(SnapshotProgress),
+) -> Result<SnapshotSummary, SnapshotError> {
+    let (tables, undo, _) = store.disk_bytes();
+    // What is compressed on the disk is not in the file, which leaves out what keys share; the two are close.
+    require_space(path.parent().unwrap_or(Path::new(".")), tables + undo)?;
+    let started = Instant::now();
+    let summary = snapshot_file::export(store, path, &mut |now| {
+        progress(now);
+        pace.keep(now.bytes, started, given_up);
+        if given_up.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(summary)
+}
+
+/// Writes the index of the instance into the new file `path`. A running instance is asked to do it and goes on meanwhile.
+///
+/// # Errors
+/// See [`SnapshotError`]; then nothing is left of the file. After `SIGINT` or `SIGTERM` as well.
+pub(crate) async fn export(config: &Config, path: &Path, bytes_per_second: Option<u64>) -> Result<(), SnapshotError> {
+    let shutdown = shutdown_signal().map_err(SnapshotError::Signal)?;
+    let path = std::path::absolute(path).map_err(|source| SnapshotError::Path { path: path.to_owned(), source })?;
+    let mut shown = Shown::new("written");
+    let told = if let Some(running) = control::find(&config.data_dir()).await? {
+        tracing::info!("the running instance writes the snapshot");
+        running.export(&path, bytes_per_second, &mut |now| shown.show(now), shutdown).await
+    } else {
+        let (written, still_shown) = export_stopped(config, path, Pace::of(bytes_per_second), shown, shutdown).await?;
+        shown = still_shown;
+        Ok(summary(&written))
+    };
+    shown.finish();
+    println!("{}", told?);
+    Ok(())
+}
+
+/// As [`export`], while no instance runs.
+async fn export_stopped(
+    config: &Config,
+    path: PathBuf,
+    pace: Pace,
+    mut shown: Shown,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(SnapshotSummary, Shown), SnapshotError> {
     // Opening would create a store where there is none.
     if !config.data_dir().join("store").exists() {
         return Err(SnapshotFileError::Empty.into());
     }
-    let store = instance::open_store(config)?;
-    let (tables, undo, _) = store.disk_bytes();
-    // What is compressed on the disk is not in the file, which leaves out what keys share; the two are close.
-    require_space(path.parent().unwrap_or(Path::new(".")), tables + undo)?;
-    let mut shown = Shown::new("written");
-    let summary = snapshot_file::export(&store, path, &mut |progress| shown.show(progress))?;
-    shown.finish();
-    print(&summary);
-    Ok(())
+    let store = instance::open_store(config).map_err(|error| match error {
+        InstanceError::Store(locked @ StoreError::Locked { .. }) => SnapshotError::Locked(locked),
+        other => other.into(),
+    })?;
+    let given_up = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&given_up);
+    let mut writing = tokio::task::spawn_blocking(move || {
+        let written = write(&store, &path, pace, &flag, &mut |now| shown.show(now))?;
+        Ok((written, shown))
+    });
+    tokio::select! {
+        written = &mut writing => return written.map_err(|_| SnapshotError::ThreadEnded)?,
+        () = shutdown => given_up.store(true, Ordering::Relaxed),
+    }
+    writing.await.map_err(|_| SnapshotError::ThreadEnded)?
 }
 
 /// Makes the store of the instance from the file `path`.
@@ -81,7 +190,7 @@ pub(crate) fn import(config: &Config, path: &Path) -> Result<(), SnapshotError> 
         imported.discard()?;
         return Err(error.into());
     }
-    print(&imported.keep()?);
+    println!("{}", summary(&imported.keep()?));
     Ok(())
 }
 
@@ -97,20 +206,17 @@ fn require_space(folder: &Path, needed: u64) -> Result<(), SnapshotError> {
     }
 }
 
-/// One line of JSON, the figures that two instances compare.
-fn print(summary: &SnapshotSummary) {
-    println!(
-        "{}",
-        json!({
-            "height": summary.tip.id.height,
-            "hash": summary.tip.id.hash.to_string(),
-            "digest": hex(&summary.tip.digest),
-            "cumulative": hex(&summary.tip.cumulative),
-            "content": hex(&summary.content),
-            "rows": summary.rows,
-            "bytes": summary.bytes,
-        })
-    );
+/// The figures that two instances compare.
+pub(crate) fn summary(summary: &SnapshotSummary) -> Value {
+    json!({
+        "height": summary.tip.id.height,
+        "hash": summary.tip.id.hash.to_string(),
+        "digest": hex(&summary.tip.digest),
+        "cumulative": hex(&summary.tip.cumulative),
+        "content": hex(&summary.content),
+        "rows": summary.rows,
+        "bytes": summary.bytes,
+    })
 }
 
 /// A bar on a terminal, lines in the log elsewhere.
@@ -170,6 +276,19 @@ fn describe(verb: &str, now: SnapshotProgress, elapsed: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pace_is_kept_until_the_export_is_given_up() {
+        let given_up = AtomicBool::new(false);
+        let started = Instant::now();
+        Pace::of(None).keep(u64::MAX, started, &given_up);
+        Pace::of(Some(1 << 20)).keep(0, started, &given_up);
+        assert!(started.elapsed() < Duration::from_millis(100));
+        Pace::of(Some(10_000)).keep(2_000, started, &given_up);
+        assert!(started.elapsed() >= Duration::from_millis(200));
+        given_up.store(true, Ordering::Relaxed);
+        Pace::of(Some(0)).keep(u64::MAX, started, &given_up);
+    }
 
     #[test]
     fn progress_tells_bytes_rate_and_time_left() {

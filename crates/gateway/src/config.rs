@@ -38,6 +38,9 @@ impl AccessConfig {
     }
 }
 
+/// A balancer that has not looked for so long is none.
+const DRAIN_SECONDS_MAX: u64 = 600;
+
 /// Settings of the gateway; every member has a default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -50,6 +53,8 @@ pub struct GatewayConfig {
     pub key_headers: Vec<String>,
     /// One log line per request.
     pub access_log: bool,
+    /// Seconds, at most 600, in which a server that was told to stop goes on answering while its health says `draining`.
+    pub drain_seconds: u64,
     /// All limits.
     pub limits: Limits,
 }
@@ -74,6 +79,9 @@ impl GatewayConfig {
                 return Err(format!("gateway.limits.{name} must be at least 1 and a sensible number"));
             }
         }
+        if self.drain_seconds > DRAIN_SECONDS_MAX {
+            return Err(format!("gateway.drain_seconds must be at most {DRAIN_SECONDS_MAX}"));
+        }
         if limits.large_body_bytes_max < limits.body_bytes_max {
             return Err("gateway.limits.large_body_bytes_max must not be below body_bytes_max".to_owned());
         }
@@ -91,6 +99,7 @@ impl Default for GatewayConfig {
             metrics_listen: None,
             key_headers: vec!["x-service-api-key".to_owned(), "x-subfrost-api-key".to_owned()],
             access_log: true,
+            drain_seconds: 5,
             limits: Limits::default(),
         }
     }
@@ -110,6 +119,7 @@ mod tests {
         };
         assert!(with(|config| config.limits.connections_max = 0).contains("connections_max"));
         assert!(with(|config| config.limits.store_reads_max = usize::MAX).contains("store_reads_max"));
+        assert!(with(|config| config.drain_seconds = 601).contains("drain_seconds"));
         assert!(with(|config| config.limits.large_body_bytes_max = 1).contains("large_body_bytes_max"));
         assert!(with(|config| config.key_headers.push("a b".to_owned())).contains("key_headers"));
     }

@@ -20,6 +20,8 @@ pub(crate) enum HealthStatus {
     Degraded,
     /// Indexing has stopped and will not go on by itself.
     Stalled,
+    /// About to stop: what comes is answered, but it should go elsewhere.
+    Draining,
 }
 
 #[derive(Serialize)]
@@ -70,6 +72,7 @@ pub(crate) fn json(shared: &Shared) -> Reply {
         HealthStatus::Ok if stream.is_some_and(|stream| stream != StreamState::Ready) => HealthStatus::Degraded,
         status => status,
     };
+    let status = if shared.draining.has_begun() { HealthStatus::Draining } else { status };
     let health = Health {
         status,
         timestamp: unix_millis() / 1000,
@@ -84,7 +87,7 @@ pub(crate) fn json(shared: &Shared) -> Reply {
     };
     let code = match status {
         HealthStatus::Ok | HealthStatus::Degraded => StatusCode::OK,
-        HealthStatus::Starting | HealthStatus::Stalled => StatusCode::SERVICE_UNAVAILABLE,
+        HealthStatus::Starting | HealthStatus::Stalled | HealthStatus::Draining => StatusCode::SERVICE_UNAVAILABLE,
     };
     match serde_json::to_vec(&health) {
         Ok(body) => Reply::json(code, body),
@@ -92,8 +95,11 @@ pub(crate) fn json(shared: &Shared) -> Reply {
     }
 }
 
-/// Plain `OK`: the process answers.
-pub(crate) fn plain() -> Reply {
+/// Plain `OK`: the process answers, and is not about to stop.
+pub(crate) fn plain(shared: &Shared) -> Reply {
+    if shared.draining.has_begun() {
+        return Reply::text(StatusCode::SERVICE_UNAVAILABLE, "draining");
+    }
     Reply::text(StatusCode::OK, "OK")
 }
 

@@ -24,6 +24,7 @@ mod config;
 mod cors;
 mod deadline;
 mod describe;
+mod drain;
 mod errors;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

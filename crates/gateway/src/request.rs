@@ -182,7 +182,7 @@ fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
     if !matches!(*verb, Method::GET | Method::HEAD | Method::POST) {
         return Reply::refusal(Refusal::WrongVerb(HEALTH_VERBS), route.form);
     }
-    if route.target == Target::Health { health::json(shared) } else { health::plain() }
+    if route.target == Target::Health { health::json(shared) } else { health::plain(shared) }
 }
 
 async fn dispatch(
@@ -410,12 +410,13 @@ fn finish(
         }
         cors::vary(&mut headers);
     }
-    // What is left of a refused body is not worth reading.
-    if matches!(
+    // What is left of a refused body is not worth reading; and a server about to stop is left before it goes.
+    let is_refused_body = matches!(
         reply.status,
         StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
-    ) && version == Version::HTTP_11
-    {
+    );
+    let is_last = connection.shared.draining.has_begun() && reply.status != StatusCode::SWITCHING_PROTOCOLS;
+    if (is_refused_body || is_last) && version == Version::HTTP_11 {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
     let mut response = Response::new(Full::new(reply.body));

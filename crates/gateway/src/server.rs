@@ -26,6 +26,7 @@ use tracing::Instrument as _;
 use crate::alkanes::Alkanes;
 use crate::clients::is_trusted;
 use crate::config::GatewayConfig;
+use crate::drain::Draining;
 use crate::respond::Reply;
 use crate::state::{Connection, GatewayParts, Shared};
 use crate::strangers::Strangers;
@@ -42,6 +43,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How often old figures are folded into the histograms.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 const METRICS_CONNECTIONS_MAX: usize = 16;
+/// Connections that the system keeps for us while nothing accepts them.
+const LISTEN_QUEUE: usize = 1024;
 
 /// The gateway could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -107,6 +110,7 @@ impl Gateway {
             fee_estimates: FeeEstimates::default(),
             balances_hash: BalancesHash::default(),
             streams: Streams::default(),
+            draining: Draining::default(),
         });
         Ok(Self { listener, local_addr, metrics, shared })
     }
@@ -121,42 +125,40 @@ impl Gateway {
         self.metrics.as_ref().map(|(_, address)| *address)
     }
 
-    /// Serves until `shutdown` ends, then accepts nothing more, lets requests in flight finish within
-    /// [`crate::Limits::shutdown_timeout_ms`], and writes the counted uses of keys.
+    /// Serves until `shutdown` ends and for [`GatewayConfig::drain_seconds`] more; see [`Gateway::serve_until`].
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
+        self.serve_until(shutdown, std::future::pending()).await;
+    }
+
+    /// Serves until `leave` ends. From then on health says `draining` and answers close their connections; after
+    /// [`GatewayConfig::drain_seconds`], or as soon as `stop` ends, nothing more is accepted, requests in flight finish within
+    /// [`crate::Limits::shutdown_timeout_ms`], streams end with 1001, and the counted uses of keys are written.
+    pub async fn serve_until(self, leave: impl Future<Output = ()>, stop: impl Future<Output = ()>) {
         let Self { listener, metrics, shared, .. } = self;
         let metrics_task = metrics.map(|(listener, _)| tokio::spawn(serve_metrics(listener, Arc::clone(&shared))));
-        let mut connections = JoinSet::new();
-        // Dropped, they tell their connections to end. One for each: what all would have to look at is looked at often.
-        let mut open = HashMap::new();
         let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
-        let clients = Arc::new(ConnectionsByClient::default());
-        let mut shutdown = std::pin::pin!(shutdown);
-        loop {
-            tokio::select! {
-                () = &mut shutdown => break,
-                accepted = accept(&listener, &places) => {
-                    let (stream, peer, place) = accepted;
-                    let Some(of_client) = clients.enter(&shared, peer) else {
-                        // Closed without a word: who opens so many connections does not wait for one.
-                        shared.metrics.connection_refused();
-                        continue;
-                    };
-                    let (closer, closing) = oneshot::channel();
-                    let shared = Arc::clone(&shared);
-                    let task = connections.spawn(async move {
-                        let _held = (place, of_client);
-                        serve_connection(shared, stream, peer, closing).await;
-                    });
-                    open.insert(task.id(), closer);
-                }
-                Some(ended) = connections.join_next_with_id(), if !connections.is_empty() => {
-                    open.remove(&ended.map_or_else(|error| error.id(), |(id, ())| id));
+        let mut open = OpenConnections::default();
+        let time = Duration::from_secs(shared.config.drain_seconds);
+        {
+            let mut over = pin!(shared.draining.over(leave, stop, time));
+            loop {
+                tokio::select! {
+                    () = &mut over => break,
+                    (stream, peer, place) = accept(&listener, &places) => open.serve(&shared, stream, peer, place),
+                    () = open.one_ended(), if !open.tasks.is_empty() => {}
                 }
             }
         }
+        // Connections that were made before the end are served; those that wait in the queue would be reset.
+        for _ in 0..LISTEN_QUEUE {
+            tokio::select! {
+                biased;
+                (stream, peer, place) = accept(&listener, &places) => open.serve(&shared, stream, peer, place),
+                () = std::future::ready(()) => break,
+            }
+        }
         drop(listener);
-        drop(open);
+        let mut connections = open.close();
         let ended = async {
             shared.streams.stop().await;
             while connections.join_next().await.is_some() {}
@@ -188,6 +190,44 @@ impl Gateway {
             let connection = builder.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
             tokio::spawn(connection);
         }
+    }
+}
+
+/// The connections that are served.
+#[derive(Default)]
+struct OpenConnections {
+    tasks: JoinSet<()>,
+    /// Dropped, they tell their connections to end. One for each: what all would have to look at is looked at often.
+    closers: HashMap<tokio::task::Id, oneshot::Sender<Infallible>>,
+    clients: Arc<ConnectionsByClient>,
+}
+
+impl OpenConnections {
+    fn serve(&mut self, shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
+        let Some(of_client) = self.clients.enter(shared, peer) else {
+            // Closed without a word: who opens so many connections does not wait for one.
+            shared.metrics.connection_refused();
+            return;
+        };
+        let (closer, closing) = oneshot::channel();
+        let shared = Arc::clone(shared);
+        let task = self.tasks.spawn(async move {
+            let _held = (place, of_client);
+            serve_connection(shared, stream, peer, closing).await;
+        });
+        self.closers.insert(task.id(), closer);
+    }
+
+    /// Forgets a connection once it has ended.
+    async fn one_ended(&mut self) {
+        if let Some(ended) = self.tasks.join_next_with_id().await {
+            self.closers.remove(&ended.map_or_else(|error| error.id(), |(id, ())| id));
+        }
+    }
+
+    /// Tells all to end after the request that they are answering.
+    fn close(self) -> JoinSet<()> {
+        self.tasks
     }
 }
 

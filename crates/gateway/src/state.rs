@@ -21,6 +21,7 @@ use tokio::sync::Semaphore;
 use crate::alkanes::{Alkanes, AlkanesParts};
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::SteadyTimer;
+use crate::drain::Draining;
 use crate::errors::RestError;
 use crate::header_values::Told;
 use crate::markets::{Books, MarketsParts};
@@ -174,6 +175,7 @@ pub(crate) struct Shared {
     pub(crate) fee_estimates: FeeEstimates,
     pub(crate) balances_hash: BalancesHash,
     pub(crate) streams: Streams,
+    pub(crate) draining: Draining,
     pub(crate) scripts: Option<ScriptParts>,
 }
 

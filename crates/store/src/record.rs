@@ -8,7 +8,7 @@ use crate::digest::{Digest, block_digest};
 use crate::{ModuleId, StoreError, Table};
 
 /// Version of the format that this program reads and writes.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 1;
 
 /// Keys of the `meta` keyspace. The first byte tells the record; 255 is the engine's commit number.
 pub(crate) mod meta_key {
@@ -52,6 +52,26 @@ pub struct BlockRecord {
     pub digest: [u8; 32],
     /// SHA-256 over the cumulative digest of the block before and `digest`.
     pub cumulative: [u8; 32],
+}
+
+/// The digests of one block, as two instances compare them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockDigests {
+    /// The block with its own and the cumulative digest.
+    pub record: BlockRecord,
+    /// Those of the modules that had a part in it, by their numbers.
+    pub modules: Vec<ModuleDigest>,
+}
+
+/// What one module wrote in one block, as a digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleDigest {
+    /// Name of the module.
+    pub name: String,
+    /// Version of its tables.
+    pub version: u32,
+    /// SHA-256 over its sorted distinct writes.
+    pub digest: [u8; 32],
 }
 
 /// What one module wrote in one block.

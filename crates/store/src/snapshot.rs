@@ -8,7 +8,7 @@ use crate::engine::{Space, View};
 use crate::overlay::{stored_value, version_in_view};
 use crate::record::{ModuleState, StoredBlock, decode_number, meta_key};
 use crate::rows::TableScan;
-use crate::{BlockRecord, ModuleId, Row, StoreError, Table, TableKind, key};
+use crate::{BlockDigests, BlockRecord, ModuleDigest, ModuleId, Row, StoreError, Table, TableKind, key};
 
 /// A consistent view of all tables at one block. Never blocks the writer. Keep it for one request, not for longer:
 /// rows that were replaced or removed since stay on disk as long as it lives.
@@ -87,6 +87,21 @@ impl Snapshot {
     pub fn module_digest(&self, module: ModuleId, height: Height) -> Result<Option<[u8; 32]>, StoreError> {
         let block = stored_block(self.view(), height)?;
         Ok(block.and_then(|block| block.module(module).map(|entry| entry.digest)))
+    }
+
+    /// All digests of the block at `height` on the current chain.
+    ///
+    /// # Errors
+    /// The disk cannot be read, or the store is damaged.
+    pub fn block_digests(&self, height: Height) -> Result<Option<BlockDigests>, StoreError> {
+        let Some(block) = stored_block(self.view(), height)? else { return Ok(None) };
+        let named = block.modules.into_iter().map(|entry| {
+            let state = module_state(self.view(), entry.module)?
+                .ok_or_else(|| StoreError::Corrupt(format!("module {} has no record", entry.module.0)))?;
+            Ok(ModuleDigest { name: state.name, version: state.version, digest: entry.digest })
+        });
+        let modules = named.collect::<Result<_, StoreError>>()?;
+        Ok(Some(BlockDigests { record: block.record, modules }))
     }
 
     /// Height up to which a module is indexed (equal to the tip except while it is re-run alone).

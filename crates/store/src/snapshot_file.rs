@@ -68,6 +68,9 @@ pub enum SnapshotFileError {
     /// An export never replaces a file.
     #[error("{path} exists already: remove it, or give another name", path = .0.display())]
     FileExists(PathBuf),
+    /// Whoever watched the progress of an export wanted no more of it.
+    #[error("the export was given up; nothing is left of it")]
+    GivenUp,
     /// There is nothing to export.
     #[error("the store holds no block yet, so there is nothing to export")]
     Empty,

@@ -9,9 +9,11 @@ pub mod bitcoind;
 pub mod dev;
 pub mod devnet;
 pub mod http;
+pub mod instance;
 pub mod node;
 pub mod process;
 pub mod protobuf;
+pub mod proxy;
 pub mod served;
 
 use std::time::{Duration, Instant};

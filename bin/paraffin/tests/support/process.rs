@@ -6,12 +6,15 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The program built from this workspace.
+/// The program built from this workspace, or the one that `PARAFFIN_BIN` names.
 pub fn paraffin() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_paraffin"));
+    let program = std::env::var_os("PARAFFIN_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_paraffin").into());
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PARAFFIN_")) {
         command.env_remove(name);
     }
+    // Most tests stop what nobody calls any more.
+    command.env("PARAFFIN_GATEWAY__DRAIN_SECONDS", "0");
     command.stdin(Stdio::null());
     command
 }

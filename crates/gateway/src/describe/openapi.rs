@@ -277,7 +277,7 @@ fn health() -> Value {
     let orderbook = record(&[("stream", json!({ "enum": ["ready", "away", "mismatch"] }))]);
     let about_orderbook = about(orderbook, "The durable stream of change events; absent where there is no orderbook");
     let always = [
-        ("status", json!({ "enum": ["ok", "degraded", "starting", "stalled"] })),
+        ("status", json!({ "enum": ["ok", "degraded", "starting", "stalled", "draining"] })),
         ("timestamp", about(integer(), "Unix seconds")),
         ("network", text()),
         ("height", or_null(natural())),
@@ -297,7 +297,7 @@ fn health() -> Value {
             "headers": { "X-Request-Id": header("RequestId") },
             "content": {
                 "application/json": { "schema": health },
-                "text/plain": { "schema": { "const": "OK" } },
+                "text/plain": { "schema": { "enum": ["OK", "draining"] } },
             },
         })
     };
@@ -310,7 +310,7 @@ fn health() -> Value {
             "security": [{}],
             "responses": {
                 "200": told("`ok`, or `degraded` while the node or the durable stream of the orderbook is away"),
-                "503": told("`starting` or `stalled`"),
+                "503": told("`starting`, `stalled`, or `draining` when it is about to stop"),
                 "401": { "$ref": "#/components/responses/401" },
                 "431": { "$ref": "#/components/responses/431" },
             },

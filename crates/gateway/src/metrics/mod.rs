@@ -21,6 +21,7 @@ const HEIGHT: &str = "paraffin_indexed_height";
 const NODE: &str = "paraffin_node_reachable";
 const WAITING: &str = "paraffin_keyless_requests_waiting";
 const CUT: &str = "paraffin_http_connections_refused_total";
+const DRAINING: &str = "paraffin_draining";
 const CONNECTIONS: &str = "paraffin_http_connections";
 
 /// Statuses that the gateway answers with, in figures of their own.
@@ -102,6 +103,7 @@ impl Metrics {
             (WAITING, "Requests without credentials that wait for their turn"),
             (HEIGHT, "Height of the newest indexed block"),
             (NODE, "1 when the Bitcoin node answers"),
+            (DRAINING, "1 while the server is about to stop"),
         ] {
             recorder.describe_gauge(name.into(), Some(Unit::Count), text.into());
         }
@@ -209,6 +211,8 @@ impl Metrics {
         self.recorder.register_gauge(&Key::from_static_name(HEIGHT), &METADATA).set(height);
         let reachable = if shared.node.status().reachable { 1.0 } else { 0.0 };
         self.recorder.register_gauge(&Key::from_static_name(NODE), &METADATA).set(reachable);
+        let draining = if shared.draining.has_begun() { 1.0 } else { 0.0 };
+        self.recorder.register_gauge(&Key::from_static_name(DRAINING), &METADATA).set(draining);
         let meter = Meter::new(&self.recorder);
         for handler in shared.keyed.values() {
             handler.rpc.iter().for_each(|surface| surface.measure(&meter));

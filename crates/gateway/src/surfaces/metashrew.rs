@@ -5,7 +5,8 @@ use bitcoin::hex::FromHex as _;
 use paraffin_alkanes::MODULE;
 use paraffin_alkanes::views::ViewError;
 use paraffin_primitives::Height;
-use serde_json::{Value, json};
+use paraffin_store::{BlockDigests, FORMAT_VERSION};
+use serde_json::{Map, Value, json};
 
 use super::main_rpc::MethodFamily;
 use super::outputs;
@@ -16,7 +17,7 @@ use crate::jsonrpc::{Params, parse_unsigned};
 use crate::state::{BoxFuture, RequestContext};
 
 /// All methods of the family.
-const METHODS: [&str; 6] = ["height", "view", "preview", "getblockhash", "stateroot", "snapshot"];
+const METHODS: [&str; 7] = ["height", "view", "preview", "getblockhash", "stateroot", "blockdigest", "snapshot"];
 
 pub(super) struct MetashrewFamily;
 
@@ -40,6 +41,7 @@ impl MethodFamily for MetashrewFamily {
                 "preview" => preview(context, &params).await,
                 "getblockhash" => block_hash(context, &params),
                 "stateroot" => state_root(context, &params),
+                "blockdigest" => block_digest(context, &params),
                 "snapshot" => snapshot(context, &params),
                 _ => Err(RpcError::method_not_found()),
             }
@@ -177,6 +179,29 @@ fn state_root(context: &RequestContext, params: &Params) -> RpcResult {
     let digest = context.snapshot().module_digest(MODULE, height).map_err(|error| RpcError::internal(&error))?;
     let digest = digest.ok_or_else(|| RpcError::internal(&ViewError::Chain(format!("no digest at {height}"))))?;
     to_raw(&hex(&digest))
+}
+
+/// The digests of one block, of each part of the index and of everything up to the block: two instances that agree have the
+/// same, and the first block in which they differ is found by halving.
+fn block_digest(context: &RequestContext, params: &Params) -> RpcResult {
+    params.at_most(1)?;
+    let newest = context.tip().ok_or_else(RpcError::starting)?.height;
+    let height = tag(context, params, 0)?.unwrap_or(newest);
+    let digests = context.snapshot().block_digests(height).map_err(|error| RpcError::internal(&error))?;
+    let BlockDigests { record, modules } = digests.ok_or(Fault::AboveTip { newest })?;
+    let modules: Map<String, Value> = modules
+        .iter()
+        .map(|module| (module.name.clone(), json!({ "version": module.version, "digest": hex(&module.digest) })))
+        .collect();
+    to_raw(&json!({
+        "network": context.network().name(),
+        "format": FORMAT_VERSION,
+        "height": record.id.height,
+        "hash": record.id.hash,
+        "digest": hex(&record.digest),
+        "cumulative": hex(&record.cumulative),
+        "modules": modules,
+    }))
 }
 
 /// What other hosts tell of their snapshots, as JSON inside a string.

@@ -73,7 +73,8 @@ pub(crate) struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        let mut config = GatewayConfig { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..GatewayConfig::default() };
+        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut config = GatewayConfig { listen, drain_seconds: 0, ..GatewayConfig::default() };
         config.metrics_listen = Some(config.listen);
         Self {
             network: Network::Regtest,

@@ -11,6 +11,7 @@ mod btcusd;
 mod chain;
 mod client;
 mod describe;
+mod drain;
 mod envelope;
 mod esplora;
 mod esplora_http;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
@@ -14,14 +15,15 @@ use crate::record::{FORMAT_VERSION, ModuleState, decode_store, meta_key};
 use crate::{BlockRecord, Store, StoreError, key};
 
 /// Writes everything that `store` held when this was called into the new file `path`. Blocks may be added meanwhile.
-/// The file has its name only when it is whole and on the disk; until then it is called `<name>.part`.
+/// The file has its name only when it is whole and on the disk; until then it is called `<name>.part`. `progress` is told
+/// after each frame, a MiB or less, and may break the export off.
 ///
 /// # Errors
-/// The file exists, the store is empty or a module is behind the tip, or reading or writing failed; then no file is left.
+/// `progress` broke it off, the file exists, the store is empty or a module is behind the tip, or reading or writing failed; then no file is left.
 pub fn export(
     store: &Store,
     path: &Path,
-    progress: &mut dyn FnMut(SnapshotProgress),
+    progress: &mut dyn FnMut(SnapshotProgress) -> ControlFlow<()>,
 ) -> Result<SnapshotSummary, SnapshotFileError> {
     if path.exists() {
         return Err(SnapshotFileError::FileExists(path.to_path_buf()));
@@ -46,7 +48,7 @@ fn write(
     store: &Store,
     part: &Path,
     bytes_total: u64,
-    progress: &mut dyn FnMut(SnapshotProgress),
+    progress: &mut dyn FnMut(SnapshotProgress) -> ControlFlow<()>,
 ) -> Result<SnapshotSummary, SnapshotFileError> {
     let snapshot = store.snapshot();
     let tip = snapshot.tip().ok_or(SnapshotFileError::Empty)?.clone();
@@ -70,11 +72,12 @@ fn write(
             rows.row(&key, &value);
             if rows.payload.len() >= PAYLOAD_TARGET {
                 frames.rows(space as u8, &mut rows)?;
-                progress(SnapshotProgress { bytes: frames.bytes, bytes_total, rows: frames.rows });
+                tell(progress, &frames, bytes_total)?;
             }
         }
         if rows.rows > 0 {
             frames.rows(space as u8, &mut rows)?;
+            tell(progress, &frames, bytes_total)?;
         }
         if is_table {
             content.end_space();
@@ -85,10 +88,21 @@ fn write(
     end.extend_from_slice(&content);
     end.extend_from_slice(&records.finalize());
     frames.frame(END, 0, &end)?;
-    progress(SnapshotProgress { bytes: frames.bytes, bytes_total: frames.bytes, rows: frames.rows });
+    tell(progress, &frames, frames.bytes)?;
     let (rows, bytes) = (frames.rows, frames.bytes);
     frames.finish()?;
     Ok(SnapshotSummary { tip, content, rows, bytes })
+}
+
+fn tell(
+    progress: &mut dyn FnMut(SnapshotProgress) -> ControlFlow<()>,
+    frames: &FrameWriter<'_>,
+    bytes_total: u64,
+) -> Result<(), SnapshotFileError> {
+    match progress(SnapshotProgress { bytes: frames.bytes, bytes_total, rows: frames.rows }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(SnapshotFileError::GivenUp),
+    }
 }
 
 /// The digest of a record or undo row: lengths keep rows apart.

@@ -1,6 +1,7 @@
 //! A store that went through a snapshot file is the same store, and a file that is not whole makes none.
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use paraffin_primitives::Network;
@@ -53,7 +54,11 @@ impl Exported {
         write(&store, &model, 0);
         let file = folder.path().join("file");
         let mut last = None;
-        let summary = export(&store, &file, &mut |progress| last = Some(progress)).unwrap();
+        let summary = export(&store, &file, &mut |progress| {
+            last = Some(progress);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         assert_eq!(fs::metadata(&file).unwrap().len(), summary.bytes);
         assert_eq!(last.unwrap().bytes, summary.bytes);
         assert_eq!(summary.content, store.snapshot().content_digest().unwrap());
@@ -117,11 +122,12 @@ fn an_imported_store_is_equal_and_goes_on_and_back_like_its_source() {
     drop(store);
     let store = Store::open(&exported.target(), &options(None), &schemas()).unwrap();
     let (first, second) = (exported.folder.path().join("one"), exported.folder.path().join("two"));
-    export(&store, &first, &mut |_| {}).unwrap();
+    export(&store, &first, &mut |_| ControlFlow::Continue(())).unwrap();
     drop(store);
     let copy = exported.folder.path().join("copy");
     run(&first, &copy).unwrap().keep().unwrap();
-    export(&Store::open(&copy, &options(None), &schemas()).unwrap(), &second, &mut |_| {}).unwrap();
+    export(&Store::open(&copy, &options(None), &schemas()).unwrap(), &second, &mut |_| ControlFlow::Continue(()))
+        .unwrap();
     assert!(fs::read(&first).unwrap() == fs::read(&second).unwrap());
 }
 
@@ -255,16 +261,66 @@ fn an_export_takes_a_whole_store_and_never_replaces_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("store"), &options(None), &schemas()).unwrap();
     let file = folder.path().join("file");
-    assert!(matches!(export(&store, &file, &mut |_| {}), Err(SnapshotFileError::Empty)));
+    assert!(matches!(export(&store, &file, &mut |_| ControlFlow::Continue(())), Err(SnapshotFileError::Empty)));
     fs::write(&file, b"mine").unwrap();
     let model = chain(3);
     write(&store, &model, 0);
-    assert!(matches!(export(&store, &file, &mut |_| {}), Err(SnapshotFileError::FileExists(_))));
+    assert!(matches!(export(&store, &file, &mut |_| ControlFlow::Continue(())), Err(SnapshotFileError::FileExists(_))));
     assert_eq!(fs::read(&file).unwrap(), b"mine");
     let mut writer = store.writer().unwrap();
     writer.rewind_module(SECOND.id, Some(4)).unwrap();
     let other = folder.path().join("other");
-    let Err(error) = export(&store, &other, &mut |_| {}) else { panic!("exported") };
+    let Err(error) = export(&store, &other, &mut |_| ControlFlow::Continue(())) else { panic!("exported") };
     assert!(matches!(error, SnapshotFileError::Store(StoreError::ModuleBehind { .. })), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no part of a file is left");
+}
+
+#[test]
+fn blocks_that_come_and_go_during_an_export_are_not_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("source"), &options(None), &schemas()).unwrap();
+    let model = chain(12);
+    write(&store, &model, 0);
+    let before = (store.snapshot().tip().unwrap().clone(), store.snapshot().content_digest().unwrap());
+    let longer = chain(20);
+    let mut writer = store.writer().unwrap();
+    let mut frames = 0;
+    let file = folder.path().join("file");
+    let summary = export(&store, &file, &mut |_| {
+        // Three blocks leave, others come, after the first frame and again after the third.
+        if frames == 0 || frames == 2 {
+            for _ in 0..3 {
+                writer.undo_block().unwrap();
+            }
+            let next = writer.tip().unwrap().id.height as usize - 2;
+            for block in &longer.blocks[next..next + 4] {
+                write_block(&mut writer, block).unwrap();
+                writer.commit(false).unwrap();
+            }
+        }
+        frames += 1;
+        ControlFlow::Continue(())
+    });
+    let summary = summary.unwrap();
+    assert!(frames > 3, "{frames} frames");
+    assert_eq!((summary.tip.clone(), summary.content), before);
+    assert_ne!(store.snapshot().tip().unwrap().id, before.0.id);
+    run(&file, &folder.path().join("target")).unwrap().keep().unwrap();
+    check(&Store::open(&folder.path().join("target"), &options(None), &schemas()).unwrap().snapshot(), &model);
+}
+
+#[test]
+fn an_export_that_is_given_up_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("store"), &options(None), &schemas()).unwrap();
+    write(&store, &chain(12), 0);
+    let file = folder.path().join("file");
+    let mut seen_part = false;
+    let given_up = export(&store, &file, &mut |now| {
+        seen_part |= folder.path().join("file.part").exists();
+        if now.rows > 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(matches!(given_up, Err(SnapshotFileError::GivenUp)), "{given_up:?}");
+    assert!(seen_part);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no part of a file is left");
 }

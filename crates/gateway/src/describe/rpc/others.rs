@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::super::schema::{
-    about, any_of, anything, integer, list, map, natural, or_null, pattern, record, record_and, text,
+    about, any_of, anything, component, integer, list, map, natural, or_null, pattern, record, record_and, text,
 };
 use super::Row;
 
-pub(super) const METASHREW: [Row; 6] = [
+pub(super) const METASHREW: [Row; 7] = [
     ("height", "The height that views answer at", "", "Digits"),
     (
         "view",
@@ -23,6 +23,12 @@ pub(super) const METASHREW: [Row; 6] = [
     ),
     ("getblockhash", "0x and the hash of a block, in display order", "height?:BlockTag", "Hex"),
     ("stateroot", "Digest of what the contract index wrote in one block", "height?:BlockTag", "Hex"),
+    (
+        "blockdigest",
+        "Digests of one block, of each part of the index and of everything up to the block",
+        "height?:BlockTag",
+        "BlockDigest",
+    ),
     ("snapshot", "Heights, as JSON in a string", "", "text"),
 ];
 
@@ -63,7 +69,26 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
             &[("height", natural()), ("runes", list(map(anything())))],
         ))
     };
+    let digest = || pattern("^0x[0-9a-f]{64}$");
     vec![
+        (
+            "BlockDigest",
+            record(&[
+                ("network", text()),
+                ("format", about(natural(), "Version of the store's format")),
+                ("height", natural()),
+                ("hash", component("Hash")),
+                ("digest", about(digest(), "Of everything that was written in the block")),
+                ("cumulative", about(digest(), "Of everything that was written up to the block")),
+                (
+                    "modules",
+                    about(
+                        map(record(&[("version", natural()), ("digest", digest())])),
+                        "By the name of the module: version of its tables, digest of what it wrote in the block",
+                    ),
+                ),
+            ]),
+        ),
         (
             "ViewInput",
             about(any_of(&[text(), map(anything())]), "A message in hexadecimal digits after 0x, or an object"),

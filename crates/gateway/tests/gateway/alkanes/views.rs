@@ -4,6 +4,7 @@ use bitcoin::hashes::Hash as _;
 use paraffin_alkanes::codec::Cellpack;
 use paraffin_alkanes::proto::alkanes::{BlockResponse, MessageContextParcel, SimulateResponse};
 use paraffin_alkanes::proto::protorune::{OutpointResponse, OutpointWithProtocol};
+use paraffin_gateway::ChainState as _;
 use paraffin_primitives::AlkaneId;
 use prost::Message as _;
 use serde_json::json;
@@ -159,6 +160,23 @@ async fn hashes_digests_and_snapshots_are_told() {
     assert!(newest.as_str().unwrap().len() == 66 && four != five && five != newest);
     assert_eq!(root(json!([6])).await, newest);
     assert_eq!(instance.error("metashrew_stateroot", json!(["7"])).await.0, -32602);
+    let digest = |params| instance.result("metashrew_blockdigest", params);
+    let (five_told, newest_told) = (digest(json!([5])).await, digest(json!([])).await);
+    assert_eq!(newest_told["modules"]["alkanes"]["digest"], newest);
+    assert_eq!(five_told["modules"]["alkanes"]["digest"], five);
+    let block = instance.chain.blocks[5].block_hash();
+    assert_eq!((&five_told["height"], &five_told["hash"]), (&json!(5), &json!(block)));
+    assert_eq!(digest(json!([format!("5:{block}")])).await, five_told);
+    assert_eq!((&five_told["network"], &newest_told["height"]), (&json!("regtest"), &json!(6)));
+    let tip = instance.state.snapshot().tip().unwrap().clone();
+    for (name, bytes) in [("digest", tip.digest), ("cumulative", tip.cumulative)] {
+        assert_eq!(newest_told[name], hex(&bytes), "{name}");
+    }
+    for (params, code) in
+        [(json!([7]), -32602), (json!(["7"]), -32602), (json!(["x"]), -32602), (json!([5, 5]), -32602)]
+    {
+        assert_eq!(instance.error("metashrew_blockdigest", params.clone()).await.0, code, "{params}");
+    }
     let told: serde_json::Value =
         serde_json::from_str(instance.result("metashrew_snapshot", json!([])).await.as_str().unwrap()).unwrap();
     assert_eq!((&told["indexed_height"], &told["enabled"]), (&json!(6), &json!(false)));
@@ -193,6 +211,8 @@ async fn a_preview_answers_as_if_the_block_were_there() {
 async fn an_instance_without_contracts_says_so() {
     let instance = Instance::start().await;
     assert_eq!(instance.result("metashrew_height", json!([])).await, "3");
+    let digest = instance.result("metashrew_blockdigest", json!(["latest"])).await;
+    assert_eq!((&digest["height"], digest["modules"].get("alkanes")), (&json!(3), None));
     for (method, params) in [
         ("metashrew_view", json!(["sequence", "0x"])),
         ("metashrew_preview", json!(["0x", "sequence", "0x"])),

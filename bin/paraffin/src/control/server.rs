@@ -1,0 +1,212 @@
+//! The side of the instance.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use paraffin_store::Store;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{Mutex, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::place::Place;
+use super::{ControlError, Line, NAME, Request};
+use crate::snapshot::{self, Pace};
+
+/// Longest request, in bytes.
+const REQUEST_BYTES_MAX: u64 = 16 << 10;
+/// A client must have sent its request within this time, and take each line within it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Connections at the same time; further ones wait.
+const CONNECTIONS_MAX: usize = 8;
+/// Pause after the system refused a connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// The control socket of this process.
+pub(crate) struct Control {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+    path: PathBuf,
+}
+
+impl Control {
+    /// Listens in `data_dir`, whose store this process has open. An instance goes on without a control socket where there
+    /// cannot be one.
+    pub(crate) fn start(data_dir: &Path, store: &Store) -> Option<Self> {
+        let listener = match listen(data_dir) {
+            Ok(listener) => listener,
+            Err(error) => {
+                tracing::warn!(%error, "no control socket: a snapshot can be exported only while this instance is stopped");
+                return None;
+            }
+        };
+        let (stop, stopping) = watch::channel(false);
+        let task = tokio::spawn(serve(listener, store.clone(), stopping));
+        Some(Self { stop, task, path: data_dir.join(NAME) })
+    }
+
+    /// Gives up what is under way, waits for its end and removes the socket.
+    pub(crate) async fn stop(self) {
+        self.stop.send_replace(true);
+        let _ = self.task.await;
+        // One that stays is replaced by the next start.
+        let _ = std::fs::remove_file(self.path);
+    }
+}
+
+/// A socket that only its owner reaches. Whoever has the store has the folder, so what lies there is left from a kill.
+fn listen(data_dir: &Path) -> Result<UnixListener, ControlError> {
+    let (path, new) = (data_dir.join(NAME), data_dir.join(format!("{NAME}.new")));
+    let failed = |source| ControlError::Socket { path: path.clone(), source };
+    match std::fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let place = Place::of(data_dir, &format!("{NAME}.new"))?;
+    let listener = UnixListener::bind(place.path()).map_err(failed)?;
+    std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    std::fs::rename(&new, &path).map_err(failed)?;
+    Ok(listener)
+}
+
+async fn serve(listener: UnixListener, store: Store, mut stopping: watch::Receiver<bool>) {
+    let exporting = Arc::new(Mutex::new(()));
+    let mut connections = JoinSet::new();
+    let told = stopping.clone();
+    loop {
+        tokio::select! {
+            () = stopped(&mut stopping) => break,
+            accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
+                Ok((stream, _)) => {
+                    let work = Work { store: store.clone(), exporting: Arc::clone(&exporting), stopping: told.clone() };
+                    connections.spawn(work.serve(stream));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection of the control socket could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            },
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+    while connections.join_next().await.is_some() {}
+}
+
+/// What one connection needs.
+struct Work {
+    store: Store,
+    /// Held by the one export that may run.
+    exporting: Arc<Mutex<()>>,
+    stopping: watch::Receiver<bool>,
+}
+
+impl Work {
+    async fn serve(mut self, stream: UnixStream) {
+        if !is_owner(&stream) {
+            return;
+        }
+        let (reader, mut writer) = stream.into_split();
+        let mut reader = BufReader::new(reader.take(REQUEST_BYTES_MAX));
+        let mut line = Vec::new();
+        tokio::select! {
+            read = tokio::time::timeout(PATIENCE, reader.read_until(b'\n', &mut line)) => {
+                if !matches!(read, Ok(Ok(_))) {
+                    return;
+                }
+            }
+            () = stopped(&mut self.stopping) => return,
+        }
+        let last = match serde_json::from_slice(&line) {
+            Ok(Request::SnapshotExport { file, bytes_per_second }) => {
+                self.export(&file, Pace::of(bytes_per_second), reader.into_inner().into_inner(), &mut writer).await
+            }
+            Err(error) => Line::Refused(format!("this is no request: {error}")),
+        };
+        let _ = say(&mut writer, &last).await;
+    }
+
+    /// Writes a snapshot and tells how far it is; whatever the client does, it ends with the file whole or gone.
+    async fn export(
+        &mut self,
+        file: &Path,
+        pace: Pace,
+        mut reader: OwnedReadHalf,
+        writer: &mut OwnedWriteHalf,
+    ) -> Line {
+        let Ok(_held) = Arc::clone(&self.exporting).try_lock_owned() else {
+            return Line::Refused("another snapshot is being written: try again when it is done".to_owned());
+        };
+        if !file.is_absolute() {
+            return Line::Refused("the file must be an absolute path".to_owned());
+        }
+        tracing::info!(file = %file.display(), "a snapshot is being written; indexing and answers go on");
+        let given_up = Arc::new(AtomicBool::new(false));
+        let (progress, mut progressed) = watch::channel(None);
+        let (store, path, flag) = (self.store.clone(), file.to_owned(), Arc::clone(&given_up));
+        let mut writing = tokio::task::spawn_blocking(move || {
+            snapshot::write(&store, &path, pace, &flag, &mut |now| {
+                progress.send_replace(Some(now));
+            })
+        });
+        let give_up = || given_up.store(true, Ordering::Relaxed);
+        let (mut is_heard, mut is_stopping) = (true, false);
+        let mut byte = [0];
+        let written = loop {
+            tokio::select! {
+                written = &mut writing => break written,
+                // A client has nothing more to say: it has hung up.
+                _ = reader.read(&mut byte), if is_heard => {
+                    is_heard = false;
+                    give_up();
+                }
+                () = stopped(&mut self.stopping), if !is_stopping => {
+                    is_stopping = true;
+                    give_up();
+                }
+                Ok(()) = progressed.changed() => {
+                    let now = *progressed.borrow_and_update();
+                    if let (Some(now), true) = (now, is_heard)
+                        && say(writer, &Line::from(now)).await.is_err()
+                    {
+                        is_heard = false;
+                        give_up();
+                    }
+                }
+            }
+        };
+        match written {
+            Ok(Ok(summary)) => {
+                tracing::info!(file = %file.display(), tip = %summary.tip.id, bytes = summary.bytes, "the snapshot is written");
+                Line::Done(snapshot::summary(&summary))
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(file = %file.display(), %error, "no snapshot was written");
+                let why = if is_stopping { ": the instance is being stopped" } else { "" };
+                Line::Refused(format!("{error}{why}"))
+            }
+            Err(_) => Line::Refused("the export failed: see the log of the instance".to_owned()),
+        }
+    }
+}
+
+async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    // A sender that is gone means the same.
+    let _ = stopping.wait_for(|stopping| *stopping).await;
+}
+
+/// The rights of the socket say so already; for a moment after it was made they do not.
+fn is_owner(stream: &UnixStream) -> bool {
+    let owner = rustix::process::geteuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == owner || peer.uid() == 0)
+}
+
+async fn say(writer: &mut OwnedWriteHalf, line: &Line) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    tokio::time::timeout(PATIENCE, writer.write_all(&text)).await.map_err(|_| io::ErrorKind::TimedOut)?
+}

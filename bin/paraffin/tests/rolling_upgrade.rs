@@ -1,0 +1,169 @@
+//! Three instances behind a proxy, restarted one after the other under load: no request fails and no answer changes.
+
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper::{Method, Request};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+use support::devnet::DevnetNode;
+use support::instance::Instance;
+use support::node::TestNode as _;
+use support::proxy::Proxy;
+use support::{http, wait_for};
+
+const ADDRESS: &str = "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080";
+const DRAIN: &str = "1";
+/// Connections of clients.
+const CLIENTS: usize = 16;
+
+/// A request and the answer that it has to get.
+struct Question {
+    body: String,
+    answer: Bytes,
+}
+
+/// Questions whose answers stay the same while blocks are added.
+fn questions(instance: &Instance, tip: u32) -> Vec<Question> {
+    let mut calls: Vec<(&str, Value)> = Vec::new();
+    for height in (1..=tip).step_by(7) {
+        let hash = instance.result("btc_getblockhash", json!([height]));
+        let txids = instance.result("esplora_block::txids", json!([hash]));
+        calls.push(("btc_getblockhash", json!([height])));
+        calls.push(("metashrew_blockdigest", json!([height])));
+        calls.push(("esplora_block", json!([hash])));
+        calls.push(("esplora_tx", json!([txids[0]])));
+    }
+    let ask = |(method, params): (&str, Value)| {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let headers = [("content-type", "application/json")];
+        let answer = http::try_request(&instance.address, "POST", &instance.path, &headers, body.as_bytes()).unwrap();
+        assert!(answer.status == 200 && answer.json().get("result").is_some(), "{}", answer.text());
+        Question { body, answer: Bytes::from(answer.body) }
+    };
+    calls.into_iter().map(ask).collect()
+}
+
+#[derive(Default)]
+struct Tally {
+    good: AtomicU64,
+    failed: AtomicU64,
+    wrong: AtomicU64,
+    over: AtomicBool,
+}
+
+async fn client(uri: String, questions: Arc<Vec<Question>>, tally: Arc<Tally>, mut turn: usize) {
+    let http = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    while !tally.over.load(Ordering::Relaxed) {
+        turn += 1;
+        let question = &questions[turn % questions.len()];
+        let request = Request::builder().method(Method::POST).uri(&uri).header("content-type", "application/json");
+        let answer = http.request(request.body(Full::new(Bytes::from(question.body.clone()))).unwrap()).await;
+        let outcome = match answer {
+            Ok(answer) if answer.status() == 200 => match answer.into_body().collect().await {
+                Ok(body) => {
+                    if body.to_bytes() == question.answer {
+                        &tally.good
+                    } else {
+                        &tally.wrong
+                    }
+                }
+                Err(_) => &tally.failed,
+            },
+            _ => &tally.failed,
+        };
+        outcome.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn three_instances_are_restarted_one_by_one_under_load_and_no_request_fails() {
+    let node = DevnetNode::start();
+    node.mine(120, ADDRESS);
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = "[index]\nmemory_mib = 256\n";
+    let mut instances = vec![Instance::prepare(&folder.path().join("0"), &node.config(), gateway)];
+    for name in ["1", "2"] {
+        instances.push(Instance::prepare_beside(&instances[0], &folder.path().join(name), &node.config(), gateway));
+    }
+    let mut instances: Vec<Instance> =
+        instances.into_iter().map(|one| one.with("PARAFFIN_GATEWAY__DRAIN_SECONDS", DRAIN)).collect();
+    let tip = node.rpc("getbestblockhash", json!([]));
+    for one in &mut instances {
+        one.start();
+        one.wait_for_block(tip.as_str().unwrap());
+    }
+    let questions = Arc::new(questions(&instances[0], 120));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let addresses: Vec<String> = instances.iter().map(|one| one.address.clone()).collect();
+    let proxy = runtime.block_on(Proxy::start(&addresses));
+    let well = |place: usize| {
+        wait_for("an instance to be well", Duration::from_secs(60), || proxy.behind[place].is_well().then_some(()));
+    };
+    (0..3).for_each(well);
+
+    let tally = Arc::new(Tally::default());
+    let uri = format!("http://{}{}", proxy.address, instances[0].path);
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|number| runtime.spawn(client(uri.clone(), Arc::clone(&questions), Arc::clone(&tally), number * 5)))
+        .collect();
+    let started = Instant::now();
+    for place in 0..3 {
+        std::thread::sleep(Duration::from_millis(500));
+        node.mine(1, ADDRESS);
+        let process = instances[place].process.as_mut().unwrap();
+        process.signal(rustix::process::Signal::TERM);
+        let told = Instant::now();
+        wait_for("health to say draining", Duration::from_secs(5), || {
+            let health = http::try_request(&addresses[place], "GET", "/v4/api/health", &[], b"")?;
+            (health.status == 503 && health.json()["status"] == "draining").then_some(())
+        });
+        let status = instances[place].process.as_mut().unwrap().wait(Duration::from_secs(30));
+        assert!(status.success() && told.elapsed() >= Duration::from_secs(1), "{status} after {:?}", told.elapsed());
+        let before = proxy.behind[place].answered.load(Ordering::Relaxed);
+        instances[place].start();
+        well(place);
+        wait_for("the instance to take requests again", Duration::from_secs(30), || {
+            (proxy.behind[place].answered.load(Ordering::Relaxed) > before + 10).then_some(())
+        });
+    }
+    let elapsed = started.elapsed();
+    tally.over.store(true, Ordering::Relaxed);
+    for client in clients {
+        runtime.block_on(client).unwrap();
+    }
+    let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    let (good, repeated) = (of(&tally.good), of(&proxy.repeated));
+    #[allow(clippy::cast_precision_loss)] // for people to read
+    let rate = good as f64 / elapsed.as_secs_f64();
+    eprintln!("{good} answers in {elapsed:?}, {rate:.0} a second, {repeated} repeated");
+    assert_eq!((of(&tally.failed), of(&tally.wrong)), (0, 0), "failed and wrong of {good}");
+    assert_eq!(repeated, 0, "requests that an instance took and did not answer");
+    assert!(good > 1_000, "{good} answers are no load");
+}
+
+#[test]
+fn a_second_signal_and_an_interrupt_do_not_wait() {
+    let node = DevnetNode::start();
+    node.mine(3, ADDRESS);
+    let folder = tempfile::tempdir().unwrap();
+    let instance = Instance::prepare(folder.path(), &node.config(), "[index]\nmemory_mib = 256\n");
+    let mut instance = instance.with("PARAFFIN_GATEWAY__DRAIN_SECONDS", "60");
+    for signals in [&[rustix::process::Signal::INT][..], &[rustix::process::Signal::TERM; 2]] {
+        instance.start();
+        let process = instance.process.as_mut().unwrap();
+        for signal in signals {
+            process.signal(*signal);
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        assert!(process.wait(Duration::from_secs(15)).success());
+    }
+}

@@ -1,0 +1,64 @@
+//! Three instances on one node, with a fault every few seconds, beside a fourth that nothing happens to: whatever they answer at
+//! equal blocks has to be the same. `cargo xtask soak` runs it for as long as it is told.
+
+#![allow(clippy::unwrap_used)] // a failed `unwrap` fails the test
+
+mod soak_parts;
+mod support;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use soak_parts::checker::{Checker, Counts};
+use soak_parts::faults::{Fault, Scene};
+
+/// How long it lasts where nothing else is said.
+const SECONDS: u64 = 15;
+/// Time between the end of a fault and the next one.
+const PAUSE: Duration = Duration::from_secs(3);
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+#[test]
+fn instances_that_are_disturbed_answer_as_one_that_is_not() {
+    let seconds = number("PARAFFIN_SOAK_SECONDS").unwrap_or(SECONDS);
+    let seed = number("PARAFFIN_SOAK_SEED").unwrap_or_else(|| u64::from(std::process::id()));
+    eprintln!("seed {seed}, {seconds} seconds");
+    let mut scene = Scene::start(seed);
+    let counts = Arc::new(Counts::default());
+    let checker = Checker::start(scene.straight_place(), scene.places(), Arc::clone(&counts), seed);
+    let started = Instant::now();
+    let mut rows = String::from("second,fault,instance,height,compared,wrong,unanswered,moved\n");
+    let mut happened: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
+    let mut planned = 0;
+    while started.elapsed() < Duration::from_secs(seconds) {
+        // Each kind in turn first, so that a short run has most of them; then as the seed has it.
+        let fault = Fault::ALL.get(planned).copied().unwrap_or_else(|| scene.any_fault());
+        planned += 1;
+        let instance = scene.any_instance();
+        scene.make(fault, instance);
+        *happened.entry(fault.name()).or_default() += 1;
+        let height = scene.height();
+        let (second, told) = (started.elapsed().as_secs(), counts.row());
+        rows += &format!("{second},{},{instance},{height},{told}\n", fault.name());
+        std::thread::sleep(PAUSE);
+    }
+    scene.settle();
+    std::thread::sleep(Duration::from_secs(1));
+    checker.end();
+    let digests = scene.end_and_compare();
+    let counts = counts.told();
+    let line = json!({
+        "seconds": seconds, "seed": seed, "faults": happened, "answers": counts, "equal_at_the_end": digests.len() == 1,
+    });
+    println!("{line}");
+    if let Some(file) = std::env::var_os("PARAFFIN_SOAK_CSV") {
+        std::fs::write(file, format!("# {line}\n{rows}")).unwrap();
+    }
+    assert_eq!(counts["wrong"], 0, "{line}");
+    assert_eq!(digests.len(), 1, "the stores differ at the end: {digests:?}");
+    assert!(counts["compared"].as_u64().unwrap() > seconds, "{line}");
+}

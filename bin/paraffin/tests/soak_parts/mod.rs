@@ -1,0 +1,4 @@
+//! The parts of the soak: what happens, and who looks.
+
+pub(crate) mod checker;
+pub(crate) mod faults;

@@ -1,0 +1,34 @@
+//! The way out: a server that is told to stop says so first, and answers until its callers have looked elsewhere.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Whether the server is about to stop.
+#[derive(Debug, Default)]
+pub(crate) struct Draining(AtomicBool);
+
+impl Draining {
+    /// Whether it was told to stop. Asked for every answer, so it is one read of memory.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Ends when nothing more is to be accepted: `time` after `leave`, or with `stop`.
+    pub(crate) async fn over(&self, leave: impl Future<Output = ()>, stop: impl Future<Output = ()>, time: Duration) {
+        let mut stop = pin!(stop);
+        let is_at_once = tokio::select! {
+            () = leave => time.is_zero(),
+            () = &mut stop => true,
+        };
+        self.0.store(true, Ordering::Relaxed);
+        if is_at_once {
+            return;
+        }
+        tracing::info!(seconds = time.as_secs(), "draining: health answers 503, requests are still answered");
+        tokio::select! {
+            () = tokio::time::sleep(time) => {}
+            () = &mut stop => {}
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `cargo xtask soak`: instances under faults beside an undisturbed one, for as long as it is told.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::bars::{Bar, Floor};
+use crate::process::{Failure, Outcome, capture};
+
+/// Minutes when nothing else is asked for.
+pub(crate) const MINUTES_DEFAULT: u64 = 30;
+
+/// Runs the soak, keeps its rows under `benches/results/`, and fails when an answer was wrong.
+pub(crate) fn run(root: &Path, minutes: u64) -> Outcome {
+    let rows = root.join("target/soak.csv");
+    // Rows of an earlier run must not be taken for this one's.
+    match std::fs::remove_file(&rows) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Failure::new(format!("{}: {error}", rows.display())));
+        }
+        _ => {}
+    }
+    let mut soak = Command::new("cargo");
+    soak.current_dir(root).args(["test", "--package", "paraffin", "--test", "soak", "--", "--nocapture"]);
+    // What cargo tells of this program would have some libraries built again.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
+        soak.env_remove(name);
+    }
+    soak.env("PARAFFIN_SOAK_SECONDS", (minutes * 60).to_string()).env("PARAFFIN_SOAK_CSV", &rows);
+    let ended = capture(&mut soak);
+    // The rows are there also when the soak has found something, and then they matter most.
+    let text = std::fs::read_to_string(&rows).unwrap_or_default();
+    let Some((bar, table)) = bar(&text) else {
+        return ended.and(Err(Failure::new("the soak has left no figures")));
+    };
+    bar.report(root, "soak", &format!("cargo xtask soak --minutes {minutes}"), table)?;
+    ended?;
+    if bar.is_met() { Ok(()) } else { Err(Failure::new(format!("wrong answers: {}", bar.value))) }
+}
+
+/// The figure of the first line, and the rows below it.
+fn bar(text: &str) -> Option<(Bar, &str)> {
+    let (line, table) = text.strip_prefix("# ")?.split_once('\n')?;
+    let told: Value = serde_json::from_str(line).ok()?;
+    let value = told.pointer("/answers/wrong")?.as_f64()?;
+    let how = format!("faults every few seconds to three instances beside an undisturbed one: {told}");
+    Some((Bar { name: "soak, wrong answers", value, floor: Floor::AtMost(0.0), how }, table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_answers_are_the_figure_and_the_rows_follow() {
+        let told =
+            |wrong: u64| format!("# {{\"answers\":{{\"compared\":9,\"wrong\":{wrong}}}}}\nsecond,fault\n1,kill\n");
+        let text = told(0);
+        let (good, table) = bar(&text).unwrap();
+        assert!(good.is_met() && table == "second,fault\n1,kill\n");
+        assert!(!bar(&told(1)).unwrap().0.is_met());
+        assert!(bar("").is_none() && bar("# {}\n").is_none());
+    }
+}
