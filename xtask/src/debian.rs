@@ -18,6 +18,9 @@ pub(crate) struct Programs {
 pub(crate) const NATS: Programs =
     Programs { programs: &["nats-server", "openssl"], packages: &["nats-server", "openssl"] };
 
+/// The balancer of the test of a rolling upgrade.
+pub(crate) const NGINX: Programs = Programs { programs: &["nginx"], packages: &["nginx-light"] };
+
 impl Programs {
     /// Whether all are there.
     pub(crate) fn are_found(&self) -> bool {

@@ -72,6 +72,11 @@ pub(crate) fn run_all(root: &Path, extent: Extent) -> Outcome {
         steps.leave_out("tests of the orderbook with a message server", &debian::NATS.how());
     }
     if extent == Extent::Full {
+        steps.step("balancer", |_| debian::NGINX.install())?;
+    } else if !debian::NGINX.are_found() {
+        steps.leave_out("a rolling upgrade behind nginx", &debian::NGINX.how());
+    }
+    if extent == Extent::Full {
         steps.step("compiler for wasm", |_| wasm_compiler::install())?;
     } else if !wasm_compiler::is_found() {
         steps.leave_out("builds of the tests of verification", wasm_compiler::HOW);

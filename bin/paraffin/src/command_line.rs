@@ -363,7 +363,7 @@ pub(crate) enum OriginCommand {
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArguments {
-    /// Base address of one instance, for example http://10.0.0.1:8787
+    /// Base address of one instance, for example `http://10.0.0.1:8787`
     pub a: String,
     /// Base address of the other
     pub b: String,

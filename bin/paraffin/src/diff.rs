@@ -174,21 +174,22 @@ impl Outcome {
         let Some((a, b)) = first else {
             return format!("equal from height {from} to {to}{ahead} ({calls} calls)");
         };
-        let mut text = format!("different from height {} on{ahead} ({calls} calls)\n", a.height);
-        if a.hash == b.hash {
-            text += &format!("block  {}\n", a.hash);
-            let parts = a.differing(b);
-            if parts.is_empty() {
-                // The digests of a module that is run again are put right from below.
-                text += "the digests of the block are equal, those of the blocks up to it are not: one instance is being re-indexed";
-            } else {
-                text += &format!("parts  {}", parts.join(", "));
-            }
-        } else {
-            text += &format!("block  A {}\n       B {}\n", a.hash, b.hash);
-            text += "the instances follow different branches of the chain";
+        let head = format!("different from height {} on{ahead} ({calls} calls)", a.height);
+        if a.hash != b.hash {
+            let (of_a, of_b) = (&a.hash, &b.hash);
+            return format!(
+                "{head}\nblock  A {of_a}\n       B {of_b}\nthe instances follow different branches of the chain"
+            );
         }
-        text
+        let parts = a.differing(b);
+        let what = if parts.is_empty() {
+            // The digests of a module that is run again are put right from below.
+            "the digests of the block are equal, those of the blocks up to it are not: one instance is being re-indexed"
+                .to_owned()
+        } else {
+            format!("parts  {}", parts.join(", "))
+        };
+        format!("{head}\nblock  {}\n{what}", a.hash)
     }
 
     fn json(&self) -> Value {

@@ -9,7 +9,7 @@ use paraffin_store::Store;
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::{disk, instance};
+use crate::{control, disk, instance};
 
 /// Verdict of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(crate) async fn run(config: &Config) -> bool {
     check_limits(&mut report);
     let chain = check_node(&mut report, config).await;
     check_disk(&mut report, config, chain);
-    check_store(&mut report, config);
+    check_store(&mut report, config).await;
     check_listen(&mut report, config);
     report.worst != Verdict::Bad
 }
@@ -164,10 +164,14 @@ fn check_disk(report: &mut Report, config: &Config, chain: Option<(u64, u32)>) {
     }
 }
 
-fn check_store(report: &mut Report, config: &Config) {
+async fn check_store(report: &mut Report, config: &Config) {
     let folder = config.data_dir().join("store");
     if !Path::new(&folder).exists() {
         report.say(Verdict::Good, "store", "no index yet: `paraffin index` or `paraffin serve` will build it");
+        return;
+    }
+    if control::find(&config.data_dir()).await.is_ok_and(|running| running.is_some()) {
+        report.say(Verdict::Good, "store", "a running instance has it, and takes requests on its control socket");
         return;
     }
     match Store::open(&folder, &crate::instance::store_options(config), &crate::instance::schemas(config)) {

@@ -291,6 +291,14 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_that_is_too_small_is_told_before_anything_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(require_space(folder.path(), 1).is_ok());
+        let Err(error) = require_space(folder.path(), u64::MAX) else { panic!("there is no such disk") };
+        assert!(error.to_string().contains("this needs about 16384.0 PiB: free space"), "{error}");
+    }
+
+    #[test]
     fn progress_tells_bytes_rate_and_time_left() {
         let now = SnapshotProgress { bytes: 10 << 20, bytes_total: 110 << 20, rows: 5 };
         let text = describe("read", now, Duration::from_secs(1));

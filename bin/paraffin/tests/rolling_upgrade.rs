@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -17,8 +18,9 @@ use serde_json::{Value, json};
 use support::devnet::DevnetNode;
 use support::instance::Instance;
 use support::node::TestNode as _;
+use support::process::Running;
 use support::proxy::Proxy;
-use support::{http, wait_for};
+use support::{free_port, http, wait_for};
 
 const ADDRESS: &str = "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080";
 const DRAIN: &str = "1";
@@ -84,70 +86,141 @@ async fn client(uri: String, questions: Arc<Vec<Question>>, tally: Arc<Tally>, m
     }
 }
 
+/// Three instances with one chain and the same accounts, and the node.
+struct Row {
+    node: DevnetNode,
+    instances: Vec<Instance>,
+    questions: Arc<Vec<Question>>,
+    runtime: tokio::runtime::Runtime,
+    _folder: tempfile::TempDir,
+}
+
+impl Row {
+    fn start() -> Self {
+        let node = DevnetNode::start();
+        node.mine(120, ADDRESS);
+        let folder = tempfile::tempdir().unwrap();
+        let more = "[index]\nmemory_mib = 256\n";
+        let mut instances = vec![Instance::prepare(&folder.path().join("0"), &node.config(), more)];
+        for name in ["1", "2"] {
+            instances.push(Instance::prepare_beside(&instances[0], &folder.path().join(name), &node.config(), more));
+        }
+        let drained = |one: Instance| one.with("PARAFFIN_GATEWAY__DRAIN_SECONDS", DRAIN);
+        let mut instances: Vec<Instance> = instances.into_iter().map(drained).collect();
+        let tip = node.rpc("getbestblockhash", json!([]));
+        for one in &mut instances {
+            one.start();
+            one.wait_for_block(tip.as_str().unwrap());
+        }
+        let questions = Arc::new(questions(&instances[0], 120));
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        Self { node, instances, questions, runtime, _folder: folder }
+    }
+
+    fn addresses(&self) -> Vec<String> {
+        self.instances.iter().map(|one| one.address.clone()).collect()
+    }
+
+    /// Restarts one after the other under load through `address`; `is_taken` tells when one takes requests again.
+    fn restart_under_load(mut self, address: &str, is_taken: impl Fn(usize)) {
+        let tally = Arc::new(Tally::default());
+        let uri = format!("http://{address}{}", self.instances[0].path);
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|number| {
+                let (questions, tally) = (Arc::clone(&self.questions), Arc::clone(&tally));
+                self.runtime.spawn(client(uri.clone(), questions, tally, number * 5))
+            })
+            .collect();
+        let started = Instant::now();
+        for place in 0..3 {
+            std::thread::sleep(Duration::from_millis(500));
+            self.node.mine(1, ADDRESS);
+            let told = Instant::now();
+            self.instances[place].process.as_ref().unwrap().signal(rustix::process::Signal::TERM);
+            let address = self.instances[place].address.clone();
+            wait_for("health to say draining", Duration::from_secs(5), || {
+                let health = http::try_request(&address, "GET", "/v4/api/health", &[], b"")?;
+                (health.status == 503 && health.json()["status"] == "draining").then_some(())
+            });
+            let status = self.instances[place].process.as_mut().unwrap().wait(Duration::from_secs(30));
+            assert!(
+                status.success() && told.elapsed() >= Duration::from_secs(1),
+                "{status} after {:?}",
+                told.elapsed()
+            );
+            self.instances[place].start();
+            wait_for("health to be good again", Duration::from_secs(60), || {
+                let health = http::try_request(&address, "GET", "/v4/api/health", &[], b"")?;
+                (health.status == 200).then_some(())
+            });
+            is_taken(place);
+        }
+        let elapsed = started.elapsed();
+        tally.over.store(true, Ordering::Relaxed);
+        for client in clients {
+            self.runtime.block_on(client).unwrap();
+        }
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let good = of(&tally.good);
+        #[allow(clippy::cast_precision_loss)] // for people to read
+        let rate = good as f64 / elapsed.as_secs_f64();
+        eprintln!("{good} answers in {elapsed:?}, {rate:.0} a second");
+        assert_eq!((of(&tally.failed), of(&tally.wrong)), (0, 0), "failed and wrong beside {good}");
+        assert!(good > 1_000, "{good} answers are no load");
+    }
+}
+
 #[test]
 fn three_instances_are_restarted_one_by_one_under_load_and_no_request_fails() {
-    let node = DevnetNode::start();
-    node.mine(120, ADDRESS);
-    let folder = tempfile::tempdir().unwrap();
-    let gateway = "[index]\nmemory_mib = 256\n";
-    let mut instances = vec![Instance::prepare(&folder.path().join("0"), &node.config(), gateway)];
-    for name in ["1", "2"] {
-        instances.push(Instance::prepare_beside(&instances[0], &folder.path().join(name), &node.config(), gateway));
-    }
-    let mut instances: Vec<Instance> =
-        instances.into_iter().map(|one| one.with("PARAFFIN_GATEWAY__DRAIN_SECONDS", DRAIN)).collect();
-    let tip = node.rpc("getbestblockhash", json!([]));
-    for one in &mut instances {
-        one.start();
-        one.wait_for_block(tip.as_str().unwrap());
-    }
-    let questions = Arc::new(questions(&instances[0], 120));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let addresses: Vec<String> = instances.iter().map(|one| one.address.clone()).collect();
-    let proxy = runtime.block_on(Proxy::start(&addresses));
-    let well = |place: usize| {
-        wait_for("an instance to be well", Duration::from_secs(60), || proxy.behind[place].is_well().then_some(()));
+    let row = Row::start();
+    let proxy = row.runtime.block_on(Proxy::start(&row.addresses()));
+    let answered = |place: usize| proxy.behind[place].answered.load(Ordering::Relaxed);
+    let is_taken = |place: usize| {
+        let before = answered(place);
+        wait_for("the instance to take requests", Duration::from_secs(60), || {
+            (answered(place) > before + 10).then_some(())
+        });
     };
-    (0..3).for_each(well);
+    for behind in &proxy.behind {
+        wait_for("an instance to be well", Duration::from_secs(60), || behind.is_well().then_some(()));
+    }
+    let address = proxy.address.to_string();
+    row.restart_under_load(&address, is_taken);
+    assert_eq!(proxy.repeated.load(Ordering::Relaxed), 0, "requests that an instance took and did not answer");
+}
 
-    let tally = Arc::new(Tally::default());
-    let uri = format!("http://{}{}", proxy.address, instances[0].path);
-    let clients: Vec<_> = (0..CLIENTS)
-        .map(|number| runtime.spawn(client(uri.clone(), Arc::clone(&questions), Arc::clone(&tally), number * 5)))
-        .collect();
-    let started = Instant::now();
-    for place in 0..3 {
-        std::thread::sleep(Duration::from_millis(500));
-        node.mine(1, ADDRESS);
-        let process = instances[place].process.as_mut().unwrap();
-        process.signal(rustix::process::Signal::TERM);
-        let told = Instant::now();
-        wait_for("health to say draining", Duration::from_secs(5), || {
-            let health = http::try_request(&addresses[place], "GET", "/v4/api/health", &[], b"")?;
-            (health.status == 503 && health.json()["status"] == "draining").then_some(())
-        });
-        let status = instances[place].process.as_mut().unwrap().wait(Duration::from_secs(30));
-        assert!(status.success() && told.elapsed() >= Duration::from_secs(1), "{status} after {:?}", told.elapsed());
-        let before = proxy.behind[place].answered.load(Ordering::Relaxed);
-        instances[place].start();
-        well(place);
-        wait_for("the instance to take requests again", Duration::from_secs(30), || {
-            (proxy.behind[place].answered.load(Ordering::Relaxed) > before + 10).then_some(())
-        });
-    }
-    let elapsed = started.elapsed();
-    tally.over.store(true, Ordering::Relaxed);
-    for client in clients {
-        runtime.block_on(client).unwrap();
-    }
-    let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    let (good, repeated) = (of(&tally.good), of(&proxy.repeated));
-    #[allow(clippy::cast_precision_loss)] // for people to read
-    let rate = good as f64 / elapsed.as_secs_f64();
-    eprintln!("{good} answers in {elapsed:?}, {rate:.0} a second, {repeated} repeated");
-    assert_eq!((of(&tally.failed), of(&tally.wrong)), (0, 0), "failed and wrong of {good}");
-    assert_eq!(repeated, 0, "requests that an instance took and did not answer");
-    assert!(good > 1_000, "{good} answers are no load");
+/// The settings of docs/operations.md. nginx asks nobody for health: it learns from what fails.
+#[test]
+fn behind_nginx_no_request_fails_either() {
+    let Some([nginx]) = paraffin_testkit::installed(["nginx"], "nginx-light") else { return };
+    let row = Row::start();
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().display();
+    let address = format!("127.0.0.1:{}", free_port());
+    let servers: Vec<String> =
+        row.addresses().iter().map(|one| format!("server {one} max_fails=1 fail_timeout=2s;\n")).collect();
+    let servers = servers.concat();
+    let paths: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {here}/{name};\n"))
+        .concat();
+    let text = format!(
+        "daemon off;\nmaster_process off;\npid {here}/pid;\nerror_log {here}/errors.log;\nevents {{ worker_connections 512; }}\n\
+         http {{\naccess_log off;\n{paths}upstream paraffin {{\n{servers}keepalive 64;\n}}\n\
+         server {{\nlisten {address};\nlocation / {{\nproxy_pass http://paraffin;\nproxy_http_version 1.1;\n\
+         proxy_set_header Connection \"\";\nproxy_next_upstream error timeout http_503 non_idempotent;\n}}\n}}\n}}\n"
+    );
+    let config = folder.path().join("nginx.conf");
+    std::fs::write(&config, text).unwrap();
+    let mut command = Command::new(nginx);
+    command.arg("-p").arg(folder.path()).arg("-e").arg(folder.path().join("errors.log")).arg("-c").arg(config);
+    let mut server = Running::start(&mut command);
+    wait_for("nginx to answer", Duration::from_secs(20), || {
+        assert!(server.is_running(), "{}", server.errors());
+        let health = http::try_request(&address, "GET", "/v4/api/health", &[], b"")?;
+        (health.status == 200).then_some(())
+    });
+    // Longer than nginx leaves out who has failed.
+    row.restart_under_load(&address, |_| std::thread::sleep(Duration::from_millis(2_500)));
 }
 
 #[test]

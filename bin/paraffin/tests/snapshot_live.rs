@@ -114,6 +114,10 @@ fn a_running_instance_writes_a_snapshot_while_blocks_come_and_go_and_answers_go_
     let mode = std::fs::metadata(source.data().join("control.sock")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600, "{mode:o}");
 
+    let doctor = source.command(&["doctor"]).output().unwrap();
+    let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(doctor.contains("ok       store     a running instance has it"), "{doctor}");
+
     // As quickly as it goes: how large it is.
     let quick = finish(export(&source, &folder.path().join("quick"), None)).unwrap();
     assert_eq!(quick["hash"], chain.tip());

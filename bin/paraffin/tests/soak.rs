@@ -43,7 +43,7 @@ fn instances_that_are_disturbed_answer_as_one_that_is_not() {
         *happened.entry(fault.name()).or_default() += 1;
         let height = scene.height();
         let (second, told) = (started.elapsed().as_secs(), counts.row());
-        rows += &format!("{second},{},{instance},{height},{told}\n", fault.name());
+        rows.extend([format!("{second},{},{instance},{height},{told}\n", fault.name())]);
         std::thread::sleep(PAUSE);
     }
     scene.settle();

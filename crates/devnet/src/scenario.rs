@@ -220,7 +220,8 @@ pub(crate) fn purses(wallet: &Wallet, node: &Node) -> Vec<Coins> {
         .map(|account| {
             node.spendable(&wallet.scripts(account))
                 .into_iter()
-                .filter(|(_, coin)| !coin.coinbase || next - coin.height >= MATURITY)
+                // Between the two questions the chain may have grown.
+                .filter(|(_, coin)| !coin.coinbase || next.saturating_sub(coin.height) >= MATURITY)
                 // Postage: what somebody sent may hold tokens.
                 .filter(|(_, coin)| coin.output.value.to_sat() >= PAYMENT_MIN)
                 .map(|(outpoint, coin)| (outpoint, coin.output))

@@ -120,12 +120,9 @@ async fn forward(
         for (name, value) in head.headers.iter().filter(|(name, _)| **name != HOST && **name != CONNECTION) {
             again = again.header(name, value);
         }
-        let answer = match http.request(again.body(Full::new(body.clone())).unwrap()).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                repeated.fetch_add(1, Ordering::Relaxed);
-                continue;
-            }
+        let Ok(answer) = http.request(again.body(Full::new(body.clone())).unwrap()).await else {
+            repeated.fetch_add(1, Ordering::Relaxed);
+            continue;
         };
         let (mut head, body) = answer.into_parts();
         let Ok(body) = body.collect().await else {
