@@ -156,7 +156,7 @@ impl Scribes {
     /// Commits to an inscription and reveals it at once, to `to`.
     fn inscribe(&self, node: &Node, coin: &mut Held, piece: &Piece, to: ScriptBuf) -> Result<Txid, ScenarioError> {
         let (commitment, leaf) = self.commit(node, coin, piece, None)?;
-        self.transact(node, SCRIBE, &[commitment], coin, vec![postage(to)], Some(&leaf))
+        self.transact(node, SCRIBE, &[commitment], coin, &[postage(to)], Some(&leaf))
     }
 
     /// The output that commits to `piece`, with the script that reveals it. The first sat of `onto`, an output of the
@@ -166,11 +166,18 @@ impl Scribes {
         node: &Node,
         coin: &mut Held,
         piece: &Piece,
-        onto: Option<Held>,
+        onto: Option<&Held>,
     ) -> Result<(Held, ScriptBuf), ScenarioError> {
         let leaf = piece.script(&self.wallet.internal_key(SCRIBE));
         let output = postage(self.wallet.script_path(SCRIBE, &leaf));
-        let txid = self.transact(node, SCRIBE, onto.as_slice(), coin, vec![output.clone()], None)?;
+        let txid = self.transact(
+            node,
+            SCRIBE,
+            onto.map_or(&[], std::slice::from_ref),
+            coin,
+            std::slice::from_ref(&output),
+            None,
+        )?;
         Ok(((OutPoint { txid, vout: 0 }, output), leaf))
     }
 
@@ -183,7 +190,7 @@ impl Scribes {
         account: usize,
         spent: &[Held],
         coin: &mut Held,
-        outputs: Vec<TxOut>,
+        outputs: &[TxOut],
         leaf: Option<&ScriptBuf>,
     ) -> Result<Txid, ScenarioError> {
         let inputs: Vec<&Held> = spent.iter().chain([&*coin]).collect();
@@ -206,7 +213,7 @@ impl Scribes {
         };
         let draft = signed(COIN_MIN)?;
         let available = sum(&outputs_spent);
-        let needed = sum(&outputs) + (draft.vsize() as u64 * FEERATE).div_ceil(1_000);
+        let needed = sum(outputs) + (draft.vsize() as u64 * FEERATE).div_ceil(1_000);
         let change = available.checked_sub(needed).filter(|change| *change >= COIN_MIN);
         let transaction = signed(change.ok_or(WalletError::InsufficientFunds { available, needed })?)?;
         let change = transaction.output[change_vout].clone();

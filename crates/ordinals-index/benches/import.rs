@@ -17,12 +17,13 @@ use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash as _;
 use bitcoin::opcodes::OP_FALSE;
 use bitcoin::opcodes::all::{OP_ENDIF, OP_IF};
-use bitcoin::script::Builder;
+use bitcoin::script::{Builder, PushBytesBuf};
 use bitcoin::{
     Amount, Block, BlockHash, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxOut, Witness, transaction,
 };
 use ordinals::{Edict, Etching, RuneId, Runestone};
 use paraffin_bitcoin_index::{BitcoinModule, RawTransactions};
+use paraffin_ordinals_index::brc20::Brc20Module;
 use paraffin_ordinals_index::{OrdinalsModule, OrdinalsOptions};
 use paraffin_primitives::{BlockId, ConnectedBlock, Network};
 use paraffin_store::{Module, Store, StoreOptions};
@@ -32,8 +33,46 @@ const TRANSACTIONS: usize = 1_000;
 const ROUNDS: usize = 3;
 const SUBSIDY: u64 = 5_000_000_000;
 
+/// One transaction in so many inscribes or moves runes, where time is measured.
+const EVERY: u64 = 20;
+/// The same where the disk is measured: each of two inputs mints a BRC-20 token.
+const EVERY_OF_DISK: u64 = 4;
+
+/// With the argument `disk` the disk alone is measured, for which an unoptimised build does as well.
 fn main() {
-    let blocks = chain();
+    if std::env::args().all(|argument| argument != "disk") {
+        time();
+    }
+    disk();
+}
+
+/// What an inscription takes on the disk, its BRC-20 event among it.
+fn disk() {
+    let blocks = chain(EVERY_OF_DISK, Kind::Mint);
+    let bytes: u64 = blocks.iter().map(|block| u64::from(block.size)).sum();
+    let count: usize = blocks
+        .iter()
+        .flat_map(|block| &block.block.txdata)
+        .map(|transaction| paraffin_ordinals_index::envelope::envelopes(transaction).len())
+        .sum();
+    let size = |options| import(&blocks, options).1 as f64;
+    let alone = size(None);
+    for (name, sats) in [("with inscriptions and BRC-20", false), ("with sats as well", true)] {
+        let more = size(Some(OrdinalsOptions { sats, ..OrdinalsOptions::default() })) - alone;
+        println!(
+            "{:.1} MB of blocks with {count} BRC-20 mints, {name}: {:.1} MB on disk beside {:.1} MB, {:.0} bytes a mint, \
+             {:.0} for 1,000 bytes of blocks",
+            bytes as f64 / 1e6,
+            more / 1e6,
+            alone / 1e6,
+            more / count as f64,
+            1_000.0 * more / bytes as f64
+        );
+    }
+}
+
+fn time() {
+    let blocks = chain(EVERY, Kind::Mixed);
     let bytes: usize = blocks.iter().map(|block| block.size as usize).sum();
     let mut best = [Duration::MAX; 3];
     let mut disk = [0; 3];
@@ -67,7 +106,8 @@ fn main() {
 fn import(blocks: &[ConnectedBlock], options: Option<OrdinalsOptions>) -> (Duration, u64) {
     let mut modules: Vec<Box<dyn Module>> = vec![Box::new(BitcoinModule::new(RawTransactions::Node))];
     if let Some(options) = options {
-        modules.push(Box::new(OrdinalsModule::new(Network::Regtest, options)));
+        let module = OrdinalsModule::new(Network::Regtest, options);
+        modules.push(Box::new(module.with_consumer(Box::new(Brc20Module::new(Network::Regtest)))));
     }
     let schemas: Vec<_> = modules.iter().map(|module| module.schema()).collect();
     let folder = tempfile::tempdir().unwrap();
@@ -102,8 +142,17 @@ fn size_of(folder: &std::path::Path) -> u64 {
         .sum()
 }
 
-/// Blocks as a node hands them over, with what they spend.
-fn chain() -> Vec<ConnectedBlock> {
+/// What the special transactions do.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Half of them inscribe, half of them etch and move runes.
+    Mixed,
+    /// All of them inscribe mints of the token that the first one deploys.
+    Mint,
+}
+
+/// Blocks as a node hands them over, with what they spend. One transaction in `every` is special.
+fn chain(every: u64, kind: Kind) -> Vec<ConnectedBlock> {
     let mut coins: VecDeque<(OutPoint, TxOut)> = VecDeque::new();
     let mut blocks: Vec<ConnectedBlock> = Vec::new();
     let mut serial = 0u64;
@@ -118,7 +167,7 @@ fn chain() -> Vec<ConnectedBlock> {
                 break;
             }
             serial += 1;
-            let transaction = payment(&inputs, serial, height, place as u64);
+            let transaction = payment(&inputs, serial, height, place as u64, every, kind);
             let txid = transaction.compute_txid();
             let spendable =
                 (0u32..).zip(&transaction.output).filter(|(_, output)| !output.script_pubkey.is_op_return());
@@ -153,7 +202,7 @@ fn coinbase(height: u32) -> Transaction {
     assembled(vec![input], (0..outputs).map(output).collect())
 }
 
-fn payment(coins: &[(OutPoint, TxOut)], serial: u64, height: u32, place: u64) -> Transaction {
+fn payment(coins: &[(OutPoint, TxOut)], serial: u64, height: u32, place: u64, every: u64, kind: Kind) -> Transaction {
     let value: u64 = coins.iter().map(|(_, output)| output.value.to_sat()).sum();
     let mut witness = Witness::from_slice(&[[7u8; 64]]);
     let mut output = vec![
@@ -163,11 +212,19 @@ fn payment(coins: &[(OutPoint, TxOut)], serial: u64, height: u32, place: u64) ->
             script_pubkey: script(serial * 2 + 1),
         },
     ];
-    if serial.is_multiple_of(40) {
+    if serial.is_multiple_of(2 * every) || (kind == Kind::Mint && serial.is_multiple_of(every)) {
         let begun = Builder::new().push_opcode(OP_FALSE).push_opcode(OP_IF).push_slice(b"ord");
-        let reveal = begun.push_slice([1]).push_slice(b"text/plain").push_slice([]).push_slice([b'x'; 75]);
+        let says: &[u8] = match kind {
+            Kind::Mixed => &[b'x'; 75],
+            Kind::Mint if serial == every => {
+                br#"{"p":"brc-20","op":"deploy","tick":"bars","max":"18446744073709551615","lim":"1"}"#
+            }
+            Kind::Mint => br#"{"p":"brc-20","op":"mint","tick":"bars","amt":"1"}"#,
+        };
+        let says = PushBytesBuf::try_from(says.to_vec()).unwrap();
+        let reveal = begun.push_slice([1]).push_slice(b"text/plain").push_slice([]).push_slice(says);
         witness = Witness::from_slice(&[reveal.push_opcode(OP_ENDIF).into_script().into_bytes(), vec![0xc0; 33]]);
-    } else if serial.is_multiple_of(20) {
+    } else if serial.is_multiple_of(every) {
         let etching = Etching { premine: Some(1_000_000), ..Etching::default() };
         let id = RuneId { block: u64::from(height.saturating_sub(1)), tx: place as u32 + 1 };
         let edicts = vec![Edict { id, amount: 5, output: 1 }];

@@ -373,15 +373,15 @@ mod tests {
 
     #[test]
     fn items_that_cannot_all_have_an_id_are_read_and_not_kept() {
-        // A byte each: a list of four million of them must not take a hundred times as much.
-        let many = [&b"\xa2\x00\x9a\x00\x40\x00\x00"[..], &vec![0xa0; 1 << 22], b"\x01\xa1\x00\x61t"].concat();
+        // A byte each: a list of half a million of them must not take a hundred times as much.
+        let many = [&b"\xa2\x00\x9a\x00\x08\x00\x00"[..], &vec![0xa0; 1 << 19], b"\x01\xa1\x00\x61t"].concat();
         let told = read(&many);
         assert_eq!((told.gallery.len(), told.attributes.title.as_deref()), (0, Some("t")));
         let mut decoder = Decoder(&many[2..]);
         let items_max = many.len() / ITEM_BYTES_MIN;
         assert_eq!(decoder.list(items_max + 1, item).unwrap().len(), items_max + 1);
         // A fault behind those that are kept still counts.
-        let bad = [&b"\xa1\x00\x9a\x00\x40\x00\x00"[..], &vec![0xa0; (1 << 22) - 1], b"\x05"].concat();
+        let bad = [&b"\xa1\x00\x9a\x00\x08\x00\x00"[..], &vec![0xa0; (1 << 19) - 1], b"\x05"].concat();
         assert_eq!(read(&bad), Properties::default());
     }
 

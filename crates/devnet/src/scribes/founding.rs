@@ -72,8 +72,8 @@ impl Scribes {
         let (Some(image), Some(parent)) = (self.made("image"), self.unmoved("image")) else { return Ok(Vec::new()) };
         let child = Piece::text("Lit by the image.").child_of(image);
         let (commitment, leaf) = self.commit(node, coin, &child, None)?;
-        let outputs = vec![postage(self.script(SCRIBE)); 2];
-        let child = self.transact(node, SCRIBE, &[commitment, parent], coin, outputs, Some(&leaf))?;
+        let outputs = [postage(self.script(SCRIBE)), postage(self.script(SCRIBE))];
+        let child = self.transact(node, SCRIBE, &[commitment, parent], coin, &outputs, Some(&leaf))?;
         self.made.push(("child", child));
         let mut sent = vec![child, self.make(node, coin, "delegate", &Piece::delegate(image))?];
         for _ in 0..3 {
@@ -85,9 +85,9 @@ impl Scribes {
     fn second_pieces(&mut self, node: &Node, coin: &mut Held) -> Result<Vec<Txid>, ScenarioError> {
         let Some(text) = self.unmoved("text") else { return Ok(Vec::new()) };
         let again = Piece::text("Nor by being lit twice.");
-        let (commitment, leaf) = self.commit(node, coin, &again, Some(text))?;
-        let outputs = vec![postage(self.script(SCRIBE))];
-        let again = self.transact(node, SCRIBE, &[commitment], coin, outputs, Some(&leaf))?;
+        let (commitment, leaf) = self.commit(node, coin, &again, Some(&text))?;
+        let outputs = [postage(self.script(SCRIBE))];
+        let again = self.transact(node, SCRIBE, &[commitment], coin, &outputs, Some(&leaf))?;
         self.made.push(("reinscription", again));
         Ok(vec![
             again,
@@ -101,8 +101,8 @@ impl Scribes {
         let (Some(gift), Some(transfer)) = (self.unmoved("transferred"), self.unmoved("brc20_transfer")) else {
             return Ok(Vec::new());
         };
-        let outputs = vec![postage(self.guest(0)); 2];
-        Ok(vec![self.transact(node, SCRIBE, &[gift, transfer], coin, outputs, None)?])
+        let outputs = [postage(self.guest(0)), postage(self.guest(0))];
+        Ok(vec![self.transact(node, SCRIBE, &[gift, transfer], coin, &outputs, None)?])
     }
 
     /// Every coin of the minter mints the rune once.

@@ -47,8 +47,8 @@ impl Scribes {
             turbo: true,
         };
         let stone = Runestone { etching: Some(etching), pointer: Some(1), ..Runestone::default() };
-        let outputs = vec![postage(self.script(SCRIBE)), postage(self.script(MINTER)), carrying(&stone)];
-        let txid = self.transact(node, SCRIBE, &[commitment], coin, outputs, Some(&leaf))?;
+        let outputs = [postage(self.script(SCRIBE)), postage(self.script(MINTER)), carrying(&stone)];
+        let txid = self.transact(node, SCRIBE, &[commitment], coin, &outputs, Some(&leaf))?;
         self.made.push(("rune", txid));
         self.etching = Some(txid);
         Ok(Some(txid))
@@ -58,8 +58,8 @@ impl Scribes {
     pub(super) fn mint_rune(&mut self, node: &Node, coin: &mut Held) -> Result<Option<Txid>, ScenarioError> {
         let Some(rune) = self.rune_id(node) else { return Ok(None) };
         let stone = Runestone { mint: Some(rune), pointer: Some(0), ..Runestone::default() };
-        let outputs = vec![postage(self.script(MINTER)), carrying(&stone)];
-        self.transact(node, MINTER, &[], coin, outputs, None).map(Some)
+        let outputs = [postage(self.script(MINTER)), carrying(&stone)];
+        self.transact(node, MINTER, &[], coin, &outputs, None).map(Some)
     }
 
     /// Sends units of the rune; all else that the minter has of it comes to lie in one output.
@@ -77,7 +77,7 @@ impl Scribes {
         let stone = Runestone { edicts: edicts.collect(), pointer: Some(0), ..Runestone::default() };
         let mut outputs = vec![postage(self.script(MINTER)), carrying(&stone)];
         outputs.extend(gifts.iter().map(|(_, script)| postage(script.clone())));
-        self.transact(node, MINTER, &spent, coin, outputs, None).map(Some)
+        self.transact(node, MINTER, &spent, coin, &outputs, None).map(Some)
     }
 
     /// Block and place of the etching, once it is in a block.

@@ -208,6 +208,26 @@ fn a_script_that_breaks_off_holds_nothing_at_all() {
 }
 
 #[test]
+fn one_inscription_is_read_as_it_stands_among_all() {
+    let good = |body: &[u8]| [&[], body].map(|body| envelope(&[&[], body]).into_script().into_bytes()).concat();
+    let mut broken = good(b"lost");
+    broken.extend_from_slice(&[0x4c, 0xff, 1, 2]);
+    let scripts = [good(b"a"), broken, Vec::new(), good(b"b")];
+    let witnesses = scripts.map(|script| witness(ScriptBuf::from_bytes(script))).to_vec();
+    let transaction = transaction(witnesses);
+    let all = envelopes(&transaction);
+    assert_eq!(all.len(), 4);
+    let txid = transaction.compute_txid();
+    for (index, envelope) in (0..).zip(&all) {
+        let found = inscription_of(&transaction, &InscriptionId { txid, index });
+        assert_eq!(found.as_ref(), Some(&envelope.inscription), "{index}");
+    }
+    for index in [4, u32::MAX] {
+        assert_eq!(inscription_of(&transaction, &InscriptionId { txid, index }), None);
+    }
+}
+
+#[test]
 fn scripts_are_where_a_script_path_spend_has_them() {
     let script = envelope(&[]).into_script().into_bytes();
     let count = |elements: &[&[u8]]| envelopes(&transaction(vec![Witness::from_slice(elements)])).len();
