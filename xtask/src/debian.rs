@@ -21,6 +21,12 @@ pub(crate) const NATS: Programs =
 /// The balancer of the test of a rolling upgrade.
 pub(crate) const NGINX: Programs = Programs { programs: &["nginx"], packages: &["nginx-light"] };
 
+/// The cache of the tests of many gateways.
+pub(crate) const REDIS: Programs = Programs { programs: &["redis-server"], packages: &["redis-server"] };
+
+/// The database server of the tests of accounts. Its wrapper stands for the programs, which Debian keeps in a folder for each version.
+pub(crate) const POSTGRES: Programs = Programs { programs: &["psql", "pg_createcluster"], packages: &["postgresql"] };
+
 impl Programs {
     /// Whether all are there.
     pub(crate) fn are_found(&self) -> bool {

@@ -71,6 +71,13 @@ pub(crate) fn run_all(root: &Path, extent: Extent) -> Outcome {
     } else if !debian::NATS.are_found() {
         steps.leave_out("tests of the orderbook with a message server", &debian::NATS.how());
     }
+    for (what, needs) in [("database server", &debian::POSTGRES), ("cache server", &debian::REDIS)] {
+        if extent == Extent::Full {
+            steps.step(what, |_| needs.install())?;
+        } else if !needs.are_found() {
+            steps.leave_out(&format!("tests of many gateways with a {what}"), &needs.how());
+        }
+    }
     if extent == Extent::Full {
         steps.step("balancer", |_| debian::NGINX.install())?;
     } else if !debian::NGINX.are_found() {

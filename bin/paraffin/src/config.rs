@@ -287,6 +287,7 @@ impl Config {
         if let Err(contradiction) = self.orderbook.nats() {
             return refuse(contradiction);
         }
+        crate::accounts::check(&self.access).map_err(ConfigError::Contradiction)?;
         self.lua.check().map_err(ConfigError::Contradiction)?;
         Ok(self)
     }

@@ -8,7 +8,7 @@ mod rates;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use paraffin_access::{AccessError, ApiKey, KeyStore, NewAlias, NewKey, Plan, Plans, SqliteKeyStore};
+use paraffin_access::{AccessError, ApiKey, DatabaseKeyStore, KeyStore, NewAlias, NewKey, Plan, Plans};
 use paraffin_devnet::evm::{EvmEndpoint, EvmOptions};
 use paraffin_devnet::{Devnet, DevnetError, DevnetOptions};
 use paraffin_gateway::{AccessConfig, GatewayConfig};
@@ -232,7 +232,7 @@ fn config(
 }
 
 /// The keys of an earlier run as long as they still work, else new ones.
-async fn keys(store: &SqliteKeyStore, earlier: Option<DevKeys>) -> Result<DevKeys, DevError> {
+async fn keys(store: &DatabaseKeyStore, earlier: Option<DevKeys>) -> Result<DevKeys, DevError> {
     if let Some(earlier) = earlier
         && all_active(store, &earlier).await?
     {
@@ -246,7 +246,7 @@ async fn keys(store: &SqliteKeyStore, earlier: Option<DevKeys>) -> Result<DevKey
     })
 }
 
-async fn all_active(store: &SqliteKeyStore, keys: &DevKeys) -> Result<bool, DevError> {
+async fn all_active(store: &DatabaseKeyStore, keys: &DevKeys) -> Result<bool, DevError> {
     for key in [&keys.free, &keys.pro, &keys.business, &keys.admin] {
         let Ok(key) = key.parse::<ApiKey>() else { return Ok(false) };
         if store.authenticate(&key, now()).await?.is_none() {
@@ -257,7 +257,7 @@ async fn all_active(store: &SqliteKeyStore, keys: &DevKeys) -> Result<bool, DevE
 }
 
 async fn create(
-    store: &SqliteKeyStore,
+    store: &DatabaseKeyStore,
     name: &str,
     plan: Plan,
     admin: bool,
@@ -268,7 +268,7 @@ async fn create(
 }
 
 /// The alias and the origin, of an earlier run or new.
-async fn ways_in(store: &SqliteKeyStore, keys: &DevKeys) -> Result<WaysIn, DevError> {
+async fn ways_in(store: &DatabaseKeyStore, keys: &DevKeys) -> Result<WaysIn, DevError> {
     let business: ApiKey = keys.business.parse().map_err(|_| AccessError::NoSuchKey)?;
     let account = store.authenticate(&business, now()).await?.ok_or(AccessError::NoSuchKey)?.account;
     if store.find_alias(ALIAS).await?.is_none() {

@@ -4,12 +4,13 @@ use std::fmt;
 use std::net::TcpListener;
 use std::path::Path;
 
+use paraffin_access::{DatabaseKeyStore, KeyStore as _, Place};
 use paraffin_chain::{NodeClient, NodeError};
 use paraffin_store::Store;
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::{control, disk, instance};
+use crate::{accounts, control, disk, instance};
 
 /// Verdict of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,7 @@ pub(crate) async fn run(config: &Config) -> bool {
     let chain = check_node(&mut report, config).await;
     check_disk(&mut report, config, chain);
     check_store(&mut report, config).await;
+    check_sharing(&mut report, config).await;
     check_listen(&mut report, config);
     report.worst != Verdict::Bad
 }
@@ -180,6 +182,33 @@ async fn check_store(report: &mut Report, config: &Config) {
             None => report.say(Verdict::Good, "store", "empty"),
         },
         Err(error) => report.say(Verdict::Bad, "store", error),
+    }
+}
+
+/// Whether the servers answer that gateways share. What they say never has their addresses.
+async fn check_sharing(report: &mut Report, config: &Config) {
+    let Some(server) = accounts::server(&config.access) else { return };
+    match DatabaseKeyStore::open_at(&Place::Server(server), config.plans.clone()).await {
+        Ok(store) => {
+            report.say(Verdict::Good, "accounts", "the database of [access] database_url answers");
+            if let Err(error) = store.close().await {
+                report.say(Verdict::Warning, "accounts", error);
+            }
+        }
+        Err(error) => report.say(Verdict::Bad, "accounts", error),
+    }
+    let Ok(Some(shared)) = accounts::shared(&config.access) else { return };
+    match shared.probe().await {
+        Ok(version) => report.say(
+            Verdict::Good,
+            "windows",
+            format_args!("Redis {version} answers; {} gateways count together", config.access.gateways),
+        ),
+        Err(error) => report.say(
+            Verdict::Bad,
+            "windows",
+            format_args!("{error}: until it answers, each of {} gateways grants its part", config.access.gateways),
+        ),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use paraffin_access::{AccessError, KeyStore as _, SqliteKeyStore};
+use paraffin_access::{AccessError, DatabaseKeyStore, KeyStore as _};
 use paraffin_alkanes::BuiltinsError;
 use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, RawTransactions, SCHEMA};
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
@@ -28,7 +28,7 @@ use crate::contracts::Contracts;
 use crate::control::Control;
 use crate::disk_need::DiskNeed;
 use crate::mempool::LiveSet;
-use crate::{forex, markets, orderbook, prices, scripts, verify};
+use crate::{accounts, forex, markets, orderbook, prices, scripts, verify};
 
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -358,7 +358,7 @@ impl ChainState for InstanceChain {
 /// A complete instance: store, keys, node client, indexing thread and gateway.
 pub(crate) struct Instance {
     store: Store,
-    keys: Arc<SqliteKeyStore>,
+    keys: Arc<DatabaseKeyStore>,
     control: Option<Control>,
     indexing: Indexing,
     prices: Option<PriceFeed>,
@@ -377,7 +377,7 @@ impl Instance {
     pub(crate) async fn start(config: &Config, gateway: GatewayConfig) -> Result<Self, InstanceError> {
         let contracts = Contracts::of(config)?;
         let store = open_store(config)?;
-        let keys = Arc::new(SqliteKeyStore::open_with(&accounts_file(&config.data_dir()), config.plans.clone()).await?);
+        let keys = Arc::new(accounts::open(config).await?);
         let client = NodeClient::new(config.node_config())?;
         let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
         let prices = prices::start(&config.prices, &config.data_dir())?;
@@ -413,7 +413,7 @@ impl Instance {
     }
 
     /// The keys.
-    pub(crate) fn keys(&self) -> &SqliteKeyStore {
+    pub(crate) fn keys(&self) -> &DatabaseKeyStore {
         &self.keys
     }
 

@@ -6,15 +6,17 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use paraffin_access::{
-    AccessError, AccountId, ApiKey, CreatedKey, KeyId, KeyRecord, KeySelector, KeyStore, NewKey, OwnershipProver,
-    ParsePlanError, Plans, SqliteKeyStore, UnixMillis, WindowLimits,
+    AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, KeyId, KeyRecord, KeySelector, KeyStore, NewKey,
+    OwnershipProver, ParsePlanError, Place, Plans, UnixMillis, WindowLimits,
 };
 use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::accounts;
 use crate::command_line::{AccountsArguments, KeysCommand, LimitArguments};
 use crate::config::{Config, ConfigError};
+use crate::instance::accounts_file;
 
 /// Who changes keys, for the audit log.
 const ACTOR: &str = "command line";
@@ -109,23 +111,25 @@ pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
     Ok(())
 }
 
-async fn open(accounts: &AccountsArguments, create: bool) -> Result<SqliteKeyStore, KeysError> {
-    let (folder, plans) = match (&accounts.data_dir, &accounts.config) {
-        (Some(folder), _) => (folder.clone(), Plans::default()),
+async fn open(arguments: &AccountsArguments, create: bool) -> Result<DatabaseKeyStore, KeysError> {
+    let (folder, plans, place) = match (&arguments.data_dir, &arguments.config) {
+        (Some(folder), _) => (folder.clone(), Plans::default(), Place::File(accounts_file(folder))),
         (None, Some(file)) => {
             let config = Config::load(file)?;
-            (config.data_dir(), config.plans)
+            let place = accounts::place(&config.access, &config.data_dir());
+            (config.data_dir(), config.plans, place)
         }
         (None, None) => return Err(KeysError::NoInstance),
     };
-    let file = crate::instance::accounts_file(&folder);
-    if !create && !file.exists() {
-        return Err(KeysError::NotAnInstance(folder));
+    if let Place::File(file) = &place {
+        if !create && !file.exists() {
+            return Err(KeysError::NotAnInstance(folder));
+        }
+        if create {
+            std::fs::create_dir_all(&folder).map_err(|_| KeysError::NotAnInstance(folder))?;
+        }
     }
-    if create {
-        std::fs::create_dir_all(&folder).map_err(|_| KeysError::NotAnInstance(folder))?;
-    }
-    Ok(SqliteKeyStore::open_with(&file, plans).await?)
+    Ok(DatabaseKeyStore::open_at(&place, plans).await?)
 }
 
 impl From<LimitArguments> for WindowLimits {

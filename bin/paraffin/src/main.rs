@@ -1,6 +1,7 @@
 //! The program: command line, configuration and wiring of all rooms.
 #![forbid(unsafe_code)]
 
+mod accounts;
 mod bridge;
 mod call;
 mod client;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use paraffin_access::SqliteKeyStore;
+use paraffin_access::DatabaseKeyStore;
 use paraffin_gateway::ScriptParts;
 use paraffin_lua::{LuaSettings, WorkerProgram, Workers};
 
@@ -15,7 +15,7 @@ pub(crate) const WORKER_COMMAND: &str = "lua-worker";
 ///
 /// # Errors
 /// The program does not know where it stands on the disk.
-pub(crate) fn parts(settings: &LuaSettings, keys: &Arc<SqliteKeyStore>) -> std::io::Result<Option<ScriptParts>> {
+pub(crate) fn parts(settings: &LuaSettings, keys: &Arc<DatabaseKeyStore>) -> std::io::Result<Option<ScriptParts>> {
     if !settings.enabled {
         return Ok(None);
     }

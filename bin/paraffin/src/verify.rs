@@ -45,7 +45,8 @@ pub(crate) async fn open(config: &Config, indexes_contracts: bool) -> Result<Opt
     }
     let folder = config.data_dir().join(FOLDER);
     let program = std::env::current_exe().map_err(|source| OpenError::Folder { folder: folder.clone(), source })?;
-    Verifier::open(VerifierOptions { folder, settings, program, clock: now }).await.map(Some)
+    let server = crate::accounts::server(&config.access);
+    Verifier::open(VerifierOptions { folder, server, settings, program, clock: now }).await.map(Some)
 }
 
 #[cfg(test)]

@@ -70,7 +70,11 @@ impl<K: Eq + Hash, V> RecordCache<K, V> {
     }
 
     /// Forgets one record.
-    pub(crate) fn remove(&self, name: &K) -> Generation {
+    pub(crate) fn remove<Q>(&self, name: &Q) -> Generation
+    where
+        K: std::borrow::Borrow<Q>,
+        Q: Eq + Hash + ?Sized,
+    {
         let mut inner = self.0.write();
         inner.records.remove(name);
         Generation(inner.generation)
@@ -96,7 +100,7 @@ mod tests {
         let now = cache.get("a").expect_err("a stale record was kept");
         cache.insert("a".to_owned(), Arc::new(1), now);
         assert_eq!(cache.get("a"), Ok(Arc::new(1)));
-        cache.remove(&"a".to_owned());
+        cache.remove("a");
         assert!(cache.get("a").is_err());
         cache.insert("a".to_owned(), Arc::new(1), now);
         cache.invalidate();

@@ -1,3 +1,5 @@
+use paraffin_database::DatabaseError;
+
 use crate::Plan;
 
 /// Why an operation on the key store did not succeed.
@@ -7,14 +9,14 @@ pub enum AccessError {
     /// The text is for the operator's log, never for a caller.
     #[error("the key store is not available: {0}")]
     Unavailable(String),
-    /// The store on disk was written by a newer version of the program.
+    /// The store was written by a newer version of the program.
     #[error(
-        "the key store has schema version {found}, this program knows versions up to {known}: start a newer program or another --data-dir"
+        "the key store has schema version {found}, this program knows versions up to {known}: start a newer program or name another place"
     )]
     NewerSchema {
-        /// Version found in the file.
+        /// Version found.
         found: i64,
-        /// Newest version that this program can read.
+        /// Newest version that this program knows.
         known: i64,
     },
     /// A key name is empty, too long, or holds control characters.
@@ -75,8 +77,11 @@ pub enum AccessError {
     NoRandomness(String),
 }
 
-impl From<sqlx::Error> for AccessError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Unavailable(error.to_string())
+impl From<DatabaseError> for AccessError {
+    fn from(error: DatabaseError) -> Self {
+        match error {
+            DatabaseError::NewerSchema { found, known } => Self::NewerSchema { found, known },
+            other => Self::Unavailable(other.to_string()),
+        }
     }
 }

@@ -1,10 +1,8 @@
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use paraffin_database::{Database, Watch, query};
 use parking_lot::Mutex;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
 
 use crate::AccessError;
 use crate::cache::Known;
@@ -21,10 +19,7 @@ const RENEWAL_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// The right to answer from the cache: held while the version in the store has been read within [`LEASE`].
 pub(crate) struct Lease {
-    options: SqliteConnectOptions,
-    path: PathBuf,
-    file: FileIdentity,
-    connection: tokio::sync::Mutex<Option<SqliteConnection>>,
+    watch: tokio::sync::Mutex<Watch>,
     opened: Instant,
     /// End of the lease in nanoseconds after `opened`; every request reads it, so it is no part of what is locked.
     until: AtomicU64,
@@ -37,12 +32,9 @@ struct State {
 }
 
 impl Lease {
-    pub(crate) fn new(path: &Path, options: SqliteConnectOptions) -> Result<Self, AccessError> {
+    pub(crate) fn new(database: &Database) -> Result<Self, AccessError> {
         Ok(Self {
-            options,
-            path: path.to_owned(),
-            file: FileIdentity::of(path)?,
-            connection: tokio::sync::Mutex::new(None),
+            watch: tokio::sync::Mutex::new(database.watch()?),
             opened: Instant::now(),
             until: AtomicU64::new(0),
             state: Mutex::new(State { failed_at: None, version: None }),
@@ -63,32 +55,42 @@ impl Lease {
         if self.is_held() {
             return Ok(());
         }
+        let away = || AccessError::Unavailable("it could not be consulted a moment ago".to_owned());
         let failed_at = self.state.lock().failed_at;
         if failed_at.is_some_and(|failed_at| failed_at.elapsed() < RENEWAL) {
-            return Err(AccessError::Unavailable("it could not be consulted a moment ago".to_owned()));
+            return Err(away());
         }
-        let mut connection = self.connection.lock().await;
+        let mut watch = match self.watch.try_lock() {
+            Ok(watch) => watch,
+            // Somebody asks already, and the last one to ask got no answer.
+            Err(_) if failed_at.is_some() => return Err(away()),
+            Err(_) => self.watch.lock().await,
+        };
         if self.is_held() {
             return Ok(());
         }
-        self.renew_with(&mut connection, cache).await
+        if self.state.lock().failed_at.is_some_and(|failed_at| failed_at.elapsed() < RENEWAL) {
+            return Err(away());
+        }
+        self.renew_with(&mut watch, cache).await
     }
 
     /// Asks the store whatever the state of the lease.
     pub(crate) async fn renew(&self, cache: &Known) -> Result<(), AccessError> {
-        let mut connection = self.connection.lock().await;
-        self.renew_with(&mut connection, cache).await
+        let mut watch = self.watch.lock().await;
+        self.renew_with(&mut watch, cache).await
     }
 
-    async fn renew_with(&self, connection: &mut Option<SqliteConnection>, cache: &Known) -> Result<(), AccessError> {
+    async fn renew_with(&self, watch: &mut Watch, cache: &Known) -> Result<(), AccessError> {
         let started = Instant::now();
-        let read = tokio::time::timeout(RENEWAL_TIMEOUT, self.read_version(connection)).await;
+        let read = tokio::time::timeout(RENEWAL_TIMEOUT, read_version(watch)).await;
         let read = read.unwrap_or_else(|_| Err(AccessError::Unavailable("it does not answer".to_owned())));
         let mut state = self.state.lock();
         match read {
-            Ok(version) => {
-                // The cache is emptied before the lease is prolonged, so that nobody answers from an old record.
-                if state.version != Some(version) {
+            Ok((version, is_new)) => {
+                // The cache is emptied before the lease is prolonged, so that nobody answers from an old record. Behind a new
+                // connection there may be another database, restored from a copy.
+                if is_new || state.version != Some(version) {
                     cache.invalidate();
                     state.version = Some(version);
                 }
@@ -97,47 +99,21 @@ impl Lease {
                 Ok(())
             }
             Err(error) => {
-                *connection = None;
+                watch.release();
                 state.failed_at = Some(Instant::now());
                 Err(error)
             }
         }
     }
 
-    async fn read_version(&self, connection: &mut Option<SqliteConnection>) -> Result<i64, AccessError> {
-        // An open file can be read after it has been moved or removed; the store is then no longer ours.
-        if FileIdentity::of(&self.path)? != self.file {
-            return Err(AccessError::Unavailable("another file is in its place".to_owned()));
-        }
-        let open = match connection {
-            Some(open) => open,
-            None => connection.insert(self.options.connect().await?),
-        };
-        Ok(sqlx::query("SELECT value FROM access_version").fetch_one(open).await?.try_get(0)?)
-    }
-
     pub(crate) async fn release(&self) {
-        *self.connection.lock().await = None;
+        self.watch.lock().await.release();
         self.until.store(0, Ordering::Release);
     }
 }
 
-/// Which file a path names.
-#[derive(PartialEq, Eq)]
-struct FileIdentity(u64, u64);
-
-impl FileIdentity {
-    fn of(path: &Path) -> Result<Self, AccessError> {
-        let metadata = std::fs::metadata(path).map_err(|error| AccessError::Unavailable(error.to_string()))?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt as _;
-            Ok(Self(metadata.dev(), metadata.ino()))
-        }
-        #[cfg(not(unix))]
-        {
-            let _ = metadata;
-            Ok(Self(0, 0))
-        }
-    }
+async fn read_version(watch: &mut Watch) -> Result<(i64, bool), AccessError> {
+    let (session, is_new) = watch.session().await?;
+    let row = query("SELECT value FROM access_version").fetch_one(session).await?;
+    Ok((row.get("value")?, is_new))
 }

@@ -6,6 +6,7 @@
 
 mod alias;
 mod cache;
+mod database;
 mod error;
 mod key;
 mod lease;
@@ -15,7 +16,8 @@ mod plan;
 mod proof;
 mod record;
 mod script;
-mod sqlite;
+mod secret;
+mod shared;
 mod store;
 mod subject;
 mod throttle;
@@ -25,10 +27,12 @@ mod windows;
 pub use alias::{
     ALIAS_SURFACES, ALIAS_SURFACES_DEFAULT, AliasId, AliasRecord, NewAlias, RESERVED_WORDS, is_alias_name,
 };
+pub use database::DatabaseKeyStore;
 pub use error::AccessError;
 pub use key::{ApiKey, KeyDigest, ParseApiKeyError};
 pub use lease::LEASE;
 pub use origin::{OriginId, OriginPattern, OriginRecord};
+pub use paraffin_database::{Place, ServerUrl};
 pub use plan::{ParsePlanError, Plan, PlanTerms, Plans, WindowLimits};
 pub use proof::{OwnershipProver, ProofSettings};
 pub use record::{
@@ -36,7 +40,8 @@ pub use record::{
     UnixMillis,
 };
 pub use script::{ScriptHash, ScriptLimits, ScriptStore};
-pub use sqlite::SqliteKeyStore;
+pub use secret::Secret;
+pub use shared::{ParseRedisUrlError, SharedOptions, SharedState};
 pub use store::{AccessFuture, KeyStore};
 pub use subject::{ClientNet, Subject, Used};
 pub use throttle::{Reservation, Throttle, ThrottleSettings};

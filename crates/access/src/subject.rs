@@ -1,3 +1,4 @@
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::{AccountId, AliasId, KeyId, OriginId};
@@ -47,6 +48,12 @@ impl Used {
 /// that many addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientNet(IpAddr);
+
+impl fmt::Display for ClientNet {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
 
 impl From<IpAddr> for ClientNet {
     fn from(address: IpAddr) -> Self {

@@ -31,7 +31,7 @@ impl Default for ThrottleSettings {
 
 impl ThrottleSettings {
     /// Microseconds in which one request comes back.
-    fn interval(self) -> i64 {
+    pub(crate) fn interval(self) -> i64 {
         60_000_000 / i64::from(self.refill_per_minute.max(1))
     }
 }

@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 
 use crate::store::AccessFuture;
 use crate::throttle::{Reservation, ThrottleSettings};
-use crate::{ClientNet, Subject, UnixMillis, WindowLimits};
+use crate::{ClientNet, SharedState, Subject, UnixMillis, WindowLimits};
 
-const MINUTE_MS: i64 = 60_000;
-const DAY_MS: i64 = 86_400_000;
+pub(crate) const MINUTE_MS: i64 = 60_000;
+pub(crate) const DAY_MS: i64 = 86_400_000;
 /// What limit and remaining say where there is no limit.
 pub const UNLIMITED: u32 = 2_147_483_647;
 /// Locks; more than threads, so that two requests seldom meet.
@@ -32,6 +32,11 @@ pub trait Windows: Send + Sync {
 
     /// Gives one place back: a client went away before its turn. What cannot be given back is lost to that client alone.
     fn give_back(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis);
+
+    /// How the counting together with other gateways is; `None` where nothing is shared.
+    fn shared(&self) -> Option<SharedState> {
+        None
+    }
 }
 
 /// What became of one request, and what its answer says about the windows.
@@ -80,18 +85,37 @@ impl WindowState {
 
     fn admit(&mut self, limits: WindowLimits, now: UnixMillis) -> Decision {
         self.roll(now);
-        let left = |limit: Option<u32>, count: u32| limit.map_or(UNLIMITED, |limit| limit.saturating_sub(count));
+        let left = |limit: Option<u32>, count: u32| limit.map(|limit| limit.saturating_sub(count));
         let mut minute_left = left(limits.per_minute, self.minute_count);
         let mut day_left = left(limits.per_day, self.day_count);
-        let admitted = minute_left > 0 && day_left > 0;
+        let admitted = minute_left != Some(0) && day_left != Some(0);
         if admitted {
             self.minute_count = self.minute_count.saturating_add(1);
             self.day_count = self.day_count.saturating_add(1);
             self.minute_pending = self.minute_pending.saturating_add(1);
             self.day_pending = self.day_pending.saturating_add(1);
-            minute_left -= u32::from(limits.per_minute.is_some());
-            day_left -= u32::from(limits.per_day.is_some());
+            minute_left = minute_left.map(|left| left - 1);
+            day_left = day_left.map(|left| left - 1);
         }
+        let left = Left { minute: self.minute, in_minute: minute_left, day: self.day, in_day: day_left };
+        left.decision(admitted, limits, now)
+    }
+}
+
+/// What is left of both windows after a request; `None` where there is no limit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Left {
+    pub(crate) minute: u32,
+    pub(crate) in_minute: Option<u32>,
+    pub(crate) day: u32,
+    pub(crate) in_day: Option<u32>,
+}
+
+impl Left {
+    /// What the answer says.
+    pub(crate) fn decision(self, admitted: bool, limits: WindowLimits, now: UnixMillis) -> Decision {
+        let minute_left = self.in_minute.unwrap_or(UNLIMITED);
+        let day_left = self.in_day.unwrap_or(UNLIMITED);
         let minute_reset = (i64::from(self.minute) + 1) * MINUTE_MS;
         let day_reset = (i64::from(self.day) + 1) * DAY_MS;
         let daily_limit = limits.per_day.unwrap_or(UNLIMITED);

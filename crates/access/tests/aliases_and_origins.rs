@@ -1,29 +1,20 @@
 //! Aliases, registered origins, and counts that survive, through the public interface.
 #![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
+mod support;
+
 use std::time::Duration;
 
 use paraffin_access::{
-    AccessError, AccountId, KeyId, KeyStore, LEASE, NewAlias, NewKey, OriginId, Plan, SqliteKeyStore, Subject, Used,
+    AccessError, AccountId, DatabaseKeyStore, KeyId, KeyStore, LEASE, NewAlias, NewKey, OriginId, Plan, Subject, Used,
     WindowLimits, Windows,
 };
+use support::{Place, place};
 
 const NOW: i64 = 1_700_000_000_000;
 
-struct Place {
-    _folder: tempfile::TempDir,
-    path: PathBuf,
-}
-
-fn place() -> Place {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("access.sqlite");
-    Place { _folder: folder, path }
-}
-
-async fn with_account(place: &Place) -> (SqliteKeyStore, AccountId) {
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+async fn with_account(place: &Place) -> (DatabaseKeyStore, AccountId) {
+    let store = place.open().await;
     let account = store.create_account("team", Plan::PRO, "test", NOW).await.unwrap().id;
     (store, account)
 }
@@ -36,7 +27,7 @@ fn clock() -> i64 {
 /// row AU07
 #[tokio::test]
 async fn an_alias_has_its_own_limits_and_surfaces_and_is_gone_when_removed() {
-    let place = place();
+    let Some(place) = place() else { return };
     let (store, account) = with_account(&place).await;
     let limits = WindowLimits { per_minute: Some(7), per_day: None };
     let new = NewAlias { limits, surfaces: vec!["main".into(), "espo".into()], ..NewAlias::named(account, "my-app") };
@@ -64,11 +55,11 @@ async fn an_alias_has_its_own_limits_and_surfaces_and_is_gone_when_removed() {
 
 #[tokio::test]
 async fn an_alias_removed_by_another_process_is_gone_within_the_lease() {
-    let place = place();
+    let Some(place) = place() else { return };
     let (serving, account) = with_account(&place).await;
     serving.create_alias(NewAlias::named(account, "my-app"), "test", NOW).await.unwrap();
     assert!(serving.find_alias("my-app").await.unwrap().is_some());
-    let tool = SqliteKeyStore::open(&place.path).await.unwrap();
+    let tool = place.open().await;
     tool.remove_alias("my-app", "cli", NOW).await.unwrap();
     tokio::time::sleep(LEASE).await;
     assert!(serving.find_alias("my-app").await.unwrap().is_none());
@@ -77,7 +68,7 @@ async fn an_alias_removed_by_another_process_is_gone_within_the_lease() {
 /// row AU06
 #[tokio::test]
 async fn an_origin_is_served_once_its_ownership_is_proved() {
-    let place = place();
+    let Some(place) = place() else { return };
     let (store, account) = with_account(&place).await;
     let register = |text: &str, account| {
         let store = store.clone();
@@ -121,8 +112,8 @@ async fn an_origin_is_served_once_its_ownership_is_proved() {
 /// row RL04
 #[tokio::test]
 async fn counts_survive_a_restart_and_a_kill_loses_at_most_the_last_second() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let limits = WindowLimits { per_minute: None, per_day: Some(1_000) };
     let key = store.create(NewKey::named("k"), "test", NOW).await.unwrap().record.id;
     for _ in 0..100 {
@@ -130,7 +121,7 @@ async fn counts_survive_a_restart_and_a_kill_loses_at_most_the_last_second() {
     }
     // Nothing is closed: what a kill would leave behind is what the file holds a second later.
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let again = SqliteKeyStore::open(&place.path).await.unwrap();
+    let again = place.open().await;
     let decision = again.admit(Subject::Key(key), limits, clock()).await.unwrap();
     // At midnight UTC between the two the day starts anew.
     assert!(matches!(decision.daily_remaining, 899 | 999), "{decision:?}");
@@ -138,9 +129,9 @@ async fn counts_survive_a_restart_and_a_kill_loses_at_most_the_last_second() {
 
 #[tokio::test]
 async fn several_processes_share_their_counts() {
-    let place = place();
-    let first = SqliteKeyStore::open(&place.path).await.unwrap();
-    let second = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let first = place.open().await;
+    let second = place.open().await;
     let (subject, limits, now) =
         (Subject::Key(KeyId(1)), WindowLimits { per_minute: None, per_day: Some(10_000) }, clock());
     for _ in 0..100 {

@@ -1,45 +1,31 @@
-//! The key store through its public interface, on real SQLite files.
+//! The key store through its public interface, on real databases.
 #![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
+mod support;
+
 use std::time::Duration;
 
 use paraffin_access::{
-    AccessError, AccountId, ApiKey, CreatedKey, KeyId, KeySelector, KeyStore, LEASE, NewKey, Plan, SqliteKeyStore,
-    Used, WindowLimits,
+    AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, KeyId, KeySelector, KeyStore, LEASE, NewKey, Plan,
+    Plans, Used, WindowLimits,
 };
-use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
+use support::place;
 
 const NOW: i64 = 1_700_000_000_000;
 
-struct Place {
-    _folder: tempfile::TempDir,
-    path: PathBuf,
-}
-
-fn place() -> Place {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("access.sqlite");
-    Place { _folder: folder, path }
-}
-
-async fn raw(place: &Place) -> SqliteConnection {
-    SqliteConnectOptions::new().filename(&place.path).connect().await.unwrap()
-}
-
-async fn create(store: &SqliteKeyStore, name: &str) -> CreatedKey {
+async fn create(store: &DatabaseKeyStore, name: &str) -> CreatedKey {
     store.create(NewKey::named(name), "test", NOW).await.unwrap()
 }
 
-async fn accepted(store: &SqliteKeyStore, key: &ApiKey, now: i64) -> bool {
+async fn accepted(store: &DatabaseKeyStore, key: &ApiKey, now: i64) -> bool {
     store.authenticate(key, now).await.unwrap().is_some()
 }
 
 /// row AU02
 #[tokio::test]
 async fn a_key_is_listed_with_name_creation_last_use_and_request_count() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let created = create(&store, "production-backend").await;
     for second in 1..=3 {
         store.record_use(Used::Key(created.record.id), NOW + second * 1000);
@@ -56,8 +42,8 @@ async fn a_key_is_listed_with_name_creation_last_use_and_request_count() {
 /// row AU03
 #[tokio::test]
 async fn settings_of_a_key_come_back_when_it_is_authenticated() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let limits = WindowLimits { per_minute: Some(5), per_day: None };
     let new = NewKey { limits, admin: true, management: true, ..NewKey::on_plan("operator", Plan::BUSINESS) };
     let created = store.create(new, "test", NOW).await.unwrap();
@@ -68,32 +54,11 @@ async fn settings_of_a_key_come_back_when_it_is_authenticated() {
     }
 }
 
-/// row AU01
-#[tokio::test]
-async fn the_file_holds_a_digest_and_never_the_key() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
-    let created = create(&store, "secret").await;
-    assert!(accepted(&store, &created.key, NOW).await);
-    store.record_use(Used::Key(created.record.id), NOW);
-    store.close().await.unwrap();
-    let text = created.key.reveal();
-    let bytes: Vec<u8> = (0..32).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
-    let mut seen = 0;
-    for entry in std::fs::read_dir(place.path.parent().unwrap()).unwrap() {
-        let content = std::fs::read(entry.unwrap().path()).unwrap();
-        seen += content.len();
-        assert!(!content.windows(32).any(|window| window == text.as_bytes()));
-        assert!(!content.windows(16).any(|window| window == bytes));
-    }
-    assert!(seen > 4096, "the store was not where the test looked");
-}
-
 /// row AU04
 #[tokio::test]
 async fn a_revoked_key_is_refused_by_the_very_next_request() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     for selector_by_key in [true, false] {
         let created = create(&store, "k").await;
         assert!(accepted(&store, &created.key, NOW).await);
@@ -108,11 +73,11 @@ async fn a_revoked_key_is_refused_by_the_very_next_request() {
 /// row AU04
 #[tokio::test]
 async fn a_revocation_by_another_process_is_seen_within_the_lease() {
-    let place = place();
-    let serving = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let serving = place.open().await;
     let created = create(&serving, "k").await;
     assert!(accepted(&serving, &created.key, NOW).await);
-    let tool = SqliteKeyStore::open(&place.path).await.unwrap();
+    let tool = place.open().await;
     tool.revoke(KeySelector::Id(created.record.id), "cli", NOW).await.unwrap();
     tokio::time::sleep(LEASE).await;
     assert!(!accepted(&serving, &created.key, NOW).await);
@@ -120,12 +85,11 @@ async fn a_revocation_by_another_process_is_seen_within_the_lease() {
 
 #[tokio::test]
 async fn a_change_made_with_the_database_shell_is_seen_within_the_lease() {
-    let place = place();
-    let serving = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let serving = place.open().await;
     let created = create(&serving, "k").await;
     assert!(accepted(&serving, &created.key, NOW).await);
-    let mut shell = raw(&place).await;
-    sqlx::query("UPDATE api_key SET revoked_at = 1").execute(&mut shell).await.unwrap();
+    place.shell("UPDATE api_key SET revoked_at = 1").await.unwrap();
     tokio::time::sleep(LEASE).await;
     assert!(!accepted(&serving, &created.key, NOW).await);
 }
@@ -133,8 +97,8 @@ async fn a_change_made_with_the_database_shell_is_seen_within_the_lease() {
 /// row AU14
 #[tokio::test]
 async fn a_revoked_an_expired_and_an_unknown_key_look_the_same() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let revoked = create(&store, "revoked").await;
     store.revoke(KeySelector::Id(revoked.record.id), "test", NOW).await.unwrap();
     let expired = create(&store, "expired").await;
@@ -146,8 +110,8 @@ async fn a_revoked_an_expired_and_an_unknown_key_look_the_same() {
 
 #[tokio::test]
 async fn reroll_keeps_the_settings_and_ends_the_old_key_after_its_grace() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let new = NewKey { admin: true, ..NewKey::on_plan("n", Plan::PRO) };
     let old = store.create(new.clone(), "test", NOW).await.unwrap();
     let fresh = store.reroll(KeySelector::Key(old.key.clone()), Duration::from_mins(1), "test", NOW).await.unwrap();
@@ -170,8 +134,8 @@ async fn reroll_keeps_the_settings_and_ends_the_old_key_after_its_grace() {
 
 #[tokio::test]
 async fn every_change_is_in_the_audit_log_and_no_line_of_it_can_be_changed() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let created = create(&store, "k").await;
     let rerolled = store.reroll(KeySelector::Id(created.record.id), Duration::ZERO, "cli", NOW + 1).await.unwrap();
     store.revoke(KeySelector::Id(rerolled.record.id), "key:9", NOW + 2).await.unwrap();
@@ -191,15 +155,14 @@ async fn every_change_is_in_the_audit_log_and_no_line_of_it_can_be_changed() {
     let keys = [created.key.reveal(), rerolled.key.reveal()];
     assert!(rows.iter().all(|row| keys.iter().all(|key| !row.detail.contains(key))));
 
-    let mut shell = raw(&place).await;
-    assert!(sqlx::query("UPDATE audit SET actor = 'nobody'").execute(&mut shell).await.is_err());
-    assert!(sqlx::query("DELETE FROM audit").execute(&mut shell).await.is_err());
+    assert!(place.shell("UPDATE audit SET actor = 'nobody'").await.is_err());
+    assert!(place.shell("DELETE FROM audit").await.is_err());
 }
 
 #[tokio::test]
 async fn bad_names_and_unknown_keys_are_refused() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     for name in [String::new(), "a".repeat(10_240), "a\nb".to_owned()] {
         assert!(matches!(store.create(NewKey::named(name), "test", NOW).await, Err(AccessError::InvalidName)));
     }
@@ -212,8 +175,8 @@ async fn bad_names_and_unknown_keys_are_refused() {
 
 #[tokio::test]
 async fn a_plan_bounds_the_active_keys_of_an_account() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let account = store.create_account("team", Plan::PRO, "test", NOW).await.unwrap().id;
     let mut last = None;
     for _ in 0..10 {
@@ -246,8 +209,8 @@ async fn a_plan_bounds_the_active_keys_of_an_account() {
 
 #[tokio::test]
 async fn another_plan_counts_from_the_next_request_on() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let created = create(&store, "k").await;
     assert!(accepted(&store, &created.key, NOW).await);
     store.set_plan(created.record.account, Plan::PRO, "test", NOW).await.unwrap();
@@ -255,35 +218,9 @@ async fn another_plan_counts_from_the_next_request_on() {
 }
 
 #[tokio::test]
-async fn a_store_of_the_first_schema_keeps_its_keys_and_gives_each_an_account() {
-    let place = place();
-    let mut old = SqliteConnectOptions::new().filename(&place.path).create_if_missing(true).connect().await.unwrap();
-    sqlx::raw_sql(concat!(
-        "CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY);",
-        include_str!("../migrations/0001_keys.sql"),
-        "INSERT INTO schema_version VALUES (1);"
-    ))
-    .execute(&mut old)
-    .await
-    .unwrap();
-    let key = ApiKey::generate().unwrap();
-    sqlx::query("INSERT INTO api_key (id, name, prefix, digest, plan, admin, management, created_at, request_count) VALUES (7, 'old', 'abcd', $1, 'pro', 1, 0, 5, 9)")
-        .bind(key.digest().0.to_vec())
-        .execute(&mut old)
-        .await
-        .unwrap();
-    old.close().await.unwrap();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
-    let found = store.authenticate(&key, NOW).await.unwrap().unwrap();
-    assert_eq!((found.id, found.plan.clone(), found.admin, found.request_count), (KeyId(7), Plan::PRO, true, 9));
-    let accounts = store.accounts().await.unwrap();
-    assert_eq!((accounts.len(), accounts[0].name.as_str(), accounts[0].id), (1, "old", found.account));
-}
-
-#[tokio::test]
 async fn a_clean_stop_loses_no_counted_use() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let created = create(&store, "k").await;
     let mut tasks = Vec::new();
     for _ in 0..8 {
@@ -299,71 +236,26 @@ async fn a_clean_stop_loses_no_counted_use() {
         task.await.unwrap();
     }
     store.close().await.unwrap();
-    let again = SqliteKeyStore::open(&place.path).await.unwrap();
+    let again = place.open().await;
     assert_eq!(again.list().await.unwrap()[0].request_count, 4000);
 }
 
 /// row AU10
 #[tokio::test]
-async fn a_store_that_is_taken_away_serves_nobody_and_serves_again_when_it_is_back() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
-    let created = create(&store, "k").await;
-    assert!(accepted(&store, &created.key, NOW).await);
-    let aside = place.path.with_extension("aside");
-    std::fs::rename(&place.path, &aside).unwrap();
-    tokio::time::sleep(LEASE).await;
-    assert!(matches!(store.authenticate(&created.key, NOW).await, Err(AccessError::Unavailable(_))));
-    assert!(matches!(store.available().await, Err(AccessError::Unavailable(_))));
-    // An empty file in its place is not the store.
-    std::fs::write(&place.path, b"").unwrap();
-    tokio::time::sleep(LEASE).await;
-    assert!(store.authenticate(&created.key, NOW).await.is_err());
-    std::fs::rename(&aside, &place.path).unwrap();
-    tokio::time::sleep(LEASE).await;
-    assert!(accepted(&store, &created.key, NOW).await);
-}
-
-/// row AU10
-#[tokio::test]
 async fn a_table_that_cannot_be_read_is_an_unavailable_store_not_an_unknown_key() {
-    let place = place();
-    let store = SqliteKeyStore::open(&place.path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let created = create(&store, "k").await;
-    let mut shell = raw(&place).await;
-    sqlx::query("ALTER TABLE api_key RENAME TO gone").execute(&mut shell).await.unwrap();
+    place.shell("ALTER TABLE api_key RENAME TO gone").await.unwrap();
     assert!(matches!(store.authenticate(&created.key, NOW).await, Err(AccessError::Unavailable(_))));
 }
 
 #[tokio::test]
-async fn a_file_of_a_newer_program_is_refused_with_both_versions() {
-    let place = place();
-    SqliteKeyStore::open(&place.path).await.unwrap().close().await.unwrap();
-    let mut shell = raw(&place).await;
-    sqlx::query("INSERT INTO schema_version (version) VALUES (99)").execute(&mut shell).await.unwrap();
-    shell.close().await.unwrap();
-    let Err(error) = SqliteKeyStore::open(&place.path).await else { panic!("opened a newer store") };
-    assert!(matches!(error, AccessError::NewerSchema { found: 99, known: 3 }), "{error}");
-    assert!(error.to_string().contains("99"));
-}
-
-#[tokio::test]
-async fn a_file_that_is_no_database_is_an_error() {
-    let place = place();
-    std::fs::write(
-        &place.path,
-        b"this is not a database, only text that is long enough to be read as a header........................",
-    )
-    .unwrap();
-    assert!(SqliteKeyStore::open(&place.path).await.is_err());
-}
-
-#[tokio::test]
-async fn processes_that_open_a_new_file_together_all_succeed() {
-    let place = place();
+async fn processes_that_open_a_new_database_together_all_succeed() {
+    let Some(place) = place() else { return };
     let opened = (0..4).map(|_| {
-        let path = place.path.clone();
-        tokio::spawn(async move { SqliteKeyStore::open(&path).await.map(|_| ()) })
+        let at = place.at();
+        tokio::spawn(async move { DatabaseKeyStore::open_at(&at, Plans::default()).await.map(|_| ()) })
     });
     for task in opened.collect::<Vec<_>>() {
         task.await.unwrap().unwrap();

@@ -1,11 +1,13 @@
 //! Ownership of a domain, proved to a DNS server and a web server of our own on loopback.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use paraffin_access::{
-    AccessError, AccountId, KeyStore, OriginRecord, OwnershipProver, Plan, ProofSettings, SqliteKeyStore,
+    AccessError, AccountId, DatabaseKeyStore, KeyStore, OriginRecord, OwnershipProver, Plan, ProofSettings,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, UdpSocket};
@@ -90,20 +92,20 @@ fn ok(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
 }
 
-struct Place {
-    _folder: tempfile::TempDir,
-    store: SqliteKeyStore,
+struct Site {
+    _place: support::Place,
+    store: DatabaseKeyStore,
     account: AccountId,
 }
 
-async fn place() -> Place {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteKeyStore::open(&folder.path().join("access.sqlite")).await.unwrap();
+async fn site() -> Option<Site> {
+    let place = support::place()?;
+    let store = place.open().await;
     let account = store.create_account("site", Plan::PRO, "test", NOW).await.unwrap().id;
-    Place { _folder: folder, store, account }
+    Some(Site { _place: place, store, account })
 }
 
-impl Place {
+impl Site {
     async fn register(&self, prover: &OwnershipProver, origin: &str) -> OriginRecord {
         prover.register(&self.store, self.account, origin.parse().unwrap(), "test", NOW).await.unwrap()
     }
@@ -120,11 +122,11 @@ impl Place {
 /// row AU06
 #[tokio::test]
 async fn a_dns_record_with_the_token_proves_the_domain_of_an_origin() {
-    let place = place().await;
+    let Some(site) = site().await else { return };
     let dns = dns([127, 0, 0, 1]).await;
     let settings = ProofSettings { well_known: false, name_servers: vec![dns.address], ..ProofSettings::default() };
     let prover = OwnershipProver::new(settings);
-    let origin = place.register(&prover, "https://*.example.com").await;
+    let origin = site.register(&prover, "https://*.example.com").await;
     let told = prover.instructions(&origin).unwrap();
     assert!(
         told.contains("_paraffin.example.com") && told.contains(&origin.token) && !told.contains("well-known"),
@@ -137,20 +139,20 @@ async fn a_dns_record_with_the_token_proves_the_domain_of_an_origin() {
         vec![origin.token.clone()],
     ] {
         *dns.txt.lock().unwrap() = wrong;
-        assert!(matches!(place.verify(&prover, &origin).await, Err(AccessError::NotProved(_))));
-        assert!(!place.is_served("https://app.example.com").await);
+        assert!(matches!(site.verify(&prover, &origin).await, Err(AccessError::NotProved(_))));
+        assert!(!site.is_served("https://app.example.com").await);
     }
     *dns.txt.lock().unwrap() = vec!["other".to_owned(), format!("paraffin-verify={}", origin.token)];
-    assert_eq!(place.verify(&prover, &origin).await.unwrap().verified_at, Some(NOW + 1));
-    assert!(place.is_served("https://app.example.com").await);
+    assert_eq!(site.verify(&prover, &origin).await.unwrap().verified_at, Some(NOW + 1));
+    assert!(site.is_served("https://app.example.com").await);
     assert!(dns.asked.lock().unwrap().iter().all(|name| name == "_paraffin.example.com"));
-    assert_eq!(place.store.audit(1).await.unwrap()[0].detail, "by=dns");
+    assert_eq!(site.store.audit(1).await.unwrap()[0].detail, "by=dns");
 }
 
 /// row AU06
 #[tokio::test]
 async fn a_file_with_the_token_proves_the_domain_of_an_origin() {
-    let place = place().await;
+    let Some(site) = site().await else { return };
     let dns = dns([127, 0, 0, 1]).await;
     let answer =
         Arc::new(Mutex::new("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned()));
@@ -163,8 +165,8 @@ async fn a_file_with_the_token_proves_the_domain_of_an_origin() {
         ..ProofSettings::default()
     };
     let prover = OwnershipProver::new(settings.clone());
-    let origin = place.register(&prover, "https://app.example.com").await;
-    assert!(place.verify(&prover, &origin).await.is_err());
+    let origin = site.register(&prover, "https://app.example.com").await;
+    assert!(site.verify(&prover, &origin).await.is_err());
     let redirect =
         "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     for wrong in [
@@ -175,21 +177,21 @@ async fn a_file_with_the_token_proves_the_domain_of_an_origin() {
         String::new(),
     ] {
         *answer.lock().unwrap() = wrong;
-        let refused = place.verify(&prover, &origin).await;
+        let refused = site.verify(&prover, &origin).await;
         assert!(matches!(refused, Err(AccessError::NotProved(_))), "{refused:?}");
     }
     *answer.lock().unwrap() = ok(&format!("{}\n", origin.token));
-    place.verify(&prover, &origin).await.unwrap();
-    assert!(place.is_served("https://app.example.com").await);
+    site.verify(&prover, &origin).await.unwrap();
+    assert!(site.is_served("https://app.example.com").await);
     let request = asked.lock().unwrap().last().unwrap().clone();
     assert!(request.starts_with("GET /.well-known/paraffin-verify.txt HTTP/1.1\r\n"), "{request}");
     assert!(request.contains(&format!("host: app.example.com:{port}\r\n")), "{request}");
 
     // A name that points into our own network is not followed, unless the operator wants it.
     let strict = OwnershipProver::new(ProofSettings { private_addresses: false, ..settings });
-    let inside = place.register(&strict, "https://inside.example.com").await;
+    let inside = site.register(&strict, "https://inside.example.com").await;
     let before = asked.lock().unwrap().len();
-    let refused = place.verify(&strict, &inside).await.unwrap_err().to_string();
+    let refused = site.verify(&strict, &inside).await.unwrap_err().to_string();
     assert!(refused.contains("no public address"), "{refused}");
     assert_eq!(asked.lock().unwrap().len(), before, "nothing was fetched");
 }
@@ -197,24 +199,24 @@ async fn a_file_with_the_token_proves_the_domain_of_an_origin() {
 /// row AU06
 #[tokio::test]
 async fn proof_can_be_switched_off_and_the_own_machine_needs_none() {
-    let place = place().await;
+    let Some(site) = site().await else { return };
     let off = OwnershipProver::new(ProofSettings { dns: false, well_known: false, ..ProofSettings::default() });
     assert!(!off.is_required());
-    let origin = place.register(&off, "https://app.example.com").await;
-    assert!(place.is_served("https://app.example.com").await && off.instructions(&origin).is_none());
+    let origin = site.register(&off, "https://app.example.com").await;
+    assert!(site.is_served("https://app.example.com").await && off.instructions(&origin).is_none());
     let on = OwnershipProver::new(ProofSettings::default());
-    let local = place.register(&on, "http://127.0.0.1:5173").await;
-    assert!(place.is_served("http://127.0.0.1:5173").await && on.instructions(&local).is_none());
+    let local = site.register(&on, "http://127.0.0.1:5173").await;
+    assert!(site.is_served("http://127.0.0.1:5173").await && on.instructions(&local).is_none());
     // Registered while proof was asked for, verified after it was switched off.
-    let waiting = place.register(&on, "https://later.example.com").await;
-    assert!(!place.is_served("https://later.example.com").await);
-    place.verify(&off, &waiting).await.unwrap();
-    assert!(place.is_served("https://later.example.com").await);
+    let waiting = site.register(&on, "https://later.example.com").await;
+    assert!(!site.is_served("https://later.example.com").await);
+    site.verify(&off, &waiting).await.unwrap();
+    assert!(site.is_served("https://later.example.com").await);
 }
 
 #[tokio::test]
 async fn name_servers_that_do_not_answer_are_an_error_and_not_a_proof() {
-    let place = place().await;
+    let Some(site) = site().await else { return };
     let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let settings = ProofSettings {
         name_servers: vec![silent.local_addr().unwrap()],
@@ -222,8 +224,8 @@ async fn name_servers_that_do_not_answer_are_an_error_and_not_a_proof() {
         ..ProofSettings::default()
     };
     let prover = OwnershipProver::new(settings);
-    let origin = place.register(&prover, "https://app.example.com").await;
+    let origin = site.register(&prover, "https://app.example.com").await;
     let started = std::time::Instant::now();
-    assert!(matches!(place.verify(&prover, &origin).await, Err(AccessError::NotProved(_))));
+    assert!(matches!(site.verify(&prover, &origin).await, Err(AccessError::NotProved(_))));
     assert!(started.elapsed() < std::time::Duration::from_secs(12));
 }

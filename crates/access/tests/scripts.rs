@@ -1,7 +1,10 @@
 //! Saved scripts, through the public interface.
 #![allow(clippy::unwrap_used)]
 
-use paraffin_access::{AccountId, ScriptHash, ScriptLimits, ScriptStore, SqliteKeyStore};
+mod support;
+
+use paraffin_access::{AccountId, DatabaseKeyStore, ScriptHash, ScriptLimits, ScriptStore};
+use support::place;
 
 const LIMITS: ScriptLimits = ScriptLimits { scripts_max: 3, bytes_max: 30 };
 const ONE: Option<AccountId> = Some(AccountId(1));
@@ -10,7 +13,7 @@ fn hash(first: u8) -> ScriptHash {
     [first; 32]
 }
 
-async fn kept(store: &SqliteKeyStore) -> Vec<u8> {
+async fn kept(store: &DatabaseKeyStore) -> Vec<u8> {
     let mut kept = Vec::new();
     for first in 0..20 {
         if store.find_script(hash(first)).await.unwrap().is_some() {
@@ -22,20 +25,19 @@ async fn kept(store: &SqliteKeyStore) -> Vec<u8> {
 
 #[tokio::test]
 async fn scripts_are_there_after_a_restart() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("access.sqlite");
-    let store = SqliteKeyStore::open(&path).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     store.save_script(ONE, hash(1), "return 'a\0\u{e9}'", LIMITS).await.unwrap();
     drop(store);
-    let store = SqliteKeyStore::open(&path).await.unwrap();
+    let store = place.open().await;
     assert_eq!(store.find_script(hash(1)).await.unwrap().as_deref(), Some("return 'a\0\u{e9}'"));
     assert_eq!(store.find_script(hash(2)).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn what_an_account_saved_longest_ago_makes_room_and_other_accounts_keep_theirs() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteKeyStore::open(&folder.path().join("access.sqlite")).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let two = Some(AccountId(2));
     for first in [1, 2, 3] {
         store.save_script(ONE, hash(first), "x", LIMITS).await.unwrap();
@@ -59,8 +61,8 @@ async fn what_an_account_saved_longest_ago_makes_room_and_other_accounts_keep_th
 
 #[tokio::test]
 async fn savers_at_once_stay_within_the_limits() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteKeyStore::open(&folder.path().join("access.sqlite")).await.unwrap();
+    let Some(place) = place() else { return };
+    let store = place.open().await;
     let savers = (0..20).map(|first| {
         let store = store.clone();
         tokio::spawn(async move { store.save_script(ONE, hash(first), "x", LIMITS).await })

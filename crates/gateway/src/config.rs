@@ -3,13 +3,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use hyper::header::HeaderName;
 use serde::{Deserialize, Serialize};
 
-use paraffin_access::{ProofSettings, ThrottleSettings};
+use paraffin_access::{ProofSettings, Secret, ThrottleSettings};
 
 use crate::clients::ProxyNet;
 use crate::limits::Limits;
 
 /// `[access]`: who may call beyond the holder of a key in the path; every member has a default.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccessConfig {
     /// Whether an alias that allows it may stand in the path of a keyed surface.
@@ -22,6 +22,32 @@ pub struct AccessConfig {
     pub keyless: ThrottleSettings,
     /// How the owner of an origin proves himself.
     pub proof: ProofSettings,
+    /// `postgres://user:password@host:port/database`: accounts, saved scripts and records of verification are there, for several
+    /// gateways. Absent: in files of the data folder. Whoever starts the gateway opens it.
+    pub database_url: Option<Secret>,
+    /// `redis://user:password@host:port/number`: windows that gateways share exactly; with `database_url`. Absent: each counts by
+    /// itself and hears of the others within half a second.
+    pub redis_url: Option<Secret>,
+    /// Gateways that share `redis_url`; while it is away each grants this part of every limit.
+    pub gateways: u32,
+    /// Longest wait for an answer of Redis, in milliseconds; beyond it a gateway decides alone.
+    pub redis_timeout_ms: u64,
+}
+
+impl Default for AccessConfig {
+    fn default() -> Self {
+        Self {
+            keyed_surfaces_by_alias: false,
+            keyed_surfaces_by_header: false,
+            trusted_proxies: Vec::new(),
+            keyless: ThrottleSettings::default(),
+            proof: ProofSettings::default(),
+            database_url: None,
+            redis_url: None,
+            gateways: 1,
+            redis_timeout_ms: 100,
+        }
+    }
 }
 
 impl AccessConfig {

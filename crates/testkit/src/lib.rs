@@ -3,8 +3,12 @@
 
 mod nats;
 mod ports;
+mod postgres;
 mod programs;
+mod redis;
 
 pub use nats::NatsServer;
 pub use ports::free_port;
+pub use postgres::PostgresServer;
 pub use programs::{bitcoind, in_ci, installed, left_out};
+pub use redis::RedisServer;

@@ -1,25 +1,25 @@
 //! What outlives the process: runs, what they found, and attestations. The statements are those that SQLite and PostgreSQL
 //! share, as in the room of accounts.
 
-use std::path::Path;
 use std::str::FromStr as _;
-use std::time::Duration;
 
+use paraffin_database::{Database, DatabaseError, Migrations, Place, Row, Session, query};
 use paraffin_primitives::AlkaneId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
-};
-use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
 
 use crate::job::{Built, Failure, Stage};
 use crate::verdict::Verdict;
 
-/// Applied in order; an entry that has been released never changes.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_runs_records_attestations.sql")];
-const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
-const CONNECTIONS_MAX: u32 = 4;
+/// An entry that has been released never changes.
+const MIGRATIONS: Migrations = Migrations {
+    room: "verify",
+    sqlite: &[
+        include_str!("../migrations/sqlite/0001_runs_records_attestations.sql"),
+        include_str!("../migrations/sqlite/0002_owner.sql"),
+    ],
+    postgres: &[include_str!("../migrations/postgres/0001_runs_records_attestations.sql")],
+};
 
 /// Milliseconds since the Unix epoch.
 pub type UnixMillis = i64;
@@ -29,15 +29,7 @@ pub type UnixMillis = i64;
 pub enum RecordsError {
     /// The database does not answer.
     #[error("the records of verification cannot be consulted: {0}")]
-    Unavailable(#[from] sqlx::Error),
-    /// A newer program wrote them.
-    #[error("the records of verification have schema {found}, this program knows {known}")]
-    NewerSchema {
-        /// Version found.
-        found: i64,
-        /// Newest version that is known.
-        known: i64,
-    },
+    Unavailable(#[from] DatabaseError),
     /// A row is not as it was written.
     #[error("a record of verification is damaged: {0}")]
     Damaged(String),
@@ -138,33 +130,26 @@ pub struct Attestation {
     pub manifest: Option<Value>,
 }
 
-/// The database.
+/// The database, and which of the processes that share it this is.
 #[derive(Debug, Clone)]
-pub(crate) struct Records(SqlitePool);
+pub(crate) struct Records {
+    database: Database,
+    owner: String,
+}
 
 impl Records {
-    /// Opens or creates the file and brings its schema up to date.
-    pub(crate) async fn open(path: &Path) -> Result<Self, RecordsError> {
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(BUSY_TIMEOUT)
-            .disable_statement_logging();
-        let mut first = options.clone().create_if_missing(true).connect().await?;
-        migrate(&mut first).await?;
-        first.close().await?;
-        let pool = SqlitePoolOptions::new().max_connections(CONNECTIONS_MAX).acquire_timeout(BUSY_TIMEOUT);
-        Ok(Self(pool.connect_lazy_with(options)))
+    /// Opens a place and brings its schema up to date. `owner` names the folder in which runs are carried out.
+    pub(crate) async fn open(place: &Place, owner: String) -> Result<Self, RecordsError> {
+        Ok(Self { database: Database::open(place, MIGRATIONS).await?, owner })
     }
 
     pub(crate) async fn close(&self) {
-        self.0.close().await;
+        self.database.close().await;
     }
 
     pub(crate) async fn add_run(&self, run: &Run) -> Result<(), RecordsError> {
-        sqlx::query(
-            "INSERT INTO run (id, created_at, key_id, alkane, wasm_sha256, stage, submission) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        query(
+            "INSERT INTO run (id, created_at, key_id, alkane, wasm_sha256, stage, submission, owner) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
         .bind(&run.id)
         .bind(run.created_at)
@@ -173,14 +158,15 @@ impl Records {
         .bind(&run.wasm_sha256)
         .bind(run.stage.name())
         .bind(run.submission.to_string())
-        .execute(&self.0)
+        .bind(&self.owner)
+        .execute(&mut self.database.session().await?)
         .await?;
         Ok(())
     }
 
     pub(crate) async fn set_stage(&self, id: &str, stage: Stage) -> Result<(), RecordsError> {
-        let change = sqlx::query("UPDATE run SET stage = $1 WHERE id = $2 AND ended_at IS NULL");
-        change.bind(stage.name()).bind(id).execute(&self.0).await?;
+        let change = query("UPDATE run SET stage = $1 WHERE id = $2 AND ended_at IS NULL");
+        change.bind(stage.name()).bind(id).execute(&mut self.database.session().await?).await?;
         Ok(())
     }
 
@@ -193,18 +179,18 @@ impl Records {
         now: UnixMillis,
     ) -> Result<(), RecordsError> {
         let text = serde_json::to_string(outcome).map_err(|error| RecordsError::Damaged(error.to_string()))?;
-        let mut transaction = self.0.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query("UPDATE run SET stage = $1, outcome = $2, ended_at = $3 WHERE id = $4 AND ended_at IS NULL")
+        let mut transaction = self.database.begin().await?;
+        query("UPDATE run SET stage = $1, outcome = $2, ended_at = $3 WHERE id = $4 AND ended_at IS NULL")
             .bind(Stage::Finished.name())
             .bind(text)
             .bind(now)
             .bind(id)
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
         if let Some(record) = record {
-            let known = sqlx::query("SELECT * FROM record WHERE wasm_sha256 = $1")
+            let known = query("SELECT * FROM record WHERE wasm_sha256 = $1")
                 .bind(&record.wasm_sha256)
-                .fetch_optional(&mut *transaction)
+                .fetch_optional(&mut transaction)
                 .await?;
             let known = known.as_ref().map(record_of).transpose()?;
             if known.is_none_or(|known| replaces(record.verdict, known.verdict)) {
@@ -215,46 +201,62 @@ impl Records {
         Ok(())
     }
 
-    /// Ends every run that an earlier process left under way; how many there were.
-    pub(crate) async fn end_interrupted(&self, outcome: &Outcome, now: UnixMillis) -> Result<u64, RecordsError> {
+    /// Ends every run that an earlier process of this folder left under way, and runs of before `forgotten`, whose folder may be gone
+    /// for good; how many there were.
+    pub(crate) async fn end_interrupted(
+        &self,
+        outcome: &Outcome,
+        forgotten: UnixMillis,
+        now: UnixMillis,
+    ) -> Result<u64, RecordsError> {
         let text = serde_json::to_string(outcome).map_err(|error| RecordsError::Damaged(error.to_string()))?;
-        let done = sqlx::query("UPDATE run SET stage = $1, outcome = $2, ended_at = $3 WHERE ended_at IS NULL")
-            .bind(Stage::Finished.name())
-            .bind(text)
-            .bind(now)
-            .execute(&self.0)
-            .await?;
-        Ok(done.rows_affected())
+        let done = query(
+            "UPDATE run SET stage = $1, outcome = $2, ended_at = $3 \
+             WHERE ended_at IS NULL AND (owner = $4 OR owner IS NULL OR created_at < $5)",
+        )
+        .bind(Stage::Finished.name())
+        .bind(text)
+        .bind(now)
+        .bind(&self.owner)
+        .bind(forgotten)
+        .execute(&mut self.database.session().await?)
+        .await?;
+        Ok(done)
     }
 
     /// Forgets the oldest runs that have ended, down to so many.
     pub(crate) async fn forget_runs(&self, keep: usize) -> Result<(), RecordsError> {
-        sqlx::query(
+        query(
             "DELETE FROM run WHERE ended_at IS NOT NULL AND id NOT IN (SELECT id FROM run ORDER BY created_at DESC LIMIT $1)",
         )
         .bind(i64::try_from(keep).unwrap_or(i64::MAX))
-        .execute(&self.0)
+        .execute(&mut self.database.session().await?)
         .await?;
         Ok(())
     }
 
     pub(crate) async fn run(&self, id: &str) -> Result<Option<Run>, RecordsError> {
-        let row = sqlx::query("SELECT * FROM run WHERE id = $1").bind(id).fetch_optional(&self.0).await?;
+        let row = query("SELECT * FROM run WHERE id = $1")
+            .bind(id)
+            .fetch_optional(&mut self.database.session().await?)
+            .await?;
         row.as_ref().map(run_of).transpose()
     }
 
     pub(crate) async fn record(&self, wasm_sha256: &str) -> Result<Option<Record>, RecordsError> {
-        let row = sqlx::query("SELECT * FROM record WHERE wasm_sha256 = $1")
+        let row = query("SELECT * FROM record WHERE wasm_sha256 = $1")
             .bind(wasm_sha256)
-            .fetch_optional(&self.0)
+            .fetch_optional(&mut self.database.session().await?)
             .await?;
         row.as_ref().map(record_of).transpose()
     }
 
     /// Digests of all stored lists of files.
     pub(crate) async fn lists(&self) -> Result<Vec<String>, RecordsError> {
-        let rows = sqlx::query("SELECT sources FROM record WHERE sources IS NOT NULL").fetch_all(&self.0).await?;
-        rows.iter().map(|row| Ok(row.try_get("sources")?)).collect()
+        let rows = query("SELECT sources FROM record WHERE sources IS NOT NULL")
+            .fetch_all(&mut self.database.session().await?)
+            .await?;
+        rows.iter().map(|row| Ok(row.get("sources")?)).collect()
     }
 
     pub(crate) async fn attest(
@@ -264,7 +266,7 @@ impl Records {
         now: UnixMillis,
     ) -> Result<(), RecordsError> {
         let body = serde_json::to_string(attestation).map_err(|error| RecordsError::Damaged(error.to_string()))?;
-        sqlx::query(
+        query(
             "INSERT INTO attestation (wasm_sha256, body, key_id, attested_at) VALUES ($1, $2, $3, $4) \
              ON CONFLICT (wasm_sha256) DO UPDATE SET body = excluded.body, key_id = excluded.key_id, attested_at = excluded.attested_at",
         )
@@ -272,18 +274,18 @@ impl Records {
         .bind(body)
         .bind(key_id)
         .bind(now)
-        .execute(&self.0)
+        .execute(&mut self.database.session().await?)
         .await?;
         Ok(())
     }
 
     pub(crate) async fn attestation(&self, wasm_sha256: &str) -> Result<Option<Attestation>, RecordsError> {
-        let row = sqlx::query("SELECT body FROM attestation WHERE wasm_sha256 = $1")
+        let row = query("SELECT body FROM attestation WHERE wasm_sha256 = $1")
             .bind(wasm_sha256)
-            .fetch_optional(&self.0)
+            .fetch_optional(&mut self.database.session().await?)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let body: String = row.try_get("body")?;
+        let body: String = row.get("body")?;
         serde_json::from_str(&body).map(Some).map_err(|error| RecordsError::Damaged(error.to_string()))
     }
 }
@@ -294,12 +296,9 @@ fn replaces(new: Verdict, known: Verdict) -> bool {
     new > known || (new == known && !known.promotes())
 }
 
-async fn put_record(connection: &mut SqliteConnection, record: &Record) -> Result<(), RecordsError> {
-    sqlx::query("DELETE FROM record WHERE wasm_sha256 = $1")
-        .bind(&record.wasm_sha256)
-        .execute(&mut *connection)
-        .await?;
-    sqlx::query(
+async fn put_record(connection: &mut Session, record: &Record) -> Result<(), RecordsError> {
+    query("DELETE FROM record WHERE wasm_sha256 = $1").bind(&record.wasm_sha256).execute(connection).await?;
+    query(
         "INSERT INTO record (wasm_sha256, run, verdict, similarity, repo_url, commit_id, subdir, package, private, sources, updated_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     )
@@ -319,73 +318,74 @@ async fn put_record(connection: &mut SqliteConnection, record: &Record) -> Resul
     Ok(())
 }
 
-fn run_of(row: &SqliteRow) -> Result<Run, RecordsError> {
+fn run_of(row: &Row) -> Result<Run, RecordsError> {
     let damaged = |what: &str| RecordsError::Damaged(what.to_owned());
     let (alkane, stage, submission): (String, String, String) =
-        (row.try_get("alkane")?, row.try_get("stage")?, row.try_get("submission")?);
-    let outcome: Option<String> = row.try_get("outcome")?;
+        (row.get("alkane")?, row.get("stage")?, row.get("submission")?);
+    let outcome: Option<String> = row.get("outcome")?;
     let outcome = outcome.map(|text| serde_json::from_str(&text)).transpose().map_err(|_| damaged("outcome"))?;
     Ok(Run {
-        id: row.try_get("id")?,
-        created_at: row.try_get("created_at")?,
-        ended_at: row.try_get("ended_at")?,
-        key_id: row.try_get("key_id")?,
+        id: row.get("id")?,
+        created_at: row.get("created_at")?,
+        ended_at: row.get("ended_at")?,
+        key_id: row.get("key_id")?,
         alkane: AlkaneId::from_str(&alkane).map_err(|_| damaged("alkane"))?,
-        wasm_sha256: row.try_get("wasm_sha256")?,
+        wasm_sha256: row.get("wasm_sha256")?,
         stage: Stage::named(&stage).ok_or_else(|| damaged("stage"))?,
         submission: serde_json::from_str(&submission).map_err(|_| damaged("submission"))?,
         outcome,
     })
 }
 
-fn record_of(row: &SqliteRow) -> Result<Record, RecordsError> {
-    let verdict: String = row.try_get("verdict")?;
-    let (similarity, private): (i64, Option<i64>) = (row.try_get("similarity")?, row.try_get("private")?);
+fn record_of(row: &Row) -> Result<Record, RecordsError> {
+    let verdict: String = row.get("verdict")?;
+    let (similarity, private): (i64, Option<i64>) = (row.get("similarity")?, row.get("private")?);
     Ok(Record {
-        wasm_sha256: row.try_get("wasm_sha256")?,
-        run: row.try_get("run")?,
+        wasm_sha256: row.get("wasm_sha256")?,
+        run: row.get("run")?,
         verdict: Verdict::named(&verdict).ok_or_else(|| RecordsError::Damaged("verdict".to_owned()))?,
         similarity: u32::try_from(similarity).map_err(|_| RecordsError::Damaged("similarity".to_owned()))?,
-        repo_url: row.try_get("repo_url")?,
-        commit: row.try_get("commit_id")?,
-        subdir: row.try_get("subdir")?,
-        package: row.try_get("package")?,
+        repo_url: row.get("repo_url")?,
+        commit: row.get("commit_id")?,
+        subdir: row.get("subdir")?,
+        package: row.get("package")?,
         private: private.map(|private| private != 0),
-        sources: row.try_get("sources")?,
-        updated_at: row.try_get("updated_at")?,
+        sources: row.get("sources")?,
+        updated_at: row.get("updated_at")?,
     })
-}
-
-/// Brings the database to the newest schema; every step is one transaction.
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), RecordsError> {
-    sqlx::raw_sql("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY)")
-        .execute(&mut *connection)
-        .await?;
-    loop {
-        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let row =
-            sqlx::query("SELECT COALESCE(MAX(version), 0) FROM schema_version").fetch_one(&mut *transaction).await?;
-        let version: i64 = row.try_get(0)?;
-        let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
-        if version > known {
-            return Err(RecordsError::NewerSchema { found: version, known });
-        }
-        let Some(step) = usize::try_from(version).ok().and_then(|version| MIGRATIONS.get(version)) else {
-            return Ok(());
-        };
-        sqlx::raw_sql(*step).execute(&mut *transaction).await?;
-        sqlx::query("INSERT INTO schema_version (version) VALUES ($1)")
-            .bind(version + 1)
-            .execute(&mut *transaction)
-            .await?;
-        transaction.commit().await?;
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use paraffin_testkit::PostgresServer;
+
     use super::*;
     use crate::job::FailureCode;
+
+    /// The places that a test runs over: a file, and a server where there is one.
+    struct Places {
+        folder: tempfile::TempDir,
+        server: Option<PostgresServer>,
+    }
+
+    impl Places {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let mut server = PostgresServer::prepare(folder.path());
+            server.iter_mut().for_each(PostgresServer::run);
+            Self { folder, server }
+        }
+
+        fn all(&self) -> Vec<Place> {
+            let file = Place::File(self.folder.path().join("verify.sqlite"));
+            let server = self.server.iter().map(|server| Place::Server(server.url().parse().unwrap()));
+            std::iter::once(file).chain(server).collect()
+        }
+    }
+
+    async fn opened(place: &Place) -> Records {
+        Records::open(place, "here".to_owned()).await.unwrap()
+    }
 
     fn run(id: &str, created_at: i64) -> Run {
         Run {
@@ -423,63 +423,85 @@ mod tests {
 
     #[tokio::test]
     async fn runs_and_records_come_back_after_a_restart() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("verify.sqlite");
-        let records = Records::open(&path).await.unwrap();
-        for (id, at) in [("one", 1), ("two", 2), ("three", 3)] {
-            records.add_run(&run(id, at)).await.unwrap();
-        }
-        records.set_stage("one", Stage::Building).await.unwrap();
-        records.end_run("two", &failed(), Some(&record(Verdict::Partial, "two")), 9).await.unwrap();
-        records.close().await;
+        let places = Places::new();
+        for place in places.all() {
+            let records = opened(&place).await;
+            for (id, at) in [("one", 1), ("two", 2), ("three", 3)] {
+                records.add_run(&run(id, at)).await.unwrap();
+            }
+            records.set_stage("one", Stage::Building).await.unwrap();
+            records.end_run("two", &failed(), Some(&record(Verdict::Partial, "two")), 9).await.unwrap();
+            records.close().await;
 
-        let records = Records::open(&path).await.unwrap();
-        assert_eq!(records.run("one").await.unwrap().unwrap().stage, Stage::Building);
-        assert_eq!(records.end_interrupted(&failed(), 10).await.unwrap(), 2);
-        let one = records.run("one").await.unwrap().unwrap();
-        assert_eq!((one.stage, one.ended_at, one.outcome), (Stage::Finished, Some(10), Some(failed())));
-        assert_eq!(records.run("two").await.unwrap().unwrap().ended_at, Some(9));
-        assert_eq!(records.record("ab").await.unwrap().unwrap(), record(Verdict::Partial, "two"));
-        assert_eq!(records.lists().await.unwrap(), ["cd"]);
-        records.forget_runs(1).await.unwrap();
-        assert!(records.run("two").await.unwrap().is_none() && records.run("three").await.unwrap().is_some());
+            let records = opened(&place).await;
+            assert_eq!(records.run("one").await.unwrap().unwrap().stage, Stage::Building);
+            assert_eq!(records.end_interrupted(&failed(), 0, 10).await.unwrap(), 2);
+            let one = records.run("one").await.unwrap().unwrap();
+            assert_eq!((one.stage, one.ended_at, one.outcome), (Stage::Finished, Some(10), Some(failed())));
+            assert_eq!(records.run("two").await.unwrap().unwrap().ended_at, Some(9));
+            assert_eq!(records.record("ab").await.unwrap().unwrap(), record(Verdict::Partial, "two"));
+            assert_eq!(records.lists().await.unwrap(), ["cd"]);
+            records.forget_runs(1).await.unwrap();
+            assert!(records.run("two").await.unwrap().is_none() && records.run("three").await.unwrap().is_some());
+        }
     }
 
     #[tokio::test]
     async fn only_a_better_finding_takes_the_place_of_a_verified_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let records = Records::open(&folder.path().join("verify.sqlite")).await.unwrap();
-        for (number, (verdict, holds)) in [
-            (Verdict::Mismatch, 0),
-            (Verdict::Mismatch, 1),
-            (Verdict::Partial, 2),
-            (Verdict::Verified, 3),
-            (Verdict::Mismatch, 3),
-            (Verdict::Verified, 3),
-            (Verdict::Reproducible, 6),
-            (Verdict::Reproducible, 6),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let id = number.to_string();
-            records.add_run(&run(&id, 1)).await.unwrap();
-            records.end_run(&id, &failed(), Some(&record(verdict, &id)), 2).await.unwrap();
-            assert_eq!(records.record("ab").await.unwrap().unwrap().run, holds.to_string(), "{verdict:?}");
+        let places = Places::new();
+        for place in places.all() {
+            let records = opened(&place).await;
+            for (number, (verdict, holds)) in [
+                (Verdict::Mismatch, 0),
+                (Verdict::Mismatch, 1),
+                (Verdict::Partial, 2),
+                (Verdict::Verified, 3),
+                (Verdict::Mismatch, 3),
+                (Verdict::Verified, 3),
+                (Verdict::Reproducible, 6),
+                (Verdict::Reproducible, 6),
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let id = number.to_string();
+                records.add_run(&run(&id, 1)).await.unwrap();
+                records.end_run(&id, &failed(), Some(&record(verdict, &id)), 2).await.unwrap();
+                assert_eq!(records.record("ab").await.unwrap().unwrap().run, holds.to_string(), "{verdict:?}");
+            }
         }
     }
 
     #[tokio::test]
     async fn an_attestation_is_replaced_by_the_next_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let records = Records::open(&folder.path().join("verify.sqlite")).await.unwrap();
-        assert_eq!(records.attestation("ab").await.unwrap(), None);
-        let text = r#"{"wasm_sha256":"ab","repo_url":"https://github.com/a/b","verdict":"verified","match_pct":99.25,"manifest":{"x":1}}"#;
-        let mut attestation: Attestation = serde_json::from_str(text).unwrap();
-        records.attest(&attestation, 1, 2).await.unwrap();
-        assert_eq!(records.attestation("ab").await.unwrap().as_ref(), Some(&attestation));
-        attestation.note = Some("again".to_owned());
-        records.attest(&attestation, 1, 3).await.unwrap();
-        assert_eq!(records.attestation("ab").await.unwrap(), Some(attestation));
+        let places = Places::new();
+        for place in places.all() {
+            let records = opened(&place).await;
+            assert_eq!(records.attestation("ab").await.unwrap(), None);
+            let text = r#"{"wasm_sha256":"ab","repo_url":"https://github.com/a/b","verdict":"verified","match_pct":99.25,"manifest":{"x":1}}"#;
+            let mut attestation: Attestation = serde_json::from_str(text).unwrap();
+            records.attest(&attestation, 1, 2).await.unwrap();
+            assert_eq!(records.attestation("ab").await.unwrap().as_ref(), Some(&attestation));
+            attestation.note = Some("again".to_owned());
+            records.attest(&attestation, 1, 3).await.unwrap();
+            assert_eq!(records.attestation("ab").await.unwrap(), Some(attestation));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_gateway_that_starts_ends_its_own_runs_and_leaves_those_of_others() {
+        let places = Places::new();
+        for place in places.all() {
+            let here = opened(&place).await;
+            let there = Records::open(&place, "there".to_owned()).await.unwrap();
+            here.add_run(&run("here", 5)).await.unwrap();
+            there.add_run(&run("there", 5)).await.unwrap();
+            assert_eq!(here.end_interrupted(&failed(), 5, 10).await.unwrap(), 1);
+            assert!(here.run("here").await.unwrap().unwrap().ended_at.is_some());
+            assert!(there.run("there").await.unwrap().unwrap().ended_at.is_none());
+            // Its folder has not been heard of for too long.
+            assert_eq!(here.end_interrupted(&failed(), 6, 11).await.unwrap(), 1);
+            assert_eq!(there.run("there").await.unwrap().unwrap().ended_at, Some(11));
+        }
     }
 }

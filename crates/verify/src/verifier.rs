@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use paraffin_database::{Place, ServerUrl};
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -29,11 +30,16 @@ const REPORTS_BYTES_MAX: u64 = 16 << 20;
 /// What a worker may tell the operator, bytes.
 const COMPLAINTS_BYTES_MAX: u64 = 16 << 10;
 
+/// A run of another folder that has not ended after this time never will; milliseconds.
+const FORGOTTEN_MS: i64 = 48 * 3_600_000;
+
 /// How a verifier is opened.
 #[derive(Debug, Clone)]
 pub struct VerifierOptions {
-    /// Folder of records, sources and runs.
+    /// Folder of sources and runs, and of the records where they are on no server.
     pub folder: PathBuf,
+    /// The server that keeps the records; a file in the folder without one.
+    pub server: Option<ServerUrl>,
     /// What the operator decided.
     pub settings: Settings,
     /// The program whose subcommand is the worker.
@@ -127,13 +133,18 @@ impl Verifier {
             _ => {}
         }
         tokio::fs::create_dir_all(&runs).await.map_err(failed)?;
-        let records = Records::open(&options.folder.join("verify.sqlite")).await?;
+        let place = match &options.server {
+            Some(url) => Place::Server(url.clone()),
+            None => Place::File(options.folder.join("verify.sqlite")),
+        };
+        let records = Records::open(&place, owner(&options.folder).await.map_err(failed)?).await?;
         let interrupted = Failure {
             code: FailureCode::Interrupted,
             reason: "the server stopped while the run was under way; submit it again".to_owned(),
             log: String::new(),
         };
-        let ended = records.end_interrupted(&Outcome::Failed(interrupted), (options.clock)()).await?;
+        let now = (options.clock)();
+        let ended = records.end_interrupted(&Outcome::Failed(interrupted), now - FORGOTTEN_MS, now).await?;
         if ended > 0 {
             tracing::warn!(ended, "verifications were under way when the last process ended");
         }
@@ -245,7 +256,7 @@ impl Verifier {
         Ok(run)
     }
 
-    fn take_place(self: &Arc<Self>, id: &str, key_id: i64) -> Result<Place, SubmitError> {
+    fn take_place(self: &Arc<Self>, id: &str, key_id: i64) -> Result<Turn, SubmitError> {
         let settings = &self.options.settings;
         let mut under_way = self.under_way.lock();
         if under_way.closed {
@@ -258,7 +269,7 @@ impl Verifier {
             return Err(SubmitError::Busy("this key has as many verifications under way as it may have"));
         }
         under_way.keys.insert(id.to_owned(), key_id);
-        Ok(Place { verifier: Arc::clone(self), id: id.to_owned() })
+        Ok(Turn { verifier: Arc::clone(self), id: id.to_owned() })
     }
 
     /// Waits for a turn, lets a worker do the job, and keeps what it found.
@@ -419,13 +430,13 @@ impl Verifier {
     }
 }
 
-/// Keeps a place among the runs under way until the run has ended.
-struct Place {
+/// Keeps a turn among the runs under way until the run has ended.
+struct Turn {
     verifier: Arc<Verifier>,
     id: String,
 }
 
-impl Drop for Place {
+impl Drop for Turn {
     fn drop(&mut self) {
         self.verifier.under_way.lock().keys.remove(&self.id);
     }
@@ -456,6 +467,20 @@ async fn write_run(folder: &Path, submission: Submission) -> std::io::Result<()>
         tokio::fs::write(folder.join(UPLOAD), archive).await?;
     }
     Ok(())
+}
+
+/// The name of a folder among those whose runs are in the same records; the same after every start.
+async fn owner(folder: &Path) -> std::io::Result<String> {
+    let file = folder.join("owner");
+    match tokio::fs::read_to_string(&file).await {
+        Ok(name) if name.len() == 32 => Ok(name),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => {
+            let name = new_id().map_err(std::io::Error::other)?;
+            tokio::fs::write(&file, &name).await?;
+            Ok(name)
+        }
+    }
 }
 
 fn new_id() -> Result<String, SubmitError> {

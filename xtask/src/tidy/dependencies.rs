@@ -12,6 +12,7 @@ const PAGE: &str = "docs/dependencies.md";
 const SECOND_COPIES: &[(&str, &str)] = &[
     ("esplora-client", "bdk_esplora wants 0.12; tests alone"),
     ("getrandom", "tempfile and proptest want 0.4, fjall's tree 0.3"),
+    ("sha2", "sqlx's log-in to PostgreSQL wants 0.11, bitcoin's tree 0.10"),
     ("rand_chacha", "an older rand that ruint can work with; switched off, so it is in the lock file and never built"),
 ];
 

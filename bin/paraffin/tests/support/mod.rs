@@ -14,6 +14,7 @@ pub mod node;
 pub mod process;
 pub mod protobuf;
 pub mod proxy;
+pub mod relay;
 pub mod served;
 
 use std::time::{Duration, Instant};

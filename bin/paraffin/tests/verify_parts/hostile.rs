@@ -23,7 +23,7 @@ async fn verifier(folder: &Path, change: impl FnOnce(&mut Settings)) -> Option<A
         return None;
     }
     let program = PathBuf::from(env!("CARGO_BIN_EXE_paraffin"));
-    let options = VerifierOptions { folder: folder.to_owned(), settings, program, clock: || 0 };
+    let options = VerifierOptions { folder: folder.to_owned(), server: None, settings, program, clock: || 0 };
     let verifier = Verifier::open(options).await.unwrap();
     if verifier.toolchains().is_empty() {
         paraffin_testkit::left_out("the kernel does not let builds be isolated here");

@@ -214,6 +214,17 @@ impl Metrics {
         let draining = if shared.draining.has_begun() { 1.0 } else { 0.0 };
         self.recorder.register_gauge(&Key::from_static_name(DRAINING), &METADATA).set(draining);
         let meter = Meter::new(&self.recorder);
+        if let Some(state) = shared.windows.shared() {
+            let is_shared = if state.is_shared { 1.0 } else { 0.0 };
+            meter.gauge("paraffin_windows_shared", "1 while gateways count together", &[], is_shared);
+            meter.count("paraffin_windows_lost_total", "Times that the shared windows went away", &[], state.lost);
+            meter.count(
+                "paraffin_windows_alone_total",
+                "Requests decided without the other gateways",
+                &[],
+                state.alone,
+            );
+        }
         for handler in shared.keyed.values() {
             handler.rpc.iter().for_each(|surface| surface.measure(&meter));
             handler.http.iter().for_each(|surface| surface.measure(&meter));

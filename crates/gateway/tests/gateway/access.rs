@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paraffin_access::{ApiKey, KeySelector, KeyStore as _, LEASE, NewKey, SqliteKeyStore};
+use paraffin_access::{ApiKey, DatabaseKeyStore, KeySelector, KeyStore as _, LEASE, NewKey};
 use serde_json::json;
 
 use crate::client::{Connection, Response};
@@ -186,7 +186,7 @@ async fn a_revocation_by_another_process_is_seen_within_a_second() {
     let instance = Instance::start().await;
     let path = instance.keyed("");
     assert_eq!(instance.post(&path, COUNT).await.status, 200);
-    let tool = SqliteKeyStore::open(&instance.keys_path).await.unwrap();
+    let tool = DatabaseKeyStore::open(&instance.keys_path).await.unwrap();
     tool.revoke(KeySelector::Key(instance.key.key.clone()), "cli", 1).await.unwrap();
     tokio::time::sleep(LEASE).await;
     assert_eq!(instance.post(&path, COUNT).await.status, 401);
@@ -239,7 +239,7 @@ async fn every_request_with_a_key_is_counted_once_and_none_is_lost_by_a_clean_st
     instance.get(&instance.keyed("/health")).await;
     instance.stop.take().unwrap().send(()).unwrap();
     instance.served.take().unwrap().await.unwrap();
-    let other = SqliteKeyStore::open(&instance.keys_path).await.unwrap();
+    let other = DatabaseKeyStore::open(&instance.keys_path).await.unwrap();
     let listed = other.list().await.unwrap();
     assert_eq!(listed[0].request_count, 7);
     assert!(listed[0].last_used_at.is_some());

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use bitcoin::{Block, OutPoint, Txid};
-use paraffin_access::{CreatedKey, KeyStore as _, NewKey, Plan, Plans, SqliteKeyStore, ThrottleSettings, Windows};
+use paraffin_access::{CreatedKey, DatabaseKeyStore, KeyStore as _, NewKey, Plan, Plans, ThrottleSettings, Windows};
 use paraffin_alkanes::NativeEngine;
 use paraffin_bitcoin_index::RawTransactions;
 use paraffin_gateway::{
@@ -44,7 +44,7 @@ impl ChainState for TestState {
 }
 
 /// Makes what runs scripts.
-pub(crate) type MakeScripts = Box<dyn FnOnce(&SqliteKeyStore) -> ScriptParts + Send>;
+pub(crate) type MakeScripts = Box<dyn FnOnce(&DatabaseKeyStore) -> ScriptParts + Send>;
 
 pub(crate) struct Setup {
     pub(crate) network: Network,
@@ -105,7 +105,7 @@ pub(crate) struct Instance {
     pub(crate) chain: Chain,
     pub(crate) node: Arc<TestNode>,
     pub(crate) state: Arc<TestState>,
-    pub(crate) keys: SqliteKeyStore,
+    pub(crate) keys: DatabaseKeyStore,
     pub(crate) keys_path: std::path::PathBuf,
     pub(crate) key: CreatedKey,
     /// Two addresses: the first mined blocks 1 and 2, the second got a payment in block 3.
@@ -162,7 +162,7 @@ impl Instance {
         });
         let folder = tempfile::tempdir().unwrap();
         let keys_path = folder.path().join("access.sqlite");
-        let keys = SqliteKeyStore::open(&keys_path).await.unwrap();
+        let keys = DatabaseKeyStore::open(&keys_path).await.unwrap();
         let key = keys.create(NewKey::on_plan("test", Plan::BUSINESS), "test", 0).await.unwrap();
         let parts = GatewayParts {
             chain: Arc::clone(&state) as Arc<dyn ChainState>,

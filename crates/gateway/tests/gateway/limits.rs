@@ -235,7 +235,7 @@ async fn counts_of_the_day_are_there_after_a_restart() {
     }
     instance.stop.take().unwrap().send(()).unwrap();
     instance.served.take().unwrap().await.unwrap();
-    let again = paraffin_access::SqliteKeyStore::open(&instance.keys_path).await.unwrap();
+    let again = paraffin_access::DatabaseKeyStore::open(&instance.keys_path).await.unwrap();
     let found = again.authenticate(&key.parse().unwrap(), 0).await.unwrap().unwrap();
     let now =
         i64::try_from(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()).unwrap();

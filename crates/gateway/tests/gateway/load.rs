@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use paraffin_access::{KeyStore as _, LEASE, NewAlias, NewKey, Plan, SqliteKeyStore};
+use paraffin_access::{DatabaseKeyStore, KeyStore as _, LEASE, NewAlias, NewKey, Plan};
 
 use crate::client::Connection;
 use crate::instance::Instance;
@@ -65,7 +65,7 @@ async fn a_load_of_64_connections_with_keys_of_all_plans_counts_exactly_what_was
     }
     instance.stop.take().unwrap().send(()).unwrap();
     instance.served.take().unwrap().await.unwrap();
-    let other = SqliteKeyStore::open(&instance.keys_path).await.unwrap();
+    let other = DatabaseKeyStore::open(&instance.keys_path).await.unwrap();
     let mut counted: BTreeMap<String, i64> =
         other.list().await.unwrap().into_iter().map(|key| (key.name, key.request_count)).collect();
     counted.insert("alias".to_owned(), other.aliases().await.unwrap()[0].request_count);

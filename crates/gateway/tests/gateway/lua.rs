@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::mpsc;
 
-use paraffin_access::{NewKey, Plan, SqliteKeyStore};
+use paraffin_access::{DatabaseKeyStore, NewKey, Plan};
 use paraffin_gateway::ScriptParts;
 use paraffin_lua::{
     CallError, Calls, Host, LuaSettings, NotRun, Outcome, Runner, Script, ScriptError, ScriptFuture, check, run,
@@ -55,7 +55,7 @@ impl Runner for Threads {
     }
 }
 
-fn parts(settings: LuaSettings, store: &SqliteKeyStore) -> ScriptParts {
+fn parts(settings: LuaSettings, store: &DatabaseKeyStore) -> ScriptParts {
     ScriptParts { runner: Arc::new(Threads(settings)), store: Arc::new(store.clone()) }
 }
 
@@ -64,7 +64,7 @@ async fn instance() -> Instance {
 }
 
 async fn with(settings: LuaSettings) -> Instance {
-    let scripts = Box::new(|store: &SqliteKeyStore| parts(settings, store));
+    let scripts = Box::new(|store: &DatabaseKeyStore| parts(settings, store));
     Instance::with(Setup { scripts: Some(scripts), ..Setup::default() }).await
 }
 
@@ -186,7 +186,7 @@ async fn scripts_are_kept_by_their_hash_and_found_after_a_restart() {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "lua_evalsaved", "params": [hash] }).to_string();
     assert_eq!(instance.post("/v4/jsonrpc", body).await.json()["result"]["returns"], json!([0]));
     // What is in the file is what another process finds.
-    let again = SqliteKeyStore::open(&instance.keys_path).await.unwrap();
+    let again = DatabaseKeyStore::open(&instance.keys_path).await.unwrap();
     let found = paraffin_access::ScriptStore::find_script(&again, bitcoin_hash(&hash)).await.unwrap();
     assert_eq!(found.as_deref(), Some(script));
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use paraffin_access::{ApiKey, KeyStore as _, NewAlias, NewKey, SqliteKeyStore, ThrottleSettings};
+use paraffin_access::{ApiKey, DatabaseKeyStore, KeyStore as _, NewAlias, NewKey, ThrottleSettings};
 use paraffin_gateway::AccessConfig;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -74,7 +74,7 @@ async fn who_guesses_is_slowed_down_before_the_store_is_asked_and_nobody_else_is
 #[tokio::test]
 async fn what_another_process_makes_is_served_by_the_next_request_although_it_was_unknown_before() {
     let instance = Instance::start().await;
-    let other = SqliteKeyStore::open(&instance.keys_path).await.unwrap();
+    let other = DatabaseKeyStore::open(&instance.keys_path).await.unwrap();
     let account = instance.key.record.account;
     let origin = [("Origin", "https://late.example.com")];
     assert_eq!(instance.post("/v4/late-alias", COUNT).await.status, 401);

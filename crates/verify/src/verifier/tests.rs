@@ -5,8 +5,13 @@ use crate::submission::tests::submission;
 async fn verifier(folder: &Path, program: &str, change: impl FnOnce(&mut Settings)) -> Arc<Verifier> {
     let mut settings = Settings { isolation: Isolation::Limits, local_repositories: true, ..Settings::default() };
     change(&mut settings);
-    let options =
-        VerifierOptions { folder: folder.to_owned(), settings, program: PathBuf::from(program), clock: || 1_000 };
+    let options = VerifierOptions {
+        folder: folder.to_owned(),
+        server: None,
+        settings,
+        program: PathBuf::from(program),
+        clock: || 1_000,
+    };
     let mut verifier = Verifier::open(options).await.unwrap();
     let inner = Arc::get_mut(&mut verifier).unwrap();
     inner.is_able = true;

@@ -1,20 +1,19 @@
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use paraffin_database::{Row, Session, query};
 
 use super::{Inner, audit};
 use crate::{AccessError, AccountId, AccountRecord, Plan, UnixMillis};
 
-pub(super) fn plan_of(row: &SqliteRow) -> Result<Plan, AccessError> {
-    let plan: String = row.try_get("plan")?;
+pub(super) fn plan_of(row: &Row) -> Result<Plan, AccessError> {
+    let plan: String = row.get("plan")?;
     plan.parse().map_err(|_| AccessError::Unavailable("an account has a plan without a valid name".to_owned()))
 }
 
-fn record(row: &SqliteRow) -> Result<AccountRecord, AccessError> {
+fn record(row: &Row) -> Result<AccountRecord, AccessError> {
     Ok(AccountRecord {
-        id: AccountId(row.try_get("id")?),
-        name: row.try_get("name")?,
+        id: AccountId(row.get("id")?),
+        name: row.get("name")?,
         plan: plan_of(row)?,
-        created_at: row.try_get("created_at")?,
+        created_at: row.get("created_at")?,
     })
 }
 
@@ -27,7 +26,7 @@ fn check_plan(inner: &Inner, plan: &Plan) -> Result<(), AccessError> {
 }
 
 pub(super) async fn insert(
-    connection: &mut SqliteConnection,
+    connection: &mut Session,
     inner: &Inner,
     name: &str,
     plan: Plan,
@@ -36,19 +35,19 @@ pub(super) async fn insert(
 ) -> Result<AccountRecord, AccessError> {
     crate::record::check_name(name)?;
     check_plan(inner, &plan)?;
-    let id = sqlx::query("INSERT INTO account (name, plan, created_at) VALUES ($1, $2, $3) RETURNING id")
+    let id = query("INSERT INTO account (name, plan, created_at) VALUES ($1, $2, $3) RETURNING id")
         .bind(name)
         .bind(plan.name())
         .bind(now)
-        .fetch_one(&mut *connection)
+        .fetch_one(connection)
         .await?
-        .try_get(0)?;
+        .get("id")?;
     audit(connection, now, actor, "create", format!("account:{id}"), format!("plan={plan}")).await?;
     Ok(AccountRecord { id: AccountId(id), name: name.to_owned(), plan, created_at: now })
 }
 
-pub(super) async fn find(connection: &mut SqliteConnection, id: AccountId) -> Result<AccountRecord, AccessError> {
-    let row = sqlx::query("SELECT id, name, plan, created_at FROM account WHERE id = $1")
+pub(super) async fn find(connection: &mut Session, id: AccountId) -> Result<AccountRecord, AccessError> {
+    let row = query("SELECT id, name, plan, created_at FROM account WHERE id = $1")
         .bind(id.0)
         .fetch_optional(connection)
         .await?;
@@ -62,14 +61,16 @@ pub(super) async fn create(
     actor: &str,
     now: UnixMillis,
 ) -> Result<AccountRecord, AccessError> {
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let created = insert(&mut transaction, inner, name, plan, actor, now).await?;
     transaction.commit().await?;
     Ok(created)
 }
 
 pub(super) async fn list(inner: &Inner) -> Result<Vec<AccountRecord>, AccessError> {
-    let rows = sqlx::query("SELECT id, name, plan, created_at FROM account ORDER BY id").fetch_all(&inner.pool).await?;
+    let rows = query("SELECT id, name, plan, created_at FROM account ORDER BY id")
+        .fetch_all(&mut inner.database.session().await?)
+        .await?;
     rows.iter().map(record).collect()
 }
 
@@ -81,13 +82,9 @@ pub(super) async fn set_plan(
     now: UnixMillis,
 ) -> Result<AccountRecord, AccessError> {
     check_plan(inner, &plan)?;
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let found = find(&mut transaction, id).await?;
-    sqlx::query("UPDATE account SET plan = $1 WHERE id = $2")
-        .bind(plan.name())
-        .bind(id.0)
-        .execute(&mut *transaction)
-        .await?;
+    query("UPDATE account SET plan = $1 WHERE id = $2").bind(plan.name()).bind(id.0).execute(&mut transaction).await?;
     let detail = format!("from={} to={plan}", found.plan);
     audit(&mut transaction, now, actor, "plan", format!("account:{id}"), detail).await?;
     transaction.commit().await?;

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use paraffin_database::{Row, Session, query, query_of};
 
 use super::accounts::{self, plan_of};
 use super::{Inner, audit};
@@ -10,34 +9,31 @@ use crate::{AccessError, AccountId, ApiKey, OriginId, OriginPattern, OriginRecor
 
 const COLUMNS: &str = "SELECT origin.id, origin.account, plan, pattern, token, origin.created_at, verified_at, last_used_at, request_count FROM origin JOIN account ON account.id = origin.account";
 
-fn record(row: &SqliteRow) -> Result<OriginRecord, AccessError> {
+fn record(row: &Row) -> Result<OriginRecord, AccessError> {
     Ok(OriginRecord {
-        id: OriginId(row.try_get("id")?),
-        account: AccountId(row.try_get("account")?),
+        id: OriginId(row.get("id")?),
+        account: AccountId(row.get("account")?),
         plan: plan_of(row)?,
-        pattern: row.try_get("pattern")?,
-        token: row.try_get("token")?,
-        created_at: row.try_get("created_at")?,
-        verified_at: row.try_get("verified_at")?,
-        last_used_at: row.try_get("last_used_at")?,
-        request_count: row.try_get("request_count")?,
+        pattern: row.get("pattern")?,
+        token: row.get("token")?,
+        created_at: row.get("created_at")?,
+        verified_at: row.get("verified_at")?,
+        last_used_at: row.get("last_used_at")?,
+        request_count: row.get("request_count")?,
     })
 }
 
 /// All registrations of a pattern, the oldest first.
-async fn by_pattern(connection: &mut SqliteConnection, pattern: &str) -> Result<Vec<OriginRecord>, AccessError> {
-    let rows = sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE pattern = $1 ORDER BY origin.id")))
+async fn by_pattern(connection: &mut Session, pattern: &str) -> Result<Vec<OriginRecord>, AccessError> {
+    let rows = query_of(format!("{COLUMNS} WHERE pattern = $1 ORDER BY origin.id"))
         .bind(pattern)
         .fetch_all(connection)
         .await?;
     rows.iter().map(record).collect()
 }
 
-async fn by_id(connection: &mut SqliteConnection, id: OriginId) -> Result<OriginRecord, AccessError> {
-    let row = sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE origin.id = $1")))
-        .bind(id.0)
-        .fetch_optional(connection)
-        .await?;
+async fn by_id(connection: &mut Session, id: OriginId) -> Result<OriginRecord, AccessError> {
+    let row = query_of(format!("{COLUMNS} WHERE origin.id = $1")).bind(id.0).fetch_optional(connection).await?;
     record(&row.ok_or(AccessError::NoSuchOrigin)?)
 }
 
@@ -50,7 +46,7 @@ pub(super) async fn register(
     now: UnixMillis,
 ) -> Result<OriginRecord, AccessError> {
     let token = ApiKey::generate()?.reveal();
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let account = accounts::find(&mut transaction, account).await?;
     // Nobody owns the own machine, so that several accounts may register it; a domain has one owner.
     let owned = pattern.domain().is_some();
@@ -59,7 +55,7 @@ pub(super) async fn register(
         return Err(AccessError::OriginTaken);
     }
     let verified_at = (proved || !owned).then_some(now);
-    let id = sqlx::query(
+    let id = query(
         "INSERT INTO origin (account, pattern, token, created_at, verified_at) VALUES ($1, $2, $3, $4, $5) RETURNING id",
     )
     .bind(account.id.0)
@@ -67,9 +63,9 @@ pub(super) async fn register(
     .bind(&token)
     .bind(now)
     .bind(verified_at)
-    .fetch_one(&mut *transaction)
+    .fetch_one(&mut transaction)
     .await?
-    .try_get(0)?;
+    .get("id")?;
     let detail = format!("account={} pattern={pattern} served={}", account.id, verified_at.is_some());
     audit(&mut transaction, now, actor, "register", format!("origin:{id}"), detail).await?;
     transaction.commit().await?;
@@ -88,7 +84,8 @@ pub(super) async fn register(
 
 pub(super) async fn list(inner: &Inner) -> Result<Vec<OriginRecord>, AccessError> {
     inner.flush().await?;
-    let rows = sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} ORDER BY origin.id"))).fetch_all(&inner.pool).await?;
+    let rows =
+        query_of(format!("{COLUMNS} ORDER BY origin.id")).fetch_all(&mut inner.database.session().await?).await?;
     rows.iter().map(record).collect()
 }
 
@@ -99,17 +96,17 @@ pub(super) async fn confirm(
     actor: &str,
     now: UnixMillis,
 ) -> Result<OriginRecord, AccessError> {
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let mut found = by_id(&mut transaction, id).await?;
     if found.verified_at.is_none() {
         let others = by_pattern(&mut transaction, &found.pattern).await?;
         if others.iter().any(|other| other.verified_at.is_some()) {
             return Err(AccessError::OriginTaken);
         }
-        sqlx::query("UPDATE origin SET verified_at = $1 WHERE id = $2")
+        query("UPDATE origin SET verified_at = $1 WHERE id = $2")
             .bind(now)
             .bind(id.0)
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
         audit(&mut transaction, now, actor, "verify", format!("origin:{}", id.0), format!("by={by}")).await?;
         found.verified_at = Some(now);
@@ -125,9 +122,9 @@ pub(super) async fn remove(
     actor: &str,
     now: UnixMillis,
 ) -> Result<OriginRecord, AccessError> {
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let found = by_id(&mut transaction, id).await?;
-    sqlx::query("DELETE FROM origin WHERE id = $1").bind(id.0).execute(&mut *transaction).await?;
+    query("DELETE FROM origin WHERE id = $1").bind(id.0).execute(&mut transaction).await?;
     let detail = format!("pattern={}", found.pattern);
     audit(&mut transaction, now, actor, "remove", format!("origin:{}", id.0), detail).await?;
     transaction.commit().await?;
@@ -137,14 +134,15 @@ pub(super) async fn remove(
 
 pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<OriginRecord>>, AccessError> {
     let generation = match inner.known.origins.get(origin) {
-        Ok(found) => return Ok(Some(found)),
+        Ok(found) if inner.may_recall() => return Ok(Some(found)),
+        Ok(_) => inner.known.origins.remove(origin),
         Err(generation) => generation,
     };
     let patterns = patterns_of(origin);
     if patterns.is_empty() {
         return Ok(None);
     }
-    let mut connection = inner.pool.acquire().await?;
+    let mut connection = inner.database.session().await?;
     for pattern in patterns {
         let registered = by_pattern(&mut connection, &pattern).await?;
         if let Some(found) = registered.into_iter().find(|record| record.verified_at.is_some()) {

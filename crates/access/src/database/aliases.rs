@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use paraffin_database::{Row, Session, query, query_of};
 
 use super::accounts::{self, plan_of};
 use super::keys::{limits, limits_text};
@@ -10,26 +9,23 @@ use crate::{AccessError, AccountId, AliasId, AliasRecord, NewAlias, UnixMillis, 
 
 const COLUMNS: &str = "SELECT alias.id, alias.account, plan, alias.name, surfaces, per_minute, per_day, alias.created_at, last_used_at, request_count FROM alias JOIN account ON account.id = alias.account";
 
-fn record(row: &SqliteRow) -> Result<AliasRecord, AccessError> {
-    let surfaces: String = row.try_get("surfaces")?;
+fn record(row: &Row) -> Result<AliasRecord, AccessError> {
+    let surfaces: String = row.get("surfaces")?;
     Ok(AliasRecord {
-        id: AliasId(row.try_get("id")?),
-        account: AccountId(row.try_get("account")?),
+        id: AliasId(row.get("id")?),
+        account: AccountId(row.get("account")?),
         plan: plan_of(row)?,
-        name: row.try_get("name")?,
+        name: row.get("name")?,
         surfaces: surfaces.split(',').map(ToOwned::to_owned).collect(),
         limits: limits(row)?,
-        created_at: row.try_get("created_at")?,
-        last_used_at: row.try_get("last_used_at")?,
-        request_count: row.try_get("request_count")?,
+        created_at: row.get("created_at")?,
+        last_used_at: row.get("last_used_at")?,
+        request_count: row.get("request_count")?,
     })
 }
 
-async fn by_name(connection: &mut SqliteConnection, name: &str) -> Result<Option<AliasRecord>, AccessError> {
-    let row = sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE alias.name = $1")))
-        .bind(name)
-        .fetch_optional(connection)
-        .await?;
+async fn by_name(connection: &mut Session, name: &str) -> Result<Option<AliasRecord>, AccessError> {
+    let row = query_of(format!("{COLUMNS} WHERE alias.name = $1")).bind(name).fetch_optional(connection).await?;
     row.map(|row| record(&row)).transpose()
 }
 
@@ -40,13 +36,13 @@ pub(super) async fn create(
     now: UnixMillis,
 ) -> Result<AliasRecord, AccessError> {
     new.check()?;
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let account = accounts::find(&mut transaction, new.account).await?;
     if by_name(&mut transaction, &new.name).await?.is_some() {
         return Err(AccessError::AliasTaken);
     }
     let surfaces = new.surfaces.join(",");
-    let id = sqlx::query(
+    let id = query(
         "INSERT INTO alias (account, name, surfaces, per_minute, per_day, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",
     )
     .bind(account.id.0)
@@ -55,9 +51,9 @@ pub(super) async fn create(
     .bind(new.limits.per_minute)
     .bind(new.limits.per_day)
     .bind(now)
-    .fetch_one(&mut *transaction)
+    .fetch_one(&mut transaction)
     .await?
-    .try_get(0)?;
+    .get("id")?;
     let detail = format!("account={} name={} surfaces={surfaces} {}", account.id, new.name, limits_text(new.limits));
     audit(&mut transaction, now, actor, "create", format!("alias:{id}"), detail).await?;
     transaction.commit().await?;
@@ -76,7 +72,7 @@ pub(super) async fn create(
 
 pub(super) async fn list(inner: &Inner) -> Result<Vec<AliasRecord>, AccessError> {
     inner.flush().await?;
-    let rows = sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} ORDER BY alias.id"))).fetch_all(&inner.pool).await?;
+    let rows = query_of(format!("{COLUMNS} ORDER BY alias.id")).fetch_all(&mut inner.database.session().await?).await?;
     rows.iter().map(record).collect()
 }
 
@@ -86,9 +82,9 @@ pub(super) async fn remove(
     actor: &str,
     now: UnixMillis,
 ) -> Result<AliasRecord, AccessError> {
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let found = by_name(&mut transaction, name).await?.ok_or(AccessError::NoSuchAlias)?;
-    sqlx::query("DELETE FROM alias WHERE id = $1").bind(found.id.0).execute(&mut *transaction).await?;
+    query("DELETE FROM alias WHERE id = $1").bind(found.id.0).execute(&mut transaction).await?;
     let detail = format!("name={}", found.name);
     audit(&mut transaction, now, actor, "remove", format!("alias:{}", found.id.0), detail).await?;
     transaction.commit().await?;
@@ -101,10 +97,11 @@ pub(super) async fn look_up(inner: &Inner, name: &str) -> Result<Option<Arc<Alia
         return Ok(None);
     }
     let generation = match inner.known.aliases.get(name) {
-        Ok(found) => return Ok(Some(found)),
+        Ok(found) if inner.may_recall() => return Ok(Some(found)),
+        Ok(_) => inner.known.aliases.remove(name),
         Err(generation) => generation,
     };
-    let mut connection = inner.pool.acquire().await?;
+    let mut connection = inner.database.session().await?;
     let found = by_name(&mut connection, name).await?.map(Arc::new);
     if let Some(found) = &found {
         inner.known.aliases.insert(name.to_owned(), Arc::clone(found), generation);

@@ -1,8 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection};
+use paraffin_database::{Row, Session, query, query_of};
 use subtle::ConstantTimeEq as _;
 
 use super::accounts::{self, plan_of};
@@ -21,7 +20,7 @@ pub(super) async fn create(
     now: UnixMillis,
 ) -> Result<CreatedKey, AccessError> {
     new.check()?;
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let account = match &new.owner {
         KeyOwner::NewAccount(plan) => {
             accounts::insert(&mut transaction, inner, &new.name, plan.clone(), actor, now).await?
@@ -46,16 +45,17 @@ pub(super) fn limits_text(limits: WindowLimits) -> String {
 }
 
 /// Refuses a further key where the plan's number is reached. A key in its grace after a reroll has a successor that counts.
-async fn check_number(connection: &mut SqliteConnection, inner: &Inner, account: AccountId) -> Result<(), AccessError> {
-    let plan = accounts::find(&mut *connection, account).await?.plan;
+async fn check_number(connection: &mut Session, inner: &Inner, account: AccountId) -> Result<(), AccessError> {
+    let plan = accounts::find(connection, account).await?.plan;
     let terms = inner.plans.terms(&plan).or_else(|| inner.plans.terms(&crate::Plan::FREE));
     let Some(max) = terms.and_then(|terms| terms.keys_max) else { return Ok(()) };
-    let active: i64 =
-        sqlx::query("SELECT COUNT(*) FROM api_key WHERE account = $1 AND revoked_at IS NULL AND expires_at IS NULL")
-            .bind(account.0)
-            .fetch_one(connection)
-            .await?
-            .try_get(0)?;
+    let active: i64 = query(
+        "SELECT COUNT(*) AS active FROM api_key WHERE account = $1 AND revoked_at IS NULL AND expires_at IS NULL",
+    )
+    .bind(account.0)
+    .fetch_one(connection)
+    .await?
+    .get("active")?;
     if active >= i64::from(max) { Err(AccessError::KeyLimit { max }) } else { Ok(()) }
 }
 
@@ -63,12 +63,12 @@ pub(super) async fn list(inner: &Inner, account: Option<AccountId>) -> Result<Ve
     inner.flush().await?;
     let rows = match account {
         None => {
-            sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} ORDER BY api_key.id"))).fetch_all(&inner.pool).await?
+            query_of(format!("{COLUMNS} ORDER BY api_key.id")).fetch_all(&mut inner.database.session().await?).await?
         }
         Some(account) => {
-            sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE api_key.account = $1 ORDER BY api_key.id")))
+            query_of(format!("{COLUMNS} WHERE api_key.account = $1 ORDER BY api_key.id"))
                 .bind(account.0)
-                .fetch_all(&inner.pool)
+                .fetch_all(&mut inner.database.session().await?)
                 .await?
         }
     };
@@ -81,13 +81,13 @@ pub(super) async fn revoke(
     actor: &str,
     now: UnixMillis,
 ) -> Result<KeyRecord, AccessError> {
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let mut found = find(&mut transaction, selector).await?;
     if found.revoked_at.is_none() {
-        sqlx::query("UPDATE api_key SET revoked_at = $1 WHERE id = $2")
+        query("UPDATE api_key SET revoked_at = $1 WHERE id = $2")
             .bind(now)
             .bind(found.id.0)
-            .execute(&mut *transaction)
+            .execute(&mut transaction)
             .await?;
         audit(&mut transaction, now, actor, "revoke", format!("key:{}", found.id), String::new()).await?;
         found.revoked_at = Some(now);
@@ -104,7 +104,7 @@ pub(super) async fn reroll(
     actor: &str,
     now: UnixMillis,
 ) -> Result<CreatedKey, AccessError> {
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
+    let mut transaction = inner.database.begin().await?;
     let old = find(&mut transaction, selector).await?;
     if !old.is_active(now) {
         return Err(AccessError::Inactive);
@@ -127,7 +127,7 @@ pub(super) async fn reroll(
     } else {
         "UPDATE api_key SET expires_at = $1 WHERE id = $2"
     };
-    sqlx::query(statement).bind(ends).bind(old.id.0).execute(&mut *transaction).await?;
+    query(statement).bind(ends).bind(old.id.0).execute(&mut transaction).await?;
     let detail = format!("new=key:{} grace_ms={grace_ms}", created.record.id);
     audit(&mut transaction, now, actor, "reroll", format!("key:{}", old.id), detail).await?;
     transaction.commit().await?;
@@ -144,20 +144,20 @@ pub(super) async fn authenticate(
 ) -> Result<Option<Arc<KeyRecord>>, AccessError> {
     let digest = key.digest();
     let generation = match inner.known.keys.get(&digest) {
-        Ok(found) if found.is_active(now) => return Ok(Some(found)),
+        Ok(found) if found.is_active(now) && inner.may_recall() => return Ok(Some(found)),
         Ok(_) => inner.known.keys.remove(&digest),
         Err(generation) => generation,
     };
-    let mut connection = inner.pool.acquire().await?;
+    let mut connection = inner.database.session().await?;
     let Some(found) = active_by_digest(&mut connection, &digest, now).await? else { return Ok(None) };
     let found = Arc::new(found);
     inner.known.keys.insert(digest, Arc::clone(&found), generation);
     Ok(Some(found))
 }
 
-async fn find(connection: &mut SqliteConnection, selector: &KeySelector) -> Result<KeyRecord, AccessError> {
+async fn find(connection: &mut Session, selector: &KeySelector) -> Result<KeyRecord, AccessError> {
     let found = match selector {
-        KeySelector::Id(id) => sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE api_key.id = $1")))
+        KeySelector::Id(id) => query_of(format!("{COLUMNS} WHERE api_key.id = $1"))
             .bind(id.0)
             .fetch_optional(connection)
             .await?
@@ -169,8 +169,8 @@ async fn find(connection: &mut SqliteConnection, selector: &KeySelector) -> Resu
 }
 
 /// Looks up by the first bytes of the digest and compares the whole of it in constant time.
-async fn by_digest(connection: &mut SqliteConnection, digest: &KeyDigest) -> Result<Option<KeyRecord>, AccessError> {
-    let rows = sqlx::query(sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE substr(digest, 1, 8) = $1")))
+async fn by_digest(connection: &mut Session, digest: &KeyDigest) -> Result<Option<KeyRecord>, AccessError> {
+    let rows = query_of(format!("{COLUMNS} WHERE substr(digest, 1, 8) = $1"))
         .bind(digest.tag().to_vec())
         .fetch_all(connection)
         .await?;
@@ -180,22 +180,21 @@ async fn by_digest(connection: &mut SqliteConnection, digest: &KeyDigest) -> Res
 /// As [`by_digest`], for an active key. The database itself leaves out the others: a row on its way to us takes time by
 /// which a revoked key could be told from an unknown one.
 async fn active_by_digest(
-    connection: &mut SqliteConnection,
+    connection: &mut Session,
     digest: &KeyDigest,
     now: UnixMillis,
 ) -> Result<Option<KeyRecord>, AccessError> {
     let statement = format!(
         "{COLUMNS} WHERE substr(digest, 1, 8) = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"
     );
-    let rows =
-        sqlx::query(sqlx::AssertSqlSafe(statement)).bind(digest.tag().to_vec()).bind(now).fetch_all(connection).await?;
+    let rows = query_of(statement).bind(digest.tag().to_vec()).bind(now).fetch_all(connection).await?;
     equal_to(digest, &rows)
 }
 
-fn equal_to(digest: &KeyDigest, rows: &[SqliteRow]) -> Result<Option<KeyRecord>, AccessError> {
+fn equal_to(digest: &KeyDigest, rows: &[Row]) -> Result<Option<KeyRecord>, AccessError> {
     let mut found = None;
     for row in rows {
-        let stored: Vec<u8> = row.try_get("digest")?;
+        let stored: Vec<u8> = row.get("digest")?;
         if bool::from(stored.ct_eq(&digest.0)) {
             found = Some(record(row)?);
         }
@@ -203,37 +202,37 @@ fn equal_to(digest: &KeyDigest, rows: &[SqliteRow]) -> Result<Option<KeyRecord>,
     Ok(found)
 }
 
-pub(super) fn limits(row: &SqliteRow) -> Result<WindowLimits, AccessError> {
-    Ok(WindowLimits { per_minute: row.try_get("per_minute")?, per_day: row.try_get("per_day")? })
+pub(super) fn limits(row: &Row) -> Result<WindowLimits, AccessError> {
+    Ok(WindowLimits { per_minute: row.get("per_minute")?, per_day: row.get("per_day")? })
 }
 
-fn record(row: &SqliteRow) -> Result<KeyRecord, AccessError> {
+fn record(row: &Row) -> Result<KeyRecord, AccessError> {
     Ok(KeyRecord {
-        id: KeyId(row.try_get("id")?),
-        account: AccountId(row.try_get("account")?),
-        name: row.try_get("name")?,
-        prefix: row.try_get("prefix")?,
+        id: KeyId(row.get("id")?),
+        account: AccountId(row.get("account")?),
+        name: row.get("name")?,
+        prefix: row.get("prefix")?,
         plan: plan_of(row)?,
         limits: limits(row)?,
-        admin: row.try_get::<i64, _>("admin")? != 0,
-        management: row.try_get::<i64, _>("management")? != 0,
-        created_at: row.try_get("created_at")?,
-        last_used_at: row.try_get("last_used_at")?,
-        request_count: row.try_get("request_count")?,
-        expires_at: row.try_get("expires_at")?,
-        revoked_at: row.try_get("revoked_at")?,
+        admin: row.get("admin")?,
+        management: row.get("management")?,
+        created_at: row.get("created_at")?,
+        last_used_at: row.get("last_used_at")?,
+        request_count: row.get("request_count")?,
+        expires_at: row.get("expires_at")?,
+        revoked_at: row.get("revoked_at")?,
     })
 }
 
 async fn insert(
-    connection: &mut SqliteConnection,
+    connection: &mut Session,
     new: &NewKey,
     account: AccountId,
     plan: crate::Plan,
     now: UnixMillis,
 ) -> Result<CreatedKey, AccessError> {
     let key = ApiKey::generate()?;
-    let id = sqlx::query(
+    let id = query(
         "INSERT INTO api_key (account, name, prefix, digest, per_minute, per_day, admin, management, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id",
     )
     .bind(account.0)
@@ -247,7 +246,7 @@ async fn insert(
     .bind(now)
     .fetch_one(connection)
     .await?
-    .try_get(0)?;
+    .get("id")?;
     let record = KeyRecord {
         id: KeyId(id),
         account,

@@ -7,115 +7,138 @@ mod scripts;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
+use paraffin_database::{Database, Place, Session, query};
 
 use crate::cache::Known;
 use crate::lease::{LEASE, Lease, RENEWAL};
+use crate::migrations::MIGRATIONS;
+use crate::shared::SharedWindows;
 use crate::store::{AccessFuture, KeyStore};
 use crate::usage::{PendingUse, Use};
+use crate::windows::WindowState;
 use crate::{
     AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, ClientNet, CreatedKey, Decision, KeyRecord,
     KeySelector, NewAlias, NewKey, OriginId, OriginPattern, OriginRecord, Plan, Plans, Reservation, ScriptHash,
-    ScriptLimits, ScriptStore, Subject, Throttle, ThrottleSettings, UnixMillis, Used, WindowLimits, WindowTable,
-    Windows,
+    ScriptLimits, ScriptStore, SharedOptions, SharedState, Subject, Throttle, ThrottleSettings, UnixMillis, Used,
+    WindowLimits, WindowTable, Windows,
 };
 
 /// How often what was counted is written. Twice a second, so that a kill loses less than the last second.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 /// How often subjects that rest are forgotten.
 const FORGET_INTERVAL: Duration = Duration::from_mins(10);
-/// How long a statement waits for another process's write.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
-/// Connections of one process.
-const CONNECTIONS_MAX: u32 = 4;
+/// Longest time for what a request asks of the store.
+const LOOK_UP: Duration = Duration::from_millis(800);
 
-/// Accounts, keys, aliases, origins and counts in one SQLite file, which several processes of one machine may open.
+/// Accounts, keys, aliases, origins, saved scripts and counts in one database: SQLite in a file, which several processes of one
+/// machine may open, or PostgreSQL, which processes of many machines may share.
 ///
 /// Must be opened inside a tokio runtime. Dropping it stops its background work; [`KeyStore::close`] also writes what is pending.
 #[derive(Clone)]
-pub struct SqliteKeyStore(Arc<Inner>);
+pub struct DatabaseKeyStore(Arc<Inner>);
 
 struct Inner {
-    pool: SqlitePool,
+    database: Database,
     plans: Plans,
     known: Known,
     lease: Lease,
     pending: PendingUse,
-    windows: WindowTable,
-    throttle: Throttle,
+    counting: Counting,
     /// Held while counts are on their way to the store, so that a flush answers only after all that was counted before it.
     flushing: tokio::sync::Mutex<()>,
 }
 
-impl SqliteKeyStore {
-    /// As [`SqliteKeyStore::open_with`], with the seeded plans.
-    ///
-    /// # Errors
-    /// See there.
-    pub async fn open(path: &Path) -> Result<Self, AccessError> {
-        Self::open_with(path, Plans::default()).await
-    }
-
-    /// Opens or creates the file, and brings its schema up to date.
-    ///
-    /// # Errors
-    /// [`AccessError::Unavailable`] when the file cannot be opened, [`AccessError::NewerSchema`] when a newer program wrote it.
-    pub async fn open_with(path: &Path, plans: Plans) -> Result<Self, AccessError> {
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(BUSY_TIMEOUT)
-            .disable_statement_logging();
-        let mut first = first_connection(&options.clone().create_if_missing(true)).await?;
-        crate::migrations::migrate(&mut first).await?;
-
-        let pool = SqlitePoolOptions::new()
-            .max_connections(CONNECTIONS_MAX)
-            .acquire_timeout(BUSY_TIMEOUT)
-            .connect_lazy_with(options.clone());
-        let inner = Arc::new(Inner {
-            pool,
-            plans,
-            known: Known::default(),
-            lease: Lease::new(path, options)?,
-            pending: PendingUse::default(),
-            windows: WindowTable::default(),
-            throttle: Throttle::default(),
-            flushing: tokio::sync::Mutex::new(()),
-        });
-        inner.lease.renew(&inner.known).await?;
-        counts::load(&inner, clock()).await?;
-        // The last connection locks the file when it closes, so this one stays until there are others.
-        first.close().await?;
-        inner.keep_lease();
-        inner.keep_flushing();
-        Ok(Self(inner))
-    }
+/// Where requests are counted before they are written.
+enum Counting {
+    /// In this process, which hears of others when it writes.
+    Own(Box<(WindowTable, Throttle)>),
+    /// In Redis, together with the other gateways.
+    Shared(Arc<SharedWindows>),
 }
 
-/// Connects to a file that other processes may be opening at the same moment. The one that changes the form of its journal holds
-/// it locked, and `SQLite` does not wait for that by itself.
-async fn first_connection(options: &SqliteConnectOptions) -> Result<SqliteConnection, AccessError> {
-    /// Time between two tries.
-    const PAUSE: Duration = Duration::from_millis(20);
-    let deadline = Instant::now() + BUSY_TIMEOUT;
-    loop {
-        match options.connect().await {
-            Err(sqlx::Error::Database(error)) if is_busy(error.code().as_deref()) && Instant::now() < deadline => {
-                tokio::time::sleep(PAUSE).await;
-            }
-            outcome => return Ok(outcome?),
+impl Counting {
+    fn learn(&self, number: i64, stored: WindowState) {
+        match self {
+            Self::Own(own) => own.0.set(number, stored),
+            Self::Shared(shared) => shared.learn(number, stored),
+        }
+    }
+
+    fn take(&self) -> Vec<(i64, WindowState)> {
+        match self {
+            Self::Own(own) => own.0.take(),
+            Self::Shared(shared) => shared.take(),
+        }
+    }
+
+    fn restore(&self, taken: &[(i64, WindowState)]) {
+        match self {
+            Self::Own(own) => own.0.restore(taken),
+            Self::Shared(shared) => shared.restore(taken),
+        }
+    }
+
+    fn forget_before(&self, now: UnixMillis) {
+        match self {
+            Self::Own(own) => own.0.forget_before(now),
+            Self::Shared(shared) => shared.forget_before(now),
         }
     }
 }
 
-/// `SQLITE_BUSY` in any of its extended forms, whose lowest byte is 5.
-fn is_busy(code: Option<&str>) -> bool {
-    code.and_then(|code| code.parse::<u32>().ok()).is_some_and(|code| code & 0xff == 5)
+impl DatabaseKeyStore {
+    /// A file, with the seeded plans.
+    ///
+    /// # Errors
+    /// As [`DatabaseKeyStore::open_at`].
+    pub async fn open(path: &Path) -> Result<Self, AccessError> {
+        Self::open_at(&Place::File(path.to_owned()), Plans::default()).await
+    }
+
+    /// As [`DatabaseKeyStore::open_at`], with windows that gateways share through Redis. It opens whether or not Redis is there;
+    /// when it is, requests are counted together from the beginning.
+    ///
+    /// # Errors
+    /// As there; and where the accounts are in a file, which has no name by which the counts could be known.
+    pub async fn open_shared(place: &Place, plans: Plans, shared: SharedOptions) -> Result<Self, AccessError> {
+        let database = Database::open(place, MIGRATIONS).await?;
+        let row = query("SELECT identity FROM access_version").fetch_one(&mut database.session().await?).await?;
+        let shared = Arc::new(SharedWindows::new(shared, &row.get::<String>("identity")?));
+        let store = Self::open_with(database, plans, Counting::Shared(Arc::clone(&shared))).await?;
+        if let Err(error) = store.0.come_back(&shared).await {
+            tracing::warn!(%error, "the shared windows are away");
+        }
+        store.0.keep_shared(&shared);
+        Ok(store)
+    }
+
+    /// Opens a place, makes the file where there is none, and brings the schema up to date.
+    ///
+    /// # Errors
+    /// [`AccessError::Unavailable`] when it cannot be opened, [`AccessError::NewerSchema`] when a newer program wrote it.
+    pub async fn open_at(place: &Place, plans: Plans) -> Result<Self, AccessError> {
+        let database = Database::open(place, MIGRATIONS).await?;
+        Self::open_with(database, plans, Counting::Own(Box::default())).await
+    }
+
+    async fn open_with(database: Database, plans: Plans, counting: Counting) -> Result<Self, AccessError> {
+        let inner = Arc::new(Inner {
+            lease: Lease::new(&database)?,
+            database,
+            plans,
+            known: Known::default(),
+            pending: PendingUse::default(),
+            counting,
+            flushing: tokio::sync::Mutex::new(()),
+        });
+        inner.lease.renew(&inner.known).await?;
+        counts::load(&inner, clock()).await?;
+        inner.keep_lease();
+        inner.keep_flushing();
+        Ok(Self(inner))
+    }
 }
 
 impl Inner {
@@ -126,7 +149,7 @@ impl Inner {
             loop {
                 tokio::time::sleep(RENEWAL).await;
                 let Some(inner) = weak.upgrade() else { return };
-                if inner.pool.is_closed() {
+                if inner.database.is_closed() {
                     return;
                 }
                 let renewed = inner.lease.renew(&inner.known).await;
@@ -149,18 +172,59 @@ impl Inner {
             loop {
                 tokio::time::sleep(FLUSH_INTERVAL).await;
                 let Some(inner) = weak.upgrade() else { return };
-                if inner.pool.is_closed() {
+                if inner.database.is_closed() {
                     return;
                 }
                 if let Err(error) = inner.flush().await {
                     tracing::warn!(%error, "key usage could not be written, it stays in memory");
                 }
                 if forgotten.elapsed() > FORGET_INTERVAL {
-                    inner.windows.forget_before(clock());
+                    inner.counting.forget_before(clock());
                     forgotten = tokio::time::Instant::now();
                 }
             }
         });
+    }
+
+    /// Keeps up the counting in Redis, and comes back to it when it was away.
+    fn keep_shared(self: &Arc<Self>, shared: &Arc<SharedWindows>) {
+        let (weak, shared) = (Arc::downgrade(self), Arc::clone(shared));
+        tokio::spawn(async move {
+            // What this gateway and others granted alone while it came back is in the database a little later.
+            let mut again = Some(tokio::time::Instant::now() + 2 * FLUSH_INTERVAL);
+            loop {
+                tokio::time::sleep(RENEWAL).await;
+                let Some(inner) = weak.upgrade() else { return };
+                if inner.database.is_closed() {
+                    return;
+                }
+                let is_up = shared.check().await;
+                if is_up && again.is_none_or(|again| tokio::time::Instant::now() < again) {
+                    continue;
+                }
+                again = if is_up { None } else { Some(tokio::time::Instant::now() + 2 * FLUSH_INTERVAL) };
+                if let Err(error) = inner.come_back(&shared).await {
+                    tracing::debug!(%error, "the shared windows are still away");
+                }
+            }
+        });
+    }
+
+    async fn come_back(&self, shared: &SharedWindows) -> Result<(), AccessError> {
+        shared
+            .come_back(|| async {
+                self.flush().await?;
+                counts::today(self, clock()).await
+            })
+            .await
+    }
+
+    /// Whether what is known may be used. While the shared windows are away, every key is asked for.
+    fn may_recall(&self) -> bool {
+        match &self.counting {
+            Counting::Own(_) => true,
+            Counting::Shared(shared) => shared.is_up(),
+        }
     }
 
     async fn flush(&self) -> Result<(), AccessError> {
@@ -173,7 +237,7 @@ impl Inner {
 
     /// Answers from memory, while the lease lasts.
     fn recall<T>(&self, look: impl FnOnce(&Known) -> Option<T>) -> Option<T> {
-        if self.lease.is_held() { look(&self.known) } else { None }
+        if self.may_recall() && self.lease.is_held() { look(&self.known) } else { None }
     }
 }
 
@@ -183,15 +247,21 @@ fn clock() -> UnixMillis {
     UnixMillis::try_from(since.as_millis()).unwrap_or(UnixMillis::MAX)
 }
 
+/// What a request asks of the store, or an error when it takes too long: a request waits, and nobody is served meanwhile.
+async fn soon<T>(question: impl Future<Output = Result<T, AccessError>>) -> Result<T, AccessError> {
+    let away = |_| Err(AccessError::Unavailable("it does not answer".to_owned()));
+    tokio::time::timeout(LOOK_UP, question).await.unwrap_or_else(away)
+}
+
 async fn audit(
-    connection: &mut SqliteConnection,
+    connection: &mut Session,
     now: UnixMillis,
     actor: &str,
     action: &str,
     subject: String,
     detail: String,
 ) -> Result<(), AccessError> {
-    sqlx::query("INSERT INTO audit (at, actor, action, subject, detail) VALUES ($1, $2, $3, $4, $5)")
+    query("INSERT INTO audit (at, actor, action, subject, detail) VALUES ($1, $2, $3, $4, $5)")
         .bind(now)
         .bind(actor)
         .bind(action)
@@ -202,7 +272,7 @@ async fn audit(
     Ok(())
 }
 
-impl KeyStore for SqliteKeyStore {
+impl KeyStore for DatabaseKeyStore {
     fn create_account<'a>(
         &'a self,
         name: &'a str,
@@ -297,21 +367,21 @@ impl KeyStore for SqliteKeyStore {
     fn authenticate<'a>(&'a self, key: &'a ApiKey, now: UnixMillis) -> AccessFuture<'a, Option<Arc<KeyRecord>>> {
         Box::pin(async move {
             self.0.ensure().await?;
-            keys::authenticate(&self.0, key, now).await
+            soon(keys::authenticate(&self.0, key, now)).await
         })
     }
 
     fn find_alias<'a>(&'a self, name: &'a str) -> AccessFuture<'a, Option<Arc<AliasRecord>>> {
         Box::pin(async move {
             self.0.ensure().await?;
-            aliases::look_up(&self.0, name).await
+            soon(aliases::look_up(&self.0, name)).await
         })
     }
 
     fn find_origin<'a>(&'a self, origin: &'a str) -> AccessFuture<'a, Option<Arc<OriginRecord>>> {
         Box::pin(async move {
             self.0.ensure().await?;
-            origins::look_up(&self.0, origin).await
+            soon(origins::look_up(&self.0, origin)).await
         })
     }
 
@@ -345,20 +415,19 @@ impl KeyStore for SqliteKeyStore {
 
     fn audit(&self, limit: u32) -> AccessFuture<'_, Vec<AuditRow>> {
         Box::pin(async move {
-            let rows =
-                sqlx::query("SELECT id, at, actor, action, subject, detail FROM audit ORDER BY id DESC LIMIT $1")
-                    .bind(i64::from(limit))
-                    .fetch_all(&self.0.pool)
-                    .await?;
+            let rows = query("SELECT id, at, actor, action, subject, detail FROM audit ORDER BY id DESC LIMIT $1")
+                .bind(i64::from(limit))
+                .fetch_all(&mut self.0.database.session().await?)
+                .await?;
             rows.iter()
                 .map(|row| {
                     Ok(AuditRow {
-                        id: row.try_get("id")?,
-                        at: row.try_get("at")?,
-                        actor: row.try_get("actor")?,
-                        action: row.try_get("action")?,
-                        subject: row.try_get("subject")?,
-                        detail: row.try_get("detail")?,
+                        id: row.get("id")?,
+                        at: row.get("at")?,
+                        actor: row.get("actor")?,
+                        action: row.get("action")?,
+                        subject: row.get("subject")?,
+                        detail: row.get("detail")?,
                     })
                 })
                 .collect()
@@ -373,13 +442,13 @@ impl KeyStore for SqliteKeyStore {
         Box::pin(async move {
             let flushed = self.0.flush().await;
             self.0.lease.release().await;
-            self.0.pool.close().await;
+            self.0.database.close().await;
             flushed
         })
     }
 }
 
-impl ScriptStore for SqliteKeyStore {
+impl ScriptStore for DatabaseKeyStore {
     fn save_script<'a>(
         &'a self,
         account: Option<AccountId>,
@@ -395,16 +464,32 @@ impl ScriptStore for SqliteKeyStore {
     }
 }
 
-impl Windows for SqliteKeyStore {
+impl Windows for DatabaseKeyStore {
     fn admit(&self, subject: Subject, limits: WindowLimits, now: UnixMillis) -> AccessFuture<'_, Decision> {
-        Box::pin(std::future::ready(Ok(self.0.windows.admit(subject, limits, now))))
+        match &self.0.counting {
+            Counting::Own(own) => Box::pin(std::future::ready(Ok(own.0.admit(subject, limits, now)))),
+            Counting::Shared(shared) => Box::pin(async move { Ok(shared.admit(subject, limits, now).await) }),
+        }
     }
 
     fn reserve(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) -> AccessFuture<'_, Reservation> {
-        Box::pin(std::future::ready(Ok(self.0.throttle.reserve(client, settings, now))))
+        match &self.0.counting {
+            Counting::Own(own) => Box::pin(std::future::ready(Ok(own.1.reserve(client, settings, now)))),
+            Counting::Shared(shared) => Box::pin(async move { Ok(shared.reserve(client, settings, now).await) }),
+        }
     }
 
     fn give_back(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) {
-        self.0.throttle.give_back(client, settings, now);
+        match &self.0.counting {
+            Counting::Own(own) => own.1.give_back(client, settings, now),
+            Counting::Shared(shared) => shared.give_back(client, settings, now),
+        }
+    }
+
+    fn shared(&self) -> Option<SharedState> {
+        match &self.0.counting {
+            Counting::Own(_) => None,
+            Counting::Shared(shared) => Some(shared.state()),
+        }
     }
 }

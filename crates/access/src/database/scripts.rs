@@ -1,4 +1,4 @@
-use sqlx::{Row as _, SqliteConnection};
+use paraffin_database::{Session, query};
 
 use super::Inner;
 use crate::{AccessError, AccountId, ScriptHash, ScriptLimits};
@@ -18,13 +18,13 @@ pub(super) async fn save(
         return Ok(());
     }
     let bytes = i64::try_from(source.len()).unwrap_or(i64::MAX);
-    let mut transaction = inner.pool.begin_with("BEGIN IMMEDIATE").await?;
-    sqlx::query("INSERT INTO script (hash, source) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING")
+    let mut transaction = inner.database.begin().await?;
+    query("INSERT INTO script (hash, source) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING")
         .bind(hash.as_slice())
-        .bind(source)
-        .execute(&mut *transaction)
+        .bind(source.as_bytes())
+        .execute(&mut transaction)
         .await?;
-    sqlx::query(
+    query(
         "INSERT INTO script_owner (account, hash, bytes, turn) \
          VALUES ($1, $2, $3, (SELECT COALESCE(MAX(turn), 0) + 1 FROM script_owner WHERE account = $1)) \
          ON CONFLICT (account, hash) DO UPDATE SET turn = excluded.turn",
@@ -32,7 +32,7 @@ pub(super) async fn save(
     .bind(account)
     .bind(hash.as_slice())
     .bind(bytes)
-    .execute(&mut *transaction)
+    .execute(&mut transaction)
     .await?;
     make_room(&mut transaction, account, limits).await?;
     transaction.commit().await?;
@@ -40,36 +40,37 @@ pub(super) async fn save(
 }
 
 /// Takes from an account what it saved longest ago until the rest is within the limits, and lets go what nobody has any more.
-async fn make_room(connection: &mut SqliteConnection, account: i64, limits: ScriptLimits) -> Result<(), AccessError> {
+async fn make_room(connection: &mut Session, account: i64, limits: ScriptLimits) -> Result<(), AccessError> {
     let newest_first = "SELECT hash, bytes FROM script_owner WHERE account = $1 ORDER BY turn DESC";
-    let rows = sqlx::query(newest_first).bind(account).fetch_all(&mut *connection).await?;
+    let rows = query(newest_first).bind(account).fetch_all(connection).await?;
     let (mut count, mut total) = (0_u32, 0_u64);
     for row in &rows {
-        let hash: Vec<u8> = row.try_get("hash")?;
-        let bytes: i64 = row.try_get("bytes")?;
+        let hash: Vec<u8> = row.get("hash")?;
+        let bytes: i64 = row.get("bytes")?;
         count += 1;
         total = total.saturating_add(u64::try_from(bytes).unwrap_or(0));
         if count <= limits.scripts_max && total <= limits.bytes_max {
             continue;
         }
-        sqlx::query("DELETE FROM script_owner WHERE account = $1 AND hash = $2")
+        query("DELETE FROM script_owner WHERE account = $1 AND hash = $2")
             .bind(account)
             .bind(&hash)
-            .execute(&mut *connection)
+            .execute(connection)
             .await?;
-        sqlx::query("DELETE FROM script WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM script_owner WHERE hash = $1)")
+        query("DELETE FROM script WHERE hash = $1 AND NOT EXISTS (SELECT 1 FROM script_owner WHERE hash = $1)")
             .bind(&hash)
-            .execute(&mut *connection)
+            .execute(connection)
             .await?;
     }
     Ok(())
 }
 
 pub(super) async fn find(inner: &Inner, hash: ScriptHash) -> Result<Option<String>, AccessError> {
-    let mut connection = inner.pool.acquire().await?;
-    let row = sqlx::query("SELECT source FROM script WHERE hash = $1")
+    let row = query("SELECT source FROM script WHERE hash = $1")
         .bind(hash.as_slice())
-        .fetch_optional(&mut *connection)
+        .fetch_optional(&mut inner.database.session().await?)
         .await?;
-    Ok(row.map(|row| row.try_get("source")).transpose()?)
+    let source = row.map(|row| row.get("source")).transpose()?;
+    let damaged = |_| AccessError::Unavailable("a saved script is damaged".to_owned());
+    source.map(|source| String::from_utf8(source).map_err(damaged)).transpose()
 }

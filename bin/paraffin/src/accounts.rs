@@ -1,0 +1,103 @@
+//! Where accounts are, and how gateways share them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use paraffin_access::{AccessError, DatabaseKeyStore, Place, Plans, ServerUrl, SharedOptions};
+use paraffin_gateway::AccessConfig;
+
+use crate::config::Config;
+use crate::instance::accounts_file;
+
+/// Most gateways that may share one Redis.
+const GATEWAYS_MAX: u32 = 1_000;
+/// Longest wait for an answer of Redis.
+const REDIS_TIMEOUT_MS_MAX: u64 = 10_000;
+
+/// Finds settings of `[access]` that contradict each other or name no server; the message repeats no address.
+///
+/// # Errors
+/// The message.
+pub(crate) fn check(access: &AccessConfig) -> Result<(), String> {
+    if let Some(url) = &access.database_url {
+        url.reveal().parse::<ServerUrl>().map_err(|error| format!("[access] database_url is {error}"))?;
+    }
+    if access.redis_url.is_some() && access.database_url.is_none() {
+        return Err(
+            "[access] redis_url needs database_url: gateways that count together have the same accounts".to_owned()
+        );
+    }
+    if !(1..=GATEWAYS_MAX).contains(&access.gateways) {
+        return Err(format!("[access] gateways must be from 1 to {GATEWAYS_MAX}"));
+    }
+    if !(1..=REDIS_TIMEOUT_MS_MAX).contains(&access.redis_timeout_ms) {
+        return Err(format!("[access] redis_timeout_ms must be from 1 to {REDIS_TIMEOUT_MS_MAX}"));
+    }
+    shared(access).map(drop).map_err(|error| format!("[access] redis_url is {error}"))
+}
+
+/// The server of accounts, saved scripts and records of verification; `None` where they are in files.
+pub(crate) fn server(access: &AccessConfig) -> Option<ServerUrl> {
+    // An address that is none was refused when the configuration was read.
+    access.database_url.as_ref().and_then(|url| url.reveal().parse().ok())
+}
+
+/// How windows are shared, where they are.
+///
+/// # Errors
+/// The address is none.
+pub(crate) fn shared(access: &AccessConfig) -> Result<Option<SharedOptions>, paraffin_access::ParseRedisUrlError> {
+    let within = Duration::from_millis(access.redis_timeout_ms);
+    access.redis_url.as_ref().map(|url| SharedOptions::new(url.reveal(), access.gateways, within)).transpose()
+}
+
+/// Where the accounts of an instance are.
+pub(crate) fn place(access: &AccessConfig, data_dir: &Path) -> Place {
+    server(access).map_or_else(|| Place::File(accounts_file(data_dir)), Place::Server)
+}
+
+/// Opens the accounts of an instance that serves.
+///
+/// # Errors
+/// The database refuses or does not answer. Redis may be away.
+pub(crate) async fn open(config: &Config) -> Result<DatabaseKeyStore, AccessError> {
+    let (place, plans): (Place, Plans) = (place(&config.access, &config.data_dir()), config.plans.clone());
+    match shared(&config.access) {
+        Ok(Some(shared)) => DatabaseKeyStore::open_shared(&place, plans, shared).await,
+        _ => DatabaseKeyStore::open_at(&place, plans).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paraffin_access::Secret;
+
+    use super::*;
+
+    #[test]
+    fn settings_that_contradict_each_other_are_named_and_secrets_are_not_shown() {
+        let with = |database: Option<&str>, redis: Option<&str>, gateways| AccessConfig {
+            database_url: database.map(Secret::from),
+            redis_url: redis.map(Secret::from),
+            gateways,
+            ..AccessConfig::default()
+        };
+        let (database, redis) = ("postgres://u:hunter2@db/accounts", "redis://u:hunter2@cache:6379/1");
+        let good = with(Some(database), Some(redis), 5);
+        assert_eq!(check(&good), Ok(()));
+        assert!(server(&good).is_some() && shared(&good).unwrap().is_some());
+        assert!(!format!("{good:?} {:?} {:?}", server(&good), shared(&good)).contains("hunter2"));
+        assert_eq!(check(&AccessConfig::default()), Ok(()));
+        for (bad, named) in [
+            (with(Some("hunter2"), None, 1), "database_url"),
+            (with(None, Some(redis), 1), "database_url"),
+            (with(Some(database), Some("hunter2"), 1), "redis_url"),
+            (with(Some(database), Some("rediss://u:hunter2@cache"), 1), "redis_url"),
+            (with(Some(database), Some(redis), 0), "gateways"),
+            (AccessConfig { redis_timeout_ms: 0, ..AccessConfig::default() }, "redis_timeout_ms"),
+        ] {
+            let error = check(&bad).unwrap_err();
+            assert!(error.contains(named) && !error.contains("hunter2"), "{error}");
+        }
+    }
+}

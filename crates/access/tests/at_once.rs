@@ -1,0 +1,163 @@
+//! What several processes do at the same moment, each with a store of its own on one database.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::time::Duration;
+
+use paraffin_access::{
+    AccessError, AccountId, DatabaseKeyStore, KeyId, KeySelector, KeyStore as _, LEASE, NewAlias, NewKey, Plan,
+    Subject, Used, WindowLimits, Windows as _,
+};
+use support::{Place, place};
+
+const NOW: i64 = 1_700_000_000_000;
+
+async fn three(place: &Place) -> (Vec<DatabaseKeyStore>, AccountId) {
+    let mut stores = Vec::new();
+    for _ in 0..3 {
+        stores.push(place.open().await);
+    }
+    let account = stores[0].create_account("team", Plan::PRO, "test", NOW).await.unwrap().id;
+    (stores, account)
+}
+
+/// Lets every store do something `times` times, all at once; what became of each.
+async fn all_at_once<T, F>(
+    stores: &[DatabaseKeyStore],
+    times: usize,
+    work: impl Fn(DatabaseKeyStore, usize) -> F,
+) -> Vec<Result<T, AccessError>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, AccessError>> + Send + 'static,
+{
+    let begun = (0..times).flat_map(|time| stores.iter().map(move |store| (store.clone(), time)));
+    let tasks: Vec<_> = begun.map(|(store, time)| tokio::spawn(work(store, time))).collect();
+    let mut done = Vec::new();
+    for task in tasks {
+        done.push(task.await.unwrap());
+    }
+    done
+}
+
+fn good<T>(done: &[Result<T, AccessError>]) -> usize {
+    done.iter().filter(|one| one.is_ok()).count()
+}
+
+#[tokio::test]
+async fn the_number_of_keys_of_a_plan_holds_when_all_create_at_once() {
+    let Some(place) = place() else { return };
+    let (stores, account) = three(&place).await;
+    let done =
+        all_at_once(
+            &stores,
+            6,
+            |store, _| async move { store.create(NewKey::in_account("k", account), "test", NOW).await },
+        );
+    let done = done.await;
+    assert_eq!(good(&done), 10);
+    assert!(done.iter().all(|one| matches!(one, Ok(_) | Err(AccessError::KeyLimit { max: 10 }))), "{done:?}");
+    assert_eq!(stores[1].list_of(account).await.unwrap().len(), 10);
+}
+
+#[tokio::test]
+async fn one_of_many_gets_an_alias_and_one_a_domain() {
+    let Some(place) = place() else { return };
+    let (stores, account) = three(&place).await;
+    let done = all_at_once(&stores, 4, |store, _| async move {
+        store.create_alias(NewAlias::named(account, "my-app"), "test", NOW).await
+    });
+    let done = done.await;
+    assert_eq!(good(&done), 1);
+    assert!(done.iter().all(|one| matches!(one, Ok(_) | Err(AccessError::AliasTaken))), "{done:?}");
+
+    let mut waiting = Vec::new();
+    for number in 0..4 {
+        let owner = stores[0].create_account(&format!("owner {number}"), Plan::FREE, "test", NOW).await.unwrap().id;
+        let pattern = "https://app.example.com".parse().unwrap();
+        waiting.push(stores[0].register_origin(owner, pattern, false, "test", NOW).await.unwrap().id);
+    }
+    let done = all_at_once(&stores, 4, |store, time| {
+        let id = waiting[time];
+        async move { store.confirm_origin(id, "dns", "test", NOW).await }
+    });
+    let done = done.await;
+    assert!(done.iter().all(|one| matches!(one, Ok(_) | Err(AccessError::OriginTaken))), "{done:?}");
+    let proved = stores[2].origins().await.unwrap();
+    assert_eq!(proved.iter().filter(|origin| origin.verified_at.is_some()).count(), 1);
+}
+
+#[tokio::test]
+async fn a_key_is_replaced_once_and_revoked_once_when_all_ask_at_once() {
+    let Some(place) = place() else { return };
+    let (stores, account) = three(&place).await;
+    let old = stores[0].create(NewKey::in_account("k", account), "test", NOW).await.unwrap().record.id;
+    let done = all_at_once(&stores, 4, |store, _| async move {
+        store.reroll(KeySelector::Id(old), Duration::ZERO, "test", NOW).await
+    });
+    let done = done.await;
+    assert_eq!(good(&done), 1);
+    assert!(done.iter().all(|one| matches!(one, Ok(_) | Err(AccessError::Inactive))), "{done:?}");
+    let fresh = done.into_iter().flatten().next().unwrap().record.id;
+    let revoked = all_at_once(&stores, 4, |store, time| async move {
+        store.revoke(KeySelector::Id(fresh), "test", NOW + i64::try_from(time).unwrap()).await
+    });
+    let times: Vec<_> = revoked.await.into_iter().map(|one| one.unwrap().revoked_at).collect();
+    assert!(times.windows(2).all(|pair| pair[0] == pair[1]), "{times:?}");
+    let audit = stores[1].audit(100).await.unwrap();
+    assert_eq!(audit.iter().filter(|row| row.action == "revoke").count(), 1);
+}
+
+#[tokio::test]
+async fn no_count_of_any_process_is_lost_when_all_write_at_once() {
+    let Some(place) = place() else { return };
+    let (stores, account) = three(&place).await;
+    let mut keys: Vec<KeyId> = Vec::new();
+    for _ in 0..10 {
+        keys.push(stores[0].create(NewKey::in_account("k", account), "test", NOW).await.unwrap().record.id);
+    }
+    let limits = WindowLimits { per_minute: None, per_day: Some(1_000_000) };
+    let today = support::clock();
+    let asked = keys.clone();
+    let done = all_at_once(&stores, 20, |store, _| {
+        let keys = asked.clone();
+        async move {
+            for key in keys {
+                store.record_use(Used::Key(key), NOW);
+                store.admit(Subject::Key(key), limits, today).await?;
+            }
+            store.flush().await
+        }
+    });
+    assert_eq!(good(&done.await), 60);
+    for store in &stores {
+        store.flush().await.unwrap();
+    }
+    assert!(stores[2].list_of(account).await.unwrap().iter().all(|key| key.request_count == 60));
+    let late = place.open().await;
+    for key in keys {
+        let counted = late.admit(Subject::Key(key), limits, today).await.unwrap();
+        assert_eq!(counted.daily_remaining, 1_000_000 - 61);
+    }
+}
+
+/// row AU04
+#[tokio::test]
+async fn after_a_revocation_was_answered_no_process_takes_the_key() {
+    let Some(place) = place() else { return };
+    let (stores, account) = three(&place).await;
+    for _ in 0..3 {
+        let created = stores[0].create(NewKey::in_account("k", account), "test", NOW).await.unwrap();
+        for store in &stores {
+            assert!(store.authenticate(&created.key, NOW).await.unwrap().is_some());
+        }
+        stores[0].revoke(KeySelector::Id(created.record.id), "test", NOW).await.unwrap();
+        stores[0].settle().await.unwrap();
+        for store in &stores {
+            assert!(store.recall_key(&created.key, NOW).is_none());
+            assert!(store.authenticate(&created.key, NOW).await.unwrap().is_none());
+        }
+    }
+    assert!(LEASE <= Duration::from_secs(1));
+}

@@ -1,0 +1,109 @@
+//! What is true of accounts in a file.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use paraffin_access::{
+    AccessError, ApiKey, CreatedKey, DatabaseKeyStore, KeyId, KeyStore as _, LEASE, NewKey, Plan, Used,
+};
+use sqlx::{ConnectOptions as _, Connection as _, sqlite::SqliteConnectOptions};
+use support::place;
+
+const NOW: i64 = 1_700_000_000_000;
+
+/// row AU01
+#[tokio::test]
+async fn the_file_holds_a_digest_and_never_the_key() {
+    let Some(place) = place() else { return };
+    let store = place.open().await;
+    let created = create(&store, "secret").await;
+    assert!(accepted(&store, &created.key, NOW).await);
+    store.record_use(Used::Key(created.record.id), NOW);
+    store.close().await.unwrap();
+    let text = created.key.reveal();
+    let bytes: Vec<u8> = (0..32).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
+    let mut seen = 0;
+    for entry in std::fs::read_dir(place.path().parent().unwrap()).unwrap() {
+        let content = std::fs::read(entry.unwrap().path()).unwrap();
+        seen += content.len();
+        assert!(!content.windows(32).any(|window| window == text.as_bytes()));
+        assert!(!content.windows(16).any(|window| window == bytes));
+    }
+    assert!(seen > 4096, "the store was not where the test looked");
+}
+
+#[tokio::test]
+async fn a_store_of_the_first_schema_keeps_its_keys_and_gives_each_an_account() {
+    let Some(place) = place() else { return };
+    let mut old = SqliteConnectOptions::new().filename(place.path()).create_if_missing(true).connect().await.unwrap();
+    sqlx::raw_sql(concat!(
+        "CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY);",
+        include_str!("../migrations/sqlite/0001_keys.sql"),
+        "INSERT INTO schema_version VALUES (1);"
+    ))
+    .execute(&mut old)
+    .await
+    .unwrap();
+    let key = ApiKey::generate().unwrap();
+    sqlx::query("INSERT INTO api_key (id, name, prefix, digest, plan, admin, management, created_at, request_count) VALUES (7, 'old', 'abcd', $1, 'pro', 1, 0, 5, 9)")
+        .bind(key.digest().0.to_vec())
+        .execute(&mut old)
+        .await
+        .unwrap();
+    old.close().await.unwrap();
+    let store = place.open().await;
+    let found = store.authenticate(&key, NOW).await.unwrap().unwrap();
+    assert_eq!((found.id, found.plan.clone(), found.admin, found.request_count), (KeyId(7), Plan::PRO, true, 9));
+    let accounts = store.accounts().await.unwrap();
+    assert_eq!((accounts.len(), accounts[0].name.as_str(), accounts[0].id), (1, "old", found.account));
+}
+
+/// row AU10
+#[tokio::test]
+async fn a_store_that_is_taken_away_serves_nobody_and_serves_again_when_it_is_back() {
+    let Some(place) = place() else { return };
+    let store = place.open().await;
+    let created = create(&store, "k").await;
+    assert!(accepted(&store, &created.key, NOW).await);
+    let aside = place.path().with_extension("aside");
+    std::fs::rename(place.path(), &aside).unwrap();
+    tokio::time::sleep(LEASE).await;
+    assert!(matches!(store.authenticate(&created.key, NOW).await, Err(AccessError::Unavailable(_))));
+    assert!(matches!(store.available().await, Err(AccessError::Unavailable(_))));
+    // An empty file in its place is not the store.
+    std::fs::write(place.path(), b"").unwrap();
+    tokio::time::sleep(LEASE).await;
+    assert!(store.authenticate(&created.key, NOW).await.is_err());
+    std::fs::rename(&aside, place.path()).unwrap();
+    tokio::time::sleep(LEASE).await;
+    assert!(accepted(&store, &created.key, NOW).await);
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_an_error() {
+    let Some(place) = place() else { return };
+    std::fs::write(
+        place.path(),
+        b"this is not a database, only text that is long enough to be read as a header........................",
+    )
+    .unwrap();
+    assert!(place.try_open().await.is_err());
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_program_is_refused_with_both_versions() {
+    let Some(place) = place() else { return };
+    place.open().await.close().await.unwrap();
+    place.shell("INSERT INTO schema_version (version) VALUES (99)").await.unwrap();
+    let Err(error) = place.try_open().await else { panic!("opened a newer store") };
+    assert!(matches!(error, AccessError::NewerSchema { found: 99, known: 3 }), "{error}");
+    assert!(error.to_string().contains("99"));
+}
+
+async fn accepted(store: &DatabaseKeyStore, key: &ApiKey, now: i64) -> bool {
+    store.authenticate(key, now).await.unwrap().is_some()
+}
+
+async fn create(store: &DatabaseKeyStore, name: &str) -> CreatedKey {
+    store.create(NewKey::named(name), "test", NOW).await.unwrap()
+}

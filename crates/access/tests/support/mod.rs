@@ -1,0 +1,68 @@
+//! Where the tests of this folder keep their accounts: each runs over SQLite, and once more over PostgreSQL as a part of
+//! `postgres.rs`.
+#![allow(dead_code, unreachable_pub)]
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+
+use paraffin_access::{AccessError, DatabaseKeyStore, Place as At, Plans};
+use paraffin_testkit::PostgresServer;
+use sqlx::{ConnectOptions as _, Executor as _, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
+
+/// A database of one test.
+pub struct Place {
+    pub folder: tempfile::TempDir,
+    pub server: Option<PostgresServer>,
+}
+
+/// An empty database; `None` after saying that there is no PostgreSQL.
+pub fn place() -> Option<Place> {
+    let folder = tempfile::tempdir().unwrap();
+    if env!("CARGO_CRATE_NAME") != "postgres" {
+        return Some(Place { folder, server: None });
+    }
+    let mut server = PostgresServer::prepare(folder.path())?;
+    server.run();
+    Some(Place { folder, server: Some(server) })
+}
+
+impl Place {
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("access.sqlite")
+    }
+
+    pub fn at(&self) -> At {
+        match &self.server {
+            None => At::File(self.path()),
+            Some(server) => At::Server(server.url().parse().unwrap()),
+        }
+    }
+
+    pub async fn open(&self) -> DatabaseKeyStore {
+        self.try_open().await.unwrap()
+    }
+
+    pub async fn try_open(&self) -> Result<DatabaseKeyStore, AccessError> {
+        DatabaseKeyStore::open_at(&self.at(), Plans::default()).await
+    }
+
+    /// What somebody does with the database's own shell.
+    pub async fn shell(&self, statement: &'static str) -> Result<(), sqlx::Error> {
+        match &self.server {
+            None => {
+                let mut shell = SqliteConnectOptions::new().filename(self.path()).connect().await?;
+                shell.execute(statement).await.map(drop)
+            }
+            Some(server) => {
+                let mut shell = server.url().parse::<PgConnectOptions>()?.connect().await?;
+                shell.execute(statement).await.map(drop)
+            }
+        }
+    }
+}
+
+/// Milliseconds since the Unix epoch.
+pub fn clock() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    i64::try_from(since.as_millis()).unwrap()
+}

@@ -1,0 +1,21 @@
+//! One way to SQLite in a file and to PostgreSQL at a URL: opening, migrations, sessions, transactions and errors.
+//!
+//! Invariant: a room writes each statement once. Both databases understand it, `$1` names the first value, and what differs
+//! (types of columns, triggers) stands in the migrations of each.
+#![forbid(unsafe_code)]
+
+mod database;
+mod error;
+mod migrate;
+mod place;
+mod query;
+mod row;
+mod session;
+
+pub use database::{Database, Watch};
+pub use error::DatabaseError;
+pub use migrate::Migrations;
+pub use place::{Place, ServerUrl};
+pub use query::{Query, Value, query, query_of};
+pub use row::{Field, Row};
+pub use session::{Session, Transaction};

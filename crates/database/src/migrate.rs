@@ -1,0 +1,53 @@
+use crate::query::{query_of, run_all};
+use crate::{Database, DatabaseError, Place};
+
+/// The steps of one room's schema, in order; one that has been released never changes.
+#[derive(Debug, Clone, Copy)]
+pub struct Migrations {
+    /// Name of the room, of lower-case letters. Rooms that share a server each have their own number.
+    pub room: &'static str,
+    /// Steps for SQLite, where a file belongs to one room.
+    pub sqlite: &'static [&'static str],
+    /// Steps for PostgreSQL.
+    pub postgres: &'static [&'static str],
+}
+
+impl Migrations {
+    /// The number by which processes that write take turns; the same for all versions of the program.
+    pub(crate) fn writer(&self) -> i64 {
+        // FNV-1a.
+        let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        [b"paraffin-".as_slice(), self.room.as_bytes()].concat().iter().fold(0xcbf2_9ce4_8422_2325, mix).cast_signed()
+    }
+
+    /// Brings a database to the newest schema; every step is one transaction, and of several processes one at a time does it.
+    pub(crate) async fn apply(&self, database: &Database) -> Result<(), DatabaseError> {
+        let (table, steps) = match database.place() {
+            Place::File(_) => ("schema_version".to_owned(), self.sqlite),
+            Place::Server(_) => (format!("{}_schema_version", self.room), self.postgres),
+        };
+        let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+        loop {
+            let mut transaction = database.begin().await?;
+            query_of(format!("CREATE TABLE IF NOT EXISTS {table} (version BIGINT NOT NULL PRIMARY KEY)"))
+                .execute(&mut transaction)
+                .await?;
+            let row = query_of(format!("SELECT COALESCE(MAX(version), 0) AS version FROM {table}"))
+                .fetch_one(&mut transaction)
+                .await?;
+            let found: i64 = row.get("version")?;
+            if found > known {
+                return Err(DatabaseError::NewerSchema { found, known });
+            }
+            let Some(step) = usize::try_from(found).ok().and_then(|found| steps.get(found)) else {
+                return transaction.commit().await;
+            };
+            run_all(&mut transaction, step).await?;
+            query_of(format!("INSERT INTO {table} (version) VALUES ($1)"))
+                .bind(found + 1)
+                .execute(&mut transaction)
+                .await?;
+            transaction.commit().await?;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use sqlx::ConnectOptions as _;
+use sqlx::postgres::PgConnectOptions;
+
+use crate::DatabaseError;
+
+/// Where a database is.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// SQLite in this file, which several processes of one machine may open.
+    File(PathBuf),
+    /// A PostgreSQL server, which processes of many machines may share.
+    Server(ServerUrl),
+}
+
+/// The address of a PostgreSQL database, `postgres://user:password@host:port/database`. It holds a password, so nothing
+/// shows it.
+#[derive(Clone)]
+pub struct ServerUrl(Box<PgConnectOptions>);
+
+impl FromStr for ServerUrl {
+    type Err = DatabaseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if !text.starts_with("postgres://") && !text.starts_with("postgresql://") {
+            return Err(DatabaseError::Url);
+        }
+        let options: PgConnectOptions = text.parse().map_err(|_| DatabaseError::Url)?;
+        Ok(Self(Box::new(options.application_name("paraffin").disable_statement_logging())))
+    }
+}
+
+impl ServerUrl {
+    pub(crate) fn options(&self) -> &PgConnectOptions {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ServerUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("ServerUrl")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_never_shown_and_a_wrong_one_not_repeated() {
+        let url: ServerUrl = "postgres://someone:hunter2@127.0.0.1:5432/accounts".parse().unwrap();
+        assert!(!format!("{:?}", Place::Server(url)).contains("hunter2"));
+        for wrong in ["mysql://u:hunter2@host/db", "postgres://u:hunter2@host:port/db", "hunter2", ""] {
+            let error = wrong.parse::<ServerUrl>().unwrap_err().to_string();
+            assert!(error.contains("postgres://user:password@host") && !error.contains("hunter2"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+use std::future::Future;
+use std::time::Duration;
+
+use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Postgres, SqlStr, Sqlite};
+
+use crate::row::{Columns, Row};
+use crate::session::{Engine, Session};
+use crate::{DatabaseError, Transaction};
+
+/// Longest time for the answer to one statement of a server. One that is paused or cut off answers nothing, and nothing else
+/// would end the wait.
+const ANSWER: Duration = Duration::from_secs(3);
+
+/// What is handed to a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A whole number, or nothing.
+    Integer(Option<i64>),
+    /// Text, or nothing.
+    Text(Option<String>),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+macro_rules! value_of {
+    ($($kind:ty => $value:ident, $make:expr;)*) => {$(
+        impl From<$kind> for Value {
+            fn from($value: $kind) -> Self {
+                $make
+            }
+        }
+    )*};
+}
+
+value_of! {
+    i64 => number, Self::Integer(Some(number));
+    u32 => number, Self::Integer(Some(number.into()));
+    bool => flag, Self::Integer(Some(flag.into()));
+    Option<i64> => number, Self::Integer(number);
+    Option<u32> => number, Self::Integer(number.map(Into::into));
+    Option<bool> => flag, Self::Integer(flag.map(Into::into));
+    &str => text, Self::Text(Some(text.to_owned()));
+    String => text, Self::Text(Some(text));
+    &String => text, Self::Text(Some(text.clone()));
+    &Option<String> => text, Self::Text(text.clone());
+    &[u8] => bytes, Self::Bytes(bytes.to_vec());
+    Vec<u8> => bytes, Self::Bytes(bytes);
+    &Vec<u8> => bytes, Self::Bytes(bytes.clone());
+}
+
+/// One statement and its values.
+#[must_use = "a statement does nothing until it is run"]
+pub struct Query {
+    text: SqlStr,
+    values: Vec<Value>,
+    is_kept: bool,
+}
+
+/// A statement that is written in the program.
+pub fn query(text: &'static str) -> Query {
+    Query { text: sqlx::SqlSafeStr::into_sql_str(text), values: Vec::new(), is_kept: true }
+}
+
+/// A statement that the program puts together, of its own words alone: what comes from outside goes through
+/// [`Query::bind`].
+pub fn query_of(text: String) -> Query {
+    Query { text: sqlx::SqlSafeStr::into_sql_str(AssertSqlSafe(text)), values: Vec::new(), is_kept: true }
+}
+
+impl Query {
+    /// The next value: the first is `$1`.
+    pub fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    /// Not to be kept prepared, since its text is seldom the same.
+    pub fn once(mut self) -> Self {
+        self.is_kept = false;
+        self
+    }
+
+    /// Runs it; the number of rows that it changed.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unavailable`].
+    pub async fn execute(self, session: &mut Session) -> Result<u64, DatabaseError> {
+        match session.engine() {
+            Engine::Sqlite(connection) => Ok(connection.execute(self.sqlite()).await?.rows_affected()),
+            Engine::Postgres(connection) => Ok(in_time(connection.execute(self.postgres())).await?.rows_affected()),
+        }
+    }
+
+    /// Its one row.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unavailable`], also where there is none.
+    pub async fn fetch_one(self, session: &mut Session) -> Result<Row, DatabaseError> {
+        let row = self.fetch_optional(session).await?;
+        row.ok_or_else(|| DatabaseError::Unavailable("a row is missing".to_owned()))
+    }
+
+    /// Its first row, if it has any.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unavailable`].
+    pub async fn fetch_optional(self, session: &mut Session) -> Result<Option<Row>, DatabaseError> {
+        Ok(match session.engine() {
+            Engine::Sqlite(connection) => {
+                connection.fetch_optional(self.sqlite()).await?.map(|row| Row(Columns::Sqlite(row)))
+            }
+            Engine::Postgres(connection) => {
+                in_time(connection.fetch_optional(self.postgres())).await?.map(|row| Row(Columns::Postgres(row)))
+            }
+        })
+    }
+
+    /// All its rows.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unavailable`].
+    pub async fn fetch_all(self, session: &mut Session) -> Result<Vec<Row>, DatabaseError> {
+        Ok(match session.engine() {
+            Engine::Sqlite(connection) => {
+                let rows = connection.fetch_all(self.sqlite()).await?;
+                rows.into_iter().map(|row| Row(Columns::Sqlite(row))).collect()
+            }
+            Engine::Postgres(connection) => {
+                let rows = in_time(connection.fetch_all(self.postgres())).await?;
+                rows.into_iter().map(|row| Row(Columns::Postgres(row))).collect()
+            }
+        })
+    }
+
+    fn sqlite(self) -> sqlx::query::Query<'static, Sqlite, sqlx::sqlite::SqliteArguments> {
+        let mut query = sqlx::query(self.text).persistent(self.is_kept);
+        for value in self.values {
+            query = match value {
+                Value::Integer(number) => query.bind(number),
+                Value::Text(text) => query.bind(text),
+                Value::Bytes(bytes) => query.bind(bytes),
+            };
+        }
+        query
+    }
+
+    fn postgres(self) -> sqlx::query::Query<'static, Postgres, sqlx::postgres::PgArguments> {
+        let mut query = sqlx::query(self.text).persistent(self.is_kept);
+        for value in self.values {
+            query = match value {
+                Value::Integer(number) => query.bind(number),
+                Value::Text(text) => query.bind(text),
+                Value::Bytes(bytes) => query.bind(bytes),
+            };
+        }
+        query
+    }
+}
+
+/// The answer of a server, or an error when it takes too long.
+pub(crate) async fn in_time<T>(answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, DatabaseError> {
+    match tokio::time::timeout(ANSWER, answer).await {
+        Ok(answer) => Ok(answer?),
+        Err(_) => Err(DatabaseError::silent()),
+    }
+}
+
+/// Takes the one place of a writer for the rest of a transaction.
+pub(crate) async fn lock(connection: &mut PgConnection, number: i64) -> Result<(), DatabaseError> {
+    in_time(connection.execute(sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(number))).await?;
+    Ok(())
+}
+
+/// Runs several statements at once, as a migration is.
+pub(crate) async fn run_all(transaction: &mut Transaction, text: &'static str) -> Result<(), DatabaseError> {
+    match transaction.engine() {
+        Engine::Sqlite(connection) => connection.execute(sqlx::raw_sql(text)).await.map(drop)?,
+        Engine::Postgres(connection) => connection.execute(sqlx::raw_sql(text)).await.map(drop)?,
+    }
+    Ok(())
+}

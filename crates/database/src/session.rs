@@ -1,0 +1,101 @@
+use std::ops::{Deref, DerefMut};
+
+use sqlx::pool::PoolConnection;
+use sqlx::{PgConnection, Postgres, Sqlite, SqliteConnection};
+
+use crate::DatabaseError;
+
+/// One connection, on which statements run one after the other.
+pub struct Session(Kind);
+
+enum Kind {
+    SqliteOwn(SqliteConnection),
+    SqliteHeld(PoolConnection<Sqlite>),
+    SqliteBegun(sqlx::Transaction<'static, Sqlite>),
+    PostgresOwn(Box<PgConnection>),
+    PostgresHeld(PoolConnection<Postgres>),
+    PostgresBegun(sqlx::Transaction<'static, Postgres>),
+}
+
+/// The connection itself, by its database.
+pub(crate) enum Engine<'a> {
+    Sqlite(&'a mut SqliteConnection),
+    Postgres(&'a mut PgConnection),
+}
+
+impl Session {
+    pub(crate) fn engine(&mut self) -> Engine<'_> {
+        match &mut self.0 {
+            Kind::SqliteOwn(connection) => Engine::Sqlite(connection),
+            Kind::SqliteHeld(connection) => Engine::Sqlite(connection),
+            Kind::SqliteBegun(connection) => Engine::Sqlite(connection),
+            Kind::PostgresOwn(connection) => Engine::Postgres(connection),
+            Kind::PostgresHeld(connection) => Engine::Postgres(connection),
+            Kind::PostgresBegun(connection) => Engine::Postgres(connection),
+        }
+    }
+}
+
+impl From<SqliteConnection> for Session {
+    fn from(connection: SqliteConnection) -> Self {
+        Self(Kind::SqliteOwn(connection))
+    }
+}
+
+impl From<PgConnection> for Session {
+    fn from(connection: PgConnection) -> Self {
+        Self(Kind::PostgresOwn(Box::new(connection)))
+    }
+}
+
+impl From<PoolConnection<Sqlite>> for Session {
+    fn from(connection: PoolConnection<Sqlite>) -> Self {
+        Self(Kind::SqliteHeld(connection))
+    }
+}
+
+impl From<PoolConnection<Postgres>> for Session {
+    fn from(connection: PoolConnection<Postgres>) -> Self {
+        Self(Kind::PostgresHeld(connection))
+    }
+}
+
+/// Statements that happen together or not at all; dropped without [`Transaction::commit`], not at all.
+pub struct Transaction(Session);
+
+impl Transaction {
+    pub(crate) fn sqlite(begun: sqlx::Transaction<'static, Sqlite>) -> Self {
+        Self(Session(Kind::SqliteBegun(begun)))
+    }
+
+    pub(crate) fn postgres(begun: sqlx::Transaction<'static, Postgres>) -> Self {
+        Self(Session(Kind::PostgresBegun(begun)))
+    }
+
+    /// Makes all of it true.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unavailable`]; whether it happened is then not known.
+    pub async fn commit(self) -> Result<(), DatabaseError> {
+        match self.0.0 {
+            Kind::SqliteBegun(begun) => Ok(begun.commit().await?),
+            Kind::PostgresBegun(begun) => crate::query::in_time(begun.commit()).await,
+            // A transaction is made of a connection that has begun one.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Deref for Transaction {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.0
+    }
+}
+
+impl DerefMut for Transaction {
+    fn deref_mut(&mut self) -> &mut Session {
+        &mut self.0
+    }
+}
