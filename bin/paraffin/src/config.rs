@@ -21,6 +21,7 @@ use crate::orderbook::OrderbookSection;
 use crate::ordinals::OrdinalsSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
+use crate::upstream::UpstreamSection;
 use crate::verify::VerifySection;
 
 /// The whole configuration of `paraffin serve` and `paraffin index`.
@@ -35,6 +36,9 @@ pub(crate) struct Config {
     pub data_dir: Option<PathBuf>,
     /// How to reach the Bitcoin node.
     pub node: NodeSection,
+    /// Instances that answer in the place of a store of our own.
+    #[serde(default)]
+    pub upstream: UpstreamSection,
     /// HTTP server.
     #[serde(default)]
     pub gateway: GatewayConfig,
@@ -202,10 +206,11 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 18] = [
+const SECTIONS: [&str; 19] = [
     "network",
     "data_dir",
     "node",
+    "upstream",
     "gateway",
     "access",
     "plans",
@@ -255,16 +260,22 @@ impl Config {
                 SECTIONS.iter().any(|known| section.eq_ignore_ascii_case(known))
             })
             .split("__");
-        let config: Self = Figment::from(Toml::file(file))
-            .merge(environment)
-            .extract()
-            .map_err(|error| ConfigError::Invalid(Box::new(error)))?;
+        let figment = Figment::from(Toml::file(file)).merge(environment);
+        // A gateway without a store has no node, and nobody asks for its address.
+        let has_no_node = figment.contains("upstream") && !figment.contains("node");
+        let figment = if has_no_node { figment.merge(("node.url", "")) } else { figment };
+        let config: Self = figment.extract().map_err(|error| ConfigError::Invalid(Box::new(error)))?;
         config.checked()
     }
 
     fn checked(self) -> Result<Self, ConfigError> {
         let refuse = |message: &str| Err(ConfigError::Contradiction(message.to_owned()));
-        if !self.node.url.starts_with("http://") {
+        self.upstream.check().map_err(ConfigError::Contradiction)?;
+        if self.upstream.is_used() {
+            if !self.node.url.is_empty() {
+                return refuse("give either [node] or [upstream]: a gateway without a store has no node");
+            }
+        } else if !self.node.url.starts_with("http://") {
             return refuse(
                 "[node] url must start with http:// (the node listens without TLS; use a tunnel for a remote one)",
             );
@@ -288,6 +299,7 @@ impl Config {
             return refuse(contradiction);
         }
         crate::accounts::check(&self.access).map_err(ConfigError::Contradiction)?;
+        self.ordinals.families().map_err(ConfigError::Contradiction)?;
         self.lua.check().map_err(ConfigError::Contradiction)?;
         Ok(self)
     }
@@ -403,6 +415,7 @@ mod tests {
         let value = serde_json::to_value(&config).unwrap();
         for section in [
             "node",
+            "upstream",
             "index",
             "alkanes",
             "ordinals",

@@ -26,6 +26,7 @@ use crate::orderbook::OrderbookSection;
 use crate::ordinals::OrdinalsSection;
 use crate::pools::PoolsSection;
 use crate::prices::PricesSection;
+use crate::upstream::UpstreamSection;
 use crate::verify::VerifySection;
 use chain_file::ChainFile;
 use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
@@ -213,6 +214,7 @@ fn config(
             p2p: Some(devnet.p2p_addr()),
             timeout_seconds: 30,
         },
+        upstream: UpstreamSection::default(),
         gateway: GatewayConfig { listen: arguments.listen, drain_seconds: 0, ..GatewayConfig::default() },
         access: AccessConfig::default(),
         plans: Plans::default(),

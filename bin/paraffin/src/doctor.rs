@@ -52,9 +52,13 @@ pub(crate) async fn run(config: &Config) -> bool {
         format_args!("network {}, data in {}", config.network, config.data_dir().display()),
     );
     check_limits(&mut report);
-    let chain = check_node(&mut report, config).await;
-    check_disk(&mut report, config, chain);
-    check_store(&mut report, config).await;
+    if config.upstream.is_used() {
+        report.say(Verdict::Good, "upstream", "a gateway without a store: no node and no index to look at");
+    } else {
+        let chain = check_node(&mut report, config).await;
+        check_disk(&mut report, config, chain);
+        check_store(&mut report, config).await;
+    }
     check_sharing(&mut report, config).await;
     check_listen(&mut report, config);
     report.worst != Verdict::Bad

@@ -33,6 +33,9 @@ use crate::{accounts, forex, markets, orderbook, prices, scripts, verify};
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstanceError {
+    /// A gateway without a store was to have one.
+    #[error("the configuration has [upstream]: this is a gateway without a store, and only `serve` runs it")]
+    NoStore,
     /// The program cannot find itself, to start processes for scripts.
     #[error("the path of this program is unknown, so scripts cannot run ([lua] enabled = false goes without): {0}")]
     Scripts(std::io::Error),
@@ -170,6 +173,9 @@ pub(crate) fn store_options(config: &Config) -> StoreOptions {
 /// # Errors
 /// The folder cannot be created, or the store refuses.
 pub(crate) fn open_store(config: &Config) -> Result<Store, InstanceError> {
+    if config.upstream.is_used() {
+        return Err(InstanceError::NoStore);
+    }
     let folder = config.data_dir();
     create_folder(&folder)?;
     let store = Store::open(&folder.join("store"), &store_options(config), &schemas(config))?;
@@ -394,6 +400,8 @@ impl Instance {
             markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
             prices: prices::source(&config.prices, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             mempool: live.as_ref().filter(|_| config.mempool.esplora).map(|live| Arc::clone(live.mempool())),
+            families: config.ordinals.families().map_err(GatewayError::Config)?,
+            upstreams: None,
             scripts: scripts::parts(&config.lua, &keys).map_err(InstanceError::Scripts)?,
             keys: Arc::clone(&keys) as Arc<dyn paraffin_access::KeyStore>,
             windows: Arc::clone(&keys) as Arc<dyn paraffin_access::Windows>,

@@ -32,6 +32,7 @@ mod scripts;
 mod serve;
 mod snapshot;
 mod tx;
+mod upstream;
 mod verify;
 
 use std::process::ExitCode;

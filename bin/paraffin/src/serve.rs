@@ -1,4 +1,4 @@
-//! `paraffin serve`: follow a node and answer requests.
+//! `paraffin serve`: follow a node and answer requests, or hand them to instances that do.
 
 use crate::config::Config;
 use crate::instance::Instance;
@@ -11,6 +11,9 @@ use crate::progress;
 /// What kept the instance from starting.
 pub(crate) async fn run(config: Config) -> Result<(), Box<dyn std::error::Error>> {
     let leave = Leave::listen()?;
+    if config.upstream.is_used() {
+        return crate::upstream::serve(&config, &leave).await;
+    }
     let instance = Instance::start(&config, config.gateway.clone()).await?;
     println!("listening on http://{} ({})", instance.gateway().local_addr(), config.network);
     if let Some(address) = instance.gateway().metrics_addr() {

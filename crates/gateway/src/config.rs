@@ -100,6 +100,9 @@ impl GatewayConfig {
             ("connections_per_client_max", limits.connections_per_client_max),
             ("store_reads_max", limits.store_reads_max),
             ("list_records_max", limits.list_records_max),
+            ("family_requests_max", limits.family_requests_max),
+            ("family_answer_bytes_max", limits.family_answer_bytes_max),
+            ("forwarded_requests_max", limits.forwarded_requests_max),
         ] {
             if value == 0 || value > isize::MAX as usize / 8 {
                 return Err(format!("gateway.limits.{name} must be at least 1 and a sensible number"));

@@ -178,6 +178,10 @@ pub(crate) enum Refusal {
     /// The verbs that the path takes.
     WrongVerb(&'static str),
     Internal,
+    /// No instance behind this gateway answers.
+    UpstreamUnavailable,
+    /// The instances behind this gateway do not serve it.
+    UpstreamRefused,
 }
 
 impl Refusal {
@@ -237,6 +241,18 @@ impl Refusal {
                 "This path does not take this HTTP method",
             ),
             Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", INTERNAL, "Internal error"),
+            Self::UpstreamUnavailable => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "UPSTREAM_UNAVAILABLE",
+                INTERNAL,
+                "No instance behind this gateway answers",
+            ),
+            Self::UpstreamRefused => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "UPSTREAM_REFUSED",
+                INTERNAL,
+                "The instances behind this gateway do not serve it",
+            ),
         };
         (status, code, rpc_code, message.into())
     }

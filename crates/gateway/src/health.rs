@@ -33,6 +33,16 @@ struct Health {
     node: NodeHealth,
     #[serde(skip_serializing_if = "Option::is_none")]
     orderbook: Option<OrderbookHealth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upstreams: Option<UpstreamsHealth>,
+}
+
+#[derive(Serialize)]
+struct UpstreamsHealth {
+    /// Instances behind this gateway that answer.
+    reachable: usize,
+    /// All of them.
+    configured: usize,
 }
 
 #[derive(Serialize)]
@@ -64,7 +74,7 @@ pub(crate) fn status(height: Option<u32>, indexing: IndexingStatus, node_reachab
 
 /// JSON health: 200 when all is well or only the node or the durable stream of the orderbook is away, 503 otherwise.
 pub(crate) fn json(shared: &Shared) -> Reply {
-    let height = shared.chain.snapshot().tip().map(|record| record.id.height);
+    let height = shared.height();
     let node = shared.node.status();
     let streams = shared.keyed.values().filter_map(|handler| handler.http.as_ref()?.durable_stream());
     let stream = streams.into_iter().next();
@@ -83,6 +93,10 @@ pub(crate) fn json(shared: &Shared) -> Reply {
             height: node.height,
             error: if node.reachable { node.error.map(|_| "invalid_answer") } else { Some("unavailable") },
         },
+        upstreams: shared.upstreams.as_ref().map(|upstreams| {
+            let (reachable, configured) = upstreams.reachable();
+            UpstreamsHealth { reachable, configured }
+        }),
         orderbook: stream.map(|stream| OrderbookHealth { stream: stream.as_str() }),
     };
     let code = match status {

@@ -26,6 +26,8 @@ mod deadline;
 mod describe;
 mod drain;
 mod errors;
+mod families;
+mod forward;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -52,6 +54,8 @@ pub use alkanes::AlkanesParts;
 pub use clients::{ParseProxyError, ProxyNet};
 pub use config::{AccessConfig, GatewayConfig};
 pub use errors::{RestError, RpcError, rpc_code};
+pub use families::Families;
+pub use forward::Upstreams;
 pub use jsonrpc::{Flavour, Params};
 pub use limits::Limits;
 pub use markets::MarketsParts;

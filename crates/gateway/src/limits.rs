@@ -51,6 +51,14 @@ pub struct Limits {
     pub websockets_max: usize,
     /// Largest message of a client on a stream; beyond it the stream ends with 1008.
     pub websocket_message_bytes_max: usize,
+    /// Requests at the same time to each server that answers a family of methods; further ones wait.
+    pub family_requests_max: usize,
+    /// Largest answer of such a server; beyond it `RESPONSE_TOO_LARGE`.
+    pub family_answer_bytes_max: usize,
+    /// Such a server must have answered within this time, waiting included; beyond it `UPSTREAM_UNAVAILABLE`.
+    pub family_timeout_ms: u64,
+    /// Requests at the same time that a gateway without a store hands to instances; further ones wait.
+    pub forwarded_requests_max: usize,
 }
 
 impl Default for Limits {
@@ -78,6 +86,10 @@ impl Default for Limits {
             account_scripts_max: 50_000,
             websockets_max: 2_000,
             websocket_message_bytes_max: 64 << 10,
+            family_requests_max: 32,
+            family_answer_bytes_max: 32 << 20,
+            family_timeout_ms: 20_000,
+            forwarded_requests_max: 1024,
         }
     }
 }
@@ -101,6 +113,10 @@ impl Limits {
 
     pub(crate) const fn view_timeout(&self) -> Duration {
         Duration::from_millis(self.view_timeout_ms)
+    }
+
+    pub(crate) const fn family_timeout(&self) -> Duration {
+        Duration::from_millis(self.family_timeout_ms)
     }
 
     pub(crate) const fn shutdown_timeout(&self) -> Duration {

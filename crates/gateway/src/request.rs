@@ -17,6 +17,7 @@ use crate::body::{BodyLimit, RequestBody};
 use crate::callers::{Arrival, Identified, identify};
 use crate::clients::client_address;
 use crate::errors::{Refusal, RestError};
+use crate::forward::{self, AnswerBody, Answered, Forwarded, Received, Streamed};
 use crate::jsonrpc::{self, Panicked, catch_panic, top_level_method};
 use crate::redact::{redacted_key, redacted_path};
 use crate::request_id::{REQUEST_ID, RequestId};
@@ -44,11 +45,23 @@ struct Outcome {
     caller: Option<String>,
     /// Whether the page at the request's `Origin` may read the answer.
     readable: bool,
+    /// A body that is still coming from an instance, in the place of that of `reply`.
+    streamed: Option<Box<Streamed>>,
 }
 
 impl Outcome {
     fn plain(reply: Reply) -> Self {
-        Self { reply, height: None, caller: None, readable: false }
+        Self { reply, height: None, caller: None, readable: false, streamed: None }
+    }
+
+    /// What an instance answered.
+    fn forwarded(answer: Forwarded) -> Self {
+        let (body, streamed) = match answer.body {
+            Received::Whole(body) => (body, None),
+            Received::Beginning(streamed) => (Bytes::new(), Some(streamed)),
+        };
+        let reply = Reply { headers: answer.headers, body, ..Reply::empty(answer.status) };
+        Self { height: answer.height, streamed, ..Self::plain(reply) }
     }
 }
 
@@ -56,7 +69,7 @@ impl Outcome {
 pub(crate) async fn answer(
     connection: Arc<Connection>,
     request: Request<Incoming>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+) -> Result<Response<AnswerBody>, Infallible> {
     let started = Instant::now();
     let shared = &connection.shared;
     let _in_flight = shared.metrics.in_flight();
@@ -70,7 +83,7 @@ pub(crate) async fn answer(
     let mut body = RequestBody::new(incoming);
     let handled = {
         // Pinned here once: what is handed on is its place, not its kilobytes.
-        let routed = pin!(route_request(&connection, arrival, &mut quota, &head, &mut body));
+        let routed = pin!(route_request(&connection, arrival, &mut quota, &id, &head, &mut body));
         let handled = catch_panic(routed);
         // The span of the connection has the first digits of ids of our own; one that the caller chose is told beside it.
         match &id {
@@ -126,6 +139,7 @@ async fn route_request(
     connection: &Arc<Connection>,
     arrival: Arrival<'_>,
     quota: &mut Option<Quota>,
+    id: &RequestId,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
@@ -141,7 +155,7 @@ async fn route_request(
         return Outcome::plain(answer_health(shared, route, &head.method));
     }
     if let Target::Description(description) = route.target {
-        return Outcome::plain(description.answer(&head.method, || opi::is_indexed(&shared.chain.snapshot())));
+        return Outcome::plain(description.answer(&head.method, || opi::is_served(shared)));
     }
     let Identified { caller, readable } = match identify(arrival, &head.headers).await {
         Ok(identified) => identified,
@@ -165,7 +179,7 @@ async fn route_request(
             return Outcome { caller: name, readable, ..refuse(refusal) };
         }
     }
-    Outcome { caller: name, readable, ..dispatch(connection, route, caller, head, body).await }
+    Outcome { caller: name, readable, ..dispatch(connection, route, caller, id, head, body).await }
 }
 
 fn caller_name(caller: &Caller, credential: &Credential) -> String {
@@ -189,12 +203,26 @@ async fn dispatch(
     connection: &Arc<Connection>,
     route: &Route,
     caller: Caller,
+    id: &RequestId,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
     let shared = &connection.shared;
     let context =
         |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, segments.to_vec()));
+    if let Some(upstreams) = &shared.upstreams
+        && is_forwarded(&route.target)
+    {
+        let answered = Box::pin(forward::answer(upstreams, context(&[]), route, head, id, body)).await;
+        return match answered {
+            Ok(Answered::Forwarded(answer)) => Outcome::forwarded(answer),
+            Ok(Answered::Own(reply)) => Outcome::plain(reply),
+            Err(refused) => Outcome::plain(match (&route.target, refused) {
+                (Target::Opi(_), Refused::Surface(error)) => opi::refusal(&error),
+                (_, refused) => refused.reply(route.form),
+            }),
+        };
+    }
     // The main JSON-RPC is by far the most frequent; the others are boxed, so that it need not make room for them.
     match &route.target {
         Target::Main => rpc(&shared.main, context(&[]), route.form, head, body).await,
@@ -205,9 +233,7 @@ async fn dispatch(
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::PlainHealth | Target::Health => Outcome::plain(answer_health(shared, route, &head.method)),
-        Target::Description(description) => {
-            Outcome::plain(description.answer(&head.method, || opi::is_indexed(&shared.chain.snapshot())))
-        }
+        Target::Description(description) => Outcome::plain(description.answer(&head.method, || opi::is_served(shared))),
         Target::Opi(segments) => {
             let context = context(segments);
             let reply = Box::pin(opi_request(&context, head)).await.unwrap_or_else(|refused| match refused {
@@ -221,8 +247,17 @@ async fn dispatch(
     }
 }
 
+/// Whether a gateway without a store hands it on: all but what it knows itself.
+fn is_forwarded(target: &Target) -> bool {
+    match target {
+        Target::Main | Target::Rest(_) | Target::Surface(..) => true,
+        Target::Opi(segments) => !opi::is_about_caller(segments),
+        Target::Health | Target::PlainHealth | Target::Description(_) | Target::Nothing => false,
+    }
+}
+
 /// Why a request got no answer from its surface.
-enum Refused {
+pub(crate) enum Refused {
     Gate(Refusal),
     Surface(RestError),
 }
@@ -388,8 +423,8 @@ fn finish(
     quota: Option<Quota>,
     outcome: Outcome,
     version: Version,
-) -> Response<Full<Bytes>> {
-    let Outcome { mut reply, height, readable, .. } = outcome;
+) -> Response<AnswerBody> {
+    let Outcome { mut reply, height, readable, streamed, .. } = outcome;
     headers.clear();
     reply.move_headers(&mut headers);
     headers.insert(REQUEST_ID, id.value());
@@ -419,7 +454,8 @@ fn finish(
     if (is_refused_body || is_last) && version == Version::HTTP_11 {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    let mut response = Response::new(Full::new(reply.body));
+    let body = streamed.map_or_else(|| AnswerBody::Whole(Full::new(reply.body)), AnswerBody::Streamed);
+    let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = headers;
     response

@@ -27,6 +27,7 @@ use crate::alkanes::Alkanes;
 use crate::clients::is_trusted;
 use crate::config::GatewayConfig;
 use crate::drain::Draining;
+use crate::families::FamilyServers;
 use crate::respond::Reply;
 use crate::state::{Connection, GatewayParts, Shared};
 use crate::strangers::Strangers;
@@ -86,6 +87,7 @@ impl Gateway {
         };
         let store_reads = Arc::new(Semaphore::new(config.limits.store_reads_max));
         let (views_max, simulations_max) = (config.limits.views_max, config.limits.simulations_max);
+        let families = FamilyServers::new(&parts.families, &config.limits);
         let shared = Arc::new(Shared {
             config,
             chain: parts.chain,
@@ -105,6 +107,8 @@ impl Gateway {
             waiting: WaitingLines::default(),
             strangers: Strangers::default(),
             mempool: parts.mempool,
+            families,
+            upstreams: parts.upstreams,
             scripts: parts.scripts,
             unconfirmed: Unconfirmed::default(),
             fee_estimates: FeeEstimates::default(),

@@ -23,6 +23,8 @@ use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::SteadyTimer;
 use crate::drain::Draining;
 use crate::errors::RestError;
+use crate::families::{Families, FamilyServers};
+use crate::forward::Upstreams;
 use crate::header_values::Told;
 use crate::markets::{Books, MarketsParts};
 use crate::metrics::Metrics;
@@ -123,6 +125,10 @@ pub struct GatewayParts {
     /// The live set of unconfirmed transactions, for Esplora; without it, or while it does not agree with the node, the node is
     /// asked.
     pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
+    /// Servers that answer families of methods in the place of our own index.
+    pub families: Families,
+    /// Instances that answer everything in our place; they are then also `chain` and `node`.
+    pub upstreams: Option<Arc<Upstreams>>,
     /// Scripts; without them `lua_*` answers `LUA_NOT_ENABLED`.
     pub scripts: Option<ScriptParts>,
     /// The keys. The gateway flushes what it counted when it stops; closing the store is the owner's.
@@ -171,12 +177,24 @@ pub(crate) struct Shared {
     pub(crate) waiting: WaitingLines,
     pub(crate) strangers: Strangers,
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
+    pub(crate) families: FamilyServers,
+    pub(crate) upstreams: Option<Arc<Upstreams>>,
     pub(crate) unconfirmed: Unconfirmed,
     pub(crate) fee_estimates: FeeEstimates,
     pub(crate) balances_hash: BalancesHash,
     pub(crate) streams: Streams,
     pub(crate) draining: Draining,
     pub(crate) scripts: Option<ScriptParts>,
+}
+
+impl Shared {
+    /// Height of what is answered from: our own index, or that of an instance.
+    pub(crate) fn height(&self) -> Option<Height> {
+        match &self.upstreams {
+            Some(upstreams) => upstreams.height(),
+            None => self.chain.snapshot().tip().map(|record| record.id.height),
+        }
+    }
 }
 
 /// What the requests of one connection share, so that they need not fight with other connections for it.

@@ -62,6 +62,11 @@ pub(crate) fn module_state(view: &View, module: ModuleId) -> Result<Option<Modul
 }
 
 impl Snapshot {
+    /// The view of a process that has no store: there is no block and no row.
+    pub fn of_nothing() -> Self {
+        Self { published: Arc::new(Published { view: Arc::new(View::of_nothing()), tip: None }) }
+    }
+
     /// A name for this moment.
     pub fn mark(&self) -> SnapshotMark {
         SnapshotMark(Arc::downgrade(&self.published))

@@ -207,7 +207,7 @@ impl Metrics {
 
     /// Takes the figures that nobody reports by himself.
     pub(crate) fn observe(&self, shared: &Shared) {
-        let height = shared.chain.snapshot().tip().map_or(-1.0, |record| f64::from(record.id.height));
+        let height = shared.height().map_or(-1.0, f64::from);
         self.recorder.register_gauge(&Key::from_static_name(HEIGHT), &METADATA).set(height);
         let reachable = if shared.node.status().reachable { 1.0 } else { 0.0 };
         self.recorder.register_gauge(&Key::from_static_name(NODE), &METADATA).set(reachable);
@@ -224,6 +224,9 @@ impl Metrics {
                 &[],
                 state.alone,
             );
+        }
+        if let Some(upstreams) = &shared.upstreams {
+            upstreams.measure(&meter);
         }
         for handler in shared.keyed.values() {
             handler.rpc.iter().for_each(|surface| surface.measure(&meter));

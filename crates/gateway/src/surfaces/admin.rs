@@ -24,6 +24,16 @@ const METHODS: [&str; 4] = ["createApiKey", "listApiKeys", "revokeApiKey", "rero
 
 pub(super) struct AdminFamily;
 
+/// The family for a gateway that has no other methods of its own.
+pub(crate) struct AdminAlone;
+
+impl AdminAlone {
+    /// Runs one method; `method` is what follows `admin_`.
+    pub(crate) fn call<'a>(context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        AdminFamily.call(context, method, params)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Create {

@@ -37,6 +37,7 @@ use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use crate::websocket::Upgrade;
 
+pub(crate) use admin::AdminAlone;
 pub use lua::ScriptParts;
 pub(crate) use main_rpc::MainRpc;
 

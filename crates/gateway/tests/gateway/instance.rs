@@ -9,8 +9,8 @@ use paraffin_access::{CreatedKey, DatabaseKeyStore, KeyStore as _, NewKey, Plan,
 use paraffin_alkanes::NativeEngine;
 use paraffin_bitcoin_index::RawTransactions;
 use paraffin_gateway::{
-    AccessConfig, AlkanesParts, ChainState, Gateway, GatewayConfig, GatewayParts, IndexingStatus, KeyedHandler,
-    KeyedSurface, Metrics, ScriptParts,
+    AccessConfig, AlkanesParts, ChainState, Families, Gateway, GatewayConfig, GatewayParts, IndexingStatus,
+    KeyedHandler, KeyedSurface, Metrics, ScriptParts,
 };
 use paraffin_primitives::Network;
 use paraffin_store::{Module, Snapshot, Store};
@@ -67,6 +67,8 @@ pub(crate) struct Setup {
     pub(crate) prices: Option<Arc<dyn paraffin_prices::BitcoinPrices>>,
     /// The live set.
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
+    /// Servers that answer families in the place of the index.
+    pub(crate) families: Families,
     /// Scripts, which are kept in the store of the keys.
     pub(crate) scripts: Option<MakeScripts>,
 }
@@ -94,6 +96,7 @@ impl Default for Setup {
             last_module: None,
             prices: None,
             mempool: None,
+            families: Families::default(),
             scripts: None,
         }
     }
@@ -171,6 +174,8 @@ impl Instance {
             markets,
             prices: setup.prices,
             mempool: setup.mempool,
+            families: setup.families,
+            upstreams: None,
             scripts: setup.scripts.map(|parts| parts(&keys)),
             keys: Arc::new(keys.clone()),
             windows: Arc::new(keys.clone()) as Arc<dyn Windows>,

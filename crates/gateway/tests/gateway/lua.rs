@@ -63,9 +63,18 @@ async fn instance() -> Instance {
     with(LuaSettings::default()).await
 }
 
-async fn with(settings: LuaSettings) -> Instance {
+/// An instance that runs scripts.
+pub(crate) fn setup() -> Setup {
+    with_settings(LuaSettings::default())
+}
+
+fn with_settings(settings: LuaSettings) -> Setup {
     let scripts = Box::new(|store: &DatabaseKeyStore| parts(settings, store));
-    Instance::with(Setup { scripts: Some(scripts), ..Setup::default() }).await
+    Setup { scripts: Some(scripts), ..Setup::default() }
+}
+
+async fn with(settings: LuaSettings) -> Instance {
+    Instance::with(with_settings(settings)).await
 }
 
 /// row MR11

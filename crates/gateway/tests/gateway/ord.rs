@@ -10,10 +10,34 @@ use serde_json::{Value, json};
 use crate::chain::{COIN, payment, script_of};
 use crate::instance::{Instance, Setup};
 
+/// All methods of the family.
+pub(crate) const METHODS: [&str; 21] = [
+    "blockcount",
+    "blockheight",
+    "blockhash",
+    "blocktime",
+    "block",
+    "blocks",
+    "inscription",
+    "inscriptions",
+    "inscriptions::block",
+    "children",
+    "parents",
+    "content",
+    "metadata",
+    "rune",
+    "runes",
+    "sat",
+    "output",
+    "outputs",
+    "address",
+    "address::inscriptions",
+    "tx",
+];
 const NAME: &str = "AAAAAAAAAAAAAAAAAAAAAABLWC";
 
 /// Block 4 reveals a text inscription with metadata and a second one that delegates to it, and etches a rune without a name.
-async fn inscribed() -> (Instance, Txid) {
+pub(crate) async fn inscribed() -> (Instance, Txid) {
     let mut instance = Instance::with(Setup { ordinals: true, ..Setup::default() }).await;
     let payee = script_of(instance.chain.network, &instance.payee);
     let spent = OutPoint { txid: instance.payment, vout: 1 };

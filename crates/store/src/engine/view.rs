@@ -11,39 +11,47 @@ use crate::StoreError;
 
 impl Engine {
     pub(crate) fn view(self: &Arc<Self>) -> View {
-        View { snapshot: self.database.snapshot(), engine: Arc::clone(self) }
+        View(Some(Arc::new(Open { snapshot: self.database.snapshot(), engine: Arc::clone(self) })))
     }
 }
 
-/// All keyspaces at one instant.
-pub(crate) struct View {
+/// All keyspaces at one instant; without an engine, none.
+pub(crate) struct View(Option<Arc<Open>>);
+
+struct Open {
     // Before the engine, so that the snapshot is given back while the engine is open.
     snapshot: fjall::Snapshot,
     engine: Arc<Engine>,
 }
 
 impl View {
+    /// A view in which nothing stands.
+    pub(crate) const fn of_nothing() -> Self {
+        Self(None)
+    }
+
     pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.engine.counters.gets.fetch_add(1, Ordering::Relaxed);
-        self.snapshot
-            .get(&self.engine.spaces[space as usize], key)
-            .map_err(|error| classify("reading", error, &self.engine.folder))
+        let Some(open) = &self.0 else { return Ok(None) };
+        open.engine.counters.gets.fetch_add(1, Ordering::Relaxed);
+        open.snapshot
+            .get(&open.engine.spaces[space as usize], key)
+            .map_err(|error| classify("reading", error, &open.engine.folder))
     }
 
     /// Rows with `from <= key < until`, ascending; the other way with `next_back`.
-    pub(crate) fn range(self: &Arc<Self>, space: Space, from: &[u8], until: &[u8]) -> EngineRows {
-        let inner = (from < until).then(|| self.seek(space, from, until));
-        EngineRows { inner, view: Arc::clone(self) }
+    pub(crate) fn range(&self, space: Space, from: &[u8], until: &[u8]) -> EngineRows {
+        let open = self.0.as_ref().filter(|_| from < until);
+        EngineRows(open.map(|open| (open.seek(space, from, until), Arc::clone(open))))
     }
 
     /// First row with `from <= key < until`.
     pub(crate) fn first(&self, space: Space, from: &[u8], until: &[u8]) -> Result<Option<EngineRow>, StoreError> {
-        if from >= until {
-            return Ok(None);
-        }
-        self.seek(space, from, until).next().map(|guard| self.row(guard)).transpose()
+        let Some(open) = self.0.as_ref().filter(|_| from < until) else { return Ok(None) };
+        open.seek(space, from, until).next().map(|guard| open.row(guard)).transpose()
     }
+}
 
+impl Open {
     fn seek(&self, space: Space, from: &[u8], until: &[u8]) -> fjall::Iter {
         self.engine.counters.seeks.fetch_add(1, Ordering::Relaxed);
         let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Included(from), Bound::Excluded(until));
@@ -57,23 +65,20 @@ impl View {
 }
 
 /// Rows of a range, read as they are asked for.
-pub(crate) struct EngineRows {
-    inner: Option<fjall::Iter>,
-    view: Arc<View>,
-}
+pub(crate) struct EngineRows(Option<(fjall::Iter, Arc<Open>)>);
 
 impl Iterator for EngineRows {
     type Item = Result<EngineRow, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let guard = self.inner.as_mut()?.next()?;
-        Some(self.view.row(guard))
+        let (rows, open) = self.0.as_mut()?;
+        Some(open.row(rows.next()?))
     }
 }
 
 impl DoubleEndedIterator for EngineRows {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let guard = self.inner.as_mut()?.next_back()?;
-        Some(self.view.row(guard))
+        let (rows, open) = self.0.as_mut()?;
+        Some(open.row(rows.next_back()?))
     }
 }

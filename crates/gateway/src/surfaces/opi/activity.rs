@@ -80,9 +80,7 @@ pub(super) fn history(request: Request<'_>) -> BoxFuture<'_, RestResult> {
         let (ticker, wallet) = (request.optional_ticker()?, request.optional_wallet()?);
         let (height, cursor) = (request.optional_height("height")?, request.cursor()?);
         let (limit, network) = (request.page()?, request.context.network());
-        if wallet.is_none() && height.is_none() {
-            return Err(RestError::bad_request("address, pkscript or height is required"));
-        }
+        request.check_history()?;
         let answer = request.read(move |index, newest| {
             let found = match (&wallet, height) {
                 (Some(script), height) => {

@@ -67,6 +67,14 @@ impl Request<'_> {
         Ok(height.map(|height| Height::try_from(height).unwrap_or(Height::MAX)))
     }
 
+    /// Refuses a history of everything.
+    pub(super) fn check_history(&self) -> Result<(), RestError> {
+        if self.optional_wallet()?.is_none() && self.optional_height("height")?.is_none() {
+            return Err(RestError::bad_request("address, pkscript or height is required"));
+        }
+        Ok(())
+    }
+
     /// `block_height`.
     pub(super) fn block_height(&self) -> Result<Height, RestError> {
         let height = self.optional_height("block_height")?;

@@ -1,12 +1,13 @@
 //! `/v4/opi/v1/brc20/…` and the same below a key: the BRC-20 index as OPI's own API tells it (seed A, Surfaces; `decisions` 5;
 //! bestinslot-xyz/OPI, `modules/brc20_api`). GET alone, parameters in the query, `{error, result}` around every answer but the
-//! four that are plain text.
+//! four that are plain text. Answers come from our own index or from a server of OPI.
 
 mod activity;
 mod ask;
 mod balances;
 mod balances_hash;
 mod indexer;
+mod proxied;
 mod render;
 mod tokens;
 
@@ -20,7 +21,7 @@ use serde_json::Value;
 use crate::errors::RestError;
 use crate::respond::Reply;
 use crate::rest::{RestBody, RestResult};
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::{BoxFuture, RequestContext, Shared};
 
 pub(crate) use balances_hash::BalancesHash;
 
@@ -68,11 +69,20 @@ pub(crate) fn is_known(segments: &[String]) -> bool {
     find(segments).is_some()
 }
 
+/// Whether the path tells of its caller, and of nothing that is indexed.
+pub(crate) fn is_about_caller(segments: &[String]) -> bool {
+    segments.iter().map(String::as_str).eq(["v1", "brc20", "ip"])
+}
+
 /// Answers a GET.
 pub(crate) async fn answer(context: &RequestContext, query: Option<&str>, headers: &HeaderMap) -> RestResult {
     let handler = find(context.segments()).ok_or_else(|| RestError::not_found("There is no such route"))?;
     let query = RestBody::of_query(query)?;
-    handler(Request { context, query: &query, headers }).await
+    let request = Request { context, query: &query, headers };
+    match (&context.shared().families.opi, context.segments()) {
+        (Some(server), [.., name]) => proxied::answer(server, name, request).await,
+        _ => handler(request).await,
+    }
 }
 
 /// The body of an error: OPI's members, and those that errors have everywhere here.
@@ -120,9 +130,9 @@ fn newest(snapshot: &Snapshot) -> Result<Height, RestError> {
     })
 }
 
-/// Whether this instance has a BRC-20 index with at least one block.
-pub(crate) fn is_indexed(snapshot: &Snapshot) -> bool {
-    newest(snapshot).is_ok()
+/// Whether the routes answer: this instance has a BRC-20 index with at least one block, or another server answers for it.
+pub(crate) fn is_served(shared: &Shared) -> bool {
+    shared.families.opi.is_some() || shared.upstreams.is_some() || newest(&shared.chain.snapshot()).is_ok()
 }
 
 impl Request<'_> {

@@ -6,20 +6,14 @@ use paraffin_ordinals_index::event::InscriptionId;
 use paraffin_ordinals_index::inscription::Inscription;
 use paraffin_ordinals_index::reader::InscriptionQuery;
 
-use super::{confirmed, failed, params, read, sequence};
+use super::question::{NO_CONTENT, NO_DELEGATE, NO_INSCRIPTION, NO_METADATA};
+use super::{confirmed, failed, read, sequence};
 use crate::alkanes::base64;
 use crate::errors::RpcError;
-use crate::jsonrpc::Params;
 use crate::state::RequestContext;
 use crate::surfaces::{RpcResult, to_raw};
 
-pub(super) const NO_INSCRIPTION: &str = "there is no such inscription";
-
-/// `[id, number or sat name, place of a child]`.
-pub(super) async fn inscription(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let query: InscriptionQuery = params::parsed(params, 0, "the inscription")?;
-    let child = params.get(1).map(|_| params.unsigned(1, "the place of the child")).transpose()?;
+pub(super) async fn inscription(context: &RequestContext, query: InscriptionQuery, child: Option<u64>) -> RpcResult {
     let find = move |index: &paraffin_ordinals_index::OrdinalsIndex| {
         let Some(mut sequence) = index.sequence(&query)? else { return Ok(None) };
         if let Some(child) = child {
@@ -39,24 +33,21 @@ pub(super) async fn inscription(context: &RequestContext, params: &Params) -> Rp
     to_raw(&facts.record(&said, delegate.as_ref()))
 }
 
-/// `[id]`: the content in base64, the delegate's where there is one. Encoded content (`br`) is answered as it is stored.
-pub(super) async fn content(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(1)?;
-    let id = params::inscription_id(params, 0)?;
+/// The content in base64, the delegate's where there is one. Encoded content (`br`) is answered as it is stored.
+pub(super) async fn content(context: &RequestContext, id: InscriptionId) -> RpcResult {
     let mut said = known(context, id).await?;
     if let Some(delegate) = said.delegate() {
         let found = delegate_of(context, delegate).await?;
-        said = found.ok_or_else(|| RpcError::not_found("there is no such delegate"))?;
+        said = found.ok_or_else(|| RpcError::not_found(NO_DELEGATE))?;
     }
-    let body = said.body.ok_or_else(|| RpcError::not_found("the inscription has no content"))?;
+    let body = said.body.ok_or_else(|| RpcError::not_found(NO_CONTENT))?;
     read(context, move |_| to_raw(&base64(&body))).await
 }
 
-/// `[id]`: the metadata, CBOR in hexadecimal digits.
-pub(super) async fn metadata(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(1)?;
-    let said = known(context, params::inscription_id(params, 0)?).await?;
-    let metadata = said.metadata.ok_or_else(|| RpcError::not_found("the inscription has no metadata"))?;
+/// The metadata, CBOR in hexadecimal digits.
+pub(super) async fn metadata(context: &RequestContext, id: InscriptionId) -> RpcResult {
+    let said = known(context, id).await?;
+    let metadata = said.metadata.ok_or_else(|| RpcError::not_found(NO_METADATA))?;
     to_raw(&metadata.to_lower_hex_string())
 }
 

@@ -4,7 +4,7 @@ use super::scene::{address, blocks, get, hex, module, refused, with_tokens};
 use crate::instance::Setup;
 
 /// Paths with parameters that are wrong, and a word that the message holds.
-fn wrong() -> Vec<(String, &'static str)> {
+pub(crate) fn wrong() -> Vec<(String, &'static str)> {
     let pkscript = format!("pkscript={}", hex(0));
     [
         ("balance", "ticker"),

@@ -4,3 +4,6 @@ mod hostile;
 mod reorg;
 mod routes;
 mod scene;
+
+pub(crate) use hostile::wrong;
+pub(crate) use scene::{paths, with_tokens};

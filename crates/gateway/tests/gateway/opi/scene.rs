@@ -107,7 +107,7 @@ pub(super) fn blocks() -> Vec<Vec<InscriptionEvent>> {
 }
 
 /// An instance with these blocks.
-pub(super) async fn with_tokens() -> Instance {
+pub(crate) async fn with_tokens() -> Instance {
     Instance::with(Setup { last_module: Some(module(blocks())), ..Setup::default() }).await
 }
 
@@ -132,4 +132,33 @@ pub(super) async fn refused(instance: &Instance, path: &str) -> (u16, String) {
     assert_eq!(body.get("result"), Some(&serde_json::Value::Null), "{path}: {body}");
     assert_eq!(body["statusCode"], response.status, "{path}");
     (response.status, body["error"].as_str().unwrap().to_owned())
+}
+
+/// Every path with parameters that find something, and some that find nothing.
+pub(crate) fn paths() -> Vec<String> {
+    let (wallet, script) = (format!("address={}", address(0)), format!("pkscript={}", hex(0)));
+    let mut paths: Vec<String> = ["block_height", "extras_block_height", "db_version", "event_hash_version", "ip"]
+        .into_iter()
+        .chain(["get_hash_of_all_current_balances", "token_summary?ticker=ORDI", "token_summary?ticker=none"])
+        .chain(["holders?ticker=ordi", "holders?ticker=ordi&limit=1&offset=1", "holders?ticker=ordi&offset=9"])
+        .chain(["get_valid_tx_notes_of_ticker?ticker=ordi", "history?height=1", "history?height=1&limit=1"])
+        .chain(["history?height=1&cursor=1:0", "history?height=9"])
+        .map(str::to_owned)
+        .collect();
+    for height in [0, 1, 2, 3, 4, 5] {
+        for path in ["activity_on_block", "bitcoin_rpc_results_on_block", "get_hash_of_all_activity"] {
+            paths.push(format!("{path}?block_height={height}"));
+        }
+        paths.push(format!("balance_on_block?block_height={height}&{script}&ticker=ordi"));
+    }
+    for who in [&wallet, &script] {
+        for path in ["balance?ticker=Ordi&", "balance?ticker=none&", "get_current_balance_of_wallet?ticker=ordi&"] {
+            paths.push(format!("{path}{who}"));
+        }
+        for path in ["get_valid_tx_notes_of_wallet?", "history?", "history?ticker=oRDI&", "history?limit=2&height=2&"] {
+            paths.push(format!("{path}{who}"));
+        }
+    }
+    paths.extend((1..8).map(|number| format!("event?inscription_id={}", id(number))));
+    paths
 }

@@ -1,0 +1,156 @@
+//! Servers of the operator that answer a family of methods in the place of our own index (`docs/decisions/0022`). What they say is
+//! believed no more than what callers say: bodies and times are bounded, redirects are not followed, and their words never reach
+//! a caller.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue};
+use hyper::{Method, Request, StatusCode, Uri};
+use paraffin_web::{BodyError, Connections, HttpsClient, describe, read_body};
+use tokio::sync::Semaphore;
+
+use crate::errors::{RestError, RpcError, rpc_code};
+use crate::limits::Limits;
+
+/// How long a connection may take to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long an idle connection is kept: shorter than the servers asked keep theirs.
+const POOL_IDLE: Duration = Duration::from_secs(30);
+
+/// Addresses of servers that answer families of methods in our place, `http` or `https`, with or without a path, without a query.
+#[derive(Clone, Default)]
+pub struct Families {
+    /// A server of `ord`, for `ord_*`.
+    pub ord: Option<Uri>,
+    /// A server of OPI, for `/v4/opi`.
+    pub opi: Option<Uri>,
+}
+
+/// The servers of [`Families`].
+#[derive(Default)]
+pub(crate) struct FamilyServers {
+    pub(crate) ord: Option<FamilyServer>,
+    pub(crate) opi: Option<FamilyServer>,
+}
+
+impl FamilyServers {
+    pub(crate) fn new(families: &Families, limits: &Limits) -> Self {
+        let server = |name, address: &Option<Uri>| address.as_ref().map(|uri| FamilyServer::new(name, uri, limits));
+        Self { ord: server("ord", &families.ord), opi: server("OPI", &families.opi) }
+    }
+}
+
+/// One such server.
+pub(crate) struct FamilyServer {
+    name: &'static str,
+    client: HttpsClient,
+    /// What stands before the path of every request; may hold a secret and is told to nobody.
+    base: String,
+    places: Semaphore,
+    answer_bytes_max: usize,
+    timeout: Duration,
+}
+
+/// A whole answer.
+pub(crate) struct FamilyAnswer {
+    pub(crate) status: StatusCode,
+    pub(crate) encoding: Option<HeaderValue>,
+    pub(crate) body: Bytes,
+}
+
+/// Why there is no answer; the reason has been logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// The server is away, too slow, or says what cannot be.
+    Unavailable,
+    /// The answer is larger than answers may be.
+    TooLarge,
+}
+
+impl FamilyServer {
+    fn new(name: &'static str, address: &Uri, limits: &Limits) -> Self {
+        let places = limits.family_requests_max;
+        let connections = Connections { timeout: CONNECT_TIMEOUT, idle: POOL_IDLE, per_host: places };
+        Self {
+            name,
+            client: connections.https(),
+            base: address.to_string().trim_end_matches('/').to_owned(),
+            places: Semaphore::new(places),
+            answer_bytes_max: limits.family_answer_bytes_max,
+            timeout: limits.family_timeout(),
+        }
+    }
+
+    /// Asks for a path that begins with `/` and holds nothing that would need an escape.
+    pub(crate) async fn get(&self, path: &str) -> Result<FamilyAnswer, NoAnswer> {
+        self.get_encoded(path, None).await
+    }
+
+    /// As [`FamilyServer::get`], with the encodings that the answer may have.
+    pub(crate) async fn get_encoded(&self, path: &str, encodings: Option<&str>) -> Result<FamilyAnswer, NoAnswer> {
+        match tokio::time::timeout(self.timeout, self.exchange(path, encodings)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.failed("no answer in time")),
+        }
+    }
+
+    /// As [`FamilyServer::get`], for as long as the request itself may take.
+    pub(crate) async fn get_patiently(&self, path: &str) -> Result<FamilyAnswer, NoAnswer> {
+        self.exchange(path, None).await
+    }
+
+    async fn exchange(&self, path: &str, encodings: Option<&str>) -> Result<FamilyAnswer, NoAnswer> {
+        let _place = self.places.acquire().await.map_err(|_| NoAnswer::Unavailable)?;
+        let mut request = Request::builder().method(Method::GET).uri(format!("{}{path}", self.base));
+        request = request.header(ACCEPT, "application/json");
+        if let Some(encodings) = encodings {
+            request = request.header(ACCEPT_ENCODING, encodings);
+        }
+        let request = request.body(Full::default()).map_err(|_| self.failed("the path cannot be asked for"))?;
+        let response = self.client.request(request).await.map_err(|error| self.failed(&describe(&error)))?;
+        let status = response.status();
+        let encoding = response.headers().get(CONTENT_ENCODING).cloned();
+        let body = read_body(response, self.answer_bytes_max).await.map_err(|error| match error {
+            BodyError::TooLarge(_) => {
+                self.failed("an answer above the limit");
+                NoAnswer::TooLarge
+            }
+            BodyError::Closed => self.failed("the connection closed in the middle of an answer"),
+        })?;
+        Ok(FamilyAnswer { status, encoding, body })
+    }
+
+    /// Logs what went wrong.
+    pub(crate) fn failed(&self, reason: &str) -> NoAnswer {
+        tracing::warn!(server = self.name, reason = %crate::redact::redact(reason), "a family's server gave no answer");
+        NoAnswer::Unavailable
+    }
+
+    /// Logs a status that no answer has.
+    pub(crate) fn failed_with(&self, status: StatusCode) -> NoAnswer {
+        let what = if status.is_redirection() { ", which points elsewhere and is not followed" } else { "" };
+        self.failed(&format!("HTTP {}{what}", status.as_u16()))
+    }
+
+    /// The error of a call.
+    pub(crate) fn rpc_error(&self, error: NoAnswer) -> RpcError {
+        match error {
+            NoAnswer::TooLarge => RpcError::response_too_large(),
+            NoAnswer::Unavailable => RpcError {
+                data: Some(serde_json::json!({ "code": "UPSTREAM_UNAVAILABLE" })),
+                ..RpcError::new(rpc_code::INTERNAL, format!("the {} server is not available", self.name))
+            },
+        }
+    }
+
+    /// The error of a request.
+    pub(crate) fn rest_error(&self, error: NoAnswer) -> RestError {
+        let (code, words) = match error {
+            NoAnswer::TooLarge => ("RESPONSE_TOO_LARGE", "the answer is too large".to_owned()),
+            NoAnswer::Unavailable => ("UPSTREAM_UNAVAILABLE", format!("the {} server is not available", self.name)),
+        };
+        RestError::new(StatusCode::SERVICE_UNAVAILABLE, code, words)
+    }
+}

@@ -1,0 +1,204 @@
+//! One request asked of one instance after the other, and what becomes of the answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH,
+    RETRY_AFTER,
+};
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use paraffin_web::describe;
+use serde::Deserialize;
+
+use super::body::Streamed;
+use super::instance::Instance;
+use super::{Admitted, Upstreams, rules};
+use crate::errors::Refusal;
+use crate::request_id::REQUEST_ID;
+
+/// Answers up to this size are read whole before the caller hears of them, so that another instance can be asked when one breaks
+/// off; of larger ones so much.
+const HELD_BYTES_MAX: usize = 1 << 20;
+/// How long an instance may pause within a long answer.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
+/// What of a request's head an instance is told.
+const ASKED_WITH: [HeaderName; 3] = [ACCEPT, CONTENT_TYPE, IF_NONE_MATCH];
+/// What of an answer's head a caller is told.
+const TOLD: [HeaderName; 5] = [ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG];
+
+/// An answer of an instance.
+pub(crate) struct Forwarded {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    /// Of the chain data in it, as the instance says.
+    pub(crate) height: Option<u32>,
+    pub(crate) body: Received,
+}
+
+/// What has been read of a body.
+pub(crate) enum Received {
+    Whole(Bytes),
+    Beginning(Box<Streamed>),
+}
+
+/// Why an instance gave no answer that can be handed on.
+enum Failure {
+    /// It cannot have got the request.
+    NotSent(String),
+    /// It may have got it.
+    Broken(String),
+    /// It refuses us, before it has done anything.
+    Refused(StatusCode),
+    /// It answers that it cannot serve now.
+    NotNow(Box<Forwarded>),
+}
+
+impl Upstreams {
+    /// Asks the instances in their order; the first once more when all have failed, for a connection may just have grown old.
+    pub(super) async fn ask_in_turn(&self, request: &Admitted<'_>) -> Result<Forwarded, Refusal> {
+        let key = self.key.reveal();
+        let path = rules::path_of(&request.route.target, &key).ok_or(Refusal::NotFound)?;
+        let is_repeatable = rules::is_repeatable(request.route, &request.head.method, &request.body);
+        let _place = self.places.acquire().await.map_err(|_| Refusal::Internal)?;
+        let order = self.in_order();
+        let mut refusal = Refusal::UpstreamUnavailable;
+        let mut not_now = None;
+        for instance in order.iter().chain(order.first()) {
+            match self.ask(instance, &path, request, is_repeatable).await {
+                Ok(answer) => return Ok(answer),
+                Err(Failure::NotSent(reason)) => self.failed(instance, &reason),
+                Err(Failure::Broken(reason)) => {
+                    self.failed(instance, &reason);
+                    if !is_repeatable {
+                        break;
+                    }
+                }
+                Err(Failure::Refused(status)) => {
+                    self.told(instance, &format!("HTTP {}: check [upstream] key", status.as_u16()));
+                    refusal = Refusal::UpstreamRefused;
+                }
+                Err(Failure::NotNow(answer)) => {
+                    not_now = Some(*answer);
+                    if !is_repeatable {
+                        break;
+                    }
+                }
+            }
+        }
+        not_now.ok_or(refusal)
+    }
+
+    fn failed(&self, instance: &Arc<Instance>, reason: &str) {
+        instance.failed();
+        self.told(instance, reason);
+    }
+
+    fn told(&self, instance: &Arc<Instance>, reason: &str) {
+        let place = self.instances.iter().position(|known| Arc::ptr_eq(known, instance));
+        tracing::warn!(instance = place, reason = %crate::redact::redact(reason), "an instance gave no answer");
+    }
+
+    async fn ask(
+        &self,
+        instance: &Instance,
+        path: &str,
+        asked: &Admitted<'_>,
+        is_repeatable: bool,
+    ) -> Result<Forwarded, Failure> {
+        let request = request(&instance.base, path, asked).ok_or_else(|| Failure::NotSent("no address".to_owned()))?;
+        let exchange = async {
+            let response = self.client.request(request).await.map_err(|error| {
+                let reason = describe(&error);
+                if error.is_connect() { Failure::NotSent(reason) } else { Failure::Broken(reason) }
+            })?;
+            receive(response, asked).await
+        };
+        if !is_repeatable {
+            return exchange.await;
+        }
+        tokio::select! {
+            biased;
+            answer = exchange => answer,
+            () = instance.goes_away() => Err(Failure::Broken("it stopped answering".to_owned())),
+        }
+    }
+}
+
+fn request(base: &str, path: &str, asked: &Admitted<'_>) -> Option<Request<Full<Bytes>>> {
+    let Parts { method, uri, headers, .. } = asked.head;
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let verb = if *method == Method::HEAD { Method::GET } else { method.clone() };
+    let mut request = Request::builder().method(verb).uri(format!("{base}{path}{query}"));
+    for name in ASKED_WITH {
+        if let Some(value) = headers.get(&name) {
+            request = request.header(name, value);
+        }
+    }
+    request = request.header(REQUEST_ID, asked.id.value());
+    request.body(Full::new(asked.body.clone())).ok()
+}
+
+/// Reads an answer as far as it is held, and judges it.
+async fn receive(response: Response<Incoming>, asked: &Admitted<'_>) -> Result<Forwarded, Failure> {
+    let (head, body) = response.into_parts();
+    // Every instance repeats the id of a request; a proxy's page does not.
+    if head.headers.get(REQUEST_ID) != Some(&asked.id.value()) {
+        return Err(Failure::Broken(format!("HTTP {} that is no instance's", head.status.as_u16())));
+    }
+    if matches!(head.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS) {
+        return Err(Failure::Refused(head.status));
+    }
+    if head.status.is_informational() || head.status.is_redirection() && head.status != StatusCode::NOT_MODIFIED {
+        return Err(Failure::Broken(format!("HTTP {}", head.status.as_u16())));
+    }
+    let length = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let body = hold(body, length).await?;
+    let mut headers = HeaderMap::new();
+    for name in TOLD {
+        if let Some(value) = head.headers.get(&name) {
+            headers.insert(name, value.clone());
+        }
+    }
+    let height = head.headers.get(INDEXED_HEIGHT).and_then(|value| value.to_str().ok()?.parse().ok());
+    let answer = Forwarded { status: head.status, headers, height, body };
+    if head.status != StatusCode::SERVICE_UNAVAILABLE {
+        return Ok(answer);
+    }
+    if is_about_its_own_keys(&answer.body) {
+        return Err(Failure::Refused(head.status));
+    }
+    let mut answer = answer;
+    if let Some(value) = head.headers.get(RETRY_AFTER) {
+        answer.headers.insert(RETRY_AFTER, value.clone());
+    }
+    Err(Failure::NotNow(Box::new(answer)))
+}
+
+/// Whether an instance turns everybody away because it cannot consult its own key store.
+fn is_about_its_own_keys(body: &Received) -> bool {
+    #[derive(Deserialize)]
+    struct Coded {
+        code: String,
+    }
+    let Received::Whole(body) = body else { return false };
+    serde_json::from_slice(body).is_ok_and(|coded: Coded| coded.code == "AUTH_UNAVAILABLE")
+}
+
+async fn hold(mut body: Incoming, length: Option<u64>) -> Result<Received, Failure> {
+    let mut held = BytesMut::new();
+    while held.len() < HELD_BYTES_MAX {
+        let Some(frame) = body.frame().await else { return Ok(Received::Whole(held.freeze())) };
+        let frame = frame.map_err(|_| Failure::Broken("it broke off in the middle of an answer".to_owned()))?;
+        if let Ok(data) = frame.into_data() {
+            held.extend_from_slice(&data);
+        }
+    }
+    Ok(Received::Beginning(Box::new(Streamed::new(held.freeze(), body, length, PAUSE_MAX))))
+}

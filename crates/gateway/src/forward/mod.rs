@@ -1,0 +1,258 @@
+//! A gateway without a store: who may call and how much is decided here, what is asked is handed to instances that have an index
+//! (`docs/decisions/0023`).
+//!
+//! Instances are asked with a key of our own; the caller's stays here. What only reads is asked again of the next instance when
+//! one does not answer; what may change something is sent once.
+
+mod answer;
+mod body;
+mod instance;
+mod rules;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::header::UPGRADE;
+use hyper::http::request::Parts;
+use hyper::{Method, StatusCode, Uri};
+use paraffin_access::ApiKey;
+use paraffin_chain::{NodeError, NodeStatus};
+use paraffin_primitives::{Height, Network};
+use paraffin_store::Snapshot;
+use paraffin_web::{Connections, HttpsClient};
+use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
+
+use crate::body::{BodyLimit, RequestBody};
+use crate::errors::{Refusal, RestError, RpcError};
+use crate::jsonrpc::{self, Params, top_level_method};
+use crate::limits::Limits;
+use crate::metrics::Meter;
+use crate::request::Refused;
+use crate::request_id::RequestId;
+use crate::respond::Reply;
+use crate::routes::{KeyedSurface, Route, Target};
+use crate::state::{BoxFuture, ChainState, IndexingStatus, Node, RequestContext};
+use crate::surfaces::{AdminAlone, RpcResult, RpcSurface};
+
+pub(crate) use answer::{Forwarded, Received};
+pub(crate) use body::{AnswerBody, Streamed};
+use instance::{Instance, Standing};
+
+/// How long a connection to an instance may take to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long an idle connection is kept: shorter than an instance keeps it.
+const POOL_IDLE: Duration = Duration::from_secs(5);
+/// Idle connections kept for an instance.
+const POOL_SIZE_MAX: usize = 256;
+
+/// The instances behind a gateway that has no store.
+pub struct Upstreams {
+    network: Network,
+    instances: Vec<Arc<Instance>>,
+    key: ApiKey,
+    client: HttpsClient,
+    places: Semaphore,
+}
+
+impl Upstreams {
+    /// Begins to watch the instances at these addresses (`http` or `https`, without a query), which know us by `key`. They are
+    /// asked in this order, those that are well before the others.
+    pub fn start(network: Network, addresses: &[Uri], key: ApiKey, limits: &Limits) -> Arc<Self> {
+        let client = Connections { timeout: CONNECT_TIMEOUT, idle: POOL_IDLE, per_host: POOL_SIZE_MAX }.https();
+        let instances: Vec<Arc<Instance>> = addresses.iter().map(|uri| Arc::new(Instance::new(uri))).collect();
+        for (place, instance) in instances.iter().enumerate() {
+            instance::watch(place, Arc::downgrade(instance), client.clone(), network);
+        }
+        let places = Semaphore::new(limits.forwarded_requests_max);
+        Arc::new(Self { network, instances, key, client, places })
+    }
+
+    /// Tells which instances answer.
+    pub(crate) fn measure(&self, meter: &Meter<'_>) {
+        for (place, instance) in self.instances.iter().enumerate() {
+            let is_ready = matches!(instance.standing(), Standing::Ready { .. });
+            let text = "1 when the instance behind this gateway answers that it is well";
+            meter.gauge(
+                "paraffin_upstream_ready",
+                text,
+                &[("instance", &place.to_string())],
+                if is_ready { 1.0 } else { 0.0 },
+            );
+        }
+    }
+
+    /// How many instances answer, and how many there are.
+    pub(crate) fn reachable(&self) -> (usize, usize) {
+        let is_ready = |instance: &&Arc<Instance>| matches!(instance.standing(), Standing::Ready { .. });
+        (self.instances.iter().filter(is_ready).count(), self.instances.len())
+    }
+
+    /// Height of the instance that is asked first.
+    pub(crate) fn height(&self) -> Option<Height> {
+        self.in_order().first().and_then(|instance| instance.height())
+    }
+
+    /// The instances, those first that should be asked first.
+    fn in_order(&self) -> Vec<&Arc<Instance>> {
+        let mut instances: Vec<&Arc<Instance>> = self.instances.iter().collect();
+        instances.sort_by_key(|instance| instance.rank());
+        instances
+    }
+}
+
+impl ChainState for Upstreams {
+    fn network(&self) -> Network {
+        self.network
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::of_nothing()
+    }
+
+    fn indexing(&self) -> IndexingStatus {
+        let standings: Vec<Standing> = self.instances.iter().map(|instance| instance.standing()).collect();
+        if standings.iter().any(|standing| matches!(standing, Standing::Ready { .. })) {
+            return IndexingStatus::Synced;
+        }
+        let is_open = |standing: &Standing| matches!(standing, Standing::Unknown | Standing::NotReady);
+        if standings.iter().any(is_open) { IndexingStatus::Starting } else { IndexingStatus::Stopped }
+    }
+}
+
+impl Node for Upstreams {
+    fn rpc<'a>(
+        &'a self,
+        _method: &'a str,
+        _params: &'a [Box<RawValue>],
+    ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>> {
+        Box::pin(async { Err(no_node()) })
+    }
+
+    fn block_part(
+        &self,
+        _hash: bitcoin::BlockHash,
+        _offset: u32,
+        _size: u32,
+    ) -> BoxFuture<'_, Result<Bytes, NodeError>> {
+        Box::pin(async { Err(no_node()) })
+    }
+
+    fn block(&self, _hash: bitcoin::BlockHash) -> BoxFuture<'_, Result<Bytes, NodeError>> {
+        Box::pin(async { Err(no_node()) })
+    }
+
+    fn raw_transaction(&self, _txid: bitcoin::Txid) -> BoxFuture<'_, Result<Option<Bytes>, NodeError>> {
+        Box::pin(async { Err(no_node()) })
+    }
+
+    /// Whether all instances answer and have a node that does.
+    fn status(&self) -> NodeStatus {
+        let is_well = |instance: &Arc<Instance>| matches!(instance.standing(), Standing::Ready { is_well: true, .. });
+        NodeStatus { reachable: self.instances.iter().all(is_well), height: self.height(), error: None, since_unix: 0 }
+    }
+}
+
+fn no_node() -> NodeError {
+    NodeError::Unavailable("this gateway has no node".to_owned())
+}
+
+/// Answers a request that has been let in.
+///
+/// # Errors
+/// A refusal in the form of the path, or that an admin key is needed.
+pub(crate) async fn answer(
+    upstreams: &Upstreams,
+    context: Arc<RequestContext>,
+    route: &Route,
+    head: &Parts,
+    id: &RequestId,
+    body: &mut RequestBody,
+) -> Result<Answered, Refused> {
+    if head.headers.contains_key(UPGRADE) {
+        let words = "a gateway without a store forwards no streams: connect to an instance";
+        return Err(RestError::new(StatusCode::NOT_IMPLEMENTED, "STREAMS_NOT_FORWARDED", words).into());
+    }
+    if needs_admin(&route.target, &head.method) {
+        context.require_admin()?;
+    }
+    let limits = context.limits();
+    let main: &dyn RpcSurface = context.shared().main.as_ref();
+    let is_large = |beginning: &[u8]| {
+        let method = top_level_method(beginning).and_then(|method| std::str::from_utf8(method).ok());
+        route.target == Target::Main && method.is_some_and(|method| main.takes_large_body(method))
+    };
+    let bytes_max = if takes_large_body(&route.target) { limits.large_body_bytes_max } else { limits.body_bytes_max };
+    let limit = BodyLimit { bytes_max, large_bytes_max: limits.large_body_bytes_max, is_large: &is_large };
+    let body = body.read(&limit, context.body_timer(), limits.body_read_timeout()).await?;
+    if route.target == Target::Main && rules::names_admin(&body, limits.json_depth_max) {
+        let accounts: Arc<dyn RpcSurface> = Arc::new(Accounts);
+        let answer = jsonrpc::answer(&accounts, &context, &body).await;
+        return Ok(Answered::Own(
+            answer.body.map_or_else(|| Reply::empty(answer.status), |body| Reply::json(answer.status, body)),
+        ));
+    }
+    let request = Admitted { route, head, id, body };
+    match tokio::time::timeout(limits.handler_timeout(), upstreams.ask_in_turn(&request)).await {
+        Ok(answer) => Ok(Answered::Forwarded(answer?)),
+        Err(_) => Err(Refusal::HandlerTimeout.into()),
+    }
+}
+
+/// Who answered.
+pub(crate) enum Answered {
+    /// This gateway: it was about its accounts.
+    Own(Reply),
+    /// An instance.
+    Forwarded(Forwarded),
+}
+
+/// A request that has been let in, with its whole body.
+struct Admitted<'a> {
+    route: &'a Route,
+    head: &'a Parts,
+    id: &'a RequestId,
+    body: Bytes,
+}
+
+/// Whether only an admin may do this, which the instance cannot tell from our key.
+fn needs_admin(target: &Target, verb: &Method) -> bool {
+    let Target::Surface(surface, tail) = target else { return false };
+    let name = match surface {
+        KeyedSurface::Mempool => "observe",
+        KeyedSurface::Orderbook => "ingest",
+        KeyedSurface::Explorer => "attest",
+        _ => return false,
+    };
+    *verb == Method::POST && tail.first().is_some_and(|first| first == name)
+}
+
+/// Whether bodies may carry transactions, events or archives. The instance has the last word.
+fn takes_large_body(target: &Target) -> bool {
+    use KeyedSurface::{Esplora, Explorer, Mempool, Orderbook};
+    match target {
+        Target::Surface(Mempool, tail) => !tail.is_empty(),
+        Target::Surface(Esplora | Explorer | Orderbook, _) => true,
+        _ => false,
+    }
+}
+
+/// Answers `admin_*` and nothing else: the accounts are those of this gateway, which no instance knows.
+struct Accounts;
+
+impl RpcSurface for Accounts {
+    fn family(&self, _method: &str) -> &'static str {
+        "admin"
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        match method.strip_prefix("admin_") {
+            Some(rest) => AdminAlone::call(context, rest, params),
+            None => Box::pin(async {
+                let sentence = "admin_* stands alone in a request here, and not inside other methods";
+                Err(RpcError::invalid_request(sentence))
+            }),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Families that servers of the operator answer in our place.
+
+pub(crate) mod hostile;
+mod opi;
+mod ord;
+mod ord_server;
+pub(crate) mod upstream;
+
+use paraffin_gateway::Families;
+
+use crate::instance::{Instance, Setup};
+
+/// An instance that has no index of inscriptions and asks these servers.
+async fn asking(families: Families) -> Instance {
+    Instance::with(Setup { families, ..Setup::default() }).await
+}
+
+fn ord_at(url: &str) -> Families {
+    Families { ord: Some(url.parse().unwrap()), opi: None }
+}
+
+fn opi_at(url: &str) -> Families {
+    Families { ord: None, opi: Some(url.parse().unwrap()) }
+}

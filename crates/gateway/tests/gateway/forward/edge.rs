@@ -1,0 +1,144 @@
+//! A gateway without a store with its own keys.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use paraffin_access::{
+    ApiKey, CreatedKey, KeyStore as _, NewKey, Plan, Plans, SqliteKeyStore, ThrottleSettings, Windows,
+};
+use paraffin_gateway::{
+    AccessConfig, ChainState, Families, Gateway, GatewayConfig, GatewayParts, Metrics, Node, Upstreams,
+};
+use paraffin_primitives::Network;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use crate::client::{Response, request};
+use crate::families::upstream::{Asked, Reaction, Upstream};
+
+/// The key by which servers of these tests know the gateway.
+pub(super) const THEIR_KEY: &str = "00112233445566778899aabbccddeeff";
+
+pub(super) struct Edge {
+    pub(super) address: SocketAddr,
+    pub(super) key: CreatedKey,
+    pub(super) keys: SqliteKeyStore,
+    _stop: oneshot::Sender<()>,
+    _folder: tempfile::TempDir,
+}
+
+impl Edge {
+    /// Before these instances, all of which know `key`.
+    pub(super) async fn start(addresses: &[SocketAddr], key: &str) -> Self {
+        let mut config = GatewayConfig { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..GatewayConfig::default() };
+        config.limits.handler_timeout_ms = 6_000;
+        let folder = tempfile::tempdir().unwrap();
+        let keys = SqliteKeyStore::open(&folder.path().join("access.sqlite")).await.unwrap();
+        let own = keys.create(NewKey::on_plan("test", Plan::BUSINESS), "test", 0).await.unwrap();
+        let uris: Vec<_> = addresses.iter().map(|address| format!("http://{address}").parse().unwrap()).collect();
+        let key: ApiKey = key.parse().unwrap();
+        let upstreams = Upstreams::start(Network::Regtest, &uris, key, &config.limits);
+        let parts = GatewayParts {
+            chain: Arc::clone(&upstreams) as Arc<dyn ChainState>,
+            node: Arc::clone(&upstreams) as Arc<dyn Node>,
+            alkanes: None,
+            markets: None,
+            prices: None,
+            mempool: None,
+            families: Families::default(),
+            upstreams: Some(upstreams),
+            scripts: None,
+            keys: Arc::new(keys.clone()),
+            windows: Arc::new(keys.clone()) as Arc<dyn Windows>,
+            plans: Plans::default(),
+            access: AccessConfig {
+                keyless: ThrottleSettings { burst: 100_000, ..ThrottleSettings::default() },
+                ..AccessConfig::default()
+            },
+            keyed: BTreeMap::new(),
+            metrics: Metrics::new(),
+        };
+        let gateway = Gateway::bind(config, parts).await.unwrap();
+        let address = gateway.local_addr();
+        let (stop, stopped) = oneshot::channel::<()>();
+        tokio::spawn(gateway.serve(async move {
+            let _ = stopped.await;
+        }));
+        let edge = Self { address, key: own, keys, _stop: stop, _folder: folder };
+        edge.wait_for_health(|health| health["status"] != "starting").await;
+        edge
+    }
+
+    /// `/v4/<KEY>` and what follows.
+    pub(super) fn keyed(&self, below: &str) -> String {
+        format!("/v4/{}{below}", self.key.key.reveal())
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Response {
+        request(self.address, "GET", path, &[], b"").await
+    }
+
+    pub(super) async fn post(&self, path: &str, body: &str) -> Response {
+        request(self.address, "POST", path, &[], body.as_bytes()).await
+    }
+
+    /// A call of the main JSON-RPC.
+    pub(super) async fn call(&self, method: &str, params: Value) -> Response {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        self.post(&self.keyed(""), &body).await
+    }
+
+    pub(super) async fn health(&self) -> (u16, Value) {
+        let answer = self.get("/v4/api/health").await;
+        (answer.status, answer.json())
+    }
+
+    pub(super) async fn wait_for_health(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let started = Instant::now();
+        loop {
+            let (_, health) = self.health().await;
+            if is_wanted(&health) {
+                return health;
+            }
+            assert!(started.elapsed() < Duration::from_secs(20), "{health}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+/// Whether a server is asked for its health.
+pub(super) fn is_about_health(asked: &Asked) -> bool {
+    asked.path == "/v4/api/health"
+}
+
+/// A whole answer of an instance: it repeats the id of the request.
+pub(super) fn told(asked: &Asked, status: u16, head: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    let id = asked.head.lines().find_map(|line| line.strip_prefix("x-request-id: ")).unwrap_or_default();
+    let body = body.as_ref();
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\nconnection: close\r\nx-request-id: {id}\r\n{head}\r\n"
+    );
+    [head.as_bytes(), body].concat()
+}
+
+/// A server that is well as far as its health tells, and does something else with every other request.
+pub(super) async fn well_but(react: impl Fn(Asked) -> Reaction + Send + Sync + 'static) -> Upstream {
+    Upstream::start(move |asked| {
+        let reaction = if is_about_health(&asked) {
+            let health = r#"{"status":"ok","network":"regtest","height":3,"timestamp":0}"#;
+            Reaction::Bytes(told(&asked, 200, "", health))
+        } else {
+            react(asked)
+        };
+        Box::pin(async move { reaction })
+    })
+    .await
+}
+
+/// What a server was asked beside its health.
+pub(super) fn asked_of(server: &Upstream) -> Vec<Asked> {
+    server.asked().into_iter().filter(|asked| !is_about_health(asked)).collect()
+}
