@@ -135,12 +135,16 @@ fn differing(root: &Path, modules: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     differing.map(|(name, _)| name.clone()).collect()
 }
 
-/// The crates that are contracts: those whose library declares one.
+/// The crates that are modules: those whose library declares a contract, and indexer programs, which name where they begin.
 fn contracts(root: &Path) -> Outcome<Vec<String>> {
     let files = repository::files(root)?;
     let libraries = files.iter().filter_map(|file| {
-        let name = file.path.strip_prefix("contracts/")?.strip_suffix("/src/lib.rs")?;
-        let declares = file.text.lines().any(|line| line == "contract! {");
+        let (name, source) = file.path.strip_prefix("contracts/")?.split_once("/src/")?;
+        let declares = match source {
+            "lib.rs" => file.text.lines().any(|line| line == "contract! {"),
+            "host.rs" => file.text.contains("extern \"C\" fn _start()"),
+            _ => false,
+        };
         declares.then(|| name.to_owned())
     });
     let mut names: Vec<String> = libraries.collect();

@@ -7,6 +7,7 @@ mod browser;
 mod contracts;
 mod debian;
 mod fuzz;
+mod hosted;
 mod licences;
 mod peers;
 mod process;
@@ -38,6 +39,7 @@ usage: cargo xtask <task>
   bars [import] [pages] [start] [vm]
                                   measure speed, size, memory, start and calls of contracts; results in benches/results
   contracts [--write]             rebuild the contracts and compare with the committed modules; --write replaces them
+  hosted [--test]                 build the program with the machine for indexer programs; --test runs its tests
   peers electrs                   build the published electrs and measure it on the same node and chain
   peers ord                       build the published ord and compare every answer on the same node and chain
   fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (120)
@@ -71,6 +73,8 @@ fn dispatch(words: &[&str]) -> Outcome {
         ["peers", "ord"] => peers::ord(&root),
         ["contracts"] => contracts::rebuild(&root, contracts::Built::Compare),
         ["contracts", "--write"] => contracts::rebuild(&root, contracts::Built::Write),
+        ["hosted"] => hosted::build(&root),
+        ["hosted", "--test"] => hosted::test(&root),
         ["deny"] => licences::check(&root),
         ["soak"] => soak::run(&root, soak::MINUTES_DEFAULT),
         ["soak", "--minutes", number] => {

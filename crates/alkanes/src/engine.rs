@@ -39,4 +39,18 @@ pub trait Engine: Send {
         block: &ConnectedBlock,
         state: &dyn StateReader,
     ) -> Result<BlockEffects, Halt>;
+
+    /// Whether its effects hold all of the state that the native engine reads. What an engine leaves out that follows another
+    /// program, the native engine would miss.
+    fn is_whole(&self) -> bool {
+        true
+    }
+
+    /// Told before a block whose state was made by an engine that is not whole.
+    ///
+    /// # Errors
+    /// The engine cannot go on from there.
+    fn accept_partial(&mut self) -> Result<(), Halt> {
+        Err(Halt::PartialState)
+    }
 }

@@ -49,6 +49,30 @@ pub enum Halt {
     /// The engine that runs contracts has panicked, on which the reference halts too.
     #[error("the engine that runs contracts failed; the message of its panic is in the log")]
     EnginePanic,
+    /// The rules of this height are not among those that the native engine knows (`[alkanes] known_until`).
+    #[error(
+        "the rules of height {height} are not known to the native engine, which was told to stop above {known_until}: give the \
+         network's newer indexer program as [alkanes] wasm_path and set engine = \"hosted\", or raise known_until when this \
+         version of Paraffin has the rules"
+    )]
+    UnknownRules {
+        /// The height.
+        height: u64,
+        /// Newest height whose rules are known.
+        known_until: u64,
+    },
+    /// The state was filled from a hosted indexer program, which does not tell all that the native engine reads.
+    #[error(
+        "the contract index was filled from the hosted indexer program alone, which does not tell all that the native engine \
+         reads: run `paraffin reindex alkanes`"
+    )]
+    PartialState,
+    /// The hosted indexer program cannot be followed.
+    #[error("{0}")]
+    Hosted(String),
+    /// The native engine and the hosted indexer program did different things.
+    #[error("the native engine and the hosted indexer program part (left: native, right: hosted)\n{0}")]
+    Parted(String),
     /// A simulation was told to end. Never happens in a block.
     #[error("the call was stopped before it ended")]
     Interrupted,

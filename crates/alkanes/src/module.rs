@@ -19,8 +19,11 @@ use self::outputs::KnownOutputs;
 use self::state::WriterState;
 use crate::rows::{Parser, StateRow, encode_trace, id_key, outpoint_key, place_key, write_value};
 use crate::state::RECENT_BLOCKS;
-use crate::tables::{BLOCK_TRACES, EFFECTS, RECENT, SCHEMA, SEEN_AT, TRACES};
+use crate::tables::{BLOCK_TRACES, EFFECTS, RECENT, SCHEMA, SEEN_AT, TOTALS, TRACES};
 use crate::{BlockEffects, Engine, Parameters, StateError, StateKey};
+
+/// Row of `totals`: the state lacks what the native engine alone keeps.
+const PARTIAL: [u8; 1] = [3];
 
 /// The indexer module of alkanes.
 ///
@@ -64,7 +67,10 @@ impl Module for AlkanesModule {
         }
         let known = KnownOutputs::of_inputs(block, rows).map_err(refuse)?;
         let state = WriterState::new(rows, &known);
-        let effects = self.engine.run_block(height, block, &state).map_err(|halt| {
+        let is_partial = rows.get(&TOTALS, &PARTIAL)?.is_some();
+        let accepted = if is_partial { self.engine.accept_partial() } else { Ok(()) };
+        let run = accepted.and_then(|()| self.engine.run_block(height, block, &state));
+        let effects = run.map_err(|halt| {
             ModuleError::Block(format!(
                 "block {}: the {} alkanes engine halts: {halt}. Indexing waits here, because contracts \
                  would go on with a state that nobody else has; [alkanes] enabled = false indexes the rest",
@@ -72,6 +78,9 @@ impl Module for AlkanesModule {
                 self.engine.name()
             ))
         })?;
+        if !self.engine.is_whole() && !is_partial {
+            rows.put(&TOTALS, &PARTIAL, &[])?;
+        }
         write(&self.parameters, block, &effects, &known, rows).map_err(refuse)
     }
 }

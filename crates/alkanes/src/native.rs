@@ -21,6 +21,7 @@ pub struct NativeEngine {
     parameters: Parameters,
     builtins: Arc<Builtins>,
     codes: Arc<CodeCache>,
+    known_until: Option<u64>,
     run_message: MessageRunner,
     deploy: Deployer,
 }
@@ -32,6 +33,7 @@ impl NativeEngine {
             parameters: Parameters::of(network),
             builtins,
             codes,
+            known_until: None,
             run_message: handle_message,
             deploy: deploy_builtins,
         }
@@ -41,6 +43,13 @@ impl NativeEngine {
     #[must_use]
     pub fn with_parameters(mut self, parameters: Parameters) -> Self {
         self.parameters = parameters;
+        self
+    }
+
+    /// The same engine that halts above a height, whose rules it does not know; `None` for one that knows all.
+    #[must_use]
+    pub fn with_known_until(mut self, height: Option<u64>) -> Self {
+        self.known_until = height;
         self
     }
 
@@ -73,6 +82,9 @@ impl Engine for NativeEngine {
         let height = u64::from(height);
         if height < self.parameters.genesis_height {
             return Ok(BlockEffects::default());
+        }
+        if let Some(known_until) = self.known_until.filter(|known_until| height > *known_until) {
+            return Err(Halt::UnknownRules { height, known_until });
         }
         let state = Overlay::new(state);
         let mut world = World::new(&self.parameters, height, &block.block, state, &self.codes, &self.builtins);

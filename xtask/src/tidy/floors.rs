@@ -20,6 +20,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("access", 2),
     ("ordinals-index", 3),
     ("amm", 3),
+    ("hosted", 3),
     ("lua", 3),
     ("verify", 3),
     ("wallet", 3),
@@ -39,6 +40,7 @@ const SAME_FLOOR: &[(&str, &str)] = &[];
 const FOR_TESTS: &[(&str, &str, &str)] = &[
     ("chain", "devnet", "the follower is tested against a node that reorganises on demand"),
     ("indexer", "devnet", "blocks come from the same node"),
+    ("hosted", "devnet", "both engines run its blocks"),
     ("gateway", "devnet", "requests are answered from its chain"),
     ("amm", "devnet", "pools and trades are those of its market"),
     ("cryptoswap", "devnet", "so are those of its pool"),

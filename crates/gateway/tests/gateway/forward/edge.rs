@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use paraffin_access::{
-    ApiKey, CreatedKey, KeyStore as _, NewKey, Plan, Plans, SqliteKeyStore, ThrottleSettings, Windows,
+    ApiKey, CreatedKey, KeyStore as _, NewKey, Plan, Plans, DatabaseKeyStore, ThrottleSettings, Windows,
 };
 use paraffin_gateway::{
     AccessConfig, ChainState, Families, Gateway, GatewayConfig, GatewayParts, Metrics, Node, Upstreams,
@@ -24,7 +24,7 @@ pub(super) const THEIR_KEY: &str = "00112233445566778899aabbccddeeff";
 pub(super) struct Edge {
     pub(super) address: SocketAddr,
     pub(super) key: CreatedKey,
-    pub(super) keys: SqliteKeyStore,
+    pub(super) keys: DatabaseKeyStore,
     _stop: oneshot::Sender<()>,
     _folder: tempfile::TempDir,
 }
@@ -35,7 +35,7 @@ impl Edge {
         let mut config = GatewayConfig { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..GatewayConfig::default() };
         config.limits.handler_timeout_ms = 6_000;
         let folder = tempfile::tempdir().unwrap();
-        let keys = SqliteKeyStore::open(&folder.path().join("access.sqlite")).await.unwrap();
+        let keys = DatabaseKeyStore::open(&folder.path().join("access.sqlite")).await.unwrap();
         let own = keys.create(NewKey::on_plan("test", Plan::BUSINESS), "test", 0).await.unwrap();
         let uris: Vec<_> = addresses.iter().map(|address| format!("http://{address}").parse().unwrap()).collect();
         let key: ApiKey = key.parse().unwrap();

@@ -1,0 +1,215 @@
+//! The keys of the alkanes indexer program, and what its writes are in the model of `paraffin_alkanes` (protocol B15 to B17).
+//!
+//! ```text
+//! /seen-genesis                                      SeenGenesis
+//! /alkanes/sequence                                  Sequence
+//! /alkanes/ id                                       Code; of a built-in a mark, whose content is nobody's business
+//! /alkanes/ id /storage/ key                         Storage
+//! /alkanes/ what /balances/ who                      Balance
+//! /alkanes/ who /inventory/ list of what             Inventory, a set
+//! /alkanes_id_to_outpoint/ id                        Deployment
+//! /trace/ outpoint, /trace/ height, list of outpoints    traces, in the order of the list
+//! /runes/proto/1/byoutpoint/ outpoint, lists of runes and balances    Sheet
+//! /runes/byoutpoint/ outpoint, lists of runes and balances            BaseSheet
+//! /runes/proto/1/runtime/balance/id_to_balance id    Runtime
+//! /runes/proto/1/byheight/ height, list of id        FirstSeen
+//! ```
+//!
+//! What has no counterpart is named in [`LEFT_OUT`]. A key that is neither is told as [`Translated::unknown`].
+
+mod key;
+mod lists;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bitcoin::OutPoint;
+use paraffin_alkanes::proto::alkanes::AlkanesTrace;
+use paraffin_alkanes::views::trace_from_proto;
+use paraffin_alkanes::{BlockEffects, SavedSheet, StateError, StateKey, StateReader, Trace};
+use paraffin_primitives::{AlkaneId, ConnectedBlock};
+use prost::Message as _;
+
+use crate::Flush;
+use key::{ForeignKey, parse};
+use lists::ListChange;
+
+pub use key::LEFT_OUT;
+
+/// Contracts whose code is never on chain; what stands under their code is a mark.
+pub(crate) const BUILTINS: [AlkaneId; 3] =
+    [AlkaneId { block: 2, tx: 0 }, AlkaneId { block: 32, tx: 0 }, AlkaneId { block: 32, tx: 1 }];
+/// The mark as the native engine writes it.
+const DEPLOYED_MARK: [u8; 1] = [1];
+
+/// What a program flushed is not what the alkanes indexer writes.
+#[derive(Debug, thiserror::Error)]
+pub enum LayoutError {
+    /// A value does not have the form that its key asks for.
+    #[error("the program writes a value of {len} bytes under {key}, which cannot be {what}")]
+    Value {
+        /// The key, readable.
+        key: String,
+        /// What the value should be.
+        what: &'static str,
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// A list has a hole.
+    #[error("the program writes entry {index} of the list {list}, which has {len} entries")]
+    Hole {
+        /// The list, readable.
+        list: String,
+        /// Number of the entry.
+        index: u64,
+        /// Entries before it.
+        len: usize,
+    },
+    /// The state before the block cannot be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// What a program wrote in a block, in the words of the alkanes index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Translated {
+    /// The effects. `undone` is left empty: it follows from the rest.
+    pub effects: BlockEffects,
+    /// The first key, readable, that the alkanes indexer of the known layout does not write.
+    pub unknown: Option<String>,
+}
+
+/// Translates what a program wrote in a block; `before` is the state before the block.
+///
+/// # Errors
+/// See [`LayoutError`].
+pub fn translate(flush: &Flush, block: &ConnectedBlock, before: &dyn StateReader) -> Result<Translated, LayoutError> {
+    let height = u64::from(block.id.height);
+    let mut found = Found::default();
+    let mut unknown = None;
+    for (key, value) in &flush.pairs {
+        match parse(key) {
+            Some(foreign) => found.add(height, key, foreign, value)?,
+            None => unknown = unknown.or_else(|| Some(readable(key))),
+        }
+    }
+    Ok(Translated { effects: found.into_effects(height, block, before)?, unknown })
+}
+
+/// What was found in a flush.
+#[derive(Default)]
+struct Found {
+    writes: BTreeMap<StateKey, Vec<u8>>,
+    sheets: BTreeMap<StateKey, ListChange>,
+    first_seen: BTreeMap<u32, AlkaneId>,
+    traces: BTreeMap<OutPoint, Trace>,
+    trace_order: BTreeMap<u32, OutPoint>,
+}
+
+impl Found {
+    fn add(&mut self, height: u64, key: &[u8], foreign: ForeignKey, value: &[u8]) -> Result<(), LayoutError> {
+        let wrong = |what| LayoutError::Value { key: readable(key), what, len: value.len() };
+        let id = || lists::id(value).ok_or_else(|| wrong("an id"));
+        match foreign {
+            ForeignKey::LeftOut => {}
+            ForeignKey::State(state) => {
+                let value = match &state {
+                    StateKey::Code(id) if BUILTINS.contains(id) => DEPLOYED_MARK.to_vec(),
+                    StateKey::Sequence | StateKey::Balance { .. } | StateKey::Runtime(_) if value.len() != 16 => {
+                        return Err(wrong("an amount of 16 bytes"));
+                    }
+                    _ => value.to_vec(),
+                };
+                self.writes.insert(state, value);
+            }
+            ForeignKey::Inventory(who) => _ = self.writes.insert(StateKey::Inventory { who, what: id()? }, vec![1]),
+            ForeignKey::Trace(outpoint) => {
+                let trace = AlkanesTrace::decode(value).map_err(|_| wrong("a trace"))?;
+                self.traces.insert(outpoint, trace_from_proto(trace));
+            }
+            ForeignKey::TraceAt { height: at, index } if at == height => {
+                let outpoint = key::outpoint(value).ok_or_else(|| wrong("an outpoint"))?;
+                self.trace_order.insert(index, outpoint);
+            }
+            ForeignKey::FirstSeenAt { height: at, index } if at == height => _ = self.first_seen.insert(index, id()?),
+            ForeignKey::TraceAt { .. } | ForeignKey::FirstSeenAt { .. } => {
+                return Err(wrong("written in a block of another height"));
+            }
+            ForeignKey::SheetId { sheet, index } => {
+                let id = id()?;
+                self.sheets.entry(sheet).or_default().ids.insert(index, id);
+            }
+            ForeignKey::SheetAmount { sheet, index } => {
+                let amount = lists::amount(value).ok_or_else(|| wrong("an amount of 16 bytes"))?;
+                self.sheets.entry(sheet).or_default().amounts.insert(index, amount);
+            }
+        }
+        Ok(())
+    }
+
+    fn into_effects(
+        self,
+        height: u64,
+        block: &ConnectedBlock,
+        before: &dyn StateReader,
+    ) -> Result<BlockEffects, LayoutError> {
+        let Self { mut writes, sheets, first_seen, mut traces, trace_order } = self;
+        let mut funded = BTreeSet::new();
+        for (key, change) in sheets {
+            let saved = SavedSheet::decode(&before.get(&key)?.unwrap_or_default())?;
+            let (sheet, grew) = change.apply(saved, &key)?;
+            if let (StateKey::Sheet(outpoint), true) = (&key, grew) {
+                funded.insert(*outpoint);
+            }
+            writes.insert(key, sheet.encode());
+        }
+        for (place, id) in first_seen {
+            let value = [&height.to_le_bytes()[..], &place.to_le_bytes()].concat();
+            writes.insert(StateKey::FirstSeen(id), value);
+        }
+        // What was there before is no change.
+        let mut changed = Vec::with_capacity(writes.len());
+        for (key, value) in writes {
+            if before.get(&key)?.as_ref() != Some(&value) {
+                changed.push((key, value));
+            }
+        }
+        let mut ordered = Vec::with_capacity(traces.len());
+        for outpoint in trace_order.into_values() {
+            if let Some(trace) = traces.remove(&outpoint) {
+                ordered.push((outpoint, trace));
+            }
+        }
+        // Those that no list names come last.
+        ordered.extend(traces);
+        Ok(BlockEffects { writes: changed, traces: ordered, undone: Vec::new(), funded: in_order(block, &funded) })
+    }
+}
+
+/// The outputs of a block that are among `funded`, in the order of the block.
+fn in_order(block: &ConnectedBlock, funded: &BTreeSet<OutPoint>) -> Vec<OutPoint> {
+    let of = |txid| funded.range(OutPoint { txid, vout: 0 }..=OutPoint { txid, vout: u32::MAX });
+    block.txids.iter().flat_map(|txid| of(*txid).copied()).collect()
+}
+
+/// A key for people: text as it is, all else in hexadecimal digits.
+fn readable(key: &[u8]) -> String {
+    use std::fmt::Write as _;
+    /// Bytes that are shown.
+    const SHOWN: usize = 200;
+    let mut text = String::new();
+    for byte in &key[..key.len().min(SHOWN)] {
+        if byte.is_ascii_graphic() {
+            text.push(char::from(*byte));
+        } else {
+            // Writing to a string cannot fail.
+            _ = write!(text, "\\{byte:02x}");
+        }
+    }
+    if key.len() > SHOWN {
+        _ = write!(text, "… ({} bytes)", key.len());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

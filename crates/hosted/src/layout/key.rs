@@ -1,0 +1,175 @@
+//! One key of the alkanes indexer program.
+
+use bitcoin::hashes::Hash as _;
+use bitcoin::{OutPoint, Txid};
+use paraffin_alkanes::StateKey;
+use paraffin_primitives::AlkaneId;
+
+use super::lists;
+
+/// Beginnings of keys that engines are not compared by, with the reason. Longer ones stand before those that they begin with.
+pub const LEFT_OUT: &[(&str, &str)] = &[
+    ("/runes/proto/1/initialized/", "the list by height says the same"),
+    ("/runes/proto/1/runtime/balance/runes/", "the runtime is read by id alone"),
+    ("/runes/proto/1/runtime/balance/balances/", "the runtime is read by id alone"),
+    ("/etching/byruneid/", "base runes: only their sheets are compared"),
+    ("/runeid/byetching/", "base runes: only their sheets are compared"),
+    ("/height/byruneid/", "base runes: only their sheets are compared"),
+    ("/runes/symbol/", "base runes: only their sheets are compared"),
+    ("/runes/cap/", "base runes: only their sheets are compared"),
+    ("/runes/spaces/", "base runes: only their sheets are compared"),
+    ("/runes/amount/", "base runes: only their sheets are compared"),
+    ("/runes/mints-remaining/", "base runes: only their sheets are compared"),
+    ("/runes/premine/", "base runes: only their sheets are compared"),
+    ("/runes/divisibility/", "base runes: only their sheets are compared"),
+    ("/runes/offset/", "base runes: only their sheets are compared"),
+    ("/runes/height/", "base runes: only their sheets are compared"),
+    ("/runes/names", "base runes: only their sheets are compared"),
+    ("/runes/byheight/", "base runes: only their sheets are compared"),
+    ("/blockhash/byheight/", "the chain, which the Bitcoin index keeps"),
+    ("/height/byblockhash/", "the chain, which the Bitcoin index keeps"),
+    ("/txids/byheight", "the chain, which the Bitcoin index keeps"),
+    ("/txindex/byid", "the chain, which the Bitcoin index keeps"),
+    ("/height/byoutpoint/", "outputs, which the Bitcoin index keeps"),
+    ("/output/byoutpoint/", "outputs, which the Bitcoin index keeps"),
+    ("/outpoint/byaddress/", "outputs, which the Bitcoin index keeps"),
+    ("/outpoint/spendableby/", "outputs, which the Bitcoin index keeps"),
+    ("/blockdata/", "the chain, which the Bitcoin index keeps"),
+    ("/__INTERNAL/", "a cache for views"),
+];
+
+/// Bytes of an id, and of an outpoint.
+const ID_LEN: usize = 32;
+const OUTPOINT_LEN: usize = 36;
+
+/// What a key says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ForeignKey {
+    /// A value that has the same form in both models.
+    State(StateKey),
+    /// An entry of what a contract has ever held.
+    Inventory(AlkaneId),
+    /// The trace of a message.
+    Trace(OutPoint),
+    /// An entry of the traces of a block.
+    TraceAt {
+        /// Height of the block.
+        height: u64,
+        /// Number of the entry.
+        index: u32,
+    },
+    /// An entry of the ids first seen in a block.
+    FirstSeenAt {
+        /// Height of the block.
+        height: u64,
+        /// Number of the entry.
+        index: u32,
+    },
+    /// The id of an entry of a sheet.
+    SheetId {
+        /// Which sheet.
+        sheet: StateKey,
+        /// Number of the entry.
+        index: u32,
+    },
+    /// The amount of an entry of a sheet.
+    SheetAmount {
+        /// Which sheet.
+        sheet: StateKey,
+        /// Number of the entry.
+        index: u32,
+    },
+    /// Nothing that engines are compared by.
+    LeftOut,
+}
+
+/// Reads a key; `None` when it is none of the known ones.
+pub(super) fn parse(key: &[u8]) -> Option<ForeignKey> {
+    match key {
+        b"/seen-genesis" => return Some(ForeignKey::State(StateKey::SeenGenesis)),
+        b"/alkanes/sequence" => return Some(ForeignKey::State(StateKey::Sequence)),
+        _ => {}
+    }
+    if let Some(rest) = key.strip_prefix(b"/alkanes/") {
+        return contract(rest);
+    }
+    if let Some(rest) = key.strip_prefix(b"/alkanes_id_to_outpoint/") {
+        return Some(ForeignKey::State(StateKey::Deployment(lists::id(rest)?)));
+    }
+    if let Some(rest) = key.strip_prefix(b"/trace/") {
+        return match outpoint(rest) {
+            Some(outpoint) => Some(ForeignKey::Trace(outpoint)),
+            None => by_height(rest, |height, index| ForeignKey::TraceAt { height, index }),
+        };
+    }
+    if let Some(rest) = key.strip_prefix(b"/runes/proto/1/byoutpoint/") {
+        return sheet(rest, StateKey::Sheet);
+    }
+    if let Some(rest) = key.strip_prefix(b"/runes/byoutpoint/") {
+        return sheet(rest, StateKey::BaseSheet);
+    }
+    if let Some(rest) = key.strip_prefix(b"/runes/proto/1/runtime/balance/id_to_balance") {
+        return Some(ForeignKey::State(StateKey::Runtime(lists::id(rest)?)));
+    }
+    if let Some(rest) = key.strip_prefix(b"/runes/proto/1/byheight/") {
+        return by_height(rest, |height, index| ForeignKey::FirstSeenAt { height, index });
+    }
+    let is_left_out = LEFT_OUT.iter().any(|(prefix, _)| key.starts_with(prefix.as_bytes()));
+    is_left_out.then_some(ForeignKey::LeftOut)
+}
+
+/// What follows `/alkanes/`.
+fn contract(rest: &[u8]) -> Option<ForeignKey> {
+    let (id, rest) = rest.split_at_checked(ID_LEN)?;
+    let id = lists::id(id)?;
+    if rest.is_empty() {
+        return Some(ForeignKey::State(StateKey::Code(id)));
+    }
+    if let Some(name) = rest.strip_prefix(b"/storage/") {
+        return Some(ForeignKey::State(StateKey::Storage(id, name.to_vec())));
+    }
+    if let Some(who) = rest.strip_prefix(b"/balances/") {
+        return Some(ForeignKey::State(StateKey::Balance { what: id, who: lists::id(who)? }));
+    }
+    let entry = rest.strip_prefix(b"/inventory/")?;
+    Some(if index(entry)?.is_some() { ForeignKey::Inventory(id) } else { ForeignKey::LeftOut })
+}
+
+/// What follows the name of a list by height.
+fn by_height(rest: &[u8], entry: impl Fn(u64, u32) -> ForeignKey) -> Option<ForeignKey> {
+    let (height, rest) = rest.split_first_chunk()?;
+    let height = u64::from_le_bytes(*height);
+    Some(index(rest)?.map_or(ForeignKey::LeftOut, |index| entry(height, index)))
+}
+
+/// What follows the name of the sheets.
+fn sheet(rest: &[u8], of: impl Fn(OutPoint) -> StateKey) -> Option<ForeignKey> {
+    let (outpoint_bytes, rest) = rest.split_at_checked(OUTPOINT_LEN)?;
+    let sheet = of(outpoint(outpoint_bytes)?);
+    if let Some(entry) = rest.strip_prefix(b"/runes") {
+        return Some(index(entry)?.map_or(ForeignKey::LeftOut, |index| ForeignKey::SheetId { sheet, index }));
+    }
+    if let Some(entry) = rest.strip_prefix(b"/balances") {
+        return Some(index(entry)?.map_or(ForeignKey::LeftOut, |index| ForeignKey::SheetAmount { sheet, index }));
+    }
+    // Sheets of outputs are read by their lists; what stands here stays as it was when they are spent (protocol B16).
+    let id = rest.strip_prefix(b"/id_to_balance")?;
+    matches!(id.len(), 16 | ID_LEN).then_some(ForeignKey::LeftOut)
+}
+
+/// The number of an entry, `None` for the length of the list; nothing when it is neither (protocol A3).
+#[expect(clippy::option_option, reason = "a length, a number, or neither")]
+fn index(rest: &[u8]) -> Option<Option<u32>> {
+    let entry = rest.strip_prefix(b"/")?;
+    if entry == b"length" {
+        return Some(None);
+    }
+    let digits = std::str::from_utf8(entry).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
+    digits.parse().ok().map(Some)
+}
+
+/// An outpoint in consensus encoding.
+pub(super) fn outpoint(bytes: &[u8]) -> Option<OutPoint> {
+    let (txid, vout) = bytes.split_first_chunk::<32>()?;
+    Some(OutPoint { txid: Txid::from_byte_array(*txid), vout: u32::from_le_bytes(vout.try_into().ok()?) })
+}

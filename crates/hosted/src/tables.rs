@@ -1,0 +1,27 @@
+//! Tables of the module: the state of the program, readable as of every height.
+//!
+//! ```text
+//! values   key of the program                          00 | value, or 01 | length (8) of a value that lies in `pieces`
+//! pieces   SHA-256 of the key (32) | number (4)        a piece of a large value
+//! blocks   height (4)                                  digest (32) | SHA-256 of the program (32) | pairs (4) | bytes (8)
+//! ```
+
+use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
+
+/// Number of this module on disk.
+pub const MODULE: ModuleId = ModuleId(9);
+
+/// Version of the rows; raised whenever their form or the rules that make them change.
+const VERSION: u32 = 1;
+
+pub(crate) const VALUES: Table = table(1, "values", TableKind::Versioned, Placement::Listed);
+pub(crate) const PIECES: Table = table(2, "pieces", TableKind::Versioned, Placement::Bulk);
+pub(crate) const BLOCKS: Table = table(3, "blocks", TableKind::WriteOnce, Placement::Numbered);
+
+/// What the store must know about this module.
+pub const SCHEMA: ModuleSchema =
+    ModuleSchema { id: MODULE, name: "hosted", version: VERSION, tables: &[VALUES, PIECES, BLOCKS], reads: &[] };
+
+const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement) -> Table {
+    Table { module: MODULE, id, name, kind, placement }
+}

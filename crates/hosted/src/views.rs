@@ -1,0 +1,145 @@
+//! Views of a program at any height, and previews, a few at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use paraffin_primitives::Height;
+use paraffin_store::Snapshot;
+
+use crate::rows::BlockRow;
+use crate::state::{HostedState, Tried};
+use crate::{MODULE, Program, ProgramError, ReadError, RunLimits};
+
+/// What views may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ViewLimits {
+    /// Largest memory of one view, in bytes.
+    pub memory_bytes_max: u64,
+    /// Views that run at the same time.
+    pub concurrent_max: usize,
+    /// Largest answer, in bytes.
+    pub answer_bytes_max: usize,
+}
+
+impl Default for ViewLimits {
+    /// 16 views of 256 MiB, answers of 16 MiB.
+    fn default() -> Self {
+        Self { memory_bytes_max: 256 << 20, concurrent_max: 16, answer_bytes_max: 16 << 20 }
+    }
+}
+
+/// A view has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// As many views run as may.
+    #[error("all places for views of the hosted program are taken")]
+    Saturated,
+    /// The answer is too large.
+    #[error("the answer of the view is too large")]
+    TooLarge,
+    /// The program failed.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+}
+
+/// Answers views of a program.
+pub struct HostedViews {
+    program: Arc<dyn Program>,
+    limits: ViewLimits,
+    /// Memory of a block that is tried out, in bytes.
+    block_memory_bytes_max: u64,
+    running: AtomicUsize,
+}
+
+/// A place among the running views.
+struct Place<'a>(&'a AtomicUsize);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl HostedViews {
+    /// Views of `program`; a preview runs its block in at most `block_memory_bytes_max`.
+    pub fn new(program: Arc<dyn Program>, limits: ViewLimits, block_memory_bytes_max: u64) -> Self {
+        Self { program, limits, block_memory_bytes_max, running: AtomicUsize::new(0) }
+    }
+
+    /// Whether the program has a view of this name.
+    pub fn has_view(&self, name: &str) -> bool {
+        self.program.has_view(name)
+    }
+
+    /// Newest height that views can be asked about.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn newest(snapshot: &Snapshot) -> Result<Option<Height>, ReadError> {
+        Ok(snapshot.module_height(MODULE)?)
+    }
+
+    /// The digest of what the program wrote in the block at a height; `None` when it did not run it.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn digest(snapshot: &Snapshot, height: Height) -> Result<Option<[u8; 32]>, ReadError> {
+        Ok(BlockRow::at(snapshot, height)?.map(|row| row.digest))
+    }
+
+    fn place(&self) -> Result<Place<'_>, ViewError> {
+        let place = Place(&self.running);
+        if self.running.fetch_add(1, Ordering::AcqRel) >= self.limits.concurrent_max {
+            return Err(ViewError::Saturated);
+        }
+        Ok(place)
+    }
+
+    /// Answers a view at the end of the block at `height`, until `is_over`.
+    ///
+    /// # Errors
+    /// See [`ViewError`].
+    pub fn view(
+        &self,
+        snapshot: &Snapshot,
+        height: Height,
+        name: &str,
+        payload: &[u8],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, ViewError> {
+        let _place = self.place()?;
+        let limits = RunLimits { memory_bytes_max: self.limits.memory_bytes_max, is_over };
+        let state = HostedState::at(snapshot, Some(height));
+        self.bounded(self.program.view(name, height, payload, &state, limits)?)
+    }
+
+    /// Answers a view as it would after `block` on top of the block at `height`. The block is run aside and kept nowhere.
+    ///
+    /// # Errors
+    /// See [`ViewError`].
+    pub fn preview(
+        &self,
+        snapshot: &Snapshot,
+        height: Height,
+        block: &[u8],
+        name: &str,
+        payload: &[u8],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, ViewError> {
+        if !self.has_view(name) {
+            return Err(ProgramError::UnknownView.into());
+        }
+        let _place = self.place()?;
+        let below = HostedState::at(snapshot, Some(height));
+        let next = height.saturating_add(1);
+        let limits = RunLimits { memory_bytes_max: self.block_memory_bytes_max, is_over };
+        let flush = self.program.run_block(next, block, &below, limits)?;
+        let limits = RunLimits { memory_bytes_max: self.limits.memory_bytes_max, is_over };
+        let tried = Tried { below: &below, block: &flush };
+        self.bounded(self.program.view(name, next, payload, &tried, limits)?)
+    }
+
+    fn bounded(&self, answer: Vec<u8>) -> Result<Vec<u8>, ViewError> {
+        if answer.len() > self.limits.answer_bytes_max { Err(ViewError::TooLarge) } else { Ok(answer) }
+    }
+}

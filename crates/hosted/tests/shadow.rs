@@ -1,0 +1,236 @@
+//! Both engines side by side on blocks of the development network: our own contracts, trades, and a reorganisation.
+//!
+//! `PARAFFIN_LONG=1` goes on until ten thousand blocks were compared.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod support;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use bitcoin::BlockHash;
+use paraffin_alkanes::EffectsPart;
+use paraffin_hosted::{BlockRow, Flush, HostedViews, OnDifference, Program, Serves, ViewLimits};
+use paraffin_primitives::{ConnectedBlock, Height};
+use paraffin_store::Store;
+
+use support::{Index, Scripted, TRADING, Told, branches, flushes, run_natively};
+
+/// One chain, run natively once for all tests.
+struct Known {
+    branches: Vec<Vec<ConnectedBlock>>,
+    told: Told,
+    flushes: HashMap<BlockHash, Flush>,
+}
+
+fn known() -> &'static Known {
+    static KNOWN: OnceLock<Known> = OnceLock::new();
+    KNOWN.get_or_init(|| {
+        let branches = branches(5, TRADING);
+        let (told, _) = run_natively(&branches);
+        let flushes = flushes(&branches, &told);
+        Known { branches, told, flushes }
+    })
+}
+
+fn scripted(flushes: HashMap<BlockHash, Flush>) -> Arc<Scripted> {
+    Arc::new(Scripted(flushes))
+}
+
+#[test]
+fn equal_engines_run_to_the_end_through_a_reorganisation() {
+    let known = known();
+    // The chain shows what is compared: every part but base runes is written somewhere.
+    for part in EffectsPart::ALL {
+        let writes = |effects: &paraffin_alkanes::BlockEffects| match part {
+            EffectsPart::Traces => !effects.traces.is_empty(),
+            _ => effects.writes.iter().any(|(key, _)| EffectsPart::of(key) == part),
+        };
+        assert!(part == EffectsPart::BaseRunes || known.told.values().any(writes), "{part}");
+    }
+    for serves in [Serves::Native, Serves::Hosted] {
+        let (mut index, differences) = Index::shadowed(scripted(known.flushes.clone()), serves, OnDifference::Halt);
+        for branch in &known.branches {
+            index.follow(branch).unwrap();
+        }
+        assert_eq!((differences.count(), differences.last()), (0, None), "{serves:?}");
+        let tip = known.branches[1].last().unwrap();
+        assert_eq!(index.height(), Some(tip.id.height));
+        let row = BlockRow::at(&index.store.snapshot(), tip.id.height).unwrap().unwrap();
+        assert_eq!(row.digest, known.flushes[&tip.id.hash].digest());
+    }
+}
+
+#[test]
+fn what_a_program_alone_has_filled_is_refused_by_the_native_engine() {
+    let known = known();
+    let program: Arc<dyn Program> = scripted(known.flushes.clone());
+    let chain = &known.branches[0];
+    let engines = |serves, native_too| {
+        let program = Arc::clone(&program);
+        move |store: &Store| support::modules(store, &program, serves, native_too)
+    };
+    let mut index = Index::of(engines(Serves::Hosted, None));
+    index.follow(&chain[..115]).unwrap();
+    // The native engine, alone or beside a program that does not serve, says how to go on.
+    index.replace(engines(Serves::Native, Some(OnDifference::Report)));
+    let error = index.follow(&chain[..116]).unwrap_err().to_string();
+    assert!(
+        error.contains("filled from the hosted indexer program alone") && error.contains("reindex alkanes"),
+        "{error}"
+    );
+    // Beside a program that serves, it stays stopped.
+    index.replace(engines(Serves::Hosted, Some(OnDifference::Halt)));
+    index.follow(&chain[..120]).unwrap();
+    // Run again, everything is there.
+    index.replace(engines(Serves::Native, Some(OnDifference::Halt)));
+    index.run_again(1, chain).unwrap();
+    index.follow(chain).unwrap();
+}
+
+/// Changes one byte of the first pair, in the order of the chain, whose key satisfies `is_meant`; answers the height.
+fn alter(flushes: &mut HashMap<BlockHash, Flush>, is_meant: impl Fn(&[u8]) -> bool) -> Height {
+    for block in &known().branches[0] {
+        let flush = flushes.get_mut(&block.id.hash).unwrap();
+        if let Some((_, value)) = flush.pairs.iter_mut().find(|(key, value)| is_meant(key) && !value.is_empty()) {
+            let last = value.len() - 1;
+            value[last] ^= 1;
+            return block.id.height;
+        }
+    }
+    panic!("no block has such a key");
+}
+
+fn contains(key: &[u8], part: &[u8]) -> bool {
+    key.windows(part.len()).any(|window| window == part)
+}
+
+/// What is altered, and what the message must name.
+type Alteration = (&'static str, fn(&[u8]) -> bool, &'static [&'static str]);
+
+const ALTERATIONS: [Alteration; 8] = [
+    ("sequence", |key| key == b"/alkanes/sequence", &["sequence: Sequence", "left:", "right:"]),
+    ("balances", |key| contains(key, b"/balances/") && key.starts_with(b"/alkanes/"), &["balance of ", " held by "]),
+    ("storage", |key| contains(key, b"/storage/"), &["storage: storage of ", " under "]),
+    // The first code that is no built-in's.
+    ("code", |key| key.len() == 41 && key.starts_with(b"/alkanes/") && key[9] == 4, &["code: code of 4:"]),
+    (
+        "sheets",
+        |key| key.starts_with(b"/runes/proto/1/byoutpoint/") && contains(key, b"/balances/0"),
+        &["sheets: alkanes of ", " of 2:0"],
+    ),
+    ("creation", |key| key.starts_with(b"/alkanes_id_to_outpoint/"), &["code: creation of "]),
+    ("first sight", |key| key.starts_with(b"/runes/proto/1/byheight/") && key.ends_with(b"/0"), &["first sight of "]),
+    ("traces", |key| key.starts_with(b"/trace/") && key.len() == 43, &["traces: message ", "left:", "right:", "Exit"]),
+];
+
+#[test]
+fn one_altered_byte_halts_the_native_engine_and_names_the_place() {
+    for (name, is_meant, named) in ALTERATIONS {
+        let mut flushes = known().flushes.clone();
+        let height = alter(&mut flushes, is_meant);
+        let (mut index, differences) = Index::shadowed(scripted(flushes), Serves::Native, OnDifference::Halt);
+        let error = index.follow(&known().branches[0]).unwrap_err().to_string();
+        assert!(
+            error.contains("the native alkanes engine halts") && error.contains("part (left: native"),
+            "{name}: {error}"
+        );
+        for word in named {
+            assert!(error.contains(word), "{name}: {word:?} is missing in: {error}");
+        }
+        // Nothing of the block is kept, and what was before is served.
+        assert_eq!(index.height(), height.checked_sub(1), "{name}");
+        assert_eq!(differences.count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn reported_differences_are_counted_and_both_go_on() {
+    for (name, is_meant, named) in ALTERATIONS {
+        if !matches!(name, "storage" | "traces") {
+            continue;
+        }
+        let mut flushes = known().flushes.clone();
+        alter(&mut flushes, is_meant);
+        let (mut index, differences) = Index::shadowed(scripted(flushes), Serves::Native, OnDifference::Report);
+        index.follow(&known().branches[0]).unwrap();
+        assert_eq!(differences.count(), 1, "{name}");
+        let last = differences.last().unwrap();
+        assert!(last.starts_with("block ") && named.iter().all(|word| last.contains(word)), "{last}");
+    }
+}
+
+#[test]
+fn beside_a_program_that_serves_the_native_engine_stops_and_the_program_goes_on() {
+    let mut flushes = known().flushes.clone();
+    alter(&mut flushes, ALTERATIONS[2].1);
+    let (mut index, differences) = Index::shadowed(scripted(flushes), Serves::Hosted, OnDifference::Halt);
+    index.follow(&known().branches[0]).unwrap();
+    assert_eq!(index.height(), Some(TRADING));
+    assert_eq!(differences.count(), 1);
+}
+
+#[test]
+fn a_key_that_nobody_knows_and_a_value_that_cannot_be_are_named() {
+    let tip = known().branches[0][0].id.hash;
+    let mut flushes = known().flushes.clone();
+    flushes.get_mut(&tip).unwrap().pairs.insert(b"/new\x00kind".to_vec(), vec![1]);
+    let (mut index, _) = Index::shadowed(scripted(flushes), Serves::Native, OnDifference::Halt);
+    let error = index.follow(&known().branches[0]).unwrap_err().to_string();
+    assert!(error.contains("a key of no known kind: /new\\00kind"), "{error}");
+
+    let mut flushes = known().flushes.clone();
+    flushes.get_mut(&tip).unwrap().pairs.insert(b"/alkanes/sequence".to_vec(), vec![1]);
+    let (mut index, _) = Index::shadowed(scripted(flushes), Serves::Native, OnDifference::Halt);
+    let error = index.follow(&known().branches[0]).unwrap_err().to_string();
+    assert!(error.contains("/alkanes/sequence, which cannot be an amount of 16 bytes"), "{error}");
+}
+
+#[test]
+fn a_program_that_fails_halts_and_what_was_is_still_read() {
+    let known = known();
+    let mut flushes = known.flushes.clone();
+    let last = known.branches[0].last().unwrap();
+    flushes.remove(&last.id.hash);
+    let program = scripted(flushes);
+    let (mut index, _) = Index::shadowed(Arc::clone(&program) as _, Serves::Hosted, OnDifference::Halt);
+    let error = index.follow(&known.branches[0]).unwrap_err().to_string();
+    assert!(error.contains("the hosted indexer program halts: the program ended without a flush"), "{error}");
+    assert_eq!(index.height(), Some(last.id.height - 1));
+    let views = HostedViews::new(program, ViewLimits::default(), 1 << 20);
+    let snapshot = index.store.snapshot();
+    let sequence = |height| views.view(&snapshot, height, "value", b"/alkanes/sequence", &|| false).unwrap();
+    assert_eq!(sequence(0), 1u128.to_le_bytes());
+    assert_ne!(sequence(last.id.height - 1), sequence(0));
+}
+
+#[test]
+fn the_alkanes_module_alone_is_run_again_with_the_state_that_the_program_left() {
+    let known = known();
+    let program = scripted(known.flushes.clone());
+    let (mut index, differences) = Index::shadowed(program, Serves::Hosted, OnDifference::Halt);
+    index.follow(&known.branches[0]).unwrap();
+    let content = index.content();
+    index.run_again(1, &known.branches[0]).unwrap();
+    assert_eq!(index.content(), content);
+    assert_eq!((differences.count(), differences.last()), (0, None));
+}
+
+#[test]
+fn ten_thousand_blocks_or_one_chain_of_another_seed() {
+    let is_long = std::env::var_os("PARAFFIN_LONG").is_some();
+    let mut compared = 0;
+    for seed in 100.. {
+        let height = if is_long { 400 } else { TRADING };
+        let branches = branches(seed, height);
+        let (told, _) = run_natively(&branches);
+        let program = scripted(flushes(&branches, &told));
+        let (mut index, differences) = Index::shadowed(program, Serves::Native, OnDifference::Halt);
+        branches.iter().for_each(|branch| index.follow(branch).unwrap());
+        assert_eq!((differences.count(), differences.last()), (0, None), "seed {seed}");
+        compared += told.len();
+        if !is_long || compared >= 10_000 {
+            break;
+        }
+    }
+}
