@@ -9,10 +9,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use paraffin_bitcoin_index::ADDRESSES_SCHEMA;
 use paraffin_devnet::{Devnet, DevnetOptions};
-use paraffin_primitives::Network;
-use paraffin_store::{Store, StoreOptions};
 use serde_json::{Value, json};
 use support::free_port;
 use support::instance::Instance;
@@ -37,21 +34,6 @@ fn instance(folder: &Path, devnet: &Devnet, more: &str) -> Instance {
     instance.start();
     instance.wait_for_block(&devnet.tip().hash.to_string());
     instance
-}
-
-/// Writes other rows of one part from [`ALTERED`] on, as a faulty program would; all digests above follow.
-fn alter(instance: &Instance) {
-    let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
-    let store = Store::open(&instance.data().join("store"), &options, &[ADDRESSES_SCHEMA]).unwrap();
-    let mut writer = store.writer().unwrap();
-    writer.rewind_module(ADDRESSES_SCHEMA.id, Some(ALTERED - 1)).unwrap();
-    while let Some(block) = writer.next_replay(ADDRESSES_SCHEMA.id).unwrap() {
-        writer.replay_block(ADDRESSES_SCHEMA.id, block).unwrap();
-        let row = format!("nobody{}", block.height);
-        writer.module(ADDRESSES_SCHEMA.id).unwrap().put(&ADDRESSES_SCHEMA.tables[0], row.as_bytes(), &[]).unwrap();
-        writer.end_block().unwrap();
-        writer.commit(true).unwrap();
-    }
 }
 
 fn diff(a: &str, b: &str, more: &[&str]) -> Output {
@@ -86,7 +68,7 @@ fn equal_instances_are_equal_and_the_first_altered_block_is_found_with_few_calls
     assert!(text.starts_with(&format!("equal from height 0 to {BLOCKS} (")), "{text}");
 
     b.stop();
-    alter(&b);
+    b.alter(ALTERED);
     b.start();
     let (code, told, said) = keyed(&a, &b, &[]);
     assert_eq!((code, &told["equal"]), (1, &json!(false)), "{said}");

@@ -50,7 +50,7 @@ fn a_full_disk_stops_the_writer_with_a_message_and_reads_go_on() {
     let config = write_config(
         folder.path(),
         &format!(
-            "network = \"regtest\"\ndata_dir = \"{}\"\n[node]\nurl = \"{}\"\nuser = \"{}\"\npassword = \"{}\"\n[gateway]\nlisten = \"{listen}\"\n[index]\ncommit_kib = 1\n",
+            "network = \"regtest\"\ndata_dir = \"{}\"\n[node]\nurl = \"{}\"\nuser = \"{}\"\npassword = \"{}\"\n[gateway]\nlisten = \"{listen}\"\ndrain_seconds = 0\n[index]\ncommit_kib = 1\n",
             folder.path().join("data").display(),
             devnet.rpc_url(),
             devnet.user(),

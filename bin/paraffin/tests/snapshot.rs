@@ -123,6 +123,8 @@ fn a_snapshot_that_does_not_fit_leaves_the_folder_as_it_was_and_says_why() {
     assert!(error.contains("holds regtest") && error.contains("asks for signet"), "{error}");
     let error = refused("regtest", "raw_transactions = \"node\"", &file);
     assert!(error.contains("raw_transactions = \"store\""), "{error}");
+    let error = refused("regtest", "address_search = false", &file);
+    assert!(error.contains("holds module `addresses`"), "{error}");
     let bytes = std::fs::read(&file).unwrap();
     let cut = folder.path().join("cut");
     std::fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();

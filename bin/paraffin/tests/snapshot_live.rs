@@ -13,8 +13,9 @@ use std::time::Duration;
 use paraffin_devnet::{Devnet, DevnetOptions};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use support::dev::Dev;
 use support::instance::Instance;
-use support::process::Running;
+use support::process::{Running, paraffin, write_config};
 use support::wait_for;
 
 const BLOCKS: u32 = 130;
@@ -294,4 +295,22 @@ fn a_second_process_on_a_store_is_refused_and_index_takes_requests_in_a_folder_o
     let said = finish(export(&instance, &file, None)).unwrap_err();
     assert!(said.contains("another process is using this store") && said.contains("takes no requests"), "{said}");
     chain.end();
+}
+
+#[test]
+fn dev_writes_snapshots_as_well() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let config = write_config(
+        folder.path(),
+        &format!(
+            "network = \"regtest\"\ndata_dir = \"{}\"\n[node]\nurl = \"http://127.0.0.1:1\"\n",
+            data.path().display()
+        ),
+    );
+    let dev = Dev::start_in(data, &[]);
+    let mut command = paraffin();
+    command.args(["snapshot", "export", "--config"]).arg(config).arg(folder.path().join("file"));
+    let exported = finish(Running::start(&mut command)).unwrap();
+    assert_eq!((&exported["height"], &exported["hash"]), (&dev.described["height"], &dev.described["tip_hash"]));
 }

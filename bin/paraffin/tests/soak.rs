@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use soak_parts::checker::{Checker, Counts};
 use soak_parts::faults::{Fault, Scene};
+use support::devnet::DevnetNode;
+use support::instance::Instance;
+use support::node::TestNode as _;
+use support::wait_for;
 
 /// How long it lasts where nothing else is said.
 const SECONDS: u64 = 15;
@@ -61,4 +65,27 @@ fn instances_that_are_disturbed_answer_as_one_that_is_not() {
     assert_eq!(counts["wrong"], 0, "{line}");
     assert_eq!(digests.len(), 1, "the stores differ at the end: {digests:?}");
     assert!(counts["compared"].as_u64().unwrap() > seconds, "{line}");
+}
+
+/// Whoever counts wrong answers must be able to find one.
+#[test]
+fn the_checker_finds_an_instance_whose_rows_are_others() {
+    let node = DevnetNode::start();
+    node.mine(20, "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080");
+    let tip = node.rpc("getbestblockhash", json!([]));
+    let folder = tempfile::tempdir().unwrap();
+    let mut instances = ["straight", "altered"].map(|name| {
+        let mut instance = Instance::prepare(&folder.path().join(name), &node.config(), "[index]\nmemory_mib = 256\n");
+        instance.start();
+        instance.wait_for_block(tip.as_str().unwrap());
+        instance
+    });
+    instances[1].stop();
+    instances[1].alter(1);
+    instances[1].start();
+    let [straight, altered] = instances.each_ref().map(|one| (one.address.clone(), one.path.clone()));
+    let counts = Arc::new(Counts::default());
+    let checker = Checker::start(straight, vec![altered], Arc::clone(&counts), 1);
+    wait_for("a wrong answer", Duration::from_secs(60), || (counts.told()["wrong"].as_u64()? > 0).then_some(()));
+    checker.end();
 }

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use paraffin_bitcoin_index::ADDRESSES_SCHEMA;
+use paraffin_primitives::Network;
+use paraffin_store::{Store, StoreOptions};
 use serde_json::{Value, json};
 
 use super::process::{Running, paraffin, write_config};
@@ -95,6 +98,21 @@ impl Instance {
     /// `SIGKILL`.
     pub fn kill(&mut self) {
         self.process.take().unwrap().kill();
+    }
+
+    /// Writes other rows of one part from `height` on, as a faulty program would; all digests above follow. It must not run.
+    pub fn alter(&self, height: u32) {
+        let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
+        let store = Store::open(&self.data().join("store"), &options, &[ADDRESSES_SCHEMA]).unwrap();
+        let mut writer = store.writer().unwrap();
+        writer.rewind_module(ADDRESSES_SCHEMA.id, Some(height - 1)).unwrap();
+        while let Some(block) = writer.next_replay(ADDRESSES_SCHEMA.id).unwrap() {
+            writer.replay_block(ADDRESSES_SCHEMA.id, block).unwrap();
+            let row = format!("nobody{}", block.height);
+            writer.module(ADDRESSES_SCHEMA.id).unwrap().put(&ADDRESSES_SCHEMA.tables[0], row.as_bytes(), &[]).unwrap();
+            writer.end_block().unwrap();
+            writer.commit(true).unwrap();
+        }
     }
 
     /// The result of one call; `None` when there is no answer or an error.
