@@ -5,6 +5,17 @@ use crate::disk::readable;
 
 /// Bytes of tables for 1,000 bytes of blocks; measured 300 to 320 on blocks of mainnet's shape, while a run is merged more.
 const INDEX_PER_MILLE: u64 = 350;
+/// Bytes of rows of inscriptions, runes and BRC-20 for 1,000 bytes of those blocks in which they count.
+///
+/// Four real blocks (849,236, 849,250, 892,614 and one that a fixture is named after, 6.43 MB) hold 2,483 inscriptions, 386 in
+/// a megabyte. An inscription with its BRC-20 event takes 482 bytes on the disk (`cargo bench -p paraffin-ordinals-index --bench
+/// import -- disk`: 29,000 mints, before tables are merged and packed, so this is the most): 186 for 1,000 bytes of blocks. The
+/// rest is for runes, whose balances come and go with the outputs that hold them.
+const ORDINALS_PER_MILLE: u64 = 220;
+/// Bytes of rows of sats for 1,000 bytes of the whole chain: a row of 36 bytes and 11 for each range of sats for every unspent
+/// output. An estimate, not a measurement: a chain of mainnet leaves about one unspent output for 4,000 bytes, and 25 ranges in
+/// it on average are thought to be more than enough.
+const SATS_PER_MILLE: u64 = 80;
 /// Bytes of undo records for 1,000 bytes of blocks, of those blocks that can be undone.
 const UNDO_PER_MILLE: u64 = 250;
 /// Merging tables writes new ones before the old ones go: at most this share of the tables, in thousandths, ...
@@ -14,13 +25,24 @@ const MERGE_BYTES_MAX: u64 = 4 << 30;
 /// Journal files, allocated ahead.
 const JOURNAL_BYTES: u64 = 128 << 20;
 
+/// What of inscriptions, runes and BRC-20 is indexed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OrdinalsNeed {
+    /// First height at which inscriptions count.
+    pub first_height: u32,
+    /// Whether sats are followed.
+    pub sats: bool,
+}
+
 /// Bytes that a whole index needs, by what they are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DiskNeed {
     /// Bytes of the blocks.
     pub chain: u64,
-    /// Tables.
+    /// Tables, without those of inscriptions, runes and BRC-20.
     pub index: u64,
+    /// Tables of inscriptions, runes and BRC-20, and of sats where they are followed.
+    pub ordinals: u64,
     /// Undo records.
     pub undo: u64,
     /// A copy of all transactions, where it is configured.
@@ -30,38 +52,50 @@ pub(crate) struct DiskNeed {
 }
 
 impl DiskNeed {
-    /// The need for the `blocks` blocks of a chain of `chain_bytes`. `run_bytes`: rows of a sorted run.
+    /// The need for the `blocks` blocks of a chain of `chain_bytes`. `run_bytes`: rows of a sorted run. `ordinals`: none where
+    /// inscriptions are not indexed.
     pub(crate) fn of(
         chain_bytes: u64,
         blocks: u32,
         undo_blocks: Option<u32>,
         raw_transactions: RawTransactionsSetting,
         run_bytes: u64,
+        ordinals: Option<OrdinalsNeed>,
     ) -> Self {
         let share = |bytes: u64, per_mille: u64| (u128::from(bytes) * u128::from(per_mille) / 1000) as u64;
         let index = share(chain_bytes, INDEX_PER_MILLE);
         // New blocks are the largest: at least half of the limit of 4 MB each, unless there are not that many bytes.
+        let newest = |blocks: u32| (u64::from(blocks) * 2_000_000).min(chain_bytes);
         let undone = undo_blocks.filter(|undone| *undone < blocks);
-        let undone = undone.map_or(chain_bytes, |blocks| (u64::from(blocks) * 2_000_000).min(chain_bytes));
+        let undone = undone.map_or(chain_bytes, newest);
+        let ordinals = ordinals.map_or(0, |OrdinalsNeed { first_height, sats }| {
+            let rows = share(newest(blocks.saturating_sub(first_height)), ORDINALS_PER_MILLE);
+            rows + if sats { share(chain_bytes, SATS_PER_MILLE) } else { 0 }
+        });
         let copy = if raw_transactions == RawTransactionsSetting::Store { chain_bytes } else { 0 };
         let run = run_bytes.min(index);
-        let working = share(index + copy, MERGE_PER_MILLE).min(MERGE_BYTES_MAX) + run + JOURNAL_BYTES;
-        Self { chain: chain_bytes, index, undo: share(undone, UNDO_PER_MILLE), copy, working }
+        let working = share(index + ordinals + copy, MERGE_PER_MILLE).min(MERGE_BYTES_MAX) + run + JOURNAL_BYTES;
+        Self { chain: chain_bytes, index, ordinals, undo: share(undone, UNDO_PER_MILLE), copy, working }
     }
 
     /// All together.
     pub(crate) fn total(&self) -> u64 {
-        self.index + self.undo + self.copy + self.working
+        self.index + self.ordinals + self.undo + self.copy + self.working
     }
 
     /// What an operator is told before an import. `used` bytes of the need are there already, `free` bytes are free.
     /// `Err`: the disk is too small.
     pub(crate) fn say(&self, used: u64, free: u64) -> Result<String, String> {
         let more = self.total().saturating_sub(used);
+        let ordinals = if self.ordinals > 0 {
+            format!(", inscriptions and runes {}", readable(self.ordinals))
+        } else {
+            String::new()
+        };
         let copy =
             if self.copy > 0 { format!(", copy of transactions {}", readable(self.copy)) } else { String::new() };
         let need = format!(
-            "the index of {} of blocks needs about {more} bytes ({}) more on the disk (tables {}, undo {}{copy}, working \
+            "the index of {} of blocks needs about {more} bytes ({}) more on the disk (tables {}{ordinals}, undo {}{copy}, working \
              space {}; {} are there), and {} are free",
             readable(self.chain),
             readable(more),
@@ -90,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_need_is_told_in_bytes_by_part_and_a_small_disk_is_named_with_the_way_out() {
-        let need = DiskNeed::of(600 * GIB, 900_000, Some(5_000), RawTransactionsSetting::Node, 160 << 20);
+        let need = DiskNeed::of(600 * GIB, 900_000, Some(5_000), RawTransactionsSetting::Node, 160 << 20, None);
         assert_eq!(need.index, 210 * GIB);
         assert_eq!(need.undo, 2_500_000_000);
         assert_eq!(need.working, 4 * GIB + (160 << 20) + (128 << 20));
@@ -111,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_copy_of_the_transactions_and_undo_down_to_the_first_block_are_counted() {
-        let with = |undo, raw| DiskNeed::of(GIB, 1_000, undo, raw, 0);
+        let with = |undo, raw| DiskNeed::of(GIB, 1_000, undo, raw, 0, None);
         assert_eq!(with(None, RawTransactionsSetting::Store).copy, GIB);
         assert_eq!(with(None, RawTransactionsSetting::Node).undo, GIB / 4);
         assert_eq!(with(Some(2_000), RawTransactionsSetting::Node).undo, GIB / 4);
@@ -119,6 +153,36 @@ mod tests {
         let text = with(None, RawTransactionsSetting::Store).say(0, 9 * GIB).unwrap();
         assert!(text.contains("copy of transactions 1.0 GiB"), "{text}");
         // No overflow on figures that no chain has.
-        assert!(DiskNeed::of(u64::MAX / 4, 1, None, RawTransactionsSetting::Store, u64::MAX).total() > 0);
+        assert!(DiskNeed::of(u64::MAX / 4, 1, None, RawTransactionsSetting::Store, u64::MAX, None).total() > 0);
+    }
+
+    #[test]
+    fn inscriptions_are_counted_from_their_first_block_and_sats_from_the_beginning() {
+        let with = |ordinals| DiskNeed::of(700 * GIB, 900_000, Some(10), RawTransactionsSetting::Node, 0, ordinals);
+        let without = with(None);
+        let need = with(Some(OrdinalsNeed { first_height: 767_430, sats: false }));
+        // 132,570 blocks of 2 MB.
+        assert_eq!((without.ordinals, need.ordinals), (0, 132_570 * 2_000_000 / 1_000 * 220));
+        assert_eq!(need.total() - without.total(), need.ordinals);
+        let sats = with(Some(OrdinalsNeed { first_height: 767_430, sats: true }));
+        assert_eq!(sats.ordinals - need.ordinals, 700 * GIB * 80 / 1_000);
+        let text = need.say(0, 999 * GIB).unwrap();
+        assert!(text.contains("tables 245.0 GiB, inscriptions and runes 54.3 GiB, undo"), "{text}");
+        assert!(!without.say(0, 999 * GIB).unwrap().contains("inscriptions"));
+        // A chain that ends before them, and one that is all of them.
+        assert_eq!(
+            DiskNeed::of(
+                GIB,
+                100,
+                None,
+                RawTransactionsSetting::Node,
+                0,
+                Some(OrdinalsNeed { first_height: 767_430, sats: false })
+            )
+            .ordinals,
+            0
+        );
+        let all = Some(OrdinalsNeed { first_height: 0, sats: false });
+        assert_eq!(DiskNeed::of(GIB, 100_000, None, RawTransactionsSetting::Node, 0, all).ordinals, GIB * 220 / 1_000);
     }
 }

@@ -219,7 +219,14 @@ pub(crate) fn indexer_options(config: &Config, store: &Store) -> IndexerOptions 
 pub(crate) fn disk_need(config: &Config, chain_bytes: u64, blocks: u32) -> DiskNeed {
     let run = MemorySplit::of(config.index.memory_mib << 20).map_or(0, |split| split.run);
     let run = config.index.import_kib.map_or(run, |kib| (kib << 10).min(run));
-    DiskNeed::of(chain_bytes, blocks, config.undo_blocks(), config.raw_transactions(), run)
+    DiskNeed::of(
+        chain_bytes,
+        blocks,
+        config.undo_blocks(),
+        config.raw_transactions(),
+        run,
+        config.ordinals.disk(config.network),
+    )
 }
 
 /// The indexing thread of an instance.

@@ -3,9 +3,11 @@
 use paraffin_bitcoin_index::MissingPrevouts;
 use paraffin_gateway::Families;
 use paraffin_ordinals_index::brc20::Brc20Module;
-use paraffin_ordinals_index::{OrdinalsModule, OrdinalsOptions};
+use paraffin_ordinals_index::{OrdinalsModule, OrdinalsOptions, Parameters};
 use paraffin_primitives::Network;
 use serde::{Deserialize, Serialize};
+
+use crate::disk_need::OrdinalsNeed;
 
 /// `[ordinals]`: inscriptions, sats, runes and BRC-20.
 #[derive(Clone, Serialize, Deserialize)]
@@ -55,6 +57,12 @@ impl OrdinalsSection {
             }
         };
         Ok(Families { ord: address("ord_url", &self.ord_url)?, opi: address("opi_url", &self.opi_url)? })
+    }
+
+    /// What the index takes disk for.
+    pub(crate) fn disk(&self, network: Network) -> Option<OrdinalsNeed> {
+        let first_height = Parameters::of(network).first_inscription_height;
+        self.enabled.then_some(OrdinalsNeed { first_height, sats: self.sats })
     }
 
     /// The indexer module.

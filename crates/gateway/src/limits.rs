@@ -89,7 +89,7 @@ impl Default for Limits {
             family_requests_max: 32,
             family_answer_bytes_max: 32 << 20,
             family_timeout_ms: 20_000,
-            forwarded_requests_max: 1024,
+            forwarded_requests_max: 512,
         }
     }
 }

@@ -59,6 +59,8 @@ impl Outcome {
         let (body, streamed) = match answer.body {
             Received::Whole(body) => (body, None),
             Received::Beginning(streamed) => (Bytes::new(), Some(streamed)),
+            // A stream has an answer of its own.
+            Received::Stream(_) => (Bytes::new(), None),
         };
         let reply = Reply { headers: answer.headers, body, ..Reply::empty(answer.status) };
         Self { height: answer.height, streamed, ..Self::plain(reply) }

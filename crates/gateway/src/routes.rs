@@ -1,5 +1,7 @@
 //! The one place that knows the paths (seed A, Surfaces; `decisions` 2 and 4.8).
 
+use std::fmt::Write as _;
+
 use paraffin_access::{ApiKey, RESERVED_WORDS};
 
 use crate::describe::Description;
@@ -259,6 +261,18 @@ pub(crate) fn decode_segment(segment: &str) -> Option<String> {
         }
     }
     String::from_utf8(bytes).ok()
+}
+
+/// Percent-encodes everything but letters, digits, `-` and `_`, so that the text stays one piece of a path or query.
+pub(crate) fn push_encoded(text: &str, into: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
+            into.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(into, "%{byte:02X}");
+        }
+    }
 }
 
 #[cfg(test)]

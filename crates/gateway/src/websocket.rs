@@ -165,10 +165,7 @@ pub(crate) fn accept(
     upgrade: Option<Upgrade>,
     serve: impl FnOnce(Socket) -> BoxFuture<'static, ()> + Send + 'static,
 ) -> Result<Reply, RestError> {
-    let Some(Upgrade { connection, credential }) = upgrade else {
-        let how = "this is a WebSocket: connect with ws:// or wss://";
-        return Err(RestError::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", how));
-    };
+    let Some(Upgrade { connection, credential }) = upgrade else { return Err(upgrade_required()) };
     if headers.get(VERSION).is_none_or(|version| version.as_bytes() != b"13") {
         return Err(RestError::bad_request("the WebSocket version must be 13"));
     }
@@ -176,13 +173,7 @@ pub(crate) fn accept(
     let answer = sha1::Hash::hash(&[key.as_bytes(), GUID.as_bytes()].concat());
     let answer = crate::alkanes::base64(answer.as_byte_array());
     let shared = Arc::clone(context.shared_handle());
-    let place = Streams::enter(&shared).ok_or_else(|| {
-        RestError::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "TOO_MANY_STREAMS",
-            "too many streams are open: try again later",
-        )
-    })?;
+    let place = Streams::enter(&shared).ok_or_else(too_many_streams)?;
     let stopping = shared.streams.stopping.subscribe();
     tokio::spawn(async move {
         // The client went away before it had the answer.
@@ -211,12 +202,69 @@ pub(crate) fn accept(
         };
         serve(socket).await;
     });
+    let answer = HeaderValue::from_str(&answer).map_err(|error| RestError::internal(&error))?;
+    Ok(switching_protocols(answer))
+}
+
+/// The headers of a handshake, for an instance that is to answer it.
+pub(crate) fn handshake(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderValue)> + '_ {
+    let ours = [(UPGRADE, "websocket"), (CONNECTION, "upgrade")];
+    let ours = ours.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value)));
+    ours.chain([KEY, VERSION].into_iter().filter_map(|name| Some((name.clone(), headers.get(&name)?.clone()))))
+}
+
+/// Joins a client's connection to that of an instance which has accepted its handshake, until one of them ends, the server stops,
+/// or the caller's key no longer counts. What is said on it is not looked at.
+///
+/// # Errors
+/// 426 without a handshake of the client, 502 where the instance's is none, 503 when too many streams are open.
+pub(crate) fn join(
+    context: &RequestContext,
+    upgrade: Option<Upgrade>,
+    headers: &HeaderMap,
+    instance: OnUpgrade,
+) -> Result<Reply, RestError> {
+    let Some(Upgrade { connection, credential }) = upgrade else { return Err(upgrade_required()) };
+    let accepted = headers.get(ACCEPT).cloned();
+    let accepted = accepted.ok_or_else(|| {
+        RestError::new(StatusCode::BAD_GATEWAY, "UPSTREAM_UNAVAILABLE", "the instance did not accept the stream")
+    })?;
+    let shared = Arc::clone(context.shared_handle());
+    let place = Streams::enter(&shared).ok_or_else(too_many_streams)?;
+    let mut stopping = shared.streams.stopping.subscribe();
+    tokio::spawn(async move {
+        let _place = place;
+        let (Ok(client), Ok(instance)) = tokio::join!(connection, instance) else { return };
+        let (mut client, mut instance) = (TokioIo::new(client), TokioIo::new(instance));
+        let mut talk = std::pin::pin!(tokio::io::copy_bidirectional(&mut client, &mut instance));
+        let mut standing_every = tokio::time::interval(STANDING_EVERY);
+        loop {
+            tokio::select! {
+                _ = &mut talk => return,
+                _ = standing_every.tick() => if standing(&shared, &credential).await.is_err() { return },
+                () = stopped(&mut stopping) => return,
+            }
+        }
+    });
+    Ok(switching_protocols(accepted))
+}
+
+fn upgrade_required() -> RestError {
+    let how = "this is a WebSocket: connect with ws:// or wss://";
+    RestError::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", how)
+}
+
+fn too_many_streams() -> RestError {
+    let words = "too many streams are open: try again later";
+    RestError::new(StatusCode::SERVICE_UNAVAILABLE, "TOO_MANY_STREAMS", words)
+}
+
+fn switching_protocols(accepted: HeaderValue) -> Reply {
     let mut reply = Reply::empty(StatusCode::SWITCHING_PROTOCOLS);
     reply.headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
     reply.headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
-    let answer = HeaderValue::from_str(&answer).map_err(|error| RestError::internal(&error))?;
-    reply.headers.insert(ACCEPT, answer);
-    Ok(reply)
+    reply.headers.insert(ACCEPT, accepted);
+    reply
 }
 
 impl Socket {

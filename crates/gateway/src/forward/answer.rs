@@ -8,9 +8,10 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::header::{
     ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH,
-    RETRY_AFTER,
+    RETRY_AFTER, UPGRADE,
 };
 use hyper::http::request::Parts;
+use hyper::upgrade::OnUpgrade;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use paraffin_web::describe;
 use serde::Deserialize;
@@ -20,6 +21,7 @@ use super::instance::Instance;
 use super::{Admitted, Upstreams, rules};
 use crate::errors::Refusal;
 use crate::request_id::REQUEST_ID;
+use crate::websocket;
 
 /// Answers up to this size are read whole before the caller hears of them, so that another instance can be asked when one breaks
 /// off; of larger ones so much.
@@ -46,6 +48,8 @@ pub(crate) struct Forwarded {
 pub(crate) enum Received {
     Whole(Bytes),
     Beginning(Box<Streamed>),
+    /// The instance speaks another protocol from here on.
+    Stream(OnUpgrade),
 }
 
 /// Why an instance gave no answer that can be handed on.
@@ -141,12 +145,18 @@ fn request(base: &str, path: &str, asked: &Admitted<'_>) -> Option<Request<Full<
             request = request.header(name, value);
         }
     }
+    if headers.contains_key(UPGRADE) {
+        for (name, value) in websocket::handshake(headers) {
+            request = request.header(name, value);
+        }
+    }
     request = request.header(REQUEST_ID, asked.id.value());
     request.body(Full::new(asked.body.clone())).ok()
 }
 
 /// Reads an answer as far as it is held, and judges it.
-async fn receive(response: Response<Incoming>, asked: &Admitted<'_>) -> Result<Forwarded, Failure> {
+async fn receive(mut response: Response<Incoming>, asked: &Admitted<'_>) -> Result<Forwarded, Failure> {
+    let upgraded = hyper::upgrade::on(&mut response);
     let (head, body) = response.into_parts();
     // Every instance repeats the id of a request; a proxy's page does not.
     if head.headers.get(REQUEST_ID) != Some(&asked.id.value()) {
@@ -154,6 +164,14 @@ async fn receive(response: Response<Incoming>, asked: &Admitted<'_>) -> Result<F
     }
     if matches!(head.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS) {
         return Err(Failure::Refused(head.status));
+    }
+    if head.status == StatusCode::SWITCHING_PROTOCOLS && asked.head.headers.contains_key(UPGRADE) {
+        return Ok(Forwarded {
+            status: head.status,
+            headers: head.headers,
+            height: None,
+            body: Received::Stream(upgraded),
+        });
     }
     if head.status.is_informational() || head.status.is_redirection() && head.status != StatusCode::NOT_MODIFIED {
         return Err(Failure::Broken(format!("HTTP {}", head.status.as_u16())));

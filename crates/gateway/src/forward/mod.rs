@@ -13,9 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::header::UPGRADE;
 use hyper::http::request::Parts;
-use hyper::{Method, StatusCode, Uri};
+use hyper::{Method, Uri};
 use paraffin_access::ApiKey;
 use paraffin_chain::{NodeError, NodeStatus};
 use paraffin_primitives::{Height, Network};
@@ -25,7 +24,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
 use crate::body::{BodyLimit, RequestBody};
-use crate::errors::{Refusal, RestError, RpcError};
+use crate::errors::{Refusal, RpcError};
 use crate::jsonrpc::{self, Params, top_level_method};
 use crate::limits::Limits;
 use crate::metrics::Meter;
@@ -35,6 +34,7 @@ use crate::respond::Reply;
 use crate::routes::{KeyedSurface, Route, Target};
 use crate::state::{BoxFuture, ChainState, IndexingStatus, Node, RequestContext};
 use crate::surfaces::{AdminAlone, RpcResult, RpcSurface};
+use crate::websocket::{self, Upgrade};
 
 pub(crate) use answer::{Forwarded, Received};
 pub(crate) use body::{AnswerBody, Streamed};
@@ -170,10 +170,6 @@ pub(crate) async fn answer(
     id: &RequestId,
     body: &mut RequestBody,
 ) -> Result<Answered, Refused> {
-    if head.headers.contains_key(UPGRADE) {
-        let words = "a gateway without a store forwards no streams: connect to an instance";
-        return Err(RestError::new(StatusCode::NOT_IMPLEMENTED, "STREAMS_NOT_FORWARDED", words).into());
-    }
     if needs_admin(&route.target, &head.method) {
         context.require_admin()?;
     }
@@ -195,14 +191,20 @@ pub(crate) async fn answer(
     }
     let request = Admitted { route, head, id, body };
     match tokio::time::timeout(limits.handler_timeout(), upstreams.ask_in_turn(&request)).await {
-        Ok(answer) => Ok(Answered::Forwarded(answer?)),
+        Ok(answer) => match answer? {
+            Forwarded { headers, body: Received::Stream(instance), .. } => {
+                let upgrade = Upgrade::of(head, &route.credential, &context.shared().config.key_headers);
+                Ok(Answered::Own(websocket::join(&context, upgrade, &headers, instance)?))
+            }
+            answer => Ok(Answered::Forwarded(answer)),
+        },
         Err(_) => Err(Refusal::HandlerTimeout.into()),
     }
 }
 
 /// Who answered.
 pub(crate) enum Answered {
-    /// This gateway: it was about its accounts.
+    /// This gateway: it was about its accounts, or it keeps a stream to an instance.
     Own(Reply),
     /// An instance.
     Forwarded(Forwarded),

@@ -4,7 +4,7 @@ use hyper::Method;
 use serde_json::Value;
 
 use crate::jsonrpc::nests_deeper_than;
-use crate::routes::{ErrorForm, KeyedSurface, Route, Target};
+use crate::routes::{ErrorForm, KeyedSurface, Route, Target, push_encoded};
 
 /// Parts of the names of all methods that may change something. A text in which one stands somewhere is taken for one that does.
 const CHANGES: [&[u8]; 8] =
@@ -52,7 +52,7 @@ fn tells_of_admin(value: &Value) -> bool {
 }
 
 fn holds(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|window| window == word)
+    memchr::memmem::find(text, word).is_some()
 }
 
 /// The path of a request at an instance that knows us by `key`. Every segment is escaped, so that it stays one.
@@ -69,13 +69,7 @@ pub(super) fn path_of(target: &Target, key: &str) -> Option<String> {
     let mut path = begin;
     for segment in tail {
         path.push('/');
-        for byte in segment.bytes() {
-            if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
-                path.push(char::from(byte));
-            } else {
-                path.push_str(&format!("%{byte:02X}"));
-            }
-        }
+        push_encoded(segment, &mut path);
     }
     Some(path)
 }

@@ -83,8 +83,8 @@ impl OutputKind {
 /// Errors are those of reading.
 #[allow(clippy::missing_errors_doc)]
 impl OrdinalsIndex {
-    /// A confirmed output, or one of the two places that are none. Of what stands nowhere at most `limit` inscriptions are
-    /// named, in the order of their numbers.
+    /// A confirmed output, or one of the two places that are none. At most `limit` inscriptions are named, in the order of their
+    /// numbers: a block can put half a million into one output.
     pub fn output(&self, outpoint: &OutPoint, limit: usize) -> Result<Option<OutputRecord>, ReadError> {
         if *outpoint == OutPoint::null() {
             return self.nowhere(*outpoint, LOST, limit).map(Some);
@@ -96,7 +96,7 @@ impl OrdinalsIndex {
         let Some(output) = self.bitcoin.output(outpoint)? else { return Ok(None) };
         let tip = self.bitcoin.tip()?.map_or(location.height, |tip| tip.height);
         let is_spent = self.bitcoin.outspend(outpoint)?.spent;
-        let mut record = self.output_record(*outpoint, &output, !is_spent)?;
+        let mut record = self.output_record(*outpoint, &output, !is_spent, limit)?;
         record.confirmations = tip.saturating_sub(location.height).saturating_add(1);
         // What cannot be spent is in no node's set of unspent outputs, and told so; the genesis block's is an exception.
         let is_unspendable = output.script_pubkey.is_op_return() || output.script_pubkey.len() > 10_000;
@@ -122,7 +122,7 @@ impl OrdinalsIndex {
     }
 
     /// The unspent outputs of an address, in the order of their txids in wire order; `None` when there are more than `limit`
-    /// of any kind.
+    /// of any kind, or more inscriptions in them.
     pub fn outputs_of(
         &self,
         address: &Address,
@@ -136,16 +136,21 @@ impl OrdinalsIndex {
             key[32..].copy_from_slice(&outpoint.vout.to_le_bytes());
             key
         });
-        let mut records = Vec::new();
+        let (mut records, mut named) = (Vec::new(), 0);
         for outpoint in outputs {
-            if kind.takes(&self.held(&outpoint)?) {
-                records.extend(self.output(&outpoint, 0)?);
+            let held = self.held(&outpoint)?;
+            if kind.takes(&held) {
+                named += held.inscriptions.len();
+                if named > limit {
+                    return Ok(None);
+                }
+                records.extend(self.output(&outpoint, limit)?);
             }
         }
         Ok(Some(records))
     }
 
-    /// Everything that an address holds; `None` when it has more than `limit` outputs.
+    /// Everything that an address holds; `None` when it has more than `limit` outputs or inscriptions.
     pub fn address_record(&self, address: &Address, limit: usize) -> Result<Option<AddressRecord>, ReadError> {
         let Some(unspent) = self.unspent(address, limit)? else { return Ok(None) };
         let sat_balance = unspent.iter().fold(0u64, |sum, output| sum.saturating_add(output.value));
@@ -155,7 +160,10 @@ impl OrdinalsIndex {
         let mut runes: BTreeMap<SpacedRune, RunePile> = BTreeMap::new();
         for outpoint in &outputs {
             let held = self.held(outpoint)?;
-            inscriptions.append(&mut self.ids_of(&held)?);
+            if inscriptions.len() + held.inscriptions.len() > limit {
+                return Ok(None);
+            }
+            inscriptions.append(&mut self.ids_of(&held, limit)?);
             for (name, pile) in self.piles(&held.runes)? {
                 let sum = runes.entry(name).or_insert(RunePile { amount: 0, ..pile });
                 sum.amount = sum.amount.saturating_add(pile.amount);
@@ -174,21 +182,27 @@ impl OrdinalsIndex {
         Ok((unspent.len() <= limit).then_some(unspent))
     }
 
-    fn output_record(&self, outpoint: OutPoint, output: &TxOut, is_indexed: bool) -> Result<OutputRecord, ReadError> {
+    fn output_record(
+        &self,
+        outpoint: OutPoint,
+        output: &TxOut,
+        is_indexed: bool,
+        limit: usize,
+    ) -> Result<OutputRecord, ReadError> {
         let held = self.held(&outpoint)?;
         let mut record = self.unconfirmed_output(outpoint, output);
         record.indexed = is_indexed;
-        record.inscriptions = self.ids_of(&held)?;
+        record.inscriptions = self.ids_of(&held, limit)?;
         record.runes = self.piles(&held.runes)?;
         record.sat_ranges = self.ranges(&outpoint)?;
         Ok(record)
     }
 
-    /// In the order of their numbering.
-    fn ids_of(&self, held: &Held) -> Result<Vec<InscriptionId>, ReadError> {
+    /// In the order of their numbering, at most `limit`.
+    fn ids_of(&self, held: &Held, limit: usize) -> Result<Vec<InscriptionId>, ReadError> {
         let mut inscriptions: Vec<HeldInscription> = held.inscriptions.clone();
         inscriptions.sort_unstable_by_key(|held| held.sequence);
-        inscriptions.iter().map(|held| self.id(held.sequence)).collect()
+        inscriptions.iter().take(limit).map(|held| self.id(held.sequence)).collect()
     }
 
     /// Ranges of an unspent output, where sats are followed.

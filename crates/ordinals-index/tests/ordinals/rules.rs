@@ -7,7 +7,7 @@ use bitcoin::script::Builder;
 use bitcoin::{Amount, Block, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxOut, Txid, Witness};
 use paraffin_ordinals_index::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
 use paraffin_ordinals_index::inscription::Inscription;
-use paraffin_ordinals_index::reader::{InscriptionQuery, InscriptionRecord};
+use paraffin_ordinals_index::reader::{InscriptionQuery, InscriptionRecord, OutputKind};
 use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{ModuleError, ModuleWriter, Snapshot};
@@ -275,6 +275,25 @@ fn ten_thousand_inscriptions_in_one_transaction_are_indexed() {
     hand.block(SUBSIDY, vec![transaction(vec![spends(output(reveal, 0))], vec![pays(7), pays(SUBSIDY - 7)])]);
     assert_eq!(hand.events().len(), 10_000);
     assert_eq!(hand.record(reveal, 9_999).satpoint.outpoint.vout, 0);
+}
+
+#[test]
+fn no_answer_names_more_inscriptions_than_its_limit() {
+    let mut hand = Hand::new();
+    let coins = [hand.block(SUBSIDY, Vec::new())[0], hand.block(SUBSIDY, Vec::new())[0]];
+    let script_pubkey = ScriptBuf::from_bytes([&[0x51, 0x20][..], &[0x42; 32]].concat());
+    let address = bitcoin::Address::from_script(&script_pubkey, NETWORK.bitcoin()).unwrap();
+    let pays = TxOut { value: Amount::from_sat(SUBSIDY), script_pubkey };
+    let reveals = coins.map(|coin| transaction(vec![reveals(output(coin, 0), 3)], vec![pays.clone()]));
+    let ids = hand.block(SUBSIDY, reveals.to_vec());
+    let index = hand.index();
+    let named = |limit| index.output(&output(ids[1], 0), limit).unwrap().unwrap().inscriptions.len();
+    assert_eq!([0, 2, 3, 9].map(named), [0, 2, 3, 3]);
+    assert_eq!(index.address_record(&address, 5).unwrap(), None);
+    assert_eq!(index.address_record(&address, 6).unwrap().unwrap().inscriptions.len(), 6);
+    let outputs = |kind, limit| index.outputs_of(&address, kind, limit).unwrap().map(|outputs| outputs.len());
+    assert_eq!((outputs(OutputKind::Inscribed, 5), outputs(OutputKind::Inscribed, 6)), (None, Some(2)));
+    assert_eq!((outputs(OutputKind::Any, 5), outputs(OutputKind::Cardinal, 5)), (None, Some(0)));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::families::{FamilyAnswer, FamilyServer};
 use crate::jsonrpc::{nests_deeper_than, parse_unsigned};
 use crate::respond::Reply;
 use crate::rest::RestResult;
+use crate::routes::push_encoded;
 
 /// Longest answer that is no JSON.
 const TEXT_BYTES_MAX: usize = 32;
@@ -153,13 +154,7 @@ impl Query {
         self.0.push(if self.0.is_empty() { '?' } else { '&' });
         self.0.push_str(name);
         self.0.push('=');
-        for byte in value.bytes() {
-            if byte.is_ascii_alphanumeric() {
-                self.0.push(char::from(byte));
-            } else {
-                self.0.push_str(&format!("%{byte:02X}"));
-            }
-        }
+        push_encoded(value, &mut self.0);
     }
 
     fn put_some(&mut self, name: &str, value: Option<impl ToString>) {

@@ -102,7 +102,7 @@ async fn answer(context: &RequestContext, question: Question) -> RpcResult {
             })
             .await
         }
-        Question::Address(address) => address_record(context, address, |record| to_raw(record)).await,
+        Question::Address(address) => address_record(context, address, to_raw).await,
         Question::AddressInscriptions(address) => {
             address_record(context, address, |record| to_raw(&record.inscriptions)).await
         }

@@ -1,4 +1,4 @@
-use paraffin_access::{KeyStore as _, NewKey, Plan};
+use paraffin_access::{KeySelector, KeyStore as _, NewKey, Plan};
 use paraffin_gateway::{KeyedHandler, KeyedSurface};
 use serde_json::json;
 
@@ -6,6 +6,7 @@ use super::edge::{Edge, THEIR_KEY, asked_of, told, well_but};
 use crate::client::request;
 use crate::families::upstream::Reaction;
 use crate::instance::{Instance, Setup};
+use crate::stream::Stream;
 use crate::town;
 
 /// An instance with contracts and markets.
@@ -155,10 +156,6 @@ async fn accounts_and_admins_are_those_of_the_gateway() {
     let admin = edge.keys.create(admin, "test", 0).await.unwrap().key.reveal();
     assert_eq!(edge.post(&format!("/v4/{admin}/orderbook/ingest"), "[]").await.status, 200);
     assert_eq!(asked_of(&server).len(), 1);
-    // Streams stay with the instances.
-    let headers = [("Upgrade", "websocket"), ("Connection", "upgrade")];
-    let stream = request(edge.address, "GET", &edge.keyed("/mempool/ws"), &headers, b"").await;
-    assert_eq!((stream.status, &stream.json()["code"]), (501, &json!("STREAMS_NOT_FORWARDED")));
 }
 
 #[tokio::test]
@@ -174,4 +171,26 @@ async fn long_answers_pass_whole_with_their_length() {
     assert_eq!(edge.post(&edge.keyed(""), &large).await.status, 200);
     let refused = edge.post(&edge.keyed(""), &large.replace("btc_sendrawtransaction", "btc_getblockcount")).await;
     assert_eq!((refused.status, &refused.json()["code"]), (413, &json!("BODY_TOO_LARGE")));
+}
+
+#[tokio::test]
+async fn streams_are_joined_to_those_of_the_instance() {
+    let town = crate::orderbook::Town::start().await;
+    let edge = Edge::start(&[town.instance.address], &town.instance.key.key.reveal()).await;
+    let path = edge.keyed("/orderbook/ws");
+    let mut stream = Stream::open(edge.address, &path).await.unwrap();
+    let market = crate::orderbook::FIRE;
+    stream.say(&json!({ "action": "subscribe", "market": market })).await;
+    let snapshot = stream.next().await.unwrap();
+    assert_eq!((&snapshot["type"], &snapshot["market"]), (&json!("snapshot"), &json!(market)));
+    town.ingest(&json!([crate::orderbook::listing("clx1", "open", 7, 1)])).await;
+    assert_eq!(stream.next().await.unwrap()["op"], "upsert");
+    // No handshake, and what the instance says of that.
+    let plain = edge.get(&path).await;
+    assert_eq!((plain.status, &plain.json()["code"]), (426, &json!("UPGRADE_REQUIRED")));
+    let refused = Stream::open(edge.address, &edge.keyed("/orderbook/nothing")).await.err().unwrap();
+    assert!(refused.starts_with("HTTP/1.1 404 "), "{refused}");
+    // A key that no longer counts ends its streams.
+    edge.keys.revoke(KeySelector::Id(edge.key.record.id), "test", 1).await.unwrap();
+    assert!(stream.next().await.is_err());
 }

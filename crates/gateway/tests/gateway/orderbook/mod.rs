@@ -15,11 +15,11 @@ use crate::client::Response;
 use crate::instance::{Instance, Setup};
 
 pub(super) const BOOK: &str = "orbitals:mainnet:book:*";
-pub(super) const FIRE: &str = "orbitals:mainnet:module:fire-pos";
+pub(crate) const FIRE: &str = "orbitals:mainnet:module:fire-pos";
 
 /// An instance with an orderbook, and an admin key.
-pub(super) struct Town {
-    pub(super) instance: Instance,
+pub(crate) struct Town {
+    pub(crate) instance: Instance,
     pub(super) orderbook: Arc<Orderbook>,
     pub(super) admin: String,
     _folder: tempfile::TempDir,
@@ -37,7 +37,7 @@ impl Town {
         Self { instance, orderbook, admin, _folder: folder }
     }
 
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::with(Limits::default()).await
     }
 
@@ -46,7 +46,7 @@ impl Town {
     }
 
     /// Events that are taken in.
-    pub(super) async fn ingest(&self, events: &Value) {
+    pub(crate) async fn ingest(&self, events: &Value) {
         let answer = self.post(&events.to_string()).await;
         let count = events.as_array().map_or(1, Vec::len);
         assert_eq!((answer.status, answer.json()), (202, json!({ "status": "queued", "events": count })));
@@ -58,7 +58,7 @@ impl Town {
 }
 
 /// A listing in a state at a position.
-pub(super) fn listing(id: &str, status: &str, price: u64, lsn: u64) -> Value {
+pub(crate) fn listing(id: &str, status: &str, price: u64, lsn: u64) -> Value {
     json!({
         "op": "u",
         "source": { "table": "orbital_listings", "lsn": lsn },
