@@ -23,7 +23,7 @@ use support::proxy::Proxy;
 use support::{free_port, http, wait_for};
 
 const ADDRESS: &str = "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080";
-const DRAIN: &str = "1";
+const DRAIN: &str = "2";
 /// Connections of clients.
 const CLIENTS: usize = 16;
 
@@ -144,7 +144,7 @@ impl Row {
             });
             let status = self.instances[place].process.as_mut().unwrap().wait(Duration::from_secs(30));
             assert!(
-                status.success() && told.elapsed() >= Duration::from_secs(1),
+                status.success() && told.elapsed() >= Duration::from_secs(2),
                 "{status} after {:?}",
                 told.elapsed()
             );
