@@ -90,14 +90,16 @@ fn the_token_is_minted_sent_and_one_transfer_waits() {
     assert_eq!(summary["deploy_inscription_id"], id(&dev, "brc20_deploy"));
     let balance = opi(&dev, &format!("balance?ticker={ticker}&address={alice}"));
     assert_eq!(balance["overall_balance"], units(750));
-    assert_eq!(balance["available_balance"], units(750));
+    assert_eq!(balance["available_balance"], units(500));
     let scribe = summary["deployer_wallet"].as_str().unwrap();
     let balance = opi(&dev, &format!("balance?ticker={ticker}&address={scribe}"));
     assert_eq!(balance["overall_balance"], units(2_250));
-    assert_eq!(balance["available_balance"], units(2_000));
+    assert_eq!(balance["available_balance"], units(2_250));
     let waiting = opi(&dev, &format!("get_valid_tx_notes_of_ticker?ticker={ticker}"));
     assert_eq!(waiting["unused_txes"].as_array().unwrap().len(), 1);
     assert_eq!(waiting["unused_txes"][0]["inscription_id"], id(&dev, "brc20_pending"));
+    let of_wallet = opi(&dev, &format!("get_valid_tx_notes_of_wallet?address={alice}"));
+    assert_eq!(of_wallet["unused_txes"][0]["inscription_id"], id(&dev, "brc20_pending"));
     let kinds = |name: &str| -> Vec<Value> {
         let events = opi(&dev, &format!("event?inscription_id={}", id(&dev, name)));
         events.as_array().unwrap().iter().map(|event| event["event_type"].clone()).collect()

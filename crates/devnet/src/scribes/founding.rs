@@ -16,7 +16,7 @@ const COMMITMENT_STEP: u32 = 1;
 const METADATA: &[u8] = b"\xa2\x66artist\x68paraffin\x65wicks\x03";
 /// What is transferred of the token, in whole tokens.
 const TRANSFERRED: u64 = 750;
-/// What waits to be transferred.
+/// What of it waits to be transferred further.
 const PENDING: u64 = 250;
 
 impl Scribes {
@@ -30,7 +30,12 @@ impl Scribes {
             2 => self.related_pieces(node, &mut coin),
             3 => self.second_pieces(node, &mut coin),
             4 => self.moves(node, &mut coin),
-            5 => Ok(vec![self.make(node, &mut coin, "brc20_pending", &Piece::transfer(PENDING))?]),
+            5 => {
+                // Whoever gets it has the amount set aside, and can send it on.
+                let pending = self.inscribe(node, &mut coin, &Piece::transfer(PENDING), self.guest(0))?;
+                self.made.push(("brc20_pending", pending));
+                Ok(vec![pending])
+            }
             ETCHING_STEP => Ok(self.etch(node, &mut coin)?.into_iter().collect()),
             7 => self.mints(node),
             8 => self.rune_transfers(node),
