@@ -40,7 +40,6 @@ async fn what_is_no_instance_is_not_handed_on() {
     }
 }
 
-/// row AU03
 #[tokio::test]
 async fn what_an_instance_holds_against_us_is_not_held_against_the_caller() {
     for (status, code) in [

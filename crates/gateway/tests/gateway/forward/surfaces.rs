@@ -19,7 +19,6 @@ async fn instance() -> Instance {
     Instance::with(Setup { market: Some(town::market_blocks(7, 130)), keyed: keyed.into(), ..Setup::default() }).await
 }
 
-/// row GW21
 #[tokio::test]
 async fn answers_are_those_of_the_instance() {
     let instance = instance().await;
@@ -94,7 +93,6 @@ async fn answers_are_those_of_the_instance() {
     assert_eq!(edge.get("/v4/opi/v1/brc20/ip").await.text(), "127.0.0.1");
 }
 
-/// row AU02
 #[tokio::test]
 async fn callers_are_known_counted_and_refused_here_alone() {
     let server =
@@ -129,6 +127,7 @@ async fn callers_are_known_counted_and_refused_here_alone() {
     }
 }
 
+/// row AU03
 #[tokio::test]
 async fn accounts_and_admins_are_those_of_the_gateway() {
     let server = well_but(|asked| Reaction::Bytes(told(&asked, 200, "", "{}"))).await;
