@@ -1,4 +1,5 @@
 //! The tests of this folder over PostgreSQL.
+#![allow(clippy::duplicate_mod)] // each of them is a test of its own as well, with its own `support`
 
 #[path = "aliases_and_origins.rs"]
 mod aliases_and_origins;

@@ -203,7 +203,7 @@ async fn counts_that_redis_lost_or_brought_from_the_past_are_built_from_the_data
     tokio::time::sleep(CAREFUL).await;
     let limits = WindowLimits { per_minute: None, per_day: Some(1_000) };
     let mut used = 0;
-    for way in 0..3 {
+    for way in 0..5 {
         for store in &stores {
             for _ in 0..10 {
                 assert!(admit(store, key(1), limits).await.admitted);
@@ -215,6 +215,22 @@ async fn counts_that_redis_lost_or_brought_from_the_past_are_built_from_the_data
             0 => drop(servers.redis.ask(&["FLUSHALL"])),
             // It was full, and the one key of the counts had to go.
             1 => drop(servers.redis.ask(&["EVAL", "return redis.call('DEL', unpack(redis.call('KEYS', '*')))", "0"])),
+            // It is full and refuses to write, and then has room again.
+            2 => {
+                servers.redis.ask(&["CONFIG", "SET", "maxmemory", "1"]);
+                for store in &stores {
+                    assert!(admit(store, key(1), limits).await.admitted);
+                    used += 1;
+                }
+                servers.redis.ask(&["CONFIG", "SET", "maxmemory", "0"]);
+            }
+            // It is full and lets go of keys, which all end by themselves.
+            3 => {
+                servers.redis.ask(&["CONFIG", "SET", "maxmemory-policy", "volatile-lru"]);
+                servers.redis.ask(&["CONFIG", "SET", "maxmemory", "1"]);
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                servers.redis.ask(&["CONFIG", "SET", "maxmemory", "0"]);
+            }
             // It starts with what it had on the disk before.
             _ => {
                 servers.redis.save();

@@ -20,6 +20,7 @@ pub struct PostgresServer {
     folder: PathBuf,
     port: u16,
     owner: Option<(u32, u32)>,
+    settings: Vec<String>,
     process: Option<Child>,
 }
 
@@ -38,7 +39,22 @@ impl PostgresServer {
         let own = folder.join("postgres");
         let mut copy = Command::new("cp");
         run(copy.arg("-a").arg(template).arg(&own));
-        Some(Self { programs, folder: own, port: free_port(), owner, process: None })
+        Some(Self { programs, folder: own, port: free_port(), owner, settings: Vec::new(), process: None })
+    }
+
+    /// Has the server encrypt connections from its next start on, with a certificate and its key.
+    ///
+    /// # Panics
+    /// The files cannot be read, or its folder cannot be written.
+    pub fn encrypt(&mut self, certificate: &Path, key: &Path) {
+        for (file, name) in [(certificate, "server.crt"), (key, "server.key")] {
+            let copy = self.folder.join(name);
+            let copied = fs::copy(file, &copy)
+                .and_then(|_| fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)))
+                .and_then(|()| self.owner.map_or(Ok(()), |(user, group)| chown(&copy, Some(user), Some(group))));
+            copied.unwrap_or_else(|error| panic!("{}: {error}", copy.display()));
+        }
+        self.settings.push("ssl=on".to_owned());
     }
 
     /// Starts the process and waits until it answers.
@@ -55,6 +71,9 @@ impl PostgresServer {
             command.arg("-D").arg(&self.folder).args(["-p", &self.port.to_string(), "-h", "127.0.0.1"]);
             // Kills of processes are tested here, not losses of power.
             for setting in ["unix_socket_directories=", "fsync=off", "shared_buffers=16MB", "max_connections=100"] {
+                command.args(["-c", setting]);
+            }
+            for setting in &self.settings {
                 command.args(["-c", setting]);
             }
             own(&mut command, self.owner);

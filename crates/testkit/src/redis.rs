@@ -1,5 +1,6 @@
 //! Debian's `redis-server`, on a port and in a folder of its own.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -66,7 +67,8 @@ impl RedisServer {
         stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
         let mut text = format!("*{}\r\n", words.len());
         for word in words {
-            text.push_str(&format!("${}\r\n{word}\r\n", word.len()));
+            // Writing to a string cannot fail.
+            let _ = write!(text, "${}\r\n{word}\r\n", word.len());
         }
         stream.write_all(text.as_bytes()).ok()?;
         let mut answer = vec![0; 64 << 10];

@@ -7,6 +7,7 @@ use crate::repository::SourceFile;
 const FLOORS: &[(&str, u8)] = &[
     ("primitives", 0),
     ("bridge", 0),
+    ("database", 0),
     ("testkit", 0),
     ("web", 0),
     ("store", 1),

@@ -78,7 +78,8 @@ impl SharedOptions {
     }
 
     async fn connect(&self) -> redis::RedisResult<MultiplexedConnection> {
-        let config = AsyncConnectionConfig::new().set_connection_timeout(Some(STEP)).set_response_timeout(Some(STEP));
+        // What waits for an answer has its own limit.
+        let config = AsyncConnectionConfig::new().set_connection_timeout(Some(STEP)).set_response_timeout(None);
         self.client.get_multiplexed_async_connection_with_config(&config).await
     }
 }

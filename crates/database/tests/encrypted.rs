@@ -1,0 +1,45 @@
+//! Connections to a server by TLS.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use paraffin_database::{Database, Migrations, Place, query};
+use paraffin_testkit::PostgresServer;
+
+const MIGRATIONS: Migrations = Migrations { room: "test", sqlite: &[], postgres: &[] };
+
+/// A certificate for this host that vouches for itself.
+fn certificate(openssl: &Path, folder: &Path, name: &str) {
+    let file = |ending: &str| folder.join(format!("{name}.{ending}")).display().to_string();
+    let made = Command::new(openssl)
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
+        .args(["-subj", &format!("/CN={name}"), "-addext", "subjectAltName=IP:127.0.0.1"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE", "-keyout", &file("key"), "-out", &file("pem")])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(made.success());
+}
+
+#[tokio::test]
+async fn a_server_must_be_vouched_for_where_the_address_says_so() {
+    let Some([openssl]) = paraffin_testkit::installed(["openssl"], "openssl") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    certificate(&openssl, folder.path(), "server");
+    certificate(&openssl, folder.path(), "other");
+    let file = |name: &str| folder.path().join(name);
+    let Some(mut server) = PostgresServer::prepare(folder.path()) else { return };
+    server.encrypt(&file("server.pem"), &file("server.key"));
+    server.run();
+    let open = |mode: &str, authority: &str| {
+        let url = format!("{}?sslmode={mode}&sslrootcert={}", server.url(), file(authority).display());
+        async move { Database::open(&Place::Server(url.parse().unwrap()), MIGRATIONS).await }
+    };
+    let database = open("verify-full", "server.pem").await.unwrap();
+    let asked = "SELECT CASE WHEN ssl THEN 1 ELSE 0 END::bigint AS ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    let row = query(asked).fetch_one(&mut database.session().await.unwrap()).await.unwrap();
+    assert!(row.get::<bool>("ssl").unwrap());
+    assert!(open("verify-full", "other.pem").await.is_err(), "a server that nobody vouches for");
+}
