@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use paraffin_primitives::Network;
 
 use crate::bridge::BridgeArguments;
@@ -148,6 +148,13 @@ pub(crate) enum SnapshotCommand {
     },
 }
 
+/// What `replay` can run blocks through beside the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplayEngine {
+    /// An indexer program.
+    Hosted,
+}
+
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
@@ -160,6 +167,12 @@ pub(crate) struct ReplayArguments {
     /// Print one line per block: height, hash, digest, cumulative digest
     #[arg(long)]
     pub digest: bool,
+    /// Run the blocks through an indexer program instead: one line per block with height, hash and digest of what it wrote, pairs and bytes
+    #[arg(long, value_enum, value_name = "ENGINE", requires = "alkanes_wasm", conflicts_with = "digest")]
+    pub engine: Option<ReplayEngine>,
+    /// The indexer program (with `--engine hosted`)
+    #[arg(long, value_name = "FILE", requires = "engine")]
+    pub alkanes_wasm: Option<PathBuf>,
     /// Folder for the index; a temporary one when absent
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,

@@ -295,6 +295,9 @@ impl Config {
         if self.alkanes.wasm_path.is_some() && self.alkanes.builtins_folder.is_some() {
             return refuse("[alkanes] give either wasm_path or builtins_folder, not both");
         }
+        if let Err(contradiction) = self.alkanes.check() {
+            return refuse(contradiction);
+        }
         if let Err(contradiction) = self.orderbook.nats() {
             return refuse(contradiction);
         }

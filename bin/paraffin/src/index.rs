@@ -116,7 +116,7 @@ pub(crate) async fn reindex(config: Config, module: String, from: u32) -> Result
     let client = NodeClient::new(config.node_config())?;
     let mut indexer = Indexer::new(
         store.clone(),
-        instance::modules(&config, contracts.as_ref()),
+        instance::modules(&config, contracts.as_ref(), &store),
         instance::indexer_options(&config, &store),
     )?;
     let plan = indexer.rewind_module(&module, from)?;

@@ -7,7 +7,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use paraffin_access::{AccessError, DatabaseKeyStore, KeyStore as _};
-use paraffin_alkanes::BuiltinsError;
 use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, RawTransactions, SCHEMA};
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
 use paraffin_forex::{ForexError, ForexFeed};
@@ -24,7 +23,7 @@ use paraffin_verify::Verifier;
 use tokio::sync::watch;
 
 use crate::config::{Config, RawTransactionsSetting};
-use crate::contracts::Contracts;
+use crate::contracts::{Contracts, ContractsError};
 use crate::control::Control;
 use crate::disk_need::DiskNeed;
 use crate::mempool::LiveSet;
@@ -53,9 +52,9 @@ pub(crate) enum InstanceError {
     /// A module refuses the store's settings.
     #[error(transparent)]
     Module(#[from] ModuleError),
-    /// The built-in contracts cannot be had.
+    /// The built-in contracts or the indexer program cannot be had.
     #[error(transparent)]
-    Builtins(#[from] BuiltinsError),
+    Contracts(#[from] ContractsError),
     /// The bitcoin price cannot be read.
     #[error(transparent)]
     Prices(#[from] PricesError),
@@ -91,14 +90,14 @@ pub(crate) fn accounts_file(data_dir: &Path) -> PathBuf {
 }
 
 /// All modules, in the order in which they see a block. A new module is one line here.
-pub(crate) fn modules(config: &Config, contracts: Option<&Contracts>) -> Vec<Box<dyn Module>> {
+pub(crate) fn modules(config: &Config, contracts: Option<&Contracts>, store: &Store) -> Vec<Box<dyn Module>> {
     let mut modules: Vec<Box<dyn Module>> =
         vec![Box::new(BitcoinModule::new(raw_transactions(config.raw_transactions())))];
     if config.address_search() {
         modules.push(Box::new(AddressModule::new(config.network)));
     }
     if let Some(contracts) = contracts {
-        modules.push(Box::new(contracts.module()));
+        modules.extend(contracts.modules(store));
         modules.push(Box::new(markets::module()));
         modules.push(Box::new(config.pools.module(contracts.probe())));
     }
@@ -115,6 +114,9 @@ pub(crate) fn schemas(config: &Config) -> Vec<ModuleSchema> {
         schemas.push(ADDRESSES_SCHEMA);
     }
     if config.indexes_alkanes() {
+        if config.runs_program() {
+            schemas.push(paraffin_hosted::SCHEMA);
+        }
         schemas.push(paraffin_alkanes::SCHEMA);
         schemas.push(paraffin_amm::SCHEMA);
         schemas.push(paraffin_cryptoswap::SCHEMA);
@@ -248,7 +250,8 @@ impl Indexing {
         client: &NodeClient,
         options: FollowOptions,
     ) -> Result<Self, InstanceError> {
-        let mut indexer = Indexer::new(store.clone(), modules(config, contracts), indexer_options(config, store))?;
+        let mut indexer =
+            Indexer::new(store.clone(), modules(config, contracts, store), indexer_options(config, store))?;
         let follower_options =
             FollowerOptions { prefetch: config.index.prefetch_blocks, spent_outputs: true, poll: config.poll() };
         let mut follower = Follower::new(client.clone(), follower_options);
@@ -404,6 +407,7 @@ impl Instance {
             chain: Arc::new(chain),
             node: Arc::new(client),
             alkanes: contracts.as_ref().map(Contracts::parts),
+            hosted: contracts.as_ref().and_then(Contracts::hosted_views),
             markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
             prices: prices::source(&config.prices, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             mempool: live.as_ref().filter(|_| config.mempool.esplora).map(|live| Arc::clone(live.mempool())),

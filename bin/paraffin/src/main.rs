@@ -15,6 +15,7 @@ mod disk;
 mod disk_need;
 mod doctor;
 mod forex;
+mod hosted;
 mod index;
 mod instance;
 mod keys;

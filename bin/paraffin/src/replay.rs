@@ -3,6 +3,8 @@
 //! Every run of consecutive blocks gets a store of its own (`docs/decisions/0004`). The result does not depend on the order of
 //! the files.
 
+mod hosted;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -12,9 +14,10 @@ use paraffin_bitcoin_index::{
     BitcoinIndex, BitcoinModule, MissingPrevouts, Options, RawTransactions, ReadError, SourceError, StoredTransactions,
 };
 use paraffin_chain::{BlockFault, CheckedBlock, check_block};
+use paraffin_hosted::LoadError;
 use paraffin_indexer::{Indexer, IndexerError, IndexerOptions};
 use paraffin_primitives::{BlockId, ConnectedBlock, Network};
-use paraffin_store::{Snapshot, Store, StoreError, StoreOptions};
+use paraffin_store::{ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
 
 use crate::command_line::ReplayArguments;
 use crate::index::hex;
@@ -70,6 +73,12 @@ pub(crate) enum ReplayError {
         /// One of them.
         first: Txid,
     },
+    /// The indexer program cannot be run.
+    #[error(transparent)]
+    Program(#[from] LoadError),
+    /// What the program wrote cannot be read back.
+    #[error(transparent)]
+    Hosted(#[from] paraffin_hosted::ReadError),
     /// Standard output is closed.
     #[error("standard output: {0}")]
     Output(std::io::Error),
@@ -94,6 +103,9 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), ReplayError> {
         }
     };
     let mut output = std::io::stdout().lock();
+    if let Some(program) = arguments.alkanes_wasm.as_deref().filter(|_| arguments.engine.is_some()) {
+        return hosted::run(program, folder, arguments.network, consecutive_runs(blocks), &mut output);
+    }
     let (mut answered, mut total) = (0, 0);
     for run in consecutive_runs(blocks) {
         let store = index_run(folder, arguments.network, &run)?;
@@ -179,7 +191,13 @@ fn consecutive_runs(mut blocks: Vec<ConnectedBlock>) -> Vec<Vec<ConnectedBlock>>
     runs
 }
 
-fn index_run(folder: &Path, network: Network, run: &[ConnectedBlock]) -> Result<Store, ReplayError> {
+/// A store of its own for a run of blocks.
+fn open_run(
+    folder: &Path,
+    network: Network,
+    run: &[ConnectedBlock],
+    schema: ModuleSchema,
+) -> Result<Store, ReplayError> {
     let first = run[0].id;
     let folder = folder.join(format!("run-{}-{}", first.height, first.hash));
     if folder.exists() {
@@ -188,7 +206,11 @@ fn index_run(folder: &Path, network: Network, run: &[ConnectedBlock]) -> Result<
     std::fs::create_dir_all(&folder)
         .map_err(|source| ReplayError::File { file: folder.display().to_string(), source })?;
     let options = StoreOptions { network, undo_blocks: Some(0), memory_bytes: STORE_MEMORY };
-    let store = Store::open(&folder.join("store"), &options, &[paraffin_bitcoin_index::SCHEMA])?;
+    Ok(Store::open(&folder.join("store"), &options, &[schema])?)
+}
+
+fn index_run(folder: &Path, network: Network, run: &[ConnectedBlock]) -> Result<Store, ReplayError> {
+    let store = open_run(folder, network, run, paraffin_bitcoin_index::SCHEMA)?;
     let bitcoin = BitcoinModule::with_options(Options {
         raw_transactions: RawTransactions::Store,
         missing_prevouts: MissingPrevouts::Tolerate,

@@ -95,6 +95,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         markets: None,
         prices: None,
         mempool: None,
+        hosted: None,
         families: Families::default(),
         upstreams: Some(upstreams),
         scripts: None,

@@ -93,6 +93,7 @@ impl Gateway {
             chain: parts.chain,
             node: parts.node,
             alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max, simulations_max))),
+            hosted: parts.hosted,
             markets: parts.markets,
             books: Arc::default(),
             prices: parts.prices,

@@ -26,6 +26,7 @@ use crate::errors::RestError;
 use crate::families::{Families, FamilyServers};
 use crate::forward::Upstreams;
 use crate::header_values::Told;
+use crate::hosted::HostedProgram;
 use crate::markets::{Books, MarketsParts};
 use crate::metrics::Metrics;
 use crate::request_id::RequestNames;
@@ -118,6 +119,8 @@ pub struct GatewayParts {
     pub node: Arc<dyn Node>,
     /// The contract index; without it everything about alkanes answers `ALKANES_NOT_INDEXED`.
     pub alkanes: Option<AlkanesParts>,
+    /// The indexer program that answers `metashrew_*`; without it the contract index does.
+    pub hosted: Option<Arc<dyn HostedProgram>>,
     /// The market index; without it, or without the contract index, markets answer `ALKANES_NOT_INDEXED`.
     pub markets: Option<MarketsParts>,
     /// The bitcoin price; without it everything in US dollars is `null` or answers `PRICES_NOT_CONFIGURED`.
@@ -163,6 +166,7 @@ pub(crate) struct Shared {
     pub(crate) chain: Arc<dyn ChainState>,
     pub(crate) node: Arc<dyn Node>,
     pub(crate) alkanes: Option<Arc<Alkanes>>,
+    pub(crate) hosted: Option<Arc<dyn HostedProgram>>,
     pub(crate) markets: Option<MarketsParts>,
     pub(crate) books: Arc<Books>,
     pub(crate) prices: Option<Arc<dyn BitcoinPrices>>,

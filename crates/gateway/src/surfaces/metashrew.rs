@@ -1,6 +1,8 @@
 //! `metashrew_*`: the views of the contract index, in hexadecimal and JSON, at any height (seed A, main JSON-RPC;
 //! `decisions` 3.4).
 
+mod hosted;
+
 use bitcoin::hex::FromHex as _;
 use paraffin_alkanes::MODULE;
 use paraffin_alkanes::views::ViewError;
@@ -49,8 +51,11 @@ impl MethodFamily for MetashrewFamily {
     }
 }
 
-/// Newest height that is answered from: that of the contract index where there is one.
+/// Newest height that is answered from: that of the program or of the contract index where there is one.
 fn newest(context: &RequestContext) -> Result<Height, RpcError> {
+    if let Some(program) = hosted::of(context) {
+        return hosted::newest(context, &**program);
+    }
     match alkanes::newest(context) {
         Err(Fault::NotIndexed) => Ok(context.tip().ok_or_else(RpcError::starting)?.height),
         newest => Ok(newest?),
@@ -101,8 +106,11 @@ pub(super) fn hex_bytes(text: &str, name: &str) -> Result<Vec<u8>, RpcError> {
 async fn view(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(3)?;
     let name = params.text(0, "the name of the view")?;
-    alkanes::of(context)?;
     let is_object = params.get(1).is_some_and(|input| input.get().starts_with('{'));
+    if let Some(program) = hosted::of(context).filter(|_| !is_object) {
+        return hosted::view(context, program, params, name).await;
+    }
+    alkanes::of(context)?;
     if is_object {
         return object_view(context, params, &name).await;
     }
@@ -141,6 +149,9 @@ async fn preview(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(4)?;
     let block = hex_bytes(&params.text(0, "the block")?, "the block")?;
     let name = params.text(1, "the name of the view")?;
+    if let Some(program) = hosted::of(context) {
+        return hosted::preview(context, program, params, block, name).await;
+    }
     alkanes::of(context)?;
     if !paraffin_alkanes::views::is_known(&name) {
         return Err(RpcError::method_not_found());
@@ -171,6 +182,9 @@ fn block_hash(context: &RequestContext, params: &Params) -> RpcResult {
 /// The digest of everything that the contract index wrote in one block: equal on two instances that agree.
 fn state_root(context: &RequestContext, params: &Params) -> RpcResult {
     params.at_most(1)?;
+    if let Some(program) = hosted::of(context) {
+        return hosted::state_root(context, &**program, params);
+    }
     let newest = alkanes::newest(context)?;
     let height = tag(context, params, 0)?.unwrap_or(newest);
     if height > newest {

@@ -57,6 +57,8 @@ pub(crate) struct Setup {
     pub(crate) alone: bool,
     /// The contract index.
     pub(crate) alkanes: Option<AlkanesParts>,
+    /// A program that answers in the place of the contract index.
+    pub(crate) hosted: Option<Arc<dyn paraffin_gateway::HostedProgram>>,
     /// Whether inscriptions and runes are indexed.
     pub(crate) ordinals: bool,
     /// These blocks instead of the small chain, with contracts and markets indexed ([`crate::town`]).
@@ -91,6 +93,7 @@ impl Default for Setup {
             empty_chain: false,
             alone: false,
             alkanes: None,
+            hosted: None,
             ordinals: false,
             market: None,
             last_module: None,
@@ -171,6 +174,7 @@ impl Instance {
             chain: Arc::clone(&state) as Arc<dyn ChainState>,
             node: shared(&node),
             alkanes: setup.alkanes,
+            hosted: setup.hosted,
             markets,
             prices: setup.prices,
             mempool: setup.mempool,

@@ -20,6 +20,7 @@ mod families;
 mod forex;
 mod forward;
 mod health;
+mod hosted;
 mod hostile;
 mod instance;
 mod limits;

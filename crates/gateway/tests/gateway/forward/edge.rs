@@ -47,6 +47,7 @@ impl Edge {
             markets: None,
             prices: None,
             mempool: None,
+            hosted: None,
             families: Families::default(),
             upstreams: Some(upstreams),
             scripts: None,

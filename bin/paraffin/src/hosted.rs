@@ -1,0 +1,201 @@
+//! The operator's indexer program, where this instance runs it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paraffin_alkanes::{Engine, NativeEngine, Parameters};
+use paraffin_gateway::{HostedFault, HostedProgram};
+use paraffin_hosted::{
+    BlockLimits, Handover, HostedEngine, HostedModule, HostedViews, LoadError, OnDifference, Program, ProgramError,
+    ReadError, Serves, ShadowEngine, ViewError, ViewLimits, load_file,
+};
+use paraffin_primitives::Height;
+use paraffin_store::{Snapshot, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::contracts::AlkanesSection;
+
+/// Which engine's answers are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum EngineSetting {
+    /// The engine of this program.
+    Native,
+    /// The operator's indexer program.
+    Hosted,
+}
+
+/// Whether the other engine runs beside, and what a difference does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ShadowSetting {
+    /// It does not run.
+    Off,
+    /// The native engine stops at the first difference.
+    Halt,
+    /// Differences are written to the log.
+    Report,
+}
+
+impl AlkanesSection {
+    /// Whether the indexer program is run.
+    fn runs_program(&self) -> bool {
+        self.engine == EngineSetting::Hosted || self.shadow != ShadowSetting::Off
+    }
+
+    /// Refuses members that contradict each other.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.runs_program() && self.wasm_path.is_none() {
+            return Err(
+                "[alkanes] engine = \"hosted\" and shadow need the indexer program: name its file as wasm_path",
+            );
+        }
+        if self.block_seconds == 0 {
+            return Err("[alkanes] block_seconds must be at least 1");
+        }
+        if !(1..=4096).contains(&self.block_memory_mib) {
+            return Err("[alkanes] block_memory_mib must be from 1 to 4096");
+        }
+        Ok(())
+    }
+}
+
+impl Config {
+    /// Whether the operator's indexer program is run.
+    pub(crate) fn runs_program(&self) -> bool {
+        self.indexes_alkanes() && self.alkanes.runs_program()
+    }
+}
+
+/// A program and how it is run.
+#[derive(Clone)]
+pub(crate) struct Hosted {
+    program: Arc<dyn Program>,
+    limits: BlockLimits,
+    first_height: Height,
+    engine: EngineSetting,
+    shadow: ShadowSetting,
+    handover: Handover,
+}
+
+impl Hosted {
+    /// Loads the program; `None` when it is not run.
+    ///
+    /// # Errors
+    /// It cannot be loaded, or this build has no machine for it.
+    pub(crate) fn of(config: &Config) -> Result<Option<Self>, LoadError> {
+        let section = &config.alkanes;
+        let Some(path) = section.wasm_path.as_deref().filter(|_| section.runs_program()) else { return Ok(None) };
+        let program = load_file(path)?;
+        tracing::info!(sha256 = %crate::index::hex(&program.hash()), "the indexer program is loaded");
+        let genesis = Parameters::of(config.network).genesis_height;
+        Ok(Some(Self {
+            program,
+            limits: BlockLimits {
+                memory_bytes_max: section.block_memory_mib << 20,
+                time_max: Duration::from_secs(section.block_seconds),
+            },
+            first_height: Height::try_from(genesis).unwrap_or(Height::MAX),
+            engine: section.engine,
+            shadow: section.shadow,
+            handover: Handover::default(),
+        }))
+    }
+
+    /// The module that runs it.
+    pub(crate) fn module(&self) -> HostedModule {
+        let module = HostedModule::new(Arc::clone(&self.program), self.limits, self.first_height);
+        module.with_handover(self.handover.clone())
+    }
+
+    /// The engine of the alkanes module: the program's, or both side by side.
+    pub(crate) fn engine(&self, native: NativeEngine, store: &Store) -> Box<dyn Engine> {
+        let hosted = HostedEngine::new(
+            Arc::clone(&self.program),
+            self.limits,
+            self.first_height,
+            self.handover.clone(),
+            store.clone(),
+        );
+        let on_difference = match self.shadow {
+            // The native engine alone does not need the program, so here the program serves.
+            ShadowSetting::Off => return Box::new(hosted),
+            ShadowSetting::Halt => OnDifference::Halt,
+            ShadowSetting::Report => OnDifference::Report,
+        };
+        let serves = match self.engine {
+            EngineSetting::Native => Serves::Native,
+            EngineSetting::Hosted => Serves::Hosted,
+        };
+        Box::new(ShadowEngine::new(Box::new(native), hosted, serves, on_difference))
+    }
+
+    /// What answers `metashrew_*`, when the program serves.
+    pub(crate) fn views(&self) -> Option<Arc<dyn HostedProgram>> {
+        (self.engine == EngineSetting::Hosted).then(|| {
+            let views =
+                HostedViews::new(Arc::clone(&self.program), ViewLimits::default(), self.limits.memory_bytes_max);
+            Arc::new(Views(views)) as Arc<dyn HostedProgram>
+        })
+    }
+}
+
+/// Views of the program as the gateway asks for them.
+struct Views(HostedViews);
+
+fn inside(error: &ReadError) -> HostedFault {
+    HostedFault::Inside(error.to_string())
+}
+
+fn fault(error: ViewError) -> HostedFault {
+    match error {
+        ViewError::Saturated => HostedFault::Saturated,
+        ViewError::TooLarge => HostedFault::TooLarge,
+        ViewError::Program(ProgramError::UnknownView) => HostedFault::UnknownView,
+        ViewError::Program(ProgramError::TooLong) => HostedFault::TooLong,
+        ViewError::Program(ProgramError::TooMuchMemory(_)) => HostedFault::TooMuchMemory,
+        ViewError::Program(ProgramError::Read(error)) => inside(&error),
+        ViewError::Program(error) => HostedFault::Failed(error.to_string()),
+    }
+}
+
+impl HostedProgram for Views {
+    fn has_view(&self, name: &str) -> bool {
+        self.0.has_view(name)
+    }
+
+    fn newest(&self, snapshot: &Snapshot) -> Result<Option<Height>, HostedFault> {
+        HostedViews::newest(snapshot).map_err(|error| inside(&error))
+    }
+
+    fn digest(&self, snapshot: &Snapshot, height: Height) -> Result<Option<[u8; 32]>, HostedFault> {
+        HostedViews::digest(snapshot, height).map_err(|error| inside(&error))
+    }
+
+    fn view(
+        &self,
+        snapshot: &Snapshot,
+        height: Height,
+        name: &str,
+        payload: &[u8],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, HostedFault> {
+        self.0.view(snapshot, height, name, payload, is_over).map_err(fault)
+    }
+
+    fn preview(
+        &self,
+        snapshot: &Snapshot,
+        height: Height,
+        block: &[u8],
+        name: &str,
+        payload: &[u8],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, HostedFault> {
+        self.0.preview(snapshot, height, block, name, payload, is_over).map_err(fault)
+    }
+}

@@ -1,0 +1,127 @@
+//! An indexer program of the operator that answers `metashrew_*` in the place of the native views. The gateway knows it by what it
+//! answers; what runs it is the owner's.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use paraffin_primitives::Height;
+use paraffin_store::Snapshot;
+use serde_json::json;
+
+use crate::errors::{RpcError, rpc_code};
+use crate::state::RequestContext;
+
+/// Characters of a program's failure that a caller sees.
+const SHOWN_MAX: usize = 300;
+
+/// A program that answers views at any height of the index.
+pub trait HostedProgram: Send + Sync {
+    /// Whether it has a view of this name.
+    fn has_view(&self, name: &str) -> bool;
+
+    /// Newest height that can be asked about; `None` before the first block.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn newest(&self, snapshot: &Snapshot) -> Result<Option<Height>, HostedFault>;
+
+    /// The digest of what the program wrote in the block at a height; `None` when it did not run it.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn digest(&self, snapshot: &Snapshot, height: Height) -> Result<Option<[u8; 32]>, HostedFault>;
+
+    /// Answers a view at the end of the block at `height`, until `is_over`.
+    ///
+    /// # Errors
+    /// See [`HostedFault`].
+    fn view(
+        &self,
+        snapshot: &Snapshot,
+        height: Height,
+        name: &str,
+        payload: &[u8],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, HostedFault>;
+
+    /// Answers a view as it would after `block` on top of the block at `height`; nothing of the block is kept.
+    ///
+    /// # Errors
+    /// See [`HostedFault`].
+    fn preview(
+        &self,
+        snapshot: &Snapshot,
+        height: Height,
+        block: &[u8],
+        name: &str,
+        payload: &[u8],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, HostedFault>;
+}
+
+/// Why a program has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostedFault {
+    /// It has no view of this name.
+    UnknownView,
+    /// As many views run as may.
+    Saturated,
+    /// The view asked for more memory than it may have.
+    TooMuchMemory,
+    /// The view did not end in its time.
+    TooLong,
+    /// The answer is too large.
+    TooLarge,
+    /// The program failed; the text is for the caller.
+    Failed(String),
+    /// Something failed on our side; the text is for the log.
+    Inside(String),
+}
+
+impl From<HostedFault> for RpcError {
+    fn from(fault: HostedFault) -> Self {
+        let coded = |code: &str, message: String| Self {
+            data: Some(json!({ "code": code })),
+            ..Self::new(rpc_code::INTERNAL, message)
+        };
+        match fault {
+            HostedFault::UnknownView => Self::method_not_found(),
+            HostedFault::Saturated => coded("VIEWS_SATURATED", "all places for views are taken: ask again".to_owned()),
+            HostedFault::TooMuchMemory => {
+                coded("VIEW_MEMORY", "the view asked for more memory than it may have".to_owned())
+            }
+            HostedFault::TooLong => Self::timeout(),
+            HostedFault::TooLarge => Self::response_too_large(),
+            HostedFault::Failed(text) => coded("VIEW_FAILED", text.chars().take(SHOWN_MAX).collect()),
+            HostedFault::Inside(reason) => Self::internal(&reason),
+        }
+    }
+}
+
+/// Tells a running view that nobody waits for it any more.
+struct Abandoned(Arc<AtomicBool>);
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs a question to the program away from the async threads, until its time is over or nobody waits any more.
+pub(crate) async fn ask(
+    context: &RequestContext,
+    question: impl FnOnce(&Snapshot, &dyn Fn() -> bool) -> Result<Vec<u8>, HostedFault> + Send + 'static,
+) -> Result<Vec<u8>, RpcError> {
+    let snapshot = context.snapshot().clone();
+    let deadline = Instant::now() + context.limits().view_timeout();
+    let abandoned = Abandoned(Arc::new(AtomicBool::new(false)));
+    let is_abandoned = Arc::clone(&abandoned.0);
+    let task = tokio::task::spawn_blocking(move || {
+        let is_over = || is_abandoned.load(Ordering::Relaxed) || Instant::now() >= deadline;
+        question(&snapshot, &is_over)
+    });
+    let answer = task.await.map_err(|_| RpcError::panicked())?;
+    drop(abandoned);
+    Ok(answer?)
+}

@@ -1,0 +1,86 @@
+//! The family as a hosted indexer program answers it.
+
+use std::sync::Arc;
+
+use paraffin_primitives::Height;
+
+use super::super::{RpcResult, to_raw};
+use super::{hex_bytes, tag};
+use crate::alkanes::{Fault, hex};
+use crate::errors::RpcError;
+use crate::hosted::{HostedProgram, ask};
+use crate::jsonrpc::Params;
+use crate::state::RequestContext;
+
+/// The program that answers in this instance, where one does.
+pub(super) fn of(context: &RequestContext) -> Option<&Arc<dyn HostedProgram>> {
+    context.shared().hosted.as_ref()
+}
+
+/// Newest height that the program has run.
+pub(super) fn newest(context: &RequestContext, program: &dyn HostedProgram) -> Result<Height, RpcError> {
+    program.newest(context.snapshot())?.ok_or_else(RpcError::starting)
+}
+
+/// The height that a tag means, at most the newest.
+fn height(
+    context: &RequestContext,
+    program: &dyn HostedProgram,
+    params: &Params,
+    index: usize,
+) -> Result<Height, RpcError> {
+    let newest = newest(context, program)?;
+    let height = tag(context, params, index)?.unwrap_or(newest);
+    if height > newest { Err(Fault::AboveTip { newest }.into()) } else { Ok(height) }
+}
+
+fn payload(params: &Params, index: usize) -> Result<Vec<u8>, RpcError> {
+    match params.optional_text(index, "the input of the view")? {
+        Some(text) => hex_bytes(&text, "the input of the view"),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn known(program: &dyn HostedProgram, name: &str) -> Result<(), RpcError> {
+    if program.has_view(name) { Ok(()) } else { Err(RpcError::method_not_found()) }
+}
+
+/// `[name, input, tag]`: any view that the program exports.
+pub(super) async fn view(
+    context: &RequestContext,
+    program: &Arc<dyn HostedProgram>,
+    params: &Params,
+    name: String,
+) -> RpcResult {
+    known(&**program, &name)?;
+    let payload = payload(params, 1)?;
+    let height = height(context, &**program, params, 2)?;
+    let program = Arc::clone(program);
+    let answer = ask(context, move |snapshot, is_over| program.view(snapshot, height, &name, &payload, is_over));
+    to_raw(&hex(&answer.await?))
+}
+
+/// `[block, name, input, tag]`: any view that the program exports, after one more block.
+pub(super) async fn preview(
+    context: &RequestContext,
+    program: &Arc<dyn HostedProgram>,
+    params: &Params,
+    block: Vec<u8>,
+    name: String,
+) -> RpcResult {
+    known(&**program, &name)?;
+    let payload = payload(params, 2)?;
+    let height = height(context, &**program, params, 3)?;
+    let program = Arc::clone(program);
+    let answer =
+        ask(context, move |snapshot, is_over| program.preview(snapshot, height, &block, &name, &payload, is_over));
+    to_raw(&hex(&answer.await?))
+}
+
+/// The digest of what the program wrote in a block.
+pub(super) fn state_root(context: &RequestContext, program: &dyn HostedProgram, params: &Params) -> RpcResult {
+    let height = height(context, program, params, 0)?;
+    let digest = program.digest(context.snapshot(), height)?;
+    // Below its first block the program has written nothing.
+    to_raw(&hex(&digest.unwrap_or_default()))
+}
