@@ -90,7 +90,8 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
     match command {
         Command::Dev(arguments) => {
             log::start(&LogSection { filter: "warn".to_owned(), ..LogSection::default() });
-            dev::run(arguments).await?;
+            // Everything is in it, from the chain to the gateway.
+            Box::pin(dev::run(arguments)).await?;
         }
         Command::Serve(arguments) => {
             let config = Config::load(&arguments.config)?;

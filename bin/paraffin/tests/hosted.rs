@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use paraffin_devnet::{Devnet, DevnetOptions};
 use support::process::{Running, paraffin, write_config};
+#[cfg(feature = "hosted")]
 use support::{free_port, http};
 
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contracts/wasm/block-counter.wasm");

@@ -24,7 +24,12 @@ async fn the_file_holds_a_digest_and_never_the_key() {
     let bytes: Vec<u8> = (0..32).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
     let mut seen = 0;
     for entry in std::fs::read_dir(place.path().parent().unwrap()).unwrap() {
-        let content = std::fs::read(entry.unwrap().path()).unwrap();
+        let content = match std::fs::read(entry.unwrap().path()) {
+            Ok(content) => content,
+            // SQLite's journal, which goes with its last connection.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => panic!("{error}"),
+        };
         seen += content.len();
         assert!(!content.windows(32).any(|window| window == text.as_bytes()));
         assert!(!content.windows(16).any(|window| window == bytes));

@@ -226,7 +226,9 @@ fn ten_thousand_blocks_or_one_chain_of_another_seed() {
         let (told, _) = run_natively(&branches);
         let program = scripted(flushes(&branches, &told));
         let (mut index, differences) = Index::shadowed(program, Serves::Native, OnDifference::Halt);
-        branches.iter().for_each(|branch| index.follow(branch).unwrap());
+        for branch in &branches {
+            index.follow(branch).unwrap();
+        }
         assert_eq!((differences.count(), differences.last()), (0, None), "seed {seed}");
         compared += told.len();
         if !is_long || compared >= 10_000 {

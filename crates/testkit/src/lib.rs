@@ -6,6 +6,7 @@ mod ports;
 mod postgres;
 mod programs;
 mod redis;
+mod signal;
 
 pub use nats::NatsServer;
 pub use ports::free_port;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::signal::signal;
 use crate::{free_port, left_out};
 
 /// Longest time that a start takes.
@@ -193,12 +194,6 @@ fn run(command: &mut Command) {
     let output = command.stdin(Stdio::null()).output();
     let output = output.unwrap_or_else(|error| panic!("{}: {error}", command.get_program().display()));
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
-
-fn signal(name: &str, id: u32) -> bool {
-    let mut kill = Command::new("kill");
-    kill.args([&format!("-{name}"), &id.to_string()]).stderr(Stdio::null());
-    kill.status().is_ok_and(|status| status.success())
 }
 
 /// The processes that a process has started and that have not ended.

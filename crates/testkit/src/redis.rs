@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::signal::signal;
 use crate::{free_port, installed};
 
 /// Longest time that a start takes.
@@ -96,8 +97,7 @@ impl RedisServer {
     /// It does not run.
     pub fn signal(&self, name: &str) {
         let id = self.process.as_ref().map_or(0, Child::id);
-        let sent = Command::new("kill").args([&format!("-{name}"), &id.to_string()]).status();
-        assert!(id != 0 && sent.is_ok_and(|status| status.success()), "no signal {name} to {id}");
+        assert!(id != 0 && signal(name, id), "no signal {name} to {id}");
     }
 
     /// The port on which it listens, on 127.0.0.1.

@@ -7,10 +7,10 @@ use crate::repository::SourceFile;
 const FLOORS: &[(&str, u8)] = &[
     ("primitives", 0),
     ("bridge", 0),
-    ("database", 0),
     ("testkit", 0),
     ("web", 0),
     ("store", 1),
+    ("database", 1),
     ("chain", 1),
     ("bitcoin-index", 2),
     ("alkanes", 2),

@@ -10,7 +10,7 @@ use paraffin_devnet::{Devnet, DevnetOptions, OutputKind};
 use paraffin_testkit::{bitcoind, free_port};
 use serde_json::{Value, json};
 
-use crate::support::{address, call, post, rest, result};
+use crate::support::{address, call, plain_coin, post, rest, result};
 
 /// Members that tell about the process, its clock or its version rather than about the chain.
 const OWN_MEMBERS: [&str; 21] = [
@@ -221,14 +221,14 @@ async fn core_refuses_with_the_same_words() {
         bitcoin::consensus::encode::serialize_hex(&devnet.node().block(&devnet.tip().hash).unwrap().txdata[0]);
     let wallet = devnet.wallet();
     let coins = devnet.node().spendable(&wallet.scripts(0));
-    let (outpoint, coin) = coins.iter().find(|(_, coin)| !coin.coinbase || coin.height < 50).unwrap();
+    let plain = plain_coin(&devnet, 0);
     let immature = coins.iter().find(|(_, coin)| coin.coinbase && coin.height > 100).unwrap();
     let pay = |coin: (bitcoin::OutPoint, bitcoin::TxOut), feerate: u64| {
         let script = wallet.script(0, OutputKind::Taproot);
         bitcoin::consensus::encode::serialize_hex(&wallet.pay(&[coin], &[], &script, feerate).unwrap())
     };
-    let (cheap, dear) = (pay((*outpoint, coin.output.clone()), 50), pay((*outpoint, coin.output.clone()), 11_000_000));
-    let good = pay((*outpoint, coin.output.clone()), 2_000);
+    let (cheap, dear) = (pay(plain.clone(), 50), pay(plain.clone(), 11_000_000));
+    let good = pay(plain.clone(), 2_000);
     let early = pay((immature.0, immature.1.output.clone()), 2_000);
     for (method, params) in [
         ("getblockhash", json!([-1])),
@@ -319,10 +319,8 @@ async fn core_is_a_peer_that_gives_and_takes_blocks_and_transactions() {
 
     let wallet = devnet.wallet();
     let pay = |account: usize| {
-        let coins = devnet.node().spendable(&wallet.scripts(account));
-        let (outpoint, coin) = coins.iter().find(|(_, coin)| !coin.coinbase || coin.height < 50).unwrap();
         let script = wallet.script(account, OutputKind::Taproot);
-        wallet.pay(&[(*outpoint, coin.output.clone())], &[], &script, 2_000).unwrap()
+        wallet.pay(&[plain_coin(&devnet, account)], &[], &script, 2_000).unwrap()
     };
     let tx = pay(0);
     devnet.node().submit_transaction(tx.clone()).unwrap();

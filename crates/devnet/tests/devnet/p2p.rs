@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::support::{Ground, HEIGHT, address, result};
+use crate::support::{Ground, HEIGHT, address, plain_coin, result};
 
 struct Peer {
     stream: TcpStream,
@@ -108,10 +108,7 @@ async fn start() -> Devnet {
 /// A payment of alice that the devnet accepts.
 fn payment(devnet: &Devnet, feerate: u64) -> Transaction {
     let wallet = devnet.wallet();
-    let coins = devnet.node().spendable(&wallet.scripts(0));
-    let (outpoint, coin) = coins.iter().find(|(_, coin)| !coin.coinbase || coin.height < 50).unwrap();
-    let coin = (*outpoint, coin.output.clone());
-    wallet.pay(&[coin], &[], &wallet.script(0, OutputKind::Taproot), feerate).unwrap()
+    wallet.pay(&[plain_coin(devnet, 0)], &[], &wallet.script(0, OutputKind::Taproot), feerate).unwrap()
 }
 
 #[tokio::test]

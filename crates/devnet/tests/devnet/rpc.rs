@@ -6,7 +6,7 @@ use bitcoin::{Block, MerkleBlock, Transaction};
 use paraffin_devnet::{Devnet, DevnetOptions, OutputKind};
 use serde_json::{Value, json};
 
-use crate::support::{address, call, error, post, result};
+use crate::support::{address, call, error, plain_coin, post, result};
 
 async fn start() -> (Devnet, String) {
     let devnet = Devnet::start(DevnetOptions::default()).await.unwrap();
@@ -287,9 +287,7 @@ async fn sending_tells_core_s_reasons() {
 
     let wallet = devnet.wallet();
     let script = wallet.script(0, OutputKind::Taproot);
-    let coins = devnet.node().spendable(&wallet.scripts(0));
-    let (outpoint, coin) = coins.iter().find(|(_, coin)| !coin.coinbase || coin.height < 50).unwrap();
-    let coin = (*outpoint, coin.output.clone());
+    let coin = plain_coin(&devnet, 0);
     let pay = |feerate: u64| wallet.pay(std::slice::from_ref(&coin), &[], &script, feerate).unwrap();
     let hex = |tx: &Transaction| bitcoin::consensus::encode::serialize_hex(tx);
 

@@ -15,6 +15,16 @@ use tokio::net::TcpStream;
 /// Blocks of the small chain: the first ten coinbases can be spent in the next block.
 pub(crate) const HEIGHT: u32 = 110;
 
+/// A mature coin of an account that can pay for something. Smaller ones hold inscriptions or runes.
+pub(crate) fn plain_coin(devnet: &Devnet, account: usize) -> (OutPoint, TxOut) {
+    let coins = devnet.node().spendable(&devnet.wallet().scripts(account)).into_iter();
+    coins
+        .filter(|(_, coin)| !coin.coinbase || coin.height < 50)
+        .map(|(outpoint, coin)| (outpoint, coin.output))
+        .max_by_key(|(outpoint, output)| (output.value, *outpoint))
+        .unwrap()
+}
+
 /// A node whose blocks all pay alice.
 pub(crate) struct Ground {
     pub(crate) node: Arc<Node>,

@@ -113,7 +113,10 @@ async fn what_a_program_cannot_do_is_told_apart_and_nothing_of_ours_is_told() {
         ("failed", "VIEW_FAILED"),
         ("inside", "INTERNAL_ERROR"),
     ] {
-        let answer = instance.call("metashrew_view", json!([view, "0x"])).await;
+        let body = json!({"id": 1, "method": "metashrew_view", "params": [view, "0x"]}).to_string();
+        let response = instance.post(&instance.keyed(""), body).await;
+        assert_eq!(response.status, if code == "TIMEOUT" { 504 } else { 200 });
+        let answer = response.json();
         assert_eq!(answer["error"]["data"]["code"], code, "{answer}");
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.len() <= 300 && !message.contains("path"), "{message}");

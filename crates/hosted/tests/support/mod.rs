@@ -75,7 +75,9 @@ pub(crate) fn run_natively(branches: &[Vec<ConnectedBlock>]) -> (Told, [u8; 32])
     let told = Arc::new(Mutex::new(Told::new()));
     let engine = Recorder { engine: native(), told: Arc::clone(&told) };
     let mut index = Index::of(|_| vec![Box::new(AlkanesModule::new(Box::new(engine), Network::Regtest))]);
-    branches.iter().for_each(|branch| index.follow(branch).unwrap());
+    for branch in branches {
+        index.follow(branch).unwrap();
+    }
     let content = index.content();
     (std::mem::take(&mut told.lock()), content)
 }

@@ -18,8 +18,11 @@ async fn asking(url: &str) -> Instance {
     Instance::with(setup).await
 }
 
+/// What a server does, and how it is called in messages.
+pub(crate) type Named = (&'static str, fn() -> Reaction);
+
 /// Every kind of answer that is none.
-pub(crate) fn reactions() -> Vec<(&'static str, fn() -> Reaction)> {
+pub(crate) fn reactions() -> Vec<Named> {
     let deep = || answer(200, "", format!("{}{}", "[".repeat(40_000), "]".repeat(40_000)));
     vec![
         ("nothing", || Reaction::Nothing),

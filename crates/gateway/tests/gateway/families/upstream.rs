@@ -122,7 +122,7 @@ async fn serve(mut stream: TcpStream, known: &Mutex<Vec<Asked>>, react: &React) 
         Reaction::Endless(bytes) => {
             let mut sent = stream.write_all(&bytes).await;
             while sent.is_ok() {
-                sent = stream.write_all(&[b'['; 65536]).await;
+                sent = stream.write_all(&vec![b'['; 65_536]).await;
             }
         }
         Reaction::Slow(bytes) => {

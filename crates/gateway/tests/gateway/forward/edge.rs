@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use paraffin_access::{
-    ApiKey, CreatedKey, KeyStore as _, NewKey, Plan, Plans, DatabaseKeyStore, ThrottleSettings, Windows,
+    ApiKey, CreatedKey, DatabaseKeyStore, KeyStore as _, NewKey, Plan, Plans, ThrottleSettings, Windows,
 };
 use paraffin_gateway::{
     AccessConfig, ChainState, Families, Gateway, GatewayConfig, GatewayParts, Metrics, Node, Upstreams,

@@ -341,7 +341,7 @@ async fn mirrors_that_come_and_go_over_connections_end_with_the_servers_set() {
     let mut mirrors: [Mirror; MIRRORS] = Default::default();
     for seed in 0..schedules() {
         let mut numbers = Numbers::new(seed << 32);
-        server = schedule(server, &mut mirrors, &mut numbers, &mut tally).await;
+        server = Box::pin(schedule(server, &mut mirrors, &mut numbers, &mut tally)).await;
         // Some begin with nothing the next time, some with what they have.
         for mirror in &mut mirrors {
             if numbers.below(3) == 0 {
