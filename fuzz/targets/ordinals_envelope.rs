@@ -12,7 +12,7 @@ use paraffin_ordinals_index::inscription::value_of_id;
 use paraffin_ordinals_index::properties::Properties;
 
 fn check(transaction: &Transaction, bytes: usize) {
-    let found = envelopes(transaction);
+    let found: Vec<_> = envelopes(transaction).collect();
     assert!(found.windows(2).all(|pair| (pair[0].input, pair[0].offset) < (pair[1].input, pair[1].offset)));
     let txid = transaction.compute_txid();
     for (index, envelope) in (0u32..).zip(&found).take(3) {

@@ -23,10 +23,15 @@ pub(crate) fn build(root: &Path) -> Outcome {
     Ok(())
 }
 
-/// Lints and tests what the default build leaves out.
+/// Lints and tests what the default build leaves out. A long run prints its figures.
 pub(crate) fn test(root: &Path) -> Outcome {
     run(of_both(cargo(root).args(["clippy", "--all-targets", "--quiet"])).args(["--", "-D", "warnings"]))?;
-    run(of_both(cargo(root).args(["test", "--lib", "--test", "shadow", "--test", "programs", "--test", "hosted"])))
+    let mut tests = cargo(root);
+    of_both(tests.args(["test", "--lib", "--test", "shadow", "--test", "programs", "--test", "hosted"]));
+    if std::env::var_os("PARAFFIN_LONG").is_some() {
+        tests.args(["--", "--nocapture"]);
+    }
+    run(&mut tests)
 }
 
 /// The room and the program, with the machine.

@@ -17,14 +17,17 @@ use crate::versions::pinned;
 const ELECTRUM_PORT: u16 = 29_447;
 const MONITORING_PORT: u16 = 29_448;
 
-/// Compares every answer with the published `ord` on random chains, before and after a reorg.
+/// Compares every answer with the published `ord`: of our index on random chains, before and after a reorg, and of a gateway that
+/// asks it on the development chain.
 pub(crate) fn ord(root: &Path) -> Outcome {
     let bitcoind = match bitcoind::found(root) {
         Some(found) => found,
         None => bitcoind::build(root, MissingPackages::Name)?,
     };
     let place = root.join("target/peers");
-    let program = place.join("bin/ord");
+    // One that is there already may be named, as for the tests.
+    let named = std::env::var_os("PARAFFIN_ORD").map(PathBuf::from).filter(|named| named.is_file());
+    let program = named.unwrap_or_else(|| place.join("bin/ord"));
     if !program.is_file() {
         let version = pinned(root, "ord", "version")?;
         println!("building ord {version}; it has five hundred dependencies");
@@ -33,18 +36,15 @@ pub(crate) fn ord(root: &Path) -> Outcome {
         install.args(["install", "ord", "--debug", "--locked", "--version", &version, "--root"]).arg(&place);
         run(install.env("CARGO_TARGET_DIR", place.join("build")))?;
     }
-    let mut test = Command::new("cargo");
-    test.args([
-        "test",
-        "-p",
-        "paraffin-ordinals-index",
-        "--test",
-        "ordinals",
-        "--",
-        "every_answer_equals",
-        "--nocapture",
-    ]);
-    run(test.env("PARAFFIN_ORD", &program).env("PARAFFIN_BITCOIND", &bitcoind).current_dir(root))
+    for (package, tests, name) in [
+        ("paraffin-ordinals-index", "ordinals", "peer::every_answer_equals"),
+        ("paraffin-gateway", "gateway", "families::peer::every_method_answers_alike"),
+    ] {
+        let mut test = Command::new("cargo");
+        test.args(["test", "-p", package, "--test", tests, "--", name, "--nocapture"]);
+        run(test.env("PARAFFIN_ORD", &program).env("PARAFFIN_BITCOIND", &bitcoind).current_dir(root))?;
+    }
+    Ok(())
 }
 
 /// Indexes the chain with both and prints time and size.

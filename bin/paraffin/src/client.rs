@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Bytes;
+use hyper::body::{Body, Bytes};
 use hyper::{Method, Request, StatusCode, Uri};
 use hyper_util::client::legacy::Client as HttpClient;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -14,8 +14,10 @@ use crate::command_line::EndpointArguments;
 
 /// Largest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
-/// Longest time for one answer.
+/// Longest time until an answer begins.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+/// Longest time for the rest of one, so that a server which sends a byte now and then does not hold the command for ever.
+const BODY_TIMEOUT: Duration = Duration::from_secs(300);
 /// Longest time that 429 answers are waited out before the call gives up.
 const THROTTLED_TIME_MAX: Duration = Duration::from_secs(180);
 
@@ -135,7 +137,7 @@ impl Client {
             return Ok(answer);
         }
         let message = answer.get("error").and_then(Value::as_str);
-        let message = message.unwrap_or("the answer is not of the REST data API").to_owned();
+        let message = printable(message.unwrap_or("the answer is not of the REST data API"));
         let word = answer.get("code").and_then(Value::as_str).map(str::to_owned);
         Err(Refusal { code, word, message }.into())
     }
@@ -177,11 +179,7 @@ impl Client {
                 tokio::time::sleep(Duration::from_secs(seconds)).await;
                 continue;
             }
-            let bytes = Limited::new(response.into_body(), ANSWER_BYTES_MAX)
-                .collect()
-                .await
-                .map_err(|error| unreachable(error.to_string()))?
-                .to_bytes();
+            let bytes = whole(response.into_body(), BODY_TIMEOUT).await.map_err(unreachable)?;
             return serde_json::from_slice(&bytes).map_err(|_| {
                 CallError::Answer(format!("{base} answers something that is not JSON: is this a Paraffin instance?"))
             });
@@ -189,10 +187,29 @@ impl Client {
     }
 }
 
+/// All of a body, within bounds of size and time.
+async fn whole<B>(body: B, limit: Duration) -> Result<Bytes, String>
+where
+    B: Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    match tokio::time::timeout(limit, Limited::new(body, ANSWER_BYTES_MAX).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("an answer that is not whole after {} seconds", limit.as_secs())),
+    }
+}
+
+/// What a server says, for a terminal: one line of bounded length, without what a terminal would take for a command.
+pub(crate) fn printable(text: &str) -> String {
+    const CHARACTERS_MAX: usize = 2_000;
+    text.chars().take(CHARACTERS_MAX).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
 /// Result or error of one JSON-RPC answer.
 fn result(answer: &Value) -> Result<Result<Value, Refusal>, CallError> {
     if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
-        let message = error.get("message").and_then(Value::as_str).unwrap_or("error without a message").to_owned();
+        let message = printable(error.get("message").and_then(Value::as_str).unwrap_or("error without a message"));
         let word = error.pointer("/data/code").and_then(Value::as_str).map(str::to_owned);
         return Ok(Err(Refusal { code: error.get("code").and_then(Value::as_i64), word, message }));
     }
@@ -211,4 +228,51 @@ fn innermost(error: &dyn std::error::Error) -> String {
         cause = source;
     }
     cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use hyper::body::Frame;
+
+    use super::*;
+
+    /// A byte every few milliseconds, for ever.
+    struct Drops(Pin<Box<tokio::time::Sleep>>);
+
+    impl Body for Drops {
+        type Data = Bytes;
+        type Error = std::io::Error;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+            std::task::ready!(self.0.as_mut().poll(context));
+            let next = tokio::time::Instant::now() + Duration::from_millis(20);
+            self.0.as_mut().reset(next);
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"{")))))
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_never_ends_is_given_up() {
+        let never = Drops(Box::pin(tokio::time::sleep(Duration::ZERO)));
+        let limit = Duration::from_secs(1);
+        assert!(whole(never, limit).await.unwrap_err().contains("not whole after 1 seconds"));
+        assert_eq!(whole(Full::new(Bytes::from_static(b"{}")), limit).await.unwrap(), "{}");
+    }
+
+    #[test]
+    fn what_a_server_says_commands_no_terminal() {
+        let said = json!({ "error": { "code": -1, "message": "\u{1b}]0;x\u{7}a\nb\u{9b}2J".to_owned() + &"c".repeat(9_999) } });
+        let refusal = result(&said).unwrap().unwrap_err();
+        assert!(
+            refusal.message.starts_with(" ]0;x a b 2Jccc") && refusal.message.len() <= 2_000,
+            "{}",
+            refusal.message
+        );
+    }
 }

@@ -7,13 +7,13 @@ use paraffin_alkanes::views::ViewLimits;
 use paraffin_alkanes::{AlkanesModule, Builtins, BuiltinsError, CodeCache, Engine, NativeEngine, Parameters};
 use paraffin_cryptoswap::PoolProbe;
 use paraffin_gateway::{AlkanesParts, HostedProgram};
-use paraffin_hosted::LoadError;
+use paraffin_hosted::{LoadError, read_file};
 use paraffin_primitives::Network;
 use paraffin_store::{Module, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
-use crate::hosted::{EngineSetting, Hosted, ShadowSetting};
+use crate::hosted::{EngineSetting, Hosted, Shadow, ShadowSetting};
 
 /// `[alkanes]`: the contract index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -62,14 +62,11 @@ impl Config {
     }
 }
 
-/// The built-in contracts that the configuration names.
-fn builtins(config: &Config) -> Result<Builtins, BuiltinsError> {
+/// The built-in contracts that the configuration names; `file` holds the bytes of the indexer program, where one is named.
+fn builtins(config: &Config, file: Option<&[u8]>) -> Result<Builtins, BuiltinsError> {
     let parameters = Parameters::of(config.network);
-    match (&config.alkanes.wasm_path, &config.alkanes.builtins_folder) {
-        (Some(path), _) => {
-            let unreadable = |source| BuiltinsError::Unreadable { path: path.display().to_string(), source };
-            Builtins::from_operator_wasm(&parameters, &std::fs::read(path).map_err(unreadable)?)
-        }
+    match (file, &config.alkanes.builtins_folder) {
+        (Some(file), _) => Builtins::from_operator_wasm(&parameters, file),
         (None, Some(folder)) => Builtins::from_folder(&parameters, folder),
         (None, None) if config.network == Network::Regtest => Ok(paraffin_devnet::market::builtins()),
         (None, None) => Ok(Builtins::default()),
@@ -111,8 +108,9 @@ impl Contracts {
             }
             return Ok(None);
         }
-        let hosted = Hosted::of(config)?;
-        let found = builtins(config).and_then(|builtins| builtins.require().map(|()| builtins));
+        let file = config.alkanes.wasm_path.as_deref().map(read_file).transpose()?;
+        let hosted = Hosted::of(config, file.as_deref())?;
+        let found = builtins(config, file.as_deref()).and_then(|builtins| builtins.require().map(|()| builtins));
         let is_alone = config.alkanes.engine == EngineSetting::Hosted && config.alkanes.shadow == ShadowSetting::Off;
         let builtins = match found {
             Ok(builtins) => builtins,
@@ -153,6 +151,11 @@ impl Contracts {
     /// What answers `metashrew_*` in the place of the native views.
     pub(crate) fn hosted_views(&self) -> Option<Arc<dyn HostedProgram>> {
         self.hosted.as_ref().and_then(Hosted::views)
+    }
+
+    /// How both engines compare, where they run.
+    pub(crate) fn shadow(&self) -> Option<Shadow> {
+        self.hosted.as_ref().and_then(Hosted::shadow)
     }
 
     /// What the pool index asks contracts with.

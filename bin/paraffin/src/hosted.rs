@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paraffin_alkanes::{Engine, NativeEngine, Parameters};
-use paraffin_gateway::{HostedFault, HostedProgram};
+use paraffin_gateway::{HostedFault, HostedProgram, ShadowState};
 use paraffin_hosted::{
-    BlockLimits, Handover, HostedEngine, HostedModule, HostedViews, LoadError, OnDifference, Program, ProgramError,
-    ReadError, Serves, ShadowEngine, ViewError, ViewLimits, load_file,
+    BlockLimits, Differences, Handover, HostedEngine, HostedModule, HostedViews, LoadError, OnDifference, Program,
+    ProgramError, ReadError, Serves, ShadowEngine, ViewError, ViewLimits, load,
 };
 use paraffin_primitives::Height;
 use paraffin_store::{Snapshot, Store};
@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::contracts::AlkanesSection;
+
+/// Longest time that the program may be given for one block, in seconds: a day.
+const BLOCK_SECONDS_MAX: u64 = 86_400;
 
 /// Which engine's answers are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,8 +57,8 @@ impl AlkanesSection {
                 "[alkanes] engine = \"hosted\" and shadow need the indexer program: name its file as wasm_path",
             );
         }
-        if self.block_seconds == 0 {
-            return Err("[alkanes] block_seconds must be at least 1");
+        if !(1..=BLOCK_SECONDS_MAX).contains(&self.block_seconds) {
+            return Err("[alkanes] block_seconds must be from 1 to 86400");
         }
         if !(1..=4096).contains(&self.block_memory_mib) {
             return Err("[alkanes] block_memory_mib must be from 1 to 4096");
@@ -80,17 +83,18 @@ pub(crate) struct Hosted {
     engine: EngineSetting,
     shadow: ShadowSetting,
     handover: Handover,
+    differences: Differences,
 }
 
 impl Hosted {
-    /// Loads the program; `None` when it is not run.
+    /// Loads the program out of the bytes of its file; `None` when it is not run.
     ///
     /// # Errors
     /// It cannot be loaded, or this build has no machine for it.
-    pub(crate) fn of(config: &Config) -> Result<Option<Self>, LoadError> {
+    pub(crate) fn of(config: &Config, file: Option<&[u8]>) -> Result<Option<Self>, LoadError> {
         let section = &config.alkanes;
-        let Some(path) = section.wasm_path.as_deref().filter(|_| section.runs_program()) else { return Ok(None) };
-        let program = load_file(path)?;
+        let Some(file) = file.filter(|_| section.runs_program()) else { return Ok(None) };
+        let program = load(file)?;
         tracing::info!(sha256 = %crate::index::hex(&program.hash()), "the indexer program is loaded");
         let genesis = Parameters::of(config.network).genesis_height;
         Ok(Some(Self {
@@ -103,6 +107,7 @@ impl Hosted {
             engine: section.engine,
             shadow: section.shadow,
             handover: Handover::default(),
+            differences: Differences::default(),
         }))
     }
 
@@ -131,16 +136,33 @@ impl Hosted {
             EngineSetting::Native => Serves::Native,
             EngineSetting::Hosted => Serves::Hosted,
         };
-        Box::new(ShadowEngine::new(Box::new(native), hosted, serves, on_difference))
+        Box::new(ShadowEngine::new(Box::new(native), hosted, serves, on_difference, self.differences.clone()))
+    }
+
+    /// Where differences are counted, when both engines run.
+    pub(crate) fn shadow(&self) -> Option<Shadow> {
+        (self.shadow != ShadowSetting::Off).then(|| Shadow(self.differences.clone()))
     }
 
     /// What answers `metashrew_*`, when the program serves.
     pub(crate) fn views(&self) -> Option<Arc<dyn HostedProgram>> {
         (self.engine == EngineSetting::Hosted).then(|| {
-            let views =
-                HostedViews::new(Arc::clone(&self.program), ViewLimits::default(), self.limits.memory_bytes_max);
+            let mut limits = ViewLimits::default();
+            limits.preview_memory_bytes_max = limits.preview_memory_bytes_max.min(self.limits.memory_bytes_max);
+            let views = HostedViews::new(Arc::clone(&self.program), limits);
             Arc::new(Views(views)) as Arc<dyn HostedProgram>
         })
+    }
+}
+
+/// How both engines compare, as health and metrics ask for it.
+pub(crate) struct Shadow(Differences);
+
+impl Shadow {
+    /// The figures of now.
+    pub(crate) fn state(&self) -> ShadowState {
+        let Self(found) = self;
+        ShadowState { compared: found.compared(), differences: found.count(), comparing: !found.is_over() }
     }
 }
 

@@ -11,7 +11,8 @@ use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, Raw
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
 use paraffin_forex::{ForexError, ForexFeed};
 use paraffin_gateway::{
-    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface, Metrics,
+    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface,
+    Metrics, ShadowState,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_mempool::Mempool;
@@ -26,6 +27,7 @@ use crate::config::{Config, RawTransactionsSetting};
 use crate::contracts::{Contracts, ContractsError};
 use crate::control::Control;
 use crate::disk_need::DiskNeed;
+use crate::hosted::Shadow;
 use crate::mempool::LiveSet;
 use crate::{accounts, forex, markets, orderbook, prices, scripts, verify};
 
@@ -346,9 +348,14 @@ struct InstanceChain {
     network: Network,
     store: Store,
     status: watch::Receiver<IndexStatus>,
+    shadow: Option<Shadow>,
 }
 
 impl ChainState for InstanceChain {
+    fn shadow(&self) -> Option<ShadowState> {
+        self.shadow.as_ref().map(Shadow::state)
+    }
+
     fn network(&self) -> Network {
         self.network
     }
@@ -402,7 +409,12 @@ impl Instance {
         let live = LiveSet::start(&config.mempool, config.network, &store, &client);
         let orderbook = orderbook::open(&config.orderbook, config.network, &config.data_dir()).await?;
         let verifier = verify::open(config, contracts.is_some()).await?;
-        let chain = InstanceChain { network: config.network, store: store.clone(), status: indexing.status() };
+        let chain = InstanceChain {
+            network: config.network,
+            store: store.clone(),
+            status: indexing.status(),
+            shadow: contracts.as_ref().and_then(Contracts::shadow),
+        };
         let parts = GatewayParts {
             chain: Arc::new(chain),
             node: Arc::new(client),

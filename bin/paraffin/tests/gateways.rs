@@ -346,6 +346,48 @@ fn without_redis_each_gateway_serves_its_part_and_all_of_it_counts_when_it_is_ba
     }
 }
 
+/// What PostgreSQL has is at most half a second old, and what others have heard counts as well.
+#[test]
+fn what_a_killed_gateway_granted_is_counted_when_redis_is_back_but_for_its_last_half_second() {
+    let Some(mut shared) = Shared::start() else { return };
+    let mut gateways = shared.gateways(2);
+    let config = gateways[0].config.clone();
+    let grant = |gateway: &Gateway, key: &str, times: u32| {
+        for _ in 0..times {
+            assert_eq!(gateway.call(key).status, 200);
+        }
+    };
+    for is_heard in [false, true] {
+        let key = key_with(&config, 200);
+        grant(&gateways[1], &key, 30);
+        if !is_heard {
+            std::thread::sleep(Duration::from_secs(2));
+        }
+        grant(&gateways[1], &key, 10);
+        if is_heard {
+            grant(&gateways[0], &key, 1);
+        }
+        let lost = gateways[0].figure("paraffin_windows_lost_total ").unwrap();
+        gateways[1].kill();
+        shared.redis.kill();
+        shared.redis.run();
+        wait_for("it was noticed", LONG, || (gateways[0].figure("paraffin_windows_lost_total ")? > lost).then_some(()));
+        gateways[0].wait_until_shared();
+        std::thread::sleep(CAREFUL);
+        let answer = gateways[0].call(&key);
+        let left: u32 = answer.header("x-ratelimit-daily-remaining").unwrap().parse().unwrap();
+        let granted = 200 - left - 1;
+        if is_heard {
+            assert_eq!(granted, 41);
+        } else {
+            assert!((30..=40).contains(&granted), "{granted}");
+        }
+        gateways[1].run();
+        gateways[1].wait_until_shared();
+        std::thread::sleep(CAREFUL);
+    }
+}
+
 #[test]
 fn a_gateway_that_alone_is_cut_off_from_redis_grants_its_part_and_not_more() {
     let Some(shared) = Shared::start() else { return };

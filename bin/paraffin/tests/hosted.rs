@@ -21,11 +21,16 @@ fn devnet(runtime: &tokio::runtime::Runtime, blocks: u32) -> Devnet {
 
 /// A configuration whose section `[alkanes]` has these lines.
 fn config(folder: &Path, devnet: &Devnet, listen: &str, alkanes: &str) -> PathBuf {
+    settings(folder, devnet, "regtest", &format!("listen = \"{listen}\""), alkanes)
+}
+
+/// The same of any network, with these lines in the section `[gateway]`.
+fn settings(folder: &Path, devnet: &Devnet, network: &str, gateway: &str, alkanes: &str) -> PathBuf {
     write_config(
         folder,
         &format!(
-            "network = \"regtest\"\ndata_dir = \"{}\"\n[node]\nurl = \"{}\"\nuser = \"{}\"\npassword = \"{}\"\n[gateway]\nlisten = \
-             \"{listen}\"\n[alkanes]\n{alkanes}\n",
+            "network = \"{network}\"\ndata_dir = \"{}\"\n[node]\nurl = \"{}\"\nuser = \"{}\"\npassword = \"{}\"\n[gateway]\n\
+             {gateway}\n[alkanes]\n{alkanes}\n",
             folder.join("data").display(),
             devnet.rpc_url(),
             devnet.user(),
@@ -52,7 +57,8 @@ fn settings_that_contradict_each_other_are_refused() {
         ("engine = \"hosted\"", "name its file as wasm_path"),
         ("shadow = \"report\"", "name its file as wasm_path"),
         ("engine = \"fast\"", "unknown variant"),
-        ("block_seconds = 0", "block_seconds must be at least 1"),
+        ("block_seconds = 0", "block_seconds must be from 1 to 86400"),
+        ("block_seconds = 9000000000000000000", "block_seconds must be from 1 to 86400"),
         ("block_memory_mib = 5000", "block_memory_mib must be from 1 to 4096"),
     ] {
         let errors = refused(&["index", "--once"], &config(folder.path(), &devnet, "127.0.0.1:0", lines));
@@ -112,9 +118,10 @@ mod with_the_machine {
         let lines = format!("engine = \"hosted\"\nwasm_path = \"{PROGRAM}\"");
         let config = config(folder.path(), &devnet, &listen, &lines);
         let until = |height: u32| {
+            let height = height.to_string();
             support::wait_for("the program at the height", Duration::from_secs(120), || {
                 let answer = http::call(&listen, "/v4/jsonrpc", "metashrew_height", json!([]));
-                (answer["result"] == height.to_string()).then_some(())
+                (answer["result"] == height).then_some(())
             });
         };
         let mut process = Running::start(paraffin().args(["serve", "--config"]).arg(&config));
@@ -157,6 +164,132 @@ mod with_the_machine {
         assert!(process.wait(Duration::from_secs(120)).success());
         std::thread::sleep(Duration::from_millis(50));
         assert!(process.output().contains("\"height\":3"), "{}", process.output());
+    }
+
+    #[test]
+    fn health_and_metrics_tell_how_engines_compare() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let devnet = devnet(&runtime, 3);
+        for (engine, shadow, status, told, differences, comparing) in [
+            ("native", "report", 200, "ok", 4, true),
+            ("native", "halt", 503, "stalled", 1, false),
+            ("hosted", "report", 200, "ok", 4, true),
+            ("hosted", "halt", 200, "degraded", 1, false),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let (listen, metrics) = (format!("127.0.0.1:{}", free_port()), format!("127.0.0.1:{}", free_port()));
+            let gateway = format!("listen = \"{listen}\"\nmetrics_listen = \"{metrics}\"");
+            let lines = format!("engine = \"{engine}\"\nshadow = \"{shadow}\"\nwasm_path = \"{PROGRAM}\"");
+            let config = settings(folder.path(), &devnet, "regtest", &gateway, &lines);
+            let mut process = Running::start(paraffin().args(["serve", "--config"]).arg(&config));
+            process.wait_for_output("listening on", Duration::from_secs(60));
+            let health = support::wait_for("the state in health", Duration::from_secs(120), || {
+                let answer = http::get(&listen, "/v4/api/health");
+                let health = answer.json();
+                let is_there = health["status"] == told && health["shadow"]["differences"] == differences;
+                (answer.status == status && is_there).then_some(health)
+            });
+            let named = format!("{engine} {shadow}: {health}");
+            assert_eq!(health["shadow"]["comparing"], comparing, "{named}");
+            let figures = http::get(&metrics, "/metrics").text();
+            for line in [
+                format!("paraffin_shadow_blocks_total {differences}"),
+                format!("paraffin_shadow_differences_total {differences}"),
+                format!("paraffin_shadow_comparing {}", u8::from(comparing)),
+            ] {
+                assert!(figures.lines().any(|found| found == line), "{named}: {line}\n{figures}");
+            }
+            process.terminate(Duration::from_secs(20));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_changed_under_a_running_program_counts_at_the_next_start() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let devnet = devnet(&runtime, 10);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program.wasm");
+        std::fs::copy(PROGRAM, &file).unwrap();
+        let listen = format!("127.0.0.1:{}", free_port());
+        let lines = format!("engine = \"hosted\"\nwasm_path = \"{}\"", file.display());
+        let config = config(folder.path(), &devnet, &listen, &lines);
+        let mut process = Running::start(paraffin().args(["serve", "--config"]).arg(&config));
+        process.wait_for_output("listening on", Duration::from_secs(60));
+        std::fs::write(&file, b"no module any more").unwrap();
+        devnet.node().mine(1, &bitcoin::ScriptBuf::from_bytes(vec![0x51])).unwrap();
+        support::wait_for("the new block", Duration::from_secs(60), || {
+            let answer = http::call(&listen, "/v4/jsonrpc", "metashrew_height", json!([]));
+            (answer["result"] == "11").then_some(())
+        });
+        assert_eq!(result(&listen, "metashrew_view", json!(["counts"])), counts(&devnet, 11));
+        assert!(process.terminate(Duration::from_secs(20)).success());
+        let errors = refused(&["index", "--once"], &config);
+        assert!(errors.contains("not a WASM module"), "{errors}");
+        // With the file back it goes on.
+        std::fs::copy(PROGRAM, &file).unwrap();
+        let mut process = Running::start(paraffin().args(["index", "--once", "--config"]).arg(&config));
+        assert!(process.wait(Duration::from_secs(120)).success());
+    }
+
+    #[test]
+    fn the_state_of_a_program_goes_into_snapshots_and_has_one_writer() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let devnet = devnet(&runtime, 30);
+        let folder = tempfile::tempdir().unwrap();
+        let hosted = format!("engine = \"hosted\"\nwasm_path = \"{PROGRAM}\"");
+        let at = |name: &str, network: &str, alkanes: &str| {
+            let folder = folder.path().join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            settings(&folder, &devnet, network, "listen = \"127.0.0.1:0\"", alkanes)
+        };
+        let run = |arguments: &[&str], config: &Path, file: Option<&Path>| {
+            let mut process = Running::start(paraffin().args(arguments).arg("--config").arg(config).args(file));
+            let is_well = process.wait(Duration::from_secs(120)).success();
+            std::thread::sleep(Duration::from_millis(50));
+            if is_well { Ok(process.output()) } else { Err(process.errors()) }
+        };
+        let source = at("source", "regtest", &hosted);
+        let indexed: Value = serde_json::from_str(run(&["index", "--once"], &source, None).unwrap().trim()).unwrap();
+        let file = folder.path().join("file");
+        run(&["snapshot", "export"], &source, Some(&file)).unwrap();
+
+        let import = |config: &Path, file: &Path| run(&["snapshot", "import"], config, Some(file)).unwrap_err();
+        let target = |network: &str, alkanes: &str| at("target", network, alkanes);
+        let error = import(&target("regtest", ""), &file);
+        assert!(error.contains("holds module `hosted`"), "{error}");
+        let error = import(&target("signet", &hosted), &file);
+        assert!(error.contains("holds regtest") && error.contains("asks for signet"), "{error}");
+        let bytes = std::fs::read(&file).unwrap();
+        let other = folder.path().join("other");
+        std::fs::write(&other, &bytes[..bytes.len() / 2]).unwrap();
+        let error = import(&target("regtest", &hosted), &other);
+        assert!(error.contains("cut off"), "{error}");
+        let mut altered = bytes;
+        let middle = altered.len() / 2;
+        altered[middle] ^= 1;
+        std::fs::write(&other, &altered).unwrap();
+        let error = import(&target("regtest", &hosted), &other);
+        assert!(error.contains("damaged in frame"), "{error}");
+
+        let target = target("regtest", &hosted);
+        run(&["snapshot", "import"], &target, Some(&file)).unwrap();
+        devnet.node().mine(1, &bitcoin::ScriptBuf::from_bytes(vec![0x51])).unwrap();
+        let followed: Value = serde_json::from_str(run(&["index", "--once"], &target, None).unwrap().trim()).unwrap();
+        let alone: Value = serde_json::from_str(run(&["index", "--once"], &source, None).unwrap().trim()).unwrap();
+        assert_eq!((&indexed["height"], &followed["height"]), (&json!(30), &json!(31)));
+        for name in ["hash", "digest", "cumulative", "content"] {
+            assert!(!alone[name].is_null());
+            assert_eq!(followed[name], alone[name], "{name}");
+        }
+
+        let mut first = Running::start(paraffin().args(["index", "--config"]).arg(&target));
+        support::wait_for("the control socket", Duration::from_secs(60), || {
+            assert!(first.is_running(), "{}", first.errors());
+            target.with_file_name("data").join("control.sock").exists().then_some(())
+        });
+        let error = run(&["index", "--once"], &target, None).unwrap_err();
+        assert!(error.contains("another process is using this store"), "{error}");
+        assert!(first.terminate(Duration::from_secs(20)).success());
     }
 
     #[test]

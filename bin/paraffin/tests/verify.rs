@@ -10,3 +10,5 @@ mod source;
 mod support;
 #[path = "verify_parts/surface.rs"]
 mod surface;
+#[path = "verify_parts/ways_around.rs"]
+mod ways_around;

@@ -2,6 +2,7 @@ use hyper::StatusCode;
 use paraffin_orderbook::StreamState;
 use serde::Serialize;
 
+use crate::hosted::ShadowState;
 use crate::respond::Reply;
 use crate::state::{IndexingStatus, Shared, unix_millis};
 
@@ -16,7 +17,8 @@ pub(crate) enum HealthStatus {
     Ok,
     /// Not yet caught up with the node.
     Starting,
-    /// Serving what there is, while the node or the durable stream of the orderbook is away.
+    /// Serving what there is, while the node or the durable stream of the orderbook is away, or the native engine has stopped
+    /// beside a hosted program.
     Degraded,
     /// Indexing has stopped and will not go on by itself.
     Stalled,
@@ -35,6 +37,8 @@ struct Health {
     orderbook: Option<OrderbookHealth>,
     #[serde(skip_serializing_if = "Option::is_none")]
     upstreams: Option<UpstreamsHealth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shadow: Option<ShadowState>,
 }
 
 #[derive(Serialize)]
@@ -72,14 +76,16 @@ pub(crate) fn status(height: Option<u32>, indexing: IndexingStatus, node_reachab
     }
 }
 
-/// JSON health: 200 when all is well or only the node or the durable stream of the orderbook is away, 503 otherwise.
+/// JSON health: 200 when all is well or degraded, 503 otherwise.
 pub(crate) fn json(shared: &Shared) -> Reply {
     let height = shared.height();
     let node = shared.node.status();
     let streams = shared.keyed.values().filter_map(|handler| handler.http.as_ref()?.durable_stream());
     let stream = streams.into_iter().next();
+    let shadow = shared.chain.shadow();
     let status = match status(height, shared.chain.indexing(), node.reachable) {
         HealthStatus::Ok if stream.is_some_and(|stream| stream != StreamState::Ready) => HealthStatus::Degraded,
+        HealthStatus::Ok if shadow.is_some_and(|shadow| !shadow.comparing) => HealthStatus::Degraded,
         status => status,
     };
     let status = if shared.draining.has_begun() { HealthStatus::Draining } else { status };
@@ -97,6 +103,7 @@ pub(crate) fn json(shared: &Shared) -> Reply {
             let (reachable, configured) = upstreams.reachable();
             UpstreamsHealth { reachable, configured }
         }),
+        shadow,
         orderbook: stream.map(|stream| OrderbookHealth { stream: stream.as_str() }),
     };
     let code = match status {

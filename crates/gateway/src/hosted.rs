@@ -7,9 +7,11 @@ use std::time::Instant;
 
 use paraffin_primitives::Height;
 use paraffin_store::Snapshot;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::errors::{RpcError, rpc_code};
+use crate::metrics::Meter;
 use crate::state::RequestContext;
 
 /// Characters of a program's failure that a caller sees.
@@ -58,6 +60,26 @@ pub trait HostedProgram: Send + Sync {
         payload: &[u8],
         is_over: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, HostedFault>;
+}
+
+/// How the native engine and a program beside it compare, since the start of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ShadowState {
+    /// Blocks that both have run and that were compared.
+    pub compared: u64,
+    /// Those in which they parted.
+    pub differences: u64,
+    /// Whether blocks are compared: no longer when the native engine has stopped.
+    pub comparing: bool,
+}
+
+impl ShadowState {
+    pub(crate) fn measure(self, meter: &Meter<'_>) {
+        meter.count("paraffin_shadow_blocks_total", "Blocks in which both engines were compared", &[], self.compared);
+        meter.count("paraffin_shadow_differences_total", "Blocks in which both engines parted", &[], self.differences);
+        let comparing = if self.comparing { 1.0 } else { 0.0 };
+        meter.gauge("paraffin_shadow_comparing", "1 while both engines are compared", &[], comparing);
+    }
 }
 
 /// Why a program has no answer.

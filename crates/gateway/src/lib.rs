@@ -57,7 +57,7 @@ pub use config::{AccessConfig, GatewayConfig};
 pub use errors::{RestError, RpcError, rpc_code};
 pub use families::Families;
 pub use forward::Upstreams;
-pub use hosted::{HostedFault, HostedProgram};
+pub use hosted::{HostedFault, HostedProgram, ShadowState};
 pub use jsonrpc::{Flavour, Params};
 pub use limits::Limits;
 pub use markets::MarketsParts;

@@ -26,7 +26,7 @@ use crate::errors::RestError;
 use crate::families::{Families, FamilyServers};
 use crate::forward::Upstreams;
 use crate::header_values::Told;
-use crate::hosted::HostedProgram;
+use crate::hosted::{HostedProgram, ShadowState};
 use crate::markets::{Books, MarketsParts};
 use crate::metrics::Metrics;
 use crate::request_id::RequestNames;
@@ -65,6 +65,10 @@ pub trait ChainState: Send + Sync {
     fn snapshot(&self) -> Snapshot;
     /// What the index is doing.
     fn indexing(&self) -> IndexingStatus;
+    /// How engines compare, where two of them run.
+    fn shadow(&self) -> Option<ShadowState> {
+        None
+    }
 }
 
 /// The Bitcoin node as surfaces use it.

@@ -1,6 +1,8 @@
 //! WebSocket streams (RFC 6455): the handshake, and what all streams share: heartbeats, limits, and that a stream ends when its
 //! caller's key does.
 
+mod joined;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -24,6 +26,7 @@ use crate::errors::RestError;
 use crate::respond::Reply;
 use crate::routes::Credential;
 use crate::state::{BoxFuture, RequestContext, Shared, unix_millis};
+pub(crate) use joined::join;
 
 const KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
 const VERSION: HeaderName = HeaderName::from_static("sec-websocket-version");
@@ -211,42 +214,6 @@ pub(crate) fn handshake(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName
     let ours = [(UPGRADE, "websocket"), (CONNECTION, "upgrade")];
     let ours = ours.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value)));
     ours.chain([KEY, VERSION].into_iter().filter_map(|name| Some((name.clone(), headers.get(&name)?.clone()))))
-}
-
-/// Joins a client's connection to that of an instance which has accepted its handshake, until one of them ends, the server stops,
-/// or the caller's key no longer counts. What is said on it is not looked at.
-///
-/// # Errors
-/// 426 without a handshake of the client, 502 where the instance's is none, 503 when too many streams are open.
-pub(crate) fn join(
-    context: &RequestContext,
-    upgrade: Option<Upgrade>,
-    headers: &HeaderMap,
-    instance: OnUpgrade,
-) -> Result<Reply, RestError> {
-    let Some(Upgrade { connection, credential }) = upgrade else { return Err(upgrade_required()) };
-    let accepted = headers.get(ACCEPT).cloned();
-    let accepted = accepted.ok_or_else(|| {
-        RestError::new(StatusCode::BAD_GATEWAY, "UPSTREAM_UNAVAILABLE", "the instance did not accept the stream")
-    })?;
-    let shared = Arc::clone(context.shared_handle());
-    let place = Streams::enter(&shared).ok_or_else(too_many_streams)?;
-    let mut stopping = shared.streams.stopping.subscribe();
-    tokio::spawn(async move {
-        let _place = place;
-        let (Ok(client), Ok(instance)) = tokio::join!(connection, instance) else { return };
-        let (mut client, mut instance) = (TokioIo::new(client), TokioIo::new(instance));
-        let mut talk = std::pin::pin!(tokio::io::copy_bidirectional(&mut client, &mut instance));
-        let mut standing_every = tokio::time::interval(STANDING_EVERY);
-        loop {
-            tokio::select! {
-                _ = &mut talk => return,
-                _ = standing_every.tick() => if standing(&shared, &credential).await.is_err() { return },
-                () = stopped(&mut stopping) => return,
-            }
-        }
-    });
-    Ok(switching_protocols(accepted))
 }
 
 fn upgrade_required() -> RestError {

@@ -9,8 +9,12 @@ use sha2::{Digest, Sha256};
 /// Number of the one field of the message.
 const LIST: u32 = 1;
 
-/// Pairs that one block may write. The busiest block known writes 54,045.
-pub const PAIRS_MAX: usize = 16 << 20;
+/// Keys that one block may write. The busiest block known writes 45,334.
+pub const PAIRS_MAX: usize = 4 << 20;
+
+/// Bytes of keys and values that one block may write, and never more than the program's memory may have. The busiest block
+/// known writes 5.9 million.
+pub const BYTES_MAX: usize = 512 << 20;
 
 /// The bytes are not what a program may flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +30,9 @@ pub enum FlushError {
     /// They are too many.
     #[error("the program flushes more than {PAIRS_MAX} pairs")]
     TooMany,
+    /// They are too large.
+    #[error("the program flushes more than {0} bytes")]
+    TooLarge(usize),
 }
 
 /// Keys and values that a block writes, each key once.
@@ -35,40 +42,70 @@ pub struct Flush {
     pub pairs: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
+/// A flush in the making: a program may flush as often as it likes, so what it has written so far is counted.
+#[derive(Debug)]
+pub(crate) struct Flushing {
+    flush: Flush,
+    bytes: usize,
+    bytes_max: usize,
+    pairs_max: usize,
+}
+
+impl Flushing {
+    /// Nothing yet; in the end at most so many bytes, at most [`BYTES_MAX`], and at most [`PAIRS_MAX`] keys.
+    pub(crate) fn within(bytes_max: u64) -> Self {
+        let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX).min(BYTES_MAX);
+        Self { flush: Flush::default(), bytes: 0, bytes_max, pairs_max: PAIRS_MAX }
+    }
+
+    /// Reads a message on top of those before: its values are the later ones.
+    ///
+    /// # Errors
+    /// See [`FlushError`].
+    pub(crate) fn add(&mut self, message: &[u8]) -> Result<(), FlushError> {
+        let mut rest = message;
+        let mut key = None;
+        while !rest.is_empty() {
+            let malformed = FlushError::Malformed { at: message.len() - rest.len(), len: message.len() };
+            let element = element(&mut rest).ok_or(malformed)?;
+            match key.take() {
+                None => key = Some(element),
+                Some(key) => self.put(key, element)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), FlushError> {
+        let old = self.flush.pairs.get(key).map(Vec::len);
+        let (known, freed) = old.map_or((0, 0), |len| (key.len(), len));
+        let bytes = (self.bytes - known - freed).saturating_add(key.len()).saturating_add(value.len());
+        if bytes > self.bytes_max {
+            return Err(FlushError::TooLarge(self.bytes_max));
+        }
+        if old.is_none() && self.flush.pairs.len() >= self.pairs_max {
+            return Err(FlushError::TooMany);
+        }
+        self.flush.pairs.insert(key.to_vec(), value.to_vec());
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Everything that was written.
+    pub(crate) fn end(self) -> Flush {
+        self.flush
+    }
+}
+
 impl Flush {
     /// Reads a message. A key that stands there twice has its last value; a key without a value at the end is ignored.
     ///
     /// # Errors
     /// See [`FlushError`].
     pub fn decode(bytes: &[u8]) -> Result<Self, FlushError> {
-        let mut flush = Self::default();
-        flush.add(bytes)?;
-        Ok(flush)
-    }
-
-    /// Reads a further message of the same block: its values are the later ones.
-    ///
-    /// # Errors
-    /// See [`FlushError`].
-    pub fn add(&mut self, bytes: &[u8]) -> Result<(), FlushError> {
-        let mut rest = bytes;
-        let mut key = None;
-        let mut count = 0;
-        while !rest.is_empty() {
-            let malformed = FlushError::Malformed { at: bytes.len() - rest.len(), len: bytes.len() };
-            let element = element(&mut rest).ok_or(malformed)?;
-            match key.take() {
-                None => key = Some(element),
-                Some(key) => {
-                    count += 1;
-                    if count > PAIRS_MAX {
-                        return Err(FlushError::TooMany);
-                    }
-                    self.pairs.insert(key.to_vec(), element.to_vec());
-                }
-            }
-        }
-        Ok(())
+        let mut flushing = Flushing::within(bytes.len() as u64);
+        flushing.add(bytes)?;
+        Ok(flushing.end())
     }
 
     /// Writes the message.
@@ -145,6 +182,29 @@ mod tests {
         let by_hand = Sha256::digest(b"\x01\0\0\0a\0\0\0\0\x01\0\0\0k\x02\0\0\0ww");
         assert_eq!(flush(&[("k", "ww"), ("a", "")]).digest(), <[u8; 32]>::from(by_hand));
         assert_ne!(flush(&[("ka", "")]).digest(), flush(&[("k", "a")]).digest());
+    }
+
+    #[test]
+    fn what_a_block_writes_is_bounded_over_all_its_messages() {
+        let message = |key: u8, len: usize| Flush { pairs: BTreeMap::from([(vec![key], vec![7; len])]) }.encode();
+        let mut flushing = Flushing::within(1000);
+        // The same key again takes the place of what it held.
+        for _ in 0..5 {
+            flushing.add(&message(1, 300)).unwrap();
+        }
+        flushing.add(&message(2, 500)).unwrap();
+        let error = flushing.add(&message(3, 300)).unwrap_err();
+        assert_eq!(error.to_string(), "the program flushes more than 1000 bytes");
+        flushing.add(&message(1, 0)).unwrap();
+        flushing.add(&message(3, 300)).unwrap();
+        assert_eq!((flushing.bytes, flushing.end().bytes()), (803, 803));
+        assert_eq!(Flushing::within(u64::MAX).bytes_max, BYTES_MAX);
+
+        let mut flushing = Flushing { pairs_max: 3, ..Flushing::within(1000) };
+        for key in [1, 2, 3, 2] {
+            flushing.add(&message(key, 1)).unwrap();
+        }
+        assert_eq!(flushing.add(&message(4, 1)), Err(FlushError::TooMany));
     }
 
     proptest! {

@@ -13,6 +13,8 @@
 //! /runes/byoutpoint/ outpoint, lists of runes and balances            BaseSheet
 //! /runes/proto/1/runtime/balance/id_to_balance id    Runtime
 //! /runes/proto/1/byheight/ height, list of id        FirstSeen
+//! /etching/byruneid/ id                              Translated::etched
+//! /runes/mints-remaining/ name                       Translated::mints_remaining
 //! ```
 //!
 //! What has no counterpart is named in [`LEFT_OUT`]. A key that is neither is told as [`Translated::unknown`].
@@ -70,10 +72,15 @@ pub enum LayoutError {
 }
 
 /// What a program wrote in a block, in the words of the alkanes index.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Translated {
     /// The effects. `undone` is left empty: it follows from the rest.
     pub effects: BlockEffects,
+    /// The base runes that were etched. What the program keeps of them beside their ids is in a form of its own.
+    pub etched: BTreeSet<AlkaneId>,
+    /// How many mints remain of the base runes of which that was written, 16 bytes each, sorted. Their names are in a form of
+    /// the program's own.
+    pub mints_remaining: Vec<Vec<u8>>,
     /// The first key, readable, that the alkanes indexer of the known layout does not write.
     pub unknown: Option<String>,
 }
@@ -92,7 +99,10 @@ pub fn translate(flush: &Flush, block: &ConnectedBlock, before: &dyn StateReader
             None => unknown = unknown.or_else(|| Some(readable(key))),
         }
     }
-    Ok(Translated { effects: found.into_effects(height, block, before)?, unknown })
+    let etched = std::mem::take(&mut found.etched);
+    let mut mints_remaining = std::mem::take(&mut found.mints_remaining);
+    mints_remaining.sort_unstable();
+    Ok(Translated { effects: found.into_effects(height, block, before)?, etched, mints_remaining, unknown })
 }
 
 /// What was found in a flush.
@@ -103,6 +113,8 @@ struct Found {
     first_seen: BTreeMap<u32, AlkaneId>,
     traces: BTreeMap<OutPoint, Trace>,
     trace_order: BTreeMap<u32, OutPoint>,
+    etched: BTreeSet<AlkaneId>,
+    mints_remaining: Vec<Vec<u8>>,
 }
 
 impl Found {
@@ -111,6 +123,8 @@ impl Found {
         let id = || lists::id(value).ok_or_else(|| wrong("an id"));
         match foreign {
             ForeignKey::LeftOut => {}
+            ForeignKey::Etched(id) => _ = self.etched.insert(id),
+            ForeignKey::MintsRemaining => self.mints_remaining.push(value.to_vec()),
             ForeignKey::State(state) => {
                 let value = match &state {
                     StateKey::Code(id) if BUILTINS.contains(id) => DEPLOYED_MARK.to_vec(),
@@ -152,7 +166,7 @@ impl Found {
         block: &ConnectedBlock,
         before: &dyn StateReader,
     ) -> Result<BlockEffects, LayoutError> {
-        let Self { mut writes, sheets, first_seen, mut traces, trace_order } = self;
+        let Self { mut writes, sheets, first_seen, mut traces, trace_order, .. } = self;
         let mut funded = BTreeSet::new();
         for (key, change) in sheets {
             let saved = SavedSheet::decode(&before.get(&key)?.unwrap_or_default())?;

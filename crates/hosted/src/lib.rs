@@ -22,19 +22,21 @@ mod machine;
 mod module;
 mod program;
 mod rows;
+mod shadow;
 mod state;
 mod tables;
 mod views;
 
 pub use abi::BadPointer;
-pub use engine::{Differences, HostedEngine, OnDifference, Serves, ShadowEngine, difference};
-pub use flush::{Flush, FlushError, PAIRS_MAX};
+pub use engine::HostedEngine;
+pub use flush::{BYTES_MAX, Flush, FlushError, PAIRS_MAX};
 pub use layout::{LEFT_OUT, LayoutError, Translated, translate};
 pub use module::{Handover, HostedModule};
 pub use program::{
-    BlockLimits, LoadError, PROGRAM_LEN_MAX, Program, ProgramError, Reads, RunLimits, START, load, load_file,
+    BlockLimits, LoadError, PROGRAM_LEN_MAX, Program, ProgramError, Reads, RunLimits, START, load, load_file, read_file,
 };
 pub use rows::BlockRow;
+pub use shadow::{Differences, OnDifference, Serves, ShadowEngine, difference};
 pub use state::{HostedState, ReadError};
 pub use tables::{MODULE, SCHEMA};
 pub use views::{HostedViews, ViewError, ViewLimits};

@@ -22,6 +22,7 @@ use wasmtime::{
 };
 
 use crate::abi;
+use crate::flush::Flushing;
 use crate::program::{LoadError, Program, ProgramError, Reads, RunLimits, START};
 use crate::{BadPointer, Flush};
 
@@ -31,8 +32,10 @@ const MEMORY: &str = "memory";
 const TICK: Duration = Duration::from_millis(10);
 /// All that 32-bit pointers reach, in bytes.
 const MEMORY_BYTES_MAX: u64 = 4 << 30;
-/// Elements of all tables.
+/// Elements of all tables of a run.
 const TABLE_ELEMENTS_MAX: u64 = 1 << 20;
+/// What the machine says of growing beyond what pointers reach, before it asks the limit.
+const BEYOND_POINTERS: &str = "memory growth exceeds memory type's limits";
 
 /// A compiled program.
 pub(crate) struct Machine {
@@ -47,13 +50,13 @@ struct Guest {
     input: Vec<u8>,
     exchange: Arc<Mutex<Exchange>>,
     /// The key that was read last, with its value: a program asks for the length first and for the bytes then.
-    last_read: Option<(Vec<u8>, Vec<u8>)>,
+    last_read: Option<(Arc<[u8]>, Vec<u8>)>,
     /// Whether a block is run: what a view flushes is ignored.
     is_block: bool,
     /// What the program wrote.
-    flush: Option<Flush>,
+    flush: Option<Flushing>,
     aborted: bool,
-    memory: MemoryLimit,
+    limit: Limit,
     /// Why the host ended the run, if it did.
     fault: Option<ProgramError>,
 }
@@ -61,36 +64,60 @@ struct Guest {
 /// Where a run leaves the key that it waits for, and finds the value.
 #[derive(Default)]
 struct Exchange {
-    wanted: Option<Vec<u8>>,
+    wanted: Option<Arc<[u8]>>,
     answer: Option<Vec<u8>>,
 }
 
-/// Bytes of all memories of a run, and elements of its tables.
-struct MemoryLimit {
-    used: u64,
-    max: u64,
+/// Bytes of the memory of a run, and elements of its tables.
+struct Limit {
+    memory_bytes: u64,
+    memory_bytes_max: u64,
     table_elements: u64,
-    refused: bool,
+    /// Why growing ended the run.
+    exceeded: Option<ProgramError>,
 }
 
-impl ResourceLimiter for MemoryLimit {
-    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        if desired as u64 > MEMORY_BYTES_MAX {
+impl Limit {
+    fn new(memory_bytes_max: u64) -> Self {
+        Self { memory_bytes: 0, memory_bytes_max, table_elements: 0, exceeded: None }
+    }
+
+    /// Ends the run: were the program told instead, what it writes would depend on this machine.
+    fn exceed<T>(&mut self, why: ProgramError) -> wasmtime::Result<T> {
+        let error = wasmtime::Error::msg(why.to_string());
+        self.exceeded = Some(why);
+        Err(error)
+    }
+}
+
+impl ResourceLimiter for Limit {
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        if desired as u64 > MEMORY_BYTES_MAX || maximum.is_some_and(|maximum| desired > maximum) {
             // No host could; the program is told so and decides.
             return Ok(false);
         }
-        let used = self.used.saturating_add((desired - current) as u64);
-        if used > self.max {
-            self.refused = true;
-            return Err(wasmtime::Error::msg("more memory than it may have"));
+        let bytes = self.memory_bytes.saturating_add((desired - current) as u64);
+        if bytes > self.memory_bytes_max {
+            return self.exceed(ProgramError::TooMuchMemory(self.memory_bytes_max >> 20));
         }
-        self.used = used;
+        self.memory_bytes = bytes;
         Ok(true)
     }
 
-    fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        self.table_elements = self.table_elements.saturating_add((desired - current) as u64);
-        Ok(self.table_elements <= TABLE_ELEMENTS_MAX)
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        if error.to_string() == BEYOND_POINTERS { Ok(()) } else { self.exceed(ProgramError::NoMemory) }
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
+        let elements = self.table_elements.saturating_add((desired - current) as u64);
+        if elements > TABLE_ELEMENTS_MAX {
+            return self.exceed(ProgramError::TooManyElements(TABLE_ELEMENTS_MAX));
+        }
+        self.table_elements = elements;
+        Ok(true)
     }
 
     fn instances(&self) -> usize {
@@ -128,7 +155,6 @@ impl Machine {
         limits: RunLimits<'_>,
     ) -> Result<(Guest, Vec<u8>), ProgramError> {
         let exchange = Arc::new(Mutex::new(Exchange::default()));
-        let memory = MemoryLimit { used: 0, max: limits.memory_bytes_max, table_elements: 0, refused: false };
         let guest = Guest {
             input,
             exchange: Arc::clone(&exchange),
@@ -136,11 +162,11 @@ impl Machine {
             is_block: export == START,
             flush: None,
             aborted: false,
-            memory,
+            limit: Limit::new(limits.memory_bytes_max),
             fault: None,
         };
         let mut store = Store::new(&self.engine, guest);
-        store.limiter(|guest| &mut guest.memory);
+        store.limiter(|guest| &mut guest.limit);
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
         let ended = {
@@ -165,11 +191,8 @@ impl Machine {
             Ok(ended) => ended,
             Err(error) => {
                 let guest = store.into_data();
-                return Err(match guest.fault {
-                    Some(fault) => fault,
-                    None if guest.memory.refused => ProgramError::TooMuchMemory(limits.memory_bytes_max >> 20),
-                    None => ProgramError::Trapped(reason(&error)),
-                });
+                let why = guest.fault.or(guest.limit.exceeded);
+                return Err(why.unwrap_or_else(|| ProgramError::Trapped(reason(&error))));
             }
         };
         let answer = match pointer {
@@ -203,7 +226,7 @@ impl Program for Machine {
         if guest.aborted {
             return Err(ProgramError::Aborted);
         }
-        guest.flush.ok_or(ProgramError::NoFlush)
+        Ok(guest.flush.ok_or(ProgramError::NoFlush)?.end())
     }
 
     fn view(
@@ -245,6 +268,7 @@ fn configuration() -> Config {
         .cranelift_nan_canonicalization(true)
         .relaxed_simd_deterministic(true)
         .wasm_memory64(false)
+        .wasm_multi_memory(false)
         .memory_reservation(MEMORY_BYTES_MAX)
         .memory_guard_size(64 << 10)
         .memory_init_cow(false)
@@ -286,7 +310,7 @@ fn reason(error: &wasmtime::Error) -> String {
 }
 
 /// Waits for the value of a key.
-async fn ask(exchange: Arc<Mutex<Exchange>>, key: Vec<u8>) -> Vec<u8> {
+async fn ask(exchange: Arc<Mutex<Exchange>>, key: Arc<[u8]>) -> Vec<u8> {
     exchange.lock().wanted = Some(key);
     poll_fn(move |_| exchange.lock().answer.take().map_or(Poll::Pending, Poll::Ready)).await
 }

@@ -1,5 +1,6 @@
 //! What a hosted program is to the rest of the room: blocks in, pairs out; views.
 
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -106,6 +107,12 @@ pub enum ProgramError {
     /// It asked for more memory than it may have.
     #[error("the program asked for more than {0} MiB of memory")]
     TooMuchMemory(u64),
+    /// The system gave no memory for what it may have.
+    #[error("the system has no memory left for the program")]
+    NoMemory,
+    /// Its tables have more elements than they may.
+    #[error("the program asked for tables of more than {0} elements")]
+    TooManyElements(u64),
     /// It has no view of this name.
     #[error("the program has no view of this name")]
     UnknownView,
@@ -126,12 +133,10 @@ pub enum LoadError {
         source: std::io::Error,
     },
     /// The file is larger than any indexer program.
-    #[error("the indexer program {path} has {len} bytes, more than {PROGRAM_LEN_MAX}")]
+    #[error("the indexer program {path} has more than {PROGRAM_LEN_MAX} bytes")]
     TooLarge {
         /// Path of the file.
         path: String,
-        /// Its length in bytes.
-        len: u64,
     },
     /// The bytes are no WASM module.
     #[error("this is not a WASM module that can run: {0}")]
@@ -147,18 +152,26 @@ pub enum LoadError {
     NoMachine,
 }
 
+/// Reads the file of a program. What becomes of the file later changes nothing in what was read.
+///
+/// # Errors
+/// It cannot be read, or is larger than [`PROGRAM_LEN_MAX`].
+pub fn read_file(path: &Path) -> Result<Vec<u8>, LoadError> {
+    let name = || path.display().to_string();
+    let unreadable = |source| LoadError::Unreadable { path: name(), source };
+    let mut bytes = Vec::new();
+    // What a file says of its length need not be what it holds.
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(PROGRAM_LEN_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > PROGRAM_LEN_MAX { Err(LoadError::TooLarge { path: name() }) } else { Ok(bytes) }
+}
+
 /// Loads a program from a file.
 ///
 /// # Errors
 /// See [`LoadError`].
 pub fn load_file(path: &Path) -> Result<Arc<dyn Program>, LoadError> {
-    let name = || path.display().to_string();
-    let unreadable = |source| LoadError::Unreadable { path: name(), source };
-    let len = std::fs::metadata(path).map_err(unreadable)?.len();
-    if len > PROGRAM_LEN_MAX {
-        return Err(LoadError::TooLarge { path: name(), len });
-    }
-    load(&std::fs::read(path).map_err(unreadable)?)
+    load(&read_file(path)?)
 }
 
 /// Loads a program from its bytes. It is compiled once, here.
@@ -190,7 +203,10 @@ mod tests {
         assert!(missing.contains("none.wasm cannot be read"), "{missing}");
         let path = folder.path().join("large.wasm");
         std::fs::File::create(&path).unwrap().set_len(PROGRAM_LEN_MAX + 1).unwrap();
-        assert!(matches!(load_file(&path), Err(LoadError::TooLarge { len: 67_108_865, .. })));
+        assert!(matches!(load_file(&path), Err(LoadError::TooLarge { .. })));
+        // A file without an end that says it is empty.
+        let endless = read_file(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert_eq!(endless, "the indexer program /dev/zero has more than 67108864 bytes");
     }
 
     #[cfg(not(feature = "machine"))]

@@ -15,16 +15,26 @@ use crate::{MODULE, Program, ProgramError, ReadError, RunLimits};
 pub struct ViewLimits {
     /// Largest memory of one view, in bytes.
     pub memory_bytes_max: u64,
-    /// Views that run at the same time.
+    /// Views that run at the same time, previews among them.
     pub concurrent_max: usize,
+    /// Largest memory of the block of a preview, in bytes: anybody may bring any block.
+    pub preview_memory_bytes_max: u64,
+    /// Previews that run at the same time.
+    pub previews_max: usize,
     /// Largest answer, in bytes.
     pub answer_bytes_max: usize,
 }
 
 impl Default for ViewLimits {
-    /// 16 views of 256 MiB, answers of 16 MiB.
+    /// 16 views of 256 MiB, two of them previews with blocks of 1 GiB, answers of 16 MiB.
     fn default() -> Self {
-        Self { memory_bytes_max: 256 << 20, concurrent_max: 16, answer_bytes_max: 16 << 20 }
+        Self {
+            memory_bytes_max: 256 << 20,
+            concurrent_max: 16,
+            preview_memory_bytes_max: 1 << 30,
+            previews_max: 2,
+            answer_bytes_max: 16 << 20,
+        }
     }
 }
 
@@ -46,13 +56,19 @@ pub enum ViewError {
 pub struct HostedViews {
     program: Arc<dyn Program>,
     limits: ViewLimits,
-    /// Memory of a block that is tried out, in bytes.
-    block_memory_bytes_max: u64,
     running: AtomicUsize,
+    previews: AtomicUsize,
 }
 
-/// A place among the running views.
+/// A place among what runs.
 struct Place<'a>(&'a AtomicUsize);
+
+impl<'a> Place<'a> {
+    fn among(running: &'a AtomicUsize, max: usize) -> Result<Self, ViewError> {
+        let place = Self(running);
+        if running.fetch_add(1, Ordering::AcqRel) >= max { Err(ViewError::Saturated) } else { Ok(place) }
+    }
+}
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
@@ -61,9 +77,9 @@ impl Drop for Place<'_> {
 }
 
 impl HostedViews {
-    /// Views of `program`; a preview runs its block in at most `block_memory_bytes_max`.
-    pub fn new(program: Arc<dyn Program>, limits: ViewLimits, block_memory_bytes_max: u64) -> Self {
-        Self { program, limits, block_memory_bytes_max, running: AtomicUsize::new(0) }
+    /// Views of `program`.
+    pub fn new(program: Arc<dyn Program>, limits: ViewLimits) -> Self {
+        Self { program, limits, running: AtomicUsize::new(0), previews: AtomicUsize::new(0) }
     }
 
     /// Whether the program has a view of this name.
@@ -88,11 +104,7 @@ impl HostedViews {
     }
 
     fn place(&self) -> Result<Place<'_>, ViewError> {
-        let place = Place(&self.running);
-        if self.running.fetch_add(1, Ordering::AcqRel) >= self.limits.concurrent_max {
-            return Err(ViewError::Saturated);
-        }
-        Ok(place)
+        Place::among(&self.running, self.limits.concurrent_max)
     }
 
     /// Answers a view at the end of the block at `height`, until `is_over`.
@@ -130,9 +142,10 @@ impl HostedViews {
             return Err(ProgramError::UnknownView.into());
         }
         let _place = self.place()?;
+        let _preview = Place::among(&self.previews, self.limits.previews_max)?;
         let below = HostedState::at(snapshot, Some(height));
         let next = height.saturating_add(1);
-        let limits = RunLimits { memory_bytes_max: self.block_memory_bytes_max, is_over };
+        let limits = RunLimits { memory_bytes_max: self.limits.preview_memory_bytes_max, is_over };
         let flush = self.program.run_block(next, block, &below, limits)?;
         let limits = RunLimits { memory_bytes_max: self.limits.memory_bytes_max, is_over };
         let tried = Tried { below: &below, block: &flush };

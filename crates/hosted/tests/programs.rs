@@ -1,5 +1,7 @@
 //! Programs of WASM under the host: our own, which counts blocks, and one built for each test that flushes what the native engine
 //! did, in the layout of the alkanes indexer.
+//!
+//! `PARAFFIN_LONG=1` goes on until both engines have run ten thousand blocks, and prints a line for each chain.
 #![cfg(feature = "machine")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -8,10 +10,12 @@ mod support;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bitcoin::BlockHash;
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash as _;
+use bitcoin::hex::DisplayHex as _;
 use paraffin_hosted::{
     BlockLimits, BlockRow, Flush, HostedModule, HostedViews, OnDifference, Program, ProgramError, Serves, ViewError,
     ViewLimits, load,
@@ -30,7 +34,7 @@ fn hosting(program: &Arc<dyn Program>) -> Index {
 }
 
 fn views(program: &Arc<dyn Program>) -> HostedViews {
-    HostedViews::new(Arc::clone(program), ViewLimits::default(), 64 << 20)
+    HostedViews::new(Arc::clone(program), ViewLimits::default())
 }
 
 /// What the counter says after a block.
@@ -106,8 +110,9 @@ fn views_that_take_too_much_or_too_long_end() {
     let program = load(&wat::parse_str(text).unwrap()).unwrap();
     let index = hosting(&program);
     let snapshot = index.store.snapshot();
-    let limits = ViewLimits { memory_bytes_max: 4 << 20, answer_bytes_max: 1000, concurrent_max: 1 };
-    let views = HostedViews::new(Arc::clone(&program), limits, 1 << 20);
+    let limits =
+        ViewLimits { memory_bytes_max: 4 << 20, answer_bytes_max: 1000, concurrent_max: 1, ..ViewLimits::default() };
+    let views = HostedViews::new(Arc::clone(&program), limits);
     let view = |name: &str, is_over: &dyn Fn() -> bool| views.view(&snapshot, 0, name, b"", is_over);
     assert!(matches!(view("grows", &|| false), Err(ViewError::Program(ProgramError::TooMuchMemory(4)))));
     assert!(matches!(view("large", &|| false), Err(ViewError::TooLarge)));
@@ -122,6 +127,62 @@ fn views_that_take_too_much_or_too_long_end() {
     assert_eq!(inner.into_inner(), Some(true));
     // Its place is free again.
     assert!(matches!(view("large", &|| false), Err(ViewError::TooLarge)));
+}
+
+#[test]
+fn previews_have_fewer_places_and_a_memory_of_their_own() {
+    // Its block takes 8 MiB, the view that loops never ends.
+    let text = r#"(module (import "env" "__flush" (func $flush (param i32))) (memory (export "memory") 1)
+        (func (export "_start") (drop (memory.grow (i32.const 128))) (call $flush (i32.const 4)))
+        (func (export "loops") (result i32) (loop br 0) (i32.const 4))
+        (func (export "empty") (result i32) (i32.const 4)))"#;
+    let program = load(&wat::parse_str(text).unwrap()).unwrap();
+    let index = hosting(&program);
+    let snapshot = index.store.snapshot();
+    let limits = ViewLimits {
+        memory_bytes_max: 1 << 20,
+        preview_memory_bytes_max: 9 << 20,
+        concurrent_max: 2,
+        previews_max: 1,
+        ..ViewLimits::default()
+    };
+    let views = HostedViews::new(Arc::clone(&program), limits);
+    let preview = |name: &str, is_over: &dyn Fn() -> bool| views.preview(&snapshot, 0, b"", name, b"", is_over);
+    assert_eq!(preview("empty", &|| false).unwrap(), b"");
+    let inner = std::cell::RefCell::new(None);
+    let is_over = || {
+        // While one preview runs, a second finds no place, and a view does.
+        let second = preview("empty", &|| false);
+        let view = views.view(&snapshot, 0, "empty", b"", &|| false);
+        *inner.borrow_mut() = Some((matches!(second, Err(ViewError::Saturated)), view.is_ok()));
+        true
+    };
+    assert!(matches!(preview("loops", &is_over), Err(ViewError::Program(ProgramError::TooLong))));
+    assert_eq!(inner.into_inner(), Some((true, true)));
+    assert_eq!(preview("empty", &|| false).unwrap(), b"");
+    let small = ViewLimits { preview_memory_bytes_max: 8 << 20, ..limits };
+    let small = HostedViews::new(program, small).preview(&snapshot, 0, b"", "empty", b"", &|| false);
+    assert!(matches!(small, Err(ViewError::Program(ProgramError::TooMuchMemory(8)))), "{small:?}");
+}
+
+#[test]
+fn views_on_many_threads_answer_each_its_own_height() {
+    let program = block_counter();
+    let mut index = hosting(&program);
+    let chain = &branches(3, 110)[0];
+    index.follow(chain).unwrap();
+    let (snapshot, views) = (index.store.snapshot(), views(&program));
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (views, snapshot) = (&views, &snapshot);
+            scope.spawn(move || {
+                for height in (thread..110).step_by(8) {
+                    let told = views.view(snapshot, height, "counts", b"", &|| false).unwrap();
+                    assert_eq!(told, counts(&chain[..=height as usize]), "{height}");
+                }
+            });
+        }
+    });
 }
 
 #[test]
@@ -198,7 +259,9 @@ fn stand_in(flushes: &HashMap<BlockHash, Flush>, blocks: &[Vec<ConnectedBlock>])
     }
     table.extend(&messages);
     let mut data = String::with_capacity(3 * table.len());
-    table.iter().for_each(|byte| write!(data, "\\{byte:02x}").unwrap());
+    for byte in &table {
+        write!(data, "\\{byte:02x}").unwrap();
+    }
     let pages = (TABLE + table.len()).div_ceil(65_536) + 1;
     let text = format!(
         r#"(module
@@ -225,7 +288,9 @@ fn a_stand_in_for_the_alkanes_indexer_is_followed_until_one_byte_differs() {
     let mut flushes = flushes(&branches, &told);
     let program = load(&stand_in(&flushes, &branches)).unwrap();
     let (mut index, differences) = Index::shadowed(program, Serves::Native, OnDifference::Halt);
-    branches.iter().for_each(|branch| index.follow(branch).unwrap());
+    for branch in &branches {
+        index.follow(branch).unwrap();
+    }
     assert_eq!((differences.count(), differences.last()), (0, None));
     assert_ne!(index.content(), native_alone, "the program's own state is kept as well");
 
@@ -243,4 +308,38 @@ fn a_stand_in_for_the_alkanes_indexer_is_followed_until_one_byte_differs() {
     let error = index.follow(&branches[1]).unwrap_err().to_string();
     assert!(error.contains("storage of ") && error.contains("left: "), "{error}");
     assert_eq!(index.height(), Some(tip.id.height - 1));
+}
+
+#[test]
+fn ten_thousand_blocks_of_random_chains_or_one_chain_are_equal_in_both_engines() {
+    let is_long = std::env::var_os("PARAFFIN_LONG").is_some();
+    let given = |name| std::env::var(name).ok().map(|text| text.parse::<usize>().expect("a number"));
+    let (height, blocks_min) = if is_long { (400, 10_000) } else { (support::TRADING, 1) };
+    // A long run may be made in parts.
+    let blocks_min = given("PARAFFIN_SHADOW_BLOCKS").unwrap_or(blocks_min);
+    let first_seed = given("PARAFFIN_SHADOW_SEED").unwrap_or(100) as u64;
+    println!("seed,blocks,messages,program_bytes,differences,seconds,digest");
+    let mut compared = 0;
+    for seed in first_seed.. {
+        let branches = branches(seed, height);
+        let (told, _) = run_natively(&branches);
+        let module = stand_in(&flushes(&branches, &told), &branches);
+        let program = load(&module).unwrap();
+        let (mut index, differences) = Index::shadowed(program, Serves::Native, OnDifference::Halt);
+        let begun = Instant::now();
+        for branch in &branches {
+            index.follow(branch).unwrap();
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        assert_eq!((differences.count(), differences.last()), (0, None), "seed {seed}");
+        assert_eq!(differences.compared(), told.len() as u64, "seed {seed}");
+        let messages: usize = told.values().map(|effects| effects.traces.len()).sum();
+        let tip = branches[1].last().unwrap().id.height;
+        let digest = HostedViews::digest(&index.store.snapshot(), tip).unwrap().unwrap().to_lower_hex_string();
+        println!("{seed},{},{messages},{},0,{seconds:.2},{digest}", told.len(), module.len());
+        compared += told.len();
+        if compared >= blocks_min {
+            break;
+        }
+    }
 }

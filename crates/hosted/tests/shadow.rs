@@ -1,6 +1,4 @@
 //! Both engines side by side on blocks of the development network: our own contracts, trades, and a reorganisation.
-//!
-//! `PARAFFIN_LONG=1` goes on until ten thousand blocks were compared.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod support;
@@ -9,9 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use bitcoin::BlockHash;
-use paraffin_alkanes::EffectsPart;
-use paraffin_hosted::{BlockRow, Flush, HostedViews, OnDifference, Program, Serves, ViewLimits};
-use paraffin_primitives::{ConnectedBlock, Height};
+use paraffin_alkanes::{BlockEffects, EffectsPart, StateError, StateKey, StateReader};
+use paraffin_hosted::{BlockRow, Flush, HostedViews, OnDifference, Program, Serves, ViewLimits, difference, translate};
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Height};
 use paraffin_store::Store;
 
 use support::{Index, Scripted, TRADING, Told, branches, flushes, run_natively};
@@ -42,7 +40,7 @@ fn equal_engines_run_to_the_end_through_a_reorganisation() {
     let known = known();
     // The chain shows what is compared: every part but base runes is written somewhere.
     for part in EffectsPart::ALL {
-        let writes = |effects: &paraffin_alkanes::BlockEffects| match part {
+        let writes = |effects: &BlockEffects| match part {
             EffectsPart::Traces => !effects.traces.is_empty(),
             _ => effects.writes.iter().any(|(key, _)| EffectsPart::of(key) == part),
         };
@@ -54,6 +52,8 @@ fn equal_engines_run_to_the_end_through_a_reorganisation() {
             index.follow(branch).unwrap();
         }
         assert_eq!((differences.count(), differences.last()), (0, None), "{serves:?}");
+        let followed: usize = known.branches[0].len() + 7;
+        assert_eq!((differences.compared(), differences.is_over()), (followed as u64, false));
         let tip = known.branches[1].last().unwrap();
         assert_eq!(index.height(), Some(tip.id.height));
         let row = BlockRow::at(&index.store.snapshot(), tip.id.height).unwrap().unwrap();
@@ -140,7 +140,7 @@ fn one_altered_byte_halts_the_native_engine_and_names_the_place() {
         }
         // Nothing of the block is kept, and what was before is served.
         assert_eq!(index.height(), height.checked_sub(1), "{name}");
-        assert_eq!(differences.count(), 1, "{name}");
+        assert_eq!((differences.count(), differences.is_over()), (1, true), "{name}");
     }
 }
 
@@ -154,7 +154,8 @@ fn reported_differences_are_counted_and_both_go_on() {
         alter(&mut flushes, is_meant);
         let (mut index, differences) = Index::shadowed(scripted(flushes), Serves::Native, OnDifference::Report);
         index.follow(&known().branches[0]).unwrap();
-        assert_eq!(differences.count(), 1, "{name}");
+        assert_eq!((differences.count(), differences.is_over()), (1, false), "{name}");
+        assert_eq!(differences.compared(), known().branches[0].len() as u64, "{name}");
         let last = differences.last().unwrap();
         assert!(last.starts_with("block ") && named.iter().all(|word| last.contains(word)), "{last}");
     }
@@ -167,7 +168,92 @@ fn beside_a_program_that_serves_the_native_engine_stops_and_the_program_goes_on(
     let (mut index, differences) = Index::shadowed(scripted(flushes), Serves::Hosted, OnDifference::Halt);
     index.follow(&known().branches[0]).unwrap();
     assert_eq!(index.height(), Some(TRADING));
-    assert_eq!(differences.count(), 1);
+    assert_eq!((differences.count(), differences.is_over()), (1, true));
+    assert!(differences.compared() < known().branches[0].len() as u64, "the rest was not compared");
+}
+
+#[test]
+fn what_cannot_be_read_is_a_difference_and_does_not_end_a_report() {
+    let altered = || {
+        let mut flushes = known().flushes.clone();
+        let tip = known().branches[0].last().unwrap().id;
+        // An entry that follows no other: so it looks when an earlier block, where engines parted, made a longer list.
+        let key = [b"/runes/proto/1/byoutpoint/", &[9; 36][..], b"/balances/77"].concat();
+        flushes.get_mut(&tip.hash).unwrap().pairs.insert(key, vec![0; 16]);
+        scripted(flushes)
+    };
+    let named = "cannot be read: the program writes entry 77 of the list";
+    let (mut index, differences) = Index::shadowed(altered(), Serves::Native, OnDifference::Report);
+    index.follow(&known().branches[0]).unwrap();
+    assert_eq!((index.height(), differences.count()), (Some(TRADING), 1));
+    assert!(differences.last().unwrap().contains(named));
+    for serves in [Serves::Native, Serves::Hosted] {
+        let (mut index, _) = Index::shadowed(altered(), serves, OnDifference::Halt);
+        let error = index.follow(&known().branches[0]).unwrap_err().to_string();
+        assert!(error.contains(named), "{serves:?}: {error}");
+        assert_eq!(index.height(), Some(TRADING - 1));
+    }
+}
+
+#[test]
+fn at_a_height_whose_rules_it_does_not_know_the_native_engine_stops_and_a_program_that_serves_goes_on() {
+    let known = known();
+    let until = |serves| {
+        let native = support::native().with_known_until(Some(119));
+        let program = scripted(known.flushes.clone());
+        Index::shadowed_beside(native, program, serves, OnDifference::Halt)
+    };
+    let (mut index, _) = until(Serves::Native);
+    let error = index.follow(&known.branches[0]).unwrap_err().to_string();
+    assert!(
+        error.contains("the rules of height 120 are not known") && error.contains("engine = \"hosted\""),
+        "{error}"
+    );
+    assert_eq!(index.height(), Some(119));
+    let (mut index, differences) = until(Serves::Hosted);
+    index.follow(&known.branches[0]).unwrap();
+    assert_eq!((index.height(), differences.compared(), differences.count()), (Some(TRADING), 121, 1));
+    let last = differences.last().unwrap();
+    assert!(last.contains("the native engine halts: the rules of height 120") && differences.is_over(), "{last}");
+}
+
+/// A state in which nothing is.
+struct Nothing;
+
+impl StateReader for Nothing {
+    fn get(&self, _: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn base_runes_are_compared_by_their_ids_and_the_mints_that_remain() {
+    let block = &known().branches[0][9];
+    let id = |tx: u128| AlkaneId { block: 840_000, tx };
+    let of = |remaining: &[(u128, u128)], etched: &[u128]| {
+        let etched = etched.iter().map(|tx| (StateKey::Etching(id(*tx)), b"terms".to_vec()));
+        let named = [(StateKey::EtchedName(7), vec![1; 32])];
+        let remaining =
+            remaining.iter().map(|(tx, left)| (StateKey::MintsRemaining(id(*tx)), left.to_le_bytes().to_vec()));
+        BlockEffects { writes: etched.chain(named).chain(remaining).collect(), ..BlockEffects::default() }
+    };
+    let native = of(&[(1, 300), (5, 2)], &[1, 2]);
+    let compared = |flush: &Flush| difference(&native, &translate(flush, block, &Nothing).unwrap());
+    let told = support::encode(block.id.height, &native);
+    assert_eq!(compared(&told), None);
+
+    let etched = support::encode(block.id.height, &of(&[(1, 300), (5, 2)], &[1]));
+    let text = compared(&etched).unwrap();
+    assert_eq!(text, "base runes: etched in this block\nleft:  840000:1, 840000:2\nright: 840000:1");
+    let minted = support::encode(block.id.height, &of(&[(1, 300), (5, 1)], &[1, 2]));
+    let text = compared(&minted).unwrap();
+    assert!(text.starts_with("base runes: mints that remain\nleft:  ") && text.contains("right: 1, 300"), "{text}");
+    let mut short = told;
+    short.pairs.insert(b"/runes/mints-remaining/NAME".to_vec(), vec![1]);
+    assert!(compared(&short).unwrap().contains("1 bytes"));
+    let mut unknown = short;
+    unknown.pairs.insert(b"/etching/byruneid/short".to_vec(), vec![1]);
+    assert!(compared(&unknown).unwrap().contains("a key of no known kind: /etching/byruneid/short"));
 }
 
 #[test]
@@ -197,7 +283,7 @@ fn a_program_that_fails_halts_and_what_was_is_still_read() {
     let error = index.follow(&known.branches[0]).unwrap_err().to_string();
     assert!(error.contains("the hosted indexer program halts: the program ended without a flush"), "{error}");
     assert_eq!(index.height(), Some(last.id.height - 1));
-    let views = HostedViews::new(program, ViewLimits::default(), 1 << 20);
+    let views = HostedViews::new(program, ViewLimits::default());
     let snapshot = index.store.snapshot();
     let sequence = |height| views.view(&snapshot, height, "value", b"/alkanes/sequence", &|| false).unwrap();
     assert_eq!(sequence(0), 1u128.to_le_bytes());
@@ -214,25 +300,4 @@ fn the_alkanes_module_alone_is_run_again_with_the_state_that_the_program_left() 
     index.run_again(1, &known.branches[0]).unwrap();
     assert_eq!(index.content(), content);
     assert_eq!((differences.count(), differences.last()), (0, None));
-}
-
-#[test]
-fn ten_thousand_blocks_or_one_chain_of_another_seed() {
-    let is_long = std::env::var_os("PARAFFIN_LONG").is_some();
-    let mut compared = 0;
-    for seed in 100.. {
-        let height = if is_long { 400 } else { TRADING };
-        let branches = branches(seed, height);
-        let (told, _) = run_natively(&branches);
-        let program = scripted(flushes(&branches, &told));
-        let (mut index, differences) = Index::shadowed(program, Serves::Native, OnDifference::Halt);
-        for branch in &branches {
-            index.follow(branch).unwrap();
-        }
-        assert_eq!((differences.count(), differences.last()), (0, None), "seed {seed}");
-        compared += told.len();
-        if !is_long || compared >= 10_000 {
-            break;
-        }
-    }
 }

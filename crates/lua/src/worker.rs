@@ -28,7 +28,8 @@ pub fn work() -> io::Result<()> {
 /// What a script that broke out of Lua would still be held by. Not every system knows every limit; the budgets of the
 /// script do not depend on them.
 fn limit() {
-    let limits = [(Resource::Core, 0), (Resource::Fsize, 0), (Resource::As, ADDRESS_BYTES_MAX)];
+    // Of all values 1 alone also keeps a crash from the program that the system hands crashes to.
+    let limits = [(Resource::Core, 1), (Resource::Fsize, 0), (Resource::As, ADDRESS_BYTES_MAX)];
     for (resource, most) in limits {
         let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     }

@@ -53,7 +53,7 @@ fn disk() {
     let count: usize = blocks
         .iter()
         .flat_map(|block| &block.block.txdata)
-        .map(|transaction| paraffin_ordinals_index::envelope::envelopes(transaction).len())
+        .map(|transaction| paraffin_ordinals_index::envelope::envelopes(transaction).count())
         .sum();
     let size = |options| import(&blocks, options).1 as f64;
     let alone = size(None);

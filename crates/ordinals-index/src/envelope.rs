@@ -34,17 +34,11 @@ pub struct Envelope {
     pub inscription: Inscription,
 }
 
-/// All envelopes of a transaction, in the order of its inputs. An empty one takes seven bytes of a witness and some hundred
-/// of memory here; whoever wants one of them asks [`inscription_of`].
-pub fn envelopes(transaction: &Transaction) -> Vec<Envelope> {
-    let mut found = Vec::new();
-    for (input, script) in tapscripts(transaction) {
-        let before = found.len();
-        if script_envelopes(script, input, |envelope| found.push(envelope)).is_err() {
-            found.truncate(before);
-        }
-    }
-    found
+/// The envelopes of a transaction, in the order of its inputs, each read when it is asked for: an empty one takes seven bytes of
+/// a witness and some hundred of memory here.
+pub fn envelopes(transaction: &Transaction) -> impl Iterator<Item = Envelope> {
+    let whole = tapscripts(transaction).filter(|(_, script)| script.instructions().all(|next| next.is_ok()));
+    whole.flat_map(|(input, script)| ScriptEnvelopes::of(input, script))
 }
 
 /// The scripts that may hold envelopes, with their inputs.
@@ -62,34 +56,74 @@ pub(crate) fn tapscript(witness: &Witness) -> Option<&Script> {
     witness.nth(place).map(Script::from_bytes)
 }
 
-/// A script ends within a push.
-struct Undecodable;
-
-type Decoded<'a> = Peekable<Instructions<'a>>;
-
-fn next<'a>(instructions: &mut Decoded<'a>) -> Result<Option<Instruction<'a>>, Undecodable> {
-    instructions.next().transpose().map_err(|_| Undecodable)
+/// The envelopes of one script, all of which can be decoded.
+struct ScriptEnvelopes<'a> {
+    instructions: Peekable<Instructions<'a>>,
+    input: u32,
+    offset: u32,
+    is_stutter: bool,
 }
 
-/// Hands every envelope of a script to `take`. After an error none of them counts.
-fn script_envelopes(script: &Script, input: u32, mut take: impl FnMut(Envelope)) -> Result<(), Undecodable> {
-    let mut offset = 0u32;
-    let mut instructions = script.instructions().peekable();
-    let mut is_stutter = false;
-    while let Some(instruction) = next(&mut instructions)? {
-        if !is_empty_push(&instruction) {
-            continue;
+impl<'a> ScriptEnvelopes<'a> {
+    fn of(input: u32, script: &'a Script) -> Self {
+        Self { instructions: script.instructions().peekable(), input, offset: 0, is_stutter: false }
+    }
+
+    fn instruction(&mut self) -> Option<Instruction<'a>> {
+        self.instructions.next()?.ok()
+    }
+
+    /// Takes the next instruction when it is the one wanted.
+    fn accept(&mut self, is_wanted: impl Fn(&Instruction<'_>) -> bool) -> bool {
+        self.instructions.next_if(|next| next.as_ref().is_ok_and(&is_wanted)).is_some()
+    }
+
+    /// Reads what follows an empty push.
+    fn read(&mut self) -> Outcome {
+        let is_protocol =
+            |instruction: &Instruction<'_>| instruction.push_bytes().is_some_and(|push| push.as_bytes() == PROTOCOL);
+        if !self.accept(|instruction| *instruction == Instruction::Op(all::OP_IF)) || !self.accept(is_protocol) {
+            let stutters = matches!(self.instructions.peek(), Some(Ok(next)) if is_empty_push(next));
+            return Outcome::Other { stutters };
         }
-        match read_envelope(&mut instructions)? {
-            Outcome::Envelope { has_pushnum, inscription } => {
-                take(Envelope { input, offset, has_pushnum, is_stutter, inscription: *inscription });
-                offset = offset.saturating_add(1);
+        let mut has_pushnum = false;
+        let mut payload = Payload::default();
+        loop {
+            match self.instruction() {
+                None => return Outcome::Other { stutters: false },
+                Some(Instruction::Op(all::OP_ENDIF)) => {
+                    return Outcome::Envelope { has_pushnum, inscription: Box::new(payload.finish()) };
+                }
+                Some(Instruction::PushBytes(push)) => payload.push(push.as_bytes()),
+                Some(Instruction::Op(opcode)) => {
+                    let Some(number) = small_number(opcode) else { return Outcome::Other { stutters: false } };
+                    has_pushnum = true;
+                    payload.push(number);
+                }
             }
-            // Kept for the next envelope, also past whole ones: that is how the reference indexer reads scripts.
-            Outcome::Other { stutters } => is_stutter = stutters,
         }
     }
-    Ok(())
+}
+
+impl Iterator for ScriptEnvelopes<'_> {
+    type Item = Envelope;
+
+    fn next(&mut self) -> Option<Envelope> {
+        loop {
+            if !is_empty_push(&self.instruction()?) {
+                continue;
+            }
+            match self.read() {
+                Outcome::Envelope { has_pushnum, inscription } => {
+                    let (input, offset, is_stutter) = (self.input, self.offset, self.is_stutter);
+                    self.offset = offset.saturating_add(1);
+                    return Some(Envelope { input, offset, has_pushnum, is_stutter, inscription: *inscription });
+                }
+                // Kept for the next envelope, also past whole ones: that is how the reference indexer reads scripts.
+                Outcome::Other { stutters } => self.is_stutter = stutters,
+            }
+        }
+    }
 }
 
 fn is_empty_push(instruction: &Instruction<'_>) -> bool {
@@ -105,42 +139,6 @@ enum Outcome {
     Other {
         stutters: bool,
     },
-}
-
-/// Reads what follows an empty push.
-fn read_envelope(instructions: &mut Decoded<'_>) -> Result<Outcome, Undecodable> {
-    let is_if = |instruction: &Instruction<'_>| *instruction == Instruction::Op(all::OP_IF);
-    let is_protocol =
-        |instruction: &Instruction<'_>| instruction.push_bytes().is_some_and(|push| push.as_bytes() == PROTOCOL);
-    if !accept(instructions, is_if)? || !accept(instructions, is_protocol)? {
-        let stutters = matches!(instructions.peek(), Some(Ok(next)) if is_empty_push(next));
-        return Ok(Outcome::Other { stutters });
-    }
-    let mut has_pushnum = false;
-    let mut payload = Payload::default();
-    loop {
-        match next(instructions)? {
-            None => return Ok(Outcome::Other { stutters: false }),
-            Some(Instruction::Op(all::OP_ENDIF)) => {
-                return Ok(Outcome::Envelope { has_pushnum, inscription: Box::new(payload.finish()) });
-            }
-            Some(Instruction::PushBytes(push)) => payload.push(push.as_bytes()),
-            Some(Instruction::Op(opcode)) => {
-                let Some(number) = small_number(opcode) else { return Ok(Outcome::Other { stutters: false }) };
-                has_pushnum = true;
-                payload.push(number);
-            }
-        }
-    }
-}
-
-/// Takes the next instruction when it is the one wanted.
-fn accept(instructions: &mut Decoded<'_>, is_wanted: impl Fn(&Instruction<'_>) -> bool) -> Result<bool, Undecodable> {
-    let fits = matches!(instructions.peek(), Some(Ok(next)) if is_wanted(next));
-    if fits {
-        next(instructions)?;
-    }
-    Ok(fits)
 }
 
 /// What `OP_1NEGATE` and `OP_1` to `OP_16` push.
@@ -239,23 +237,7 @@ fn is_even(field: &[u8]) -> bool {
 
 /// The inscription with this index in a transaction, as its envelope says it; `None` when there are fewer.
 pub fn inscription_of(transaction: &Transaction, id: &InscriptionId) -> Option<Inscription> {
-    let mut before = 0;
-    for (input, script) in tapscripts(transaction) {
-        let (mut wanted, mut count) = (None, 0);
-        let read = script_envelopes(script, input, |envelope| {
-            if before + count == u64::from(id.index) {
-                wanted = Some(envelope.inscription);
-            }
-            count += 1;
-        });
-        if read.is_ok() {
-            if wanted.is_some() {
-                return wanted;
-            }
-            before += count;
-        }
-    }
-    None
+    envelopes(transaction).nth(id.index as usize).map(|envelope| envelope.inscription)
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use bitcoin::{OutPoint, ScriptBuf, Txid};
 use bytes::Bytes;
 
+use crate::inscription::Inscription;
+
 /// Name of an inscription: the transaction that revealed it, and which of its envelopes, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InscriptionId {
@@ -100,26 +102,43 @@ pub enum EventKind {
         number: i32,
         /// Whether it would be cursed but for the height from which curses are forgiven.
         is_vindicated: bool,
-        /// What it holds, after following no delegate; `None` when the envelope has no body.
-        body: Option<Bytes>,
-        /// Bytes of its content type.
-        content_type: Option<Bytes>,
-        /// Bytes of its content encoding.
-        content_encoding: Option<Bytes>,
-        /// The inscription named as delegate.
-        delegate: Option<InscriptionId>,
-        /// Its parents, those whose sats the transaction spent.
-        parents: Vec<InscriptionId>,
-        /// Bytes of its metaprotocol.
-        metaprotocol: Option<Bytes>,
         /// Whether it is alone on its sat at the moment of its reveal.
         is_first_on_sat: bool,
+        /// Its parents, those whose sats the transaction spent.
+        parents: Vec<InscriptionId>,
+        /// What its envelope says; `None` when it says nothing of that. A block may reveal half a million empty envelopes.
+        said: Option<Box<Said>>,
     },
     /// Its sat moved.
     Moved {
         /// How often it moved before, a move to a coinbase counted as one of its own.
         moves: u32,
     },
+}
+
+/// What the envelope of a new inscription says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// What it holds, after following no delegate; `None` when the envelope has no body.
+    pub body: Option<Bytes>,
+    /// Bytes of its content type.
+    pub content_type: Option<Bytes>,
+    /// Bytes of its content encoding.
+    pub content_encoding: Option<Bytes>,
+    /// The inscription named as delegate.
+    pub delegate: Option<InscriptionId>,
+    /// Bytes of its metaprotocol.
+    pub metaprotocol: Option<Bytes>,
+}
+
+impl Said {
+    /// What an envelope says; `None` when that is nothing.
+    pub(crate) fn of(inscription: Inscription) -> Option<Box<Self>> {
+        let delegate = inscription.delegate();
+        let Inscription { body, content_type, content_encoding, metaprotocol, .. } = inscription;
+        let said = Self { body, content_type, content_encoding, delegate, metaprotocol };
+        (said != Self::default()).then(|| Box::new(said))
+    }
 }
 
 #[cfg(test)]

@@ -14,12 +14,12 @@ use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot};
 
 use self::holdings::Holdings;
 use self::inscriptions::BlockInscriptions;
-pub(crate) use self::inscriptions::{child_count, id_key};
+pub(crate) use self::inscriptions::{child_count, child_key, id_key};
 use self::ranges::BlockRanges;
 use self::runes::BlockRunes;
 use self::spent::SpentOutputs;
 use crate::error::ReadError;
-use crate::event::InscriptionEvent;
+use crate::event::{EventKind, InscriptionEvent};
 use crate::parameters::Parameters;
 use crate::tables::{SATS_SETTING, SCHEMA, SETTINGS};
 
@@ -36,6 +36,12 @@ pub trait EventConsumer: Send {
         events: &[InscriptionEvent],
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError>;
+
+    /// Whether it wants to be told of such an event. What is not wanted takes no memory: a block may reveal half a million
+    /// inscriptions, and a chain of small transactions moves all that an output holds again and again.
+    fn wants(&self, _kind: &EventKind) -> bool {
+        true
+    }
 }
 
 /// What is indexed beyond inscriptions and runes.
@@ -124,8 +130,7 @@ impl Module for OrdinalsModule {
         let mut holdings = Holdings::load(block, rows)?;
         if has_inscriptions || self.options.sats {
             let ranges = self.options.sats.then(|| BlockRanges::new(height));
-            let keeps_events = self.consumer.is_some();
-            let mut pass = BlockInscriptions::begin(block, self.parameters, ranges, keeps_events, rows)?;
+            let mut pass = BlockInscriptions::begin(block, self.parameters, ranges, self.consumer.as_deref(), rows)?;
             pass.run(&spent, &mut holdings, rows)?;
             let events = pass.finish(rows)?;
             if let Some(consumer) = &mut self.consumer {

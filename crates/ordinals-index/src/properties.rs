@@ -1,10 +1,14 @@
 //! Field 17 of an inscription: its gallery, title and traits, in CBOR (RFC 8949).
 //!
-//! Whatever cannot be read as it should is no properties at all. Properties that are packed with Brotli (field 19) are not
-//! unpacked and count as none.
+//! Whatever cannot be read as it should is no properties at all. They may be packed with Brotli (RFC 7932), which field 19 says;
+//! those that would take too much when they are unpacked count as none, as in `ord` 0.29.
+
+use std::borrow::Cow;
+use std::io::Read as _;
 
 use bitcoin::Txid;
 use bitcoin::hashes::Hash as _;
+use brotli_decompressor::{BrotliDecoderParameter, Decompressor};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
@@ -69,11 +73,37 @@ impl Serialize for Traits {
 impl Properties {
     /// The properties that an inscription tells.
     pub fn of(inscription: &Inscription) -> Self {
-        match (&inscription.properties, &inscription.property_encoding) {
-            (Some(cbor), None) => properties(&mut Decoder(cbor)).unwrap_or_default(),
-            _ => Self::default(),
-        }
+        cbor(inscription).and_then(|cbor| properties(&mut Decoder(&cbor))).unwrap_or_default()
     }
+}
+
+/// What field 19 says of properties that are packed.
+const BROTLI: &[u8] = b"br";
+/// Most bytes of unpacked properties.
+const UNPACKED_BYTES_MAX: usize = 4_000_000;
+/// Most bytes of unpacked properties for each byte of packed ones.
+const UNPACKED_RATIO_MAX: usize = 30;
+/// Bytes that are unpacked at a time.
+const UNPACKING_BYTES: usize = 4096;
+
+fn cbor(inscription: &Inscription) -> Option<Cow<'_, [u8]>> {
+    let properties = inscription.properties.as_deref()?;
+    match inscription.property_encoding.as_deref() {
+        None => Some(Cow::Borrowed(properties)),
+        Some(BROTLI) => unpacked(properties).map(Cow::Owned),
+        Some(_) => None,
+    }
+}
+
+/// `None` for bytes that are no Brotli stream, or one that holds more than it may. The decoder's window takes up to 16 MiB.
+fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+    let most = packed.len().saturating_mul(UNPACKED_RATIO_MAX).min(UNPACKED_BYTES_MAX);
+    let mut unpacked = Vec::new();
+    let mut decoder = Decompressor::new(packed, UNPACKING_BYTES);
+    // Windows of up to a gibibyte are an extension of the format, which the reference reads; no usual encoder makes them.
+    decoder.set_parameter(BrotliDecoderParameter::BROTLI_DECODER_PARAM_LARGE_WINDOW, 0);
+    decoder.take(most as u64 + 1).read_to_end(&mut unpacked).ok()?;
+    (unpacked.len() <= most).then_some(unpacked)
 }
 
 /// Bytes that an item takes at least, its txid among them, wherever that stands.
@@ -355,15 +385,100 @@ mod tests {
         ] {
             assert_eq!(read(bad), Properties::default(), "{bad:?}");
         }
-        let packed = Inscription {
-            properties: Some(Bytes::from_static(TITLE_AND_TRAITS)),
-            property_encoding: Some(Bytes::from_static(b"br")),
-            ..Inscription::default()
+    }
+
+    fn read_packed(packed: &[u8], encoding: &[u8]) -> Properties {
+        let (properties, property_encoding) =
+            (Some(Bytes::copy_from_slice(packed)), Some(Bytes::copy_from_slice(encoding)));
+        Properties::of(&Inscription { properties, property_encoding, ..Inscription::default() })
+    }
+
+    /// A Brotli stream that holds up to 64 KiB as they are.
+    fn stored(bytes: &[u8]) -> Vec<u8> {
+        let head = ((bytes.len() as u32 - 1) << 4 | 1 << 20).to_le_bytes();
+        [&head[..3], bytes, &[3]].concat()
+    }
+
+    fn hex(digits: &str) -> Vec<u8> {
+        bitcoin::hex::FromHex::from_hex(digits).unwrap()
+    }
+
+    #[test]
+    fn properties_packed_with_brotli_are_unpacked() {
+        assert_eq!(read_packed(&stored(TITLE_AND_TRAITS), b"br"), read(TITLE_AND_TRAITS));
+        // `{1: {0: "ab" 20 times}}`, as a usual encoder packs it.
+        let title = hex("1b2d00f88d94a89daff0426103aecc52fdf0270c008d76");
+        assert_eq!(read_packed(&title, b"br").attributes.title, Some("ab".repeat(20)));
+        // Bytes after the stream say nothing.
+        assert_eq!(read_packed(&[&title[..], b"more"].concat(), b"br").attributes.title, Some("ab".repeat(20)));
+        for length in 0..title.len() {
+            assert_eq!(read_packed(&title[..length], b"br"), Properties::default(), "{length} bytes");
+        }
+        for (packed, encoding) in [
+            (TITLE_AND_TRAITS, &b"br"[..]),
+            (&title, b""),
+            (&title, b"BR"),
+            (&title, b"gzip"),
+            (TITLE_AND_TRAITS, b""),
+            (&[0, 1, 2, 3], b"br"),
+        ] {
+            assert_eq!(read_packed(packed, encoding), Properties::default(), "{packed:02x?} {encoding:?}");
+        }
+    }
+
+    /// Properties with zeros after them: 34 bytes hold up to 30 times as many.
+    #[test]
+    fn properties_that_unpack_to_more_than_thirty_times_their_size_are_none() {
+        let at_most = hex("1bfb03f80762794518e35797a699b61b806e51612060cfab47a2baf5c2c38df82423");
+        assert_eq!(unpacked(&at_most).map(|bytes| bytes.len()), Some(30 * at_most.len()));
+        assert_eq!(read_packed(&at_most, b"br"), read(TITLE_AND_TRAITS));
+        let beyond = hex("1bfc03f80762794518e35797a699b61b806e516120e0cfab47a2baf5c2c38df82423");
+        assert_eq!(unpacked(&beyond), None);
+        assert_eq!(read_packed(&beyond, b"br"), Properties::default());
+    }
+
+    #[test]
+    fn properties_that_unpack_to_more_than_four_million_bytes_are_none() {
+        // Stored parts of 64 KiB, each with a head for itself.
+        let part = |length: usize| {
+            let head = ((length as u32 - 1) << 3 | 1 << 19).to_le_bytes();
+            [&head[..3], &vec![0xa0; length]].concat()
         };
-        assert_eq!(Properties::of(&packed), Properties::default());
+        let stream = |length: usize| {
+            let whole = length / 65_536;
+            let mut packed = stored(&vec![0xa0; 65_536]);
+            packed.pop();
+            packed.extend((1..whole).flat_map(|_| part(65_536)));
+            packed.extend(part(length - whole * 65_536));
+            packed.push(3);
+            packed
+        };
+        assert_eq!(unpacked(&stream(UNPACKED_BYTES_MAX)).map(|bytes| bytes.len()), Some(UNPACKED_BYTES_MAX));
+        assert_eq!(unpacked(&stream(UNPACKED_BYTES_MAX + 1)), None);
+    }
+
+    #[test]
+    fn windows_larger_than_those_of_the_standard_are_not_read() {
+        // A window of 2^30 bytes before what is stored otherwise.
+        let length = TITLE_AND_TRAITS.len() as u64;
+        let head = (1 | 1 << 4 | 30 << 8 | (length - 1) << 17 | 1 << 33_u64).to_le_bytes();
+        let large = [&head[..5], TITLE_AND_TRAITS, &[3]].concat();
+        let mut read = Vec::new();
+        Decompressor::new(&large[..], UNPACKING_BYTES).read_to_end(&mut read).unwrap();
+        assert_eq!(read, TITLE_AND_TRAITS);
+        assert_eq!(unpacked(&large), None);
     }
 
     proptest! {
+        #[test]
+        fn any_packed_bytes_are_read_without_a_panic(
+            start in prop_oneof![Just(&b""[..]), Just(&b"\x1b\x2d\x00\xf8"[..]), Just(&b"\x0b"[..])],
+            bytes in proptest::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let packed = [start, &bytes].concat();
+            prop_assert!(unpacked(&packed).is_none_or(|unpacked| unpacked.len() <= 30 * packed.len()));
+        }
+
         #[test]
         fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(prop_oneof![0xa0_u8..0xa4, 0..4_u8, 0x5f..0x82_u8, any::<u8>()], 0..60)) {
             let _ = read(&bytes);

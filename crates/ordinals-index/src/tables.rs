@@ -8,9 +8,9 @@
 //! locations           sequence number (4)                  outpoint | offset | moves | whether burned
 //! held                txid | vout (4)                      inscriptions with offsets, balances of runes      unspent outputs
 //! nowhere             1 lost, 2 unbound | seq. number (4)  nothing
-//! children            sequence number of parent | child    nothing
+//! children            seq. number of parent | place (4)    sequence number                                   in order of numbering
 //! child_counts        sequence number (4)                  how many
-//! revealed            height (4)                           first sequence number | count
+//! revealed            height (4)                           see rows/revealed.rs
 //! totals              nothing                              lost sats | unbound inscriptions
 //! runes               block (8) | tx (4)                   see rows/rune.rs
 //! rune_names          name as a number (16)                block (8) | tx (4)
@@ -37,8 +37,10 @@ use TableKind::{Current, Sequence, WriteOnce};
 /// Number of this module on disk.
 pub const MODULE: ModuleId = ModuleId(6);
 
-/// Version of the rows; raised whenever their form or the rules that make them change, those of BRC-20 among them.
-const VERSION: u32 = brc20::TABLES_VERSION;
+/// Version of the rows of inscriptions, sats and runes; raised whenever their form or the rules that make them change.
+const OWN_VERSION: u32 = 1;
+/// Version of the module, which changes with those rows and with those of BRC-20.
+const VERSION: u32 = OWN_VERSION + brc20::TABLES_VERSION;
 
 pub(crate) const INSCRIPTIONS: Table = table(1, "inscriptions", Sequence, Numbered);
 pub(crate) const BLESSED: Table = table(2, "blessed", Sequence, Numbered);

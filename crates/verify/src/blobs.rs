@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -76,7 +77,10 @@ impl Blobs {
         }
         for file in new {
             let mut bytes = Vec::new();
-            File::open(tree.join(&file.path))?.take(file.size + 1).read_to_end(&mut bytes)?;
+            // A build that is not shut in may have put anything in its place, a pipe that nobody writes to as well.
+            let mut source = File::options();
+            source.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+            source.open(tree.join(&file.path))?.take(file.size + 1).read_to_end(&mut bytes)?;
             self.put(&file.sha256, &bytes)?;
         }
         let digest = sha256_hex(&list);
@@ -177,5 +181,18 @@ mod tests {
         // A file that is not what its hash says is not taken in.
         let wrong = SourceFile { sha256: sha256_hex(b"else"), ..files[0].clone() };
         assert!(blobs.put_tree(source.path(), &[wrong], 1 << 20).is_err());
+        // Nor is one that a build has put something else in the place of.
+        for what in ["link", "pipe"] {
+            let mut files = tree(source.path(), &[(what, what)]);
+            files[0].sha256 = sha256_hex(b"never stored");
+            fs::remove_file(source.path().join(what)).unwrap();
+            if what == "link" {
+                std::os::unix::fs::symlink("/etc/passwd", source.path().join(what)).unwrap();
+            } else {
+                let place = source.path().join(what);
+                rustix::fs::mknodat(rustix::fs::CWD, place, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+            }
+            assert!(blobs.put_tree(source.path(), &files, 1 << 20).is_err(), "{what}");
+        }
     }
 }

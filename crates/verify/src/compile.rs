@@ -21,8 +21,20 @@ const TMP_BYTES: u64 = 512 << 20;
 /// Largest description of a workspace by cargo, bytes.
 const METADATA_BYTES_MAX: usize = 16 << 20;
 /// What a build cannot change.
-const RESERVED: [&str; 8] =
-    ["PATH", "HOME", "TMPDIR", "RUSTC", "CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_NET_OFFLINE", "CARGO_TERM_COLOR"];
+const RESERVED: [&str; 10] = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "RUSTC",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_HOME",
+    "CARGO_TARGET_DIR",
+    "CARGO_NET_OFFLINE",
+    "CARGO_TERM_COLOR",
+];
+/// Longest name of a package or library in bytes.
+const NAME_BYTES_MAX: usize = 64;
 /// Folder of dependencies that `cargo vendor` makes.
 const VENDOR: &str = "vendor";
 
@@ -40,6 +52,14 @@ pub(crate) fn may_set(name: &str) -> bool {
         && !RESERVED.contains(&name)
         && !name.starts_with("LD_")
         && !name.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Whether a text is the name of a package or library: nothing that could be an option or a path.
+pub(crate) fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    name.len() <= NAME_BYTES_MAX
+        && name.bytes().all(plain)
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
 }
 
 /// Builds what the job asks for.
@@ -174,11 +194,16 @@ impl<'a> Place<'a> {
                 failed(FailureCode::TimeLimit, format!("the build took more than {} s", settings.build_seconds))
             }
             Ended::Memory => {
-                failed(FailureCode::MemoryLimit, format!("the build took more than {} MiB", settings.memory_mib))
+                let reason =
+                    format!("the build took more than {} MiB, or all that this machine had left", settings.memory_mib);
+                failed(FailureCode::MemoryLimit, reason)
             }
             Ended::Disk => failed(
                 FailureCode::DiskLimit,
-                format!("the build wrote more than {} MiB or {} files", settings.disk_mib, settings.disk_entries_max),
+                format!(
+                    "the build wrote more than {} MiB or {} files, or where nobody can count them",
+                    settings.disk_mib, settings.disk_entries_max
+                ),
             ),
         }
     }
@@ -232,6 +257,9 @@ impl<'a> Place<'a> {
             ("HOME", self.home.display().to_string()),
             ("TMPDIR", tmp),
             ("RUSTC", toolchain.rustc.display().to_string()),
+            // Empty, they take away what the settings of the source name: the compiler is the one that the run tells.
+            ("RUSTC_WRAPPER", String::new()),
+            ("RUSTC_WORKSPACE_WRAPPER", String::new()),
             ("CARGO_HOME", self.home.join(".cargo").display().to_string()),
             ("CARGO_TARGET_DIR", self.target.display().to_string()),
             ("CARGO_NET_OFFLINE", "true".to_owned()),
@@ -307,6 +335,8 @@ impl Metadata {
             .packages
             .iter()
             .filter_map(|package| Some((package, package.targets.iter().find(|target| target.is_library())?)))
+            // The source names them, and where the module lies is told by such a name.
+            .filter(|(package, library)| is_name(&package.name) && is_name(&library.name))
             .collect();
         let only = |mut found: Vec<(&'_ Package, &'_ Target)>| {
             if found.len() == 1 {
@@ -382,11 +412,30 @@ mod tests {
     }
 
     #[test]
+    fn names_of_the_source_that_are_paths_options_or_endless_are_not_taken() {
+        for bad in
+            ["", "../../x", "/etc/x", "-Zx", "--config=x", "a b", "a\nb", "größe", &"x".repeat(NAME_BYTES_MAX + 1)]
+        {
+            let hostile = metadata(&[(bad, "x", &["cdylib"]), ("good", "good", &["rlib"])]);
+            let told = hostile.choose(None, Path::new("/build/source")).map(|(package, _)| package.name.clone());
+            assert_eq!(told.unwrap(), "good", "{bad:?}");
+            let reason = hostile.choose(Some("other"), Path::new("/build/source")).unwrap_err().reason;
+            assert!(reason.ends_with(": good"), "{reason}");
+        }
+        // A library may have another name than its package.
+        let mut led_out = metadata(&[("coin", "coin", &["cdylib"])]);
+        led_out.packages[0].targets[0].name = "/etc/secret".to_owned();
+        assert!(led_out.choose(Some("coin"), Path::new("/build/source")).is_err());
+        assert!(is_name("_coin") && is_name("my-coin_2"));
+    }
+
+    #[test]
     fn what_the_worker_decides_cannot_be_set() {
         for good in ["RUSTFLAGS", "RUSTC_BOOTSTRAP", "CARGO_UNSTABLE_BUILD_STD", "A1"] {
             assert!(may_set(good), "{good}");
         }
-        for bad in ["", "PATH", "HOME", "CARGO_HOME", "LD_PRELOAD", "A=B", "1A", "A-B", "ä"] {
+        for bad in ["", "PATH", "HOME", "RUSTC", "RUSTC_WRAPPER", "CARGO_HOME", "LD_PRELOAD", "A=B", "1A", "A-B", "ä"]
+        {
             assert!(!may_set(bad), "{bad}");
         }
     }

@@ -3,25 +3,36 @@
 //! Three processes take part. The first ([`enter`]) ties its life to the worker's and becomes `unshare`, which makes the
 //! namespaces: no network but a loopback that is down, its own processes, mounts, host name and IPC. Inside, `unshare` starts
 //! the second ([`inside_of`]), process 1 of the new world: it builds a root of nothing but read-only system folders, the folders that
-//! the description names and a small `/tmp`, moves into it, gives up every privilege, sets the limits and starts the third,
-//! the program itself. When process 1 ends, the kernel ends everything that is left in its world.
+//! the description names and a small `/tmp`, moves into it, gives up every privilege and some system calls, sets the limits and
+//! starts the third, the program itself. When process 1 ends, the kernel ends everything that is left in its world. Without
+//! namespaces the first process starts the program itself, and ends what it leaves behind.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 use serde::{Deserialize, Serialize};
 
+use crate::supervise;
+
+mod calls;
 mod root;
 
 /// What [`enter`] and [`inside_of`] answer when the place could not be made.
 pub(crate) const NOT_CONFINED: u8 = 125;
 /// Added to the number of the signal that ended the program.
 const SIGNALLED: i32 = 128;
+/// Time between two looks for the worker.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+/// Programs of strangers give way to the server, and still come to their end on a busy machine.
+const NICENESS: i32 = 5;
+/// The kernel ends this one before all others.
+const OUT_OF_MEMORY_FIRST: &str = "1000";
 /// Begins the line on standard error that says why a place could not be made.
 pub(crate) const COMPLAINT: &str = "paraffin-confine: ";
 /// The subcommand of the program that leads here.
@@ -110,14 +121,13 @@ fn at<T>(what: &str, outcome: Result<T, impl std::fmt::Display>) -> io::Result<T
 
 /// The first process. Comes back only with an error, or with the exit code where nothing is isolated.
 fn enter(confinement: &Confinement, description: &OsString, parent: &OsString) -> io::Result<ExitCode> {
-    at("the life of the parent", rustix::process::set_parent_process_death_signal(Some(Signal::KILL)))?;
-    let alive = rustix::process::getppid().map(Pid::as_raw_nonzero).map(|pid| pid.to_string());
-    if alive.as_deref().map(AsRef::as_ref) != Some(parent.as_os_str()) {
-        return Err(io::Error::other("the worker has gone"));
-    }
+    yield_to_others();
     if confinement.isolation == Isolation::Limits {
-        limit(&confinement.limits)?;
-        return program(confinement);
+        return beside(confinement, parent);
+    }
+    at("the life of the parent", rustix::process::set_parent_process_death_signal(Some(Signal::KILL)))?;
+    if !is_child_of(parent) {
+        return Err(io::Error::other("the worker has gone"));
     }
     let mut command = Command::new("unshare");
     command.args(["--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child=KILL"]);
@@ -126,6 +136,37 @@ fn enter(confinement: &Confinement, description: &OsString, parent: &OsString) -
     }
     command.arg("--").arg(this_program()?).args([SUBCOMMAND, "--inside"]).arg(description);
     Err(io::Error::other(format!("unshare: {}", command.exec())))
+}
+
+/// Whether the process that this one was started for is still there.
+fn is_child_of(parent: &OsString) -> bool {
+    let alive = rustix::process::getppid().map(Pid::as_raw_nonzero).map(|pid| pid.to_string());
+    alive.as_deref().map(AsRef::as_ref) == Some(parent.as_os_str())
+}
+
+/// Runs the program without namespaces, in which nobody but this process ends what it starts: also when the worker goes.
+fn beside(confinement: &Confinement, parent: &OsString) -> io::Result<ExitCode> {
+    // Processes that leave their parents come to this one instead of the machine's first.
+    at("orphans", rustix::process::set_child_subreaper(Some(rustix::process::getpid())))?;
+    let parent = parent.clone();
+    std::thread::spawn(move || {
+        while is_child_of(&parent) {
+            std::thread::sleep(LOOK_INTERVAL);
+        }
+        supervise::end_all_below();
+        std::process::exit(i32::from(NOT_CONFINED));
+    });
+    limit(&confinement.limits)?;
+    let code = program(confinement);
+    supervise::end_all_below();
+    code
+}
+
+/// A program of a stranger comes after the server where both want the processor, and first where memory runs out. Neither is a
+/// guard, so a system that knows neither is as good.
+fn yield_to_others() {
+    let _ = rustix::process::nice(NICENESS);
+    let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_FIRST);
 }
 
 /// The second process, process 1 of the new world.
@@ -139,6 +180,8 @@ fn inside_of(confinement: &Confinement) -> io::Result<ExitCode> {
     root::close(&confinement.folder)?;
     root::give_up_privileges()?;
     limit(&confinement.limits)?;
+    at("no new privileges", rustix::thread::set_no_new_privs(true))?;
+    calls::take_away()?;
     program(confinement)
 }
 
@@ -150,7 +193,8 @@ fn limit(limits: &ProcessLimits) -> io::Result<()> {
         (Resource::Fsize, limits.file_bytes),
         (Resource::Nproc, limits.processes),
         (Resource::Nofile, limits.open_files),
-        (Resource::Core, 0),
+        // Of all values this one alone also keeps a crash from the program that the system hands crashes to.
+        (Resource::Core, 1),
         (Resource::Memlock, 64 << 10),
         (Resource::Msgqueue, 64 << 10),
     ] {
@@ -172,24 +216,20 @@ fn program(confinement: &Confinement) -> io::Result<ExitCode> {
         // The standard library gives up all further groups with it.
         command.uid(user).gid(group);
     }
-    let mut child = at(&confinement.program.display().to_string(), command.spawn())?;
+    let child = at(&confinement.program.display().to_string(), command.spawn())?;
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
         return Err(io::Error::other("no process id"));
     };
-    if rustix::process::getpid().is_init() {
-        loop {
-            match rustix::process::wait(WaitOptions::empty()) {
-                Ok(Some((ended, status))) if ended == pid => {
-                    let code = status.exit_status().or_else(|| Some(SIGNALLED + status.terminating_signal()?));
-                    return Ok(exit_code(code));
-                }
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((ended, status))) if ended == pid => {
+                let code = status.exit_status().or_else(|| Some(SIGNALLED + status.terminating_signal()?));
+                return Ok(exit_code(code));
             }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    let status = child.wait()?;
-    Ok(exit_code(status.code().or_else(|| Some(SIGNALLED + status.signal()?))))
 }
 
 fn exit_code(code: Option<i32>) -> ExitCode {

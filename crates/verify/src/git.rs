@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use rustix::process::Signal;
+
 use crate::archive::{ArchiveError, SourceFile, unpack};
 use crate::confine::{self, Confinement, Isolation};
 use crate::repository::{PORT, Repository, RepositoryError, public_address};
@@ -160,10 +162,25 @@ impl Git<'_> {
             Ended::Code(code) if code == i32::from(confine::NOT_CONFINED) => {
                 Err(FetchError::Io(std::io::Error::other(String::from_utf8_lossy(&finished.errors).into_owned())))
             }
-            Ended::Code(_) => Err(FetchError::Git(String::from_utf8_lossy(&finished.errors).into_owned())),
+            Ended::Code(_) => {
+                let errors = String::from_utf8_lossy(&finished.errors).into_owned();
+                Err(if met_a_limit(&errors) { FetchError::TooMuch } else { FetchError::Git(errors) })
+            }
             _ => Err(FetchError::TooMuch),
         }
     }
+}
+
+/// Whether git ended because a program of it met a limit before the watch saw it: whichever of the two is first depends on the
+/// machine. Git tells the signal of a child by its number, and errors of the system in English (`LC_ALL` is `C`).
+fn met_a_limit(errors: &str) -> bool {
+    let signals = [Signal::XFSZ, Signal::XCPU, Signal::KILL];
+    let is_signal = |line: &str| {
+        let number = line.rsplit_once("died of signal ").and_then(|(_, number)| number.trim().parse().ok());
+        number.is_some_and(|number: i32| signals.iter().any(|signal| signal.as_raw() == number))
+    };
+    let words = ["File too large", "No space left on device", "Disk quota exceeded", "Cannot allocate memory"];
+    errors.lines().any(|line| is_signal(line) || words.iter().any(|word| line.ends_with(word)))
 }
 
 /// The command that runs a program in its place; the description is written into a file of the run.
@@ -174,4 +191,33 @@ pub(crate) fn command(confinement: &Confinement, run_folder: &Path, name: &str) 
     let parent = OsString::from(std::process::id().to_string());
     command.arg(confine::SUBCOMMAND).arg(description).arg(parent);
     Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::met_a_limit;
+
+    /// The first is what git 2.47 printed when its pack grew beyond the limit of a file; the others are of the forms that its
+    /// sources have for errors of the system and of its children.
+    #[test]
+    fn limits_of_a_fetch_are_told_from_repositories_that_are_not_there() {
+        for errors in [
+            "error: --shallow-file died of signal 25\nfatal: unpack-objects failed\n",
+            "error: index-pack died of signal 9\nfatal: fetch-pack: invalid index-pack output\n",
+            "fatal: write error: File too large\n",
+            "error: file write error: No space left on device\nfatal: unable to write loose object file\n",
+            "fatal: Out of memory, malloc failed: Cannot allocate memory\n",
+        ] {
+            assert!(met_a_limit(errors), "{errors}");
+        }
+        for errors in [
+            "",
+            "fatal: couldn't find remote ref File too large yet\n",
+            "error: index-pack died of signal 11\n",
+            "error: index-pack died of signal \n",
+            "fatal: unable to access 'https://github.com/a/b/': Could not resolve host: github.com\n",
+        ] {
+            assert!(!met_a_limit(errors), "{errors}");
+        }
+    }
 }

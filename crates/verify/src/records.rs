@@ -18,7 +18,10 @@ const MIGRATIONS: Migrations = Migrations {
         include_str!("../migrations/sqlite/0001_runs_records_attestations.sql"),
         include_str!("../migrations/sqlite/0002_owner.sql"),
     ],
-    postgres: &[include_str!("../migrations/postgres/0001_runs_records_attestations.sql")],
+    postgres: &[
+        include_str!("../migrations/postgres/0001_runs_records_attestations.sql"),
+        include_str!("../migrations/postgres/0002_sources.sql"),
+    ],
 };
 
 /// Milliseconds since the Unix epoch.
@@ -145,6 +148,11 @@ impl Records {
 
     pub(crate) async fn close(&self) {
         self.database.close().await;
+    }
+
+    /// A connection.
+    pub(crate) async fn session(&self) -> Result<Session, RecordsError> {
+        Ok(self.database.session().await?)
     }
 
     pub(crate) async fn add_run(&self, run: &Run) -> Result<(), RecordsError> {

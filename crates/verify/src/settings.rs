@@ -8,8 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::ArchiveLimits;
 use crate::confine::{Isolation, ProcessLimits};
+use crate::verdict::Verdict;
 
 const MIB: u64 = 1 << 20;
+/// One file of a source tree, MiB: a file is answered in one piece.
+const FILE_MIB_MAX: u64 = 32;
 
 /// `[verify]`. Sizes in MiB, times in seconds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -109,12 +112,23 @@ impl Default for Settings {
 
 impl Settings {
     /// What a source tree may be.
-    pub(crate) const fn archive_limits(&self) -> ArchiveLimits {
+    pub(crate) fn archive_limits(&self) -> ArchiveLimits {
         ArchiveLimits {
             bytes_max: self.source_mib * MIB,
-            file_bytes_max: self.source_mib * MIB,
+            file_bytes_max: self.source_mib.min(FILE_MIB_MAX) * MIB,
             entries_max: self.source_entries_max,
         }
+    }
+
+    /// Bytes that a source may take of the room that is left. Half of the store is for sources which count as those of their
+    /// contracts: whoever shows others cannot fill it.
+    pub(crate) const fn room_for(&self, verdict: Verdict, room: u64) -> u64 {
+        if verdict.promotes() { room } else { room.saturating_sub(self.sources_reserved()) }
+    }
+
+    /// That half in bytes.
+    pub(crate) const fn sources_reserved(&self) -> u64 {
+        self.sources_mib * MIB / 2
     }
 
     pub(crate) const fn process_limits(&self) -> ProcessLimits {
@@ -151,5 +165,28 @@ impl Settings {
     /// User and group of builds, where this process is root's.
     pub(crate) fn build_user(&self) -> Option<(u32, u32)> {
         crate::confine::is_root().then_some((self.user_id, self.group_id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_store_is_for_sources_that_count() {
+        let settings = Settings { sources_mib: 2, ..Settings::default() };
+        let room = |verdict, mib: u64| settings.room_for(verdict, mib * MIB) / MIB;
+        for verdict in [Verdict::Reproducible, Verdict::Verified] {
+            assert_eq!((room(verdict, 2), room(verdict, 1)), (2, 1), "{verdict:?}");
+        }
+        for verdict in [Verdict::Partial, Verdict::Mismatch] {
+            assert_eq!((room(verdict, 2), room(verdict, 1), room(verdict, 0)), (1, 0, 0), "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn one_file_is_never_larger_than_what_is_answered_in_one_piece() {
+        let file = |source_mib| Settings { source_mib, ..Settings::default() }.archive_limits().file_bytes_max / MIB;
+        assert_eq!((file(8), file(32), file(256)), (8, 32, 32));
     }
 }

@@ -1,22 +1,22 @@
 //! What somebody submits, and which of it a build may depend on.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
-use crate::compile::may_set;
+use crate::compile::{is_name, may_set};
 use crate::job::{BuildOptions, Source};
 use crate::paths::{shown, tree_path};
 use crate::repository::{Repository, RepositoryError, check_commit};
 use crate::settings::Settings;
 
-/// Longest name of a package, path of a home folder, and all environment variables together, bytes.
-const NAME_BYTES_MAX: usize = 64;
+/// Longest path of a home folder, and all environment variables together, bytes.
 const HOME_BYTES_MAX: usize = 128;
 const ENVIRONMENT_BYTES_MAX: usize = 8 << 10;
-/// Folders that a home folder cannot lie in, because the build sees the system's there.
-const SYSTEM: [&str; 11] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "etc", "dev", "proc", "sys", "tmp"];
+/// Folders that a home folder cannot lie in, because the build sees the system's there, or its own.
+const SYSTEM: [&str; 12] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "etc", "dev", "proc", "sys", "tmp", "build"];
 
 /// A submission as it was sent, checked for types alone.
 #[derive(Debug, Clone)]
@@ -82,6 +82,12 @@ pub(crate) fn described(submission: &Submission, source: &Source, options: &Buil
     })
 }
 
+/// Whether the build would still see its compiler: a home folder around it, or in it, would hide it.
+pub(crate) fn leaves_compiler(home: &str, folders: &[PathBuf]) -> bool {
+    let home = Path::new(home);
+    !folders.iter().any(|folder| folder.starts_with(home) || home.starts_with(folder))
+}
+
 /// Checks every field that a build depends on.
 pub(crate) fn check(submission: &Submission, settings: &Settings) -> Result<(Source, BuildOptions), SubmitError> {
     let field = |text: String| SubmitError::Field(text);
@@ -104,12 +110,6 @@ pub(crate) fn check(submission: &Submission, settings: &Settings) -> Result<(Sou
         Some(subdir) => {
             tree_path(subdir.as_bytes()).map_err(|error| field(format!("subdir: {error}")))?.unwrap_or_default()
         }
-    };
-    let is_name = |name: &str| {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-        name.len() <= NAME_BYTES_MAX
-            && name.bytes().all(plain)
-            && name.starts_with(|first: char| first.is_ascii_alphanumeric())
     };
     if submission.package.as_deref().is_some_and(|name| !is_name(name)) {
         return Err(field("package must be the name of a package".to_owned()));
@@ -139,7 +139,6 @@ fn is_home(home: &str) -> bool {
     home.len() <= HOME_BYTES_MAX
         && parts.iter().all(plain)
         && parts.first().is_some_and(|first| !SYSTEM.contains(first))
-        && !rest.starts_with("build/")
 }
 
 fn environment(lines: &[String]) -> Result<BTreeMap<String, String>, String> {

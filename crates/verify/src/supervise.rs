@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitOptions};
 
 /// Time between two looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -17,6 +18,13 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// What is kept of the beginning of an output that is too long, as a share of the whole.
 const BEGINNING_SHARE: usize = 4;
+/// Memory and disk that the machine keeps for itself, bytes. A child may hide what it takes, but not that it is gone.
+const MEMORY_LEFT_MIN: u64 = 128 << 20;
+const DISK_LEFT_MIN: u64 = 256 << 20;
+/// State of a process or thread that only waits to be forgotten.
+const ENDED: char = 'Z';
+/// Unit in which systems tell what a file takes.
+const BLOCK_BYTES: u64 = 512;
 
 /// What a child may take.
 pub(crate) struct Watch {
@@ -83,39 +91,76 @@ fn passed(child: &Child, watch: &Watch) -> Option<Ended> {
         return Some(Ended::Time);
     }
     let family = Processes::read().family(child.id());
-    if family.iter().map(|process| process.memory_bytes).sum::<u64>() > watch.memory_bytes {
-        return Some(Ended::Memory);
-    }
     let mut taken = Taken::default();
     for folder in &watch.folders {
         taken.add(folder.clone(), watch.disk_entries);
     }
-    (taken.bytes > watch.disk_bytes || taken.entries > watch.disk_entries).then_some(Ended::Disk)
+    let nameless = Nameless::of(&family, &watch.folders, watch.disk_entries);
+    let resident = family.iter().map(|process| process.memory_bytes).sum::<u64>();
+    if resident + nameless.memory_bytes > watch.memory_bytes || memory_left() < MEMORY_LEFT_MIN {
+        return Some(Ended::Memory);
+    }
+    let is_over = taken.bytes + nameless.disk_bytes > watch.disk_bytes
+        || taken.entries + nameless.entries > watch.disk_entries
+        || taken.is_hidden
+        || watch.folders.iter().any(|folder| disk_left(folder) < DISK_LEFT_MIN);
+    is_over.then_some(Ended::Disk)
+}
+
+/// Bytes that are left where a folder lies; all there can be where nobody says.
+fn disk_left(folder: &Path) -> u64 {
+    rustix::fs::statvfs(folder).map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+/// Bytes of memory that programs of this machine could still get; all there can be where nobody says.
+fn memory_left() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib =
+        text.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.trim().strip_suffix(" kB")?.parse().ok());
+    kib.map_or(u64::MAX, |kib: u64| kib << 10)
 }
 
 /// Ends a child, its process group, and every process below it, until none is left. In a world of processes of its own the
-/// kernel does the rest; without one, a process that has left the group is found by its parents.
+/// kernel does the rest; without one, a process that has left the group is found by its parents, as long as the child lives to
+/// take in those whose parents have ended: so it goes last.
 fn end(child: &mut Child) {
     const ROUNDS: usize = 50;
     let id = child.id();
     let group = i32::try_from(id).ok().and_then(Pid::from_raw);
-    for _ in 0..ROUNDS {
-        let family = Processes::read().family(id);
-        if let Some(group) = group {
-            let _ = rustix::process::kill_process_group(group, Signal::KILL);
-        }
-        for process in family.iter().filter(|process| process.id != id) {
-            if let Some(pid) = Pid::from_raw(process.id.cast_signed()) {
-                let _ = rustix::process::kill_process(pid, Signal::KILL);
+    for round in 0..ROUNDS {
+        let below = Processes::read().below(id);
+        kill(&below);
+        if below.is_empty() || round > ROUNDS / 2 {
+            if let Some(group) = group {
+                let _ = rustix::process::kill_process_group(group, Signal::KILL);
             }
-        }
-        let is_over = matches!(child.try_wait(), Ok(Some(_)) | Err(_));
-        if is_over && family.iter().all(|process| process.id == id) {
-            return;
+            if matches!(child.try_wait(), Ok(Some(_)) | Err(_)) && below.is_empty() {
+                return;
+            }
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     let _ = child.kill();
+}
+
+/// Ends every process below this one, those included that have left their parents; for a process that takes them in.
+pub(crate) fn end_all_below() {
+    const ROUNDS: usize = 50;
+    for _ in 0..ROUNDS {
+        let below = Processes::read().below(std::process::id());
+        if below.is_empty() {
+            return;
+        }
+        kill(&below);
+        while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn kill(processes: &[Process]) {
+    for pid in processes.iter().filter_map(|process| Pid::from_raw(process.id.cast_signed())) {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
 }
 
 /// Blocks and entries of folders, links not followed.
@@ -123,28 +168,109 @@ fn end(child: &mut Child) {
 struct Taken {
     bytes: u64,
     entries: u64,
+    /// Whether there is a folder that cannot be looked into: closed, or deeper than a path is long.
+    is_hidden: bool,
 }
 
 impl Taken {
     fn add(&mut self, folder: PathBuf, entries_max: u64) {
-        use std::os::unix::fs::MetadataExt as _;
-        const BLOCK_BYTES: u64 = 512;
         let mut ahead = vec![folder];
         while let Some(folder) = ahead.pop() {
-            // What vanishes while it is looked at takes nothing.
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let entries = match fs::read_dir(folder) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.is_hidden |= !is_gone(&error);
+                    continue;
+                }
+            };
+            for entry in entries.flatten() {
                 self.entries += 1;
                 if self.entries > entries_max {
                     return;
                 }
-                if let Ok(found) = entry.metadata() {
-                    self.bytes += found.blocks() * BLOCK_BYTES;
-                    if found.is_dir() {
-                        ahead.push(entry.path());
+                match entry.metadata() {
+                    Ok(found) => {
+                        self.bytes += found.blocks() * BLOCK_BYTES;
+                        if found.is_dir() {
+                            ahead.push(entry.path());
+                        }
                     }
+                    Err(error) => self.is_hidden |= !is_gone(&error),
                 }
             }
         }
+    }
+}
+
+/// What vanishes, or becomes something else, while it is looked at takes nothing.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Files without a name that processes hold open or mapped, each counted once: what was removed on a disk, and memory that
+/// processes share, of which no single one shows what it takes.
+#[derive(Default)]
+struct Nameless {
+    disk_bytes: u64,
+    memory_bytes: u64,
+    entries: u64,
+}
+
+/// Device and number of a file.
+type FileId = (u64, u64);
+
+impl Nameless {
+    fn of(family: &[Process], folders: &[PathBuf], entries_max: u64) -> Self {
+        let disks: HashSet<u64> = folders.iter().filter_map(|folder| Some(folder.metadata().ok()?.dev())).collect();
+        let mut files: HashMap<FileId, u64> = HashMap::new();
+        for process in family {
+            let mut add = |(file, bytes): (FileId, u64)| {
+                let most = files.entry(file).or_default();
+                *most = bytes.max(*most);
+            };
+            Self::open(process.id).for_each(&mut add);
+            Self::mapped(process.id).into_iter().for_each(&mut add);
+            if files.len() as u64 > entries_max {
+                break;
+            }
+        }
+        let mut all = Self { entries: files.len() as u64, ..Self::default() };
+        for ((device, _), bytes) in files {
+            // What lies on no disk of the run lies in memory.
+            *(if disks.contains(&device) { &mut all.disk_bytes } else { &mut all.memory_bytes }) += bytes;
+        }
+        all
+    }
+
+    fn open(id: u32) -> impl Iterator<Item = (FileId, u64)> {
+        let files = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+        let found = files.filter_map(|file| file.path().metadata().ok());
+        found
+            .filter(|found| found.is_file() && found.nlink() == 0)
+            .map(|found| ((found.dev(), found.ino()), found.blocks() * BLOCK_BYTES))
+    }
+
+    /// Shared mappings with all that they may hold: pages that a process has let go are still the file's.
+    fn mapped(id: u32) -> HashMap<FileId, u64> {
+        let text = fs::read(format!("/proc/{id}/maps")).unwrap_or_default();
+        let mut files = HashMap::new();
+        for (file, bytes) in String::from_utf8_lossy(&text).lines().filter_map(Self::mapping) {
+            *files.entry(file).or_default() += bytes;
+        }
+        files
+    }
+
+    /// One line of `/proc/<id>/maps`, where it tells of a shared mapping of a file without a name.
+    fn mapping(line: &str) -> Option<(FileId, u64)> {
+        let mut fields = line.strip_suffix(" (deleted)")?.split_ascii_whitespace();
+        let (range, access, _place, device, number) =
+            (fields.next()?, fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+        let (from, to) = range.split_once('-')?;
+        let (major, minor) = device.split_once(':')?;
+        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
+        let device = rustix::fs::makedev(u32::try_from(hex(major)?).ok()?, u32::try_from(hex(minor)?).ok()?);
+        let bytes = hex(to)?.checked_sub(hex(from)?)?;
+        access.ends_with('s').then_some(((device, number.parse().ok()?), bytes))
     }
 }
 
@@ -166,16 +292,34 @@ impl Processes {
     }
 
     fn one(id: u32) -> Option<Process> {
-        let text = fs::read(format!("/proc/{id}/stat")).ok()?;
+        let (state, process) = Self::read_one(format!("/proc/{id}/stat"), id)?;
+        if state != ENDED {
+            return Some(process);
+        }
+        // The first thread may have ended before the others, and then tells of no memory.
+        let threads = fs::read_dir(format!("/proc/{id}/task")).ok()?.flatten();
+        let alive = threads.filter_map(|thread| Self::read_one(thread.path().join("stat"), id));
+        alive
+            .filter(|(state, _)| *state != ENDED)
+            .map(|(_, process)| process)
+            .max_by_key(|process| process.memory_bytes)
+    }
+
+    /// The state of a process or thread, and what it takes.
+    fn read_one(stat: impl AsRef<Path>, id: u32) -> Option<(char, Process)> {
+        let text = fs::read(stat).ok()?;
         // The name stands in brackets and may hold anything, brackets too.
         let tail = &text[text.iter().rposition(|byte| *byte == b')')? + 1..];
         let fields: Vec<&str> = std::str::from_utf8(tail).ok()?.split_ascii_whitespace().collect();
         let pages: u64 = fields.get(21)?.parse().ok()?;
-        Some(Process {
-            id,
-            parent: fields.get(1)?.parse().ok()?,
-            memory_bytes: pages * rustix::param::page_size() as u64,
-        })
+        let parent = fields.get(1)?.parse().ok()?;
+        let memory_bytes = pages * rustix::param::page_size() as u64;
+        Some((fields.first()?.chars().next()?, Process { id, parent, memory_bytes }))
+    }
+
+    /// All below a process.
+    fn below(&self, id: u32) -> Vec<Process> {
+        self.family(id).into_iter().filter(|process| process.id != id).collect()
     }
 
     /// A process and all below it.
@@ -315,6 +459,45 @@ mod tests {
             command.current_dir(folder.path());
             let watch = Watch { folders: vec![folder.path().to_owned()], ..watch(30) };
             assert_eq!(run(command, &watch).unwrap().ended, Ended::Disk, "{script}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_out_of_sight_counts() {
+        for script in [
+            // A file without a name.
+            "exec 3>big; rm big; while :; do printf %65536s x >&3; done",
+            // A folder that the owner closes after it is full.
+            "mkdir closed; chmod 0 closed; sleep 60",
+            // A folder deeper than a path is long.
+            "n=0; p=$(printf %0250d 0); while [ $n -lt 20 ]; do n=$((n+1)); mkdir $p; cd -P $p; done; sleep 60",
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut command = shell(script);
+            command.current_dir(folder.path());
+            let watch = Watch { folders: vec![folder.path().to_owned()], ..watch(20) };
+            let ended = run(command, &watch).unwrap().ended;
+            // Nothing is closed to root.
+            let is_root = rustix::process::geteuid().is_root();
+            let expected = if is_root && script.contains("chmod") { Ended::Time } else { Ended::Disk };
+            assert_eq!(ended, expected, "{script}");
+            crate::removal::remove(folder.path()).unwrap();
+        }
+    }
+
+    #[test]
+    fn mappings_of_files_without_a_name_are_read_from_what_the_kernel_tells() {
+        let shared = "7f7c0c000000-7f7c2c000000 rw-s 00000000 00:01 1026 /dev/zero (deleted)";
+        assert_eq!(Nameless::mapping(shared), Some(((rustix::fs::makedev(0, 1), 1026), 0x2000_0000)));
+        for other in [
+            "7f7c0c000000-7f7c2c000000 rw-p 00000000 00:01 1026 /dev/zero (deleted)",
+            "7f7c0c000000-7f7c2c000000 r-xs 00000000 fe:00 1026 /usr/lib/library.so",
+            "7f7c0c000000-7f7c2c000000 rw-p 00000000 00:00 0 [heap]",
+            "",
+            " (deleted)",
+            "x-y rw-s 0 0:1 1 /a (deleted)",
+        ] {
+            assert_eq!(Nameless::mapping(other), None, "{other}");
         }
     }
 

@@ -37,6 +37,13 @@ pub struct Toolchain {
     pub(crate) library_vendor: Option<PathBuf>,
 }
 
+impl Toolchain {
+    /// Folders that builds with it see, beside the system's.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+}
+
 /// A toolchain cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolchainError {

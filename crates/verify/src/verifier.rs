@@ -12,7 +12,7 @@ use paraffin_database::{Place, ServerUrl};
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{RwLock, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::blobs::{BlobError, Blobs, SourceList};
@@ -20,8 +20,9 @@ use crate::confine::Isolation;
 use crate::job::{DEPLOYED, Failure, FailureCode, Job, Report, Source, Stage, UPLOAD, WORKER_SUBCOMMAND};
 use crate::probe::{self, NotIsolated};
 use crate::records::{Attestation, Outcome, Record, Records, RecordsError, Run, UnixMillis};
+use crate::removal;
 use crate::settings::Settings;
-use crate::submission::{Submission, SubmitError, check, described};
+use crate::submission::{Submission, SubmitError, check, described, leaves_compiler};
 use crate::toolchain::{self, Toolchain, ToolchainError};
 use crate::verdict::{hex, sha256_hex};
 
@@ -105,6 +106,8 @@ pub struct Verifier {
     toolchains: Vec<Toolchain>,
     is_able: bool,
     places: Arc<Semaphore>,
+    /// Held by every run from its worker's start until its record is written; alone by who sweeps the stored sources.
+    storing: RwLock<()>,
     under_way: Mutex<UnderWay>,
     stored_bytes: AtomicU64,
     stop: watch::Sender<bool>,
@@ -127,11 +130,8 @@ impl Verifier {
     pub async fn open(options: VerifierOptions) -> Result<Arc<Self>, OpenError> {
         let failed = |source| OpenError::Folder { folder: options.folder.clone(), source };
         let runs = options.folder.join("runs");
-        // Leftovers of runs that nobody waits for any more.
-        match tokio::fs::remove_dir_all(&runs).await {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
-            _ => {}
-        }
+        // Leftovers of runs that nobody waits for any more. Whatever they are, they do not keep an instance from its start.
+        remove(runs.clone()).await;
         tokio::fs::create_dir_all(&runs).await.map_err(failed)?;
         let place = match &options.server {
             Some(url) => Place::Server(url.clone()),
@@ -150,6 +150,9 @@ impl Verifier {
         }
         let blobs = Blobs::new(options.folder.join("blobs"));
         let lists = records.lists().await?;
+        if options.server.is_some() {
+            records.sweep_shared(&lists, now).await?;
+        }
         let swept = blocking({
             let blobs = blobs.clone();
             move || blobs.sweep(&lists)
@@ -162,6 +165,7 @@ impl Verifier {
             toolchains,
             is_able,
             places: Arc::new(Semaphore::new(options.settings.runs_max.max(1))),
+            storing: RwLock::default(),
             under_way: Mutex::default(),
             stored_bytes: AtomicU64::new(stored),
             stop: watch::Sender::new(false),
@@ -217,6 +221,11 @@ impl Verifier {
             let known: Vec<&str> = self.toolchains.iter().map(|toolchain| toolchain.version.as_str()).collect();
             SubmitError::Field(format!("rustc: this instance has {}", known.join(", ")))
         })?;
+        if settings.isolation == Isolation::Required
+            && options.home_dir.as_deref().is_some_and(|home| !leaves_compiler(home, &toolchain.folders))
+        {
+            return Err(SubmitError::Field("home_dir: this instance has its compilers there".to_owned()));
+        }
         let id = new_id()?;
         let place = self.take_place(&id, key_id)?;
         let folder = self.options.folder.join("runs").join(&id);
@@ -231,11 +240,18 @@ impl Verifier {
             submission: described(&submission, &source, &options),
             outcome: None,
         };
-        write_run(&folder, submission).await.map_err(|error| {
+        let written = write_run(&folder, submission).await.map_err(|error| {
             tracing::error!(%error, "a submission could not be written");
             SubmitError::Unavailable
-        })?;
-        self.records.add_run(&run).await?;
+        });
+        let added = match written {
+            Ok(()) => self.records.add_run(&run).await.map_err(SubmitError::from),
+            error => error,
+        };
+        if let Err(error) = added {
+            remove(folder).await;
+            return Err(error);
+        }
         let job = Job {
             folder,
             blobs: self.options.folder.join("blobs"),
@@ -277,20 +293,24 @@ impl Verifier {
         let mut stop = self.stop.subscribe();
         let folder = job.folder.clone();
         let worked = async {
-            let _place = self.places.acquire().await;
-            job.room =
-                (self.options.settings.sources_mib << 20).saturating_sub(self.stored_bytes.load(Ordering::Relaxed));
-            self.let_work(&run.id, &job).await
+            let place = self.places.acquire().await;
+            self.make_room().await;
+            let storing = self.storing.read().await;
+            job.room = self.room();
+            (self.let_work(&run.id, &job).await, storing, place)
         };
-        let outcome = tokio::select! {
-            outcome = worked => outcome,
+        let (outcome, _storing, _place) = tokio::select! {
+            ended = worked => ended,
             // The next start tells it as interrupted.
             _ = stop.wait_for(|stopped| *stopped) => return,
         };
+        let now = (self.options.clock)();
         if let Outcome::Built(built) = &outcome {
             self.stored_bytes.fetch_add(built.stored_bytes, Ordering::Relaxed);
+            if let Some(list) = &built.sources {
+                self.share(list, now).await;
+            }
         }
-        let now = (self.options.clock)();
         let record = record_of(&run, &job, &outcome, now);
         let kept = self.records.end_run(&run.id, &outcome, record.as_ref(), now).await;
         let kept = match kept {
@@ -300,8 +320,41 @@ impl Verifier {
         if let Err(error) = kept {
             tracing::error!(%error, run = run.id, "the end of a verification could not be written");
         }
-        if let Err(error) = tokio::fs::remove_dir_all(&folder).await {
-            tracing::warn!(%error, run = run.id, "the folder of a verification could not be removed");
+        remove(folder).await;
+    }
+
+    /// Bytes that sources may still take.
+    fn room(&self) -> u64 {
+        (self.options.settings.sources_mib << 20).saturating_sub(self.stored_bytes.load(Ordering::Relaxed))
+    }
+
+    /// Removes stored sources that no record names any more, when a further tree might not find room and no run is about to
+    /// name one.
+    async fn make_room(&self) {
+        let settings = &self.options.settings;
+        if self.room() >= settings.sources_reserved() + (settings.source_mib << 20) {
+            return;
+        }
+        let Ok(_alone) = self.storing.try_write() else { return };
+        let lists = match self.records.lists().await {
+            Ok(lists) => lists,
+            Err(error) => return tracing::warn!(%error, "the stored sources could not be swept"),
+        };
+        let blobs = self.blobs.clone();
+        match blocking(move || blobs.sweep(&lists)).await.and_then(|swept| swept.map_err(std::io::Error::other)) {
+            Ok(left) => self.stored_bytes.store(left, Ordering::Relaxed),
+            Err(error) => tracing::warn!(%error, "the stored sources could not be swept"),
+        }
+    }
+
+    /// Puts stored sources where the other gateways find them.
+    async fn share(&self, list: &str, now: UnixMillis) {
+        if self.options.server.is_none() {
+            return;
+        }
+        let bytes_max = self.options.settings.sources_mib << 20;
+        if let Err(error) = self.records.share(&self.blobs, list, bytes_max, now).await {
+            tracing::warn!(%error, "the sources of a contract can be shown by this gateway alone");
         }
     }
 
@@ -407,17 +460,24 @@ impl Verifier {
     /// # Errors
     /// [`ReadError`].
     pub async fn list(&self, digest: &str) -> Result<SourceList, ReadError> {
-        let (blobs, digest) = (self.blobs.clone(), digest.to_owned());
-        read(move || blobs.list(&digest)).await
+        let list = self.blob(digest).await?;
+        serde_json::from_slice(&list).map_err(|error| ReadError::Sources(error.to_string()))
     }
 
-    /// The content of a stored file.
+    /// The content of a stored file: of this gateway's folder, or where it is not there or damaged, of the server.
     ///
     /// # Errors
     /// [`ReadError`].
     pub async fn blob(&self, digest: &str) -> Result<Vec<u8>, ReadError> {
-        let (blobs, digest) = (self.blobs.clone(), digest.to_owned());
-        read(move || blobs.get(&digest)).await
+        let (blobs, name) = (self.blobs.clone(), digest.to_owned());
+        let found = read(move || blobs.get(&name)).await;
+        if found.is_err()
+            && self.options.server.is_some()
+            && let Some(bytes) = self.records.shared(digest).await?
+        {
+            return Ok(bytes);
+        }
+        found
     }
 
     /// Ends all workers and closes the records. Runs that were under way are told as interrupted by the next start.
@@ -446,6 +506,15 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)
 }
 
+/// Removes folders of runs, and tells the operator what cannot be removed.
+async fn remove(folder: PathBuf) {
+    let shown = folder.display().to_string();
+    let removed = blocking(move || removal::remove(&folder)).await;
+    if let Err(error) = removed.and_then(|removed| removed) {
+        tracing::warn!(%error, folder = shown, "what runs of verification left could not be removed");
+    }
+}
+
 async fn read<T: Send + 'static>(work: impl FnOnce() -> Result<T, BlobError> + Send + 'static) -> Result<T, ReadError> {
     match blocking(work).await {
         Ok(found) => Ok(found?),
@@ -457,7 +526,8 @@ async fn complaints(pipe: impl tokio::io::AsyncRead + Unpin) -> String {
     let mut bytes = Vec::new();
     let mut pipe = pipe.take(COMPLAINTS_BYTES_MAX);
     let _ = pipe.read_to_end(&mut bytes).await;
-    String::from_utf8_lossy(&bytes).trim().to_owned()
+    // What a repository says is part of it, and must not look like lines of the operator's log.
+    String::from_utf8_lossy(&bytes).trim().replace(char::is_control, " ")
 }
 
 async fn write_run(folder: &Path, submission: Submission) -> std::io::Result<()> {

@@ -5,6 +5,8 @@ const CUSTOM: u8 = 0;
 /// Id of the section that holds the functions' instructions.
 pub(crate) const CODE: u8 = 10;
 const HEADER: &[u8] = b"\0asm\x01\0\0\0";
+/// Sections beside the custom ones. Of each kind a valid module has one; a file with more than a few is made to be slow to compare.
+const SECTIONS_MAX: usize = 64;
 
 /// One section without its head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +15,7 @@ pub(crate) struct Section<'a> {
     pub(crate) content: &'a [u8],
 }
 
-/// All sections but the custom ones, in their order; `None` when the bytes are no module.
+/// All sections but the custom ones, in their order; `None` when the bytes are no module, or none that could run.
 pub(crate) fn sections(module: &[u8]) -> Option<Vec<Section<'_>>> {
     let mut rest = module.strip_prefix(HEADER)?;
     let mut found = Vec::new();
@@ -21,6 +23,9 @@ pub(crate) fn sections(module: &[u8]) -> Option<Vec<Section<'_>>> {
         let (length, tail) = length(tail)?;
         let (content, tail) = tail.split_at_checked(length)?;
         if id != CUSTOM {
+            if found.len() >= SECTIONS_MAX {
+                return None;
+            }
             found.push(Section { id, content });
         }
         rest = tail;
@@ -101,6 +106,17 @@ pub(crate) mod tests {
         assert!(sections(b"").is_none());
         let endless = [HEADER, &[CODE, 0x80, 0x80, 0x80, 0x80, 0x80, 0]].concat();
         assert!(sections(&endless).is_none());
+    }
+
+    #[test]
+    fn a_million_sections_are_no_module() {
+        let most: Vec<(u8, &[u8])> = vec![(11, b""); SECTIONS_MAX];
+        assert_eq!(sections(&module(&most)).map(|found| found.len()), Some(SECTIONS_MAX));
+        let many: Vec<(u8, &[u8])> = vec![(11, b""); 1_000_000];
+        assert!(sections(&module(&many)).is_none());
+        // Notes are as many as anybody likes.
+        let notes: Vec<(u8, &[u8])> = vec![(CUSTOM, b""); 10_000];
+        assert_eq!(sections(&module(&notes)).map(|found| found.len()), Some(0));
     }
 
     proptest! {

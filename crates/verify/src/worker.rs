@@ -88,7 +88,8 @@ fn work(job: &Job) -> Result<Built, Failure> {
     tell(&Report::Stage(Stage::Comparing));
     let deployed = fs::read(job.folder.join(DEPLOYED)).map_err(|error| internal(&error))?;
     let comparison = compare(&module.bytes, &deployed);
-    let stored = Blobs::new(job.blobs.clone()).put_tree(&tree, &files, job.room);
+    let room = job.settings.room_for(comparison.verdict, job.room);
+    let stored = Blobs::new(job.blobs.clone()).put_tree(&tree, &files, room);
     let stored = stored.map_err(|error| match error {
         BlobError::Io(error) => internal(&error),
         BlobError::Damaged(_) => refused("the build changed its own source"),

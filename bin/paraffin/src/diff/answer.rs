@@ -9,6 +9,9 @@ use crate::client::{CallError, Client};
 
 /// The method that tells it.
 const METHOD: &str = "metashrew_blockdigest";
+/// Longest text and most parts in an answer that makes sense.
+const TEXT_BYTES_MAX: usize = 100;
+const PARTS_MAX: usize = 100;
 /// Code of JSON-RPC for a height above the tip.
 const INVALID_PARAMS: i64 = -32602;
 
@@ -48,9 +51,10 @@ pub(super) enum Asked {
 pub(super) async fn ask(client: &Client, height: Option<u32>) -> Result<Asked, CallError> {
     let params = height.map_or_else(|| json!([]), |height| json!([height]));
     match client.method(METHOD, params).await {
-        Ok(told) => serde_json::from_value(told)
-            .map(Asked::Known)
-            .map_err(|_| CallError::Answer(format!("{METHOD} was answered in another form: another program version?"))),
+        Ok(told) => match serde_json::from_value::<Digests>(told) {
+            Ok(digests) if digests.is_sound(height) => Ok(Asked::Known(digests)),
+            _ => Err(CallError::Answer(format!("{METHOD} was answered in another form: another program version?"))),
+        },
         Err(CallError::Refused(refusal)) if refusal.code == Some(INVALID_PARAMS) => Ok(Asked::AboveTip),
         Err(CallError::Refused(refusal)) if refusal.is_unknown() => {
             Err(CallError::Answer(format!("the instance does not have {METHOD}: it runs an older program")))
@@ -60,6 +64,16 @@ pub(super) async fn ask(client: &Client, height: Option<u32>) -> Result<Asked, C
 }
 
 impl Digests {
+    /// Whether this may be what was asked for. What it says is printed, so it is short and plain.
+    fn is_sound(&self, asked: Option<u32>) -> bool {
+        let texts = [&self.network, &self.hash, &self.digest, &self.cumulative];
+        let parts = self.modules.iter().flat_map(|(name, part)| [name, &part.digest]);
+        let is_plain = |text: &String| text.len() <= TEXT_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_graphic());
+        asked.is_none_or(|height| height == self.height)
+            && self.modules.len() <= PARTS_MAX
+            && texts.into_iter().chain(parts).all(is_plain)
+    }
+
     /// Whether all up to this block is the same.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.hash == other.hash && self.cumulative == other.cumulative
@@ -76,5 +90,35 @@ impl Digests {
     pub(super) fn versions(&self) -> String {
         let named: Vec<String> = self.modules.iter().map(|(name, part)| format!("{name} {}", part.version)).collect();
         named.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_another_height_or_with_other_words_is_none() {
+        let part = Part { version: 1, digest: "0f".repeat(32) };
+        let sound = Digests {
+            network: "regtest".to_owned(),
+            format: 1,
+            height: 7,
+            hash: "00".repeat(32),
+            digest: "01".repeat(32),
+            cumulative: "02".repeat(32),
+            modules: [("bitcoin".to_owned(), part.clone())].into(),
+        };
+        assert!(sound.is_sound(None) && sound.is_sound(Some(7)) && !sound.is_sound(Some(8)));
+        let many = (0..=PARTS_MAX).map(|number| (number.to_string(), part.clone())).collect();
+        for wrong in [
+            Digests { hash: "\u{1b}[2J".to_owned(), ..sound.clone() },
+            Digests { network: "a b".to_owned(), ..sound.clone() },
+            Digests { cumulative: "0".repeat(TEXT_BYTES_MAX + 1), ..sound.clone() },
+            Digests { modules: [("\n".to_owned(), part)].into(), ..sound.clone() },
+            Digests { modules: many, ..sound.clone() },
+        ] {
+            assert!(!wrong.is_sound(None), "{wrong:?}");
+        }
     }
 }

@@ -26,11 +26,23 @@ pub(crate) struct Counts {
     unanswered: AtomicU64,
     /// The blocks were not equal, before or after.
     moved: AtomicU64,
+    /// 503 `AUTH_UNAVAILABLE`, as it may be while the accounts are away.
+    refused: AtomicU64,
 }
 
 impl Counts {
-    fn all(&self) -> [u64; 4] {
-        [&self.compared, &self.wrong, &self.unanswered, &self.moved].map(|count| count.load(Ordering::Relaxed))
+    fn all(&self) -> [u64; 5] {
+        [&self.compared, &self.wrong, &self.unanswered, &self.moved, &self.refused]
+            .map(|count| count.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wrong(&self, what: &str) {
+        eprintln!("WRONG: {what}");
+        self.wrong.fetch_add(1, Ordering::Relaxed);
     }
 
     /// As cells of a table.
@@ -39,8 +51,8 @@ impl Counts {
     }
 
     pub(crate) fn told(&self) -> Value {
-        let [compared, wrong, unanswered, moved] = self.all();
-        json!({ "compared": compared, "wrong": wrong, "unanswered": unanswered, "moved": moved })
+        let [compared, wrong, unanswered, moved, refused] = self.all();
+        json!({ "compared": compared, "wrong": wrong, "unanswered": unanswered, "moved": moved, "refused": refused })
     }
 }
 
@@ -58,16 +70,16 @@ impl Checker {
             let mut numbers = Numbers::new(seed ^ 0x5a5a);
             while !flag.load(Ordering::Relaxed) {
                 let other = &others[numbers.below(others.len() as u64) as usize];
-                let outcome = compare(&straight, other, &mut numbers);
+                let outcome = compare(&straight, other, &mut numbers).unwrap_or_else(|outcome| outcome);
                 let count = match outcome {
                     Outcome::Equal => &counts.compared,
                     Outcome::Wrong(what) => {
-                        eprintln!("WRONG: {what}");
-                        counts.compared.fetch_add(1, Ordering::Relaxed);
-                        &counts.wrong
+                        counts.wrong(&what);
+                        &counts.compared
                     }
                     Outcome::Unanswered => &counts.unanswered,
                     Outcome::Moved => &counts.moved,
+                    Outcome::Refused => &counts.refused,
                 };
                 count.fetch_add(1, Ordering::Relaxed);
                 std::thread::sleep(PAUSE);
@@ -87,52 +99,58 @@ enum Outcome {
     Wrong(String),
     Unanswered,
     Moved,
+    Refused,
+}
+
+/// Whether an instance says, in the way that it must, that it cannot consult the accounts.
+pub(crate) fn is_refusal(answer: &http::Answer) -> bool {
+    let told = || serde_json::from_slice::<Value>(&answer.body).unwrap_or_default();
+    answer.status == 503 && answer.header("retry-after").is_none() && told()["code"] == "AUTH_UNAVAILABLE"
 }
 
 /// The whole answer to one call; errors are answers, too.
-fn ask((address, path): &Place, method: &str, params: &Value) -> Option<Value> {
+fn ask((address, path): &Place, method: &str, params: &Value) -> Result<Value, Outcome> {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    let answer = http::try_request(address, "POST", path, &[("content-type", "application/json")], body.as_bytes())?;
-    let answer: Value = serde_json::from_slice(&answer.body).ok()?;
+    let headers = [("content-type", "application/json")];
+    let answer = http::try_request(address, "POST", path, &headers, body.as_bytes()).ok_or(Outcome::Unanswered)?;
+    if is_refusal(&answer) {
+        return Err(Outcome::Refused);
+    }
+    let answer: Value = serde_json::from_slice(&answer.body).map_err(|_| Outcome::Unanswered)?;
     // An instance that starts or stops says so, which is no answer.
     let code = answer.pointer("/error/data/code").and_then(Value::as_str);
-    (!matches!(code, Some("STARTING" | "UPSTREAM_UNAVAILABLE"))).then_some(answer)
+    if matches!(code, Some("STARTING" | "UPSTREAM_UNAVAILABLE")) { Err(Outcome::Unanswered) } else { Ok(answer) }
 }
 
-fn tip(place: &Place) -> Option<Value> {
+fn tip(place: &Place) -> Result<Value, Outcome> {
     ask(place, "btc_getbestblockhash", &json!([])).map(|answer| answer["result"].clone())
 }
 
-fn compare(straight: &Place, other: &Place, numbers: &mut Numbers) -> Outcome {
-    let Some(theirs) = tip(other) else { return Outcome::Unanswered };
-    let Some(ours) = tip(straight) else { return Outcome::Moved };
+fn compare(straight: &Place, other: &Place, numbers: &mut Numbers) -> Result<Outcome, Outcome> {
+    let (theirs, ours) = (tip(other)?, tip(straight).map_err(|_| Outcome::Moved)?);
     if theirs != ours {
         return past(straight, other, numbers);
     }
     let (method, params) = question(straight, numbers);
-    let (theirs_told, ours_told) = (ask(other, method, &params), ask(straight, method, &params));
-    let (Some(theirs_told), Some(ours_told)) = (theirs_told, ours_told) else { return Outcome::Unanswered };
+    let (theirs_told, ours_told) = (ask(other, method, &params)?, ask(straight, method, &params)?);
     // What was asked in between is of this block for both, unless a block came or went.
-    if tip(other) != Some(theirs) || tip(straight) != Some(ours) {
-        return Outcome::Moved;
+    if tip(other)? != theirs || tip(straight)? != ours {
+        return Err(Outcome::Moved);
     }
-    judge(method, &params, &theirs_told, &ours_told)
+    Ok(judge(method, &params, &theirs_told, &ours_told))
 }
 
 /// Digests of a block that both have, while their tips differ.
-fn past(straight: &Place, other: &Place, numbers: &mut Numbers) -> Outcome {
-    let height = ask(other, "btc_getblockcount", &json!([])).and_then(|answer| answer["result"].as_u64());
-    let Some(height) = height else { return Outcome::Unanswered };
-    let params = json!([numbers.below(height + 1)]);
+fn past(straight: &Place, other: &Place, numbers: &mut Numbers) -> Result<Outcome, Outcome> {
+    let told = ask(other, "btc_getblockcount", &json!([]))?;
+    let params = json!([numbers.below(told["result"].as_u64().ok_or(Outcome::Unanswered)? + 1)]);
     let method = "metashrew_blockdigest";
-    let (Some(theirs), Some(ours)) = (ask(other, method, &params), ask(straight, method, &params)) else {
-        return Outcome::Unanswered;
-    };
+    let (theirs, ours) = (ask(other, method, &params)?, ask(straight, method, &params)?);
     let hash = |answer: &Value| answer["result"]["hash"].clone();
     if hash(&theirs).is_null() || hash(&theirs) != hash(&ours) {
-        return Outcome::Moved;
+        return Err(Outcome::Moved);
     }
-    judge(method, &params, &theirs, &ours)
+    Ok(judge(method, &params, &theirs, &ours))
 }
 
 fn judge(method: &str, params: &Value, theirs: &Value, ours: &Value) -> Outcome {

@@ -1,5 +1,4 @@
-//! The node, the instances, and what happens to them. A further kind of fault is a variant and an arm; a further service that
-//! instances share is a member of the scene and a section of their configuration.
+//! The node, the instances, what they share, and what happens to them. A further kind of fault is a variant and an arm.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,15 +11,19 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use super::checker::Place;
+use super::services::{Service, Services, Way};
+use super::windows::{self, Alone, LIMITS};
 use crate::support::instance::Instance;
 use crate::support::process::Running;
 use crate::support::served::Numbers;
-use crate::support::{free_port, wait_for};
+use crate::support::{free_port, http, wait_for};
 
 /// Blocks that the scenario has before anything happens.
 const BLOCKS: u32 = 130;
 /// Time between two blocks, with trades in between.
 const INTERVAL: Duration = Duration::from_secs(2);
+/// Disturbed instances.
+pub(crate) const INSTANCES: u32 = 3;
 /// Deepest reorganisation.
 const DEPTH_MAX: u64 = 6;
 const LIMIT: Duration = Duration::from_secs(120);
@@ -40,11 +43,25 @@ pub(crate) enum Fault {
     Node,
     /// An instance is stopped and started in good order.
     Restart,
+    /// PostgreSQL or Redis goes away and comes back.
+    Away(Service, Way),
 }
 
 impl Fault {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Kill, Self::Reorganise, Self::Freeze, Self::Snapshot, Self::Node, Self::Restart];
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Kill,
+        Self::Away(Service::Redis, Way::Kill),
+        Self::Reorganise,
+        Self::Away(Service::Postgres, Way::Kill),
+        Self::Freeze,
+        Self::Away(Service::Redis, Way::Cut),
+        Self::Snapshot,
+        Self::Away(Service::Postgres, Way::Pause),
+        Self::Node,
+        Self::Away(Service::Redis, Way::Pause),
+        Self::Restart,
+        Self::Away(Service::Postgres, Way::Cut),
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -54,6 +71,12 @@ impl Fault {
             Self::Snapshot => "snapshot",
             Self::Node => "node",
             Self::Restart => "restart",
+            Self::Away(Service::Postgres, Way::Kill) => "PostgreSQL killed",
+            Self::Away(Service::Postgres, Way::Pause) => "PostgreSQL paused",
+            Self::Away(Service::Postgres, Way::Cut) => "PostgreSQL cut off",
+            Self::Away(Service::Redis, Way::Kill) => "Redis killed",
+            Self::Away(Service::Redis, Way::Pause) => "Redis paused",
+            Self::Away(Service::Redis, Way::Cut) => "Redis cut off",
         }
     }
 }
@@ -66,30 +89,53 @@ pub(crate) struct Scene {
     devnet: Option<Devnet>,
     straight: Instance,
     instances: Vec<Instance>,
+    /// Where each of these tells its metrics.
+    metrics: Vec<String>,
+    services: Services,
+    /// Keys with [`LIMITS`], as paths.
+    limited: Vec<String>,
+    /// When which instances may have been without Redis.
+    alone: Vec<Alone>,
     numbers: Numbers,
     folder: tempfile::TempDir,
 }
 
 impl Scene {
-    /// A node with a market, and four instances that have its chain.
-    pub(crate) fn start(seed: u64) -> Self {
+    /// A node with a market, and four instances that have its chain; three of them share accounts and windows. `None` after saying
+    /// what this machine lacks.
+    pub(crate) fn start(seed: u64) -> Option<Self> {
         let local = || SocketAddr::from(([127, 0, 0, 1], free_port()));
         let (rpc, p2p) = (local(), local());
         let folder = tempfile::tempdir().unwrap();
+        let services = Services::start(folder.path(), INSTANCES as usize)?;
         let node = format!("[node]\nurl = \"http://{rpc}\"\nuser = \"dev\"\npassword = \"dev\"\np2p = \"{p2p}\"\n");
-        let prepare = |name: &str| {
-            let more = "[index]\nmemory_mib = 256\npoll_milliseconds = 100\n";
-            Instance::prepare(&folder.path().join(name), &node, more)
+        let index = "[index]\nmemory_mib = 256\npoll_milliseconds = 100\n";
+        let straight = Instance::prepare(&folder.path().join("straight"), &node, index);
+        let metrics: Vec<String> = (0..INSTANCES).map(|_| local().to_string()).collect();
+        let prepare = |(place, metrics): (usize, &String)| {
+            let more = format!("metrics_listen = \"{metrics}\"\n{index}{}", services.section(place));
+            Instance::prepare(&folder.path().join(place.to_string()), &node, &more)
         };
-        let (straight, instances) = (prepare("straight"), vec![prepare("0"), prepare("1"), prepare("2")]);
+        let mut instances: Vec<Instance> = metrics.iter().enumerate().map(prepare).collect();
+        let path = shared_key(&instances[0], &[]);
+        for instance in &mut instances {
+            instance.path.clone_from(&path);
+        }
+        let (of_day, of_minute) = LIMITS.split_last().unwrap();
+        let mut limited: Vec<String> =
+            of_minute.iter().map(|limit| shared_key(&instances[0], &["--per-minute", &limit.to_string()])).collect();
+        limited.push(shared_key(&instances[0], &["--per-day", &of_day.to_string()]));
         let runtime = tokio::runtime::Runtime::new().unwrap();
+        let numbers = Numbers::new(seed);
+        let (devnet, alone) = (None, Vec::new());
         let mut scene =
-            Self { runtime, rpc, p2p, devnet: None, straight, instances, numbers: Numbers::new(seed), folder };
+            Self { runtime, rpc, p2p, devnet, straight, instances, metrics, services, limited, alone, numbers, folder };
         scene.start_node(&[]);
         scene.straight.start();
         scene.instances.iter_mut().for_each(Instance::start);
         scene.settle();
-        scene
+        scene.wait_until_shared();
+        Some(scene)
     }
 
     pub(crate) fn straight_place(&self) -> Place {
@@ -98,6 +144,16 @@ impl Scene {
 
     pub(crate) fn places(&self) -> Vec<Place> {
         self.instances.iter().map(|one| (one.address.clone(), one.path.clone())).collect()
+    }
+
+    /// Keys with [`LIMITS`] of all disturbed instances, as paths.
+    pub(crate) fn limited(&self) -> &[String] {
+        &self.limited
+    }
+
+    /// When which instances may have been without Redis.
+    pub(crate) fn alone(&self) -> &[Alone] {
+        &self.alone
     }
 
     pub(crate) fn any_instance(&mut self) -> usize {
@@ -122,10 +178,12 @@ impl Scene {
             }
             Fault::Reorganise => self.reorganise(),
             Fault::Freeze => {
-                let process = self.instances[place].process.as_ref().unwrap();
-                process.signal(Signal::STOP);
+                let from = windows::now();
+                self.instances[place].process.as_ref().unwrap().signal(Signal::STOP);
                 self.wait_a_moment(4_000);
                 self.instances[place].process.as_ref().unwrap().signal(Signal::CONT);
+                // An answer of Redis that came meanwhile may be found too late.
+                self.alone.push(Alone::since(from, 1 << place));
             }
             Fault::Snapshot => self.snapshot(place),
             Fault::Node => {
@@ -137,10 +195,36 @@ impl Scene {
                 self.instances[place].stop();
                 self.instances[place].start();
             }
+            Fault::Away(service, way) => self.without(service, way),
         }
         for instance in &mut self.instances {
             let process = instance.process.as_mut().unwrap();
             assert!(process.is_running(), "an instance ended by itself after {fault:?}: {}", process.errors());
+        }
+    }
+
+    /// Longer than a lease, so that refusals are seen. Afterwards everybody is served, and all count together.
+    fn without(&mut self, service: Service, way: Way) {
+        let from = windows::now();
+        let instances = self.services.take_away(service, way, &mut self.numbers);
+        std::thread::sleep(Duration::from_millis(1_500));
+        self.wait_a_moment(3_000);
+        self.services.bring_back();
+        for instance in &self.instances {
+            wait_for("service", LIMIT, || instance.try_result("btc_getblockcount", serde_json::json!([])));
+        }
+        self.wait_until_shared();
+        if service == Service::Redis {
+            self.alone.push(Alone::since(from, instances));
+        }
+    }
+
+    fn wait_until_shared(&self) {
+        for address in &self.metrics {
+            wait_for("the shared windows", LIMIT, || {
+                let text = http::try_request(address, "GET", "/metrics", &[], b"")?.text();
+                text.lines().any(|line| line == "paraffin_windows_shared 1").then_some(())
+            });
         }
     }
 
@@ -250,6 +334,14 @@ impl Scene {
         self.runtime.block_on(devnet.shutdown());
         outcomes
     }
+}
+
+/// A new key of the accounts that instances share, as a path; of a plan without limits but these.
+fn shared_key(instance: &Instance, limits: &[&str]) -> String {
+    let mut create = instance.command(&["keys", "create", "soak", "--plan", "business"]);
+    let created = create.args(limits).output().unwrap();
+    assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
+    format!("/v4/{}", String::from_utf8(created.stdout).unwrap().trim())
 }
 
 /// The line of JSON that a command prints.

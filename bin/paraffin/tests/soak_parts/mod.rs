@@ -2,3 +2,5 @@
 
 pub(crate) mod checker;
 pub(crate) mod faults;
+pub(crate) mod services;
+pub(crate) mod windows;

@@ -12,10 +12,10 @@ use paraffin_verify::{FailureCode, Outcome, Run, Settings, Submission, Verifier,
 use super::source::{Source, commit};
 
 /// A run on a machine that does other things as well.
-const RUN_TIMEOUT: Duration = Duration::from_secs(300);
+const RUN_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// A verifier in a folder of its own, with the program's own workers; `None` where nothing can be built.
-async fn verifier(folder: &Path, change: impl FnOnce(&mut Settings)) -> Option<Arc<Verifier>> {
+pub async fn verifier(folder: &Path, change: impl FnOnce(&mut Settings)) -> Option<Arc<Verifier>> {
     let mut settings = Settings { build_seconds: 240, local_repositories: true, ..Settings::default() };
     change(&mut settings);
     if let Err(error) = toolchains(&settings) {
@@ -33,7 +33,7 @@ async fn verifier(folder: &Path, change: impl FnOnce(&mut Settings)) -> Option<A
 }
 
 /// A crate whose build script has this body.
-fn source(script: &str) -> Source {
+pub fn source(script: &str) -> Source {
     Source::default()
         .with("Cargo.toml", "[package]\nname = \"guest\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[workspace]\n")
         .with("Cargo.lock", "version = 3\n\n[[package]]\nname = \"guest\"\nversion = \"1.0.0\"\n")
@@ -44,7 +44,7 @@ fn source(script: &str) -> Source {
         )
 }
 
-fn submission(source: Option<&Source>) -> Submission {
+pub fn submission(source: Option<&Source>) -> Submission {
     Submission {
         alkane: paraffin_primitives::AlkaneId { block: 2, tx: 1 },
         deployed: b"\0asm\x01\0\0\0".to_vec(),
@@ -60,7 +60,7 @@ fn submission(source: Option<&Source>) -> Submission {
     }
 }
 
-async fn ended(verifier: &Arc<Verifier>, submission: Submission) -> Run {
+pub async fn ended(verifier: &Arc<Verifier>, submission: Submission) -> Run {
     let id = verifier.submit(submission, 1).await.unwrap().id;
     let started = Instant::now();
     loop {
@@ -73,7 +73,7 @@ async fn ended(verifier: &Arc<Verifier>, submission: Submission) -> Run {
     }
 }
 
-fn failure(run: &Run) -> (FailureCode, &str, &str) {
+pub fn failure(run: &Run) -> (FailureCode, &str, &str) {
     match &run.outcome {
         Some(Outcome::Failed(failure)) => (failure.code, &failure.reason, &failure.log),
         other => panic!("{other:?}"),
@@ -81,7 +81,7 @@ fn failure(run: &Run) -> (FailureCode, &str, &str) {
 }
 
 /// Runs one build script; how the run failed, and its log.
-async fn tried(script: &str, change: impl FnOnce(&mut Settings)) -> Option<(FailureCode, String)> {
+pub async fn tried(script: &str, change: impl FnOnce(&mut Settings)) -> Option<(FailureCode, String)> {
     let folder = tempfile::tempdir().unwrap();
     let verifier = verifier(folder.path(), change).await?;
     let run = ended(&verifier, submission(Some(&source(script)))).await;
@@ -92,7 +92,7 @@ async fn tried(script: &str, change: impl FnOnce(&mut Settings)) -> Option<(Fail
 }
 
 /// Processes of this machine with a word in their command line.
-fn processes(word: &str) -> usize {
+pub fn processes(word: &str) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     lines.filter(|line| String::from_utf8_lossy(line).contains(word)).count()

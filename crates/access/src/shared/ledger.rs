@@ -161,6 +161,23 @@ impl Ledger {
         });
     }
 
+    /// The counts of a subject by the database or by what was heard of the others, whichever are higher: those of a gateway that was
+    /// killed before it had written them may be heard and not stored.
+    pub(super) fn highest(&self, number: i64, mut stored: WindowState) -> WindowState {
+        let shard = self.0[number.cast_unsigned() as usize % SHARDS].lock();
+        let Some(Entry { minute, day }) = shard.entries.get(&number) else { return stored };
+        for (window, number, count) in
+            [(minute, &mut stored.minute, &mut stored.minute_count), (day, &mut stored.day, &mut stored.day_count)]
+        {
+            if window.number > *number {
+                (*number, *count) = (window.number, window.known);
+            } else if window.number == *number {
+                *count = window.known.max(*count);
+            }
+        }
+        stored
+    }
+
     /// Takes what is pending, to be written.
     pub(super) fn take(&self) -> Vec<(i64, WindowState)> {
         let mut taken = Vec::new();
@@ -251,6 +268,23 @@ mod tests {
         let ledger = Ledger::default();
         ledger.learn(KEY.number(), totals(0, 99));
         assert_eq!(granted(&ledger, 20, 2), 1, "99 of the day's 100 are in the database");
+    }
+
+    #[test]
+    fn what_was_heard_and_is_not_stored_is_not_forgotten() {
+        let ledger = Ledger::default();
+        let counts = |counted: WindowState| (counted.minute_count, counted.day_count);
+        assert_eq!(counts(ledger.highest(KEY.number(), totals(3, 4))), (3, 4));
+        ledger.decided(KEY, true, totals(8, 9));
+        assert_eq!(counts(ledger.highest(KEY.number(), totals(3, 40))), (8, 40));
+        assert_eq!(counts(ledger.highest(KEY.number(), totals(30, 4))), (30, 9));
+        // Of windows that are over nothing is told, in either direction.
+        let mut next = totals(1, 20);
+        next.minute += 1;
+        assert_eq!(counts(ledger.highest(KEY.number(), next)), (1, 20));
+        next.minute -= 2;
+        let found = ledger.highest(KEY.number(), next);
+        assert_eq!((found.minute, counts(found)), (next.minute + 1, (8, 20)));
     }
 
     #[test]

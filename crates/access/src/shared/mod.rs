@@ -340,7 +340,10 @@ impl SharedWindows {
         let away = |why: Lost| AccessError::Unavailable(why.to_string());
         let mut connection = self.options.connect().await.map_err(|error| away(error.into()))?;
         let (name, is_new) = self.open(&mut connection).await.map_err(away)?;
-        let stored = stored().await?;
+        let mut stored = stored().await?;
+        for (number, counted) in &mut stored {
+            *counted = self.ledger.highest(*number, *counted);
+        }
         // A gateway that has just started, or that only looks again, has nothing that the others could miss.
         let was_away = !self.is_up() && self.turns.load(Ordering::Relaxed) > 0;
         let careful_ms = if is_new || was_away { CAREFUL_MS } else { 0 };

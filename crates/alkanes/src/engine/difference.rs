@@ -1,7 +1,7 @@
 //! Where two engines part, in words.
 
 use std::cmp::Ordering;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use bitcoin::hex::DisplayHex;
 
@@ -10,6 +10,12 @@ use crate::{SavedSheet, StateKey, Trace};
 
 /// Bytes of a value that are shown.
 const SHOWN_BYTES: usize = 256;
+/// Bytes of the text of a trace or a sheet: a contract decides how long the whole is.
+const SHOWN_TEXT: usize = 64 << 10;
+/// Bytes of the text of one event of a trace that has no room.
+const SHOWN_EVENT: usize = 4 << 10;
+/// Events of a trace that has no room, before the first one that differs.
+const EVENTS_BEFORE: usize = 3;
 
 impl BlockEffects {
     /// The first thing in which two engines differ, as a text for people: traces before what follows from them, then the
@@ -34,8 +40,8 @@ impl BlockEffects {
                 let event = first_event_difference(left_trace, right_trace);
                 Some(format!(
                     "traces: message {place} at {left} differs from event {event} on\nleft:\n{}right:\n{}",
-                    show_trace(left_trace),
-                    show_trace(right_trace)
+                    show_trace(left_trace, event),
+                    show_trace(right_trace, event)
                 ))
             }
             (left, right) => {
@@ -80,11 +86,46 @@ fn first_event_difference(left: &Trace, right: &Trace) -> usize {
     left.events.iter().zip(&right.events).take_while(|(left, right)| left == right).count()
 }
 
-fn show_trace(trace: &Trace) -> String {
-    let mut text = String::new();
-    for (place, event) in trace.events.iter().enumerate() {
+/// A text that takes no more than it has room for.
+struct Bounded {
+    text: String,
+    room: usize,
+}
+
+impl Bounded {
+    fn new(room: usize) -> Self {
+        Self { text: String::new(), room }
+    }
+}
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        let mut end = piece.len().min(self.room - self.text.len());
+        while !piece.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.text.push_str(&piece[..end]);
+        if end == piece.len() { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
+/// A trace, line by line; of one that has no room what is around the first event that differs.
+fn show_trace(trace: &Trace, first: usize) -> String {
+    let mut events = trace.events.iter().enumerate();
+    let mut whole = Bounded::new(SHOWN_TEXT);
+    if events.try_for_each(|(place, event)| writeln!(whole, "  {place}: {event:?}")).is_ok() {
+        return whole.text;
+    }
+    let count = trace.events.len();
+    let mut text = format!("  {count} events, of which\n");
+    for (place, event) in trace.events.iter().enumerate().skip(first.saturating_sub(EVENTS_BEFORE)) {
+        let mut line = Bounded::new(SHOWN_EVENT);
+        let cut = if write!(line, "{event:?}").is_ok() { "" } else { "…" };
+        if text.len() + line.text.len() > SHOWN_TEXT {
+            break;
+        }
         // Writing to a string cannot fail.
-        _ = writeln!(text, "  {place}: {event:?}");
+        _ = writeln!(text, "  {place}: {}{cut}", line.text);
     }
     text
 }
@@ -112,9 +153,16 @@ fn show_value(key: &StateKey, value: &[u8]) -> String {
     match key {
         StateKey::Sheet(_) | StateKey::BaseSheet(_) => match SavedSheet::decode(value) {
             Ok(sheet) => {
-                let entries: Vec<String> =
-                    sheet.entries.iter().map(|(id, amount)| format!("{amount} of {id}")).collect();
-                if entries.is_empty() { "nothing".to_owned() } else { entries.join(", ") }
+                let mut text = Bounded::new(SHOWN_TEXT);
+                let mut entries = sheet.entries.iter().enumerate();
+                let written = entries.try_for_each(|(place, (id, amount))| {
+                    write!(text, "{}{amount} of {id}", if place == 0 { "" } else { ", " })
+                });
+                match written {
+                    Ok(()) if sheet.entries.is_empty() => "nothing".to_owned(),
+                    Ok(()) => text.text,
+                    Err(_) => format!("{}… ({} entries)", text.text, sheet.entries.len()),
+                }
             }
             Err(_) => show_bytes(value),
         },
@@ -215,6 +263,39 @@ mod tests {
         assert_eq!(parts.last(), Some(&EffectsPart::Traces));
         let (text, _) = difference(|right| right.traces.clear());
         assert!(text.ends_with("on the left, no message on the right"), "{text}");
+    }
+
+    #[test]
+    fn of_a_trace_without_end_what_differs_is_shown() {
+        let event = |byte: u8, len: usize| {
+            let response = CallResponse { data: vec![byte; len], ..CallResponse::default() };
+            TraceEvent::Exit { status: TraceStatus::Success, response, fuel_used: 7 }
+        };
+        let trace = |last: u8| {
+            let mut events = vec![event(200, 1_000_000); 50];
+            events.extend([event(201, 3), event(last, 3)]);
+            events.extend(vec![event(202, 1_000_000); 50]);
+            vec![(outpoint(), Trace { events })]
+        };
+        let left = BlockEffects { traces: trace(1), ..BlockEffects::default() };
+        let right = BlockEffects { traces: trace(2), ..BlockEffects::default() };
+        let text = left.first_difference(&right).unwrap();
+        assert!(text.len() < 3 * SHOWN_TEXT, "{}", text.len());
+        for word in [
+            "from event 51 on",
+            "102 events, of which",
+            "  50: Exit",
+            "data: [201, 201, 201]",
+            "data: [1, 1, 1]",
+            "data: [2, 2, 2]",
+        ] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+        let sheet =
+            |count: u128| SavedSheet { entries: (0..count).map(|tx| (AlkaneId { block: 2, tx }, tx)).collect() };
+        let shown = show_value(&StateKey::Sheet(outpoint()), &sheet(100_000).encode());
+        assert!(shown.starts_with("0 of 2:0, 1 of 2:1, ") && shown.ends_with("… (100000 entries)"));
+        assert!(shown.len() < 2 * SHOWN_TEXT);
     }
 
     #[test]

@@ -172,7 +172,8 @@ fn one_pool_with_bitcoin_behind_a_thousand_routes_weighs_once() {
         }
     }
     let Priced { price, depth } = priced(&pools)[&TOKEN];
-    assert_eq!(depth, 140 * BITCOIN);
+    // Rounding leaves one satoshi of the pool to the other routes: dust.
+    assert_eq!(depth, 140 * BITCOIN - 1);
     // (100 * 0.001 + 40 * 0.002) / 140, up to rounding.
     assert!(price.to_decimal().starts_with("0.00128571428"), "{price:?}");
 }
@@ -210,6 +211,19 @@ fn a_gift_to_the_lesser_pool_does_not_move_the_price() {
     // Ten times the price: it is left out.
     assert_eq!(price(&with(180 * BITCOIN), TOKEN), text("0.001", 100 * BITCOIN));
     assert_eq!(price(&with(u128::MAX - 20 * BITCOIN), TOKEN), text("0.001", 100 * BITCOIN));
+}
+
+/// Two deep routes disagree; what they left of a pool to a third is a grain, in the middle of their prices.
+#[test]
+fn what_deeper_routes_left_as_dust_does_not_decide_between_them() {
+    let pools = [
+        pool(1, [(TOKEN, u128::MAX), (OTHER, u128::MAX - 1)]),
+        pool(2, [(OTHER, u128::MAX), (WRAPPED, u128::MAX)]),
+        pool(3, [(TOKEN, 1), (WRAPPED, u128::MAX)]),
+        pool(4, [(TOKEN, 2), (OTHER, u128::MAX - 1)]),
+    ];
+    let price = priced(&pools)[&TOKEN];
+    assert!(price.depth >= u128::MAX - 2, "{price:?}");
 }
 
 fn reserve() -> impl Strategy<Value = u128> {

@@ -189,13 +189,15 @@ fn routes(sources: &[Source], tokens: usize, rules: &BookRules) -> Vec<Vec<Way>>
     routes
 }
 
-/// The price that routes make together.
+/// The price that routes make together; its depth is at least that which counts.
 fn weigh(routes: &[Way], rules: &BookRules) -> Option<Priced> {
     let deepest = routes.iter().map(|way| way.depth).max()?;
-    let is_dust = |way: &Way| {
-        U256::from(way.depth) * U256::from(1_000) < U256::from(deepest) * U256::from(rules.share_min_per_1000)
+    let is_dust = |depth: u128| {
+        let is_small_beside =
+            U256::from(depth) * U256::from(1_000) < U256::from(deepest) * U256::from(rules.share_min_per_1000);
+        depth < rules.depth_min || is_small_beside
     };
-    let mut routes: Vec<&Way> = routes.iter().filter(|way| !is_dust(way)).collect();
+    let mut routes: Vec<&Way> = routes.iter().filter(|way| !is_dust(way.depth)).collect();
     routes.sort_unstable_by(|a, b| if a.is_better(b) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater });
     if let [only] = routes[..] {
         return priced(only.price, U256::from(only.depth));
@@ -206,12 +208,14 @@ fn weigh(routes: &[Way], rules: &BookRules) -> Option<Priced> {
     for way in routes {
         let pools = &way.pools[..way.length];
         let weight = pools.iter().map(|(pool, held)| *left.entry(*pool).or_insert(*held)).min().unwrap_or_default();
+        // A route of which the deeper ones left dust is dust: it would decide between two that disagree.
+        if weight == 0 || is_dust(weight) {
+            continue;
+        }
         for (pool, _) in pools {
             left.entry(*pool).and_modify(|left| *left -= weight);
         }
-        if weight > 0 {
-            weighed.push((way.price, weight));
-        }
+        weighed.push((way.price, weight));
     }
     weighed.sort_unstable();
     let total = |weighed: &[(U512, u128)]| {

@@ -290,7 +290,11 @@ fn health() -> Value {
             ]),
         ),
     ];
-    let health = record_and(&always, &[("orderbook", about_orderbook)]);
+    let shadow =
+        record(&[("compared", natural()), ("differences", natural()), ("comparing", super::schema::boolean())]);
+    let about_shadow =
+        about(shadow, "The native engine beside a hosted indexer program; absent where only one of them runs");
+    let health = record_and(&always, &[("orderbook", about_orderbook), ("shadow", about_shadow)]);
     let told = |about: &str| {
         json!({
             "description": about,
@@ -309,7 +313,7 @@ fn health() -> Value {
             "tags": ["Instance"],
             "security": [{}],
             "responses": {
-                "200": told("`ok`, or `degraded` while the node or the durable stream of the orderbook is away"),
+                "200": told("`ok`, or `degraded` while the node or the durable stream of the orderbook is away, or when the native engine has stopped beside a hosted program"),
                 "503": told("`starting`, `stalled`, or `draining` when it is about to stop"),
                 "401": { "$ref": "#/components/responses/401" },
                 "431": { "$ref": "#/components/responses/431" },

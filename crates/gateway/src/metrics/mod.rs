@@ -225,6 +225,9 @@ impl Metrics {
                 state.alone,
             );
         }
+        if let Some(shadow) = shared.chain.shadow() {
+            shadow.measure(&meter);
+        }
         if let Some(upstreams) = &shared.upstreams {
             upstreams.measure(&meter);
         }

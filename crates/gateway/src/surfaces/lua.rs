@@ -224,6 +224,35 @@ mod tests {
         {
             assert!(CALLABLE.iter().any(|known| known == method), "{method}");
         }
+        // The names that scripts in use have, as Lua spells them.
+        let spelled: Vec<String> = CALLABLE.iter().map(|method| paraffin_lua::lua_spelling(method)).collect();
+        for (family, names) in [
+            (
+                "btc",
+                // The rest of what scripts elsewhere have under `btc_` tells of the node and not of the chain.
+                "getbestblockhash getblock getblockcount getblockhash getblockheader getblockstats getchaintips getchaintxstats \
+                 getdifficulty getmempoolancestors getmempooldescendants getblockchaininfo getrawtransaction sendrawtransaction \
+                 getmempoolinfo getrawmempool getmempoolentry gettxout decoderawtransaction",
+            ),
+            (
+                "esplora",
+                "addressutxo addresstxs addresstxschain addresstxsmempool address tx txstatus txhex txraw txoutspends block \
+                 blockstatus blocktxs blocktxids blockheight mempool mempooltxids mempoolrecent feeestimates",
+            ),
+            (
+                "ord",
+                "content blockheight blockcount blockhash blocktime blocks outputs inscription inscriptions block output rune \
+                 runes sat children parents address",
+            ),
+            ("alkanes", "getbytecode protorunesbyaddress protorunesbyoutpoint protorunes_by_outpoint"),
+            ("metashrew", "view height"),
+            ("sandshrew", "multicall balances"),
+        ] {
+            for name in names.split_ascii_whitespace() {
+                let method = format!("{family}_{name}");
+                assert!(spelled.contains(&method), "{method}");
+            }
+        }
         for part in ["admin_", "lua_", "evalscript", "savescript", "evalsaved"] {
             assert!(!CALLABLE.iter().any(|known| known.contains(part)), "{part}");
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use paraffin_gateway::{HostedFault, HostedProgram};
+use paraffin_gateway::{HostedFault, HostedProgram, IndexingStatus, ShadowState};
 use paraffin_primitives::Height;
 use paraffin_store::Snapshot;
 use serde_json::{Value, json};
@@ -121,4 +121,42 @@ async fn what_a_program_cannot_do_is_told_apart_and_nothing_of_ours_is_told() {
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.len() <= 300 && !message.contains("path"), "{message}");
     }
+}
+
+#[tokio::test]
+async fn health_and_metrics_tell_how_both_engines_compare() {
+    let instance = Instance::start().await;
+    let figures = async || {
+        let answer = crate::client::request(instance.metrics, "GET", "/metrics", &[], b"").await;
+        let lines = answer.text().lines().filter(|line| line.starts_with("paraffin_shadow_"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let health = async || {
+        let answer = instance.get("/v4/api/health").await;
+        let told = answer.json();
+        (answer.status, told["status"].as_str().unwrap().to_owned(), told["shadow"].clone())
+    };
+    // One engine alone.
+    assert_eq!(health().await, (200, "ok".to_owned(), Value::Null));
+    assert_eq!(figures().await, Vec::<String>::new());
+    let set = |compared, differences, comparing| {
+        *instance.state.shadow.lock().unwrap() = Some(ShadowState { compared, differences, comparing });
+    };
+    set(7, 0, true);
+    let told = |compared: u64, differences: u64, comparing: bool| json!({ "compared": compared, "differences": differences, "comparing": comparing });
+    assert_eq!(health().await, (200, "ok".to_owned(), told(7, 0, true)));
+    // A difference that is only reported leaves the status as it is.
+    set(8, 1, true);
+    assert_eq!(health().await, (200, "ok".to_owned(), told(8, 1, true)));
+    // The native engine has stopped beside a program that serves.
+    set(9, 2, false);
+    assert_eq!(health().await, (200, "degraded".to_owned(), told(9, 2, false)));
+    let figures = figures().await;
+    for line in ["paraffin_shadow_blocks_total 9", "paraffin_shadow_differences_total 2", "paraffin_shadow_comparing 0"]
+    {
+        assert!(figures.iter().any(|found| found == line), "{line}: {figures:?}");
+    }
+    // Where it serves, indexing has stopped with it.
+    *instance.state.indexing.lock().unwrap() = IndexingStatus::Stopped;
+    assert_eq!(health().await, (503, "stalled".to_owned(), told(9, 2, false)));
 }

@@ -10,7 +10,7 @@ use paraffin_alkanes::NativeEngine;
 use paraffin_bitcoin_index::RawTransactions;
 use paraffin_gateway::{
     AccessConfig, AlkanesParts, ChainState, Families, Gateway, GatewayConfig, GatewayParts, IndexingStatus,
-    KeyedHandler, KeyedSurface, Metrics, ScriptParts,
+    KeyedHandler, KeyedSurface, Metrics, ScriptParts, ShadowState,
 };
 use paraffin_primitives::Network;
 use paraffin_store::{Module, Snapshot, Store};
@@ -27,6 +27,7 @@ pub(crate) struct TestState {
     network: Network,
     store: Store,
     pub(crate) indexing: Mutex<IndexingStatus>,
+    pub(crate) shadow: Mutex<Option<ShadowState>>,
 }
 
 impl ChainState for TestState {
@@ -40,6 +41,10 @@ impl ChainState for TestState {
 
     fn indexing(&self) -> IndexingStatus {
         *self.indexing.lock().unwrap()
+    }
+
+    fn shadow(&self) -> Option<ShadowState> {
+        *self.shadow.lock().unwrap()
     }
 }
 
@@ -165,6 +170,7 @@ impl Instance {
             network: setup.network,
             store: chain.store.clone(),
             indexing: Mutex::new(IndexingStatus::Synced),
+            shadow: Mutex::new(None),
         });
         let folder = tempfile::tempdir().unwrap();
         let keys_path = folder.path().join("access.sqlite");

@@ -12,20 +12,18 @@ pub const LEFT_OUT: &[(&str, &str)] = &[
     ("/runes/proto/1/initialized/", "the list by height says the same"),
     ("/runes/proto/1/runtime/balance/runes/", "the runtime is read by id alone"),
     ("/runes/proto/1/runtime/balance/balances/", "the runtime is read by id alone"),
-    ("/etching/byruneid/", "base runes: only their sheets are compared"),
-    ("/runeid/byetching/", "base runes: only their sheets are compared"),
-    ("/height/byruneid/", "base runes: only their sheets are compared"),
-    ("/runes/symbol/", "base runes: only their sheets are compared"),
-    ("/runes/cap/", "base runes: only their sheets are compared"),
-    ("/runes/spaces/", "base runes: only their sheets are compared"),
-    ("/runes/amount/", "base runes: only their sheets are compared"),
-    ("/runes/mints-remaining/", "base runes: only their sheets are compared"),
-    ("/runes/premine/", "base runes: only their sheets are compared"),
-    ("/runes/divisibility/", "base runes: only their sheets are compared"),
-    ("/runes/offset/", "base runes: only their sheets are compared"),
-    ("/runes/height/", "base runes: only their sheets are compared"),
-    ("/runes/names", "base runes: only their sheets are compared"),
-    ("/runes/byheight/", "base runes: only their sheets are compared"),
+    ("/runeid/byetching/", "base runes: names and terms are in a form of the program's own"),
+    ("/height/byruneid/", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/symbol/", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/cap/", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/spaces/", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/amount/", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/premine/", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/divisibility/", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/offset/", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/height/", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/names", "base runes: names and terms are in a form of the program's own"),
+    ("/runes/byheight/", "base runes: names and terms are in a form of the program's own"),
     ("/blockhash/byheight/", "the chain, which the Bitcoin index keeps"),
     ("/height/byblockhash/", "the chain, which the Bitcoin index keeps"),
     ("/txids/byheight", "the chain, which the Bitcoin index keeps"),
@@ -79,6 +77,10 @@ pub(super) enum ForeignKey {
         /// Number of the entry.
         index: u32,
     },
+    /// A base rune that was etched.
+    Etched(AlkaneId),
+    /// How many mints remain of a base rune.
+    MintsRemaining,
     /// Nothing that engines are compared by.
     LeftOut,
 }
@@ -113,6 +115,12 @@ pub(super) fn parse(key: &[u8]) -> Option<ForeignKey> {
     }
     if let Some(rest) = key.strip_prefix(b"/runes/proto/1/byheight/") {
         return by_height(rest, |height, index| ForeignKey::FirstSeenAt { height, index });
+    }
+    if let Some(rest) = key.strip_prefix(b"/etching/byruneid/") {
+        return Some(ForeignKey::Etched(lists::id(rest)?));
+    }
+    if key.starts_with(b"/runes/mints-remaining/") {
+        return Some(ForeignKey::MintsRemaining);
     }
     let is_left_out = LEFT_OUT.iter().any(|(prefix, _)| key.starts_with(prefix.as_bytes()));
     is_left_out.then_some(ForeignKey::LeftOut)

@@ -65,7 +65,7 @@ fn a_sheet_is_the_lists_on_top_of_what_was_there() {
         (sheet_key(old, "/balances/0"), vec![0; 16]),
         (sheet_key(old, "/balances/1"), vec![0; 16]),
     ];
-    let Translated { effects, unknown } = translated(&pairs, &state).unwrap();
+    let Translated { effects, unknown, .. } = translated(&pairs, &state).unwrap();
     let of = |entries: &[(AlkaneId, u128)]| SavedSheet { entries: entries.to_vec() }.encode();
     let mut expected = vec![
         (StateKey::Sheet(new), of(&[(OTHER, 3), (TOKEN, 4)])),

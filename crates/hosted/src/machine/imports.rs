@@ -1,9 +1,12 @@
 //! What a program imports from the module `env` (protocol A2).
 
+use std::sync::Arc;
+
 use wasmtime::{Caller, Extern, Linker, Memory};
 
 use super::{Guest, MEMORY, ask};
 use crate::abi::{self, UNREADABLE};
+use crate::flush::Flushing;
 use crate::program::ProgramError;
 
 /// Module of all imports.
@@ -46,9 +49,10 @@ pub(super) fn define(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
         if !guest.is_block {
             return Ok(());
         }
-        let mut flush = guest.flush.take().unwrap_or_default();
-        let added = abi::read(memory, pointer).map_err(ProgramError::from).and_then(|bytes| Ok(flush.add(bytes)?));
-        guest.flush = Some(flush);
+        let message = abi::read(memory, pointer).map_err(ProgramError::from);
+        let bytes_max = guest.limit.memory_bytes_max;
+        let flushing = guest.flush.get_or_insert_with(|| Flushing::within(bytes_max));
+        let added = message.and_then(|message| Ok(flushing.add(message)?));
         end_on(guest, added)
     })?;
     linker.func_wrap(ENV, "__log", |mut caller: Caller<'_, Guest>, pointer: u32| {
@@ -76,16 +80,16 @@ fn memory_and_guest<'c>(caller: &'c mut Caller<'_, Guest>) -> wasmtime::Result<(
 }
 
 /// The key at a pointer; `None` when the pointer cannot be.
-fn key_at(caller: &mut Caller<'_, Guest>, pointer: u32) -> wasmtime::Result<Option<Vec<u8>>> {
+fn key_at(caller: &mut Caller<'_, Guest>, pointer: u32) -> wasmtime::Result<Option<Arc<[u8]>>> {
     let (memory, _) = memory_and_guest(caller)?;
-    Ok(abi::read(memory, pointer).ok().map(<[u8]>::to_vec))
+    Ok(abi::read(memory, pointer).ok().map(Arc::from))
 }
 
 /// The value of a key, which is then the one read last.
-async fn value_of<'c>(caller: &'c mut Caller<'_, Guest>, key: Vec<u8>) -> &'c [u8] {
+async fn value_of<'c>(caller: &'c mut Caller<'_, Guest>, key: Arc<[u8]>) -> &'c [u8] {
     let guest = caller.data_mut();
     if guest.last_read.as_ref().is_none_or(|(last, _)| *last != key) {
-        let value = ask(std::sync::Arc::clone(&guest.exchange), key.clone()).await;
+        let value = ask(Arc::clone(&guest.exchange), Arc::clone(&key)).await;
         caller.data_mut().last_read = Some((key, value));
     }
     caller.data().last_read.as_ref().map_or(&[], |(_, value)| value)

@@ -103,6 +103,28 @@ fn a_key_that_cannot_be_read_is_told_to_the_program() {
 }
 
 #[test]
+fn places_outside_the_memory_end_the_run_and_a_line_of_the_log_is_not_worth_it() {
+    let mut reads = Values::default();
+    reads.pairs.insert(b"k".to_vec(), vec![1, 2, 3]);
+    for call in [
+        "(call $get (i32.const 20) (i32.const -1))",
+        "(call $get (i32.const 20) (i32.const 131070))",
+        // Neither the key can be read nor its length told.
+        "(call $get (i32.const -1) (i32.const 3))",
+        "(call $load_input (i32.const -1))",
+        "(call $flush (i32.const 3))",
+        "(i32.store (i32.const 60) (i32.const -1)) (call $flush (i32.const 64))",
+    ] {
+        let ended = run(&starting(call), &reads).unwrap_err();
+        assert!(matches!(ended, ProgramError::Pointer(_)), "{call}: {ended}");
+    }
+    let logging = "(i32.store (i32.const 60) (i32.const -1)) (call $log (i32.const 64)) (call $log (i32.const -1))
+        (i32.store (i32.const 60) (i32.const 100000)) (call $log (i32.const 64))";
+    let machine = starting(&format!("{logging} {}", flushing("(i32.const 7)")));
+    assert_eq!(run(&machine, &reads).unwrap(), one(7));
+}
+
+#[test]
 fn each_run_begins_in_a_fresh_memory() {
     let count = "(i32.store8 (i32.const 50) (i32.add (i32.load8_u (i32.const 50)) (i32.const 1)))";
     let machine = starting(&format!("{count} {}", flushing("(i32.load8_u (i32.const 50))")));
@@ -127,6 +149,9 @@ fn what_a_program_does_wrong_is_told_apart() {
         text(error("(i32.store (i32.const -1) (i32.const 0))")),
         "the program trapped: wasm trap: out of bounds memory access"
     );
+    let deep = program("(func $deep (call $deep)) (func (export \"_start\") (call $deep))").unwrap();
+    let deep = run(&deep, &Values::default()).unwrap_err();
+    assert_eq!(text(deep), "the program trapped: wasm trap: call stack exhausted");
     assert!(matches!(error("nop"), ProgramError::NoFlush));
     let aborting =
         format!("(call $abort (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0)) {}", flushing("(i32.const 0)"));
@@ -147,11 +172,36 @@ fn a_program_that_never_ends_is_ended() {
     let ended = machine.run_block(0, &[], &Values::default(), limits(&is_over));
     assert!(matches!(ended, Err(ProgramError::TooLong)));
     assert!(begun.elapsed() < Duration::from_secs(20));
-    // One that reads for ever, too.
-    let machine = starting("(loop (drop (call $get_len (i32.const 20))) br 0)");
-    let begun = Instant::now();
-    let is_over = || begun.elapsed() > Duration::from_millis(50);
-    assert!(matches!(machine.run_block(0, &[], &Values::default(), limits(&is_over)), Err(ProgramError::TooLong)));
+    // So is one that reads for ever, the same key or always another, one that flushes for ever, and one that never begins.
+    let another = "(i32.store8 (i32.const 20) (i32.add (i32.load8_u (i32.const 20)) (i32.const 1)))";
+    for machine in [
+        starting("(loop (drop (call $get_len (i32.const 20))) br 0)"),
+        starting(&format!("(loop {another} (drop (call $get_len (i32.const 20))) br 0)")),
+        starting(&format!("(loop {} br 0)", flushing("(i32.const 1)"))),
+        program("(func $endless (loop br 0)) (start $endless) (func (export \"_start\"))").unwrap(),
+    ] {
+        let begun = Instant::now();
+        let is_over = || begun.elapsed() > Duration::from_millis(50);
+        assert!(matches!(machine.run_block(0, &[], &Values::default(), limits(&is_over)), Err(ProgramError::TooLong)));
+    }
+}
+
+#[test]
+fn a_program_that_flushes_without_end_is_ended() {
+    // A value of 60,000 bytes under one key after the other, in a memory of two pages.
+    let start = "(i32.store (i32.const 100) (i32.const 60010)) (i32.store16 (i32.const 104) (i32.const 0x040a))
+        (i32.store (i32.const 110) (i32.const 0x03d4e00a))
+        (loop (i32.store (i32.const 106) (i32.add (i32.load (i32.const 106)) (i32.const 1)))
+            (call $flush (i32.const 104)) br 0)";
+    assert_eq!(error(start).to_string(), "the program flushes more than 1048576 bytes");
+    // The same one again and again is no more than one.
+    let again =
+        "(local $n i32) (i32.store (i32.const 100) (i32.const 60010)) (i32.store16 (i32.const 104) (i32.const 0x040a))
+        (i32.store (i32.const 110) (i32.const 0x03d4e00a))
+        (loop (call $flush (i32.const 104)) (local.set $n (i32.add (local.get $n) (i32.const 1)))
+            (br_if 0 (i32.lt_u (local.get $n) (i32.const 100))))";
+    let flush = run(&starting(again), &Values::default()).unwrap();
+    assert_eq!((flush.pairs.len(), flush.bytes()), (1, 60_004));
 }
 
 #[test]
@@ -161,9 +211,56 @@ fn a_program_that_takes_memory_without_end_is_ended() {
     // More than there can be is refused to the program, as every host does.
     let machine = starting(&flushing("(i32.eq (memory.grow (i32.const 65535)) (i32.const -1))"));
     assert_eq!(run(&machine, &Values::default()).unwrap(), one(1));
-    let large = program("(func (export \"_start\")) (memory 1000)");
-    let ended = large.unwrap().run_block(0, &[], &Values::default(), limits(&|| false));
-    assert!(matches!(ended, Err(ProgramError::TooMuchMemory(1))));
+    let module = |memory: &str, start: &str| {
+        let text = format!("(module {IMPORTS} {memory} (func (export \"_start\") {start}))");
+        Machine::load(&wat::parse_str(text).unwrap())
+    };
+    let large = module("(memory (export \"memory\") 1000)", "").unwrap();
+    assert!(matches!(run(&large, &Values::default()), Err(ProgramError::TooMuchMemory(1))));
+    // Beyond what the program itself declares it is told so, however often it asks, and nothing is counted.
+    let own = "(local $n i32)
+        (loop (drop (memory.grow (i32.const 2))) (local.set $n (i32.add (local.get $n) (i32.const 1)))
+            (br_if 0 (i32.lt_u (local.get $n) (i32.const 100))))";
+    let told = flushing("(i32.eq (memory.grow (i32.const 2)) (i32.const -1))");
+    let bounded = module("(memory (export \"memory\") 2 3)", &format!("{own} {told}")).unwrap();
+    assert_eq!(run(&bounded, &Values::default()).unwrap(), one(1));
+    let second = module("(memory (export \"memory\") 1) (memory 1)", "").err().unwrap();
+    assert!(matches!(second, LoadError::Invalid(_)), "{second}");
+}
+
+#[test]
+fn a_program_that_takes_tables_without_end_is_ended() {
+    let growing = |table: &str, by: u32, rest: &str| {
+        let text = format!(
+            "{table} (func (export \"_start\") (local $told i32)
+                (local.set $told (table.grow (ref.null func) (i32.const {by}))) {rest})"
+        );
+        program(&text).unwrap()
+    };
+    let ended = run(&growing("(table 1 funcref)", 2_000_000, ""), &Values::default()).unwrap_err();
+    assert_eq!(ended.to_string(), "the program asked for tables of more than 1048576 elements");
+    let ended = run(&growing("(table 2000000 funcref)", 1, ""), &Values::default()).unwrap_err();
+    assert!(matches!(ended, ProgramError::TooManyElements(_)), "{ended}");
+    let told = flushing("(i32.eq (local.get $told) (i32.const -1))");
+    assert_eq!(run(&growing("(table 1 5 funcref)", 2_000_000, &told), &Values::default()).unwrap(), one(1));
+}
+
+#[test]
+fn a_system_without_memory_ends_the_run_instead_of_telling_the_program() {
+    let mut limit = Limit::new(1 << 20);
+    assert!(limit.memory_grow_failed(wasmtime::Error::msg("Cannot allocate memory (os error 12)")).is_err());
+    assert!(matches!(limit.exceeded, Some(ProgramError::NoMemory)));
+}
+
+#[test]
+fn code_that_was_compiled_before_is_refused() {
+    let machine = starting(&flushing("(i32.const 1)"));
+    let text = format!("(module {IMPORTS} (memory (export \"memory\") 1) (func (export \"_start\")))");
+    let compiled = machine.engine.precompile_module(&wat::parse_str(text).unwrap()).unwrap();
+    let error = Machine::load(&compiled).err().unwrap();
+    assert!(matches!(error, LoadError::Invalid(_)), "{error}");
+    // Nor is text taken for a module.
+    assert!(matches!(Machine::load(b"(module)").err(), Some(LoadError::Invalid(_))));
 }
 
 #[test]

@@ -138,7 +138,7 @@ pub(crate) fn modules(
     let hosted = HostedEngine::new(Arc::clone(program), limits, 0, handover.clone(), store.clone());
     let engine: Box<dyn Engine> = match native_too {
         None => Box::new(hosted),
-        Some(on) => Box::new(ShadowEngine::new(Box::new(native()), hosted, serves, on)),
+        Some(on) => Box::new(ShadowEngine::new(Box::new(native()), hosted, serves, on, Differences::default())),
     };
     vec![
         Box::new(HostedModule::new(Arc::clone(program), limits, 0).with_handover(handover)),
@@ -172,19 +172,28 @@ impl Index {
 
     /// Both engines side by side.
     pub(crate) fn shadowed(program: Arc<dyn Program>, serves: Serves, on: OnDifference) -> (Self, Differences) {
-        let mut differences = None;
+        Self::shadowed_beside(native(), program, serves, on)
+    }
+
+    /// The same beside another native engine.
+    pub(crate) fn shadowed_beside(
+        native: NativeEngine,
+        program: Arc<dyn Program>,
+        serves: Serves,
+        on: OnDifference,
+    ) -> (Self, Differences) {
+        let differences = Differences::default();
         let index = Self::of(|store| {
             let limits = BlockLimits::default();
             let handover = Handover::default();
             let hosted = HostedEngine::new(Arc::clone(&program), limits, 0, handover.clone(), store.clone());
-            let engine = ShadowEngine::new(Box::new(native()), hosted, serves, on);
-            differences = Some(engine.differences());
+            let engine = ShadowEngine::new(Box::new(native), hosted, serves, on, differences.clone());
             vec![
                 Box::new(HostedModule::new(program, limits, 0).with_handover(handover)),
                 Box::new(AlkanesModule::new(Box::new(engine), Network::Regtest)),
             ]
         });
-        (index, differences.unwrap())
+        (index, differences)
     }
 
     /// Undoes what is not of the chain, then takes in the rest.

@@ -14,6 +14,8 @@ use crate::meter::Meter;
 /// A list may have holes, written as `null`, as long as it is not mostly holes: so many for each value, and so many more.
 const HOLES_PER_VALUE: usize = 1;
 const HOLES_FREE: usize = 16;
+/// A member beside its name, at least: quotes, a colon, a digit, a comma or the brace.
+const MEMBER_BYTES_MIN: usize = 5;
 
 /// Writes values one after the other: several as an array, or one alone.
 pub(crate) fn write_values(
@@ -49,10 +51,14 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn push(&mut self, text: &str) -> mlua::Result<()> {
         if self.out.len() + text.len() > self.settings.result_bytes_max {
-            return Err(refused(&format!("more than {} bytes of JSON", self.settings.result_bytes_max)));
+            return Err(self.too_long());
         }
         self.out.push_str(text);
         Ok(())
+    }
+
+    fn too_long(&self) -> mlua::Error {
+        refused(&format!("more than {} bytes of JSON", self.settings.result_bytes_max))
     }
 
     fn value(&mut self, value: &Value) -> mlua::Result<()> {
@@ -138,7 +144,9 @@ impl Writer<'_> {
     /// Members in the order of their names, so that the same table gives the same text.
     fn object(&mut self, table: &Table) -> mlua::Result<()> {
         let mut members = BTreeMap::new();
+        let mut bytes = 0;
         for pair in table.pairs::<Value, Value>() {
+            self.meter.spend(1).map_err(raise)?;
             let (key, value) = pair?;
             let name = match key {
                 Value::String(name) => {
@@ -150,6 +158,11 @@ impl Writer<'_> {
                 Value::Number(number) => number.to_string(),
                 other => return Err(refused(&format!("a key of type {} has no form in JSON", other.type_name()))),
             };
+            // Every member is held until all are in order, so they are counted before they are written.
+            bytes += name.len() + MEMBER_BYTES_MIN;
+            if self.out.len() + bytes > self.settings.result_bytes_max + 1 {
+                return Err(self.too_long());
+            }
             members.insert(name, value);
         }
         self.push("{")?;

@@ -5,7 +5,7 @@ use paraffin_lua::{Budget, LuaSettings, ScriptError};
 use crate::{exhausts, exhausts_instructions, raised, result, small, with};
 
 fn memory(source: &str) {
-    let settings = LuaSettings { instructions_max: u64::MAX, time_ms_max: 60_000, ..small() };
+    let settings = LuaSettings { instructions_max: u64::MAX, time_ms_max: 600_000, ..small() };
     assert_eq!(with(&settings, source), Err(ScriptError::Exhausted(Budget::Memory)), "{source}");
 }
 
@@ -105,6 +105,42 @@ fn order_functions_without_an_order() {
         "local t = setmetatable({}, {__len = function() return (1 << 31) - 3 end, __index = function() return 1 end}) ";
     exhausts(&format!("{long} table.sort(t)"));
     assert!(raised("table.sort(setmetatable({}, {__len = function() return 1 << 40 end}))").contains("too big"));
+}
+
+#[test]
+fn order_functions_that_change_the_list_or_fail() {
+    for change in [
+        "list[#list] = nil return a < b",
+        "for i = 1, #list do list[i] = nil end return true",
+        "list[1] = {} return a < b",
+        "setmetatable(list, {__len = function() return 0 end}) return a < b",
+        "table.insert(list, 1, a) return a < b",
+        "error(list)",
+        "return nil",
+        "table.sort(list, order) return a < b",
+    ] {
+        let source = format!(
+            "local list, order = {{}} for i = 1, 100 do list[i] = i % 7 end
+            order = function(a, b) {change} end return (pcall(table.sort, list, order))"
+        );
+        // It ends, with an order or without, or by a budget.
+        let ended = with(&small(), &source);
+        let is_told = matches!(&ended, Ok(text) if text == "true" || text == "false");
+        assert!(is_told || matches!(ended, Err(ScriptError::Exhausted(_))), "{change}: {ended:?}");
+    }
+}
+
+#[test]
+fn joining_more_than_fits() {
+    memory("local t = {} for i = 1, 1000 do t[i] = 'x' end return table.concat(t, ('y'):rep(1000000))");
+    memory("local s, t = ('x'):rep(1000000), {} for i = 1, 100 do t[i] = s end return table.concat(t)");
+    exhausts(
+        "local t = setmetatable({}, {__index = function() return 'x' end}) return table.concat(t, 'y', 1, 1 << 40)",
+    );
+    assert!(
+        raised("return table.concat(setmetatable({}, {__index = function() error('read') end}), '', 1, 2)")
+            .contains("read")
+    );
 }
 
 #[test]

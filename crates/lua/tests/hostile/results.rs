@@ -21,6 +21,33 @@ fn giant_results() {
 }
 
 #[test]
+fn more_members_and_parameters_than_can_be_held() {
+    let settings = LuaSettings { instructions_max: u64::MAX, time_ms_max: 600_000, ..LuaSettings::default() };
+    // One small table under a million keys: each would be held beside its name until all names are in order.
+    let many = "local t, one = {}, {} for i = 1, 1000000 do t[i + 0.5] = one end ";
+    for source in [format!("{many} return t"), format!("{many} return _RPC.test_echo(t)")] {
+        match with(&settings, &source) {
+            Err(ScriptError::Raised(words)) => assert!(words.contains("4194304 bytes of JSON"), "{words}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    let names = "local t = {} for i = 1, 50 do t[('x'):rep(100000) .. i] = 1 end return t";
+    assert!(matches!(with(&settings, names), Err(ScriptError::Raised(words)) if words.contains("bytes of JSON")));
+    // What fits is written: the bound is that of the text.
+    let tight = LuaSettings { result_bytes_max: 20, ..small() };
+    assert_eq!(with(&tight, "return {aa = 1, b = 2, c = 3}").unwrap(), r#"{"aa":1,"b":2,"c":3}"#);
+    assert!(with(&tight, "return {aa = 1, b = 2, c = 34}").is_err());
+    for count in ["250000", "990000"] {
+        let parameters = format!(
+            "local t, one = {{}}, {{}} for i = 1, {count} do t[i] = one end
+            return #_RPC.test_echo(table.unpack(t))"
+        );
+        let ended = with(&settings, &parameters);
+        assert!(matches!(ended, Ok(_) | Err(ScriptError::Raised(_) | ScriptError::Exhausted(_))), "{ended:?}");
+    }
+}
+
+#[test]
 fn deep_nesting() {
     assert!(raised("local t = {1} for _ = 1, 100000 do t = {t} end return t").contains("nested deeper than 64"));
     assert_eq!(result("local t = {} for _ = 1, 63 do t = {t} end return t").len(), 63 * 2 + 2);

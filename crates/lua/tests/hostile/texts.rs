@@ -1,8 +1,8 @@
 //! What the library does for long in one go: no hook reaches it there.
 
-use paraffin_lua::Budget;
+use paraffin_lua::{Budget, ScriptError};
 
-use crate::{exhausts, exhausts_instructions, raised, result};
+use crate::{exhausts, exhausts_instructions, raised, result, small, with};
 
 #[test]
 fn repetition_bombs() {
@@ -67,6 +67,60 @@ fn formats_with_huge_widths() {
     assert!(raised("return string.format('%s')").contains("bad argument"));
     assert_eq!(result("return #string.format('%99.99f', 1e308)"), "409");
     exhausts("local s = ('x'):rep(1000000) while true do local _ = string.format('%s%s', s, s) end");
+}
+
+#[test]
+fn formats_that_are_none() {
+    for source in ["'%n', 1", "'%*d', 1, 2", "'%1$d', 1", "'%', 1", "'%-+ #0-+ #0-+ #0d', 1", "'%p', 1, '%'"] {
+        let ended = with(&small(), &format!("return string.format({source})"));
+        assert!(!matches!(ended, Err(ScriptError::Broken)), "{source}: {ended:?}");
+    }
+    assert!(raised("return string.format('%n', 1)").contains("invalid conversion"));
+    assert!(raised("return string.format('%99999999d', 1)").contains("invalid conversion"));
+    assert!(
+        raised("return string.format('%s', setmetatable({}, {__tostring = function() return {} end}))")
+            .contains("string")
+    );
+    exhausts_instructions(
+        "return string.format('%s', setmetatable({}, {__tostring = function() while true do end end}))",
+    );
+}
+
+#[test]
+fn numerals_without_an_end() {
+    // A hexadecimal numeral is read to its end by every operation.
+    exhausts("local s = '0x' .. ('f'):rep(4000000) while true do local _ = s + 0 end");
+    exhausts("local s = (' '):rep(4000000) .. '1' while true do local _ = s * 1 end");
+    assert_eq!(result("return tonumber(('9'):rep(300)) == nil or tonumber(('9'):rep(300)) > 1e200"), "true");
+}
+
+#[test]
+fn callbacks_that_come_back() {
+    for source in [
+        "local function f(s) return (s:gsub('.', f)) end return f('x')",
+        "local function f(s) for w in s:gmatch('.') do f(w) end end f('x')",
+        "local t t = setmetatable({}, {__index = function(_, k) return (k:gsub('.', t)) end}) return (('x'):gsub('.', t))",
+    ] {
+        let ended = with(&small(), source);
+        assert!(matches!(ended, Err(ScriptError::Raised(_) | ScriptError::Exhausted(_))), "{source}: {ended:?}");
+    }
+    exhausts_instructions("return ('x'):gsub('', function() while true do end end)");
+    assert!(raised("return ('x'):gsub('.', function() error('mine', 0) end)").contains("mine"));
+}
+
+#[test]
+fn texts_that_are_no_utf8() {
+    for source in [
+        r"for _ in utf8.codes(('\x80'):rep(1000000)) do end",
+        r"for _ in utf8.codes('x' .. ('\x80'):rep(1000000)) do end",
+        r"utf8.codepoint('\xf7\xbf\xbf\xbf', 1)",
+        "utf8.char(-1)",
+        "utf8.char(1 << 31)",
+    ] {
+        assert!(!raised(source).is_empty(), "{source}");
+    }
+    assert_eq!(result(r"return (utf8.len(('\x80'):rep(1000000)))"), "null");
+    assert!(raised("return utf8.char(0x7fffffff)").contains("not UTF-8"));
 }
 
 #[test]

@@ -54,14 +54,16 @@ impl<L: Ledger> Block<'_, L> {
     fn inscription(&mut self, event: &InscriptionEvent) -> Result<(), LedgerError> {
         match &event.kind {
             EventKind::Moved { .. } => self.moved(event),
-            EventKind::Revealed { number, is_vindicated, body, content_type, parents, .. } => {
+            EventKind::Revealed { number, is_vindicated, parents, said, .. } => {
                 // Cursed ones never count, forgiven or not. One revealed into fees counts for nobody.
                 let is_counted = *number >= 0 && !is_vindicated;
                 let Landing::Output { script_pubkey, .. } = &event.landing else { return Ok(()) };
                 if !is_counted {
                     return Ok(());
                 }
-                let Some(operation) = Operation::read(content_type.as_deref(), body.as_deref()) else { return Ok(()) };
+                let Some(said) = said else { return Ok(()) };
+                let operation = Operation::read(said.content_type.as_deref(), said.body.as_deref());
+                let Some(operation) = operation else { return Ok(()) };
                 let parent = parents.first().copied();
                 let action = self.revealed(event.id, script_pubkey, parent, operation)?;
                 self.record(event, action);

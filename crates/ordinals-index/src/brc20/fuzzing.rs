@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::json::{Member, members};
 use super::{MemoryLedger, Rules, apply_block};
-use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
+use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing, Said};
 
 const KEYS: [&str; 4] = ["p", "op", "tick", "amt"];
 
@@ -57,13 +57,13 @@ pub fn block(bodies: &[&[u8]]) {
             EventKind::Revealed {
                 number: 0,
                 is_vindicated: false,
-                body: Some(Bytes::copy_from_slice(body)),
-                content_type: Some(Bytes::from_static(b"text/plain")),
-                content_encoding: None,
-                delegate: None,
-                parents: vec![first],
-                metaprotocol: None,
                 is_first_on_sat: true,
+                parents: vec![first],
+                said: Some(Box::new(Said {
+                    body: Some(Bytes::copy_from_slice(body)),
+                    content_type: Some(Bytes::from_static(b"text/plain")),
+                    ..Said::default()
+                })),
             },
         )
     });

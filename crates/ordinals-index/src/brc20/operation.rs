@@ -2,6 +2,7 @@
 
 use super::json::{Member, members};
 use super::ticker::Ticker;
+use crate::event::Said;
 
 /// Keys that matter, in the order in which [`members`] gives them back.
 const KEYS: [&str; 11] = ["p", "op", "tick", "amt", "max", "lim", "dec", "self_mint", "salt", "hash", "module"];
@@ -33,6 +34,11 @@ fn is_counted(content_type: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(content_type) else { return false };
     let media_type = text.split_once(';').map_or(text, |(media_type, _)| media_type);
     matches!(media_type, "text/plain" | "application/json")
+}
+
+/// Whether an envelope says anything that [`Operation::read`] looks at.
+pub(super) fn may_be_operation(said: &Said) -> bool {
+    said.body.is_some() && said.content_type.as_deref().is_some_and(is_counted)
 }
 
 impl Operation {

@@ -3,51 +3,65 @@
 use std::collections::HashSet;
 
 use crate::envelope::Envelope;
-use crate::event::InscriptionId;
-use crate::inscription::Inscription;
+use crate::event::{InscriptionId, Said};
 
 /// An inscription between the inputs and the outputs of a transaction, or of a block's fees.
 pub(super) struct Flotsam {
-    pub(super) id: InscriptionId,
     /// Sats before it.
     pub(super) offset: u64,
     pub(super) origin: Origin,
 }
 
+impl Flotsam {
+    fn id(&self) -> Option<InscriptionId> {
+        match &self.origin {
+            Origin::New(reveal) => Some(reveal.id),
+            Origin::Old { id, .. } => *id,
+        }
+    }
+}
+
 pub(super) enum Origin {
     /// Revealed by this transaction.
-    New(Box<Reveal>),
+    New(Reveal),
     /// It was in an output.
     Old {
         sequence: u32,
         /// How often it has moved.
         moves: u32,
+        /// `None` when nobody asks for it: what a chain of transactions carries along is not looked up each time.
+        id: Option<InscriptionId>,
     },
 }
 
-/// A new inscription before it has a number.
-#[allow(clippy::struct_excessive_bools, reason = "four rules that do not depend on one another")]
+/// A new inscription before it has a number. There may be half a million of them in a block, so what nobody asks for is not in it.
+#[allow(clippy::struct_excessive_bools, reason = "rules that do not depend on one another")]
 pub(super) struct Reveal {
-    pub(super) inscription: Inscription,
+    pub(super) id: InscriptionId,
+    /// For its event, where somebody listens.
+    pub(super) said: Option<Box<Said>>,
     pub(super) is_cursed: bool,
     pub(super) is_vindicated: bool,
     /// Whether it is bound to no sat.
     pub(super) is_unbound: bool,
     /// Whether another one is on the sat already.
     pub(super) is_reinscription: bool,
+    /// Whether it was paid as a fee, so that the coinbase takes it.
+    pub(super) is_paid: bool,
     pub(super) fee: u64,
     /// Those it names, of which the transaction has the sat.
     pub(super) parents: Vec<InscriptionId>,
-    /// The event that told of it, when it was paid as a fee and has no number yet.
+    /// The event that told of it, when it was paid as a fee and somebody wants to know: it has no number yet.
     pub(super) event: Option<usize>,
 }
 
-/// Keeps of what each new inscription names as its parents those that are in the transaction, each once.
+/// Keeps of what each new inscription names as its parents those that are in the transaction, each once. All ids are known where
+/// something is revealed.
 pub(super) fn keep_present_parents(floating: &mut [Flotsam]) {
     if !floating.iter().any(|flotsam| matches!(&flotsam.origin, Origin::New(reveal) if !reveal.parents.is_empty())) {
         return;
     }
-    let present: HashSet<InscriptionId> = floating.iter().map(|flotsam| flotsam.id).collect();
+    let present: HashSet<InscriptionId> = floating.iter().filter_map(Flotsam::id).collect();
     for flotsam in floating {
         if let Origin::New(reveal) = &mut flotsam.origin {
             let mut seen = HashSet::new();
@@ -67,4 +81,15 @@ pub(super) fn is_cursed_by_form(envelope: &Envelope) -> bool {
         || inscription.pointer.is_some()
         || envelope.has_pushnum
         || envelope.is_stutter
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block of empty envelopes has half a million of them at a time.
+    #[test]
+    fn an_inscription_on_its_way_is_small() {
+        assert!(size_of::<Flotsam>() <= 128, "{} bytes", size_of::<Flotsam>());
+    }
 }

@@ -15,11 +15,14 @@ use super::flotsam::{Flotsam, Origin, Reveal, is_cursed_by_form, keep_present_pa
 use super::holdings::Holdings;
 use super::ranges::{BlockRanges, Range, sat_at};
 use super::spent::SpentOutputs;
+use crate::EventConsumer;
 use crate::envelope::{Envelope, envelopes};
 use crate::error::ReadError;
-use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
+use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing, Said};
 use crate::parameters::{Parameters, unbound_outpoint};
-use crate::rows::{Fields, HeldInscription, InscriptionRow, Location, put_varint, sequence_of};
+use crate::rows::{
+    Fields, HeldInscription, HighestFees, InscriptionRow, Location, RevealedRow, put_varint, sequence_of,
+};
 use crate::tables::{
     BLESSED, CHILD_COUNTS, CHILDREN, CURSED, IDS, INSCRIBED_SATS, INSCRIPTIONS, LOCATIONS, LOST, NOWHERE, REVEALED,
     TOTALS, TOTALS_KEY, UNBOUND,
@@ -99,9 +102,11 @@ pub(super) struct BlockInscriptions<'a> {
     reward: u64,
     /// Paid as fees.
     fees: Vec<Flotsam>,
-    moved: BTreeMap<u32, Location>,
     child_counts: HashMap<u32, u64>,
-    events: Option<Vec<InscriptionEvent>>,
+    highest: HighestFees,
+    listener: Option<&'a dyn EventConsumer>,
+    /// What the listener wants to be told.
+    events: Vec<InscriptionEvent>,
 }
 
 impl<'a> BlockInscriptions<'a> {
@@ -109,7 +114,7 @@ impl<'a> BlockInscriptions<'a> {
         block: &'a ConnectedBlock,
         parameters: Parameters,
         ranges: Option<BlockRanges>,
-        keeps_events: bool,
+        listener: Option<&'a dyn EventConsumer>,
         rows: &ModuleWriter<'_>,
     ) -> Result<Self, ModuleError> {
         let totals = Totals::load(rows)?;
@@ -122,9 +127,10 @@ impl<'a> BlockInscriptions<'a> {
             first_sequence: rows.sequence_len(&INSCRIPTIONS)?,
             reward: ordinals::Height(block.id.height).subsidy(),
             fees: Vec::new(),
-            moved: BTreeMap::new(),
             child_counts: HashMap::new(),
-            events: keeps_events.then(Vec::new),
+            highest: HighestFees::default(),
+            listener,
+            events: Vec::new(),
         })
     }
 
@@ -156,9 +162,6 @@ impl<'a> BlockInscriptions<'a> {
 
     /// Writes what is left and answers the events.
     pub(super) fn finish(self, rows: &mut ModuleWriter<'_>) -> Result<Vec<InscriptionEvent>, ModuleError> {
-        for (sequence, location) in &self.moved {
-            rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;
-        }
         for (sequence, count) in &self.child_counts {
             let mut row = Vec::new();
             put_varint(&mut row, *count);
@@ -169,15 +172,13 @@ impl<'a> BlockInscriptions<'a> {
         }
         let count = rows.sequence_len(&INSCRIPTIONS)?.saturating_sub(self.first_sequence);
         if count > 0 {
-            let mut row = Vec::new();
-            put_varint(&mut row, self.first_sequence);
-            put_varint(&mut row, count);
-            rows.put(&REVEALED, &self.block.id.height.to_be_bytes(), &row)?;
+            let row = RevealedRow { first: self.first_sequence, count, highest: self.highest.sequences() };
+            rows.put(&REVEALED, &self.block.id.height.to_be_bytes(), &row.encode())?;
         }
         if let Some(ranges) = self.ranges {
             ranges.finish(rows)?;
         }
-        Ok(self.events.unwrap_or_default())
+        Ok(self.events)
     }
 
     fn transaction(
@@ -237,17 +238,18 @@ impl<'a> BlockInscriptions<'a> {
         rows: &ModuleWriter<'_>,
     ) -> Result<(Vec<Flotsam>, u64), ModuleError> {
         let is_active = self.block.id.height >= self.parameters.first_inscription_height;
-        let found = if is_active { envelopes(placed.transaction) } else { Vec::new() };
-        let mut waiting = found.into_iter().peekable();
+        let mut waiting = is_active.then(|| envelopes(placed.transaction)).into_iter().flatten().peekable();
+        let reveals = waiting.peek().is_some();
         let mut floating = Vec::new();
         let mut on_sats: BTreeMap<u64, OnSat> = BTreeMap::new();
         let (mut paid_in, mut revealed) = (0u64, 0u32);
         for (index, input) in (0u32..).zip(&placed.transaction.input) {
             for held in holdings.take_inscriptions(&input.previous_output) {
-                let id = inscription(rows, held.sequence)?.id;
                 let offset = paid_in.saturating_add(held.offset);
-                let moves = self.location(rows, held.sequence)?.moves;
-                floating.push(Flotsam { id, offset, origin: Origin::Old { sequence: held.sequence, moves } });
+                let moves = location(rows, held.sequence)?.moves;
+                let is_named = reveals || self.wants_moves(moves);
+                let id = if is_named { Some(inscription(rows, held.sequence)?.id) } else { None };
+                floating.push(Flotsam { offset, origin: Origin::Old { sequence: held.sequence, moves, id } });
                 on_sats.entry(offset).or_insert(OnSat { first: Some(held.sequence), count: 0 }).count += 1;
             }
             let value = values.get(index as usize).copied().unwrap_or_default();
@@ -256,8 +258,8 @@ impl<'a> BlockInscriptions<'a> {
                 let is_cursed = is_cursed_by_form(&envelope) || is_cursed_again(rows, on_sats.get(&paid_in))?;
                 let pointer = envelope.inscription.pointer().filter(|pointer| *pointer < paid_out);
                 let offset = pointer.unwrap_or(paid_in);
-                let reveal = self.reveal(envelope, is_cursed, on_sats.contains_key(&offset), value == 0);
-                floating.push(Flotsam { id, offset, origin: Origin::New(Box::new(reveal)) });
+                let reveal = self.reveal(id, envelope, is_cursed, on_sats.contains_key(&offset), value == 0);
+                floating.push(Flotsam { offset, origin: Origin::New(reveal) });
                 on_sats.entry(offset).or_insert(OnSat { first: None, count: 0 }).count += 1;
                 revealed += 1;
             }
@@ -273,32 +275,48 @@ impl<'a> BlockInscriptions<'a> {
         Ok((floating, paid_in))
     }
 
-    fn reveal(&self, envelope: Envelope, is_cursed: bool, is_reinscription: bool, is_worthless: bool) -> Reveal {
+    /// Whether the listener wants to be told of a move, or of the one that follows when it is paid as a fee.
+    fn wants_moves(&self, moves: u32) -> bool {
+        let wants = |listener: &dyn EventConsumer, moves| listener.wants(&EventKind::Moved { moves });
+        self.listener.is_some_and(|listener| wants(listener, moves) || wants(listener, moves.saturating_add(1)))
+    }
+
+    fn reveal(
+        &self,
+        id: InscriptionId,
+        envelope: Envelope,
+        is_cursed: bool,
+        is_reinscription: bool,
+        is_worthless: bool,
+    ) -> Reveal {
         let is_jubilant = self.block.id.height >= self.parameters.jubilee_height;
-        let inscription = envelope.inscription;
+        let mut inscription = envelope.inscription;
         Reveal {
+            id,
             is_cursed: is_cursed && !is_jubilant,
             is_vindicated: is_cursed && is_jubilant,
             is_unbound: is_worthless || inscription.has_unrecognized_even_field,
             is_reinscription,
+            is_paid: false,
             fee: 0,
-            parents: inscription.parents.clone(),
+            parents: std::mem::take(&mut inscription.parents),
             event: None,
-            inscription,
+            said: self.listener.and_then(|_| Said::of(inscription)),
         }
     }
 
     /// An inscription is paid as a fee: the coinbase will take it.
     fn pay(&mut self, placed: Placed<'_>, mut flotsam: Flotsam, before: u64) {
         match &mut flotsam.origin {
-            Origin::Old { moves, .. } => {
-                self.tell(placed, flotsam.id, Landing::Fee, EventKind::Moved { moves: *moves });
+            Origin::Old { moves, id, .. } => {
+                self.tell(placed, *id, EventKind::Moved { moves: *moves }, || Landing::Fee);
                 *moves = moves.saturating_add(1);
             }
             Origin::New(reveal) => {
                 let landing = if reveal.is_unbound { Landing::Lost } else { Landing::Fee };
+                reveal.is_paid = true;
                 let kind = revealed_event(reveal, 0);
-                reveal.event = self.tell(placed, flotsam.id, landing, kind);
+                reveal.event = self.tell(placed, Some(reveal.id), kind, || landing);
             }
         }
         flotsam.offset = self.reward.saturating_add(flotsam.offset - before);
@@ -315,18 +333,17 @@ impl<'a> BlockInscriptions<'a> {
         holdings: &mut Holdings,
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError> {
-        let id = flotsam.id;
         let (sequence, moves, is_unbound) = match flotsam.origin {
-            Origin::Old { sequence, moves } => {
-                self.tell(placed, id, spot.landing(), EventKind::Moved { moves });
+            Origin::Old { sequence, moves, id } => {
+                self.tell(placed, id, EventKind::Moved { moves }, || spot.landing());
                 (sequence, moves.saturating_add(1), false)
             }
-            Origin::New(reveal) => {
+            Origin::New(mut reveal) => {
                 let sat =
                     if reveal.is_unbound { None } else { ranges.and_then(|ranges| sat_at(ranges, flotsam.offset)) };
-                let sequence = self.number(placed, id, &reveal, &spot, sat, rows)?;
+                let sequence = self.number(placed, &mut reveal, &spot, sat, rows)?;
                 // Through the fees it has moved once already.
-                let is_moved = reveal.event.is_some_and(|_| !reveal.is_unbound);
+                let is_moved = reveal.is_paid && !reveal.is_unbound;
                 (sequence, u32::from(is_moved), reveal.is_unbound)
             }
         };
@@ -338,7 +355,7 @@ impl<'a> BlockInscriptions<'a> {
             location.is_burned = false;
             self.totals.unbound += 1;
         }
-        self.moved.insert(sequence, location);
+        rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;
         match (is_unbound, spot.script) {
             (true, _) => rows.put(&NOWHERE, &nowhere_key(UNBOUND, sequence), &[])?,
             (false, None) => rows.put(&NOWHERE, &nowhere_key(LOST, sequence), &[])?,
@@ -353,8 +370,7 @@ impl<'a> BlockInscriptions<'a> {
     fn number(
         &mut self,
         placed: Placed<'_>,
-        id: InscriptionId,
-        reveal: &Reveal,
+        reveal: &mut Reveal,
         spot: &Spot<'_>,
         sat: Option<u64>,
         rows: &mut ModuleWriter<'_>,
@@ -368,8 +384,8 @@ impl<'a> BlockInscriptions<'a> {
         for parent in &reveal.parents {
             // One of the same transaction that lands later has no number yet.
             if let Some(parent) = sequence_of_id(rows, parent)? {
-                rows.put(&CHILDREN, &[parent.to_be_bytes(), sequence.to_be_bytes()].concat(), &[])?;
-                self.count_child(parent, rows)?;
+                let place = u32::try_from(self.count_child(parent, rows)?).map_err(|_| full())?;
+                rows.put(&CHILDREN, &child_key(parent, place), &sequence.to_be_bytes())?;
                 parents.push(parent);
             }
         }
@@ -378,52 +394,60 @@ impl<'a> BlockInscriptions<'a> {
         }
         let charms = charms(reveal, spot, sat);
         let (height, time) = (self.block.id.height, self.block.block.header.time);
+        let id = reveal.id;
         let row = InscriptionRow { id, number, fee: reveal.fee, height, time, charms, sat, parents };
         rows.append(&INSCRIPTIONS, &row.encode())?;
         rows.put(&IDS, &id_key(&id), &sequence.to_be_bytes())?;
-        self.tell_number(placed, id, reveal, spot, number);
+        self.highest.add(reveal.fee, sequence);
+        self.tell_number(placed, reveal, spot, number);
         Ok(sequence)
     }
 
-    fn count_child(&mut self, parent: u32, rows: &ModuleWriter<'_>) -> Result<(), ModuleError> {
+    /// Counts a child; answers how many there were before it.
+    fn count_child(&mut self, parent: u32, rows: &ModuleWriter<'_>) -> Result<u64, ModuleError> {
         let count = match self.child_counts.get(&parent) {
             Some(count) => *count,
             None => child_count(rows.get(&CHILD_COUNTS, &parent.to_be_bytes())?.as_deref())?,
         };
         self.child_counts.insert(parent, count + 1);
-        Ok(())
+        Ok(count)
     }
 
     /// Tells of a new inscription, or gives the event that did so its number.
-    fn tell_number(&mut self, placed: Placed<'_>, id: InscriptionId, reveal: &Reveal, spot: &Spot<'_>, given: i32) {
-        let Some(event) = reveal.event else {
-            let landing = if reveal.is_unbound { Landing::Lost } else { spot.landing() };
-            self.tell(placed, id, landing, revealed_event(reveal, given));
+    fn tell_number(&mut self, placed: Placed<'_>, reveal: &mut Reveal, spot: &Spot<'_>, given: i32) {
+        let id = Some(reveal.id);
+        if !reveal.is_paid {
+            let is_unbound = reveal.is_unbound;
+            let landing = || if is_unbound { Landing::Lost } else { spot.landing() };
+            self.tell(placed, id, revealed_event(reveal, given), landing);
             return;
-        };
-        let told = self.events.as_mut().and_then(|events| events.get_mut(event));
+        }
+        let told = reveal.event.and_then(|event| self.events.get_mut(event));
         if let Some(InscriptionEvent { kind: EventKind::Revealed { number, .. }, .. }) = told {
             *number = given;
         }
         if !reveal.is_unbound {
-            self.tell(placed, id, spot.landing(), EventKind::Moved { moves: 0 });
+            self.tell(placed, id, EventKind::Moved { moves: 0 }, || spot.landing());
         }
     }
 
-    /// Notes an event when somebody listens; answers its place.
-    fn tell(&mut self, placed: Placed<'_>, id: InscriptionId, landing: Landing, kind: EventKind) -> Option<usize> {
-        let events = self.events.as_mut()?;
-        events.push(InscriptionEvent { txid: placed.txid, place: placed.place, id, landing, kind });
-        Some(events.len() - 1)
+    /// Notes an event that somebody wants; answers its place.
+    fn tell(
+        &mut self,
+        placed: Placed<'_>,
+        id: Option<InscriptionId>,
+        kind: EventKind,
+        landing: impl FnOnce() -> Landing,
+    ) -> Option<usize> {
+        let id = id.filter(|_| self.listener.is_some_and(|listener| listener.wants(&kind)))?;
+        self.events.push(InscriptionEvent { txid: placed.txid, place: placed.place, id, landing: landing(), kind });
+        Some(self.events.len() - 1)
     }
+}
 
-    fn location(&self, rows: &ModuleWriter<'_>, sequence: u32) -> Result<Location, ReadError> {
-        if let Some(location) = self.moved.get(&sequence) {
-            return Ok(*location);
-        }
-        let row = rows.get(&LOCATIONS, &sequence.to_be_bytes())?.ok_or_else(|| ReadError::missing(&LOCATIONS))?;
-        Location::decode(&row).map_err(ReadError::of(&LOCATIONS))
-    }
+fn location(rows: &ModuleWriter<'_>, sequence: u32) -> Result<Location, ReadError> {
+    let row = rows.get(&LOCATIONS, &sequence.to_be_bytes())?.ok_or_else(|| ReadError::missing(&LOCATIONS))?;
+    Location::decode(&row).map_err(ReadError::of(&LOCATIONS))
 }
 
 /// Whether one is on the sat already. The first of a sat whose only predecessor was cursed, or would have been, is not.
@@ -450,18 +474,14 @@ fn charms(reveal: &Reveal, spot: &Spot<'_>, sat: Option<u64>) -> u16 {
     charms
 }
 
-fn revealed_event(reveal: &Reveal, number: i32) -> EventKind {
-    let inscription = &reveal.inscription;
+/// The event of a reveal, which is told once: it takes what the envelope says.
+fn revealed_event(reveal: &mut Reveal, number: i32) -> EventKind {
     EventKind::Revealed {
         number,
         is_vindicated: reveal.is_vindicated,
-        body: inscription.body.clone(),
-        content_type: inscription.content_type.clone(),
-        content_encoding: inscription.content_encoding.clone(),
-        delegate: inscription.delegate(),
-        parents: reveal.parents.clone(),
-        metaprotocol: inscription.metaprotocol.clone(),
         is_first_on_sat: !reveal.is_reinscription,
+        parents: reveal.parents.clone(),
+        said: reveal.said.take(),
     }
 }
 
@@ -486,6 +506,11 @@ pub(crate) fn id_key(id: &InscriptionId) -> [u8; 36] {
     key[..32].copy_from_slice(id.txid.as_byte_array());
     key[32..].copy_from_slice(&id.index.to_be_bytes());
     key
+}
+
+/// Key of table `children`.
+pub(crate) fn child_key(parent: u32, place: u32) -> [u8; 8] {
+    (u64::from(parent) << 32 | u64::from(place)).to_be_bytes()
 }
 
 fn nowhere_key(place: u8, sequence: u32) -> [u8; 5] {

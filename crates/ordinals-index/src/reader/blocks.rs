@@ -14,8 +14,6 @@ use crate::event::InscriptionId;
 const NEWEST_BLOCKS: u32 = 100;
 /// Of so many the inscriptions that paid most are named.
 const FEATURED_BLOCKS: usize = 5;
-/// And that many of each.
-const FEATURED_INSCRIPTIONS: usize = 8;
 
 /// A block as `ord` shows it.
 #[derive(Debug, Clone, Serialize)]
@@ -54,17 +52,18 @@ pub struct TransactionRecord {
 /// Errors are those of reading.
 #[allow(clippy::missing_errors_doc)]
 impl OrdinalsIndex {
-    /// The record of a block of the chain, as the node gave it.
-    pub fn block_record(&self, height: Height, block: Block) -> Result<BlockRecord, ReadError> {
-        Ok(BlockRecord {
+    /// The record of a block of the chain, as the node gave it; `None` when it reveals more than `limit` inscriptions.
+    pub fn block_record(&self, height: Height, block: Block, limit: usize) -> Result<Option<BlockRecord>, ReadError> {
+        let Some(inscriptions) = self.ids_of_block(height, limit)? else { return Ok(None) };
+        Ok(Some(BlockRecord {
             best_height: self.height()?.unwrap_or_default(),
             hash: block.block_hash(),
             height,
-            inscriptions: self.ids_of_block(height)?,
+            inscriptions,
             runes: self.runes_of_block(height)?,
             target: BlockHash::from_byte_array(block.header.target().to_le_bytes()),
             transactions: block.txdata,
-        })
+        }))
     }
 
     /// The newest blocks, newest first.
@@ -77,7 +76,7 @@ impl OrdinalsIndex {
         for height in (last.saturating_sub(NEWEST_BLOCKS - 1)..=last).rev() {
             let Some(hash) = self.bitcoin.block_hash(height)? else { break };
             if blocks.len() < FEATURED_BLOCKS {
-                featured_blocks.insert(hash, self.highest_paying(height, FEATURED_INSCRIPTIONS)?);
+                featured_blocks.insert(hash, self.highest_paying(height)?);
             }
             blocks.push(hash);
         }

@@ -7,14 +7,14 @@ use super::{OrdinalsIndex, PAGE_INSCRIPTIONS};
 use crate::error::ReadError;
 use crate::event::InscriptionId;
 use crate::inscription::Inscription;
-use crate::module::{child_count, id_key};
+use crate::module::{child_count, child_key, id_key};
 use crate::parameters::unbound_outpoint;
 use crate::properties::Properties;
-use crate::rows::{Fields, InscriptionRow, Location, sequence_of};
+use crate::rows::{InscriptionRow, Location, RevealedRow, sequence_of};
 use crate::tables::{BLESSED, CHILD_COUNTS, CHILDREN, CURSED, IDS, INSCRIBED_SATS, INSCRIPTIONS, LOCATIONS, REVEALED};
 
 /// Children and parents that a record names.
-const NAMED_RELATIVES: usize = 4;
+const NAMED_RELATIVES: u32 = 4;
 
 /// How an inscription is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,9 +173,10 @@ impl OrdinalsIndex {
     }
 
     /// The child of an inscription at a place, counted from 0.
-    pub fn child(&self, parent: u32, place: usize) -> Result<Option<u32>, ReadError> {
-        let row = self.snapshot.prefix(&CHILDREN, &parent.to_be_bytes()).nth(place).transpose()?;
-        row.map(|(key, _)| child_of_key(&key)).transpose()
+    pub fn child(&self, parent: u32, place: u64) -> Result<Option<u32>, ReadError> {
+        let Ok(place) = u32::try_from(place) else { return Ok(None) };
+        let row = self.snapshot.get(&CHILDREN, &child_key(parent, place))?;
+        row.map(|row| sequence_of(&row).map_err(ReadError::of(&CHILDREN))).transpose()
     }
 
     /// What the index knows of the inscription with a sequence number.
@@ -188,8 +189,8 @@ impl OrdinalsIndex {
         let previous = sequence.checked_sub(1).map(|previous| self.id(previous)).transpose()?;
         let next = self.inscription_row(sequence.saturating_add(1))?.map(|row| row.id);
         let children = self.children_rows(sequence, 0, NAMED_RELATIVES)?;
-        let child_count = child_count(self.snapshot.get(&CHILD_COUNTS, &sequence.to_be_bytes())?.as_deref())?;
-        let parents = row.parents.iter().take(NAMED_RELATIVES);
+        let child_count = self.child_count(sequence)?;
+        let parents = row.parents.iter().take(NAMED_RELATIVES as usize);
         Ok(Some(InscriptionFacts {
             id: row.id,
             satpoint: location.satpoint(),
@@ -220,38 +221,34 @@ impl OrdinalsIndex {
 
     /// A page of the inscriptions revealed in a block, in their order.
     pub fn inscriptions_of_block(&self, height: Height, page_index: u32) -> Result<InscriptionsPage, ReadError> {
-        let (first, end) = self.revealed(height)?;
-        let start = first.saturating_add(page_index.saturating_mul(PAGE_INSCRIPTIONS)).min(end);
+        let revealed = self.revealed(height)?;
+        let end = revealed.end();
+        let start = revealed.first.saturating_add(page_index.saturating_mul(PAGE_INSCRIPTIONS)).min(end);
         let stop = start.saturating_add(PAGE_INSCRIPTIONS).min(end);
         let ids = (start..stop).map(|sequence| self.id(sequence)).collect::<Result<_, _>>()?;
         Ok(InscriptionsPage { ids, more: stop < end, page_index })
     }
 
-    /// All inscriptions revealed in a block, in their order.
-    pub fn ids_of_block(&self, height: Height) -> Result<Vec<InscriptionId>, ReadError> {
-        let (first, end) = self.revealed(height)?;
-        (first..end).map(|sequence| self.id(sequence)).collect()
+    /// All inscriptions revealed in a block, in their order; `None` when there are more than `limit`.
+    pub fn ids_of_block(&self, height: Height, limit: usize) -> Result<Option<Vec<InscriptionId>>, ReadError> {
+        let revealed = self.revealed(height)?;
+        if revealed.count as usize > limit {
+            return Ok(None);
+        }
+        (revealed.first..revealed.end()).map(|sequence| self.id(sequence)).collect::<Result<_, _>>().map(Some)
     }
 
-    /// At most `count` inscriptions of a block, those that paid the most first.
-    pub(super) fn highest_paying(&self, height: Height, count: usize) -> Result<Vec<InscriptionId>, ReadError> {
-        let (first, end) = self.revealed(height)?;
-        let mut paid = Vec::new();
-        for sequence in first..end {
-            let row = self.inscription_row(sequence)?.ok_or_else(|| ReadError::missing(&INSCRIPTIONS))?;
-            paid.push((row.fee, row.id));
-        }
-        paid.sort_by_key(|(fee, _)| *fee);
-        Ok(paid.into_iter().rev().take(count).map(|(_, id)| id).collect())
+    /// The inscriptions of a block that paid the most, at most eight, the highest fee first.
+    pub(super) fn highest_paying(&self, height: Height) -> Result<Vec<InscriptionId>, ReadError> {
+        self.revealed(height)?.highest.into_iter().map(|sequence| self.id(sequence)).collect()
     }
 
     /// A page of children, oldest first; `None` when there is no such inscription.
     pub fn children(&self, id: &InscriptionId, page: u32) -> Result<Option<ChildrenPage>, ReadError> {
         let Some(parent) = self.sequence(&InscriptionQuery::Id(*id))? else { return Ok(None) };
-        let skipped = page.saturating_mul(PAGE_INSCRIPTIONS) as usize;
-        let mut rows = self.children_rows(parent, skipped, PAGE_INSCRIPTIONS as usize + 1)?;
-        let more = rows.len() > PAGE_INSCRIPTIONS as usize;
-        rows.truncate(PAGE_INSCRIPTIONS as usize);
+        let start = u64::from(page) * u64::from(PAGE_INSCRIPTIONS);
+        let rows = self.children_rows(parent, start, PAGE_INSCRIPTIONS)?;
+        let more = self.child_count(parent)? > start.saturating_add(u64::from(PAGE_INSCRIPTIONS));
         let ids = rows.into_iter().map(|child| self.id(child)).collect::<Result<_, _>>()?;
         Ok(Some(ChildrenPage { ids, more, page }))
     }
@@ -267,15 +264,25 @@ impl OrdinalsIndex {
         Ok(Some(ParentsPage { ids, more, page, page_index: page }))
     }
 
-    /// How many inscriptions a transaction revealed.
+    /// How many inscriptions a transaction revealed. Their places have no gaps, so a few looks find where they end.
     pub fn inscription_count(&self, txid: &bitcoin::Txid) -> Result<u32, ReadError> {
-        let first = id_key(&InscriptionId { txid: *txid, index: 0 });
-        let mut count = 0;
-        for row in self.snapshot.prefix(&IDS, &first[..32]) {
-            row?;
-            count += 1;
+        let is_there =
+            |index| self.snapshot.get(&IDS, &id_key(&InscriptionId { txid: *txid, index })).map(|row| row.is_some());
+        // All below `known` are there; the one at `missing` is not.
+        let (mut known, mut missing) = (0u32, 0u32);
+        while is_there(missing)? {
+            known = missing + 1;
+            missing = missing.saturating_mul(2).saturating_add(1);
         }
-        Ok(count)
+        while known < missing {
+            let middle = known + (missing - known) / 2;
+            if is_there(middle)? {
+                known = middle + 1;
+            } else {
+                missing = middle;
+            }
+        }
+        Ok(known)
     }
 
     pub(super) fn id(&self, sequence: u32) -> Result<InscriptionId, ReadError> {
@@ -301,21 +308,20 @@ impl OrdinalsIndex {
         Ok(self.bitcoin.output(outpoint)?)
     }
 
-    fn children_rows(&self, parent: u32, skipped: usize, limit: usize) -> Result<Vec<u32>, ReadError> {
-        let rows = self.snapshot.prefix(&CHILDREN, &parent.to_be_bytes()).skip(skipped).take(limit);
-        rows.map(|row| child_of_key(&row?.0)).collect()
+    /// Sequence numbers of at most `limit` children from a place on, oldest first.
+    fn children_rows(&self, parent: u32, start: u64, limit: u32) -> Result<Vec<u32>, ReadError> {
+        let end = self.child_count(parent)?.min(start.saturating_add(u64::from(limit)));
+        let child = |place| self.child(parent, place)?.ok_or_else(|| ReadError::missing(&CHILDREN));
+        (start..end).map(child).collect()
     }
 
-    /// Sequence numbers of the inscriptions of a block: the first, and the one after the last.
-    fn revealed(&self, height: Height) -> Result<(u32, u32), ReadError> {
-        let Some(row) = self.snapshot.get(&REVEALED, &height.to_be_bytes())? else { return Ok((0, 0)) };
-        let mut fields = Fields::of(&row);
-        let decoded = fields.varint::<u32>().and_then(|first| Ok((first, fields.varint::<u32>()?)));
-        let (first, count) = decoded.map_err(ReadError::of(&REVEALED))?;
-        Ok((first, first.saturating_add(count)))
+    fn child_count(&self, parent: u32) -> Result<u64, ReadError> {
+        child_count(self.snapshot.get(&CHILD_COUNTS, &parent.to_be_bytes())?.as_deref())
     }
-}
 
-fn child_of_key(key: &[u8]) -> Result<u32, ReadError> {
-    sequence_of(key.get(4..).unwrap_or_default()).map_err(ReadError::of(&CHILDREN))
+    /// The inscriptions of a block.
+    fn revealed(&self, height: Height) -> Result<RevealedRow, ReadError> {
+        let row = self.snapshot.get(&REVEALED, &height.to_be_bytes())?;
+        row.map_or(Ok(RevealedRow::default()), |row| RevealedRow::decode(&row).map_err(ReadError::of(&REVEALED)))
+    }
 }

@@ -15,11 +15,13 @@ pub(crate) struct HeldInscription {
 /// Row of table `held`: what an unspent output holds.
 ///
 /// ```text
-/// inscription count | sequence number, offset … | block, tx, amount …
+/// inscription count | distance of the sequence number from the one before, offset … | block, tx, amount …
 /// ```
+///
+/// An output may hold millions of inscriptions, most of them numbered in a row, for two bytes each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// In the order in which they came into the output.
+    /// In any order; a row has them in that of their numbers.
     pub(crate) inscriptions: Vec<HeldInscription>,
     /// No amount is zero.
     pub(crate) runes: BTreeMap<RuneId, u128>,
@@ -33,9 +35,13 @@ impl Held {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         put_varint(&mut bytes, self.inscriptions.len() as u64);
-        for held in &self.inscriptions {
-            put_varint(&mut bytes, held.sequence);
+        let mut inscriptions = self.inscriptions.clone();
+        inscriptions.sort_unstable_by_key(|held| held.sequence);
+        let mut before = 0;
+        for held in inscriptions {
+            put_varint(&mut bytes, held.sequence.saturating_sub(before));
             put_varint(&mut bytes, held.offset);
+            before = held.sequence;
         }
         for (id, amount) in &self.runes {
             put_varint(&mut bytes, id.block);
@@ -49,9 +55,10 @@ impl Held {
         let mut fields = Fields::of(row);
         let mut held = Self::default();
         let count: u32 = fields.varint()?;
+        let mut sequence = 0u32;
         for _ in 0..count {
-            let inscription = HeldInscription { sequence: fields.varint()?, offset: fields.varint()? };
-            held.inscriptions.push(inscription);
+            sequence = sequence.checked_add(fields.varint()?).ok_or(RowError("a number is out of range"))?;
+            held.inscriptions.push(HeldInscription { sequence, offset: fields.varint()? });
         }
         while !fields.is_empty() {
             let id = RuneId { block: fields.varint()?, tx: fields.varint()? };
@@ -90,16 +97,18 @@ mod tests {
     proptest! {
         #[test]
         fn rows_come_back_as_they_were(
-            inscriptions in proptest::collection::vec((any::<u32>(), any::<u64>()), 0..5),
+            inscriptions in proptest::collection::btree_map(any::<u32>(), any::<u64>(), 0..5),
             runes in proptest::collection::btree_map((any::<u64>(), any::<u32>()), any::<u128>(), 0..5),
             ranges in proptest::collection::vec((0..u64::MAX / 2, 0..u64::MAX / 2), 0..5),
             noise in proptest::collection::vec(any::<u8>(), 0..60),
         ) {
-            let held = Held {
-                inscriptions: inscriptions.into_iter().map(|(sequence, offset)| HeldInscription { sequence, offset }).collect(),
+            let mut held = Held {
+                inscriptions: inscriptions.into_iter().rev().map(|(sequence, offset)| HeldInscription { sequence, offset }).collect(),
                 runes: runes.into_iter().map(|((block, tx), amount)| (RuneId { block, tx }, amount)).collect(),
             };
-            prop_assert_eq!(Held::decode(&held.encode()), Ok(held));
+            let row = held.encode();
+            held.inscriptions.sort_by_key(|held| held.sequence);
+            prop_assert_eq!(Held::decode(&row), Ok(held));
             let ranges: Vec<_> = ranges.into_iter().map(|(start, count)| (start, start + count)).collect();
             prop_assert_eq!(decode_ranges(&encode_ranges(&ranges)), Ok(ranges));
             let _ = (Held::decode(&noise), decode_ranges(&noise));

@@ -3,6 +3,7 @@
 mod entry;
 mod held;
 mod location;
+mod revealed;
 mod rune;
 
 use bitcoin::hashes::Hash as _;
@@ -11,6 +12,7 @@ use bitcoin::{OutPoint, Txid};
 pub(crate) use self::entry::InscriptionRow;
 pub(crate) use self::held::{Held, HeldInscription, decode_ranges, encode_ranges};
 pub(crate) use self::location::Location;
+pub(crate) use self::revealed::{HighestFees, RevealedRow};
 pub use self::rune::RuneEntry;
 pub(crate) use self::rune::{decode_rune_id, encode_rune_id};
 

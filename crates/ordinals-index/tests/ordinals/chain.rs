@@ -241,7 +241,7 @@ impl Chain {
                 self.coins.push(Coin { outpoint, value: output.value.to_sat(), from: height, plan });
             }
         }
-        let revealed = envelopes(&transaction).len() as u32;
+        let revealed = envelopes(&transaction).count() as u32;
         self.ids.extend((0..revealed).map(|index| InscriptionId { txid, index }));
         Some((transaction, fee))
     }
@@ -359,7 +359,7 @@ fn assembled(input: Vec<TxIn>, output: Vec<TxOut>) -> Transaction {
 fn named_parents(plan: &Plan) -> Vec<InscriptionId> {
     let input = TxIn { witness: Witness::from_slice(&plan.witness), ..TxIn::default() };
     let transaction = assembled(vec![input], Vec::new());
-    envelopes(&transaction).into_iter().flat_map(|envelope| envelope.inscription.parents).collect()
+    envelopes(&transaction).flat_map(|envelope| envelope.inscription.parents).collect()
 }
 
 /// Puts the commitment of BIP141 into the last output of the coinbase.

@@ -118,6 +118,18 @@ fn fields(random: &mut Random, mut builder: Builder, ids: &[InscriptionId]) -> B
         }
         builder = field(builder, 17, &cbor);
     }
+    if random.chance(8) {
+        // A title and traits as they are, a title that is packed, one that unpacks to too much, and no stream.
+        let packed: [&[u8]; 4] = [
+            b"\x0b\x0b\x80\xa1\x01\xa2\x00\x63foo\x01\xa4\x61a\xf5\x61b\x21\x61c\xf6\x61d\x61x\x03",
+            b"\x1b\x2d\x00\xf8\x8d\x94\xa8\x9d\xaf\xf0\x42\x61\x03\xae\xcc\x52\xfd\xf0\x27\x0c\x00\x8d\x76",
+            b"\x1b\xfc\x03\xf8\x07\x62\x79\x45\x18\xe3\x57\x97\xa6\x99\xb6\x1b\x80\x6e\x51\x61\x20\xe0\xcf\xab\
+              \x47\xa2\xba\xf5\xc2\xc3\x8d\xf8\x24\x23",
+            b"\xa1\x01\xa1\x00\x61t",
+        ];
+        builder = field(builder, 17, packed[random.below(4) as usize]);
+        builder = field(builder, 19, if random.chance(85) { b"br" } else { b"gzip" });
+    }
     let odd = [(4, 15), (4, 21), (2, 255), (3, 13)];
     for (percent, tag) in odd {
         if random.chance(percent) {

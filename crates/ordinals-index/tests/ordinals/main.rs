@@ -5,6 +5,8 @@ mod chain;
 mod envelopes;
 mod instance;
 mod naive;
+/// Also compiled into the tests of the gateway.
+#[allow(dead_code, reason = "those ask for the address of `ord`")]
 mod node;
 mod peer;
 mod random;

@@ -126,6 +126,11 @@ impl Ord {
         ord
     }
 
+    /// Where it listens.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
     /// Status and body.
     pub fn get(&self, path: &str) -> Option<(u16, Vec<u8>)> {
         request(self.port, "GET", path, "")

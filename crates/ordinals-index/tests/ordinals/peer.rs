@@ -152,7 +152,8 @@ impl Sides<'_> {
 
     fn blocks(&mut self) {
         for (height, block) in (0u32..).zip(&self.chain.blocks) {
-            self.same(&format!("/block/{height}"), &self.index.block_record(height, block.clone()).unwrap());
+            let record = self.index.block_record(height, block.clone(), usize::MAX).unwrap().unwrap();
+            self.same(&format!("/block/{height}"), &record);
             let page = self.index.inscriptions_of_block(height, 0).unwrap();
             self.same(&format!("/inscriptions/block/{height}"), &page);
         }

@@ -34,8 +34,8 @@ fn every_envelope_of_the_real_blocks_is_an_inscription() {
         instance.connect(849_236, &block, None);
         instance.commit();
         let index = paraffin_ordinals_index::OrdinalsIndex::new(instance.store.snapshot(), Network::Mainnet);
-        let expected: usize = block.txdata.iter().skip(1).map(|transaction| envelopes(transaction).len()).sum();
-        let ids = index.ids_of_block(849_236).unwrap();
+        let expected: usize = block.txdata.iter().skip(1).map(|transaction| envelopes(transaction).count()).sum();
+        let ids = index.ids_of_block(849_236, usize::MAX).unwrap().unwrap();
         assert_eq!(ids.len(), expected, "{name}");
         let transactions: std::collections::HashMap<_, &Transaction> =
             block.txdata.iter().map(|transaction| (transaction.compute_txid(), transaction)).collect();

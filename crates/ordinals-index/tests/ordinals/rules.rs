@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use bitcoin::opcodes::all::{OP_PUSHNUM_1, OP_RETURN};
 use bitcoin::script::Builder;
 use bitcoin::{Amount, Block, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxOut, Txid, Witness};
+use paraffin_ordinals_index::brc20::Brc20Module;
 use paraffin_ordinals_index::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
 use paraffin_ordinals_index::inscription::Inscription;
 use paraffin_ordinals_index::reader::{InscriptionQuery, InscriptionRecord, OutputKind};
@@ -17,7 +18,11 @@ use crate::instance::{Instance, NETWORK, PLAIN};
 
 type Told = Arc<Mutex<Vec<InscriptionEvent>>>;
 
-struct Listener(Told);
+/// Keeps what it is told, either everything or what BRC-20 wants.
+struct Listener {
+    told: Told,
+    wants: Option<Brc20Module>,
+}
 
 impl EventConsumer for Listener {
     fn consume(
@@ -26,8 +31,12 @@ impl EventConsumer for Listener {
         events: &[InscriptionEvent],
         _rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError> {
-        self.0.lock().unwrap().extend_from_slice(events);
+        self.told.lock().unwrap().extend_from_slice(events);
         Ok(())
+    }
+
+    fn wants(&self, kind: &EventKind) -> bool {
+        self.wants.as_ref().is_none_or(|wants| wants.wants(kind))
     }
 }
 
@@ -79,13 +88,21 @@ pub fn output(txid: Txid, vout: u32) -> OutPoint {
 
 impl Hand {
     pub fn new() -> Self {
+        Self::listening(None)
+    }
+
+    fn listening(wants: Option<Brc20Module>) -> Self {
         let told = Told::default();
-        Self { told: Arc::clone(&told), ..Self::with_consumer(Box::new(Listener(told))) }
+        let listener = Listener { told: Arc::clone(&told), wants };
+        Self { told, ..Self::with_consumer(Box::new(listener)) }
     }
 
     /// Whose events go to `consumer`.
     pub fn with_consumer(consumer: Box<dyn EventConsumer>) -> Self {
-        let mut instance = Instance::of(NETWORK, PLAIN, Some(consumer));
+        Self::of(Instance::of(NETWORK, PLAIN, Some(consumer)))
+    }
+
+    fn of(mut instance: Instance) -> Self {
         let genesis = bitcoin::constants::genesis_block(NETWORK.bitcoin());
         instance.connect(0, &genesis, None);
         Self { instance, told: Told::default(), height: 0, tip: genesis.block_hash() }
@@ -93,6 +110,13 @@ impl Hand {
 
     /// Adds a block whose coinbase claims `claimed`; answers the ids, the coinbase's first.
     pub fn block(&mut self, claimed: u64, transactions: Vec<Transaction>) -> Vec<Txid> {
+        let txids = self.connect(claimed, transactions);
+        self.instance.commit();
+        txids
+    }
+
+    /// The same without a commit.
+    fn connect(&mut self, claimed: u64, transactions: Vec<Transaction>) -> Vec<Txid> {
         self.height += 1;
         let mut input = spends(OutPoint::null());
         input.script_sig = Builder::new().push_int(i64::from(self.height)).push_int(0).into_script();
@@ -106,7 +130,6 @@ impl Hand {
         self.tip = block.block_hash();
         self.told.lock().unwrap().clear();
         self.instance.connect(self.height, &block, None);
-        self.instance.commit();
         block.txdata.iter().map(Transaction::compute_txid).collect()
     }
 
@@ -152,12 +175,12 @@ fn a_reveal_and_a_move_are_told_in_order() {
     let id = InscriptionId { txid: revealed, index: 0 };
     assert!(events.iter().all(|event| event.id == id));
     assert_eq!(events.iter().map(|event| event.place).collect::<Vec<_>>(), [1, 2]);
-    let EventKind::Revealed { number, is_vindicated, body, content_type, is_first_on_sat, .. } = &events[0].kind else {
+    let EventKind::Revealed { number, is_vindicated, is_first_on_sat, said: Some(said), .. } = &events[0].kind else {
         panic!("{:?}", events[0])
     };
     assert_eq!((*number, *is_vindicated, *is_first_on_sat), (0, false, true));
-    assert_eq!(body.as_deref(), Some(&b"0"[..]));
-    assert_eq!(content_type.as_deref(), Some(&b"text/plain"[..]));
+    assert_eq!(said.body.as_deref(), Some(&b"0"[..]));
+    assert_eq!(said.content_type.as_deref(), Some(&b"text/plain"[..]));
     assert_eq!(events[1].kind, EventKind::Moved { moves: 0 });
     let expected = output(moved.compute_txid(), 0);
     assert!(matches!(&events[1].landing, Landing::Output { outpoint, offset: 0, .. } if *outpoint == expected));
@@ -277,6 +300,168 @@ fn ten_thousand_inscriptions_in_one_transaction_are_indexed() {
     assert_eq!(hand.record(reveal, 9_999).satpoint.outpoint.vout, 0);
 }
 
+/// What a chain of small transactions moves again and again takes no memory for events that BRC-20 does not look at.
+#[test]
+fn brc20_is_told_of_texts_and_first_moves_alone() {
+    let mut seen = [Vec::new(), Vec::new()];
+    for (wants, told) in [Some(Brc20Module::new(NETWORK)), None].into_iter().zip(&mut seen) {
+        let mut hand = Hand::listening(wants);
+        let coin = hand.block(SUBSIDY, Vec::new())[0];
+        // An empty one and a text, paid as fees at the end.
+        let empty = envelopes::begin(Builder::new()).push_opcode(bitcoin::opcodes::all::OP_ENDIF);
+        let input = shows(output(coin, 0), envelopes::plain(empty, "text"));
+        let mut chain = vec![transaction(vec![input], vec![pays(SUBSIDY)])];
+        for _ in 0..3 {
+            let last = chain[chain.len() - 1].compute_txid();
+            chain.push(transaction(vec![spends(output(last, 0))], vec![pays(SUBSIDY)]));
+        }
+        let last = chain[3].compute_txid();
+        let paid_out = transaction(vec![spends(output(last, 0))], vec![burns(0)]);
+        hand.block(2 * SUBSIDY, chain.into_iter().chain([paid_out]).collect());
+        for event in hand.events() {
+            told.push(match event.kind {
+                EventKind::Revealed { said, .. } => if said.is_some() { "text" } else { "empty" }.to_owned(),
+                EventKind::Moved { moves } => moves.to_string(),
+            });
+        }
+    }
+    assert_eq!(seen[0], ["text", "0", "0"]);
+    assert_eq!(seen[1], ["empty", "text", "0", "0", "1", "1", "2", "2", "3", "3", "4", "4"]);
+}
+
+/// One that is revealed into the fees has its number when the coinbase takes it, also where its event was not wanted.
+#[test]
+fn where_an_inscription_is_does_not_depend_on_who_listens() {
+    let located = [Some(Brc20Module::new(NETWORK)), None].map(|wants| {
+        let mut hand = Hand::listening(wants);
+        let coin = hand.block(SUBSIDY, Vec::new())[0];
+        let paid = transaction(vec![reveals(output(coin, 0), 1)], vec![burns(0)]);
+        hand.block(2 * SUBSIDY, vec![paid]);
+        let digest = hand.snapshot().module_digest(paraffin_ordinals_index::MODULE, 2).unwrap();
+        (digest.is_some(), digest)
+    });
+    let mut alone = Hand::of(Instance::new(PLAIN));
+    let coin = alone.block(SUBSIDY, Vec::new())[0];
+    alone.block(2 * SUBSIDY, vec![transaction(vec![reveals(output(coin, 0), 1)], vec![burns(0)])]);
+    let digest = alone.snapshot().module_digest(paraffin_ordinals_index::MODULE, 2).unwrap();
+    assert_eq!(located, [(true, digest), (true, digest)]);
+}
+
+/// An envelope that names its parent.
+fn child_of(builder: Builder, parent: &InscriptionId) -> Builder {
+    let value = paraffin_ordinals_index::inscription::value_of_id(parent);
+    envelopes::push(envelopes::push(envelopes::begin(builder), &[3]), &value)
+        .push_opcode(bitcoin::opcodes::all::OP_ENDIF)
+}
+
+#[test]
+fn every_page_of_children_begins_where_the_one_before_ended() {
+    let mut hand = Hand::new();
+    let coin = hand.block(SUBSIDY, Vec::new())[0];
+    let txid = hand.block(SUBSIDY, vec![transaction(vec![reveals(output(coin, 0), 2)], vec![pays(SUBSIDY)])])[1];
+    let [parent, other] = [0, 1].map(|index| InscriptionId { txid, index });
+    // The other one has children between those of the first.
+    let script = (0..250).fold(Builder::new(), |builder, _| child_of(child_of(builder, &parent), &other));
+    let coin = hand.block(SUBSIDY, vec![transaction(vec![shows(output(txid, 0), script)], vec![pays(SUBSIDY)])])[1];
+    let more = transaction(vec![shows(output(coin, 0), child_of(Builder::new(), &parent))], vec![pays(SUBSIDY)]);
+    let last = hand.block(SUBSIDY, vec![more])[1];
+    let index = hand.index();
+    let mut expected: Vec<InscriptionId> =
+        (0..250).map(|place| InscriptionId { txid: coin, index: 2 * place }).collect();
+    expected.push(InscriptionId { txid: last, index: 0 });
+    let pages: Vec<_> = (0..4).map(|page| index.children(&parent, page).unwrap().unwrap()).collect();
+    assert_eq!(
+        pages.iter().map(|page| (page.ids.len(), page.more, page.page)).collect::<Vec<_>>(),
+        [(100, true, 0), (100, true, 1), (51, false, 2), (0, false, 3)]
+    );
+    assert_eq!(pages.into_iter().flat_map(|page| page.ids).collect::<Vec<_>>(), expected);
+    assert!(index.children(&parent, u32::MAX).unwrap().unwrap().ids.is_empty());
+    let sequence = index.sequence(&InscriptionQuery::Id(parent)).unwrap().unwrap();
+    let child = |place| index.child(sequence, place).unwrap().map(|child| index.facts(child).unwrap().unwrap().id);
+    assert_eq!((child(0), child(250)), (Some(expected[0]), Some(expected[250])));
+    assert_eq!((child(251), child(u64::MAX)), (None, None));
+    let record = hand.record(txid, 0);
+    assert_eq!((record.child_count, &record.children[..]), (251, &expected[..4]));
+    assert_eq!(index.children(&other, 2).unwrap().unwrap().ids.len(), 50);
+}
+
+#[test]
+fn the_inscriptions_of_a_transaction_are_counted() {
+    let mut hand = Hand::new();
+    hand.grow_to(110);
+    for count in [0, 1, 2, 3, 4, 7, 8, 9, 100] {
+        let coin = hand.block(SUBSIDY, Vec::new())[0];
+        let reveal = transaction(vec![reveals(output(coin, 0), count)], vec![pays(SUBSIDY)]);
+        let txid = hand.block(SUBSIDY, vec![reveal])[1];
+        assert_eq!(hand.index().inscription_count(&txid).unwrap() as usize, count);
+    }
+}
+
+/// row MR08
+#[test]
+fn the_newest_blocks_name_the_inscriptions_that_paid_most() {
+    let mut hand = Hand::new();
+    let coin = hand.block(SUBSIDY, Vec::new())[0];
+    let split: Vec<TxOut> = (0..20).map(|_| pays(10_000)).collect();
+    let coins = hand.block(SUBSIDY, vec![transaction(vec![spends(output(coin, 0))], split)])[1];
+    // Fees of which several are equal; transactions with two inscriptions have half of it for each.
+    let reveal = |vout: u32| {
+        let fee = [500, 100, 900, 500, 300][vout as usize % 5];
+        transaction(vec![reveals(output(coins, vout), 1 + vout as usize % 2)], vec![pays(10_000 - fee)])
+    };
+    let txids = hand.block(SUBSIDY, (0..20).map(reveal).collect());
+    let index = hand.index();
+    let mut paid = Vec::new();
+    for id in index.ids_of_block(3, 30).unwrap().unwrap() {
+        paid.push((hand.record(id.txid, id.index).fee, id));
+    }
+    assert_eq!((txids.len(), paid.len()), (21, 30));
+    paid.sort_by_key(|(fee, _)| *fee);
+    let expected: Vec<InscriptionId> = paid.into_iter().rev().take(8).map(|(_, id)| id).collect();
+    let newest = index.newest_blocks().unwrap();
+    assert_eq!((newest.last, newest.blocks.len(), newest.featured_blocks.len()), (3, 4, 4));
+    assert_eq!(newest.featured_blocks[&newest.blocks[0]], expected);
+    assert!(newest.featured_blocks[&newest.blocks[1]].is_empty());
+}
+
+/// The most memory that this process had, in bytes.
+fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
+}
+
+/// An empty envelope takes seven bytes of a block, so that a block may hold half a million. `PARAFFIN_LONG=1` makes such a block.
+#[test]
+fn a_block_of_empty_envelopes_takes_bounded_memory() {
+    const ALONE: &str = "PARAFFIN_TEST_ALONE";
+    const NAME: &str = "rules::a_block_of_empty_envelopes_takes_bounded_memory";
+    /// For each envelope, the rows that wait for the commit among them; and for everything else.
+    const BYTES_MAX: u64 = 900;
+    const BYTES_BESIDE: u64 = 8 << 20;
+    if std::env::var_os(ALONE).is_none() {
+        let program = std::env::current_exe().unwrap();
+        let mut process = std::process::Command::new(program);
+        let status = process.args([NAME, "--exact", "--nocapture"]).env(ALONE, "1").status().unwrap();
+        assert!(status.success(), "{status}");
+        return;
+    }
+    let count = if std::env::var_os("PARAFFIN_LONG").is_some() { 520_000 } else { 40_000 };
+    let mut hand = Hand::with_consumer(Box::new(Brc20Module::new(NETWORK)));
+    hand.grow_to(110);
+    let coin = hand.block(SUBSIDY, Vec::new())[0];
+    let script = envelopes::begin(Builder::new()).push_opcode(bitcoin::opcodes::all::OP_ENDIF).into_script();
+    let script = ScriptBuf::from_bytes(script.into_bytes().repeat(count));
+    let input = shows(output(coin, 0), Builder::from(script.into_bytes()));
+    let (before, begin) = (peak_bytes(), std::time::Instant::now());
+    let txid = hand.connect(SUBSIDY, vec![transaction(vec![input], vec![pays(SUBSIDY)])])[1];
+    let grown = peak_bytes() - before;
+    println!("{count} envelopes: {} kB at the peak, {:.1} s", grown / 1_000, begin.elapsed().as_secs_f64());
+    hand.instance.commit();
+    assert_eq!(hand.index().inscription_count(&txid).unwrap() as usize, count);
+    assert!(grown <= BYTES_BESIDE + BYTES_MAX * count as u64, "{grown} bytes for {count} envelopes");
+}
+
 #[test]
 fn no_answer_names_more_inscriptions_than_its_limit() {
     let mut hand = Hand::new();
@@ -294,6 +479,8 @@ fn no_answer_names_more_inscriptions_than_its_limit() {
     let outputs = |kind, limit| index.outputs_of(&address, kind, limit).unwrap().map(|outputs| outputs.len());
     assert_eq!((outputs(OutputKind::Inscribed, 5), outputs(OutputKind::Inscribed, 6)), (None, Some(2)));
     assert_eq!((outputs(OutputKind::Any, 5), outputs(OutputKind::Cardinal, 5)), (None, Some(0)));
+    let of_block = |limit| index.ids_of_block(3, limit).unwrap().map(|ids| ids.len());
+    assert_eq!((of_block(5), of_block(6)), (None, Some(6)));
 }
 
 #[test]

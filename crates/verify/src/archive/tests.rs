@@ -99,6 +99,61 @@ fn links_out_of_the_tree_and_files_through_links_are_refused() {
     }
 }
 
+/// Settings for the next entry, as later tar programs write them.
+fn settings(name: &str, value: &[u8]) -> Vec<u8> {
+    let rest = name.len() + value.len() + 3;
+    // Its own digits count.
+    let length = (rest..rest + 4).find(|length| rest + length.to_string().len() == *length).unwrap();
+    let record = [format!("{length} {name}=").as_bytes(), value, b"\n"].concat();
+    entry(b"PaxHeaders/x", EntryType::XHeader, &record, b"")
+}
+
+#[test]
+fn names_that_come_by_another_way_are_judged_alike() {
+    let gnu = |kind, name: &[u8]| entry(b"././@LongLink", kind, &[name, b"\0"].concat(), b"");
+    for name in
+        [&b"../escaped"[..], b"/escaped", b"a/../../escaped", b"a\0b", b"\xff", &b"n".repeat(600), &b"d/".repeat(40)]
+    {
+        for before in [settings("path", name), gnu(EntryType::GNULongName, name)] {
+            // A name of the old form ends where its zero is, and what is left of it is judged.
+            let outcome = unpacked(&gzip(&[before, file("a", b"x")]), tempfile::tempdir().unwrap().path());
+            let is_cut = name.contains(&0) && outcome.as_ref().is_ok_and(|files| files[0].path == "a");
+            assert!(is_cut || matches!(outcome, Err(ArchiveError::Path(_))), "{name:?}: {outcome:?}");
+        }
+    }
+    for before in [settings("linkpath", b"../escaped"), gnu(EntryType::GNULongLink, b"/etc/passwd")] {
+        assert!(matches!(refused(&[file("a", b"x"), before, link("l", "a")]), ArchiveError::Path(_)));
+    }
+    for before in [settings("path", b"a"), gnu(EntryType::GNULongName, b"./a")] {
+        assert!(matches!(
+            refused(&[file("a", b"x"), before, file("b", b"y")]),
+            ArchiveError::Path(PathError::Twice(_))
+        ));
+    }
+    // A size that the head does not tell.
+    assert!(matches!(refused(&[settings("size", b"1099511627776"), file("a", b"x")]), ArchiveError::TooLarge(_)));
+    assert!(matches!(
+        refused(&[settings("size", b"18446744073709551615"), file("a", b"x")]),
+        ArchiveError::TooLarge(_) | ArchiveError::Unreadable
+    ));
+}
+
+#[test]
+fn names_that_differ_in_case_are_two_and_the_same_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = unpacked(&gzip(&[file("A", b"1"), file("a", b"2")]), folder.path()).unwrap();
+    assert_eq!((files.len(), fs::read(folder.path().join("A")).unwrap()), (2, b"1".to_vec()));
+    for bad in [
+        vec![file("a", b"1"), file("./a", b"2")],
+        vec![file("a", b"1"), file("a/b", b"2")],
+        vec![file("a/b", b"1"), file("a", b"2")],
+        vec![file("a/b", b"1"), link("a", "c")],
+        vec![link("a", "c"), file("a", b"1")],
+    ] {
+        assert!(matches!(refused(&bad), ArchiveError::Path(PathError::Twice(_))));
+    }
+}
+
 #[test]
 fn hard_links_devices_pipes_and_sparse_files_are_refused() {
     for kind in [EntryType::Link, EntryType::Char, EntryType::Block, EntryType::Fifo, EntryType::GNUSparse] {

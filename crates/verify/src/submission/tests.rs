@@ -55,7 +55,9 @@ fn fields_that_could_lead_elsewhere_are_refused() {
     for bad in ["--config=x", "a b", "", "a/b"] {
         assert!(checked(|s| s.package = Some(bad.to_owned())).is_err(), "{bad}");
     }
-    for bad in ["home/x", "/usr/x", "/proc", "/me/../etc", "/me//x", "/", "/build/source", "/me/.x"] {
+    for bad in
+        ["home/x", "/usr/x", "/proc", "/me/../etc", "/me//x", "/", "/build/source", "/build", "/build/", "/me/.x"]
+    {
         assert!(checked(|s| s.home_dir = Some(bad.to_owned())).is_err(), "{bad}");
     }
     for bad in ["PATH=/x", "LD_PRELOAD=x", "X", "=x", "A\u{7}=x"] {
@@ -78,4 +80,15 @@ fn good_fields_reach_the_build() {
     assert_eq!(options.package.as_deref(), Some("my-coin_2"));
     assert_eq!(options.environment["RUSTFLAGS"], "-C opt-level=z");
     assert_eq!(options.environment["A"], "b=c");
+}
+
+#[test]
+fn a_home_folder_does_not_hide_the_compiler() {
+    let folders = ["/srv/.rustup/toolchains/stable".into(), "/opt/rust".into()];
+    for bad in ["/srv", "/opt", "/opt/rust", "/opt/rust/", "/opt/rust/bin"] {
+        assert!(!leaves_compiler(bad, &folders), "{bad}");
+    }
+    for good in ["/users/me", "/srvs", "/opt/rusty", "/opt/other"] {
+        assert!(leaves_compiler(good, &folders), "{good}");
+    }
 }

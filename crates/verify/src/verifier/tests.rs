@@ -1,4 +1,6 @@
 use super::*;
+use crate::archive::SourceFile;
+use crate::job::Built;
 use crate::submission::tests::submission;
 
 /// A verifier whose worker is any program; it is able to build as far as it knows.
@@ -12,10 +14,20 @@ async fn verifier(folder: &Path, program: &str, change: impl FnOnce(&mut Setting
         program: PathBuf::from(program),
         clock: || 1_000,
     };
+    opened(options).await
+}
+
+/// One that takes itself to be able to build, with a compiler of its own making.
+async fn opened(options: VerifierOptions) -> Arc<Verifier> {
     let mut verifier = Verifier::open(options).await.unwrap();
     let inner = Arc::get_mut(&mut verifier).unwrap();
     inner.is_able = true;
-    inner.toolchains = vec![Toolchain {
+    inner.toolchains = vec![toolchain_of_tests()];
+    verifier
+}
+
+fn toolchain_of_tests() -> Toolchain {
+    Toolchain {
         name: "test".to_owned(),
         version: "1.2.3".to_owned(),
         told: "rustc 1.2.3".to_owned(),
@@ -26,8 +38,7 @@ async fn verifier(folder: &Path, program: &str, change: impl FnOnce(&mut Setting
         linker: None,
         folders: Vec::new(),
         library_vendor: None,
-    }];
-    verifier
+    }
 }
 
 /// A program that takes its job and then does what the script says.
@@ -122,4 +133,89 @@ async fn an_unknown_compiler_is_refused_with_those_that_are_known() {
     assert_eq!(error.to_string(), "rustc: this instance has 1.2.3");
     assert!(verifier.submit(submission(|s| s.rustc = Some("1.2.3".to_owned())), 1).await.is_ok());
     verifier.close().await;
+}
+
+/// What one gateway has built all others show, from its records and its files.
+#[tokio::test]
+async fn the_sources_that_one_gateway_has_built_are_shown_by_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut server) = paraffin_testkit::PostgresServer::prepare(folder.path()) else { return };
+    server.run();
+    let gateway = async |name: &str| {
+        let options = VerifierOptions {
+            folder: folder.path().join(name),
+            server: Some(server.url().parse().unwrap()),
+            settings: Settings { isolation: Isolation::Limits, ..Settings::default() },
+            program: folder.path().join("worker"),
+            clock: || 1_000,
+        };
+        opened(options).await
+    };
+    let (one, other) = (gateway("one").await, gateway("other").await);
+    // A worker that puts a tree into the folder of the first and tells of a build.
+    let tree = tempfile::tempdir().unwrap();
+    std::fs::write(tree.path().join("lib.rs"), "// all").unwrap();
+    let file = SourceFile { path: "lib.rs".to_owned(), size: 6, sha256: sha256_hex(b"// all") };
+    std::fs::create_dir_all(folder.path().join("one/blobs")).unwrap();
+    let (list, stored_bytes) = one.blobs.put_tree(tree.path(), std::slice::from_ref(&file), 1 << 20).unwrap().unwrap();
+    let built = Built {
+        comparison: crate::verdict::compare(b"module", b"module"),
+        package: "p".to_owned(),
+        commit: None,
+        rustc: "rustc 1.2.3".to_owned(),
+        sources: Some(list.clone()),
+        stored_bytes,
+        isolated: false,
+        log: String::new(),
+    };
+    let report = serde_json::to_string(&Report::Built(Box::new(built))).unwrap();
+    std::fs::write(folder.path().join("report"), format!("{report}\n")).unwrap();
+    worker(folder.path(), &format!("cat {}", folder.path().join("report").display()));
+    assert!(matches!(other.list(&list).await, Err(ReadError::Sources(_))), "nobody has told of it yet");
+    let run = one.submit(submission(|_| {}), 1).await.unwrap();
+    assert!(matches!(ended(&one, &run.id).await.outcome, Some(Outcome::Built(_))));
+
+    let record = other.record(&run.wasm_sha256).await.unwrap().unwrap();
+    assert_eq!(record.sources.as_deref(), Some(list.as_str()));
+    assert_eq!(other.list(&list).await.unwrap().files, std::slice::from_ref(&file));
+    assert_eq!(other.blob(&file.sha256).await.unwrap(), b"// all");
+    // Nor does the first lose what its disk has lost.
+    std::fs::remove_dir_all(folder.path().join("one/blobs")).unwrap();
+    assert_eq!(one.blob(&file.sha256).await.unwrap(), b"// all");
+    assert!(matches!(other.blob(&"0".repeat(64)).await, Err(ReadError::Sources(_))));
+    // A start keeps what a record names.
+    let again = gateway("third").await;
+    assert_eq!(again.blob(&file.sha256).await.unwrap(), b"// all");
+    for verifier in [one, other, again] {
+        verifier.close().await;
+    }
+}
+
+#[tokio::test]
+async fn sources_that_no_record_names_make_room_while_no_run_is_about_to_name_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let verifier = verifier(folder.path(), "/bin/true", |settings| {
+        settings.sources_mib = 2;
+        settings.source_mib = 1;
+    })
+    .await;
+    let tree = tempfile::tempdir().unwrap();
+    std::fs::write(tree.path().join("a"), "text").unwrap();
+    let file = SourceFile { path: "a".to_owned(), size: 4, sha256: sha256_hex(b"text") };
+    let (digest, added) = verifier.blobs.put_tree(tree.path(), &[file], 1 << 20).unwrap().unwrap();
+    verifier.stored_bytes.store(added, Ordering::Relaxed);
+    let storing = verifier.storing.read().await;
+    verifier.make_room().await;
+    assert!(verifier.list(&digest).await.is_ok());
+    drop(storing);
+    verifier.make_room().await;
+    assert!(verifier.list(&digest).await.is_err());
+    assert_eq!(verifier.room(), 2 << 20);
+    verifier.close().await;
+}
+
+#[tokio::test]
+async fn what_a_worker_complains_of_is_one_line_without_commands_of_a_terminal() {
+    let told = complaints(&b"remote: \x1b[2J\n2026-01-01 ERROR forged\r\n"[..]).await;
+    assert_eq!(told, "remote:  [2J 2026-01-01 ERROR forged");
 }

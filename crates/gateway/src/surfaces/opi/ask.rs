@@ -5,7 +5,7 @@ use bitcoin::hex::FromHex as _;
 use paraffin_ordinals_index::event::InscriptionId;
 use paraffin_primitives::Height;
 
-use super::{Request, absent};
+use super::Request;
 use crate::errors::RestError;
 use crate::jsonrpc::parse_unsigned;
 
@@ -84,7 +84,8 @@ impl Request<'_> {
     /// `inscription_id`.
     pub(super) fn inscription(&self) -> Result<InscriptionId, RestError> {
         let text = self.query.optional_text("inscription_id")?;
-        let text = text.filter(|text| !text.is_empty()).ok_or_else(|| absent("inscription_id is required"))?;
+        let text =
+            text.filter(|text| !text.is_empty()).ok_or_else(|| RestError::bad_request("inscription_id is required"))?;
         text.parse().map_err(|_| RestError::bad_request("inscription_id must be <txid>i<index>"))
     }
 

@@ -78,13 +78,12 @@ const ASKED: &[(&str, &str, &[Parameter], Form)] = {
 };
 
 /// What OPI and we say of what is not there. Other words of the server are not repeated.
-const ABSENT: [&str; 6] = [
+const ABSENT: [&str; 5] = [
     "block not indexed yet",
     "no balance found",
     "no unused tx found",
     "no ticker found",
     "the hashes begin at a later block",
-    "inscription_id is required",
 ];
 /// What OPI says when it does not keep the tables that a path needs.
 const NOT_KEPT: &str = "not supported";

@@ -17,8 +17,7 @@ pub(super) async fn inscription(context: &RequestContext, query: InscriptionQuer
     let find = move |index: &paraffin_ordinals_index::OrdinalsIndex| {
         let Some(mut sequence) = index.sequence(&query)? else { return Ok(None) };
         if let Some(child) = child {
-            let place = usize::try_from(child).unwrap_or(usize::MAX);
-            let Some(found) = index.child(sequence, place)? else { return Ok(None) };
+            let Some(found) = index.child(sequence, child)? else { return Ok(None) };
             sequence = found;
         }
         index.facts(sequence)
@@ -30,7 +29,8 @@ pub(super) async fn inscription(context: &RequestContext, query: InscriptionQuer
         None => None,
         Some(delegate) => delegate_of(context, delegate).await?,
     };
-    to_raw(&facts.record(&said, delegate.as_ref()))
+    // Properties may be packed and large, so they are read away from the async threads as well.
+    read(context, move |_| to_raw(&facts.record(&said, delegate.as_ref()))).await
 }
 
 /// The content in base64, the delegate's where there is one. Encoded content (`br`) is answered as it is stored.
@@ -48,7 +48,7 @@ pub(super) async fn content(context: &RequestContext, id: InscriptionId) -> RpcR
 pub(super) async fn metadata(context: &RequestContext, id: InscriptionId) -> RpcResult {
     let said = known(context, id).await?;
     let metadata = said.metadata.ok_or_else(|| RpcError::not_found(NO_METADATA))?;
-    to_raw(&metadata.to_lower_hex_string())
+    read(context, move |_| to_raw(&metadata.to_lower_hex_string())).await
 }
 
 /// What an inscription of the index says.

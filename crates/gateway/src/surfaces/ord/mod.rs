@@ -180,9 +180,11 @@ async fn block(context: &RequestContext, query: BlockQuery, missing: &'static st
     });
     let (height, hash) = found.await?.ok_or_else(|| RpcError::not_found(missing))?;
     let bytes = context.node().block(hash).await.map_err(|error| super::btc::from_node(&error))?;
+    let limit = context.limits().list_records_max;
     let render = move |index: &OrdinalsIndex| {
         let block: Block = deserialize(&bytes).map_err(|error| RpcError::internal(&error))?;
-        to_raw(&index.block_record(height, block).map_err(|error| failed(&error))?)
+        let record = index.block_record(height, block, limit).map_err(|error| failed(&error))?;
+        to_raw(&record.ok_or_else(RpcError::response_too_large)?)
     };
     read(context, render).await
 }

@@ -1,9 +1,14 @@
 //! Families that servers of the operator answer in our place.
 
 pub(crate) mod hostile;
+/// The programs that the ordinals index is compared with.
+#[allow(dead_code, unreachable_pub, reason = "written for the tests of that room, which use more of it")]
+#[path = "../../../../ordinals-index/tests/ordinals/node.rs"]
+mod node;
 mod opi;
 mod ord;
 mod ord_server;
+mod peer;
 pub(crate) mod upstream;
 
 use paraffin_gateway::Families;

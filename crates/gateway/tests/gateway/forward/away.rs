@@ -1,10 +1,10 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::edge::{Edge, THEIR_KEY, asked_of, told, well_but};
+use super::edge::{Edge, THEIR_KEY, asked_of, is_about_health, told, well_but};
 use crate::client::request;
 use crate::families::upstream::{Reaction, Upstream};
 use crate::instance::Instance;
@@ -79,6 +79,51 @@ async fn an_instance_that_hangs_is_left_within_seconds() {
     let started = Instant::now();
     assert_eq!(edge.post(&edge.keyed(""), READ).await.json()["result"], 7);
     assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn so_many_requests_are_handed_on_at_once_and_further_ones_wait() {
+    const PLACES: usize = 3;
+    let (open, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (now, seen) = (Arc::clone(&open), Arc::clone(&most));
+    let server = Upstream::start(move |asked| {
+        let (now, seen) = (Arc::clone(&now), Arc::clone(&seen));
+        Box::pin(async move {
+            if is_about_health(&asked) {
+                let health = r#"{"status":"ok","network":"regtest","height":3}"#;
+                return Reaction::Bytes(told(&asked, 200, "", health));
+            }
+            seen.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+            Reaction::Bytes(told(&asked, 200, "", r#"{"id":1,"result":7}"#))
+        })
+    })
+    .await;
+    let edge = Edge::with(&[server.address], THEIR_KEY, |limits| limits.forwarded_requests_max = PLACES).await;
+    let mut load = tokio::task::JoinSet::new();
+    for _ in 0..4 * PLACES {
+        let (address, path) = (edge.address, edge.keyed(""));
+        load.spawn(async move { request(address, "POST", &path, &[], READ.as_bytes()).await.status });
+    }
+    let began = Instant::now();
+    while let Some(status) = load.join_next().await {
+        assert_eq!(status.unwrap(), 200);
+    }
+    assert_eq!(most.load(Ordering::SeqCst), PLACES);
+    assert!(began.elapsed() >= Duration::from_millis(700), "{:?}", began.elapsed());
+
+    // Whoever waits longer than a request may take is told so.
+    let hangs = well_but(|_| Reaction::Late(Duration::from_secs(60), Vec::new())).await;
+    let edge = Edge::with(&[hangs.address], THEIR_KEY, |limits| {
+        limits.forwarded_requests_max = 1;
+        limits.handler_timeout_ms = 500;
+    })
+    .await;
+    let (path, body) = (edge.keyed(""), READ.as_bytes());
+    let ask = || request(edge.address, "POST", &path, &[], body);
+    let (first, second) = tokio::join!(ask(), ask());
+    assert_eq!((first.status, second.status), (504, 504));
 }
 
 #[tokio::test]

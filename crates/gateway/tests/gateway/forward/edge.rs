@@ -9,7 +9,7 @@ use paraffin_access::{
     ApiKey, CreatedKey, DatabaseKeyStore, KeyStore as _, NewKey, Plan, Plans, ThrottleSettings, Windows,
 };
 use paraffin_gateway::{
-    AccessConfig, ChainState, Families, Gateway, GatewayConfig, GatewayParts, Metrics, Node, Upstreams,
+    AccessConfig, ChainState, Families, Gateway, GatewayConfig, GatewayParts, Limits, Metrics, Node, Upstreams,
 };
 use paraffin_primitives::Network;
 use serde_json::{Value, json};
@@ -25,15 +25,22 @@ pub(super) struct Edge {
     pub(super) address: SocketAddr,
     pub(super) key: CreatedKey,
     pub(super) keys: DatabaseKeyStore,
-    _stop: oneshot::Sender<()>,
+    stop: Option<oneshot::Sender<()>>,
     _folder: tempfile::TempDir,
 }
 
 impl Edge {
     /// Before these instances, all of which know `key`.
     pub(super) async fn start(addresses: &[SocketAddr], key: &str) -> Self {
-        let mut config = GatewayConfig { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..GatewayConfig::default() };
+        Self::with(addresses, key, |_| {}).await
+    }
+
+    /// With other limits.
+    pub(super) async fn with(addresses: &[SocketAddr], key: &str, change: impl FnOnce(&mut Limits)) -> Self {
+        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut config = GatewayConfig { listen, drain_seconds: 0, ..GatewayConfig::default() };
         config.limits.handler_timeout_ms = 6_000;
+        change(&mut config.limits);
         let folder = tempfile::tempdir().unwrap();
         let keys = DatabaseKeyStore::open(&folder.path().join("access.sqlite")).await.unwrap();
         let own = keys.create(NewKey::on_plan("test", Plan::BUSINESS), "test", 0).await.unwrap();
@@ -67,9 +74,14 @@ impl Edge {
         tokio::spawn(gateway.serve(async move {
             let _ = stopped.await;
         }));
-        let edge = Self { address, key: own, keys, _stop: stop, _folder: folder };
+        let edge = Self { address, key: own, keys, stop: Some(stop), _folder: folder };
         edge.wait_for_health(|health| health["status"] != "starting").await;
         edge
+    }
+
+    /// Begins to stop.
+    pub(super) fn stop(&mut self) {
+        drop(self.stop.take());
     }
 
     /// `/v4/<KEY>` and what follows.

@@ -175,7 +175,7 @@ async fn long_answers_pass_whole_with_their_length() {
 #[tokio::test]
 async fn streams_are_joined_to_those_of_the_instance() {
     let town = crate::orderbook::Town::start().await;
-    let edge = Edge::start(&[town.instance.address], &town.instance.key.key.reveal()).await;
+    let mut edge = Edge::start(&[town.instance.address], &town.instance.key.key.reveal()).await;
     let path = edge.keyed("/orderbook/ws");
     let mut stream = Stream::open(edge.address, &path).await.unwrap();
     let market = crate::orderbook::FIRE;
@@ -189,7 +189,11 @@ async fn streams_are_joined_to_those_of_the_instance() {
     assert_eq!((plain.status, &plain.json()["code"]), (426, &json!("UPGRADE_REQUIRED")));
     let refused = Stream::open(edge.address, &edge.keyed("/orderbook/nothing")).await.err().unwrap();
     assert!(refused.starts_with("HTTP/1.1 404 "), "{refused}");
-    // A key that no longer counts ends its streams.
+    // A key that no longer counts ends its streams, and the client is told as by an instance.
     edge.keys.revoke(KeySelector::Id(edge.key.record.id), "test", 1).await.unwrap();
-    assert!(stream.next().await.is_err());
+    assert_eq!(stream.next().await, Err(4001));
+    let other = edge.keys.create(NewKey::on_plan("other", Plan::BUSINESS), "test", 1).await.unwrap().key.reveal();
+    let mut stream = Stream::open(edge.address, &format!("/v4/{other}/orderbook/ws")).await.unwrap();
+    edge.stop();
+    assert_eq!(stream.next().await, Err(1001));
 }

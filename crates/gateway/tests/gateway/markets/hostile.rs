@@ -1,5 +1,6 @@
 //! Wrong, strange and hostile requests: a clear refusal, and nothing else.
 
+use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use super::{Bazaar, list, object};
@@ -130,6 +131,49 @@ async fn wrong_requests_are_refused_and_name_what_is_wrong() {
     assert_eq!(get.status, 405);
     assert_eq!(bazaar.instance.post("/v4/api/pools", "{}").await.status, 405);
     assert_eq!(bazaar.instance.post("/v4/api/get-pool-nothing", "{}").await.status, 404);
+}
+
+/// row GW19
+#[tokio::test]
+async fn an_identifier_is_an_object_of_texts_or_of_numbers_or_one_text_and_answers_name_it_as_an_object_of_texts() {
+    let bazaar = Bazaar::open().await;
+    let pool = bazaar.truth.pools[0];
+    let (of_pool, of_token) = (pool.id, pool.tokens[0]);
+    let address = json!(bazaar.truth.deeds[0].address);
+    for (route, fields) in ROUTES {
+        let mut body = json!({});
+        let mut ids = Vec::new();
+        for field in fields {
+            match *field {
+                "poolId" | "id" | "pool" => ids.push((*field, of_pool)),
+                "alkaneId" | "tokenId" | "token_in" => ids.push((*field, of_token)),
+                "token_out" => ids.push((*field, pool.tokens[1])),
+                "address" => body[*field] = address.clone(),
+                "amount_in" => body[*field] = json!("5"),
+                "searchQuery" => body[*field] = json!("2"),
+                other => panic!("{route}: what is {other}?"),
+            }
+        }
+        // The factory may be left out; where a route takes it, it is an identifier like the others.
+        ids.push(("factoryId", AlkaneId { block: 4, tx: 65_522 }));
+        let mut answers = Vec::new();
+        for written in [
+            |id: AlkaneId| object(id),
+            |id: AlkaneId| json!({ "block": id.block as u64, "tx": id.tx as u64 }),
+            |id: AlkaneId| json!(id.to_string()),
+        ] {
+            let mut body = body.clone();
+            for (field, id) in &ids {
+                body[*field] = written(*id);
+            }
+            let (status, answer) = bazaar.post(route, &body).await;
+            assert_eq!(status, 200, "{route} {body}: {answer}");
+            answers.push(answer);
+        }
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{route}: {answers:?}");
+    }
+    let details = bazaar.data("get-alkane-details", json!({ "alkaneId": object(of_token) })).await;
+    assert_eq!(details["id"], object(of_token));
 }
 
 /// row RP03, RP05, RH01, RH02, RH05, RH11, RH12

@@ -205,6 +205,11 @@ async fn the_activity_of_a_block_has_the_members_of_opi() {
     assert_eq!(events.as_array().unwrap().len(), 2);
     assert_eq!(result(&instance, &format!("event?inscription_id={}", id(4))).await, json!([]));
     assert_eq!(refused(&instance, "event").await, (400, "inscription_id is required".into()));
+    assert_eq!(
+        get(&instance, "event").await.json()["code"],
+        "INVALID_REQUEST",
+        "a request to mend, not something absent"
+    );
     assert_eq!(result(&instance, "bitcoin_rpc_results_on_block?block_height=3").await, json!([]));
     assert_eq!(refused(&instance, "bitcoin_rpc_results_on_block?block_height=4").await.0, 400);
 }

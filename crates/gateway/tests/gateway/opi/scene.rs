@@ -4,7 +4,7 @@ use bitcoin::hashes::Hash as _;
 use bitcoin::{OutPoint, ScriptBuf, Txid};
 use bytes::Bytes;
 use paraffin_ordinals_index::brc20::{Brc20Module, MODULE, TABLES, TABLES_VERSION};
-use paraffin_ordinals_index::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
+use paraffin_ordinals_index::event::{EventKind, InscriptionEvent, InscriptionId, Landing, Said};
 use paraffin_primitives::{ConnectedBlock, Network};
 use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter};
 
@@ -64,13 +64,13 @@ pub(super) fn reveal(number: u8, owner: ScriptBuf, body: &str) -> InscriptionEve
         kind: EventKind::Revealed {
             number: 0,
             is_vindicated: false,
-            body: Some(Bytes::copy_from_slice(body.as_bytes())),
-            content_type: Some(Bytes::from_static(b"text/plain")),
-            content_encoding: None,
-            delegate: None,
-            parents: Vec::new(),
-            metaprotocol: None,
             is_first_on_sat: true,
+            parents: Vec::new(),
+            said: Some(Box::new(Said {
+                body: Some(Bytes::copy_from_slice(body.as_bytes())),
+                content_type: Some(Bytes::from_static(b"text/plain")),
+                ..Said::default()
+            })),
         },
     }
 }

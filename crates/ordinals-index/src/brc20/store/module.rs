@@ -18,8 +18,9 @@ use crate::brc20::action::{Action, Brc20Event};
 use crate::brc20::engine::apply_block;
 use crate::brc20::hashes::BlockHashes;
 use crate::brc20::ledger::{Balance, Ledger, LedgerError, Note, Predeploy, Token};
+use crate::brc20::operation::may_be_operation;
 use crate::brc20::rules::Rules;
-use crate::event::{InscriptionEvent, InscriptionId};
+use crate::event::{EventKind, InscriptionEvent, InscriptionId};
 
 /// BRC-20 as part of the module of this room. Undo is the store's.
 #[derive(Debug, Clone)]
@@ -76,6 +77,14 @@ impl EventConsumer for Brc20Module {
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError> {
         self.connect(events, rows)
+    }
+
+    /// Reveals of what may be an operation, and first moves: nothing else finds a transfer that waits.
+    fn wants(&self, kind: &EventKind) -> bool {
+        match kind {
+            EventKind::Moved { moves } => *moves == 0,
+            EventKind::Revealed { said, .. } => said.as_ref().is_some_and(|said| may_be_operation(said)),
+        }
     }
 }
 

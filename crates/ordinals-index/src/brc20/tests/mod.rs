@@ -4,6 +4,7 @@ mod mainnet;
 mod mints;
 pub(super) mod naive;
 pub(super) mod properties;
+mod published;
 pub(super) mod scene;
 mod six_bytes;
 mod transfers;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use paraffin_primitives::Height;
 
 use crate::brc20::{Amount, Balance, Brc20Event, MemoryLedger, Rules, Token, apply_block};
-use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
+use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing, Said};
 
 pub(in crate::brc20) const ONE: u128 = 1_000_000_000_000_000_000;
 
@@ -40,13 +40,13 @@ pub(in crate::brc20) fn reveal(number: u32, owner: ScriptBuf, body: &[u8]) -> In
         kind: EventKind::Revealed {
             number: 0,
             is_vindicated: false,
-            body: Some(Bytes::copy_from_slice(body)),
-            content_type: Some(Bytes::from_static(b"text/plain;charset=utf-8")),
-            content_encoding: None,
-            delegate: None,
-            parents: Vec::new(),
-            metaprotocol: None,
             is_first_on_sat: true,
+            parents: Vec::new(),
+            said: Some(Box::new(Said {
+                body: Some(Bytes::copy_from_slice(body)),
+                content_type: Some(Bytes::from_static(b"text/plain;charset=utf-8")),
+                ..Said::default()
+            })),
         },
     }
 }
@@ -56,8 +56,8 @@ pub(in crate::brc20) fn revealed_with(
     mut event: InscriptionEvent,
     change: impl FnOnce(&mut i32, &mut bool, &mut Vec<InscriptionId>, &mut Option<Bytes>),
 ) -> InscriptionEvent {
-    if let EventKind::Revealed { number, is_vindicated, parents, content_type, .. } = &mut event.kind {
-        change(number, is_vindicated, parents, content_type);
+    if let EventKind::Revealed { number, is_vindicated, parents, said: Some(said), .. } = &mut event.kind {
+        change(number, is_vindicated, parents, &mut said.content_type);
     }
     event
 }
