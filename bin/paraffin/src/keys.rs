@@ -7,11 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use paraffin_access::{
     AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, KeyId, KeyRecord, KeySelector, KeyStore, NewKey,
-    OwnershipProver, ParsePlanError, Place, Plans, UnixMillis, WindowLimits,
+    OwnershipProver, ParsePlanError, Place, Plans, UnixMillis, WindowLimits, time_text,
 };
 use serde_json::json;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use crate::accounts;
 use crate::command_line::{AccountsArguments, KeysCommand, LimitArguments};
@@ -102,7 +100,7 @@ pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
         KeysCommand::Audit { limit, accounts } => {
             let store = open(&accounts, false).await?;
             for row in store.audit(limit).await? {
-                let at = time_text(Some(row.at)).unwrap_or_default();
+                let at = time_text(row.at).unwrap_or_default();
                 println!("{at}  {:<14} {:<9} {:<12} {}", row.actor, row.action, row.subject, row.detail);
             }
             store.close().await?;
@@ -159,11 +157,6 @@ fn show_once(created: &CreatedKey) {
     );
 }
 
-fn time_text(at: Option<UnixMillis>) -> Option<String> {
-    let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(at?) * 1_000_000).ok()?;
-    at.format(&Rfc3339).ok()
-}
-
 fn print_json(records: &[KeyRecord]) {
     let keys: Vec<_> = records
         .iter()
@@ -178,11 +171,11 @@ fn print_json(records: &[KeyRecord]) {
                 "plan": record.plan.name(),
                 "perMinute": record.limits.per_minute,
                 "perDay": record.limits.per_day,
-                "createdAt": time_text(Some(record.created_at)),
-                "lastUsedAt": time_text(record.last_used_at),
+                "createdAt": time_text(record.created_at),
+                "lastUsedAt": record.last_used_at.and_then(time_text),
                 "requestCount": record.request_count,
-                "expiresAt": time_text(record.expires_at),
-                "revokedAt": time_text(record.revoked_at),
+                "expiresAt": record.expires_at.and_then(time_text),
+                "revokedAt": record.revoked_at.and_then(time_text),
             })
         })
         .collect();
@@ -210,7 +203,10 @@ fn print_table(records: &[KeyRecord]) {
             record.plan.name(),
             if record.admin { "yes" } else { "no" },
             record.request_count,
-            time_text(record.last_used_at).map_or_else(|| "never".to_owned(), |text| text.chars().take(19).collect()),
+            record
+                .last_used_at
+                .and_then(time_text)
+                .map_or_else(|| "never".to_owned(), |text| text.chars().take(19).collect()),
             state,
             record.name
         );

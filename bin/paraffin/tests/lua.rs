@@ -45,6 +45,11 @@ fn short() -> LuaSettings {
     LuaSettings { time_ms_max: 1_000, ..LuaSettings::default() }
 }
 
+/// A loop still runs when the test looks, however quick the machine is: only its time ends it.
+fn endless() -> LuaSettings {
+    LuaSettings { instructions_max: u64::MAX, ..LuaSettings::default() }
+}
+
 async fn run_as(workers: &Workers, caller: &str, source: &str) -> Result<Outcome, NotRun> {
     let methods = ["test_seven", "test_slow", "test_large"].map(ToOwned::to_owned).to_vec();
     let script = Script { source: source.to_owned(), arguments: Vec::new(), methods };
@@ -160,7 +165,7 @@ fn super_small() -> Workers {
 
 #[tokio::test]
 async fn a_script_whose_caller_has_gone_is_ended() {
-    let workers = workers(LuaSettings::default());
+    let workers = workers(endless());
     let gone = tokio::time::timeout(Duration::from_millis(500), run(&workers, "while true do end")).await;
     assert!(gone.is_err());
     wait_for("the process to end", Duration::from_secs(5), || children_of(std::process::id()).is_empty().then_some(()));
@@ -169,7 +174,7 @@ async fn a_script_whose_caller_has_gone_is_ended() {
 
 #[tokio::test]
 async fn a_process_that_dies_is_replaced() {
-    let workers = Arc::new(workers(LuaSettings::default()));
+    let workers = Arc::new(workers(endless()));
     assert_eq!(result(&workers, "return 1").await, "1");
     let end_all = || {
         for id in children_of(std::process::id()) {
@@ -207,14 +212,7 @@ async fn a_process_knows_nothing_of_the_server_and_gives_way_to_it() {
 
 #[tokio::test]
 async fn one_caller_does_not_take_all_places() {
-    let settings = LuaSettings {
-        wait_ms_max: 300,
-        scripts_max: 2,
-        scripts_per_caller_max: 1,
-        // The time ends it, and not before the others have had their turn.
-        instructions_max: u64::MAX,
-        ..LuaSettings::default()
-    };
+    let settings = LuaSettings { wait_ms_max: 300, scripts_max: 2, scripts_per_caller_max: 1, ..endless() };
     let workers = Arc::new(workers(settings));
     let hostile = {
         let workers = Arc::clone(&workers);

@@ -2,8 +2,9 @@
 
 use paraffin_access::{AccountId, KeyStore, NewAlias, OriginId, OriginRecord};
 
-use super::{ACTOR, KeysError, now, open, prover, time_text};
+use super::{ACTOR, KeysError, now, open, prover};
 use crate::command_line::{AccountCommand, AliasCommand, OriginCommand};
+use paraffin_access::time_text;
 
 pub(super) async fn account(command: AccountCommand) -> Result<(), KeysError> {
     match command {
@@ -17,7 +18,7 @@ pub(super) async fn account(command: AccountCommand) -> Result<(), KeysError> {
             let store = open(&accounts, false).await?;
             println!("{:<6} {:<12} {:<20}  name", "id", "plan", "created");
             for account in store.accounts().await? {
-                let created = time_text(Some(account.created_at)).unwrap_or_default();
+                let created = time_text(account.created_at).unwrap_or_default();
                 println!(
                     "{:<6} {:<12} {created:<20.20}  {}",
                     account.id.to_string(),

@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use paraffin_access::{
-    AccessError, AccountId, CreatedKey, KeyId, KeyRecord, KeySelector, NewKey, UnixMillis, WindowLimits,
+    AccessError, AccountId, CreatedKey, KeyId, KeyRecord, KeySelector, NewKey, WindowLimits, time_text,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use super::main_rpc::MethodFamily;
 use super::{RpcResult, to_raw};
@@ -147,7 +145,9 @@ async fn revoke(context: &RequestContext, manager: Manager, params: &Params) -> 
     let keys = context.keys();
     let revoked = keys.revoke(KeySelector::Id(id), &manager.actor(), unix_millis()).await.map_err(refused)?;
     keys.settle().await.map_err(refused)?;
-    to_raw(&json!({ "id": revoked.id.to_string(), "name": revoked.name, "revokedAt": time_text(revoked.revoked_at) }))
+    to_raw(
+        &json!({ "id": revoked.id.to_string(), "name": revoked.name, "revokedAt": revoked.revoked_at.and_then(time_text) }),
+    )
 }
 
 async fn reroll(context: &RequestContext, manager: Manager, params: &Params) -> RpcResult {
@@ -180,7 +180,7 @@ fn shown_once(created: &CreatedKey) -> Value {
         "key": created.key.reveal(),
         "id": created.record.id.to_string(),
         "name": created.record.name,
-        "createdAt": time_text(Some(created.record.created_at)),
+        "createdAt": time_text(created.record.created_at),
     })
 }
 
@@ -193,16 +193,12 @@ fn listed(record: &KeyRecord) -> Value {
         "plan": record.plan.name(),
         "perMinute": record.limits.per_minute,
         "perDay": record.limits.per_day,
-        "createdAt": time_text(Some(record.created_at)),
-        "lastUsedAt": time_text(record.last_used_at),
+        "createdAt": time_text(record.created_at),
+        "lastUsedAt": record.last_used_at.and_then(time_text),
         "requestCount": record.request_count,
-        "expiresAt": time_text(record.expires_at),
-        "revokedAt": time_text(record.revoked_at),
+        "expiresAt": record.expires_at.and_then(time_text),
+        "revokedAt": record.revoked_at.and_then(time_text),
     })
-}
-
-fn time_text(at: Option<UnixMillis>) -> Option<String> {
-    OffsetDateTime::from_unix_timestamp_nanos(i128::from(at?) * 1_000_000).ok()?.format(&Rfc3339).ok()
 }
 
 fn refused(error: AccessError) -> RpcError {

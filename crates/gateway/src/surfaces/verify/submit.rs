@@ -1,11 +1,10 @@
 //! Submissions and the runs that follow from them.
 
 use hyper::StatusCode;
+use paraffin_access::time_text;
 use paraffin_verify::{Outcome, Run, Stage, Submission, SubmitError, Verifier};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use super::{deployed, fields, key_id};
 use crate::errors::RestError;
@@ -100,7 +99,7 @@ pub(super) async fn run(verifier: &Verifier, id: &str) -> Result<Reply, RestErro
     let run = verifier.run(&id.to_ascii_lowercase()).await?.ok_or_else(unknown)?;
     let mut told = started(&run);
     told.insert("created_at".to_owned(), time_text(run.created_at).into());
-    told.insert("ended_at".to_owned(), run.ended_at.map(time_text).into());
+    told.insert("ended_at".to_owned(), run.ended_at.and_then(time_text).into());
     told.insert("deployed_sha256".to_owned(), run.wasm_sha256.clone().into());
     match run.outcome {
         Some(Outcome::Built(built)) => {
@@ -149,8 +148,4 @@ pub(super) fn toolchains(verifier: &Verifier) -> Result<Reply, RestError> {
 /// Hundredths of a per cent as a number with two places.
 pub(super) fn percent(hundredths: u32) -> f64 {
     f64::from(hundredths) / 100.0
-}
-
-fn time_text(millis: i64) -> Option<String> {
-    OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).ok()?.format(&Rfc3339).ok()
 }
