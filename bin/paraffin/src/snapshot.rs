@@ -283,7 +283,7 @@ mod tests {
         let started = Instant::now();
         Pace::of(None).keep(u64::MAX, started, &given_up);
         Pace::of(Some(1 << 20)).keep(0, started, &given_up);
-        assert!(started.elapsed() < Duration::from_millis(100));
+        assert!(started.elapsed() < Duration::from_secs(1));
         Pace::of(Some(10_000)).keep(2_000, started, &given_up);
         assert!(started.elapsed() >= Duration::from_millis(200));
         given_up.store(true, Ordering::Relaxed);

@@ -149,12 +149,13 @@ async fn a_batch_counts_once_and_a_key_counts_the_same_in_path_and_header() {
 /// row AU11
 #[tokio::test]
 async fn without_a_key_requests_above_the_burst_wait_their_turn_in_order() {
-    let instance = Instance::with(keyless(3, 600, 10_000)).await;
+    // A place every 250 ms.
+    let instance = Instance::with(keyless(3, 240, 10_000)).await;
     let started = Instant::now();
     for _ in 0..3 {
         assert_eq!(instance.post("/v4/jsonrpc", COUNT).await.status, 200);
     }
-    assert!(started.elapsed() < Duration::from_millis(300), "the burst does not wait");
+    assert!(started.elapsed() < Duration::from_millis(500), "the burst does not wait");
     let (burst_over, mut waiting) = (Instant::now(), Vec::new());
     for number in 0..5 {
         let address = instance.address;
@@ -164,6 +165,9 @@ async fn without_a_key_requests_above_the_burst_wait_their_turn_in_order() {
         }));
         tokio::time::sleep(Duration::from_millis(15)).await;
     }
+    // Somebody with a key does not wait behind those without.
+    assert_eq!(instance.post(&instance.keyed(""), COUNT).await.status, 200);
+    let with_key = Instant::now();
     let mut ends = Vec::new();
     for task in waiting {
         let (number, status, limit, end) = task.await.unwrap();
@@ -171,11 +175,9 @@ async fn without_a_key_requests_above_the_burst_wait_their_turn_in_order() {
         ends.push(end);
     }
     assert!(ends.is_sorted(), "in the order of arrival");
-    assert!(burst_over.elapsed() >= Duration::from_millis(350), "ten a second, five beyond the burst");
-    // Somebody with a key does not wait behind those without.
-    let with_key = Instant::now();
-    assert_eq!(instance.post(&instance.keyed(""), COUNT).await.status, 200);
-    assert!(with_key.elapsed() < Duration::from_millis(300));
+    // Five beyond the burst; while it lasted at most two places came back, and a part of a third.
+    assert!(burst_over.elapsed() >= Duration::from_millis(500), "{:?}", burst_over.elapsed());
+    assert!(ends.last().is_some_and(|last| with_key < *last), "it waited behind them");
 }
 
 /// row AU11

@@ -128,7 +128,7 @@ fn a_server_that_stands_still_costs_one_request_its_time_and_the_others_none() {
     assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     let begin = Instant::now();
     assert!(matches!(town.ingest(&orderbook, &other), Err(IngestError::Unavailable)));
-    assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     assert_eq!((orderbook.read(paraffin_orderbook::Book::active), orderbook.stream_state()), (1, StreamState::Away));
     server.signal("CONT");
     wait(BACK, "the stream", || ready(&orderbook));
