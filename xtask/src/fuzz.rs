@@ -5,13 +5,17 @@
 //! libFuzzer never touch the ordinary build; it takes the versions of everything else from the root's lock file.
 
 use std::fs;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use crate::process::{Failure, Outcome, capture, run};
 
-/// Seconds of a run for which no time is given, over all targets together.
-pub(crate) const SECONDS_DEFAULT: u64 = 120;
+/// Seconds that a run takes for which no time is given; on two cores each target has four of them.
+pub(crate) const SECONDS_DEFAULT: u64 = 60;
 
 /// What cargo-fuzz passes as well, without a sanitizer.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -32,12 +36,31 @@ pub(crate) fn run_targets(root: &Path, seconds: u64, only: Option<&str>) -> Outc
         }
     }
     let programs = build(root)?;
-    let each = (seconds / targets.len() as u64).max(1);
-    for target in &targets {
-        run_one(root, &programs.join(target), target, each)?;
-    }
+    // libFuzzer keeps one core busy, so as many targets run at once as there are cores.
+    let at_once = thread::available_parallelism().map_or(1, NonZero::get).min(targets.len());
+    let each = (seconds * at_once as u64 / targets.len() as u64).max(1);
+    let waiting = Mutex::new(targets.iter());
+    thread::scope(|scope| {
+        let runners: Vec<_> = (0..at_once)
+            .map(|_| {
+                scope.spawn(|| {
+                    loop {
+                        let Some(target) = next(&waiting) else { return Ok(()) };
+                        run_one(root, &programs.join(target), target, each)?;
+                    }
+                })
+            })
+            .collect();
+        let ended = runners.into_iter().map(|runner| runner.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        // Every target is waited for, so that what is found last is kept as well.
+        ended.collect::<Vec<_>>().into_iter().collect::<Outcome>()
+    })?;
     println!("{} targets, {each} s each, no finding", targets.len());
     Ok(())
+}
+
+fn next<T>(waiting: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
 fn targets(root: &Path) -> Outcome<Vec<String>> {
