@@ -146,7 +146,7 @@ fn real_node(steps: &mut Steps<'_>, extent: Extent) -> Outcome<Option<std::path:
     match &node {
         Some(path) if path.is_file() => {}
         Some(path) => return Err(Failure::new(format!("PARAFFIN_BITCOIND: there is no file {}", path.display()))),
-        None => steps.leave_out("tests against a real bitcoind", "`cargo xtask bitcoind`, a few minutes, once"),
+        None => steps.leave_out("tests against a real bitcoind", "`cargo xtask bitcoind`, up to ten minutes, once"),
     }
     Ok(node)
 }
