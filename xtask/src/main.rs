@@ -42,7 +42,7 @@ usage: cargo xtask <task>
   hosted [--test]                 build the program with the machine for indexer programs; --test runs its tests
   peers electrs                   build the published electrs and measure it on the same node and chain
   peers ord                       build the published ord and compare every answer on the same node and chain
-  fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (120)
+  fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (60)
   soak [--minutes N]              three instances under faults beside an undisturbed one, for N minutes (30)
   schema                          try every REST route as its description tells, about three minutes
 ";
