@@ -13,11 +13,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use bitcoin::hashes::{Hash, sha256};
+use sha2::{Digest as _, Sha256};
 
-use crate::process::{Failure, Outcome, capture, run};
-use crate::repository;
 use toolchain::Toolchain;
+use xtask::process::{Failure, Outcome, capture, run};
+use xtask::repository;
 
 /// Where the modules and their description lie, from the root.
 const MODULES: &str = "contracts/wasm";
@@ -92,6 +92,18 @@ pub(crate) fn missing_compiler(root: &Path) -> Option<String> {
         Toolchain::find(root)?.require(&named.compiler, &named.linker)
     };
     comparable().err().map(|failure: Failure| failure.to_string())
+}
+
+/// Where the contracts are built for this machine, beside the other builds.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    xtask::repository::target(root).join("contracts")
+}
+
+/// Lints of the workspace of the contracts, which those of the root do not reach.
+pub(crate) fn lint(root: &Path) -> Outcome {
+    let mut clippy = Command::new("cargo");
+    clippy.current_dir(root.join("contracts")).args(["clippy", "--workspace", "--all-targets", "--quiet", "--locked"]);
+    run(clippy.arg("--target-dir").arg(target(root)).args(["--", "-D", "warnings"]))
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
@@ -186,7 +198,10 @@ fn build(root: &Path, toolchain: &Toolchain) -> Outcome<BTreeMap<String, Vec<u8>
 }
 
 fn hash(bytes: &[u8]) -> String {
-    sha256::Hash::hash(bytes).to_string()
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// One hash over everything that the modules are made of: sources, manifests and the lock file, by path.

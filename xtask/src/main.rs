@@ -1,56 +1,106 @@
-//! The tasks of the repository: `cargo xtask <task>`. Run it without a task for the list.
+//! The tasks of the repository: `cargo xtask <task>`. Without a task it prints the list.
 #![forbid(unsafe_code)]
 
-mod bars;
-mod bitcoind;
-mod browser;
 mod contracts;
-mod debian;
 mod fuzz;
-mod hosted;
 mod licences;
-mod peers;
-mod process;
-mod repository;
 mod rows;
 mod schema;
 mod soak;
 mod test;
 mod tidy;
-mod versions;
-mod wasm_compiler;
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use bitcoind::MissingPackages;
-use process::{Failure, Outcome};
+use clap::{Parser, Subcommand};
+
 use rows::Page;
-use test::Extent;
+use test::Scope;
+use xtask::peers::{self, Peer};
+use xtask::process::{Outcome, run};
+use xtask::repository;
 
-const USAGE: &str = "\
-usage: cargo xtask <task>
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "The tasks of the repository", version = None::<&str>)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
 
-  test [--full]                   everything that must hold before a change goes in; --full adds what takes minutes
-  ci                              test --full, as the build machine runs it
-  tidy                            the rules of the house: floors, names, leftovers, dependencies
-  rows [--check]                  which test pins which row of the specification; writes docs/rows.md
-  bitcoind [--install] [--path]   build bitcoind and bitcoin-cli for the tests; --path only tells where they are
-  deny                            licences, bans and sources of the dependencies
-  bars [import] [pages] [start] [vm]
-                                  measure speed, size, memory, start and calls of contracts; results in benches/results
-  contracts [--write]             rebuild the contracts and compare with the committed modules; --write replaces them
-  hosted [--test]                 build the program with the machine for indexer programs; --test runs its tests
-  peers electrs                   build the published electrs and measure it on the same node and chain
-  peers ord                       build the published ord and compare every answer on the same node and chain
-  fuzz [--seconds N] [TARGET]     run the fuzz targets for N seconds in all (60)
-  soak [--minutes N]              three instances under faults beside an undisturbed one, for N minutes (30)
-  schema                          try every REST route as its description tells, about three minutes
-";
+#[derive(Subcommand)]
+enum Task {
+    /// Checks and tests: what needs nothing but Rust and a C compiler, one crate, or everything
+    Test {
+        /// Everything that `.ci/run` does; installs Debian packages as root where they are missing
+        #[arg(long, conflicts_with = "crates")]
+        full: bool,
+        /// Lints and tests of these crates alone, such as `store` or `gateway`
+        crates: Vec<String>,
+    },
+    /// `test --full` as the build machine runs it
+    Ci,
+    /// The rules that no compiler checks: layers, names, leftovers, dependencies
+    Tidy,
+    /// Which test pins which row of the specification; writes docs/rows.md
+    Rows {
+        /// Only compares with the committed page
+        #[arg(long)]
+        check: bool,
+    },
+    /// Licences, bans and sources of the dependencies with cargo-deny, and advisories where they can be had
+    Deny,
+    /// Measures speed, size, memory and start; results go to benches/results/
+    Bars {
+        /// Groups of figures; all when none is named
+        groups: Vec<String>,
+    },
+    /// Rebuilds the contracts and compares them with the committed modules
+    Contracts {
+        /// Replaces the committed modules
+        #[arg(long)]
+        write: bool,
+    },
+    /// Published programs of others, built or compared with ours
+    #[command(subcommand)]
+    Peers(Peers),
+    /// Runs the fuzz targets, as many at once as there are cores
+    Fuzz {
+        /// Seconds in all
+        #[arg(long, default_value_t = fuzz::SECONDS_DEFAULT, value_parser = clap::value_parser!(u64).range(1..))]
+        seconds: u64,
+        /// Adds inputs that reach new code to the committed corpora
+        #[arg(long)]
+        keep: bool,
+        /// One target instead of all
+        target: Option<String>,
+    },
+    /// Three instances under faults beside an undisturbed one
+    Soak {
+        /// How long
+        #[arg(long, default_value_t = soak::MINUTES_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=10_080))]
+        minutes: u64,
+    },
+    /// Tries every REST route as its description says, about three minutes
+    Schema,
+}
+
+#[derive(Subcommand)]
+enum Peers {
+    /// Builds them into target/peers/bin, up to a quarter of an hour each
+    Build {
+        /// Installs Debian packages that are missing, as root
+        #[arg(long)]
+        install: bool,
+        /// Which; all when none is named
+        programs: Vec<Peer>,
+    },
+    /// Compares every answer of ord with ours on the same node and chain
+    Ord,
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match dispatch(&words) {
+    match dispatch(Arguments::parse().task) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("xtask: {failure}");
@@ -59,79 +109,54 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(words: &[&str]) -> Outcome {
+fn dispatch(task: Task) -> Outcome {
     let root = repository::root();
-    let on_a_build_machine = std::env::var_os("CI").is_some_and(|value| value == "true");
-    match words {
-        ["test"] if !on_a_build_machine => test::run_all(&root, Extent::Local),
-        ["test" | "ci"] | ["test", "--full"] => test::run_all(&root, Extent::Full),
-        ["tidy"] => tidy::check(&root),
-        ["rows"] => rows::report(&root, Page::Write),
-        ["rows", "--check"] => rows::report(&root, Page::Check),
-        ["bars", ..] => bars::measure(&root, words),
-        ["peers", "electrs"] => peers::electrs(&root, words),
-        ["peers", "ord"] => peers::ord(&root),
-        ["contracts"] => contracts::rebuild(&root, contracts::Built::Compare),
-        ["contracts", "--write"] => contracts::rebuild(&root, contracts::Built::Write),
-        ["hosted"] => hosted::build(&root),
-        ["hosted", "--test"] => hosted::test(&root),
-        ["deny"] => licences::check(&root),
-        ["soak"] => soak::run(&root, soak::MINUTES_DEFAULT),
-        ["soak", "--minutes", number] => {
-            let minutes = number.parse().ok().filter(|minutes| (1..=10_080).contains(minutes));
-            let minutes = minutes.ok_or_else(|| Failure::new(format!("--minutes takes 1 to 10080, not `{number}`")))?;
-            soak::run(&root, minutes)
+    match task {
+        Task::Test { full: true, .. } | Task::Ci => test::run(&root, &Scope::Full),
+        Task::Test { crates, .. } if crates.is_empty() => test::run(&root, &Scope::Quick),
+        Task::Test { crates, .. } => test::run(&root, &Scope::Crates(crates)),
+        Task::Tidy => tidy::check(&root),
+        Task::Rows { check } => rows::report(&root, if check { Page::Check } else { Page::Write }),
+        Task::Deny => licences::deny(&root),
+        Task::Bars { groups } => {
+            let mut bars = test::cargo(&root);
+            run(bars.args(["run", "--quiet", "--release", "--locked", "--package", "paraffin-bars", "--"]).args(groups))
         }
-        ["schema"] => schema::check(&root),
-        ["fuzz", options @ ..] => {
-            let (seconds, target) = fuzz_options(options)?;
-            fuzz::run_targets(&root, seconds, target)
-        }
-        ["bitcoind", "--path"] => {
-            let path = bitcoind::found(&root)
-                .ok_or_else(|| Failure::new("no bitcoind is built yet: run `cargo xtask bitcoind`"))?;
-            println!("{}", path.display());
-            Ok(())
-        }
-        ["bitcoind", options @ ..] if options.iter().all(|option| *option == "--install") => {
-            let install = on_a_build_machine || !options.is_empty();
-            let missing = if install { MissingPackages::Install } else { MissingPackages::Name };
-            let path = bitcoind::build(&root, missing)?;
-            println!("{}\n{}", path.display(), path.with_file_name("bitcoin-cli").display());
-            Ok(())
-        }
-        [] | ["help" | "--help" | "-h"] => {
-            print!("{USAGE}");
-            Ok(())
-        }
-        _ => Err(Failure::new(format!("`{}` is not a task\n\n{USAGE}", words.join(" ")))),
+        Task::Contracts { write: false } => contracts::rebuild(&root, contracts::Built::Compare),
+        Task::Contracts { write: true } => contracts::rebuild(&root, contracts::Built::Write),
+        Task::Peers(Peers::Build { install, programs }) => peers::build(&root, &programs, install),
+        Task::Peers(Peers::Ord) => compare_with_ord(&root),
+        Task::Fuzz { seconds, keep, target } => fuzz::run_targets(&root, seconds, target.as_deref(), keep),
+        Task::Soak { minutes } => soak::run(&root, minutes),
+        Task::Schema => schema::check(&root),
     }
 }
 
-fn fuzz_options<'a>(options: &[&'a str]) -> Outcome<(u64, Option<&'a str>)> {
-    let mut seconds = fuzz::SECONDS_DEFAULT;
-    let mut rest = options;
-    if let ["--seconds", number, after @ ..] = rest {
-        let parsed = number.parse().ok().filter(|seconds| *seconds > 0);
-        seconds = parsed.ok_or_else(|| Failure::new(format!("--seconds takes a number above 0, not `{number}`")))?;
-        rest = after;
+/// Compares every answer with the published `ord`: of our index on random chains, before and after a reorg, and of a gateway that
+/// asks it on the development chain.
+fn compare_with_ord(root: &Path) -> Outcome {
+    for peer in [Peer::Bitcoind, Peer::Ord] {
+        peers::find(root, peer)?;
     }
-    match rest {
-        [] => Ok((seconds, None)),
-        [target] if !target.starts_with('-') => Ok((seconds, Some(target))),
-        _ => Err(Failure::new(format!("not understood: {}\n\n{USAGE}", rest.join(" ")))),
+    for (package, tests, name) in [
+        ("paraffin-ordinals-index", "ordinals", "peer::every_answer_equals"),
+        ("paraffin-gateway", "gateway", "families::peer::every_method_answers_alike"),
+    ] {
+        run(test::cargo(root).args(["test", "-p", package, "--test", tests, "--", name, "--nocapture"]))?;
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
 
     #[test]
-    fn fuzz_options_are_a_time_and_a_target() {
-        assert_eq!(fuzz_options(&[]).unwrap(), (fuzz::SECONDS_DEFAULT, None));
-        assert_eq!(fuzz_options(&["--seconds", "7", "envelope"]).unwrap(), (7, Some("envelope")));
-        assert!(fuzz_options(&["--seconds", "0"]).is_err());
-        assert!(fuzz_options(&["--forever"]).is_err());
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+        assert!(Arguments::try_parse_from(["xtask", "fuzz", "--seconds", "0"]).is_err());
+        assert!(Arguments::try_parse_from(["xtask", "test", "--full", "store"]).is_err());
     }
 }

@@ -1,155 +1,306 @@
-//! `cargo xtask peers`: published indexers on the same node and chain, next to ours.
+//! Published programs that tests and bars use where they are: Bitcoin Core, electrs, ord.
 //!
-//! `electrs` is measured; it compiles `RocksDB`. `ord` is compared, answer by answer. Both take a quarter of an hour to build, so
-//! they are no part of any check.
+//! They are looked for where a variable says, in `bin/` of the shared folder (`PARAFFIN_SHARED`, else `../shared` beside the clone),
+//! and in `target/peers/bin`, where `cargo xtask peers build` puts what it compiles, up to a quarter of an hour each.
+//!
+//! The source of Bitcoin Core comes through cargo, as the published crate that carries its tree; it is a development snapshot,
+//! which is fit for tests and not for running a node with money. Everything of it lies under `target/peers/bitcoind/`: `source/`
+//! (fetched), `build/` (cmake) and `stamp` (what the result was built from).
 
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::bars::import::{float, folder_bytes, fresh_import, parse_alone, rate};
-use crate::bars::node::Node;
-use crate::bars::{Bar, Bench, import, optimised};
-use crate::bitcoind::{self, MissingPackages};
-use crate::process::{Failure, Outcome, answers, run};
+use clap::ValueEnum;
+
+use crate::debian;
+use crate::process::{Failure, Outcome, answers, capture, run};
+use crate::repository::target;
 use crate::versions::pinned;
 
-const ELECTRUM_PORT: u16 = 29_447;
-const MONITORING_PORT: u16 = 29_448;
+/// A published program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Peer {
+    /// Bitcoin Core.
+    Bitcoind,
+    /// The Electrum server that imports of ours are measured beside.
+    Electrs,
+    /// The indexer of inscriptions and runes that answers of ours are compared with.
+    Ord,
+}
 
-/// Compares every answer with the published `ord`: of our index on random chains, before and after a reorg, and of a gateway that
-/// asks it on the development chain.
-pub(crate) fn ord(root: &Path) -> Outcome {
-    let bitcoind = match bitcoind::found(root) {
-        Some(found) => found,
-        None => bitcoind::build(root, MissingPackages::Name)?,
-    };
-    let place = root.join("target/peers");
-    // One that is there already may be named, as for the tests.
-    let named = std::env::var_os("PARAFFIN_ORD").map(PathBuf::from).filter(|named| named.is_file());
-    let program = named.unwrap_or_else(|| place.join("bin/ord"));
-    if !program.is_file() {
-        let version = pinned(root, "ord", "version")?;
-        println!("building ord {version}; it has five hundred dependencies");
-        let mut install = Command::new("cargo");
-        // Unoptimised: the chains are short, and this builds in a fraction of the time.
-        install.args(["install", "ord", "--debug", "--locked", "--version", &version, "--root"]).arg(&place);
-        run(install.env("CARGO_TARGET_DIR", place.join("build")))?;
+impl Peer {
+    const ALL: [Self; 3] = [Self::Bitcoind, Self::Electrs, Self::Ord];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Bitcoind => "bitcoind",
+            Self::Electrs => "electrs",
+            Self::Ord => "ord",
+        }
     }
-    for (package, tests, name) in [
-        ("paraffin-ordinals-index", "ordinals", "peer::every_answer_equals"),
-        ("paraffin-gateway", "gateway", "families::peer::every_method_answers_alike"),
-    ] {
-        let mut test = Command::new("cargo");
-        test.args(["test", "-p", package, "--test", tests, "--", name, "--nocapture"]);
-        run(test.env("PARAFFIN_ORD", &program).env("PARAFFIN_BITCOIND", &bitcoind).current_dir(root))?;
+
+    /// The variable that names one of the caller's own.
+    const fn variable(self) -> &'static str {
+        match self {
+            Self::Bitcoind => "PARAFFIN_BITCOIND",
+            Self::Electrs => "PARAFFIN_ELECTRS",
+            Self::Ord => "PARAFFIN_ORD",
+        }
+    }
+}
+
+/// The program, where it is on this machine.
+///
+/// # Errors
+/// It is nowhere; the text says how to get it.
+pub fn find(root: &Path, peer: Peer) -> Outcome<PathBuf> {
+    let name = peer.name();
+    if let Some(given) = std::env::var_os(peer.variable()) {
+        let given = PathBuf::from(given);
+        let missing = || Failure::new(format!("{}: there is no file {}", peer.variable(), given.display()));
+        return given.is_file().then(|| given.clone()).ok_or_else(missing);
+    }
+    let shared = std::env::var_os("PARAFFIN_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
+    let places = [shared.join("bin").join(name), built(root).join(name)];
+    places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
+        Failure::new(format!(
+            "there is no {name}: `cargo xtask peers build {name}` makes one, {} or PARAFFIN_SHARED names it",
+            peer.variable()
+        ))
+    })
+}
+
+/// Builds the programs named, or all.
+///
+/// # Errors
+/// What is missing for it, or why it failed.
+pub fn build(root: &Path, peers: &[Peer], install: bool) -> Outcome {
+    for peer in if peers.is_empty() { &Peer::ALL[..] } else { peers } {
+        let path = match peer {
+            Peer::Bitcoind => build_bitcoind(root, install)?,
+            Peer::Electrs => {
+                if install {
+                    debian::install_packages(&["clang", "libclang-dev", "cmake"])?;
+                }
+                if !answers("clang", &["--version"]) {
+                    return Err(Failure::new(
+                        "electrs needs clang and libclang to compile RocksDB.\n\
+                         On Debian or Ubuntu:  sudo apt-get install -y clang libclang-dev cmake",
+                    ));
+                }
+                cargo_install(root, "electrs", &[])?
+            }
+            // Unoptimised: the chains are short, and this builds in a fraction of the time.
+            Peer::Ord => cargo_install(root, "ord", &["--debug"])?,
+        };
+        println!("{}", path.display());
     }
     Ok(())
 }
 
-/// Indexes the chain with both and prints time and size.
-pub(crate) fn electrs(root: &Path, words: &[&str]) -> Outcome {
-    let program = provide(root)?;
-    if let Some(outcome) = optimised(root, words) {
-        return outcome;
-    }
-    let bench = Bench::prepare(root)?;
-    let _node = Node::start(&bench.bitcoind, &bench.place, &bench.chain)?;
-    let (block_bytes, _) = parse_alone(&bench.chain.path)?;
-    let data = bench.place.join("index");
-    let ours = fresh_import(&bench, &data, import::Commits::SortedRuns)?;
-    let our_size = import::Parts::of(&data)?.index;
-    let theirs_folder = bench.place.join("electrs");
-    let theirs = index_with(&program, &theirs_folder, bench.chain.height)?;
-    let their_size = folder_bytes(&theirs_folder);
-    let bar = Bar::peer(
-        theirs / ours.seconds,
-        format!(
-            "electrs {} s, {:.1} MB/s, {:.1} MB on disk; paraffin {:.1} s, {:.1} MB/s, {:.1} MB on disk without undo and \
-             journal; {:.0} MB of blocks, each from process start to tip",
-            format_args!("{theirs:.1}"),
-            rate(block_bytes, theirs),
-            float(their_size) / 1e6,
-            ours.seconds,
-            rate(block_bytes, ours.seconds),
-            float(our_size) / 1e6,
-            float(block_bytes) / 1e6
-        ),
-    );
-    bar.report(root, "peer-electrs", "cargo xtask peers electrs", "")?;
-    if bar.is_met() { Ok(()) } else { Err(Failure::new(format!("slower than electrs: {:.2} of its speed", bar.value))) }
+fn built(root: &Path) -> PathBuf {
+    target(root).join("peers/bin")
 }
 
-/// The published program, built when it is not there.
-fn provide(root: &Path) -> Outcome<PathBuf> {
-    let place = root.join("target/peers");
-    let program = place.join("bin/electrs");
-    if program.is_file() {
-        return Ok(program);
-    }
-    if !answers("clang", &["--version"]) {
-        return Err(Failure::new(
-            "electrs needs clang and libclang to compile RocksDB.\n\
-             On Debian or Ubuntu:  sudo apt-get install -y clang libclang-dev cmake",
-        ));
-    }
-    let version = pinned(root, "electrs", "version")?;
-    println!("building electrs {version}; RocksDB takes a quarter of an hour");
+fn cargo_install(root: &Path, name: &str, flags: &[&str]) -> Outcome<PathBuf> {
+    let version = pinned(root, name, "version")?;
+    println!("building {name} {version}, up to a quarter of an hour");
+    let place = target(root).join("peers");
     let mut install = Command::new("cargo");
-    install.args(["install", "electrs", "--locked", "--version", &version, "--root"]).arg(&place);
-    // Of a folder of its own: its dependencies share nothing with ours.
+    install.args(["install", name, "--locked", "--version", &version]).args(flags).arg("--root").arg(&place);
+    // Its dependencies share nothing with ours.
     run(install.env("CARGO_TARGET_DIR", place.join("build")))?;
-    Ok(program)
+    Ok(built(root).join(name))
 }
 
-/// Seconds from the start of the process until its index holds the chain.
-fn index_with(program: &Path, folder: &Path, height: u32) -> Outcome<f64> {
-    let failed = |error| Failure::new(format!("{}: {error}", folder.display()));
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(failed)?;
+const DEBIAN_PACKAGES: &[&str] = &["cmake", "g++", "libboost-dev", "libevent-dev", "ninja-build", "pkg-config"];
+
+/// What is built, and what is left out to keep the build at a few minutes.
+const CMAKE_FLAGS: &[&str] = &[
+    "-DCMAKE_BUILD_TYPE=Release",
+    "-DBUILD_DAEMON=ON",
+    "-DBUILD_CLI=OFF",
+    "-DBUILD_BITCOIN_BIN=OFF",
+    "-DBUILD_GUI=OFF",
+    "-DBUILD_TESTS=OFF",
+    "-DBUILD_TX=OFF",
+    "-DBUILD_UTIL=OFF",
+    "-DBUILD_BENCH=OFF",
+    "-DBUILD_FUZZ_BINARY=OFF",
+    "-DENABLE_WALLET=OFF",
+    "-DENABLE_EXTERNAL_SIGNER=OFF",
+    "-DENABLE_IPC=OFF",
+    "-DWITH_ZMQ=OFF",
+    "-DWITH_EMBEDDED_ASMAP=OFF",
+    "-DINSTALL_MAN=OFF",
+];
+
+const PROGRAMS: &[&str] = &["bitcoind"];
+
+/// Builds what is missing and returns the path of `bitcoind`. A second call finds the stamp and does nothing.
+fn build_bitcoind(root: &Path, install: bool) -> Outcome<PathBuf> {
+    let place = target(root).join("peers/bitcoind");
+    let bin = built(root);
+    let version = pinned(root, "bitcoind", "version")?;
+    let sha256 = pinned(root, "bitcoind", "sha256")?;
+    let wanted = stamp(&version, &sha256);
+    fs::create_dir_all(&place).map_err(|error| Failure::new(format!("{}: {error}", place.display())))?;
+    let _one_at_a_time = lock(&place)?;
+    if is_current(&place, &bin, &wanted) {
+        return Ok(bin.join("bitcoind"));
     }
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let settings = folder.join("electrs.toml");
-    std::fs::write(&settings, "auth = \"paraffin:bars\"\n").map_err(failed)?;
-    let begin = Instant::now();
-    let mut process = Command::new(program)
-        .args(["--skip-default-conf-files", "--network", "regtest", "--log-filters", "WARN"])
-        // The chain is not of today, so the node says that it is still downloading.
-        .args(["--skip-block-download-wait", "--conf"])
-        .arg(&settings)
-        .args(["--db-dir".as_ref(), folder.join("db").as_os_str()])
-        .args(["--daemon-rpc-addr", &format!("127.0.0.1:{}", Node::rpc_port())])
-        .args(["--electrum-rpc-addr", &format!("127.0.0.1:{ELECTRUM_PORT}")])
-        .args(["--monitoring-addr", &format!("127.0.0.1:{MONITORING_PORT}")])
-        .stdin(Stdio::null())
-        .spawn()
-        .map_err(|error| Failure::new(format!("{}: {error}", program.display())))?;
-    let mut outcome = Err(Failure::new("electrs did not reach the tip within 15 minutes"));
-    while begin.elapsed() < Duration::from_secs(900) {
-        if tip_height().is_some_and(|tip| tip >= u64::from(height)) {
-            outcome = Ok(begin.elapsed().as_secs_f64());
-            break;
-        }
-        if let Ok(Some(status)) = process.try_wait() {
-            outcome = Err(Failure::new(format!("electrs ended with {status}")));
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let _ = Command::new("kill").arg(process.id().to_string()).status();
-    let _ = process.wait();
-    outcome
+    let started = Instant::now();
+    println!("building bitcoind from {} {version} (a development snapshot of Bitcoin Core)", package(root)?);
+    provide_packages(install)?;
+    let source = fetch_source(root, &place, &version, &sha256)?;
+    compile(&source, &place.join("build"))?;
+    copy(&place, &bin)?;
+    fs::write(place.join("stamp"), wanted).map_err(|error| Failure::new(format!("stamp: {error}")))?;
+    println!("bitcoind built in {} s", started.elapsed().as_secs());
+    Ok(bin.join("bitcoind"))
 }
 
-/// Height that its Electrum server answers with; it listens when the index is whole.
-fn tip_height() -> Option<u64> {
-    use std::io::{BufRead as _, BufReader, Write as _};
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", ELECTRUM_PORT)).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    stream
-        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"blockchain.headers.subscribe\",\"params\":[]}\n")
-        .ok()?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).ok()?;
-    serde_json::from_str::<serde_json::Value>(&line).ok()?["result"]["height"].as_u64()
+fn package(root: &Path) -> Outcome<String> {
+    pinned(root, "bitcoind", "package")
+}
+
+fn stamp(version: &str, sha256: &str) -> String {
+    format!("{version}\n{sha256}\n{}\n", CMAKE_FLAGS.join("\n"))
+}
+
+fn is_current(place: &Path, bin: &Path, wanted: &str) -> bool {
+    let same = fs::read_to_string(place.join("stamp")).is_ok_and(|stamp| stamp == wanted);
+    same && PROGRAMS.iter().all(|program| bin.join(program).is_file())
+}
+
+/// Two builds at once would write the same files; the second waits here and then finds the stamp.
+fn lock(place: &Path) -> Outcome<fs::File> {
+    let path = place.join("lock");
+    let file = fs::File::create(&path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    file.lock().map_err(|error| Failure::new(format!("{} cannot be locked: {error}", path.display())))?;
+    Ok(file)
+}
+
+fn provide_packages(install: bool) -> Outcome {
+    if packages_present() {
+        return Ok(());
+    }
+    let line = format!("apt-get install -y --no-install-recommends {}", DEBIAN_PACKAGES.join(" "));
+    if !install {
+        return Err(Failure::new(format!(
+            "building bitcoind needs cmake, ninja, pkg-config, a C++20 compiler and the headers of Boost and libevent.\n\
+             On Debian or Ubuntu:  sudo {line}\n\
+             or, as root, `cargo xtask peers build --install bitcoind` does it. A bitcoind of your own serves as well: set \
+             PARAFFIN_BITCOIND to its path."
+        )));
+    }
+    println!("installing: {line}");
+    debian::install_packages(DEBIAN_PACKAGES)?;
+    if packages_present() { Ok(()) } else { Err(Failure::new("the packages were installed, yet a part is not found")) }
+}
+
+fn packages_present() -> bool {
+    let programs = [("cmake", "--version"), ("ninja", "--version"), ("pkg-config", "--version")];
+    programs.iter().all(|(program, argument)| answers(program, &[argument])) && headers_present()
+}
+
+/// Asks the preprocessor, which knows where this system keeps its headers.
+fn headers_present() -> bool {
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+    let mut command = Command::new(compiler);
+    command.args(["-E", "-x", "c++", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return false };
+    if let Some(mut input) = child.stdin.take() {
+        // A compiler that closes its input early also fails, which the status tells.
+        let _ = input.write_all(b"#include <boost/version.hpp>\n#include <event2/event.h>\n");
+    }
+    child.wait().is_ok_and(|status| status.success())
+}
+
+/// Lets cargo vendor the pinned crate into `source/` and checks that it is the archive that was pinned.
+fn fetch_source(root: &Path, place: &Path, version: &str, sha256: &str) -> Outcome<PathBuf> {
+    let package = package(root)?;
+    let scratch = place.join("source");
+    let write = |path: PathBuf, text: &str| {
+        fs::write(&path, text).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
+    };
+    fs::create_dir_all(scratch.join("src")).map_err(|error| Failure::new(format!("{}: {error}", scratch.display())))?;
+    write(
+        scratch.join("Cargo.toml"),
+        &format!(
+            "[package]\nname = \"bitcoind-source\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [dependencies]\n{package} = \"={version}\"\n"
+        ),
+    )?;
+    write(scratch.join("src/lib.rs"), "")?;
+    let mut vendor = Command::new("cargo");
+    vendor.current_dir(&scratch).args(["vendor", "--quiet", "--versioned-dirs", "vendor"]);
+    capture(&mut vendor).map_err(|error| {
+        Failure::new(format!("the source of bitcoind cannot be fetched through cargo; is the network there?\n{error}"))
+    })?;
+    let source = scratch.join(format!("vendor/{package}-{version}"));
+    let checksum = fs::read_to_string(source.join(".cargo-checksum.json")).unwrap_or_default();
+    if !checksum.contains(sha256) {
+        return Err(Failure::new(format!(
+            "{package} {version} is not the archive pinned in xtask/versions.toml (SHA-256 {sha256}); \
+             remove {} and try again",
+            scratch.display()
+        )));
+    }
+    Ok(source.join("bitcoin"))
+}
+
+fn compile(source: &Path, build: &Path) -> Outcome {
+    let mut configure = Command::new("cmake");
+    configure.args(["-G", "Ninja", "-S"]).arg(source).arg("-B").arg(build).args(CMAKE_FLAGS);
+    capture(&mut configure)?;
+    // The build yields to whatever else the machine does.
+    let mut make = Command::new("nice");
+    make.args(["-n", "10", "cmake", "--build"]).arg(build).arg("--target").args(PROGRAMS);
+    // Without this the program would call itself after the commit of the repository around it.
+    run(make.env("BITCOIN_GENBUILD_NO_GIT", "1"))
+}
+
+fn copy(place: &Path, bin: &Path) -> Outcome {
+    fs::create_dir_all(bin).map_err(|error| Failure::new(format!("{}: {error}", bin.display())))?;
+    for program in PROGRAMS {
+        let made = place.join("build/bin").join(program);
+        let goal = bin.join(program);
+        // A rename never leaves a half-written program where a test could start it.
+        let fresh = bin.join(format!("{program}.new"));
+        let copied = fs::copy(&made, &fresh).and_then(|_| fs::rename(&fresh, &goal));
+        copied.map_err(|error| Failure::new(format!("{} to {}: {error}", made.display(), goal.display())))?;
+        capture(Command::new(&goal).arg("-version"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_of_other_flags_or_a_missing_program_means_a_new_build() {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, bin) = (folder.path(), folder.path().join("bin"));
+        let wanted = stamp("0.4.1", "aa");
+        assert!(!is_current(place, &bin, &wanted));
+        fs::create_dir_all(&bin).unwrap();
+        fs::write(bin.join("bitcoind"), "").unwrap();
+        fs::write(place.join("stamp"), &wanted).unwrap();
+        assert!(is_current(place, &bin, &wanted));
+        assert!(!is_current(place, &bin, &stamp("0.4.2", "aa")));
+        fs::remove_file(bin.join("bitcoind")).unwrap();
+        assert!(!is_current(place, &bin, &wanted));
+    }
+
+    #[test]
+    fn a_program_that_is_nowhere_is_named_with_the_way_to_get_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = find(&folder.path().join("clone"), Peer::Electrs).unwrap_err().to_string();
+        assert!(text.contains("cargo xtask peers build electrs") && text.contains("PARAFFIN_ELECTRS"), "{text}");
+    }
 }

@@ -6,13 +6,14 @@ use std::process::{Command, Stdio};
 
 /// Why a task stopped, in words for the person at the terminal.
 #[derive(Debug)]
-pub(crate) struct Failure(String);
+pub struct Failure(String);
 
 /// Result of a task.
-pub(crate) type Outcome<T = ()> = Result<T, Failure>;
+pub type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    /// With the sentence that the person at the terminal reads.
+    pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 }
@@ -24,19 +25,25 @@ impl fmt::Display for Failure {
 }
 
 /// The command as one would type it.
-pub(crate) fn typed(command: &Command) -> String {
+pub fn typed(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
 /// Runs a command with its output on the terminal.
-pub(crate) fn run(command: &mut Command) -> Outcome {
+///
+/// # Errors
+/// It does not start, or ends with another status than success.
+pub fn run(command: &mut Command) -> Outcome {
     let status = command.status().map_err(|error| not_started(command, &error))?;
     if status.success() { Ok(()) } else { Err(Failure::new(format!("`{}` ended with {status}", typed(command)))) }
 }
 
 /// Runs a command and returns what it printed; what it wrote to standard error is shown only when it fails.
-pub(crate) fn capture(command: &mut Command) -> Outcome<String> {
+///
+/// # Errors
+/// As [`run`], with what it wrote to standard error.
+pub fn capture(command: &mut Command) -> Outcome<String> {
     let output = command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
@@ -51,7 +58,7 @@ pub(crate) fn capture(command: &mut Command) -> Outcome<String> {
 }
 
 /// True when the program starts and reports success; its output is dropped.
-pub(crate) fn answers(program: &str, arguments: &[&str]) -> bool {
+pub fn answers(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())

@@ -6,41 +6,49 @@ use std::process::Command;
 use crate::process::{Failure, Outcome, capture};
 
 /// The root of the workspace: the folder above `xtask/`.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     // Cargo sets the variable for `cargo run` and `cargo test`; the compiled-in value serves a binary started by hand.
     let manifest =
         std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
 }
 
+/// Where cargo puts what it builds.
+pub fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
 /// One text file of the repository, by its path from the root with `/` between the parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SourceFile {
+pub struct SourceFile {
     /// Path from the root.
-    pub(crate) path: String,
+    pub path: String,
     /// Content.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl SourceFile {
     /// Last part of the path.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
     /// True for Rust source.
-    pub(crate) fn is_rust(&self) -> bool {
+    pub fn is_rust(&self) -> bool {
         self.extension() == Some("rs")
     }
 
     /// What follows the last dot of the name.
-    pub(crate) fn extension(&self) -> Option<&str> {
+    pub fn extension(&self) -> Option<&str> {
         Path::new(&self.path).extension()?.to_str()
     }
 }
 
 /// Every text file that is tracked, or new and not ignored, sorted by path. Binary files are left out.
-pub(crate) fn files(root: &Path) -> Outcome<Vec<SourceFile>> {
+///
+/// # Errors
+/// Git lists no file.
+pub fn files(root: &Path) -> Outcome<Vec<SourceFile>> {
     let mut command = Command::new("git");
     command.current_dir(root).args(["ls-files", "-z", "-c", "-o", "--exclude-standard"]);
     let listing = capture(&mut command)?;

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::process::{Failure, Outcome};
-use crate::repository;
 use ledger::{Ledger, Row};
 use scan::Mention;
+use xtask::process::{Failure, Outcome};
+use xtask::repository;
 
 const PAGE: &str = "docs/rows.md";
 
@@ -124,7 +124,7 @@ fn markdown(ledger: &Ledger, pins: &Pins<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repository::SourceFile;
+    use xtask::repository::SourceFile;
 
     fn ledger() -> Ledger {
         ledger::parse(

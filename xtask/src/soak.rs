@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::bars::{Bar, Floor};
-use crate::process::{Failure, Outcome, capture};
+use xtask::bar::{Bar, Floor};
+use xtask::process::{Failure, Outcome, capture};
 
 /// Minutes when nothing else is asked for.
 pub(crate) const MINUTES_DEFAULT: u64 = 30;
@@ -25,7 +25,7 @@ pub(crate) fn run(root: &Path, minutes: u64) -> Outcome {
         _ => {}
     }
     let mut soak = Command::new("cargo");
-    soak.current_dir(root).args(["test", "--package", "paraffin", "--test", "soak", "--", "--nocapture", TEST]);
+    soak.current_dir(root).args(["test", "--package", "paraffin", "--test", "program", "--", "--nocapture", TEST]);
     // What cargo tells of this program would have some libraries built again.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
         soak.env_remove(name);

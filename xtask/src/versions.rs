@@ -5,7 +5,10 @@ use std::path::Path;
 use crate::process::{Failure, Outcome};
 
 /// Value of `key` in the section `tool`.
-pub(crate) fn pinned(root: &Path, tool: &str, key: &str) -> Outcome<String> {
+///
+/// # Errors
+/// The file cannot be read, or lacks the value.
+pub fn pinned(root: &Path, tool: &str, key: &str) -> Outcome<String> {
     let path = root.join("xtask/versions.toml");
     let text = std::fs::read_to_string(&path)
         .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
@@ -13,7 +16,10 @@ pub(crate) fn pinned(root: &Path, tool: &str, key: &str) -> Outcome<String> {
 }
 
 /// The texts of the list `key` in the section `tool`.
-pub(crate) fn pinned_list(root: &Path, tool: &str, key: &str) -> Outcome<Vec<String>> {
+///
+/// # Errors
+/// The file cannot be read, or lacks the list.
+pub fn pinned_list(root: &Path, tool: &str, key: &str) -> Outcome<Vec<String>> {
     let path = root.join("xtask/versions.toml");
     let text = std::fs::read_to_string(&path)
         .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;

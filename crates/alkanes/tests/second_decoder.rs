@@ -1,8 +1,6 @@
 //! Protostones of real mainnet blocks and of invented ones, against a second decoder that shares nothing with the first.
 #![allow(clippy::unwrap_used)]
 
-use std::path::PathBuf;
-
 use bitcoin::hex::DisplayHex as _;
 use bitcoin::{Block, Transaction};
 use paraffin_alkanes::codec::{
@@ -12,17 +10,9 @@ use paraffin_alkanes::codec::{
 use paraffin_primitives::AlkaneId;
 use proptest::prelude::*;
 
-/// The raw block, or `None` where the real blocks are not at hand; `cargo xtask test` names that among what it leaves out.
+/// The block; `None` after counting the test as skipped.
 fn real_block(name: &str) -> Option<Block> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    let folder = std::env::var_os("PARAFFIN_FIXTURES").map_or(beside, PathBuf::from).join("blocks");
-    match std::fs::read(folder.join(name)) {
-        Ok(bytes) => Some(bitcoin::consensus::deserialize(&bytes).unwrap()),
-        Err(error) => {
-            eprintln!("SKIPPED: no {name} in {} ({error}); set PARAFFIN_FIXTURES", folder.display());
-            None
-        }
-    }
+    paraffin_testkit::real_block(name).map(|bytes| bitcoin::consensus::deserialize(&bytes).unwrap())
 }
 
 /// The second decoder. It works backwards from bits and slices and assumes a well-formed runestone.
@@ -180,7 +170,7 @@ fn only_stone(transaction: &Transaction) -> Protostone {
 
 #[test]
 fn two_decoders_agree_on_every_protostone_of_block_892614() {
-    let Some(block) = real_block("mainnet-892614.bin") else { return };
+    let Some(block) = real_block("mainnet-892614") else { return };
     let expected = Counts { transactions: 2489, runestones: 309, cenotaphs: 0, stones: 169, messages: 165, edicts: 7 };
     assert_eq!(counts_of(&block), expected);
 }
@@ -189,11 +179,11 @@ fn two_decoders_agree_on_every_protostone_of_block_892614() {
 fn two_decoders_agree_on_blocks_full_of_runes_and_of_edicts() {
     let none = Counts::default();
     for (name, expected) in [
-        ("mainnet-849236.bin", Counts { transactions: 2410, runestones: 1813, ..none }),
-        ("mainnet-849250.bin", Counts { transactions: 5131, runestones: 4849, ..none }),
+        ("mainnet-849236", Counts { transactions: 2410, runestones: 1813, ..none }),
+        ("mainnet-849250", Counts { transactions: 5131, runestones: 4849, ..none }),
         // Height 905646.
         (
-            "mainnet-00b93d1e.bin",
+            "mainnet-00b93d1e",
             Counts { transactions: 3491, runestones: 938, stones: 21, messages: 1, edicts: 44, ..none },
         ),
     ] {
@@ -204,7 +194,7 @@ fn two_decoders_agree_on_blocks_full_of_runes_and_of_edicts() {
 
 #[test]
 fn the_messages_of_block_892614_call_whom_they_are_known_to_call() {
-    let Some(block) = real_block("mainnet-892614.bin") else { return };
+    let Some(block) = real_block("mainnet-892614") else { return };
     let mut targets = std::collections::BTreeMap::<AlkaneId, usize>::new();
     for transaction in &block.txdata {
         let Some(Artifact::Runestone(runestone)) = Artifact::read(transaction) else { continue };
@@ -222,7 +212,7 @@ fn the_messages_of_block_892614_call_whom_they_are_known_to_call() {
 
 #[test]
 fn known_protostones_of_block_892614() {
-    let Some(block) = real_block("mainnet-892614.bin") else { return };
+    let Some(block) = real_block("mainnet-892614") else { return };
     let mint = only_stone(&block.txdata[1]);
     assert_eq!((mint.pointer, mint.refund, mint.burn, mint.from), (Some(0), Some(0), None, None));
     assert_eq!(mint.message.to_lower_hex_string(), "02004d000000000000000000000000");
@@ -241,7 +231,7 @@ fn known_protostones_of_block_892614() {
 
 #[test]
 fn the_only_envelope_of_block_892614_unpacks() {
-    let Some(block) = real_block("mainnet-892614.bin") else { return };
+    let Some(block) = real_block("mainnet-892614") else { return };
     let found = block.txdata.iter().enumerate().filter_map(|(index, tx)| Some((index, Envelope::first(tx)?)));
     let [(index, envelope)] = <[_; 1]>::try_from(found.collect::<Vec<_>>()).unwrap();
     assert_eq!((index, envelope.input, envelope.payload.len()), (1377, 0, 31_687));

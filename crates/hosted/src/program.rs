@@ -146,7 +146,7 @@ pub enum LoadError {
     NotAnIndexer(String),
     /// This build cannot run programs.
     #[error(
-        "this build of Paraffin has no machine for indexer programs: build it with `cargo xtask hosted`, or set [alkanes] \
+        "this build of Paraffin has no machine for indexer programs: build it with `cargo build --release --features hosted`, or set [alkanes] \
          engine = \"native\" and shadow = \"off\""
     )]
     NoMachine,
@@ -213,6 +213,6 @@ mod tests {
     #[test]
     fn a_build_without_a_machine_says_how_to_get_one() {
         let text = load(b"\0asm").err().unwrap().to_string();
-        assert!(text.contains("cargo xtask hosted") && text.contains("engine = \"native\""), "{text}");
+        assert!(text.contains("--features hosted") && text.contains("engine = \"native\""), "{text}");
     }
 }

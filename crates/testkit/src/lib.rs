@@ -1,4 +1,4 @@
-//! What tests of several rooms need of the machine they run on. Tests alone import this room.
+//! What tests of several crates need of the machine that they run on. Only tests import it.
 #![forbid(unsafe_code)]
 
 mod nats;
@@ -11,5 +11,7 @@ mod signal;
 pub use nats::NatsServer;
 pub use ports::free_port;
 pub use postgres::PostgresServer;
-pub use programs::{bitcoind, in_ci, installed, left_out};
+pub use programs::{
+    bitcoind, in_ci, installed, long_tests, missing, ord, real_block, real_blocks, reference_program, shared, skipped,
+};
 pub use redis::RedisServer;

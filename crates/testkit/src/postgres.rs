@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::signal::signal;
-use crate::{free_port, left_out};
+use crate::{free_port, missing};
 
 /// Longest time that a start takes.
 const START: Duration = Duration::from_secs(30);
@@ -140,7 +140,7 @@ fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let newest = versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("initdb").is_file()).max();
     if newest.is_none() {
-        left_out("no initdb in /usr/lib/postgresql: apt-get install postgresql");
+        missing("no initdb in /usr/lib/postgresql: apt-get install postgresql");
     }
     newest
 }

@@ -1,36 +1,140 @@
-//! Programs that tests run beside the project, each of which may be missing on a laptop and never in CI.
+//! Programs and files that tests use where they are, and how a test that lacks one is counted.
+//!
+//! Debian's programs are installed by the project's own scripts, so a test that lacks one fails in CI. What the scripts cannot
+//! install (peers that take long to build, files that are not ours to hand out) lies in the shared folder: `PARAFFIN_SHARED`, else
+//! `../shared` beside the clone. A test that lacks it is counted as skipped, by name, in CI as well.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Whether something that is missing must fail the test instead of leaving it out.
+/// Whether `CI=true`: what the project's scripts install may then not be missing.
 pub fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
-/// Says that a test is left out because something is missing, and how to get it.
+/// Ends a test because something is missing that the project's scripts install; `what` says how to get it. The caller returns.
 ///
 /// # Panics
-/// In CI, where nothing is left out.
-pub fn left_out(missing: &str) {
-    assert!(!in_ci(), "{missing}");
-    eprintln!("SKIPPED: {missing}");
+/// In CI.
+pub fn missing(what: &str) {
+    assert!(!in_ci(), "{what}");
+    skipped(what);
 }
 
-/// Bitcoin Core: `PARAFFIN_BITCOIND`, else what `cargo xtask bitcoind` built; `None` after saying that there is none.
+/// Counts the running test as skipped; `why` says what it lacks and how to get it. The caller returns.
+///
+/// The name goes to the file in `PARAFFIN_SKIPPED`, from which `cargo xtask test` corrects the count of passed tests.
 ///
 /// # Panics
-/// It is missing in CI.
-pub fn bitcoind() -> Option<PathBuf> {
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bitcoind/bin/bitcoind");
-    let path = std::env::var_os("PARAFFIN_BITCOIND").map_or(built, PathBuf::from);
-    if path.is_file() {
-        return Some(path);
+/// The file cannot be written, so that no skip counts as a pass.
+pub fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+    let Some(path) = std::env::var_os("PARAFFIN_SKIPPED") else { return };
+    let line = format!("{}\t{}\n", test_name(), why.replace(['\n', '\t'], " "));
+    let file = std::fs::File::options().create(true).append(true).open(&path);
+    let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    written.unwrap_or_else(|error| panic!("{}: {error}", Path::new(&path).display()));
+}
+
+/// Whether tests that take long are run. Where a newcomer's quick run leaves them out, this one is counted as skipped and the caller
+/// returns.
+pub fn long_tests() -> bool {
+    let is_quick = std::env::var_os("PARAFFIN_QUICK").is_some();
+    if is_quick {
+        skipped("takes long: cargo xtask test --full");
     }
-    left_out(&format!(
-        "no bitcoind at {}: build one with `cargo xtask bitcoind` or set PARAFFIN_BITCOIND",
-        path.display()
-    ));
+    !is_quick
+}
+
+/// Program and name of the running test, as cargo-nextest prints them.
+fn test_name() -> String {
+    let of_nextest = ["NEXTEST_BINARY_ID", "NEXTEST_TEST_NAME"].map(|name| std::env::var(name).ok());
+    if let [Some(binary), Some(test)] = of_nextest {
+        return format!("{binary} {test}");
+    }
+    // The test harness names the thread of each test after it.
+    let thread = std::thread::current();
+    let program = std::env::args().next().unwrap_or_default();
+    let program = Path::new(&program).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    format!("{program} {}", thread.name().unwrap_or("(unnamed)"))
+}
+
+/// A file or folder below the shared folder, if it is there.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let found = std::env::var_os("PARAFFIN_SHARED").map_or(beside, PathBuf::from).join(path);
+    found.exists().then_some(found)
+}
+
+/// A file or folder of test data: below `PARAFFIN_FIXTURES`, else below `fixtures/` of the shared folder.
+fn fixture(path: &str) -> Option<PathBuf> {
+    match std::env::var_os("PARAFFIN_FIXTURES") {
+        Some(folder) => Some(PathBuf::from(folder).join(path)).filter(|found| found.exists()),
+        None => shared(&format!("fixtures/{path}")),
+    }
+}
+
+/// A published program: named by `variable`, else in `bin/` of the shared folder, else where `cargo xtask peers build` puts it.
+fn peer(name: &str, variable: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers/bin").join(name);
+    let found = named.or_else(|| shared(&format!("bin/{name}"))).unwrap_or(built);
+    if found.is_file() {
+        return Some(found);
+    }
+    skipped(&format!("no {name}: `cargo xtask peers build {name}` makes one, {variable} or PARAFFIN_SHARED names it"));
     None
+}
+
+/// Bitcoin Core; `None` after counting the test as skipped.
+pub fn bitcoind() -> Option<PathBuf> {
+    peer("bitcoind", "PARAFFIN_BITCOIND")
+}
+
+/// The published indexer of inscriptions and runes; `None` after counting the test as skipped.
+pub fn ord() -> Option<PathBuf> {
+    peer("ord", "PARAFFIN_ORD")
+}
+
+/// The real mainnet blocks of the shared folder, raw, with their files and in the order of their names. Empty after counting the
+/// test as skipped.
+pub fn real_blocks() -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = fixture("blocks");
+    let files = folder.iter().flat_map(std::fs::read_dir).flatten().flatten().map(|entry| entry.path());
+    let mut blocks: Vec<(PathBuf, Vec<u8>)> = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "bin"))
+        .map(|path| {
+            let bytes = read(&path);
+            (path, bytes)
+        })
+        .collect();
+    blocks.sort();
+    if blocks.is_empty() {
+        skipped("no real mainnet blocks: PARAFFIN_SHARED names the folder that holds `fixtures/blocks/`");
+    }
+    blocks
+}
+
+/// One of [`real_blocks`] by the name of its file without the ending; `None` after counting the test as skipped.
+pub fn real_block(name: &str) -> Option<Vec<u8>> {
+    let found = fixture(&format!("blocks/{name}.bin"));
+    if found.is_none() {
+        skipped(&format!("no real block {name}: PARAFFIN_SHARED names the folder that holds `fixtures/blocks/`"));
+    }
+    found.map(|path| read(&path))
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A program of the reference indexer by its file name; `None` after counting the test as skipped.
+pub fn reference_program(name: &str) -> Option<PathBuf> {
+    let found = fixture(&format!("alkanes/{name}"));
+    if found.is_none() {
+        skipped(&format!("no {name}: PARAFFIN_SHARED names the folder that holds `fixtures/alkanes/`"));
+    }
+    found
 }
 
 /// Programs of the Debian packages named, in the order asked for; `None` after saying which one is missing.
@@ -45,7 +149,7 @@ pub fn installed<const N: usize>(programs: [&str; N], packages: &str) -> Option<
     let mut found = Vec::with_capacity(N);
     for program in programs {
         let Some(file) = folders.iter().map(|folder| folder.join(program)).find(|file| file.is_file()) else {
-            left_out(&format!("no {program}: apt-get install {packages}"));
+            missing(&format!("no {program}: apt-get install {packages}"));
             return None;
         };
         found.push(file);

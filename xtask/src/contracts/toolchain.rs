@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::version;
-use crate::process::{Failure, Outcome, capture};
+use xtask::process::{Failure, Outcome, capture};
 
 /// Names another compiler than Debian's.
 const COMPILER_VARIABLE: &str = "PARAFFIN_WASM_RUSTC";

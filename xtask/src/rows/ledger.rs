@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::process::{Failure, Outcome};
+use xtask::process::{Failure, Outcome};
 
 /// All rows, in the order of the file.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_committed_list_is_well_formed() {
-        let ledger = read(&crate::repository::root()).unwrap();
+        let ledger = read(&xtask::repository::root()).unwrap();
         assert!(ledger.rows().count() > 200);
     }
 }

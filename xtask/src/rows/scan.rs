@@ -5,7 +5,7 @@
 //! function, an ignored test) pins nothing.
 
 use super::ledger::{Ledger, is_row_id};
-use crate::repository::SourceFile;
+use xtask::repository::SourceFile;
 
 /// A row id named by a test.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Finding, manifests};
-use crate::repository::SourceFile;
+use xtask::repository::SourceFile;
 
 const PAGE: &str = "docs/dependencies.md";
 

@@ -1,7 +1,7 @@
 //! The layering: no room imports one on its own floor or above, and every room keeps the common lints.
 
 use super::{Finding, manifests};
-use crate::repository::SourceFile;
+use xtask::repository::SourceFile;
 
 /// Every room of `ARCHITECTURE.md` with its floor. The program is the only thing above the top floor.
 const FLOORS: &[(&str, u8)] = &[

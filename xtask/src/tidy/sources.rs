@@ -1,7 +1,7 @@
 //! Rules about single files: length, leftovers, names, white space, and nothing about the machine they were written on.
 
 use super::Finding;
-use crate::repository::SourceFile;
+use xtask::repository::SourceFile;
 
 /// A file tells one story; past this many lines it tells two.
 const LINES_MAX: usize = 800;

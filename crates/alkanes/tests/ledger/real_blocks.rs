@@ -1,7 +1,6 @@
 //! The ledger over four real mainnet blocks.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use bitcoin::Block;
 use paraffin_alkanes::codec::{Artifact, Cellpack};
@@ -11,17 +10,9 @@ use paraffin_primitives::{AlkaneId, ConnectedBlock, Height, Network};
 use crate::chain::{Memory, engine, id, parameters};
 use crate::contracts::real_engine;
 
-/// The raw block, or `None` where the real blocks are not at hand; `cargo xtask test` names that among what it leaves out.
+/// The block; `None` after counting the test as skipped.
 fn real_block(name: &str) -> Option<Block> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    let folder = std::env::var_os("PARAFFIN_FIXTURES").map_or(beside, PathBuf::from).join("blocks");
-    match std::fs::read(folder.join(name)) {
-        Ok(bytes) => Some(bitcoin::consensus::deserialize(&bytes).unwrap()),
-        Err(error) => {
-            eprintln!("SKIPPED: no {name} in {} ({error}); set PARAFFIN_FIXTURES", folder.display());
-            None
-        }
-    }
+    paraffin_testkit::real_block(name).map(|bytes| bitcoin::consensus::deserialize(&bytes).unwrap())
 }
 
 /// Runs the block on an empty state with contracts that refuse everything that real messages ask for.
@@ -37,7 +28,7 @@ fn run(name: &str, height: Height) -> Option<(Block, BlockEffects)> {
 
 #[test]
 fn the_messages_of_block_892614_are_run_in_order() {
-    let Some((block, effects)) = run("mainnet-892614.bin", 892_614) else { return };
+    let Some((block, effects)) = run("mainnet-892614", 892_614) else { return };
     let mut expected = Vec::new();
     for transaction in &block.txdata {
         let Some(Artifact::Runestone(runestone)) = Artifact::read(transaction) else { continue };
@@ -70,7 +61,7 @@ fn the_messages_of_block_892614_are_run_in_order() {
 /// The reference ran 164 messages of this block on an empty state, of which 160 met no contract.
 #[test]
 fn contracts_run_in_block_892614_as_they_did_in_the_reference() {
-    let Some(block) = real_block("mainnet-892614.bin") else { return };
+    let Some(block) = real_block("mainnet-892614") else { return };
     let rules = Parameters { genesis_height: 892_614, ..Parameters::of(Network::Mainnet) };
     let mut engine = real_engine(Network::Mainnet).with_parameters(rules);
     let mut state = Memory::default();
@@ -102,7 +93,7 @@ fn counts(effects: &BlockEffects) -> BTreeMap<String, usize> {
 
 #[test]
 fn etchings_of_block_849236_are_recorded() {
-    let Some((_, effects)) = run("mainnet-849236.bin", 849_236) else { return };
+    let Some((_, effects)) = run("mainnet-849236", 849_236) else { return };
     let etchings: Vec<_> =
         effects
             .writes
@@ -129,10 +120,10 @@ fn blocks_without_etchings_leave_nothing_behind() {
         let always = [("sequence".to_owned(), 2), ("storage".to_owned(), 1)];
         always.into_iter().chain(sheets.map(|count| ("sheets".to_owned(), count))).collect::<BTreeMap<_, _>>()
     };
-    if let Some((_, effects)) = run("mainnet-849250.bin", 849_250) {
+    if let Some((_, effects)) = run("mainnet-849250", 849_250) {
         assert_eq!((counts(&effects), effects.traces.len()), (expected(None), 0));
     }
-    if let Some((_, effects)) = run("mainnet-00b93d1e.bin", 880_500) {
+    if let Some((_, effects)) = run("mainnet-00b93d1e", 880_500) {
         // One message, and edicts that name six alkanes.
         assert_eq!((counts(&effects), effects.traces.len()), (expected(Some(6)), 1));
     }

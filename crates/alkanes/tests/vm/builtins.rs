@@ -68,12 +68,7 @@ fn a_missing_or_failing_built_in_halts_the_engine() {
 /// repository, so that without the file nothing is compared, and this says so.
 #[test]
 fn released_modules_give_the_figures_of_the_protocol() {
-    let Some(path) = std::env::var_os("PARAFFIN_ALKANES_WASM") else {
-        eprintln!(
-            "SKIPPED: PARAFFIN_ALKANES_WASM does not name an operator's alkanes.wasm (a release file of the alkanes indexer), so the released built-in contracts are not compared"
-        );
-        return;
-    };
+    let Some(path) = paraffin_testkit::reference_program("alkanes-2.2.1-mainnet.wasm") else { return };
     let program = std::fs::read(&path).unwrap();
     let mut stage = Stage::new();
     stage.put(StateKey::Sequence, 1_u128.to_le_bytes());

@@ -1,5 +1,4 @@
-//! The same code against a real Bitcoin Core, where one has been built (`cargo xtask bitcoind`) or named in
-//! `PARAFFIN_BITCOIND`; without one these tests say so and check nothing.
+//! The same code against a real Bitcoin Core, where there is one; without one these tests are counted as skipped.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

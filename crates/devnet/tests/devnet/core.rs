@@ -1,7 +1,6 @@
 //! Side by side with Bitcoin Core: it accepts the chain, gives the same answers, and is a good peer.
 //!
-//! The binary is looked for in `PARAFFIN_BITCOIND`, then where `cargo xtask bitcoind` puts it; where there is none, the
-//! tests say so and check nothing.
+//! Where there is none, these tests are counted as skipped.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

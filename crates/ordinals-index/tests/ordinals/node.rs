@@ -187,15 +187,3 @@ fn request(port: u16, verb: &str, path: &str, body: &str) -> Option<(u16, Vec<u8
     let status = String::from_utf8_lossy(&answer).split(' ').nth(1)?.parse().ok()?;
     Some((status, answer.split_off(end)))
 }
-
-/// The published program: named in `PARAFFIN_ORD`, else where `cargo xtask peers ord` puts it.
-pub fn ord() -> Option<PathBuf> {
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers/bin/ord");
-    let path = std::env::var_os("PARAFFIN_ORD").map_or(built, PathBuf::from);
-    if path.is_file() {
-        return Some(path);
-    }
-    // It takes a quarter of an hour to build, so that no check asks for it.
-    eprintln!("SKIPPED: no ord at {}: `cargo xtask peers ord` builds it and runs this test", path.display());
-    None
-}

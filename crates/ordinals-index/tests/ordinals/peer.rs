@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::chain::{Chain, extend, random_chain, tip};
 use crate::instance::{Instance, NETWORK, PLAIN, WITH_SATS};
-use crate::node::{Core, Ord, ord};
+use crate::node::{Core, Ord};
 
 /// Both sides of a comparison.
 struct Sides<'a> {
@@ -215,7 +215,7 @@ fn compare(program: &std::path::Path, core: &Core, instance: &Instance, chain: &
 /// Before and after a reorg, with sats and without.
 #[test]
 fn every_answer_equals_that_of_the_published_ord() {
-    let (Some(program), Some(bitcoind)) = (ord(), paraffin_testkit::bitcoind()) else { return };
+    let (Some(program), Some(bitcoind)) = (paraffin_testkit::ord(), paraffin_testkit::bitcoind()) else { return };
     let seed = std::env::var("PARAFFIN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(2026);
     for (seed, has_sats) in [(seed, false), (seed + 1, true)] {
         println!("seed {seed}");

@@ -1,7 +1,5 @@
 //! Real mainnet blocks, isolated: what they spend is not in the index.
 
-use std::path::PathBuf;
-
 use bitcoin::consensus::deserialize;
 use bitcoin::{Block, Transaction};
 use paraffin_ordinals_index::envelope::{envelopes, inscription_of};
@@ -10,20 +8,8 @@ use paraffin_primitives::Network;
 use crate::instance::{Instance, TOLERANT};
 
 fn blocks() -> Vec<(String, Block)> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
-    let folder = std::env::var_os("PARAFFIN_FIXTURES").map_or(beside, PathBuf::from).join("blocks");
-    let mut blocks = Vec::new();
-    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|extension| extension == "bin") {
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            blocks.push((name, deserialize(&std::fs::read(&path).unwrap()).unwrap()));
-        }
-    }
-    if blocks.is_empty() {
-        eprintln!("SKIPPED: no block in {}: set PARAFFIN_FIXTURES; this test has checked nothing", folder.display());
-    }
-    blocks
+    let blocks = paraffin_testkit::real_blocks().into_iter();
+    blocks.map(|(path, bytes)| (path.display().to_string(), deserialize(&bytes).unwrap())).collect()
 }
 
 /// Every envelope of a real block has an inscription, which is in an output of the block, and reads back as it was written.

@@ -7,7 +7,7 @@ use bitcoin::{Address, Block};
 use paraffin_devnet::{Devnet, DevnetOptions};
 use serde_json::{Value, json};
 
-use super::node::{Core, Ord, ord};
+use super::node::{Core, Ord};
 use super::{asking, ord_at, ord_server};
 use crate::instance::{Instance, Setup};
 
@@ -137,7 +137,7 @@ async fn every_method_on_the_development_chain_answers_alike_through_a_stand_in_
 /// row MR08
 #[tokio::test]
 async fn every_method_answers_alike_through_the_published_ord() {
-    let (Some(program), Some(bitcoind)) = (ord(), paraffin_testkit::bitcoind()) else { return };
+    let (Some(program), Some(bitcoind)) = (paraffin_testkit::ord(), paraffin_testkit::bitcoind()) else { return };
     let own = development().await;
     let core = Core::start(&bitcoind);
     own.chain.blocks.iter().skip(1).for_each(|block| core.submit(block));

@@ -2,7 +2,6 @@
 //! what they ask for is compared, and what they do to a ledger in which everybody has enough.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use bitcoin::opcodes::all::{OP_ENDIF, OP_IF};
 use bitcoin::script::Instruction;
@@ -18,11 +17,6 @@ use crate::event::InscriptionEvent;
 /// Files of the blocks, and how many inscriptions of BRC-20 each holds.
 const BLOCKS: [(&str, usize); 4] =
     [("mainnet-00b93d1e", 1312), ("mainnet-849236", 16), ("mainnet-849250", 3), ("mainnet-892614", 1130)];
-
-fn fixtures() -> PathBuf {
-    let given = std::env::var_os("PARAFFIN_FIXTURES").map(PathBuf::from);
-    given.unwrap_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/fixtures")))
-}
 
 /// Content type and body of the first envelope of a tapscript.
 fn envelope(script: &Script) -> Option<(Vec<u8>, Vec<u8>)> {
@@ -87,12 +81,7 @@ fn read(content_type: &[u8], body: &[u8]) -> Option<(String, String, String)> {
 #[test]
 fn inscriptions_of_real_blocks_ask_for_what_a_plain_reader_finds() {
     for (name, expected) in BLOCKS {
-        let path = fixtures().join(format!("blocks/{name}.bin"));
-        let Ok(bytes) = std::fs::read(&path) else {
-            let path = path.display();
-            eprintln!("SKIPPED: {path} is not there: set PARAFFIN_FIXTURES; this test has not checked that block");
-            continue;
-        };
+        let Some(bytes) = paraffin_testkit::real_block(name) else { continue };
         let block: Block = consensus::deserialize(&bytes).unwrap();
         let inscriptions: Vec<_> = block.txdata.iter().filter_map(revealed).collect();
         let mut found = Vec::new();

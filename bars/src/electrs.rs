@@ -1,0 +1,98 @@
+//! The published `electrs` on the same node and chain, next to ours.
+//!
+//! Catches: an import that loses more against the program that people run today.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use xtask::bar::Bar;
+use xtask::peers::{self, Peer};
+use xtask::process::{Failure, Outcome};
+
+use crate::import::{self, float, folder_bytes, fresh_import, parse_alone, rate};
+use crate::{Bench, node::Node};
+
+const ELECTRUM_PORT: u16 = 29_447;
+const MONITORING_PORT: u16 = 29_448;
+
+/// Indexes the chain with both and prints time and size.
+pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
+    let program = peers::find(&bench.root, Peer::Electrs)?;
+    let _node = Node::start(&bench.bitcoind, &bench.place, &bench.chain)?;
+    let (block_bytes, _) = parse_alone(&bench.chain.path)?;
+    let data = bench.place.join("index");
+    let ours = fresh_import(bench, &data, import::Commits::SortedRuns)?;
+    let our_size = import::Parts::of(&data)?.index;
+    let theirs_folder = bench.place.join("electrs");
+    let theirs = index_with(&program, &theirs_folder, bench.chain.height)?;
+    let their_size = folder_bytes(&theirs_folder);
+    let bar = Bar::peer(
+        theirs / ours.seconds,
+        format!(
+            "electrs {} s, {:.1} MB/s, {:.1} MB on disk; paraffin {:.1} s, {:.1} MB/s, {:.1} MB on disk without undo and \
+             journal; {:.0} MB of blocks, each from process start to tip",
+            format_args!("{theirs:.1}"),
+            rate(block_bytes, theirs),
+            float(their_size) / 1e6,
+            ours.seconds,
+            rate(block_bytes, ours.seconds),
+            float(our_size) / 1e6,
+            float(block_bytes) / 1e6
+        ),
+    );
+    bar.report(&bench.root, "peer-electrs", "cargo xtask bars electrs", "")?;
+    Ok(vec![bar])
+}
+
+/// Seconds from the start of the process until its index holds the chain.
+fn index_with(program: &Path, folder: &Path, height: u32) -> Outcome<f64> {
+    let failed = |error| Failure::new(format!("{}: {error}", folder.display()));
+    if folder.exists() {
+        std::fs::remove_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let settings = folder.join("electrs.toml");
+    std::fs::write(&settings, "auth = \"paraffin:bars\"\n").map_err(failed)?;
+    let begin = Instant::now();
+    let mut process = Command::new(program)
+        .args(["--skip-default-conf-files", "--network", "regtest", "--log-filters", "WARN"])
+        // The chain is not of today, so the node says that it is still downloading.
+        .args(["--skip-block-download-wait", "--conf"])
+        .arg(&settings)
+        .args(["--db-dir".as_ref(), folder.join("db").as_os_str()])
+        .args(["--daemon-rpc-addr", &format!("127.0.0.1:{}", Node::rpc_port())])
+        .args(["--electrum-rpc-addr", &format!("127.0.0.1:{ELECTRUM_PORT}")])
+        .args(["--monitoring-addr", &format!("127.0.0.1:{MONITORING_PORT}")])
+        .stdin(Stdio::null())
+        .spawn()
+        .map_err(|error| Failure::new(format!("{}: {error}", program.display())))?;
+    let mut outcome = Err(Failure::new("electrs did not reach the tip within 15 minutes"));
+    while begin.elapsed() < Duration::from_secs(900) {
+        if tip_height().is_some_and(|tip| tip >= u64::from(height)) {
+            outcome = Ok(begin.elapsed().as_secs_f64());
+            break;
+        }
+        if let Ok(Some(status)) = process.try_wait() {
+            outcome = Err(Failure::new(format!("electrs ended with {status}")));
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let _ = Command::new("kill").arg(process.id().to_string()).status();
+    let _ = process.wait();
+    outcome
+}
+
+/// Height that its Electrum server answers with; it listens when the index is whole.
+fn tip_height() -> Option<u64> {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", ELECTRUM_PORT)).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    stream
+        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"blockchain.headers.subscribe\",\"params\":[]}\n")
+        .ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    serde_json::from_str::<serde_json::Value>(&line).ok()?["result"]["height"].as_u64()
+}

@@ -1,0 +1,366 @@
+//! The import of a whole chain from a real node, by sorted runs and block by block: speed, bytes read and written, size of the
+//! index, memory. Both must end in the same digests.
+//!
+//! Catches: a second hash of a transaction or a second read of a block (first import, block import, import reads); rows that
+//! pass through write buffers or a journal during the first import, runs that are merged again and again, a redo file that is
+//! not packed (first import, first import writes); compaction that runs wild (import writes); a table that stores hashes where
+//! numbers do, a level of tables that is not compressed (index size); a run without a bound (memory).
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use bitcoin::Block;
+use bitcoin::consensus::deserialize;
+
+use crate::node::Node;
+use xtask::bar::{Bar, Floor};
+
+use crate::{Bench, chain};
+use xtask::process::{Failure, Outcome, typed};
+
+/// Ceiling of the index in these runs, in MiB.
+pub(crate) const MEMORY_MIB: u64 = 1024;
+const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+
+/// What one run of the program did.
+pub(crate) struct Import {
+    pub(crate) seconds: f64,
+    pub(crate) command: String,
+    written: u64,
+    served: u64,
+    resident_max: u64,
+    /// The line that the program prints at the end.
+    digests: String,
+    samples: String,
+}
+
+/// How an import commits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Commits {
+    /// As the program does by itself.
+    SortedRuns,
+    /// Through journal and write buffers, as near the tip.
+    BlockByBlock,
+}
+
+/// One import and the same command again on the finished index: start, comparison with the node, digest of all rows, stop.
+struct Measured {
+    import: Import,
+    rest_seconds: f64,
+    parts: Parts,
+}
+
+impl Measured {
+    fn run(bench: &Bench, data: &Path, commits: Commits) -> Outcome<Self> {
+        let import = fresh_import(bench, data, commits)?;
+        let rest = follow(bench, data, commits)?;
+        if import.digests != rest.digests {
+            return Err(Failure::new("a second start has other digests than the import"));
+        }
+        Ok(Self { import, rest_seconds: rest.seconds, parts: Parts::of(data)? })
+    }
+
+    fn seconds(&self) -> f64 {
+        (self.import.seconds - self.rest_seconds).max(0.001)
+    }
+
+    /// Bytes written for each byte of tables and undo records kept.
+    fn write_ratio(&self) -> f64 {
+        float(self.import.written) / float(self.parts.index + self.parts.undo)
+    }
+
+    fn say_speed(&self, block_bytes: u64, parse_rate: f64) -> String {
+        format!(
+            "{:.1} MB/s ({:.1} s for {:.0} MB of blocks) against parse and txids alone {parse_rate:.0} MB/s, the middle \
+             one of three rounds; start, stop and the digest of all rows ({:.1} s) taken off",
+            rate(block_bytes, self.seconds()),
+            self.seconds(),
+            float(block_bytes) / 1e6,
+            self.rest_seconds
+        )
+    }
+
+    fn say_writes(&self) -> String {
+        format!(
+            "{:.1} MB written by the process, journal included, for {:.1} MB of tables and {:.1} MB of undo kept",
+            float(self.import.written) / 1e6,
+            float(self.parts.index) / 1e6,
+            float(self.parts.undo) / 1e6
+        )
+    }
+}
+
+/// Imports of one kind. Other programs slow some rounds down, so each has its own measure of parsing right before and after,
+/// and the round in the middle counts.
+const ROUNDS: usize = 3;
+
+/// The round in the middle: the import, and how fast parsing alone was around it, in MB/s.
+fn rounds(bench: &Bench, data: &Path, commits: Commits) -> Outcome<(Measured, f64)> {
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let (bytes_before, before) = parse_alone(&bench.chain.path)?;
+        let measured = Measured::run(bench, data, commits)?;
+        let (bytes_after, after) = parse_alone(&bench.chain.path)?;
+        rounds.push((measured, rate(bytes_before + bytes_after, before + after)));
+    }
+    rounds.sort_by(|(a, a_parse), (b, b_parse)| (a.seconds() * a_parse).total_cmp(&(b.seconds() * b_parse)));
+    Ok(rounds.swap_remove(ROUNDS / 2))
+}
+
+pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
+    let (block_bytes, _) = parse_alone(&bench.chain.path)?;
+    let _node = Node::start(&bench.bitcoind, &bench.place, &bench.chain)?;
+    let data = bench.place.join("index");
+    let (by_block, by_block_parse) = rounds(bench, &data, Commits::BlockByBlock)?;
+    // Last, for the other groups of bars measure on this index.
+    let (sorted, sorted_parse) = rounds(bench, &data, Commits::SortedRuns)?;
+    if sorted.import.digests != by_block.import.digests {
+        return Err(Failure::new(format!(
+            "the two ways to import differ: {} and {}",
+            sorted.import.digests, by_block.import.digests
+        )));
+    }
+    let block_bytes_f = float(block_bytes);
+    let index = float(sorted.parts.index);
+    let bars = vec![
+        Bar {
+            name: "first import",
+            value: rate(block_bytes, sorted.seconds()) / sorted_parse,
+            floor: Floor::AtLeast(0.08),
+            how: format!("sorted runs {}", sorted.say_speed(block_bytes, sorted_parse)),
+        },
+        Bar {
+            name: "block import",
+            value: rate(block_bytes, by_block.seconds()) / by_block_parse,
+            floor: Floor::AtLeast(0.03),
+            how: format!("per-block path {}", by_block.say_speed(block_bytes, by_block_parse)),
+        },
+        Bar {
+            name: "first import writes",
+            value: sorted.write_ratio(),
+            floor: Floor::AtMost(3.0),
+            how: format!("sorted runs, redo files among them: {}", sorted.say_writes()),
+        },
+        Bar {
+            name: "import writes",
+            value: by_block.write_ratio(),
+            floor: Floor::AtMost(12.0),
+            how: format!("per-block path: {}", by_block.say_writes()),
+        },
+        Bar {
+            name: "import reads",
+            value: float(sorted.import.served) / block_bytes_f,
+            floor: Floor::AtMost(1.2),
+            how: format!(
+                "at most {:.1} MB over the loopback interface (whatever else uses it included) for {:.1} MB of blocks",
+                float(sorted.import.served) / 1e6,
+                block_bytes_f / 1e6
+            ),
+        },
+        Bar {
+            name: "index size",
+            value: index / block_bytes_f,
+            floor: Floor::AtMost(0.35),
+            how: format!(
+                "after the first import, per block byte, without undo, journal, raw transactions: {}; block by block {:.1} %",
+                sorted.parts.describe(block_bytes),
+                100.0 * float(by_block.parts.index) / block_bytes_f
+            ),
+        },
+        Bar {
+            name: "memory",
+            value: float(sorted.import.resident_max) / float(MEMORY_MIB << 20),
+            floor: Floor::AtMost(1.0),
+            how: format!(
+                "largest resident size {} MiB (block by block {} MiB) at a ceiling of {MEMORY_MIB} MiB, sampled every 100 ms",
+                sorted.import.resident_max >> 20,
+                by_block.import.resident_max >> 20
+            ),
+        },
+    ];
+    for bar in &bars {
+        let of = if bar.name.contains("first") || bar.name == "memory" { &sorted } else { &by_block };
+        let rows = if bar.name == "index size" { sorted.parts.rows() } else { of.import.samples.clone() };
+        bar.report(&bench.root, &bar.name.replace(' ', "-"), &of.import.command, &rows)?;
+    }
+    Ok(bars)
+}
+
+/// Bytes per second in MB.
+pub(crate) fn rate(bytes: u64, seconds: f64) -> f64 {
+    float(bytes) / 1e6 / seconds
+}
+
+#[allow(clippy::cast_precision_loss)] // figures for people
+pub(crate) fn float(number: u64) -> f64 {
+    number as f64
+}
+
+/// Decodes every block and hashes every transaction: block bytes and seconds.
+pub(crate) fn parse_alone(path: &Path) -> Outcome<(u64, f64)> {
+    let bytes = std::fs::read(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    let blocks = chain::split(&bytes);
+    let begin = Instant::now();
+    let mut total = 0;
+    for bytes in blocks {
+        let block: Block = deserialize(bytes).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        for transaction in &block.txdata {
+            black_box(transaction.compute_txid());
+        }
+        total += bytes.len() as u64;
+    }
+    Ok((total, begin.elapsed().as_secs_f64()))
+}
+
+/// Indexes the node's chain into the empty folder `data`.
+pub(crate) fn fresh_import(bench: &Bench, data: &Path, commits: Commits) -> Outcome<Import> {
+    if data.exists() {
+        std::fs::remove_dir_all(data).map_err(|error| Failure::new(format!("{}: {error}", data.display())))?;
+    }
+    follow(bench, data, commits)
+}
+
+/// The configuration of an index in `data`: what is switched off on mainnet is switched off here, and so are inscriptions and
+/// runes, which are measured by a bench of their own.
+pub(crate) fn config_file(bench: &Bench, data: &Path, commits: Commits) -> Outcome<PathBuf> {
+    let file = bench.place.join("paraffin.toml");
+    let import = if commits == Commits::BlockByBlock { "import_kib = 0\n" } else { "" };
+    let text = format!(
+        "network = \"regtest\"\ndata_dir = \"{}\"\n{}[index]\nmemory_mib = {MEMORY_MIB}\nundo_blocks = 10\n\
+         raw_transactions = \"node\"\naddress_search = false\n{import}\
+         [alkanes]\nenabled = false\n[ordinals]\nenabled = false\n[gateway]\nlisten = \"127.0.0.1:{}\"\n",
+        data.display(),
+        Node::config(),
+        crate::start::SERVE_PORT
+    );
+    std::fs::write(&file, text).map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
+    Ok(file)
+}
+
+fn follow(bench: &Bench, data: &Path, commits: Commits) -> Outcome<Import> {
+    let mut command = Command::new(&bench.paraffin);
+    command.args(["index", "--once", "--config"]).arg(config_file(bench, data, commits)?);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let failed = |error| Failure::new(format!("{}: {error}", bench.paraffin.display()));
+    let served_before = loopback_bytes();
+    let begin = Instant::now();
+    let mut process = command.spawn().map_err(failed)?;
+    let id = process.id();
+    let mut samples = "milliseconds,resident_kib,written_bytes,read_bytes,loopback_bytes\n".to_owned();
+    let (mut written, mut resident_max) = (0, 0);
+    let status = loop {
+        let ended = process.try_wait().map_err(failed)?;
+        let resident = counter(id, "status", "VmHWM:");
+        let now = counter(id, "io", "write_bytes:");
+        if now > 0 {
+            written = now;
+        }
+        resident_max = resident_max.max(resident * 1024);
+        let sent = loopback_bytes().saturating_sub(served_before);
+        let read = counter(id, "io", "read_bytes:");
+        let _ = writeln!(samples, "{},{resident},{now},{read},{sent}", begin.elapsed().as_millis());
+        if let Some(status) = ended {
+            break status;
+        }
+        std::thread::sleep(SAMPLE_EVERY);
+    };
+    if !status.success() {
+        return Err(Failure::new(format!("`{}` ended with {status}", typed(&command))));
+    }
+    let served = loopback_bytes().saturating_sub(served_before);
+    let seconds = begin.elapsed().as_secs_f64();
+    // One short line, which a pipe holds.
+    let mut digests = String::new();
+    if let Some(mut output) = process.stdout.take() {
+        output.read_to_string(&mut digests).map_err(failed)?;
+    }
+    // Paths of this machine say nothing to others.
+    let how = if commits == Commits::BlockByBlock { " # [index] import_kib = 0" } else { "" };
+    let command = format!("paraffin index --once --config paraffin.toml{how}");
+    Ok(Import { seconds, command, written, served, resident_max, digests, samples })
+}
+
+/// A number of `/proc/<id>/<file>`; 0 when the process is gone.
+fn counter(id: u32, file: &str, name: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{id}/{file}")).unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with(name));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+}
+
+/// Bytes received over the loopback interface; a node's process counters leave sockets out.
+fn loopback_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/net/dev").unwrap_or_default();
+    let line = text.lines().find(|line| line.trim_start().starts_with("lo:"));
+    line.and_then(|line| line.split(':').nth(1)?.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// Bytes of the store by part.
+pub(crate) struct Parts {
+    /// All tables, without raw transactions (the run keeps none) and undo.
+    pub(crate) index: u64,
+    pub(crate) undo: u64,
+    journal: u64,
+    spaces: Vec<(String, u64)>,
+}
+
+impl Parts {
+    /// Keyspaces in the order in which the store creates them; the engine numbers them from 1.
+    const NAMES: [&'static str; 6] = ["numbered", "hashed", "listed", "bulk", "meta", "undo"];
+
+    pub(crate) fn of(data: &Path) -> Outcome<Self> {
+        let engine = data.join("store/engine");
+        let failed = |error| Failure::new(format!("{}: {error}", engine.display()));
+        let mut spaces = Vec::new();
+        for (number, name) in (1..).zip(Self::NAMES) {
+            let folder = engine.join(format!("keyspaces/{number}"));
+            if !folder.is_dir() {
+                return Err(Failure::new(format!(
+                    "{} is not there: has the engine changed its folders?",
+                    folder.display()
+                )));
+            }
+            spaces.push((name.to_owned(), folder_bytes(&folder)));
+        }
+        let journal = std::fs::read_dir(&engine)
+            .map_err(failed)?
+            .flatten()
+            .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "jnl"))
+            .map(|entry| entry.metadata().map_or(0, |metadata| metadata.len()))
+            .sum();
+        let undo = spaces[5].1;
+        let index = spaces[..5].iter().map(|(_, bytes)| bytes).sum();
+        Ok(Self { index, undo, journal, spaces })
+    }
+
+    fn describe(&self, block_bytes: u64) -> String {
+        let share = |bytes: u64| format!("{:.1} %", 100.0 * float(bytes) / float(block_bytes));
+        let spaces: Vec<String> = self.spaces.iter().map(|(name, bytes)| format!("{name} {}", share(*bytes))).collect();
+        format!("{}; journal files {:.0} MB", spaces.join(", "), float(self.journal) / 1e6)
+    }
+
+    fn rows(&self) -> String {
+        let mut text = "part,bytes\n".to_owned();
+        for (name, bytes) in &self.spaces {
+            let _ = writeln!(text, "{name},{bytes}");
+        }
+        let _ = writeln!(text, "journal,{}", self.journal);
+        text
+    }
+}
+
+/// Bytes of all files below a folder.
+pub(crate) fn folder_bytes(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => folder_bytes(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}

@@ -1,0 +1,118 @@
+//! The figures that the project holds itself to, measured on this machine: `cargo xtask bars [GROUP…]`.
+//!
+//! What passes or fails is a ratio inside one run or a count; seconds and megabytes are reported with the machine. Every
+//! run leaves its raw figures in `benches/results/`.
+#![forbid(unsafe_code)]
+
+mod chain;
+mod electrs;
+mod import;
+mod mempool;
+mod node;
+mod orderbook;
+mod pages;
+mod routing;
+mod start;
+mod views;
+mod vm;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use xtask::bar;
+use xtask::peers::{self, Peer};
+use xtask::process::{Failure, Outcome, run};
+use xtask::repository::{self, target};
+
+/// Blocks of real shape in the chain, when nothing else is asked for.
+const SHAPED_BLOCKS: u32 = 100;
+/// Seed of the chain.
+const SEED: u64 = 1;
+
+/// The groups of figures that one run gives together.
+const GROUPS: [&str; 9] = ["electrs", "import", "mempool", "orderbook", "pages", "routing", "start", "views", "vm"];
+
+/// What all bars need.
+pub(crate) struct Bench {
+    /// Root of the repository.
+    pub(crate) root: PathBuf,
+    /// `target/bars`.
+    pub(crate) place: PathBuf,
+    /// The program under test, optimised.
+    pub(crate) paraffin: PathBuf,
+    /// The node.
+    pub(crate) bitcoind: PathBuf,
+    pub(crate) chain: chain::ChainFile,
+}
+
+impl Bench {
+    /// Builds what is missing.
+    pub(crate) fn prepare(root: &Path) -> Outcome<Self> {
+        let place = root.join("target/bars");
+        let paraffin = if let Some(given) = std::env::var_os("PARAFFIN_BIN") {
+            PathBuf::from(given)
+        } else {
+            run(Command::new("cargo").current_dir(root).args(["build", "--release", "--quiet", "-p", "paraffin"]))?;
+            target(root).join("release/paraffin")
+        };
+        let bitcoind = peers::find(root, Peer::Bitcoind)?;
+        let fixtures =
+            std::env::var_os("PARAFFIN_FIXTURES").map_or_else(|| root.join("../shared/fixtures"), PathBuf::from);
+        let blocks = std::env::var("PARAFFIN_BARS_BLOCKS").ok().and_then(|text| text.parse().ok());
+        let chain = chain::provide(&place, &fixtures.join("blocks"), blocks.unwrap_or(SHAPED_BLOCKS), SEED)?;
+        Ok(Self { root: root.to_path_buf(), place, paraffin, bitcoind, chain })
+    }
+}
+
+fn main() -> ExitCode {
+    let groups: Vec<String> = std::env::args().skip(1).collect();
+    match measure(&repository::root(), &groups) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("bars: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures the groups named, or all, and prints a table; an error when a bar is missed.
+fn measure(root: &Path, groups: &[String]) -> Outcome {
+    if let Some(unknown) = groups.iter().find(|name| !GROUPS.contains(&name.as_str())) {
+        return Err(Failure::new(format!("`{unknown}` is none of: {}", GROUPS.join(", "))));
+    }
+    let wanted = |name: &str| groups.is_empty() || groups.iter().any(|group| group == name);
+    let mut bars = Vec::new();
+    if ["electrs", "import", "pages", "start"].into_iter().any(wanted) {
+        let bench = Bench::prepare(root)?;
+        if wanted("import") {
+            bars.extend(import::measure(&bench)?);
+        }
+        if wanted("pages") {
+            bars.extend(pages::measure(&bench)?);
+        }
+        if wanted("start") {
+            bars.extend(start::measure(&bench)?);
+        }
+        if wanted("electrs") {
+            bars.extend(electrs::measure(&bench)?);
+        }
+    }
+    if wanted("mempool") {
+        bars.extend(mempool::measure(root)?);
+    }
+    if wanted("orderbook") {
+        bars.extend(orderbook::measure(root)?);
+    }
+    if wanted("routing") {
+        bars.extend(routing::measure(root)?);
+    }
+    if wanted("views") {
+        bars.extend(views::measure(root)?);
+    }
+    if wanted("vm") {
+        bars.extend(vm::measure(root)?);
+    }
+    bar::table(&bars);
+    let missed: Vec<&str> = bars.iter().filter(|bar| !bar.is_met()).map(|bar| bar.name).collect();
+    if missed.is_empty() { Ok(()) } else { Err(Failure::new(format!("missed: {}", missed.join(", ")))) }
+}

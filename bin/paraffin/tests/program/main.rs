@@ -1,0 +1,40 @@
+//! The built program from end to end: as a child process, over plain sockets, beside real nodes and servers.
+//!
+//! One test program for all, because each of them would be linked with everything below it.
+
+// A failed `unwrap` fails the test, and calls read better with `json!` values given away.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, unreachable_pub)]
+
+mod access_browser;
+mod access_keys;
+mod alkanes;
+mod bridge;
+mod command_line;
+mod crash;
+mod deep_reorg;
+mod dev_contract;
+mod dev_live;
+mod dev_ordinals;
+mod diff;
+mod disk_full;
+mod esplora_clients;
+mod esplora_conformance;
+mod gateway_upstream;
+mod gateways;
+mod hosted;
+mod lua;
+mod mempool_node;
+mod networks;
+mod orderbook_nats;
+mod page_reorg;
+mod random_chains;
+mod replay;
+mod rolling_upgrade;
+mod schema;
+mod serve_node;
+mod snapshot;
+mod snapshot_live;
+mod soak;
+mod support;
+mod tx;
+mod verify;

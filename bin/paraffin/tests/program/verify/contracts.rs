@@ -1,0 +1,182 @@
+//! Our own contracts, verified on a chain of our own: the committed source makes the deployed bytes, a changed one does not.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use paraffin_testkit::missing;
+use serde_json::{Value, json};
+
+use super::source::{Source, ended, get, post, submit};
+use crate::support::dev::Dev;
+
+/// The template of ownership tokens, which every development chain deploys.
+const ALKANE: &str = "4:65517";
+const PACKAGE: &str = "auth-token";
+/// As `cargo xtask contracts` builds.
+const FLAGS: &str = "-Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Zfmt-debug=none \
+                     -Clink-arg=--stack-first -Clink-arg=-zstack-size=65536";
+/// A build of the library and a contract, on a machine that does other things as well.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(1_200);
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// The compiler that made the committed modules, where it is on this machine.
+fn compiler() -> Option<PathBuf> {
+    let compiler =
+        std::env::var_os("PARAFFIN_WASM_RUSTC").map_or_else(|| PathBuf::from("/usr/bin/rustc"), PathBuf::from);
+    let told = Command::new(&compiler).arg("--version").output().ok()?;
+    let told = String::from_utf8(told.stdout).ok()?;
+    let build = std::fs::read_to_string(root().join("contracts/wasm/BUILD.toml")).unwrap();
+    build.contains(&format!("compiler = \"{}\"", told.trim())).then_some(compiler)
+}
+
+/// The contracts with everything that an offline build needs.
+fn source(folder: &Path) -> Source {
+    let contracts = root().join("contracts");
+    let vendored = Command::new("cargo")
+        .current_dir(&contracts)
+        .args(["vendor", "--locked", "--quiet"])
+        .arg(folder.join("vendor"))
+        .output()
+        .unwrap();
+    assert!(vendored.status.success(), "{}", String::from_utf8_lossy(&vendored.stderr));
+    Source::default()
+        .with_folder("contracts", &contracts)
+        .with_folder("contracts/vendor", &folder.join("vendor"))
+        .with_folder("crates/cryptoswap/src/math", &root().join("crates/cryptoswap/src/math"))
+}
+
+fn submission(repo_url: &str) -> Value {
+    json!({
+        "alkane": ALKANE,
+        "repo_url": repo_url,
+        "subdir": "contracts",
+        "package": PACKAGE,
+        "build_env": format!("RUSTFLAGS={FLAGS}\nRUSTC_BOOTSTRAP=1\nCARGO_UNSTABLE_BUILD_STD=core,alloc"),
+        "unknown": true,
+        "note": null,
+        "rustc": "",
+    })
+}
+
+/// row VF01
+/// row VF02
+#[test]
+fn our_own_contract_is_reproducible_and_a_changed_constant_is_a_mismatch() {
+    let Some(compiler) = compiler() else {
+        // Another compiler makes other bytes. `rebuilt` has a contract that every compiler makes the same bytes of.
+        paraffin_testkit::skipped("not the compiler of contracts/wasm/BUILD.toml");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("verify.toml");
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().unwrap();
+    let sysroot = String::from_utf8(sysroot.stdout).unwrap();
+    let host = std::fs::read_dir(Path::new(sysroot.trim()).join("lib/rustlib")).unwrap().flatten();
+    let linker = host.map(|host| host.path().join("bin/rust-lld")).find(|path| path.is_file());
+    let Some(linker) = linker else { return missing("no rust-lld: install the Rust toolchain with rustup") };
+    std::fs::write(
+        &settings,
+        format!(
+            "[verify]\nlocal_repositories = true\nbuild_seconds = 1100\n[verify.toolchains.contracts]\nrustc = \"{}\"\ncargo = \"{}/bin/cargo\"\nlinker = \"{}\"\n",
+            compiler.display(),
+            sysroot.trim(),
+            linker.display()
+        ),
+    )
+    .unwrap();
+    let dev = Dev::start_in(tempfile::tempdir().unwrap(), &["--verify-config", &settings.display().to_string()]);
+    if get(&dev, "/verify").json()["accepts"] != true {
+        return missing("the kernel does not let builds be isolated here");
+    }
+    assert_eq!(get(&dev, "/source/4/65517").status, 404);
+
+    // Another constant: the token takes another id for that of wrapped bitcoin's owner. From a repository, at a commit.
+    let tree = source(folder.path());
+    let path = "contracts/auth-token/src/lib.rs";
+    let text = String::from_utf8(tree.0[path].clone()).unwrap();
+    let changed = tree.clone().with(path, changed_constant(&text));
+    let (url, commit) = changed.repository(&folder.path().join("repository"));
+    let mut body = submission(&url);
+    body["commit"] = json!(commit);
+    let run = ended(&dev, &submit(&dev, body, None), BUILD_TIMEOUT);
+    assert_eq!(run["result"]["verdict"], "mismatch", "{run:#}");
+    assert_eq!((&run["result"]["commit"], &run["result"]["isolated"]), (&json!(commit), &json!(true)));
+    assert!(run["result"]["match_pct"].as_f64().unwrap() < 90.0);
+    let told = get(&dev, "/source/4/65517").json()["source"].clone();
+    assert_eq!(
+        (&told["verified"], &told["verdict"], &told["private"]),
+        (&json!(false), &json!("mismatch"), &json!(true))
+    );
+
+    // The source as it is, in an archive.
+    let run = ended(&dev, &submit(&dev, submission("https://github.com/owner/name.git"), Some(&tree)), BUILD_TIMEOUT);
+    assert_eq!(run["result"]["verdict"], "reproducible", "{run:#}");
+    assert_eq!(run["result"]["built_sha256"], run["deployed_sha256"]);
+    browse(&dev, &tree, &text);
+}
+
+/// The text of the contract with one of its constants changed.
+fn changed_constant(text: &str) -> String {
+    let changed = text.replacen("AlkaneId::new(32, 1)", "AlkaneId::new(32, 2)", 1);
+    assert_ne!(changed, text, "the contract has another constant now: change that one here");
+    changed
+}
+
+/// What the source routes say of the verified contract.
+fn browse(dev: &Dev, tree: &Source, text: &str) {
+    let told = get(dev, "/source/4/65517").json();
+    assert_eq!(told["ok"], true);
+    let told = &told["source"];
+    for (name, value) in [
+        ("alkane", json!("4:65517")),
+        ("block", json!("4")),
+        ("tx", json!("65517")),
+        ("verified", json!(true)),
+        ("verdict", json!("reproducible")),
+        ("match_pct", json!(100.0)),
+        ("origin", json!("db")),
+        ("repo", json!("https://github.com/owner/name.git")),
+        ("owner", json!("owner")),
+        ("name", json!("name")),
+        ("subdir", json!("contracts")),
+        ("package", json!(PACKAGE)),
+        ("entrypoint", json!("contracts/auth-token/src/lib.rs")),
+        ("fileCount", json!(tree.0.len())),
+    ] {
+        assert_eq!(told[name], value, "{name}");
+    }
+    assert!(told.get("commit").is_none() && told.get("private").is_none(), "{told}");
+
+    let shown = get(dev, "/source/4/65517/tree").json()["tree"].clone();
+    let nodes = shown["nodes"].as_array().unwrap();
+    let blobs = nodes.iter().filter(|node| node["type"] == "blob").count();
+    assert_eq!(blobs, tree.0.len());
+    assert!(nodes.contains(&json!({ "path": "contracts/auth-token/src", "type": "tree" })));
+
+    let blob = get(dev, "/source/4/65517/blob?path=contracts%2Fauth-token/src/lib.rs").json()["blob"].clone();
+    assert_eq!((&blob["text"], &blob["bytes"]), (&json!(text), &json!(text.len())));
+    assert_eq!((&blob["truncated"], &blob["binary"]), (&json!(false), &json!(false)));
+    let raw = get(dev, "/source/4/65517/blob?raw=1&path=contracts/auth-token/src/lib.rs");
+    assert_eq!((raw.header("content-type"), raw.text().as_str()), (Some("text/plain"), text));
+    assert_eq!(raw.header("x-content-type-options"), Some("nosniff"));
+    for (path, status) in [
+        ("/source/4/65517/blob", 400),
+        ("/source/4/65517/blob?path=", 400),
+        ("/source/4/65517/blob?path=../../verify.sqlite", 404),
+        ("/source/4/65517/blob?path=contracts", 404),
+        ("/source/4/x", 400),
+        ("/source/4/1", 404),
+        ("/source/4/65517/else", 404),
+    ] {
+        assert_eq!(get(dev, path).status, status, "{path}");
+    }
+    // An admin's word stands beside it, and is found by the module's hash.
+    let body = json!({ "repo_url": "https://github.com/owner/name", "block": "4", "tx": "65517", "match_pct": 100, "note": "seen" });
+    let attested = post(dev, "admin", "/attest", body).json();
+    assert_eq!((&attested["verified_via"], &attested["verdict"]), (&json!("4:65517"), &json!("verified")));
+    assert_eq!(get(dev, "/source/4/65517").json()["source"]["attestation"], attested);
+}

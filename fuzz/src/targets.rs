@@ -1,0 +1,29 @@
+//! The targets, one a file.
+
+pub(crate) mod account;
+pub(crate) mod alkanes_code;
+pub(crate) mod alkanes_ledger;
+pub(crate) mod alkanes_views;
+pub(crate) mod api_key;
+pub(crate) mod bitcoin_rows;
+pub(crate) mod block;
+pub(crate) mod brc20_inscription;
+pub(crate) mod esplora_transaction;
+pub(crate) mod forex_json;
+pub(crate) mod forex_tables;
+pub(crate) mod headers;
+pub(crate) mod lua_script;
+pub(crate) mod order_events;
+pub(crate) mod ordinals_envelope;
+pub(crate) mod parameters;
+pub(crate) mod peer_message;
+pub(crate) mod price_answers;
+pub(crate) mod primitives;
+pub(crate) mod redaction;
+pub(crate) mod rest_answers;
+pub(crate) mod rest_body;
+pub(crate) mod routes;
+pub(crate) mod rpc_envelope;
+pub(crate) mod source_archive;
+pub(crate) mod store_records;
+pub(crate) mod undo_record;

@@ -1,0 +1,113 @@
+//! One figure: printed as a line of JSON, kept as a file, compared with its floor.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::process::{Failure, Outcome, capture};
+
+/// Which side of the floor is good.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Floor {
+    /// The value may not be below it.
+    AtLeast(f64),
+    /// The value may not be above it.
+    AtMost(f64),
+}
+
+/// One measured figure.
+#[derive(Debug, Clone)]
+pub struct Bar {
+    /// As in `docs/performance.md`.
+    pub name: &'static str,
+    /// In the unit that `how` states.
+    pub value: f64,
+    /// What is met or missed.
+    pub floor: Floor,
+    /// What was measured, and how.
+    pub how: String,
+}
+
+impl Bar {
+    /// How many times faster than the peer.
+    pub fn peer(value: f64, how: String) -> Self {
+        Self { name: "peer electrs", value, floor: Floor::AtLeast(1.0), how }
+    }
+
+    /// Whether the value is on the good side of the floor.
+    pub fn is_met(&self) -> bool {
+        match self.floor {
+            Floor::AtLeast(floor) => self.value >= floor,
+            Floor::AtMost(floor) => self.value <= floor,
+        }
+    }
+
+    /// Prints the line and adds the figure with the rows behind it to `benches/results/<date>-<file>.csv`.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn report(&self, root: &Path, file: &str, command: &str, rows: &str) -> Outcome {
+        let floor = match self.floor {
+            Floor::AtLeast(floor) | Floor::AtMost(floor) => json!(floor),
+        };
+        let line = json!({"bar": self.name, "value": round(self.value), "floor": floor, "how": self.how});
+        println!("{line}");
+        let date = capture(Command::new("date").arg("+%F"))?;
+        let folder = root.join("benches/results");
+        let path = folder.join(format!("{}-{file}.csv", date.trim()));
+        let failed = |error| Failure::new(format!("{}: {error}", path.display()));
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        let mut text = std::fs::read_to_string(&path).unwrap_or_default();
+        let _ = writeln!(text, "# command: {command}\n# machine: {}\n# {line}", machine());
+        text.push_str(rows);
+        std::fs::write(&path, text).map_err(failed)
+    }
+}
+
+fn round(value: f64) -> f64 {
+    (value * 10_000.0).round() / 10_000.0
+}
+
+/// Processor, cores, memory and how busy the machine is.
+fn machine() -> String {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let processors = read("/proc/cpuinfo");
+    let of = |text: &str, name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+        line.split_once(':').map_or_else(String::new, |(_, value)| value.trim().to_owned())
+    };
+    let cores = processors.lines().filter(|line| line.starts_with("processor")).count();
+    let load = read("/proc/loadavg");
+    format!(
+        "{}; {cores} cores; {} memory; load {}",
+        of(&processors, "model name"),
+        of(&read("/proc/meminfo"), "MemTotal"),
+        load.split(' ').take(3).collect::<Vec<_>>().join(" ")
+    )
+}
+
+/// Prints all figures for people.
+pub fn table(bars: &[Bar]) {
+    println!("\n{:<28} {:>10} {:>10}  ", "bar", "value", "floor");
+    for bar in bars {
+        let (floor, mark) = match bar.floor {
+            Floor::AtLeast(floor) => (format!(">= {floor}"), if bar.is_met() { "met" } else { "MISSED" }),
+            Floor::AtMost(floor) => (format!("<= {floor}"), if bar.is_met() { "met" } else { "MISSED" }),
+        };
+        println!("{:<28} {:>10.3} {:>10}  {mark:<7} {}", bar.name, bar.value, floor, bar.how);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_floor_has_a_good_side() {
+        let bar = |value, floor| Bar { name: "x", value, floor, how: String::new() };
+        assert!(bar(2.0, Floor::AtLeast(2.0)).is_met() && !bar(1.9, Floor::AtLeast(2.0)).is_met());
+        assert!(bar(2.0, Floor::AtMost(2.0)).is_met() && !bar(2.1, Floor::AtMost(2.0)).is_met());
+    }
+}
