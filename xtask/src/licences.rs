@@ -4,7 +4,7 @@
 //! `cargo metadata` lists, with the crate that cargo-deny itself reads licence expressions with. They take a second, and
 //! refuse whatever they do not understand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,7 +31,8 @@ pub(crate) fn check(root: &Path) -> Outcome {
         let listing = capture(metadata.args(["--filter-platform", platform]))?;
         let listing: Value =
             serde_json::from_str(&listing).map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
-        crates.extend(third_party(&listing));
+        let compiled = compiled(root, platform)?;
+        crates.extend(third_party(&listing).into_iter().filter(|(_, one)| compiled.contains(&one.label())));
     }
     let findings: Vec<String> = crates.values().flat_map(|one| rules.judge(one)).collect();
     for finding in &findings {
@@ -39,6 +40,20 @@ pub(crate) fn check(root: &Path) -> Outcome {
     }
     println!("{} crates on {} platforms, {} findings", crates.len(), rules.platforms.len(), findings.len());
     if findings.is_empty() { Ok(()) } else { Err(Failure::new("deny.toml refuses what is listed above")) }
+}
+
+/// Name and version of every crate that is compiled for a platform. `cargo metadata` also lists what optional features alone
+/// would bring.
+fn compiled(root: &Path, platform: &str) -> Outcome<BTreeSet<String>> {
+    let mut tree = Command::new("cargo");
+    tree.current_dir(root).args(["tree", "--workspace", "--locked", "--features", FEATURES, "--target", platform]);
+    let tree = capture(tree.args(["--prefix", "none", "--format", "{p}"]))?;
+    let label = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some(format!("{} {}", words.next()?, words.next()?.strip_prefix('v')?))
+    };
+    let crates: BTreeSet<String> = tree.lines().filter_map(label).collect();
+    if crates.is_empty() { Err(Failure::new("cargo tree lists no crate")) } else { Ok(crates) }
 }
 
 /// Runs cargo-deny, installing the pinned version into `target/tools` first when it is not at hand.
@@ -93,6 +108,12 @@ struct Linked {
     version: String,
     licence: Option<String>,
     source: Option<String>,
+}
+
+impl Linked {
+    fn label(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
 }
 
 /// The crates of the listing, by id, without those of the workspace.
@@ -150,7 +171,7 @@ impl Rules {
 
     fn judge(&self, one: &Linked) -> Vec<String> {
         let mut findings = Vec::new();
-        let mut find = |what: String| findings.push(format!("{} {}: {what}", one.name, one.version));
+        let mut find = |what: String| findings.push(format!("{}: {what}", one.label()));
         if let Some(reason) = self.banned.get(&one.name) {
             find(format!("banned: {reason}"));
         }
