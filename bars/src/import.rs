@@ -1,5 +1,5 @@
-//! The import of a whole chain from a real node, by sorted runs and block by block: speed, bytes read and written, size of the
-//! index, memory. Both must end in the same digests.
+//! The import of a whole chain from a real node: speed, bytes read and written, size of the index, memory. In the default
+//! configuration by sorted runs, and the Bitcoin index alone by sorted runs and block by block, which must end in the same digests.
 //!
 //! Catches: a second hash of a transaction or a second read of a block (first import, block import, import reads); rows that
 //! pass through write buffers or a journal during the first import, runs that are merged again and again, a redo file that is
@@ -47,6 +47,29 @@ pub(crate) enum Commits {
     BlockByBlock,
 }
 
+/// What is indexed, and how it commits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Setup {
+    pub(crate) modules: Modules,
+    pub(crate) commits: Commits,
+}
+
+/// Which modules are on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Modules {
+    /// The default configuration: contracts, markets, inscriptions and runes beside the Bitcoin index.
+    Default,
+    /// The Bitcoin index alone.
+    BitcoinAlone,
+}
+
+/// The default configuration of a first import.
+pub(crate) const DEFAULT: Setup = Setup { modules: Modules::Default, commits: Commits::SortedRuns };
+/// The Bitcoin index alone, in the same way.
+pub(crate) const LEAN: Setup = Setup { modules: Modules::BitcoinAlone, commits: Commits::SortedRuns };
+/// The Bitcoin index alone, as it follows the tip.
+const LEAN_BY_BLOCK: Setup = Setup { modules: Modules::BitcoinAlone, commits: Commits::BlockByBlock };
+
 /// One import and the same command again on the finished index: start, comparison with the node, digest of all rows, stop.
 struct Measured {
     import: Import,
@@ -55,9 +78,9 @@ struct Measured {
 }
 
 impl Measured {
-    fn run(bench: &Bench, data: &Path, commits: Commits) -> Outcome<Self> {
-        let import = fresh_import(bench, data, commits)?;
-        let rest = follow(bench, data, commits)?;
+    fn run(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Self> {
+        let import = fresh_import(bench, data, setup)?;
+        let rest = follow(bench, data, setup)?;
         if import.digests != rest.digests {
             return Err(Failure::new("a second start has other digests than the import"));
         }
@@ -99,11 +122,11 @@ impl Measured {
 const ROUNDS: usize = 3;
 
 /// The round in the middle: the import, and how fast parsing alone was around it, in MB/s.
-fn rounds(bench: &Bench, data: &Path, commits: Commits) -> Outcome<(Measured, f64)> {
+fn rounds(bench: &Bench, data: &Path, setup: Setup) -> Outcome<(Measured, f64)> {
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
         let (bytes_before, before) = parse_alone(&bench.chain.path)?;
-        let measured = Measured::run(bench, data, commits)?;
+        let measured = Measured::run(bench, data, setup)?;
         let (bytes_after, after) = parse_alone(&bench.chain.path)?;
         rounds.push((measured, rate(bytes_before + bytes_after, before + after)));
     }
@@ -115,78 +138,64 @@ pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
     let (block_bytes, _) = parse_alone(&bench.chain.path)?;
     let _node = Node::start(&bench.bitcoind, &bench.place, &bench.chain)?;
     let data = bench.place.join("index");
-    let (by_block, by_block_parse) = rounds(bench, &data, Commits::BlockByBlock)?;
-    // Last, for the other groups of bars measure on this index.
-    let (sorted, sorted_parse) = rounds(bench, &data, Commits::SortedRuns)?;
-    if sorted.import.digests != by_block.import.digests {
+    let (by_block, by_block_parse) = rounds(bench, &data, LEAN_BY_BLOCK)?;
+    let (lean, lean_parse) = rounds(bench, &data, LEAN)?;
+    if lean.import.digests != by_block.import.digests {
         return Err(Failure::new(format!(
             "the two ways to import differ: {} and {}",
-            sorted.import.digests, by_block.import.digests
+            lean.import.digests, by_block.import.digests
         )));
     }
+    let (whole, whole_parse) = rounds(bench, &data, DEFAULT)?;
     let block_bytes_f = float(block_bytes);
-    let index = float(sorted.parts.index);
-    let bars = vec![
-        Bar {
-            name: "first import",
-            value: rate(block_bytes, sorted.seconds()) / sorted_parse,
-            floor: Floor::AtLeast(0.08),
-            how: format!("sorted runs {}", sorted.say_speed(block_bytes, sorted_parse)),
-        },
-        Bar {
-            name: "block import",
-            value: rate(block_bytes, by_block.seconds()) / by_block_parse,
-            floor: Floor::AtLeast(0.03),
-            how: format!("per-block path {}", by_block.say_speed(block_bytes, by_block_parse)),
-        },
-        Bar {
-            name: "first import writes",
-            value: sorted.write_ratio(),
-            floor: Floor::AtMost(3.0),
-            how: format!("sorted runs, redo files among them: {}", sorted.say_writes()),
-        },
-        Bar {
-            name: "import writes",
-            value: by_block.write_ratio(),
-            floor: Floor::AtMost(12.0),
-            how: format!("per-block path: {}", by_block.say_writes()),
-        },
-        Bar {
-            name: "import reads",
-            value: float(sorted.import.served) / block_bytes_f,
-            floor: Floor::AtMost(1.2),
-            how: format!(
-                "at most {:.1} MB over the loopback interface (whatever else uses it included) for {:.1} MB of blocks",
-                float(sorted.import.served) / 1e6,
-                block_bytes_f / 1e6
-            ),
-        },
-        Bar {
-            name: "index size",
-            value: index / block_bytes_f,
-            floor: Floor::AtMost(0.35),
-            how: format!(
-                "after the first import, per block byte, without undo, journal, raw transactions: {}; block by block {:.1} %",
-                sorted.parts.describe(block_bytes),
-                100.0 * float(by_block.parts.index) / block_bytes_f
-            ),
-        },
-        Bar {
-            name: "memory",
-            value: float(sorted.import.resident_max) / float(MEMORY_MIB << 20),
-            floor: Floor::AtMost(1.0),
-            how: format!(
-                "largest resident size {} MiB (block by block {} MiB) at a ceiling of {MEMORY_MIB} MiB, sampled every 100 ms",
-                sorted.import.resident_max >> 20,
-                by_block.import.resident_max >> 20
-            ),
-        },
-    ];
-    for bar in &bars {
-        let of = if bar.name.contains("first") || bar.name == "memory" { &sorted } else { &by_block };
-        let rows = if bar.name == "index size" { sorted.parts.rows() } else { of.import.samples.clone() };
-        bar.report(&bench.root, &bar.name.replace(' ', "-"), &of.import.command, &rows)?;
+    let mut bars = Vec::new();
+    let mut report = |of: &Measured, rows: &str, name: &str, value: f64, floor: Floor, how: String| -> Outcome {
+        let bar = Bar { name: name.to_owned(), value, floor, how };
+        bar.report(&bench.root, &of.import.command, rows)?;
+        bars.push(bar);
+        Ok(())
+    };
+    let runs =
+        [(&whole, whole_parse, "", "default configuration"), (&lean, lean_parse, ", lean", "Bitcoin index alone")];
+    for (of, parse, mark, what) in runs {
+        let rows = of.import.samples.as_str();
+        let speed = rate(block_bytes, of.seconds()) / parse;
+        let how = format!("{what}, sorted runs {}", of.say_speed(block_bytes, parse));
+        report(of, rows, &format!("first import{mark}"), speed, Floor::AtLeast(0.08), how)?;
+        let how = format!("{what}, sorted runs, redo files among them: {}", of.say_writes());
+        report(of, rows, &format!("first import writes{mark}"), of.write_ratio(), Floor::AtMost(3.0), how)?;
+        let how = format!(
+            "{what}: at most {:.1} MB over the loopback interface (whatever else uses it included) for {:.1} MB of blocks",
+            float(of.import.served) / 1e6,
+            block_bytes_f / 1e6
+        );
+        let reads = float(of.import.served) / block_bytes_f;
+        report(of, rows, &format!("import reads{mark}"), reads, Floor::AtMost(1.2), how)?;
+        let how = format!(
+            "{what}: largest resident size {} MiB at a ceiling of {MEMORY_MIB} MiB, sampled every 100 ms",
+            of.import.resident_max >> 20
+        );
+        let share = float(of.import.resident_max) / float(MEMORY_MIB << 20);
+        report(of, rows, &format!("memory{mark}"), share, Floor::AtMost(1.0), how)?;
+        // The floor is one of the Bitcoin index.
+        let floor = if mark.is_empty() { Floor::None } else { Floor::AtMost(0.35) };
+        let how = format!(
+            "{what}, after the first import, per block byte, without undo, journal, raw transactions: {}",
+            of.parts.describe(block_bytes)
+        );
+        let size = float(of.parts.index) / block_bytes_f;
+        report(of, &of.parts.rows(), &format!("index size{mark}"), size, floor, how)?;
     }
+    let rows = by_block.import.samples.as_str();
+    let how = format!(
+        "Bitcoin index alone, per-block path {}; index {:.1} % of block bytes",
+        by_block.say_speed(block_bytes, by_block_parse),
+        100.0 * float(by_block.parts.index) / block_bytes_f
+    );
+    let speed = rate(block_bytes, by_block.seconds()) / by_block_parse;
+    report(&by_block, rows, "block import, lean", speed, Floor::AtLeast(0.03), how)?;
+    let how = format!("Bitcoin index alone, per-block path: {}", by_block.say_writes());
+    report(&by_block, rows, "import writes, lean", by_block.write_ratio(), Floor::AtMost(12.0), how)?;
     Ok(bars)
 }
 
@@ -217,22 +226,26 @@ pub(crate) fn parse_alone(path: &Path) -> Outcome<(u64, f64)> {
 }
 
 /// Indexes the node's chain into the empty folder `data`.
-pub(crate) fn fresh_import(bench: &Bench, data: &Path, commits: Commits) -> Outcome<Import> {
+pub(crate) fn fresh_import(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
     if data.exists() {
         std::fs::remove_dir_all(data).map_err(|error| Failure::new(format!("{}: {error}", data.display())))?;
     }
-    follow(bench, data, commits)
+    follow(bench, data, setup)
 }
 
-/// The configuration of an index in `data`: what is switched off on mainnet is switched off here, and so are inscriptions and
-/// runes, which are measured by a bench of their own.
-pub(crate) fn config_file(bench: &Bench, data: &Path, commits: Commits) -> Outcome<PathBuf> {
+/// The configuration of an index in `data`. What mainnet's default leaves to the node or switches off is so here as well, and
+/// only the last blocks can be undone, as in the long part of a first import.
+pub(crate) fn config_file(bench: &Bench, data: &Path, setup: Setup) -> Outcome<PathBuf> {
     let file = bench.place.join("paraffin.toml");
-    let import = if commits == Commits::BlockByBlock { "import_kib = 0\n" } else { "" };
+    let import = if setup.commits == Commits::BlockByBlock { "import_kib = 0\n" } else { "" };
+    let modules = match setup.modules {
+        Modules::Default => "",
+        Modules::BitcoinAlone => "[alkanes]\nenabled = false\n[ordinals]\nenabled = false\n",
+    };
     let text = format!(
         "network = \"regtest\"\ndata_dir = \"{}\"\n{}[index]\nmemory_mib = {MEMORY_MIB}\nundo_blocks = 10\n\
          raw_transactions = \"node\"\naddress_search = false\n{import}\
-         [alkanes]\nenabled = false\n[ordinals]\nenabled = false\n[gateway]\nlisten = \"127.0.0.1:{}\"\n",
+         {modules}[gateway]\nlisten = \"127.0.0.1:{}\"\n",
         data.display(),
         Node::config(),
         crate::start::SERVE_PORT
@@ -241,9 +254,9 @@ pub(crate) fn config_file(bench: &Bench, data: &Path, commits: Commits) -> Outco
     Ok(file)
 }
 
-fn follow(bench: &Bench, data: &Path, commits: Commits) -> Outcome<Import> {
+fn follow(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
     let mut command = Command::new(&bench.paraffin);
-    command.args(["index", "--once", "--config"]).arg(config_file(bench, data, commits)?);
+    command.args(["index", "--once", "--config"]).arg(config_file(bench, data, setup)?);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     let failed = |error| Failure::new(format!("{}: {error}", bench.paraffin.display()));
     let served_before = loopback_bytes();
@@ -279,8 +292,9 @@ fn follow(bench: &Bench, data: &Path, commits: Commits) -> Outcome<Import> {
         output.read_to_string(&mut digests).map_err(failed)?;
     }
     // Paths of this machine say nothing to others.
-    let how = if commits == Commits::BlockByBlock { " # [index] import_kib = 0" } else { "" };
-    let command = format!("paraffin index --once --config paraffin.toml{how}");
+    let by_block = if setup.commits == Commits::BlockByBlock { ", [index] import_kib = 0" } else { "" };
+    let modules = if setup.modules == Modules::Default { "all modules" } else { "Bitcoin index alone" };
+    let command = format!("paraffin index --once --config paraffin.toml # {modules}{by_block}");
     Ok(Import { seconds, command, written, served, resident_max, digests, samples })
 }
 

@@ -4,17 +4,12 @@
 //! run leaves its raw figures in `benches/results/`.
 #![forbid(unsafe_code)]
 
+mod benches;
 mod chain;
 mod electrs;
 mod import;
-mod mempool;
 mod node;
-mod orderbook;
-mod pages;
-mod routing;
 mod start;
-mod views;
-mod vm;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -29,8 +24,8 @@ const SHAPED_BLOCKS: u32 = 100;
 /// Seed of the chain.
 const SEED: u64 = 1;
 
-/// The groups of figures that one run gives together.
-const GROUPS: [&str; 9] = ["electrs", "import", "mempool", "orderbook", "pages", "routing", "start", "views", "vm"];
+/// The groups that need a node and the chain; the others are benches of crates.
+const WITH_NODE: [&str; 3] = ["electrs", "import", "start"];
 
 /// What all bars need.
 pub(crate) struct Bench {
@@ -77,18 +72,16 @@ fn main() -> ExitCode {
 
 /// Measures the groups named, or all, and prints a table; an error when a bar is missed.
 fn measure(root: &Path, groups: &[String]) -> Outcome {
-    if let Some(unknown) = groups.iter().find(|name| !GROUPS.contains(&name.as_str())) {
-        return Err(Failure::new(format!("`{unknown}` is none of: {}", GROUPS.join(", "))));
+    let all = || WITH_NODE.into_iter().chain(benches::all().map(|bench| bench.group));
+    if let Some(unknown) = groups.iter().find(|name| !all().any(|group| group == name.as_str())) {
+        return Err(Failure::new(format!("`{unknown}` is none of: {}", all().collect::<Vec<_>>().join(", "))));
     }
     let wanted = |name: &str| groups.is_empty() || groups.iter().any(|group| group == name);
     let mut bars = Vec::new();
-    if ["electrs", "import", "pages", "start"].into_iter().any(wanted) {
+    if WITH_NODE.into_iter().any(wanted) {
         let bench = Bench::prepare(root)?;
         if wanted("import") {
             bars.extend(import::measure(&bench)?);
-        }
-        if wanted("pages") {
-            bars.extend(pages::measure(&bench)?);
         }
         if wanted("start") {
             bars.extend(start::measure(&bench)?);
@@ -97,22 +90,10 @@ fn measure(root: &Path, groups: &[String]) -> Outcome {
             bars.extend(electrs::measure(&bench)?);
         }
     }
-    if wanted("mempool") {
-        bars.extend(mempool::measure(root)?);
-    }
-    if wanted("orderbook") {
-        bars.extend(orderbook::measure(root)?);
-    }
-    if wanted("routing") {
-        bars.extend(routing::measure(root)?);
-    }
-    if wanted("views") {
-        bars.extend(views::measure(root)?);
-    }
-    if wanted("vm") {
-        bars.extend(vm::measure(root)?);
+    for bench in benches::all().filter(|bench| wanted(bench.group)) {
+        bars.extend(benches::measure(root, bench)?);
     }
     bar::table(&bars);
-    let missed: Vec<&str> = bars.iter().filter(|bar| !bar.is_met()).map(|bar| bar.name).collect();
+    let missed: Vec<&str> = bars.iter().filter(|bar| !bar.is_met()).map(|bar| bar.name.as_str()).collect();
     if missed.is_empty() { Ok(()) } else { Err(Failure::new(format!("missed: {}", missed.join(", ")))) }
 }

@@ -15,13 +15,15 @@ pub enum Floor {
     AtLeast(f64),
     /// The value may not be above it.
     AtMost(f64),
+    /// Reported for information.
+    None,
 }
 
 /// One measured figure.
 #[derive(Debug, Clone)]
 pub struct Bar {
     /// As in `docs/performance.md`.
-    pub name: &'static str,
+    pub name: String,
     /// In the unit that `how` states.
     pub value: f64,
     /// What is met or missed.
@@ -31,9 +33,10 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// How many times faster than the peer.
-    pub fn peer(value: f64, how: String) -> Self {
-        Self { name: "peer electrs", value, floor: Floor::AtLeast(1.0), how }
+    /// Its name as that of a file.
+    fn file(&self) -> String {
+        let words = self.name.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join("-")
     }
 
     /// Whether the value is on the good side of the floor.
@@ -41,29 +44,43 @@ impl Bar {
         match self.floor {
             Floor::AtLeast(floor) => self.value >= floor,
             Floor::AtMost(floor) => self.value <= floor,
+            Floor::None => true,
         }
     }
 
-    /// Prints the line and adds the figure with the rows behind it to `benches/results/<date>-<file>.csv`.
+    /// Prints the line and adds the figure with the rows behind it to `benches/results/<date>-<name>.csv`.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn report(&self, root: &Path, file: &str, command: &str, rows: &str) -> Outcome {
-        let floor = match self.floor {
-            Floor::AtLeast(floor) | Floor::AtMost(floor) => json!(floor),
+    pub fn report(&self, root: &Path, command: &str, rows: &str) -> Outcome {
+        let (side, floor) = match self.floor {
+            Floor::AtLeast(floor) => ("at_least", json!(floor)),
+            Floor::AtMost(floor) => ("at_most", json!(floor)),
+            Floor::None => ("floor", json!(null)),
         };
-        let line = json!({"bar": self.name, "value": round(self.value), "floor": floor, "how": self.how});
+        let line = json!({"bar": self.name, "value": round(self.value), side: floor, "how": self.how});
         println!("{line}");
         let date = capture(Command::new("date").arg("+%F"))?;
+        let commit = commit(root);
+        let file = self.file();
         let folder = root.join("benches/results");
         let path = folder.join(format!("{}-{file}.csv", date.trim()));
         let failed = |error| Failure::new(format!("{}: {error}", path.display()));
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let mut text = std::fs::read_to_string(&path).unwrap_or_default();
-        let _ = writeln!(text, "# command: {command}\n# machine: {}\n# {line}", machine());
+        let _ = writeln!(text, "# commit: {commit}\n# command: {command}\n# machine: {}\n# {line}", machine());
         text.push_str(rows);
         std::fs::write(&path, text).map_err(failed)
     }
+}
+
+/// The commit that is measured, marked when the sources differ from it.
+fn commit(root: &Path) -> String {
+    let git = |arguments: &[&str]| capture(Command::new("git").current_dir(root).args(arguments));
+    let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|_| "unknown".to_owned());
+    // Results of this very run are no change of the sources.
+    let changes = git(&["status", "--porcelain", "--", ".", ":!benches/results"]).unwrap_or_default();
+    format!("{}{}", commit.trim(), if changes.trim().is_empty() { "" } else { " with changes" })
 }
 
 fn round(value: f64) -> f64 {
@@ -90,13 +107,15 @@ fn machine() -> String {
 
 /// Prints all figures for people.
 pub fn table(bars: &[Bar]) {
-    println!("\n{:<28} {:>10} {:>10}  ", "bar", "value", "floor");
+    println!("\n{:<44} {:>12} {:>10}  ", "bar", "value", "floor");
     for bar in bars {
+        let judged = if bar.is_met() { "met" } else { "MISSED" };
         let (floor, mark) = match bar.floor {
-            Floor::AtLeast(floor) => (format!(">= {floor}"), if bar.is_met() { "met" } else { "MISSED" }),
-            Floor::AtMost(floor) => (format!("<= {floor}"), if bar.is_met() { "met" } else { "MISSED" }),
+            Floor::AtLeast(floor) => (format!(">= {floor}"), judged),
+            Floor::AtMost(floor) => (format!("<= {floor}"), judged),
+            Floor::None => ("none".to_owned(), ""),
         };
-        println!("{:<28} {:>10.3} {:>10}  {mark:<7} {}", bar.name, bar.value, floor, bar.how);
+        println!("{:<44} {:>12.3} {:>10}  {mark:<7} {}", bar.name, bar.value, floor, bar.how);
     }
 }
 
@@ -106,8 +125,10 @@ mod tests {
 
     #[test]
     fn a_floor_has_a_good_side() {
-        let bar = |value, floor| Bar { name: "x", value, floor, how: String::new() };
+        let bar = |value, floor| Bar { name: "x, 10".to_owned(), value, floor, how: String::new() };
         assert!(bar(2.0, Floor::AtLeast(2.0)).is_met() && !bar(1.9, Floor::AtLeast(2.0)).is_met());
         assert!(bar(2.0, Floor::AtMost(2.0)).is_met() && !bar(2.1, Floor::AtMost(2.0)).is_met());
+        assert!(bar(0.0, Floor::None).is_met());
+        assert_eq!(bar(0.0, Floor::None).file(), "x-10");
     }
 }

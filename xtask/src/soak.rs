@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path, minutes: u64) -> Outcome {
     let Some((bar, table)) = bar(&text) else {
         return ended.and(Err(Failure::new("the soak has left no figures")));
     };
-    bar.report(root, "soak", &format!("cargo xtask soak --minutes {minutes}"), table)?;
+    bar.report(root, &format!("cargo xtask soak --minutes {minutes}"), table)?;
     ended?;
     if bar.is_met() { Ok(()) } else { Err(Failure::new(format!("wrong answers and windows: {}", bar.value))) }
 }
@@ -50,7 +50,7 @@ fn bar(text: &str) -> Option<(Bar, &str)> {
     let value = figure("/answers/wrong")? + figure("/windows/above")?;
     let how =
         format!("faults every few seconds to three instances and what they share, beside an undisturbed one: {told}");
-    Some((Bar { name: "soak, wrong answers", value, floor: Floor::AtMost(0.0), how }, table))
+    Some((Bar { name: "soak".to_owned(), value, floor: Floor::AtMost(0.0), how }, table))
 }
 
 #[cfg(test)]

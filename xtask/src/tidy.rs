@@ -4,6 +4,7 @@
 //! catching a violation, so a rule that stops working is noticed.
 
 mod dependencies;
+mod figures;
 mod floors;
 mod sources;
 
@@ -56,6 +57,7 @@ fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings = sources::check(files);
     findings.extend(floors::check(files));
     findings.extend(dependencies::check(files));
+    findings.extend(figures::check(files));
     findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
     findings
 }

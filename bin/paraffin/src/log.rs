@@ -1,5 +1,9 @@
 //! Structured logs on standard error.
 
+use std::io::BufWriter;
+use std::time::Duration;
+
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{LogFormat, LogSection};
@@ -20,13 +24,34 @@ fn place(panic: &std::panic::PanicHookInfo<'_>) -> String {
     panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string)
 }
 
+/// Lines that wait for standard error, at most; each has some 300 bytes. Further ones are dropped and counted.
+const LINES_WAITING_MAX: usize = 32_768;
+
+/// How often lines that were dropped are reported.
+const REPORT_EVERY: Duration = Duration::from_secs(10);
+
+/// Writes what is still waiting when it is dropped; gives up after a second when standard error takes nothing.
+#[must_use = "lines are written until it is dropped"]
+pub(crate) struct LogGuard {
+    _worker: WorkerGuard,
+}
+
 /// Starts the log; a bad filter falls back to `info` and says so.
-pub(crate) fn start(section: &LogSection) {
+///
+/// Lines are written by a thread of their own, many with one system call: a terminal, pipe or disk that is slow holds up no
+/// request. Must be called within the runtime.
+pub(crate) fn start(section: &LogSection) -> LogGuard {
     let (filter, complaint) = match EnvFilter::try_new(&section.filter) {
         Ok(filter) => (filter, None),
         Err(error) => (EnvFilter::new("info"), Some(error)),
     };
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let (writer, guard) = NonBlockingBuilder::default()
+        .buffered_lines_limit(LINES_WAITING_MAX)
+        .lossy(true)
+        .thread_name("paraffin-log")
+        .finish(BufWriter::new(std::io::stderr()));
+    let dropped = writer.error_counter();
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_target(false);
     match section.format {
         LogFormat::Text => lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init(),
         LogFormat::Json => lines.json().init(),
@@ -34,6 +59,21 @@ pub(crate) fn start(section: &LogSection) {
     if let Some(error) = complaint {
         tracing::warn!(%error, "[log] filter cannot be read; using info");
     }
+    tokio::spawn(async move {
+        let mut reported = 0;
+        loop {
+            tokio::time::sleep(REPORT_EVERY).await;
+            let lines = dropped.dropped_lines();
+            if lines > reported {
+                tracing::warn!(
+                    lines = lines - reported,
+                    "log lines were dropped: standard error does not take them quickly enough"
+                );
+                reported = lines;
+            }
+        }
+    });
+    LogGuard { _worker: guard }
 }
 
 #[cfg(test)]

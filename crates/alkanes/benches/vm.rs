@@ -57,14 +57,12 @@ fn main() {
     let speedup = compiled_ms / kept_ms;
 
     println!(
-        r#"{{"bar":"contract call","value":{small_ms:.4},"floor":{SMALL_CALL_MS_MAX},"unit":"ms, at most","how":"median of {calls} calls of a view of the counter contract, module warm"}}"#
+        r#"{{"bar":"contract call","value":{small_ms:.4},"at_most":{SMALL_CALL_MS_MAX},"how":"ms, median of {calls} calls of a view of the counter contract, module warm"}}"#
     );
     println!(
-        r#"{{"bar":"vm","value":{speedup:.1},"floor":{SPEEDUP_MIN},"unit":"times, at least","kept_ms":{kept_ms:.4},"compiled_ms":{compiled_ms:.4},"how":"{calls} mixed calls with kept modules against {} that compile and grow at every call"}}"#,
+        r#"{{"bar":"vm","value":{speedup:.1},"at_least":{SPEEDUP_MIN},"kept_ms":{kept_ms:.4},"compiled_ms":{compiled_ms:.4},"how":"times as fast: {calls} mixed calls with kept modules against {} that compile and grow at every call"}}"#,
         turns * mixed.len()
     );
-    assert!(small_ms <= SMALL_CALL_MS_MAX, "a small call takes {small_ms:.4} ms");
-    assert!(short || speedup >= SPEEDUP_MIN, "keeping modules gains only {speedup:.1} times");
 }
 
 fn stage() -> Stage {

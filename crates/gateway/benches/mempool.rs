@@ -232,7 +232,7 @@ fn main() {
                 }
                 let middle = rank(&mut seconds, 0.5);
                 println!(
-                    "{{\"bar\":\"mempool snapshot\",\"value\":{middle:.3},\"floor\":2,\"how\":\"seconds for all {count} entries in pages of 5,000 over HTTP, parsed by the client, median of {}\"}}",
+                    "{{\"bar\":\"mempool snapshot\",\"value\":{middle:.3},\"at_most\":2,\"how\":\"seconds for all {count} entries in pages of 5,000 over HTTP, parsed by the client, median of {}\"}}",
                     seconds.len()
                 );
                 println!("seconds");
@@ -244,7 +244,7 @@ fn main() {
                 let mut milliseconds = observe(&instance, count, rounds).await;
                 let (middle, late) = (rank(&mut milliseconds, 0.5), rank(&mut milliseconds, 0.99));
                 println!(
-                    "{{\"bar\":\"mempool observe\",\"value\":{late:.3},\"floor\":5,\"how\":\"milliseconds from the request to the subscriber's frame, 99th of 100, {rounds} transactions beside {count}; median {middle:.3}\"}}"
+                    "{{\"bar\":\"mempool observe\",\"value\":{late:.3},\"at_most\":5,\"how\":\"milliseconds from the request to the subscriber's frame, 99th of 100, {rounds} transactions beside {count}; median {middle:.3}\"}}"
                 );
                 println!("milliseconds");
                 for milliseconds in milliseconds {
@@ -254,7 +254,7 @@ fn main() {
             "deliveries" => {
                 let rate = deliveries(&instance, &mempool, count, frames).await;
                 println!(
-                    "{{\"bar\":\"mempool deliveries\",\"value\":{rate:.0},\"floor\":150000,\"how\":\"frames a second that {SUBSCRIBERS} subscribers have read, clients in the same process, {frames} new transactions beside {count}\"}}"
+                    "{{\"bar\":\"mempool deliveries\",\"value\":{rate:.0},\"at_least\":150000,\"how\":\"frames a second that {SUBSCRIBERS} subscribers have read, clients in the same process, {frames} new transactions beside {count}\"}}"
                 );
                 println!("deliveries_per_second");
                 println!("{rate:.0}");

@@ -61,12 +61,16 @@ fn main() {
             (checksum, newest)
         );
     }
-    rates.sort_by(f64::total_cmp);
-    let rate = rates[rates.len() / 2];
+    let mut sorted = rates.clone();
+    sorted.sort_by(f64::total_cmp);
+    let rate = sorted[sorted.len() / 2];
     println!(
-        "{{\"bar\":\"orderbook ingest\",\"value\":{rate:.0},\"floor\":{BAR_PER_SECOND},\"how\":\"events a second that are on the disk and in the book, {SENDERS} senders with requests of {BATCH} events of {bytes} bytes, {active} active orders in the end, median of {rounds} rounds; opened again in {reopened:.2} s\"}}"
+        "{{\"bar\":\"orderbook ingest\",\"value\":{rate:.0},\"at_least\":{BAR_PER_SECOND},\"how\":\"events a second that are on the disk and in the book, {SENDERS} senders with requests of {BATCH} events of {bytes} bytes, {active} active orders in the end, median of {rounds} rounds; opened again in {reopened:.2} s\"}}"
     );
-    assert!(small || rate >= BAR_PER_SECOND, "{rate:.0} events a second");
+    println!("round,events_per_second");
+    for (round, rate) in (1..).zip(&rates) {
+        println!("{round},{rate:.0}");
+    }
 }
 
 /// Events of one sender: orders that open, and orders that change.

@@ -464,6 +464,9 @@ mod tests {
 
     #[test]
     fn what_is_written_out_of_sight_counts() {
+        if !paraffin_testkit::long_tests() {
+            return;
+        }
         for script in [
             // A file without a name.
             "exec 3>big; rm big; while :; do printf %65536s x >&3; done",

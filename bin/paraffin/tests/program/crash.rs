@@ -9,7 +9,7 @@ use paraffin_devnet::{Devnet, DevnetOptions};
 use serde_json::Value;
 
 const KILLS: u32 = 20;
-const BLOCKS: u32 = 400;
+const BLOCKS: u32 = 200;
 
 fn local() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
@@ -65,6 +65,9 @@ impl Moments {
 
 #[test]
 fn twenty_kills_during_import_leave_a_store_equal_to_a_fresh_sync() {
+    if !paraffin_testkit::long_tests() {
+        return;
+    }
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let devnet = runtime
         .block_on(Devnet::start(DevnetOptions {

@@ -238,6 +238,9 @@ async fn a_program_that_is_no_worker_harms_nobody() {
 /// row MR11
 #[test]
 fn many_hostile_scripts_at_once_leave_the_server_well() {
+    if !paraffin_testkit::long_tests() {
+        return;
+    }
     let dev = Dev::start();
     let attacks = [
         "while true do end",

@@ -22,6 +22,7 @@ mod esplora_conformance;
 mod gateway_upstream;
 mod gateways;
 mod hosted;
+mod log;
 mod lua;
 mod mempool_node;
 mod networks;

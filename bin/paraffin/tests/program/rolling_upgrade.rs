@@ -168,6 +168,9 @@ impl Row {
 
 #[test]
 fn three_instances_are_restarted_one_by_one_under_load_and_no_request_fails() {
+    if !paraffin_testkit::long_tests() {
+        return;
+    }
     let row = Row::start();
     let proxy = row.runtime.block_on(Proxy::start(&row.addresses()));
     let answered = |place: usize| proxy.behind[place].answered.load(Ordering::Relaxed);
@@ -188,6 +191,9 @@ fn three_instances_are_restarted_one_by_one_under_load_and_no_request_fails() {
 /// The settings of docs/operations.md. nginx asks nobody for health: it learns from what fails.
 #[test]
 fn behind_nginx_no_request_fails_either() {
+    if !paraffin_testkit::long_tests() {
+        return;
+    }
     let Some([nginx]) = paraffin_testkit::installed(["nginx"], "nginx-light") else { return };
     let row = Row::start();
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ mod scripts;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use paraffin_database::{Database, Place, Session, query};
 
@@ -27,6 +27,8 @@ use crate::{
 
 /// How often what was counted is written. Twice a second, so that a kill loses less than the last second.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
+/// How long opening asks a store that was reached and is slow to answer; each question on its own has a request's patience.
+const OPENING: Duration = Duration::from_secs(10);
 /// How often subjects that rest are forgotten.
 const FORGET_INTERVAL: Duration = Duration::from_mins(10);
 /// Longest time for what a request asks of the store.
@@ -133,7 +135,13 @@ impl DatabaseKeyStore {
             counting,
             flushing: tokio::sync::Mutex::new(()),
         });
-        inner.lease.renew(&inner.known).await?;
+        let began = Instant::now();
+        while let Err(error) = inner.lease.renew(&inner.known).await {
+            if !matches!(error, AccessError::Unavailable(_)) || began.elapsed() > OPENING {
+                return Err(error);
+            }
+            tokio::time::sleep(RENEWAL).await;
+        }
         counts::load(&inner, clock()).await?;
         inner.keep_lease();
         inner.keep_flushing();

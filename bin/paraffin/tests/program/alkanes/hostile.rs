@@ -53,6 +53,9 @@ fn resident_kib(process: u32) -> u64 {
 
 #[test]
 fn views_that_spin_delay_neither_other_callers_nor_the_import_of_blocks() {
+    if !paraffin_testkit::long_tests() {
+        return;
+    }
     let dev = Dev::start();
     let (listen, path) = (dev.listen().to_owned(), dev.path());
     let stop = Arc::new(AtomicBool::new(false));

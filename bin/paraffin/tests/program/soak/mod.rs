@@ -29,6 +29,9 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn instances_that_are_disturbed_answer_as_one_that_is_not() {
+    if !paraffin_testkit::long_tests() {
+        return;
+    }
     let seconds = number("PARAFFIN_SOAK_SECONDS").unwrap_or(SECONDS);
     let seed = number("PARAFFIN_SOAK_SEED").unwrap_or_else(|| u64::from(std::process::id()));
     eprintln!("seed {seed}, {seconds} seconds");

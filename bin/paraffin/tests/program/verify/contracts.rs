@@ -66,6 +66,9 @@ fn submission(repo_url: &str) -> Value {
 /// row VF02
 #[test]
 fn our_own_contract_is_reproducible_and_a_changed_constant_is_a_mismatch() {
+    if !paraffin_testkit::long_tests() {
+        return;
+    }
     let Some(compiler) = compiler() else {
         // Another compiler makes other bytes. `rebuilt` has a contract that every compiler makes the same bytes of.
         paraffin_testkit::skipped("not the compiler of contracts/wasm/BUILD.toml");

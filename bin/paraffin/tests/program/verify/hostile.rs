@@ -14,8 +14,11 @@ use super::source::{Source, commit};
 /// A run on a machine that does other things as well.
 const RUN_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// A verifier in a folder of its own, with the program's own workers; `None` where nothing can be built.
+/// A verifier in a folder of its own, with the program's own workers; `None` where nothing can be built, and in a run without tests that take long.
 pub async fn verifier(folder: &Path, change: impl FnOnce(&mut Settings)) -> Option<Arc<Verifier>> {
+    if !paraffin_testkit::long_tests() {
+        return None;
+    }
     let mut settings = Settings { build_seconds: 240, local_repositories: true, ..Settings::default() };
     change(&mut settings);
     if let Err(error) = toolchains(&settings) {

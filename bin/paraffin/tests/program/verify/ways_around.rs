@@ -191,13 +191,19 @@ fn beside(settings: &mut Settings) {
 /// Without namespaces nothing but the worker's own care ends a process that has left its parents.
 #[tokio::test]
 async fn without_isolation_too_nothing_outlives_the_build() {
-    for script in ["panic!(\"ENDED\")", "std::thread::sleep(std::time::Duration::from_secs(600))"] {
+    // One that ends by itself, and one that the time limit ends once the script has surely run.
+    for (script, limit) in [("panic!(\"ENDED\")", 120), ("std::thread::sleep(std::time::Duration::from_secs(600))", 40)]
+    {
         let marker = format!("5{}{}", std::process::id(), script.len());
         let leave = format!(
             r#"Command::new("sh").args(["-c", "(setsid nohup sleep {marker} >/dev/null 2>&1 &) & sleep 1"]).status().unwrap(); {script}"#
         );
         let folder = tempfile::tempdir().unwrap();
-        let Some(verifier) = verifier(folder.path(), beside).await else { return };
+        let settings = |settings: &mut Settings| {
+            beside(settings);
+            settings.build_seconds = limit;
+        };
+        let Some(verifier) = verifier(folder.path(), settings).await else { return };
         let run = ended(&verifier, submission(Some(&source(&leave)))).await;
         let (code, _, log) = failure(&run);
         assert!(matches!(code, FailureCode::BuildFailed | FailureCode::TimeLimit), "{code:?} {log}");
