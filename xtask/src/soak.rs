@@ -25,7 +25,18 @@ pub(crate) fn run(root: &Path, minutes: u64) -> Outcome {
         _ => {}
     }
     let mut soak = Command::new("cargo");
-    soak.current_dir(root).args(["test", "--package", "paraffin", "--test", "program", "--", "--nocapture", TEST]);
+    soak.current_dir(root).args([
+        "test",
+        "--package",
+        "paraffin",
+        "--features",
+        "cluster",
+        "--test",
+        "program",
+        "--",
+        "--nocapture",
+        TEST,
+    ]);
     // What cargo tells of this program would have some libraries built again.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
         soak.env_remove(name);

@@ -1,11 +1,15 @@
 //! Where accounts are, and how gateways share them.
 
 use std::path::Path;
+#[cfg(feature = "cluster")]
 use std::time::Duration;
 
-use paraffin_access::{AccessError, DatabaseKeyStore, Place, Plans, ServerUrl, SharedOptions};
+use paraffin_access::{AccessError, DatabaseKeyStore, Place, Plans, ServerUrl};
+#[cfg(feature = "cluster")]
+use paraffin_access::{ParseRedisUrlError, SharedOptions};
 use paraffin_gateway::AccessConfig;
 
+use crate::cluster;
 use crate::config::Config;
 use crate::instance::accounts_file;
 
@@ -20,7 +24,11 @@ const REDIS_TIMEOUT_MS_MAX: u64 = 10_000;
 /// The message.
 pub(crate) fn check(access: &AccessConfig) -> Result<(), String> {
     if let Some(url) = &access.database_url {
+        cluster::needed_by("[access] database_url")?;
         url.reveal().parse::<ServerUrl>().map_err(|error| format!("[access] database_url is {error}"))?;
+    }
+    if access.redis_url.is_some() {
+        cluster::needed_by("[access] redis_url")?;
     }
     if access.redis_url.is_some() && access.database_url.is_none() {
         return Err(
@@ -33,7 +41,9 @@ pub(crate) fn check(access: &AccessConfig) -> Result<(), String> {
     if !(1..=REDIS_TIMEOUT_MS_MAX).contains(&access.redis_timeout_ms) {
         return Err(format!("[access] redis_timeout_ms must be from 1 to {REDIS_TIMEOUT_MS_MAX}"));
     }
-    shared(access).map(drop).map_err(|error| format!("[access] redis_url is {error}"))
+    #[cfg(feature = "cluster")]
+    shared(access).map_err(|error| format!("[access] redis_url is {error}"))?;
+    Ok(())
 }
 
 /// The server of accounts, saved scripts and records of verification; `None` where they are in files.
@@ -46,7 +56,8 @@ pub(crate) fn server(access: &AccessConfig) -> Option<ServerUrl> {
 ///
 /// # Errors
 /// The address is none.
-pub(crate) fn shared(access: &AccessConfig) -> Result<Option<SharedOptions>, paraffin_access::ParseRedisUrlError> {
+#[cfg(feature = "cluster")]
+pub(crate) fn shared(access: &AccessConfig) -> Result<Option<SharedOptions>, ParseRedisUrlError> {
     let within = Duration::from_millis(access.redis_timeout_ms);
     access.redis_url.as_ref().map(|url| SharedOptions::new(url.reveal(), access.gateways, within)).transpose()
 }
@@ -62,10 +73,11 @@ pub(crate) fn place(access: &AccessConfig, data_dir: &Path) -> Place {
 /// The database refuses or does not answer. Redis may be away.
 pub(crate) async fn open(config: &Config) -> Result<DatabaseKeyStore, AccessError> {
     let (place, plans): (Place, Plans) = (place(&config.access, &config.data_dir()), config.plans.clone());
-    match shared(&config.access) {
-        Ok(Some(shared)) => DatabaseKeyStore::open_shared(&place, plans, shared).await,
-        _ => DatabaseKeyStore::open_at(&place, plans).await,
+    #[cfg(feature = "cluster")]
+    if let Ok(Some(shared)) = shared(&config.access) {
+        return DatabaseKeyStore::open_shared(&place, plans, shared).await;
     }
+    DatabaseKeyStore::open_at(&place, plans).await
 }
 
 #[cfg(test)]
@@ -74,6 +86,25 @@ mod tests {
 
     use super::*;
 
+    #[cfg(not(feature = "cluster"))]
+    #[test]
+    fn settings_of_servers_are_refused_with_the_feature_that_they_need() {
+        let database = Some(Secret::from("postgres://u:hunter2@db/accounts"));
+        let redis = Some(Secret::from("redis://u:hunter2@cache:6379/1"));
+        for (access, setting) in [
+            (AccessConfig { database_url: database, ..AccessConfig::default() }, "[access] database_url"),
+            (AccessConfig { redis_url: redis, ..AccessConfig::default() }, "[access] redis_url"),
+        ] {
+            let error = check(&access).unwrap_err();
+            assert!(error.starts_with(setting) && !error.contains("hunter2"), "{error}");
+            assert!(error.contains("cargo build --release --features cluster"), "{error}");
+        }
+        assert_eq!(check(&AccessConfig::default()), Ok(()));
+        let bad = AccessConfig { gateways: 0, ..AccessConfig::default() };
+        assert!(check(&bad).unwrap_err().contains("gateways"));
+    }
+
+    #[cfg(feature = "cluster")]
     #[test]
     fn settings_that_contradict_each_other_are_named_and_secrets_are_not_shown() {
         let with = |database: Option<&str>, redis: Option<&str>, gateways| AccessConfig {

@@ -5,9 +5,7 @@ use std::time::Duration;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Bytes};
 use hyper::{Method, Request, StatusCode, Uri};
-use hyper_util::client::legacy::Client as HttpClient;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use paraffin_web::{Connections, HttpClient};
 use serde_json::{Value, json};
 
 use crate::command_line::EndpointArguments;
@@ -16,6 +14,10 @@ use crate::command_line::EndpointArguments;
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 /// Longest time until an answer begins.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a connection is kept that nothing is asked on.
+const IDLE: Duration = Duration::from_secs(90);
+/// Connections that are kept.
+const CONNECTIONS_KEPT: usize = 16;
 /// Longest time for the rest of one, so that a server which sends a byte now and then does not hold the command for ever.
 const BODY_TIMEOUT: Duration = Duration::from_secs(300);
 /// Longest time that 429 answers are waited out before the call gives up.
@@ -75,7 +77,7 @@ pub(crate) type MethodCall = (&'static str, Value);
 pub(crate) struct Client {
     base: String,
     key: Option<String>,
-    http: HttpClient<HttpConnector, Full<Bytes>>,
+    http: HttpClient,
 }
 
 impl Client {
@@ -86,7 +88,8 @@ impl Client {
             eprintln!("no API key (--key or PARAFFIN_API_KEY): using the shared endpoint, which is rate limited");
         }
         let base = endpoint.url.trim_end_matches('/').to_owned();
-        Self { base, key, http: HttpClient::builder(TokioExecutor::new()).build_http() }
+        let connections = Connections { timeout: ANSWER_TIMEOUT, idle: IDLE, per_host: CONNECTIONS_KEPT };
+        Self { base, key, http: connections.http() }
     }
 
     /// The result of one method.

@@ -301,6 +301,9 @@ impl Config {
         if let Err(contradiction) = self.orderbook.nats() {
             return refuse(contradiction);
         }
+        if self.orderbook.nats_url.is_some() {
+            crate::cluster::needed_by("[orderbook] nats_url").map_err(ConfigError::Contradiction)?;
+        }
         crate::accounts::check(&self.access).map_err(ConfigError::Contradiction)?;
         self.ordinals.families().map_err(ConfigError::Contradiction)?;
         self.lua.check().map_err(ConfigError::Contradiction)?;
@@ -445,6 +448,19 @@ mod tests {
             }
         }
         assert_eq!(documented(&page, "filter"), Some(config.log.filter.replace(',', "")));
+    }
+
+    #[test]
+    fn a_shared_stream_needs_the_feature_cluster() {
+        let text = "[node]\nurl = \"http://127.0.0.1:8332\"\n[orderbook]\nnats_url = \"nats://u:hunter2@queue:4222\"";
+        let checked = Figment::from(Toml::string(text)).extract::<Config>().unwrap().checked();
+        if cfg!(feature = "cluster") {
+            assert!(checked.is_ok());
+        } else {
+            let error = checked.unwrap_err().to_string();
+            assert!(error.contains("[orderbook] nats_url") && error.contains("--features cluster"), "{error}");
+            assert!(!error.contains("hunter2"), "{error}");
+        }
     }
 
     #[test]

@@ -201,6 +201,13 @@ async fn check_sharing(report: &mut Report, config: &Config) {
         }
         Err(error) => report.say(Verdict::Bad, "accounts", error),
     }
+    #[cfg(feature = "cluster")]
+    check_windows(report, config).await;
+}
+
+/// Whether Redis answers, where gateways count together.
+#[cfg(feature = "cluster")]
+async fn check_windows(report: &mut Report, config: &Config) {
     let Ok(Some(shared)) = accounts::shared(&config.access) else { return };
     match shared.probe().await {
         Ok(version) => report.say(

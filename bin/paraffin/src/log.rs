@@ -4,7 +4,9 @@ use std::io::BufWriter;
 use std::time::Duration;
 
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{LogFormat, LogSection};
 
@@ -41,9 +43,9 @@ pub(crate) struct LogGuard {
 /// Lines are written by a thread of their own, many with one system call: a terminal, pipe or disk that is slow holds up no
 /// request. Must be called within the runtime.
 pub(crate) fn start(section: &LogSection) -> LogGuard {
-    let (filter, complaint) = match EnvFilter::try_new(&section.filter) {
+    let (filter, complaint) = match filter(&section.filter) {
         Ok(filter) => (filter, None),
-        Err(error) => (EnvFilter::new("info"), Some(error)),
+        Err(error) => (Targets::new().with_default(LevelFilter::INFO), Some(error)),
     };
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(LINES_WAITING_MAX)
@@ -51,10 +53,11 @@ pub(crate) fn start(section: &LogSection) -> LogGuard {
         .thread_name("paraffin-log")
         .finish(BufWriter::new(std::io::stderr()));
     let dropped = writer.error_counter();
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_target(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_target(false);
+    let log = tracing_subscriber::registry().with(filter);
     match section.format {
-        LogFormat::Text => lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init(),
-        LogFormat::Json => lines.json().init(),
+        LogFormat::Text => log.with(lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))).init(),
+        LogFormat::Json => log.with(lines.json()).init(),
     }
     if let Some(error) = complaint {
         tracing::warn!(%error, "[log] filter cannot be read; using info");
@@ -76,9 +79,33 @@ pub(crate) fn start(section: &LogSection) -> LogGuard {
     LogGuard { _worker: guard }
 }
 
+/// Levels, alone or after the beginning of a target and `=`, with commas between.
+fn filter(text: &str) -> Result<Targets, ParseError> {
+    // An empty part would be a level of its own, `error`.
+    let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    parts.join(",").parse()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
+
+    use tracing::Level;
+
+    use super::*;
+
+    #[test]
+    fn a_filter_is_levels_by_the_beginning_of_targets() {
+        let shipped = filter(&LogSection::default().filter).unwrap();
+        assert!(shipped.would_enable("paraffin_gateway::server", &Level::INFO));
+        assert!(!shipped.would_enable("paraffin_gateway::server", &Level::DEBUG));
+        assert!(!shipped.would_enable("fjall::journal", &Level::INFO));
+        assert!(!shipped.would_enable("async_nats", &Level::ERROR));
+        let spaced = filter("WARN, paraffin_chain=debug,").unwrap();
+        assert!(spaced.would_enable("paraffin_chain::p2p", &Level::DEBUG));
+        assert!(spaced.would_enable("hyper", &Level::WARN) && !spaced.would_enable("hyper", &Level::INFO));
+        assert!(filter("info,paraffin_chain=loud").is_err());
+    }
 
     #[test]
     fn a_panic_tells_its_place_and_not_what_it_says() {

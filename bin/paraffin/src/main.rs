@@ -5,6 +5,7 @@ mod accounts;
 mod bridge;
 mod call;
 mod client;
+mod cluster;
 mod command_line;
 mod config;
 mod contracts;

@@ -18,6 +18,7 @@ mod proof;
 mod record;
 mod script;
 mod secret;
+#[cfg(feature = "redis")]
 mod shared;
 mod store;
 mod subject;
@@ -43,8 +44,9 @@ pub use record::{
 };
 pub use script::{ScriptHash, ScriptLimits, ScriptStore};
 pub use secret::Secret;
-pub use shared::{ParseRedisUrlError, SharedOptions, SharedState};
+#[cfg(feature = "redis")]
+pub use shared::{ParseRedisUrlError, SharedOptions};
 pub use store::{AccessFuture, KeyStore};
 pub use subject::{ClientNet, Subject, Used};
 pub use throttle::{Reservation, Throttle, ThrottleSettings};
-pub use windows::{Decision, UNLIMITED, WindowTable, Windows};
+pub use windows::{Decision, SharedState, UNLIMITED, WindowTable, Windows};

@@ -14,6 +14,7 @@ use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
 
+use crate::store::AccessFuture;
 use crate::{AccessError, KeyStore, OriginId, OriginPattern, OriginRecord, UnixMillis};
 
 /// Label in front of the domain under which the record stands.
@@ -102,20 +103,22 @@ impl OwnershipProver {
     ///
     /// # Errors
     /// [`AccessError::NotProved`] with what was found instead; [`AccessError::NoSuchOrigin`]; the store's own.
-    pub async fn verify(
-        &self,
-        store: &dyn KeyStore,
+    pub fn verify<'a>(
+        &'a self,
+        store: &'a dyn KeyStore,
         id: OriginId,
-        actor: &str,
+        actor: &'a str,
         now: UnixMillis,
-    ) -> Result<OriginRecord, AccessError> {
-        let origins = store.origins().await?;
-        let origin = origins.into_iter().find(|origin| origin.id == id).ok_or(AccessError::NoSuchOrigin)?;
-        if origin.verified_at.is_some() {
-            return Ok(origin);
-        }
-        let by = if self.is_required() { self.find(&origin).await? } else { "nothing asked for" };
-        store.confirm_origin(id, by, actor, now).await
+    ) -> AccessFuture<'a, OriginRecord> {
+        Box::pin(async move {
+            let origins = store.origins().await?;
+            let origin = origins.into_iter().find(|origin| origin.id == id).ok_or(AccessError::NoSuchOrigin)?;
+            if origin.verified_at.is_some() {
+                return Ok(origin);
+            }
+            let by = if self.is_required() { self.find(&origin).await? } else { "nothing asked for" };
+            store.confirm_origin(id, by, actor, now).await
+        })
     }
 
     async fn find(&self, origin: &OriginRecord) -> Result<&'static str, AccessError> {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use crate::store::AccessFuture;
 use crate::throttle::{Reservation, ThrottleSettings};
-use crate::{ClientNet, SharedState, Subject, UnixMillis, WindowLimits};
+use crate::{ClientNet, Subject, UnixMillis, WindowLimits};
 
 pub(crate) const MINUTE_MS: i64 = 60_000;
 pub(crate) const DAY_MS: i64 = 86_400_000;
@@ -37,6 +37,17 @@ pub trait Windows: Send + Sync {
     fn shared(&self) -> Option<SharedState> {
         None
     }
+}
+
+/// How the shared windows are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedState {
+    /// Whether requests are decided together with the other gateways.
+    pub is_shared: bool,
+    /// How often Redis went away.
+    pub lost: u64,
+    /// Requests that were decided alone.
+    pub alone: u64,
 }
 
 /// What became of one request, and what its answer says about the windows.

@@ -69,11 +69,15 @@ impl NodeClient {
 
     /// The block `id` with everything that modules need, the spent outputs included where the node has them; checked like
     /// [`Self::block`]. For blocks that have been followed before.
+    /// Boxed, so that blocks are read by this crate alone.
     ///
     /// # Errors
     /// As [`Self::block`].
-    pub async fn connected_block(&self, id: BlockId) -> Result<ConnectedBlock, NodeError> {
-        prefetch::connected_block(self, id, true).await
+    pub fn connected_block(
+        &self,
+        id: BlockId,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<ConnectedBlock, NodeError>> + Send + '_>> {
+        Box::pin(async move { prefetch::connected_block(self, id, true).await })
     }
 
     /// The block at `height` with `hash`, checked and decoded off the async threads.

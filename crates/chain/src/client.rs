@@ -65,6 +65,9 @@ impl Weighter<BlockHash, Bytes> for BlockBytes {
     }
 }
 
+/// What is asked of a node. Boxed, so that the connection is compiled here alone.
+type NodeFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = Result<T, NodeError>> + Send + 'a>>;
+
 impl NodeClient {
     /// A client for `config`. Nothing is sent yet; the first call checks that the node follows the right network.
     ///
@@ -181,31 +184,33 @@ impl NodeClient {
     }
 
     /// Checks once per connection that the node follows our network.
-    async fn connect(&self) -> Result<(), NodeError> {
-        let inner = &self.inner;
-        if inner.connected.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let failed_before = inner.failed.lock().0;
-        let _one_at_a_time = inner.connecting.lock().await;
-        if inner.connected.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        // Whoever waited for an attempt that failed shares its outcome: a node that hangs costs one time-out, not one each.
-        if let (count, Some(error)) = &*inner.failed.lock()
-            && *count != failed_before
-        {
-            return Err(error.clone());
-        }
-        let outcome = self.introduce().await;
-        match &outcome {
-            Ok(()) => inner.connected.store(true, Ordering::Release),
-            Err(error) => {
-                let mut failed = inner.failed.lock();
-                *failed = (failed.0 + 1, Some(error.clone()));
+    fn connect(&self) -> NodeFuture<'_, ()> {
+        Box::pin(async move {
+            let inner = &self.inner;
+            if inner.connected.load(Ordering::Acquire) {
+                return Ok(());
             }
-        }
-        outcome
+            let failed_before = inner.failed.lock().0;
+            let _one_at_a_time = inner.connecting.lock().await;
+            if inner.connected.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            // Whoever waited for an attempt that failed shares its outcome: a node that hangs costs one time-out, not one each.
+            if let (count, Some(error)) = &*inner.failed.lock()
+                && *count != failed_before
+            {
+                return Err(error.clone());
+            }
+            let outcome = self.introduce().await;
+            match &outcome {
+                Ok(()) => inner.connected.store(true, Ordering::Release),
+                Err(error) => {
+                    let mut failed = inner.failed.lock();
+                    *failed = (failed.0 + 1, Some(error.clone()));
+                }
+            }
+            outcome
+        })
     }
 
     async fn introduce(&self) -> Result<(), NodeError> {
@@ -271,12 +276,14 @@ impl NodeClient {
         }
     }
 
-    async fn exchange(&self, exchange: Exchange) -> Result<Answer, NodeError> {
-        let outcome = self.inner.transport.exchange(&exchange).await;
-        if outcome.is_err() {
-            self.record(0, &outcome);
-        }
-        outcome
+    fn exchange(&self, exchange: Exchange) -> NodeFuture<'_, Answer> {
+        Box::pin(async move {
+            let outcome = self.inner.transport.exchange(&exchange).await;
+            if outcome.is_err() {
+                self.record(0, &outcome);
+            }
+            outcome
+        })
     }
 
     /// Notes how a call ended. HTTP 503 from a running node is a full queue, which passes; while it starts or stops, and

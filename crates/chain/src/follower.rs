@@ -96,32 +96,37 @@ impl Follower {
     ///
     /// # Errors
     /// Only `WrongNetwork`.
-    pub async fn next(&mut self, local: &dyn LocalChain) -> Result<ChainEvent, NodeError> {
-        loop {
-            match self.step(local).await {
-                Ok(Some(event)) => {
-                    self.is_well();
-                    return Ok(event);
-                }
-                // Work that may yet turn out to be in vain.
-                Ok(None) => {}
-                Err(error) => {
-                    self.client.status_cell().set_follower_error(Some(error.to_string()));
-                    if !error.is_retryable() {
-                        return Err(error);
+    pub fn next<'a>(
+        &'a mut self,
+        local: &'a dyn LocalChain,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Result<ChainEvent, NodeError>> + Send + 'a>> {
+        Box::pin(async move {
+            loop {
+                match self.step(local).await {
+                    Ok(Some(event)) => {
+                        self.is_well();
+                        return Ok(event);
                     }
-                    tracing::debug!(%error, failures = self.failures, "waiting for the node");
-                    self.prefetch.clear();
-                    // Verified headers outlive an outage and a block that is missing, but not a lie.
-                    if matches!(error, NodeError::Invalid(_)) {
-                        self.plan = None;
+                    // Work that may yet turn out to be in vain.
+                    Ok(None) => {}
+                    Err(error) => {
+                        self.client.status_cell().set_follower_error(Some(error.to_string()));
+                        if !error.is_retryable() {
+                            return Err(error);
+                        }
+                        tracing::debug!(%error, failures = self.failures, "waiting for the node");
+                        self.prefetch.clear();
+                        // Verified headers outlive an outage and a block that is missing, but not a lie.
+                        if matches!(error, NodeError::Invalid(_)) {
+                            self.plan = None;
+                        }
+                        let wait = backoff(self.failures, jitter());
+                        self.failures = self.failures.saturating_add(1);
+                        sleep(wait).await;
                     }
-                    let wait = backoff(self.failures, jitter());
-                    self.failures = self.failures.saturating_add(1);
-                    sleep(wait).await;
                 }
             }
-        }
+        })
     }
 
     /// The last failure, if any, is over.

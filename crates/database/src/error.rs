@@ -17,6 +17,9 @@ pub enum DatabaseError {
     /// The text is no address of a PostgreSQL server. It is not repeated, since it may hold a password.
     #[error("not an address of the form postgres://user:password@host:port/database")]
     Url,
+    /// This library was compiled without its feature `postgres`.
+    #[error("not usable: this program was built without PostgreSQL")]
+    WithoutPostgres,
 }
 
 impl From<sqlx::Error> for DatabaseError {
@@ -25,12 +28,5 @@ impl From<sqlx::Error> for DatabaseError {
             sqlx::Error::PoolTimedOut => "no connection became free in time".to_owned(),
             other => other.to_string(),
         })
-    }
-}
-
-impl DatabaseError {
-    /// Nothing came back within the time that an answer may take.
-    pub(crate) fn silent() -> Self {
-        Self::Unavailable("the database does not answer".to_owned())
     }
 }

@@ -10,6 +10,8 @@ mod migrate;
 mod place;
 mod query;
 mod row;
+#[cfg(feature = "postgres")]
+mod server;
 mod session;
 
 pub use database::{Database, Watch};
@@ -19,3 +21,6 @@ pub use place::{Place, ServerUrl};
 pub use query::{Query, Value, query, query_of};
 pub use row::{Field, Row};
 pub use session::{Session, Transaction};
+
+/// What is asked of a database. Boxed, so that the drivers' machinery is compiled here alone and not in every crate that asks.
+pub type DatabaseFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = Result<T, DatabaseError>> + Send + 'a>>;

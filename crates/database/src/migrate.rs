@@ -14,6 +14,7 @@ pub struct Migrations {
 
 impl Migrations {
     /// The number by which processes that write take turns; the same for all versions of the program.
+    #[cfg(feature = "postgres")]
     pub(crate) fn writer(&self) -> i64 {
         // FNV-1a.
         let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -1,15 +1,10 @@
-use std::future::Future;
-use std::time::Duration;
-
-use sqlx::{AssertSqlSafe, Executor as _, PgConnection, Postgres, SqlStr, Sqlite};
+use sqlx::{AssertSqlSafe, Executor as _, SqlStr, Sqlite};
 
 use crate::row::{Columns, Row};
+#[cfg(feature = "postgres")]
+use crate::server::in_time;
 use crate::session::{Engine, Session};
-use crate::{DatabaseError, Transaction};
-
-/// Longest time for the answer to one statement of a server. One that is paused or cut off answers nothing, and nothing else
-/// would end the wait.
-const ANSWER: Duration = Duration::from_secs(3);
+use crate::{DatabaseError, DatabaseFuture, Transaction};
 
 /// What is handed to a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,34 +79,42 @@ impl Query {
     ///
     /// # Errors
     /// [`DatabaseError::Unavailable`].
-    pub async fn execute(self, session: &mut Session) -> Result<u64, DatabaseError> {
-        match session.engine() {
-            Engine::Sqlite(connection) => Ok(connection.execute(self.sqlite()).await?.rows_affected()),
-            Engine::Postgres(connection) => Ok(in_time(connection.execute(self.postgres())).await?.rows_affected()),
-        }
+    pub fn execute(self, session: &mut Session) -> DatabaseFuture<'_, u64> {
+        Box::pin(async move {
+            match session.engine() {
+                Engine::Sqlite(connection) => Ok(connection.execute(self.sqlite()).await?.rows_affected()),
+                #[cfg(feature = "postgres")]
+                Engine::Postgres(connection) => Ok(in_time(connection.execute(self.postgres())).await?.rows_affected()),
+            }
+        })
     }
 
     /// Its one row.
     ///
     /// # Errors
     /// [`DatabaseError::Unavailable`], also where there is none.
-    pub async fn fetch_one(self, session: &mut Session) -> Result<Row, DatabaseError> {
-        let row = self.fetch_optional(session).await?;
-        row.ok_or_else(|| DatabaseError::Unavailable("a row is missing".to_owned()))
+    pub fn fetch_one(self, session: &mut Session) -> DatabaseFuture<'_, Row> {
+        Box::pin(async move {
+            let row = self.fetch_optional(session).await?;
+            row.ok_or_else(|| DatabaseError::Unavailable("a row is missing".to_owned()))
+        })
     }
 
     /// Its first row, if it has any.
     ///
     /// # Errors
     /// [`DatabaseError::Unavailable`].
-    pub async fn fetch_optional(self, session: &mut Session) -> Result<Option<Row>, DatabaseError> {
-        Ok(match session.engine() {
-            Engine::Sqlite(connection) => {
-                connection.fetch_optional(self.sqlite()).await?.map(|row| Row(Columns::Sqlite(row)))
-            }
-            Engine::Postgres(connection) => {
-                in_time(connection.fetch_optional(self.postgres())).await?.map(|row| Row(Columns::Postgres(row)))
-            }
+    pub fn fetch_optional(self, session: &mut Session) -> DatabaseFuture<'_, Option<Row>> {
+        Box::pin(async move {
+            Ok(match session.engine() {
+                Engine::Sqlite(connection) => {
+                    connection.fetch_optional(self.sqlite()).await?.map(|row| Row(Columns::Sqlite(row)))
+                }
+                #[cfg(feature = "postgres")]
+                Engine::Postgres(connection) => {
+                    in_time(connection.fetch_optional(self.postgres())).await?.map(|row| Row(Columns::Postgres(row)))
+                }
+            })
         })
     }
 
@@ -119,16 +122,19 @@ impl Query {
     ///
     /// # Errors
     /// [`DatabaseError::Unavailable`].
-    pub async fn fetch_all(self, session: &mut Session) -> Result<Vec<Row>, DatabaseError> {
-        Ok(match session.engine() {
-            Engine::Sqlite(connection) => {
-                let rows = connection.fetch_all(self.sqlite()).await?;
-                rows.into_iter().map(|row| Row(Columns::Sqlite(row))).collect()
-            }
-            Engine::Postgres(connection) => {
-                let rows = in_time(connection.fetch_all(self.postgres())).await?;
-                rows.into_iter().map(|row| Row(Columns::Postgres(row))).collect()
-            }
+    pub fn fetch_all(self, session: &mut Session) -> DatabaseFuture<'_, Vec<Row>> {
+        Box::pin(async move {
+            Ok(match session.engine() {
+                Engine::Sqlite(connection) => {
+                    let rows = connection.fetch_all(self.sqlite()).await?;
+                    rows.into_iter().map(|row| Row(Columns::Sqlite(row))).collect()
+                }
+                #[cfg(feature = "postgres")]
+                Engine::Postgres(connection) => {
+                    let rows = in_time(connection.fetch_all(self.postgres())).await?;
+                    rows.into_iter().map(|row| Row(Columns::Postgres(row))).collect()
+                }
+            })
         })
     }
 
@@ -144,7 +150,8 @@ impl Query {
         query
     }
 
-    fn postgres(self) -> sqlx::query::Query<'static, Postgres, sqlx::postgres::PgArguments> {
+    #[cfg(feature = "postgres")]
+    fn postgres(self) -> sqlx::query::Query<'static, sqlx::Postgres, sqlx::postgres::PgArguments> {
         let mut query = sqlx::query(self.text).persistent(self.is_kept);
         for value in self.values {
             query = match value {
@@ -157,24 +164,11 @@ impl Query {
     }
 }
 
-/// The answer of a server, or an error when it takes too long.
-pub(crate) async fn in_time<T>(answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, DatabaseError> {
-    match tokio::time::timeout(ANSWER, answer).await {
-        Ok(answer) => Ok(answer?),
-        Err(_) => Err(DatabaseError::silent()),
-    }
-}
-
-/// Takes the one place of a writer for the rest of a transaction.
-pub(crate) async fn lock(connection: &mut PgConnection, number: i64) -> Result<(), DatabaseError> {
-    in_time(connection.execute(sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(number))).await?;
-    Ok(())
-}
-
 /// Runs several statements at once, as a migration is.
 pub(crate) async fn run_all(transaction: &mut Transaction, text: &'static str) -> Result<(), DatabaseError> {
     match transaction.engine() {
         Engine::Sqlite(connection) => connection.execute(sqlx::raw_sql(text)).await.map(drop)?,
+        #[cfg(feature = "postgres")]
         Engine::Postgres(connection) => connection.execute(sqlx::raw_sql(text)).await.map(drop)?,
     }
     Ok(())

@@ -1,5 +1,4 @@
 use sqlx::Row as _;
-use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 
 use crate::DatabaseError;
@@ -9,7 +8,8 @@ pub struct Row(pub(crate) Columns);
 
 pub(crate) enum Columns {
     Sqlite(SqliteRow),
-    Postgres(PgRow),
+    #[cfg(feature = "postgres")]
+    Postgres(sqlx::postgres::PgRow),
 }
 
 /// What a column can be read as.
@@ -37,6 +37,7 @@ macro_rules! read_as_stored {
             fn of(row: &Row, column: &str) -> Result<Self, DatabaseError> {
                 Ok(match &row.0 {
                     Columns::Sqlite(row) => row.try_get(column)?,
+                    #[cfg(feature = "postgres")]
                     Columns::Postgres(row) => row.try_get(column)?,
                 })
             }

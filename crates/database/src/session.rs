@@ -1,25 +1,33 @@
 use std::ops::{Deref, DerefMut};
 
 use sqlx::pool::PoolConnection;
-use sqlx::{PgConnection, Postgres, Sqlite, SqliteConnection};
+#[cfg(feature = "postgres")]
+use sqlx::{PgConnection, Postgres};
+use sqlx::{Sqlite, SqliteConnection};
 
-use crate::DatabaseError;
+use crate::DatabaseFuture;
 
 /// One connection, on which statements run one after the other.
 pub struct Session(Kind);
 
+// Of one database alone all begin with its name.
+#[cfg_attr(not(feature = "postgres"), allow(clippy::enum_variant_names))]
 enum Kind {
     SqliteOwn(SqliteConnection),
     SqliteHeld(PoolConnection<Sqlite>),
     SqliteBegun(sqlx::Transaction<'static, Sqlite>),
+    #[cfg(feature = "postgres")]
     PostgresOwn(Box<PgConnection>),
+    #[cfg(feature = "postgres")]
     PostgresHeld(PoolConnection<Postgres>),
+    #[cfg(feature = "postgres")]
     PostgresBegun(sqlx::Transaction<'static, Postgres>),
 }
 
 /// The connection itself, by its database.
 pub(crate) enum Engine<'a> {
     Sqlite(&'a mut SqliteConnection),
+    #[cfg(feature = "postgres")]
     Postgres(&'a mut PgConnection),
 }
 
@@ -29,8 +37,11 @@ impl Session {
             Kind::SqliteOwn(connection) => Engine::Sqlite(connection),
             Kind::SqliteHeld(connection) => Engine::Sqlite(connection),
             Kind::SqliteBegun(connection) => Engine::Sqlite(connection),
+            #[cfg(feature = "postgres")]
             Kind::PostgresOwn(connection) => Engine::Postgres(connection),
+            #[cfg(feature = "postgres")]
             Kind::PostgresHeld(connection) => Engine::Postgres(connection),
+            #[cfg(feature = "postgres")]
             Kind::PostgresBegun(connection) => Engine::Postgres(connection),
         }
     }
@@ -42,6 +53,7 @@ impl From<SqliteConnection> for Session {
     }
 }
 
+#[cfg(feature = "postgres")]
 impl From<PgConnection> for Session {
     fn from(connection: PgConnection) -> Self {
         Self(Kind::PostgresOwn(Box::new(connection)))
@@ -54,6 +66,7 @@ impl From<PoolConnection<Sqlite>> for Session {
     }
 }
 
+#[cfg(feature = "postgres")]
 impl From<PoolConnection<Postgres>> for Session {
     fn from(connection: PoolConnection<Postgres>) -> Self {
         Self(Kind::PostgresHeld(connection))
@@ -68,6 +81,7 @@ impl Transaction {
         Self(Session(Kind::SqliteBegun(begun)))
     }
 
+    #[cfg(feature = "postgres")]
     pub(crate) fn postgres(begun: sqlx::Transaction<'static, Postgres>) -> Self {
         Self(Session(Kind::PostgresBegun(begun)))
     }
@@ -76,13 +90,16 @@ impl Transaction {
     ///
     /// # Errors
     /// [`DatabaseError::Unavailable`]; whether it happened is then not known.
-    pub async fn commit(self) -> Result<(), DatabaseError> {
-        match self.0.0 {
-            Kind::SqliteBegun(begun) => Ok(begun.commit().await?),
-            Kind::PostgresBegun(begun) => crate::query::in_time(begun.commit()).await,
-            // A transaction is made of a connection that has begun one.
-            _ => Ok(()),
-        }
+    pub fn commit(self) -> DatabaseFuture<'static, ()> {
+        Box::pin(async move {
+            match self.0.0 {
+                Kind::SqliteBegun(begun) => Ok(begun.commit().await?),
+                #[cfg(feature = "postgres")]
+                Kind::PostgresBegun(begun) => crate::server::in_time(begun.commit()).await,
+                // A transaction is made of a connection that has begun one.
+                _ => Ok(()),
+            }
+        })
     }
 }
 

@@ -166,47 +166,65 @@ impl Traders {
     }
 }
 
+/// What is asked of a chain. Boxed, so that it is compiled here alone.
+pub type DevnetFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 impl Devnet {
     /// Makes the chain, then serves it.
     ///
     /// # Errors
     /// An address cannot be listened on, or the chain cannot be made.
-    pub async fn start(options: DevnetOptions) -> Result<Self, DevnetError> {
-        let (rpc_listener, rpc_addr) = listen(options.rpc_listen).await?;
-        let (p2p_listener, p2p_addr) = listen(options.p2p_listen).await?;
-        let user = options.user.clone().unwrap_or_else(|| DEFAULT_CREDENTIAL.to_owned());
-        let password = options.password.clone().unwrap_or_else(|| DEFAULT_CREDENTIAL.to_owned());
-        let interval = options.interval.filter(|interval| !interval.is_zero());
+    pub fn start(options: DevnetOptions) -> DevnetFuture<'static, Result<Self, DevnetError>> {
+        Box::pin(async move {
+            let (rpc_listener, rpc_addr) = listen(options.rpc_listen).await?;
+            let (p2p_listener, p2p_addr) = listen(options.p2p_listen).await?;
+            let user = options.user.clone().unwrap_or_else(|| DEFAULT_CREDENTIAL.to_owned());
+            let password = options.password.clone().unwrap_or_else(|| DEFAULT_CREDENTIAL.to_owned());
+            let interval = options.interval.filter(|interval| !interval.is_zero());
 
-        let node = Arc::new(Node::new(Some(Arc::new(p2p::unix_now))));
-        let wallet = Arc::new(Wallet::new(options.seed, &ACCOUNT_NAMES));
-        let making = tokio::task::spawn_blocking({
-            let (node, wallet) = (Arc::clone(&node), Arc::clone(&wallet));
-            move || make_chain(&options, &node, &wallet)
-        });
-        let traders = making.await.map_err(|_| DevnetError::Stopped)??;
-        let (market, scribes) = (traders.market.summary()?, traders.scribes.summary());
-        let traders = Arc::new(Mutex::new(traders));
+            let node = Arc::new(Node::new(Some(Arc::new(p2p::unix_now))));
+            let wallet = Arc::new(Wallet::new(options.seed, &ACCOUNT_NAMES));
+            let making = tokio::task::spawn_blocking({
+                let (node, wallet) = (Arc::clone(&node), Arc::clone(&wallet));
+                move || make_chain(&options, &node, &wallet)
+            });
+            let traders = making.await.map_err(|_| DevnetError::Stopped)??;
+            let (market, scribes) = (traders.market.summary()?, traders.scribes.summary());
+            let traders = Arc::new(Mutex::new(traders));
 
-        let (stop, stopping) = watch::channel(false);
-        let peers = Arc::new(Peers::default());
-        let context = Arc::new(RpcContext {
-            node: Arc::clone(&node),
-            peers: Arc::clone(&peers),
-            p2p_addr,
-            started: Instant::now(),
-            stopping: AtomicBool::new(false),
-        });
-        let authorization = server::basic_authorization(&user, &password);
-        let mut tasks = vec![
-            tokio::spawn(server::serve(rpc_listener, Arc::clone(&context), authorization, stopping.clone())),
-            tokio::spawn(p2p::serve(p2p_listener, Arc::clone(&node), peers, Limits::default(), stopping.clone())),
-        ];
-        if let Some(interval) = interval {
-            node.set_block_time(BlockTime::ByClock);
-            tasks.push(tokio::spawn(trade(Arc::clone(&node), Arc::clone(&traders), interval, stopping)));
-        }
-        Ok(Self { node, wallet, market, scribes, traders, rpc_addr, p2p_addr, user, password, stop, context, tasks })
+            let (stop, stopping) = watch::channel(false);
+            let peers = Arc::new(Peers::default());
+            let context = Arc::new(RpcContext {
+                node: Arc::clone(&node),
+                peers: Arc::clone(&peers),
+                p2p_addr,
+                started: Instant::now(),
+                stopping: AtomicBool::new(false),
+            });
+            let authorization = server::basic_authorization(&user, &password);
+            let mut tasks = vec![
+                tokio::spawn(server::serve(rpc_listener, Arc::clone(&context), authorization, stopping.clone())),
+                tokio::spawn(p2p::serve(p2p_listener, Arc::clone(&node), peers, Limits::default(), stopping.clone())),
+            ];
+            if let Some(interval) = interval {
+                node.set_block_time(BlockTime::ByClock);
+                tasks.push(tokio::spawn(trade(Arc::clone(&node), Arc::clone(&traders), interval, stopping)));
+            }
+            Ok(Self {
+                node,
+                wallet,
+                market,
+                scribes,
+                traders,
+                rpc_addr,
+                p2p_addr,
+                user,
+                password,
+                stop,
+                context,
+                tasks,
+            })
+        })
     }
 
     /// The address of the JSON-RPC server and of REST.
@@ -272,16 +290,16 @@ impl Devnet {
     ///
     /// # Errors
     /// The node refuses a transaction, for example because somebody else spends the same coins.
-    pub async fn stir(&self) -> Result<(), DevnetError> {
-        self.bustle(Bustle::gather).await
+    pub fn stir(&self) -> DevnetFuture<'_, Result<(), DevnetError>> {
+        Box::pin(async move { self.bustle(Bustle::gather).await })
     }
 
     /// Replaces some of what [`Devnet::stir`] has sent.
     ///
     /// # Errors
     /// The node refuses a transaction.
-    pub async fn replace_stirred(&self) -> Result<(), DevnetError> {
-        self.bustle(Bustle::displace).await
+    pub fn replace_stirred(&self) -> DevnetFuture<'_, Result<(), DevnetError>> {
+        Box::pin(async move { self.bustle(Bustle::displace).await })
     }
 
     async fn bustle(&self, act: fn(&mut Bustle, &Node) -> Result<(), ScenarioError>) -> Result<(), DevnetError> {
@@ -291,11 +309,13 @@ impl Devnet {
     }
 
     /// Stops mining, answering and accepting; returns when all of it has ended.
-    pub async fn shutdown(mut self) {
-        self.signal_stop();
-        for task in std::mem::take(&mut self.tasks) {
-            let _ = task.await;
-        }
+    pub fn shutdown(mut self) -> DevnetFuture<'static, ()> {
+        Box::pin(async move {
+            self.signal_stop();
+            for task in std::mem::take(&mut self.tasks) {
+                let _ = task.await;
+            }
+        })
     }
 
     fn signal_stop(&self) {

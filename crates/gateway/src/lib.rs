@@ -25,6 +25,7 @@ mod cors;
 mod deadline;
 mod describe;
 mod drain;
+mod erased;
 mod errors;
 mod families;
 mod forward;

@@ -29,7 +29,7 @@ use crate::config::GatewayConfig;
 use crate::drain::Draining;
 use crate::families::FamilyServers;
 use crate::respond::Reply;
-use crate::state::{Connection, GatewayParts, Shared};
+use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
 use crate::strangers::Strangers;
 use crate::surfaces::MainRpc;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
@@ -78,46 +78,48 @@ impl Gateway {
     ///
     /// # Errors
     /// [`GatewayError::Listen`] when an address is taken or not ours, [`GatewayError::Config`] for a setting that cannot be.
-    pub async fn bind(config: GatewayConfig, parts: GatewayParts) -> Result<Self, GatewayError> {
-        config.check().and_then(|()| parts.access.check()).map_err(GatewayError::Config)?;
-        let (listener, local_addr) = listen(config.listen, "gateway.listen").await?;
-        let metrics = match config.metrics_listen {
-            Some(address) => Some(listen(address, "gateway.metrics_listen").await?),
-            None => None,
-        };
-        let store_reads = Arc::new(Semaphore::new(config.limits.store_reads_max));
-        let (views_max, simulations_max) = (config.limits.views_max, config.limits.simulations_max);
-        let families = FamilyServers::new(&parts.families, &config.limits);
-        let shared = Arc::new(Shared {
-            config,
-            chain: parts.chain,
-            node: parts.node,
-            alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max, simulations_max))),
-            hosted: parts.hosted,
-            markets: parts.markets,
-            books: Arc::default(),
-            prices: parts.prices,
-            keys: parts.keys,
-            windows: parts.windows,
-            plans: parts.plans,
-            access: parts.access,
-            main: Arc::new(MainRpc::new()),
-            keyed: parts.keyed,
-            metrics: parts.metrics,
-            store_reads,
-            waiting: WaitingLines::default(),
-            strangers: Strangers::default(),
-            mempool: parts.mempool,
-            families,
-            upstreams: parts.upstreams,
-            scripts: parts.scripts,
-            unconfirmed: Unconfirmed::default(),
-            fee_estimates: FeeEstimates::default(),
-            balances_hash: BalancesHash::default(),
-            streams: Streams::default(),
-            draining: Draining::default(),
-        });
-        Ok(Self { listener, local_addr, metrics, shared })
+    pub fn bind(config: GatewayConfig, parts: GatewayParts) -> BoxFuture<'static, Result<Self, GatewayError>> {
+        Box::pin(async move {
+            config.check().and_then(|()| parts.access.check()).map_err(GatewayError::Config)?;
+            let (listener, local_addr) = listen(config.listen, "gateway.listen").await?;
+            let metrics = match config.metrics_listen {
+                Some(address) => Some(listen(address, "gateway.metrics_listen").await?),
+                None => None,
+            };
+            let store_reads = Arc::new(Semaphore::new(config.limits.store_reads_max));
+            let (views_max, simulations_max) = (config.limits.views_max, config.limits.simulations_max);
+            let families = FamilyServers::new(&parts.families, &config.limits);
+            let shared = Arc::new(Shared {
+                config,
+                chain: parts.chain,
+                node: parts.node,
+                alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max, simulations_max))),
+                hosted: parts.hosted,
+                markets: parts.markets,
+                books: Arc::default(),
+                prices: parts.prices,
+                keys: parts.keys,
+                windows: parts.windows,
+                plans: parts.plans,
+                access: parts.access,
+                main: Arc::new(MainRpc::new()),
+                keyed: parts.keyed,
+                metrics: parts.metrics,
+                store_reads,
+                waiting: WaitingLines::default(),
+                strangers: Strangers::default(),
+                mempool: parts.mempool,
+                families,
+                upstreams: parts.upstreams,
+                scripts: parts.scripts,
+                unconfirmed: Unconfirmed::default(),
+                fee_estimates: FeeEstimates::default(),
+                balances_hash: BalancesHash::default(),
+                streams: Streams::default(),
+                draining: Draining::default(),
+            });
+            Ok(Self { listener, local_addr, metrics, shared })
+        })
     }
 
     /// Where the API listens; the real port when port 0 was asked for.
@@ -131,53 +133,67 @@ impl Gateway {
     }
 
     /// Serves until `shutdown` ends and for [`GatewayConfig::drain_seconds`] more; see [`Gateway::serve_until`].
-    pub async fn serve(self, shutdown: impl Future<Output = ()>) {
-        self.serve_until(shutdown, std::future::pending()).await;
+    pub fn serve<'a>(self, shutdown: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ()> {
+        self.serve_until(shutdown, std::future::pending())
     }
 
     /// Serves until `leave` ends. From then on health says `draining` and answers close their connections; after
     /// [`GatewayConfig::drain_seconds`], or as soon as `stop` ends, nothing more is accepted, requests in flight finish within
     /// [`crate::Limits::shutdown_timeout_ms`], streams end with 1001, and the counted uses of keys are written.
-    pub async fn serve_until(self, leave: impl Future<Output = ()>, stop: impl Future<Output = ()>) {
-        let Self { listener, metrics, shared, .. } = self;
-        let metrics_task = metrics.map(|(listener, _)| tokio::spawn(serve_metrics(listener, Arc::clone(&shared))));
-        let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
-        let mut open = OpenConnections::default();
-        let time = Duration::from_secs(shared.config.drain_seconds);
-        {
-            let mut over = pin!(shared.draining.over(leave, stop, time));
-            loop {
-                tokio::select! {
-                    () = &mut over => break,
-                    (stream, peer, place) = accept(&listener, &places) => open.serve(&shared, stream, peer, place),
-                    () = open.one_ended(), if !open.tasks.is_empty() => {}
+    pub fn serve_until<'a>(
+        self,
+        leave: impl Future<Output = ()> + Send + 'a,
+        stop: impl Future<Output = ()> + Send + 'a,
+    ) -> BoxFuture<'a, ()> {
+        self.serve_erased(Box::pin(leave), Box::pin(stop))
+    }
+
+    /// Of one type for all callers, so that the server is compiled here and not where it is called.
+    fn serve_erased<'a>(self, leave: BoxFuture<'a, ()>, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let Self { listener, metrics, shared, .. } = self;
+            let metrics_task = metrics.map(|(listener, _)| tokio::spawn(serve_metrics(listener, Arc::clone(&shared))));
+            let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
+            let mut open = OpenConnections::default();
+            let time = Duration::from_secs(shared.config.drain_seconds);
+            {
+                let mut over = pin!(shared.draining.over(leave, stop, time));
+                loop {
+                    tokio::select! {
+                        () = &mut over => break,
+                        (stream, peer, place) = accept(&listener, &places) => open.serve(&shared, stream, peer, place),
+                        () = open.one_ended(), if !open.tasks.is_empty() => {}
+                    }
                 }
             }
-        }
-        // Connections that were made before the end are served; those that wait in the queue would be reset.
-        for _ in 0..LISTEN_QUEUE {
-            tokio::select! {
-                biased;
-                (stream, peer, place) = accept(&listener, &places) => open.serve(&shared, stream, peer, place),
-                () = std::future::ready(()) => break,
+            // Connections that were made before the end are served; those that wait in the queue would be reset.
+            for _ in 0..LISTEN_QUEUE {
+                tokio::select! {
+                    biased;
+                    (stream, peer, place) = accept(&listener, &places) => open.serve(&shared, stream, peer, place),
+                    () = std::future::ready(()) => break,
+                }
             }
-        }
-        drop(listener);
-        let mut connections = open.close();
-        let ended = async {
-            shared.streams.stop().await;
-            while connections.join_next().await.is_some() {}
-        };
-        if tokio::time::timeout(shared.config.limits.shutdown_timeout(), ended).await.is_err() {
-            tracing::warn!(connections = connections.len(), "requests in flight did not finish in time and were cut");
-        }
-        connections.shutdown().await;
-        if let Some(task) = metrics_task {
-            task.abort();
-        }
-        if let Err(error) = shared.keys.flush().await {
-            tracing::error!(%error, "the last counted uses of keys could not be written");
-        }
+            drop(listener);
+            let mut connections = open.close();
+            let ended = async {
+                shared.streams.stop().await;
+                while connections.join_next().await.is_some() {}
+            };
+            if tokio::time::timeout(shared.config.limits.shutdown_timeout(), ended).await.is_err() {
+                tracing::warn!(
+                    connections = connections.len(),
+                    "requests in flight did not finish in time and were cut"
+                );
+            }
+            connections.shutdown().await;
+            if let Some(task) = metrics_task {
+                task.abort();
+            }
+            if let Err(error) = shared.keys.flush().await {
+                tracing::error!(%error, "the last counted uses of keys could not be written");
+            }
+        })
     }
 }
 

@@ -22,6 +22,7 @@ use crate::alkanes::{Alkanes, AlkanesParts};
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::SteadyTimer;
 use crate::drain::Draining;
+use crate::erased::{self, Answer};
 use crate::errors::RestError;
 use crate::families::{Families, FamilyServers};
 use crate::forward::Upstreams;
@@ -40,6 +41,8 @@ use crate::websocket::Streams;
 
 /// A boxed future, as the dyn-safe traits of this crate answer it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A read of the store that does not name what it answers.
+type ErasedRead = Box<dyn FnOnce(&Snapshot) -> Answer + Send>;
 
 /// What the index is doing, as health tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -323,15 +326,21 @@ impl RequestContext {
         &self,
         read: impl FnOnce(&Snapshot) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        let permit =
-            Arc::clone(&self.connection.shared.store_reads).acquire_owned().await.map_err(|_| ReadAbandoned)?;
-        let snapshot = self.snapshot().clone();
-        // The permit goes along: a request that is given up does not make room before its read has ended.
-        let task = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            read(&snapshot)
-        });
-        task.await.map_err(|_| ReadAbandoned)
+        self.read_erased(Box::new(move |snapshot| erased::erase(read(snapshot)))).await.map(erased::restore)
+    }
+
+    fn read_erased(&self, read: ErasedRead) -> BoxFuture<'_, Result<Answer, ReadAbandoned>> {
+        Box::pin(async move {
+            let permit =
+                Arc::clone(&self.connection.shared.store_reads).acquire_owned().await.map_err(|_| ReadAbandoned)?;
+            let snapshot = self.snapshot().clone();
+            // The permit goes along: a request that is given up does not make room before its read has ended.
+            let task = tokio::task::spawn_blocking(move || {
+                let _permit = permit;
+                read(&snapshot)
+            });
+            task.await.map_err(|_| ReadAbandoned)
+        })
     }
 }
 

@@ -59,27 +59,29 @@ struct Feed {
 }
 
 /// Feeds the set until `stop` holds `true`.
-pub async fn feed(
+pub fn feed(
     mempool: Arc<Mempool>,
     client: NodeClient,
     store: Store,
     options: FeedOptions,
     mut stop: watch::Receiver<bool>,
-) {
-    let feed = Feed { mempool, client, store, options };
-    feed.mempool.agreement().set_fed(true);
-    let mut tasks = JoinSet::new();
-    tasks.spawn(blocks::follow(feed.clone()));
-    tasks.spawn(fill::follow(feed.clone()));
-    for address in &feed.options.peers {
-        tasks.spawn(peers::follow(feed.clone(), *address));
-    }
-    let mempool = Arc::clone(&feed.mempool);
-    tasks.spawn(sweep(feed));
-    // The sender may be gone already; then it is over as well.
-    let _ = stop.wait_for(|stop| *stop).await;
-    mempool.agreement().set_fed(false);
-    tasks.shutdown().await;
+) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        let feed = Feed { mempool, client, store, options };
+        feed.mempool.agreement().set_fed(true);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(blocks::follow(feed.clone()));
+        tasks.spawn(fill::follow(feed.clone()));
+        for address in &feed.options.peers {
+            tasks.spawn(peers::follow(feed.clone(), *address));
+        }
+        let mempool = Arc::clone(&feed.mempool);
+        tasks.spawn(sweep(feed));
+        // The sender may be gone already; then it is over as well.
+        let _ = stop.wait_for(|stop| *stop).await;
+        mempool.agreement().set_fed(false);
+        tasks.shutdown().await;
+    })
 }
 
 async fn sweep(feed: Feed) {

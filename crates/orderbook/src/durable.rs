@@ -10,6 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::journal::JournalError;
+#[cfg(feature = "nats")]
 use crate::nats::JetStream;
 use crate::service::{EventsError, EventsPage, IngestError, Options, Shared};
 use log::EmbeddedLog;
@@ -41,6 +42,7 @@ pub(crate) enum DurableStream {
     /// `paraffin_store::log` in the orderbook's own folder.
     Log(EmbeddedLog),
     /// A stream of NATS JetStream.
+    #[cfg(feature = "nats")]
     JetStream(Box<JetStream>),
 }
 
@@ -49,6 +51,9 @@ impl DurableStream {
     pub(crate) fn open(options: Options) -> Result<(Arc<Shared>, Self), JournalError> {
         match options.nats.clone() {
             None => EmbeddedLog::open(options).map(|(shared, log)| (shared, Self::Log(log))),
+            #[cfg(not(feature = "nats"))]
+            Some(_) => Err(crate::nats::StreamError::WithoutNats.into()),
+            #[cfg(feature = "nats")]
             Some(nats) => {
                 JetStream::open(options, &nats).map(|(shared, stream)| (shared, Self::JetStream(Box::new(stream))))
             }
@@ -64,6 +69,7 @@ impl DurableStream {
     ) -> Result<usize, IngestError> {
         match self {
             Self::Log(log) => log.append(shared, body, received_at).await,
+            #[cfg(feature = "nats")]
             Self::JetStream(stream) => stream.append(shared, body, received_at).await,
         }
     }
@@ -72,6 +78,7 @@ impl DurableStream {
     pub(crate) async fn events(&self, since: u64, limit: usize) -> Result<EventsPage, EventsError> {
         match self {
             Self::Log(log) => log.events(since, limit).await,
+            #[cfg(feature = "nats")]
             Self::JetStream(stream) => stream.events(since, limit).await,
         }
     }
@@ -79,6 +86,7 @@ impl DurableStream {
     pub(crate) fn state(&self) -> StreamState {
         match self {
             Self::Log(log) => log.state(),
+            #[cfg(feature = "nats")]
             Self::JetStream(stream) => stream.state(),
         }
     }
@@ -87,6 +95,7 @@ impl DurableStream {
     pub(crate) fn close(&self) {
         match self {
             Self::Log(log) => log.close(),
+            #[cfg(feature = "nats")]
             Self::JetStream(stream) => stream.close(),
         }
     }

@@ -44,5 +44,7 @@ pub use market::{MARKET_BYTES_MAX, Market, MarketError};
 pub use name::Name;
 pub use nats::{Login, NatsOptions, STREAM_DEFAULT, SUBJECT, StreamError, TlsFiles};
 pub use order::{Order, Position, Status};
-pub use service::{EventsError, EventsPage, Figures, IngestError, Options, Orderbook, StoredEvent, Subscription};
+pub use service::{
+    EventsError, EventsPage, Figures, IngestError, Options, Orderbook, OrderbookFuture, StoredEvent, Subscription,
+};
 pub use tables::{AssetColumns, Columns, Kind, MarketColumns, Table, Tables};

@@ -1,6 +1,7 @@
 //! The orderbook as many tasks share it: one thread writes, readers beside each other, subscribers woken by numbers.
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -203,6 +204,9 @@ impl Shared {
     }
 }
 
+/// What is asked of an orderbook. Boxed, so that its durable streams are compiled here alone.
+pub type OrderbookFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 /// A live orderbook on a folder of its own.
 pub struct Orderbook {
     shared: Arc<Shared>,
@@ -229,10 +233,12 @@ impl Orderbook {
     /// # Errors
     /// See [`IngestError`]; no event of the body was acknowledged. After [`IngestError::Unavailable`] some may be found later:
     /// sending them again changes nothing.
-    pub async fn ingest(&self, body: Bytes, received_at: u64) -> Result<usize, IngestError> {
-        let outcome = self.stream.append(&self.shared, body, received_at).await;
-        self.shared.counters.count(&outcome);
-        outcome
+    pub fn ingest(&self, body: Bytes, received_at: u64) -> OrderbookFuture<'_, Result<usize, IngestError>> {
+        Box::pin(async move {
+            let outcome = self.stream.append(&self.shared, body, received_at).await;
+            self.shared.counters.count(&outcome);
+            outcome
+        })
     }
 
     /// Reads of one moment; nothing changes meanwhile, so it should be short.
@@ -244,8 +250,8 @@ impl Orderbook {
     ///
     /// # Errors
     /// See [`EventsError`].
-    pub async fn events(&self, since: u64, limit: usize) -> Result<EventsPage, EventsError> {
-        self.stream.events(since, limit).await
+    pub fn events(&self, since: u64, limit: usize) -> OrderbookFuture<'_, Result<EventsPage, EventsError>> {
+        Box::pin(async move { self.stream.events(since, limit).await })
     }
 
     /// A subscription; the orderbook counts them.

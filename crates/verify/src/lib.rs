@@ -39,7 +39,7 @@ pub use submission::{Submission, SubmitError};
 pub use toolchain::{Toolchain, ToolchainError, toolchains};
 pub use tree::{Node, NodeKind, entrypoint, nodes};
 pub use verdict::{Comparison, SectionComparison, Verdict, compare, sha256_hex};
-pub use verifier::{OpenError, ReadError, Verifier, VerifierOptions};
+pub use verifier::{OpenError, ReadError, Verifier, VerifierFuture, VerifierOptions};
 pub use worker::run as run_worker;
 
 /// The subcommand of the program that shuts a build in.

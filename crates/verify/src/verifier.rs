@@ -122,56 +122,61 @@ struct UnderWay {
     closed: bool,
 }
 
+/// What is asked of a verifier. Boxed, so that its work is compiled here alone.
+pub type VerifierFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 impl Verifier {
     /// Opens the records. Runs that an earlier process left under way are told as failed from now on.
     ///
     /// # Errors
     /// [`OpenError`]. Where nothing can be built, reads and attestations go on and submissions are refused; the log says why.
-    pub async fn open(options: VerifierOptions) -> Result<Arc<Self>, OpenError> {
-        let failed = |source| OpenError::Folder { folder: options.folder.clone(), source };
-        let runs = options.folder.join("runs");
-        // Leftovers of runs that nobody waits for any more. Whatever they are, they do not keep an instance from its start.
-        remove(runs.clone()).await;
-        tokio::fs::create_dir_all(&runs).await.map_err(failed)?;
-        let place = match &options.server {
-            Some(url) => Place::Server(url.clone()),
-            None => Place::File(options.folder.join("verify.sqlite")),
-        };
-        let records = Records::open(&place, owner(&options.folder).await.map_err(failed)?).await?;
-        let interrupted = Failure {
-            code: FailureCode::Interrupted,
-            reason: "the server stopped while the run was under way; submit it again".to_owned(),
-            log: String::new(),
-        };
-        let now = (options.clock)();
-        let ended = records.end_interrupted(&Outcome::Failed(interrupted), now - FORGOTTEN_MS, now).await?;
-        if ended > 0 {
-            tracing::warn!(ended, "verifications were under way when the last process ended");
-        }
-        let blobs = Blobs::new(options.folder.join("blobs"));
-        let lists = records.lists().await?;
-        if options.server.is_some() {
-            records.sweep_shared(&lists, now).await?;
-        }
-        let swept = blocking({
-            let blobs = blobs.clone();
-            move || blobs.sweep(&lists)
-        });
-        let stored = swept.await.and_then(|swept| swept.map_err(std::io::Error::other)).map_err(failed)?;
-        let (toolchains, is_able) = Self::prepare(&options).await.map_err(failed)?;
-        Ok(Arc::new(Self {
-            records,
-            blobs,
-            toolchains,
-            is_able,
-            places: Arc::new(Semaphore::new(options.settings.runs_max.max(1))),
-            storing: RwLock::default(),
-            under_way: Mutex::default(),
-            stored_bytes: AtomicU64::new(stored),
-            stop: watch::Sender::new(false),
-            tasks: Mutex::default(),
-            options,
-        }))
+    pub fn open(options: VerifierOptions) -> VerifierFuture<'static, Result<Arc<Self>, OpenError>> {
+        Box::pin(async move {
+            let failed = |source| OpenError::Folder { folder: options.folder.clone(), source };
+            let runs = options.folder.join("runs");
+            // Leftovers of runs that nobody waits for any more. Whatever they are, they do not keep an instance from its start.
+            remove(runs.clone()).await;
+            tokio::fs::create_dir_all(&runs).await.map_err(failed)?;
+            let place = match &options.server {
+                Some(url) => Place::Server(url.clone()),
+                None => Place::File(options.folder.join("verify.sqlite")),
+            };
+            let records = Records::open(&place, owner(&options.folder).await.map_err(failed)?).await?;
+            let interrupted = Failure {
+                code: FailureCode::Interrupted,
+                reason: "the server stopped while the run was under way; submit it again".to_owned(),
+                log: String::new(),
+            };
+            let now = (options.clock)();
+            let ended = records.end_interrupted(&Outcome::Failed(interrupted), now - FORGOTTEN_MS, now).await?;
+            if ended > 0 {
+                tracing::warn!(ended, "verifications were under way when the last process ended");
+            }
+            let blobs = Blobs::new(options.folder.join("blobs"));
+            let lists = records.lists().await?;
+            if options.server.is_some() {
+                records.sweep_shared(&lists, now).await?;
+            }
+            let swept = blocking({
+                let blobs = blobs.clone();
+                move || blobs.sweep(&lists)
+            });
+            let stored = swept.await.and_then(|swept| swept.map_err(std::io::Error::other)).map_err(failed)?;
+            let (toolchains, is_able) = Self::prepare(&options).await.map_err(failed)?;
+            Ok(Arc::new(Self {
+                records,
+                blobs,
+                toolchains,
+                is_able,
+                places: Arc::new(Semaphore::new(options.settings.runs_max.max(1))),
+                storing: RwLock::default(),
+                under_way: Mutex::default(),
+                stored_bytes: AtomicU64::new(stored),
+                stop: watch::Sender::new(false),
+                tasks: Mutex::default(),
+                options,
+            }))
+        })
     }
 
     /// Compilers, and whether builds can be shut in.
@@ -210,66 +215,72 @@ impl Verifier {
     ///
     /// # Errors
     /// [`SubmitError`].
-    pub async fn submit(self: &Arc<Self>, submission: Submission, key_id: i64) -> Result<Run, SubmitError> {
-        if !self.is_able {
-            return Err(SubmitError::Unavailable);
-        }
-        let settings = &self.options.settings;
-        let (source, options) = check(&submission, settings)?;
-        let toolchain = toolchain::choose(&self.toolchains, submission.rustc.as_deref(), &submission.deployed);
-        let toolchain = toolchain.cloned().ok_or_else(|| {
-            let known: Vec<&str> = self.toolchains.iter().map(|toolchain| toolchain.version.as_str()).collect();
-            SubmitError::Field(format!("rustc: this instance has {}", known.join(", ")))
-        })?;
-        if settings.isolation == Isolation::Required
-            && options.home_dir.as_deref().is_some_and(|home| !leaves_compiler(home, &toolchain.folders))
-        {
-            return Err(SubmitError::Field("home_dir: this instance has its compilers there".to_owned()));
-        }
-        let id = new_id()?;
-        let place = self.take_place(&id, key_id)?;
-        let folder = self.options.folder.join("runs").join(&id);
-        let run = Run {
-            id,
-            created_at: (self.options.clock)(),
-            ended_at: None,
-            key_id,
-            alkane: submission.alkane,
-            wasm_sha256: sha256_hex(&submission.deployed),
-            stage: Stage::Queued,
-            submission: described(&submission, &source, &options),
-            outcome: None,
-        };
-        let written = write_run(&folder, submission).await.map_err(|error| {
-            tracing::error!(%error, "a submission could not be written");
-            SubmitError::Unavailable
-        });
-        let added = match written {
-            Ok(()) => self.records.add_run(&run).await.map_err(SubmitError::from),
-            error => error,
-        };
-        if let Err(error) = added {
-            remove(folder).await;
-            return Err(error);
-        }
-        let job = Job {
-            folder,
-            blobs: self.options.folder.join("blobs"),
-            room: 0,
-            source,
-            options,
-            toolchain,
-            settings: settings.clone(),
-        };
-        let (this, started) = (Arc::clone(self), run.clone());
-        let mut tasks = self.tasks.lock();
-        // What has ended is forgotten here, so that the set does not grow.
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn(async move {
-            this.carry_out(started, job).await;
-            drop(place);
-        });
-        Ok(run)
+    pub fn submit(
+        self: &Arc<Self>,
+        submission: Submission,
+        key_id: i64,
+    ) -> VerifierFuture<'_, Result<Run, SubmitError>> {
+        Box::pin(async move {
+            if !self.is_able {
+                return Err(SubmitError::Unavailable);
+            }
+            let settings = &self.options.settings;
+            let (source, options) = check(&submission, settings)?;
+            let toolchain = toolchain::choose(&self.toolchains, submission.rustc.as_deref(), &submission.deployed);
+            let toolchain = toolchain.cloned().ok_or_else(|| {
+                let known: Vec<&str> = self.toolchains.iter().map(|toolchain| toolchain.version.as_str()).collect();
+                SubmitError::Field(format!("rustc: this instance has {}", known.join(", ")))
+            })?;
+            if settings.isolation == Isolation::Required
+                && options.home_dir.as_deref().is_some_and(|home| !leaves_compiler(home, &toolchain.folders))
+            {
+                return Err(SubmitError::Field("home_dir: this instance has its compilers there".to_owned()));
+            }
+            let id = new_id()?;
+            let place = self.take_place(&id, key_id)?;
+            let folder = self.options.folder.join("runs").join(&id);
+            let run = Run {
+                id,
+                created_at: (self.options.clock)(),
+                ended_at: None,
+                key_id,
+                alkane: submission.alkane,
+                wasm_sha256: sha256_hex(&submission.deployed),
+                stage: Stage::Queued,
+                submission: described(&submission, &source, &options),
+                outcome: None,
+            };
+            let written = write_run(&folder, submission).await.map_err(|error| {
+                tracing::error!(%error, "a submission could not be written");
+                SubmitError::Unavailable
+            });
+            let added = match written {
+                Ok(()) => self.records.add_run(&run).await.map_err(SubmitError::from),
+                error => error,
+            };
+            if let Err(error) = added {
+                remove(folder).await;
+                return Err(error);
+            }
+            let job = Job {
+                folder,
+                blobs: self.options.folder.join("blobs"),
+                room: 0,
+                source,
+                options,
+                toolchain,
+                settings: settings.clone(),
+            };
+            let (this, started) = (Arc::clone(self), run.clone());
+            let mut tasks = self.tasks.lock();
+            // What has ended is forgotten here, so that the set does not grow.
+            while tasks.try_join_next().is_some() {}
+            tasks.spawn(async move {
+                this.carry_out(started, job).await;
+                drop(place);
+            });
+            Ok(run)
+        })
     }
 
     fn take_place(self: &Arc<Self>, id: &str, key_id: i64) -> Result<Turn, SubmitError> {
@@ -427,66 +438,79 @@ impl Verifier {
     ///
     /// # Errors
     /// [`RecordsError`].
-    pub async fn run(&self, id: &str) -> Result<Option<Run>, RecordsError> {
-        self.records.run(id).await
+    pub fn run<'a>(&'a self, id: &'a str) -> VerifierFuture<'a, Result<Option<Run>, RecordsError>> {
+        Box::pin(async move { self.records.run(id).await })
     }
 
     /// What is known of a module by building it.
     ///
     /// # Errors
     /// [`RecordsError`].
-    pub async fn record(&self, wasm_sha256: &str) -> Result<Option<Record>, RecordsError> {
-        self.records.record(wasm_sha256).await
+    pub fn record<'a>(&'a self, wasm_sha256: &'a str) -> VerifierFuture<'a, Result<Option<Record>, RecordsError>> {
+        Box::pin(async move { self.records.record(wasm_sha256).await })
     }
 
     /// What an admin said of a module.
     ///
     /// # Errors
     /// [`RecordsError`].
-    pub async fn attestation(&self, wasm_sha256: &str) -> Result<Option<Attestation>, RecordsError> {
-        self.records.attestation(wasm_sha256).await
+    pub fn attestation<'a>(
+        &'a self,
+        wasm_sha256: &'a str,
+    ) -> VerifierFuture<'a, Result<Option<Attestation>, RecordsError>> {
+        Box::pin(async move { self.records.attestation(wasm_sha256).await })
     }
 
     /// Keeps what an admin says of a module, in the place of what was said before.
     ///
     /// # Errors
     /// [`RecordsError`].
-    pub async fn attest(&self, attestation: &Attestation, key_id: i64) -> Result<(), RecordsError> {
-        self.records.attest(attestation, key_id, (self.options.clock)()).await
+    pub fn attest<'a>(
+        &'a self,
+        attestation: &'a Attestation,
+        key_id: i64,
+    ) -> VerifierFuture<'a, Result<(), RecordsError>> {
+        Box::pin(async move { self.records.attest(attestation, key_id, (self.options.clock)()).await })
     }
 
     /// The files of a stored source.
     ///
     /// # Errors
     /// [`ReadError`].
-    pub async fn list(&self, digest: &str) -> Result<SourceList, ReadError> {
-        let list = self.blob(digest).await?;
-        serde_json::from_slice(&list).map_err(|error| ReadError::Sources(error.to_string()))
+    pub fn list<'a>(&'a self, digest: &'a str) -> VerifierFuture<'a, Result<SourceList, ReadError>> {
+        Box::pin(async move {
+            let list = self.blob(digest).await?;
+            serde_json::from_slice(&list).map_err(|error| ReadError::Sources(error.to_string()))
+        })
     }
 
     /// The content of a stored file: of this gateway's folder, or where it is not there or damaged, of the server.
     ///
     /// # Errors
     /// [`ReadError`].
-    pub async fn blob(&self, digest: &str) -> Result<Vec<u8>, ReadError> {
-        let (blobs, name) = (self.blobs.clone(), digest.to_owned());
-        let found = read(move || blobs.get(&name)).await;
-        if found.is_err()
-            && self.options.server.is_some()
-            && let Some(bytes) = self.records.shared(digest).await?
-        {
-            return Ok(bytes);
-        }
-        found
+    pub fn blob<'a>(&'a self, digest: &'a str) -> VerifierFuture<'a, Result<Vec<u8>, ReadError>> {
+        Box::pin(async move {
+            let (blobs, name) = (self.blobs.clone(), digest.to_owned());
+            let found = read(move || blobs.get(&name)).await;
+            if found.is_err()
+                && self.options.server.is_some()
+                && let Some(bytes) = self.records.shared(digest).await?
+            {
+                return Ok(bytes);
+            }
+            found
+        })
     }
 
     /// Ends all workers and closes the records. Runs that were under way are told as interrupted by the next start.
-    pub async fn close(&self) {
-        self.under_way.lock().closed = true;
-        self.stop.send_replace(true);
-        let mut tasks = std::mem::take(&mut *self.tasks.lock());
-        while tasks.join_next().await.is_some() {}
-        self.records.close().await;
+    pub fn close(&self) -> VerifierFuture<'_, ()> {
+        Box::pin(async move {
+            self.under_way.lock().closed = true;
+            self.stop.send_replace(true);
+            let mut tasks = std::mem::take(&mut *self.tasks.lock());
+            while tasks.join_next().await.is_some() {}
+            self.records.close().await;
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::header::CONTENT_LENGTH;
-use hyper::{Response, Uri};
+use hyper::{Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{self, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -22,9 +22,26 @@ const RESERVE_BYTES_MAX: usize = 8 << 20;
 const REASON_CHARS_MAX: usize = 200;
 
 /// A client for `http` alone.
-pub type HttpClient = legacy::Client<HttpConnector, Full<Bytes>>;
+#[derive(Debug, Clone)]
+pub struct HttpClient(legacy::Client<HttpConnector, Full<Bytes>>);
+
+impl HttpClient {
+    /// Asks. Not generic, so that connections are compiled here and not in every crate that asks.
+    pub fn request(&self, request: Request<Full<Bytes>>) -> legacy::ResponseFuture {
+        self.0.request(request)
+    }
+}
+
 /// A client for `http` and `https`.
-pub type HttpsClient = legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+#[derive(Debug, Clone)]
+pub struct HttpsClient(legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
+
+impl HttpsClient {
+    /// As [`HttpClient::request`].
+    pub fn request(&self, request: Request<Full<Bytes>>) -> legacy::ResponseFuture {
+        self.0.request(request)
+    }
+}
 
 /// How connections are made and kept.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +57,7 @@ pub struct Connections {
 impl Connections {
     /// A client that speaks plain HTTP.
     pub fn http(self) -> HttpClient {
-        self.builder().build(self.connector())
+        HttpClient(self.builder().build(self.connector()))
     }
 
     /// A client that speaks TLS as well, with the authorities of the web.
@@ -48,7 +65,7 @@ impl Connections {
         let mut connector = self.connector();
         connector.enforce_http(false);
         let tls = HttpsConnectorBuilder::new().with_webpki_roots().https_or_http().enable_http1();
-        self.builder().build(tls.wrap_connector(connector))
+        HttpsClient(self.builder().build(tls.wrap_connector(connector)))
     }
 
     fn connector(self) -> HttpConnector {
@@ -136,7 +153,7 @@ pub fn one_line(text: &str) -> String {
 mod tests {
     use std::net::SocketAddr;
 
-    use hyper::{Method, Request};
+    use hyper::Method;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 

@@ -20,12 +20,14 @@ mod disk_full;
 mod esplora_clients;
 mod esplora_conformance;
 mod gateway_upstream;
+#[cfg(feature = "cluster")]
 mod gateways;
 mod hosted;
 mod log;
 mod lua;
 mod mempool_node;
 mod networks;
+#[cfg(feature = "cluster")]
 mod orderbook_nats;
 mod page_reorg;
 mod random_chains;
@@ -35,6 +37,7 @@ mod schema;
 mod serve_node;
 mod snapshot;
 mod snapshot_live;
+#[cfg(feature = "cluster")]
 mod soak;
 mod support;
 mod tx;

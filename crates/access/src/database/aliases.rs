@@ -97,7 +97,7 @@ pub(super) async fn look_up(inner: &Inner, name: &str) -> Result<Option<Arc<Alia
         return Ok(None);
     }
     let generation = match inner.known.aliases.get(name) {
-        Ok(found) if inner.may_recall() => return Ok(Some(found)),
+        Ok(found) if inner.counting.may_recall() => return Ok(Some(found)),
         Ok(_) => inner.known.aliases.remove(name),
         Err(generation) => generation,
     };

@@ -58,6 +58,7 @@ pub(super) async fn load(inner: &Inner, now: UnixMillis) -> Result<(), AccessErr
 }
 
 /// The counts of today in the database, of all processes.
+#[cfg(feature = "redis")]
 pub(super) async fn today(inner: &Inner, now: UnixMillis) -> Result<Vec<(i64, WindowState)>, AccessError> {
     stored(&mut inner.database.session().await?, now.max(0) / DAY_MS).await
 }

@@ -144,7 +144,7 @@ pub(super) async fn authenticate(
 ) -> Result<Option<Arc<KeyRecord>>, AccessError> {
     let digest = key.digest();
     let generation = match inner.known.keys.get(&digest) {
-        Ok(found) if found.is_active(now) && inner.may_recall() => return Ok(Some(found)),
+        Ok(found) if found.is_active(now) && inner.counting.may_recall() => return Ok(Some(found)),
         Ok(_) => inner.known.keys.remove(&digest),
         Err(generation) => generation,
     };

@@ -1,9 +1,12 @@
 mod accounts;
 mod aliases;
+mod counting;
 mod counts;
 mod keys;
 mod origins;
 mod scripts;
+#[cfg(feature = "redis")]
+mod shared;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,16 +17,14 @@ use paraffin_database::{Database, Place, Session, query};
 use crate::cache::Known;
 use crate::lease::{LEASE, Lease, RENEWAL};
 use crate::migrations::MIGRATIONS;
-use crate::shared::SharedWindows;
 use crate::store::{AccessFuture, KeyStore};
 use crate::usage::{PendingUse, Use};
-use crate::windows::WindowState;
 use crate::{
     AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, ClientNet, CreatedKey, Decision, KeyRecord,
     KeySelector, NewAlias, NewKey, OriginId, OriginPattern, OriginRecord, Plan, Plans, Reservation, ScriptHash,
-    ScriptLimits, ScriptStore, SharedOptions, SharedState, Subject, Throttle, ThrottleSettings, UnixMillis, Used,
-    WindowLimits, WindowTable, Windows,
+    ScriptLimits, ScriptStore, SharedState, Subject, ThrottleSettings, UnixMillis, Used, WindowLimits, Windows,
 };
+use counting::Counting;
 
 /// How often what was counted is written. Twice a second, so that a kill loses less than the last second.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
@@ -52,77 +53,24 @@ struct Inner {
     flushing: tokio::sync::Mutex<()>,
 }
 
-/// Where requests are counted before they are written.
-enum Counting {
-    /// In this process, which hears of others when it writes.
-    Own(Box<(WindowTable, Throttle)>),
-    /// In Redis, together with the other gateways.
-    Shared(Arc<SharedWindows>),
-}
-
-impl Counting {
-    fn learn(&self, number: i64, stored: WindowState) {
-        match self {
-            Self::Own(own) => own.0.set(number, stored),
-            Self::Shared(shared) => shared.learn(number, stored),
-        }
-    }
-
-    fn take(&self) -> Vec<(i64, WindowState)> {
-        match self {
-            Self::Own(own) => own.0.take(),
-            Self::Shared(shared) => shared.take(),
-        }
-    }
-
-    fn restore(&self, taken: &[(i64, WindowState)]) {
-        match self {
-            Self::Own(own) => own.0.restore(taken),
-            Self::Shared(shared) => shared.restore(taken),
-        }
-    }
-
-    fn forget_before(&self, now: UnixMillis) {
-        match self {
-            Self::Own(own) => own.0.forget_before(now),
-            Self::Shared(shared) => shared.forget_before(now),
-        }
-    }
-}
-
 impl DatabaseKeyStore {
     /// A file, with the seeded plans.
     ///
     /// # Errors
     /// As [`DatabaseKeyStore::open_at`].
-    pub async fn open(path: &Path) -> Result<Self, AccessError> {
-        Self::open_at(&Place::File(path.to_owned()), Plans::default()).await
-    }
-
-    /// As [`DatabaseKeyStore::open_at`], with windows that gateways share through Redis. It opens whether or not Redis is there;
-    /// when it is, requests are counted together from the beginning.
-    ///
-    /// # Errors
-    /// As there; and where the accounts are in a file, which has no name by which the counts could be known.
-    pub async fn open_shared(place: &Place, plans: Plans, shared: SharedOptions) -> Result<Self, AccessError> {
-        let database = Database::open(place, MIGRATIONS).await?;
-        let row = query("SELECT identity FROM access_version").fetch_one(&mut database.session().await?).await?;
-        let shared = Arc::new(SharedWindows::new(shared, &row.get::<String>("identity")?));
-        let store = Self::open_with(database, plans, Counting::Shared(Arc::clone(&shared))).await?;
-        if let Err(error) = store.0.come_back(&shared).await {
-            tracing::warn!(%error, "the shared windows are away");
-        }
-        store.0.keep_shared(&shared);
-        Ok(store)
+    pub fn open(path: &Path) -> AccessFuture<'_, Self> {
+        Box::pin(async move { Self::open_at(&Place::File(path.to_owned()), Plans::default()).await })
     }
 
     /// Opens a place, makes the file where there is none, and brings the schema up to date.
     ///
     /// # Errors
     /// [`AccessError::Unavailable`] when it cannot be opened, [`AccessError::NewerSchema`] when a newer program wrote it.
-    pub async fn open_at(place: &Place, plans: Plans) -> Result<Self, AccessError> {
-        let database = Database::open(place, MIGRATIONS).await?;
-        Self::open_with(database, plans, Counting::Own(Box::default())).await
+    pub fn open_at(place: &Place, plans: Plans) -> AccessFuture<'_, Self> {
+        Box::pin(async move {
+            let database = Database::open(place, MIGRATIONS).await?;
+            Self::open_with(database, plans, Counting::Own(Box::default())).await
+        })
     }
 
     async fn open_with(database: Database, plans: Plans, counting: Counting) -> Result<Self, AccessError> {
@@ -194,47 +142,6 @@ impl Inner {
         });
     }
 
-    /// Keeps up the counting in Redis, and comes back to it when it was away.
-    fn keep_shared(self: &Arc<Self>, shared: &Arc<SharedWindows>) {
-        let (weak, shared) = (Arc::downgrade(self), Arc::clone(shared));
-        tokio::spawn(async move {
-            // What this gateway and others granted alone while it came back is in the database a little later.
-            let mut again = Some(tokio::time::Instant::now() + 2 * FLUSH_INTERVAL);
-            loop {
-                tokio::time::sleep(RENEWAL).await;
-                let Some(inner) = weak.upgrade() else { return };
-                if inner.database.is_closed() {
-                    return;
-                }
-                let is_up = shared.check().await;
-                if is_up && again.is_none_or(|again| tokio::time::Instant::now() < again) {
-                    continue;
-                }
-                again = if is_up { None } else { Some(tokio::time::Instant::now() + 2 * FLUSH_INTERVAL) };
-                if let Err(error) = inner.come_back(&shared).await {
-                    tracing::debug!(%error, "the shared windows are still away");
-                }
-            }
-        });
-    }
-
-    async fn come_back(&self, shared: &SharedWindows) -> Result<(), AccessError> {
-        shared
-            .come_back(|| async {
-                self.flush().await?;
-                counts::today(self, clock()).await
-            })
-            .await
-    }
-
-    /// Whether what is known may be used. While the shared windows are away, every key is asked for.
-    fn may_recall(&self) -> bool {
-        match &self.counting {
-            Counting::Own(_) => true,
-            Counting::Shared(shared) => shared.is_up(),
-        }
-    }
-
     async fn flush(&self) -> Result<(), AccessError> {
         counts::flush(self).await
     }
@@ -245,7 +152,7 @@ impl Inner {
 
     /// Answers from memory, while the lease lasts.
     fn recall<T>(&self, look: impl FnOnce(&Known) -> Option<T>) -> Option<T> {
-        if self.may_recall() && self.lease.is_held() { look(&self.known) } else { None }
+        if self.counting.may_recall() && self.lease.is_held() { look(&self.known) } else { None }
     }
 }
 
@@ -474,30 +381,18 @@ impl ScriptStore for DatabaseKeyStore {
 
 impl Windows for DatabaseKeyStore {
     fn admit(&self, subject: Subject, limits: WindowLimits, now: UnixMillis) -> AccessFuture<'_, Decision> {
-        match &self.0.counting {
-            Counting::Own(own) => Box::pin(std::future::ready(Ok(own.0.admit(subject, limits, now)))),
-            Counting::Shared(shared) => Box::pin(async move { Ok(shared.admit(subject, limits, now).await) }),
-        }
+        self.0.counting.admit(subject, limits, now)
     }
 
     fn reserve(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) -> AccessFuture<'_, Reservation> {
-        match &self.0.counting {
-            Counting::Own(own) => Box::pin(std::future::ready(Ok(own.1.reserve(client, settings, now)))),
-            Counting::Shared(shared) => Box::pin(async move { Ok(shared.reserve(client, settings, now).await) }),
-        }
+        self.0.counting.reserve(client, settings, now)
     }
 
     fn give_back(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) {
-        match &self.0.counting {
-            Counting::Own(own) => own.1.give_back(client, settings, now),
-            Counting::Shared(shared) => shared.give_back(client, settings, now),
-        }
+        self.0.counting.give_back(client, settings, now);
     }
 
     fn shared(&self) -> Option<SharedState> {
-        match &self.0.counting {
-            Counting::Own(_) => None,
-            Counting::Shared(shared) => Some(shared.state()),
-        }
+        self.0.counting.shared()
     }
 }

@@ -134,7 +134,7 @@ pub(super) async fn remove(
 
 pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<OriginRecord>>, AccessError> {
     let generation = match inner.known.origins.get(origin) {
-        Ok(found) if inner.may_recall() => return Ok(Some(found)),
+        Ok(found) if inner.counting.may_recall() => return Ok(Some(found)),
         Ok(_) => inner.known.origins.remove(origin),
         Err(generation) => generation,
     };

@@ -16,10 +16,12 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, FromRedisValue, ScriptInvocation};
 use tokio::sync::Semaphore;
 
+use crate::store::AccessFuture;
 use crate::throttle::Throttle;
 use crate::windows::{Left, WindowState};
 use crate::{
-    AccessError, ApiKey, ClientNet, Decision, Reservation, Subject, ThrottleSettings, UnixMillis, WindowLimits,
+    AccessError, ApiKey, ClientNet, Decision, Reservation, SharedState, Subject, ThrottleSettings, UnixMillis,
+    WindowLimits,
 };
 use ledger::{Ledger, Own, share};
 use scripts::Scripts;
@@ -67,14 +69,16 @@ impl SharedOptions {
     ///
     /// # Errors
     /// [`AccessError::Unavailable`], without the address.
-    pub async fn probe(&self) -> Result<String, AccessError> {
-        let told: String = in_time(STEP, async {
-            let mut connection = self.connect().await?;
-            redis::cmd("INFO").arg("server").query_async(&mut connection).await
+    pub fn probe(&self) -> AccessFuture<'_, String> {
+        Box::pin(async move {
+            let told: String = in_time(STEP, async {
+                let mut connection = self.connect().await?;
+                redis::cmd("INFO").arg("server").query_async(&mut connection).await
+            })
+            .await
+            .map_err(|error| AccessError::Unavailable(error.to_string()))?;
+            Ok(member(&told, "redis_version").unwrap_or("unknown").to_owned())
         })
-        .await
-        .map_err(|error| AccessError::Unavailable(error.to_string()))?;
-        Ok(member(&told, "redis_version").unwrap_or("unknown").to_owned())
     }
 
     async fn connect(&self) -> redis::RedisResult<MultiplexedConnection> {
@@ -88,17 +92,6 @@ impl fmt::Debug for SharedOptions {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("SharedOptions").field("gateways", &self.gateways).finish_non_exhaustive()
     }
-}
-
-/// How the shared windows are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SharedState {
-    /// Whether requests are decided together with the other gateways.
-    pub is_shared: bool,
-    /// How often Redis went away.
-    pub lost: u64,
-    /// Requests that were decided alone.
-    pub alone: u64,
 }
 
 /// Why Redis was of no use.

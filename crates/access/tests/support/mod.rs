@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use paraffin_access::{AccessError, DatabaseKeyStore, Place as At, Plans};
 use paraffin_testkit::PostgresServer;
-use sqlx::{ConnectOptions as _, Executor as _, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 
 /// A database of one test.
 pub struct Place {
@@ -53,8 +53,11 @@ impl Place {
                 let mut shell = SqliteConnectOptions::new().filename(self.path()).connect().await?;
                 shell.execute(statement).await.map(drop)
             }
+            #[cfg(not(feature = "postgres"))]
+            Some(_) => unreachable!("a server is prepared for `postgres.rs` alone"),
+            #[cfg(feature = "postgres")]
             Some(server) => {
-                let mut shell = server.url().parse::<PgConnectOptions>()?.connect().await?;
+                let mut shell = server.url().parse::<sqlx::postgres::PgConnectOptions>()?.connect().await?;
                 shell.execute(statement).await.map(drop)
             }
         }

@@ -19,8 +19,9 @@ use paraffin_store::{BlockRecord, Snapshot};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
+use crate::erased::{self, Answer};
 use crate::errors::{RestError, RpcError, rpc_code};
-use crate::state::RequestContext;
+use crate::state::{BoxFuture, RequestContext};
 
 pub(crate) use blocks::IndexedBlocks;
 pub(crate) use ids::{alkane_id, decimal};
@@ -190,7 +191,8 @@ pub(crate) async fn read<T: Send + 'static>(
     work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Fault> {
     let places = Arc::clone(&of(context)?.running);
-    read_in(context, places, height, block, work).await
+    let work = Box::new(move |moment: &Moment<'_>| work(moment).map(erased::erase));
+    read_in(context, places, height, block, work).await.map(erased::restore)
 }
 
 /// As [`read`], for work that runs contracts as its caller asks: at most [`crate::Limits::simulations_max`] at a time, so
@@ -201,60 +203,67 @@ pub(crate) async fn try_out<T: Send + 'static>(
     work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Fault> {
     let places = Arc::clone(&of(context)?.trying);
-    read_in(context, places, height, None, work).await
+    let work = Box::new(move |moment: &Moment<'_>| work(moment).map(erased::erase));
+    read_in(context, places, height, None, work).await.map(erased::restore)
 }
 
-async fn read_in<T: Send + 'static>(
+/// A view that does not name what it answers.
+type ErasedView = Box<dyn FnOnce(&Moment<'_>) -> Result<Answer, ViewError> + Send>;
+
+fn read_in(
     context: &RequestContext,
     places: Arc<Semaphore>,
     height: Option<Height>,
     block: Option<bytes::Bytes>,
-    work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
-) -> Result<T, Fault> {
-    let alkanes = Arc::clone(of(context)?);
-    let newest = newest(context)?;
-    let height = match height {
-        Some(height) if height > newest => return Err(Fault::AboveTip { newest }),
-        height => height.unwrap_or(newest),
-    };
-    let snapshot = context.snapshot().clone();
-    let network = context.network();
-    let timeout = context.limits().view_timeout();
-    let permit = places.acquire_owned().await.map_err(|_| Fault::Abandoned)?;
-    let deadline = Instant::now() + timeout;
-    let abandoned = Abandoned(Arc::new(AtomicBool::new(false)));
-    let is_abandoned = Arc::clone(&abandoned.0);
-    // The permit goes along: a request that is given up does not make room before its view has ended.
-    let task = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        let clock: Arc<dyn Fn() -> bool + Send + Sync> =
-            Arc::new(move || is_abandoned.load(Ordering::Relaxed) || Instant::now() >= deadline);
-        let is_over = || clock();
-        let state = AlkanesState::at(&snapshot, height).until(Arc::clone(&clock));
-        let bitcoin = BitcoinIndex::new(snapshot.clone(), network);
-        let blocks = IndexedBlocks::new(&bitcoin, height, height == newest, alkanes.parts.limits.records_max, &is_over);
-        let view = ViewContext {
-            parameters: &alkanes.parts.parameters,
-            builtins: &alkanes.parts.builtins,
-            codes: &alkanes.parts.codes,
-            height,
-            state: &state,
-            chain: &blocks,
-            block: block.as_deref(),
-            limits: &alkanes.parts.limits,
-            is_over: &is_over,
+    work: ErasedView,
+) -> BoxFuture<'_, Result<Answer, Fault>> {
+    Box::pin(async move {
+        let alkanes = Arc::clone(of(context)?);
+        let newest = newest(context)?;
+        let height = match height {
+            Some(height) if height > newest => return Err(Fault::AboveTip { newest }),
+            height => height.unwrap_or(newest),
         };
-        let hash = |record: &BlockRecord| record.id.hash.to_byte_array();
-        let tip = snapshot.tip().map_or([0; 32], hash);
-        let record = snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
-        let block = record.as_ref().map_or([0; 32], hash);
-        let is_newest = height == newest;
-        let (state, bitcoin, alkanes, snapshot) = (&state, &bitcoin, &*alkanes, &snapshot);
-        work(&Moment { view, state, bitcoin, alkanes, snapshot, tip, block, is_newest })
-    });
-    let answer = task.await.map_err(|_| Fault::Abandoned)?;
-    drop(abandoned);
-    Ok(answer?)
+        let snapshot = context.snapshot().clone();
+        let network = context.network();
+        let timeout = context.limits().view_timeout();
+        let permit = places.acquire_owned().await.map_err(|_| Fault::Abandoned)?;
+        let deadline = Instant::now() + timeout;
+        let abandoned = Abandoned(Arc::new(AtomicBool::new(false)));
+        let is_abandoned = Arc::clone(&abandoned.0);
+        // The permit goes along: a request that is given up does not make room before its view has ended.
+        let task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let clock: Arc<dyn Fn() -> bool + Send + Sync> =
+                Arc::new(move || is_abandoned.load(Ordering::Relaxed) || Instant::now() >= deadline);
+            let is_over = || clock();
+            let state = AlkanesState::at(&snapshot, height).until(Arc::clone(&clock));
+            let bitcoin = BitcoinIndex::new(snapshot.clone(), network);
+            let blocks =
+                IndexedBlocks::new(&bitcoin, height, height == newest, alkanes.parts.limits.records_max, &is_over);
+            let view = ViewContext {
+                parameters: &alkanes.parts.parameters,
+                builtins: &alkanes.parts.builtins,
+                codes: &alkanes.parts.codes,
+                height,
+                state: &state,
+                chain: &blocks,
+                block: block.as_deref(),
+                limits: &alkanes.parts.limits,
+                is_over: &is_over,
+            };
+            let hash = |record: &BlockRecord| record.id.hash.to_byte_array();
+            let tip = snapshot.tip().map_or([0; 32], hash);
+            let record = snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
+            let block = record.as_ref().map_or([0; 32], hash);
+            let is_newest = height == newest;
+            let (state, bitcoin, alkanes, snapshot) = (&state, &bitcoin, &*alkanes, &snapshot);
+            work(&Moment { view, state, bitcoin, alkanes, snapshot, tip, block, is_newest })
+        });
+        let answer = task.await.map_err(|_| Fault::Abandoned)?;
+        drop(abandoned);
+        Ok(answer?)
+    })
 }
 
 /// Answers a view by its name; the block that it may hand out comes from the node.

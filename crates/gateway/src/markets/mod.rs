@@ -13,7 +13,8 @@ use paraffin_cryptoswap::PoolIndex;
 use paraffin_primitives::{AlkaneId, Height};
 
 use crate::alkanes::{self, Fault, Moment};
-use crate::state::RequestContext;
+use crate::erased::{self, Answer};
+use crate::state::{BoxFuture, RequestContext};
 
 pub(crate) use book::Books;
 pub(crate) use cryptoswap::NamedPool;
@@ -72,30 +73,44 @@ pub(crate) async fn read<T: Send + 'static>(
     height: Option<Height>,
     work: impl FnOnce(&MarketMoment<'_>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Fault> {
-    let newest = newest(context)?;
-    let height = match height {
-        Some(height) if height > newest => return Err(Fault::AboveTip { newest }),
-        height => height.unwrap_or(newest),
-    };
-    let parts = of(context)?.clone();
-    let snapshot = context.snapshot().clone();
-    let books = Arc::clone(&context.shared().books);
-    let prices = context.shared().prices.clone();
-    alkanes::read(context, Some(height), None, move |chain| {
-        let markets = Markets::at(&snapshot, height);
-        let contracts = ChainContracts(chain.state.clone());
-        let dollars_for_bitcoin = match &prices {
-            None => None,
-            Some(prices) if height == newest => prices.current().map(|report| report.newest.price.to_f64()),
-            Some(prices) => {
-                let block = snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
-                let then = block.and_then(|block| prices.at(u64::from(block.time)));
-                then.map(|point| point.price.to_f64())
-            }
+    let work = Box::new(move |moment: &MarketMoment<'_>| work(moment).map(erased::erase));
+    read_erased(context, height, work).await.map(erased::restore)
+}
+
+/// A read of markets that does not name what it answers.
+type ErasedRead = Box<dyn FnOnce(&MarketMoment<'_>) -> Result<Answer, ViewError> + Send>;
+
+fn read_erased(
+    context: &RequestContext,
+    height: Option<Height>,
+    work: ErasedRead,
+) -> BoxFuture<'_, Result<Answer, Fault>> {
+    Box::pin(async move {
+        let newest = newest(context)?;
+        let height = match height {
+            Some(height) if height > newest => return Err(Fault::AboveTip { newest }),
+            height => height.unwrap_or(newest),
         };
-        work(&MarketMoment { chain, markets, contracts, parts: &parts, dollars_for_bitcoin, books })
+        let parts = of(context)?.clone();
+        let snapshot = context.snapshot().clone();
+        let books = Arc::clone(&context.shared().books);
+        let prices = context.shared().prices.clone();
+        alkanes::read(context, Some(height), None, move |chain| {
+            let markets = Markets::at(&snapshot, height);
+            let contracts = ChainContracts(chain.state.clone());
+            let dollars_for_bitcoin = match &prices {
+                None => None,
+                Some(prices) if height == newest => prices.current().map(|report| report.newest.price.to_f64()),
+                Some(prices) => {
+                    let block = snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
+                    let then = block.and_then(|block| prices.at(u64::from(block.time)));
+                    then.map(|point| point.price.to_f64())
+                }
+            };
+            work(&MarketMoment { chain, markets, contracts, parts: &parts, dollars_for_bitcoin, books })
+        })
+        .await
     })
-    .await
 }
 
 /// A failure of the market index as one of a view.

@@ -9,9 +9,10 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 
-use super::Status;
-use super::attach::{StreamError, attach, has_next};
-use super::options::Server;
+use super::StreamError;
+use super::attach::{attach, has_next};
+use super::connect::Server;
+use super::stream::Status;
 use crate::kept::Place;
 
 /// Pause before the stream is tried again.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::archive::SourceFile;
+#[cfg(feature = "postgres")]
 use crate::job::Built;
 use crate::submission::tests::submission;
 
@@ -136,6 +137,7 @@ async fn an_unknown_compiler_is_refused_with_those_that_are_known() {
 }
 
 /// What one gateway has built all others show, from its records and its files.
+#[cfg(feature = "postgres")]
 #[tokio::test]
 async fn the_sources_that_one_gateway_has_built_are_shown_by_the_others() {
     let folder = tempfile::tempdir().unwrap();

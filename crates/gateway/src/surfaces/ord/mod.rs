@@ -19,6 +19,7 @@ use self::question::{METHODS, Question};
 use super::esplora::{Fault, raw_transactions, unconfirmed_transaction};
 use super::main_rpc::MethodFamily;
 use super::{RpcResult, integer_to_raw, to_raw};
+use crate::erased::{self, Answer};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
@@ -133,19 +134,28 @@ async fn read<T: Send + 'static>(
     context: &RequestContext,
     read: impl FnOnce(&OrdinalsIndex) -> Result<T, RpcError> + Send + 'static,
 ) -> Result<T, RpcError> {
-    let network = context.network();
-    let tip = context.tip().ok_or_else(RpcError::starting)?.height;
-    let outcome = context.read(move |snapshot| {
-        let index = OrdinalsIndex::new(snapshot.clone(), network);
-        match index.height().map_err(|error| failed(&error))? {
-            Some(height) if height == tip => read(&index),
-            Some(height) => {
-                Err(not_indexed(format!("inscriptions and runes are indexed up to block {height} of {tip}")))
+    read_erased(context, Box::new(move |index| read(index).map(erased::erase))).await.map(erased::restore)
+}
+
+/// A read of the index that does not name what it answers.
+type ErasedRead = Box<dyn FnOnce(&OrdinalsIndex) -> Result<Answer, RpcError> + Send>;
+
+fn read_erased(context: &RequestContext, read: ErasedRead) -> BoxFuture<'_, Result<Answer, RpcError>> {
+    Box::pin(async move {
+        let network = context.network();
+        let tip = context.tip().ok_or_else(RpcError::starting)?.height;
+        let outcome = context.read(move |snapshot| {
+            let index = OrdinalsIndex::new(snapshot.clone(), network);
+            match index.height().map_err(|error| failed(&error))? {
+                Some(height) if height == tip => read(&index),
+                Some(height) => {
+                    Err(not_indexed(format!("inscriptions and runes are indexed up to block {height} of {tip}")))
+                }
+                None => Err(not_indexed("this instance does not index inscriptions and runes".to_owned())),
             }
-            None => Err(not_indexed("this instance does not index inscriptions and runes".to_owned())),
-        }
-    });
-    outcome.await.map_err(|error| RpcError::internal(&error))?
+        });
+        outcome.await.map_err(|error| RpcError::internal(&error))?
+    })
 }
 
 /// Reads and writes the answer; `missing` says what there is none of.
