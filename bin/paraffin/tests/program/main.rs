@@ -26,6 +26,7 @@ mod lua;
 mod mempool_node;
 mod networks;
 mod orderbook_nats;
+mod package;
 mod page_reorg;
 mod random_chains;
 mod replay;
