@@ -56,7 +56,7 @@ fn of_git() -> Option<String> {
 /// What git prints, without the end of the line.
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
-    // Asking must not refresh the index: somebody may be working with it.
+    // Asking must not lock the index, which another git may be writing.
     let output = command.arg("--no-optional-locks").args(arguments).current_dir(root).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }

@@ -121,11 +121,11 @@ pub fn pack(root: &Path, program: &Path, out: &Path, compression: Compression) -
     fs::create_dir_all(out).map_err(|error| failed(out, &error))?;
     let out = &out.canonicalize().map_err(|error| failed(out, &error))?;
     clear(out)?;
-    let told = capture(Command::new(program).arg("--version"))?;
+    let printed = capture(Command::new(program).arg("--version"))?;
     let Some(version) =
-        told.split_whitespace().nth(1).filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+        printed.split_whitespace().nth(1).filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
     else {
-        return Err(Failure::new(format!("{} names no version: {}", program.display(), told.trim())));
+        return Err(Failure::new(format!("{} names no version: {}", program.display(), printed.trim())));
     };
 
     let tree = out.join(TREE);
