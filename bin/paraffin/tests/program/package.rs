@@ -20,11 +20,11 @@ const STATE: &str = "/var/lib/paraffin";
 
 /// Mounts the overlay for one command and becomes that command. The folders of the overlay keep what it changed for the next one.
 const ENTER: &str = r#"set -e
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
-mount --rbind /proc "$1/root/proc"
-mount --rbind /dev "$1/root/dev"
-mount --bind "$2" "$1/root/mnt"
-root="$1/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/merged"
+mount --rbind /proc "$1/merged/proc"
+mount --rbind /dev "$1/merged/dev"
+mount --bind "$2" "$1/merged/mnt"
+root="$1/merged"
 shift 2
 exec chroot "$root" "$@""#;
 /// Stands for systemd's program, and writes down what it is asked.
@@ -41,7 +41,7 @@ impl System {
     /// `None` after counting the test as skipped, where this user or this kernel cannot have one.
     fn new(packages: &Path) -> Option<Self> {
         let system = Self { folder: tempfile::tempdir().unwrap(), packages: packages.to_owned() };
-        for name in ["upper", "work", "root"] {
+        for name in ["upper", "work", "merged"] {
             fs::create_dir(system.folder.path().join(name)).unwrap();
         }
         let output = system.command(&["true"]).output().unwrap();
