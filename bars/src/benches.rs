@@ -37,7 +37,7 @@ static BENCHES: [CrateBench; 10] = [
     bench("ordinals", "paraffin-ordinals-index", "import"),
     bench("pages", "paraffin-indexer", "history_page"),
     bench("routing", "paraffin-amm", "routing"),
-    CrateBench { features: "redis", ..bench("shared", "paraffin-access", "shared") },
+    CrateBench { features: "postgres,redis", ..bench("shared", "paraffin-access", "shared") },
     bench("views", "paraffin-gateway", "views"),
     bench("vm", "paraffin-alkanes", "vm"),
 ];

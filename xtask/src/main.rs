@@ -10,13 +10,14 @@ mod soak;
 mod test;
 mod tidy;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use rows::Page;
 use test::Scope;
+use xtask::package;
 use xtask::peers::{self, Peer};
 use xtask::process::{Outcome, run};
 use xtask::repository;
@@ -81,6 +82,12 @@ enum Task {
         #[arg(long, default_value_t = soak::MINUTES_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=10_080))]
         minutes: u64,
     },
+    /// Makes the Debian package, the archive and what an image needs, in target/packages
+    Package {
+        /// Another folder for them
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
     /// Tries every REST route as its description says, about three minutes
     Schema,
 }
@@ -128,6 +135,7 @@ fn dispatch(task: Task) -> Outcome {
         Task::Peers(Peers::Ord) => compare_with_ord(&root),
         Task::Fuzz { seconds, keep, target } => fuzz::run_targets(&root, seconds, target.as_deref(), keep),
         Task::Soak { minutes } => soak::run(&root, minutes),
+        Task::Package { out } => package::build(&root, out.as_deref()),
         Task::Schema => schema::check(&root),
     }
 }

@@ -10,9 +10,12 @@ use paraffin_primitives::Network;
 use crate::bridge::BridgeArguments;
 use crate::tx::{AlkaneAmount, TxArguments};
 
+/// Version and commit; the build script finds the latter.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("PARAFFIN_COMMIT"), ")");
+
 /// A complete Bitcoin and alkanes data platform in one program.
 #[derive(Debug, Parser)]
-#[command(name = "paraffin", version, about, arg_required_else_help = true)]
+#[command(name = "paraffin", version = VERSION, about, arg_required_else_help = true)]
 pub(crate) struct CommandLine {
     /// What to do.
     #[command(subcommand)]
@@ -46,6 +49,17 @@ pub(crate) enum Command {
     Bridge(BridgeArguments),
     /// Deploy and call contracts, send bitcoin and alkanes
     Tx(Box<TxArguments>),
+    /// Print the completions of a shell
+    Completions {
+        /// Which
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man {
+        /// Folder to which the page of every command is written instead
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
     /// Run scripts for a server that writes to standard input
     #[command(name = crate::scripts::WORKER_COMMAND, hide = true)]
     LuaWorker,

@@ -22,6 +22,7 @@ mod instance;
 mod keys;
 mod leave;
 mod log;
+mod manual;
 mod markets;
 mod mempool;
 mod orderbook;
@@ -131,6 +132,8 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Command::Bridge(arguments) => return Ok(bridge::run(&arguments)),
         Command::Call(arguments) => call::run(arguments).await?,
         Command::Tx(arguments) => tx::run(&arguments).await?,
+        Command::Completions { shell } => manual::completions(shell)?,
+        Command::Man { folder } => manual::pages(folder.as_deref())?,
         // Run before there is a runtime.
         Command::VerifyWorker | Command::VerifyConfine { .. } | Command::LuaWorker => {
             return Ok(ExitCode::from(FAILED));

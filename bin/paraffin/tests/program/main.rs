@@ -29,6 +29,7 @@ mod mempool_node;
 mod networks;
 #[cfg(feature = "cluster")]
 mod orderbook_nats;
+mod package;
 mod page_reorg;
 mod random_chains;
 mod replay;
