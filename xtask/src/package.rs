@@ -312,13 +312,6 @@ mod tests {
     }
 
     #[test]
-    fn a_feature_is_packaged_when_the_program_has_it() {
-        assert_eq!(features("[features]\nhosted = []\ncluster = []").unwrap(), ["cluster"]);
-        assert!(features("[features]\nhosted = []").unwrap().is_empty());
-        assert!(features("[package]").unwrap().is_empty());
-    }
-
-    #[test]
     fn libraries_are_those_of_the_newest_symbols() {
         let program =
             b"\0GLIBC_2.9\0GLIBC_2.34\0GLIBC_2.2.5\0libgcc_s.so.1\0libstdc++.so.6\0GLIBCXX_3.4\0GLIBCXX_3.4.29\0";
