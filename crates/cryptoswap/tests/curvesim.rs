@@ -1,13 +1,14 @@
 //! Views and operations of random pools beside an independent implementation, the Python package `curvesim` 0.5.0.
 //!
-//! Off by default, because it needs Python with that package:
+//! Its answers about 150 pools are recorded in `curvesim/recorded.jsonl` and compared in every run. To ask the package itself, about
+//! 2,000 pools, or 100,000 with `PARAFFIN_LONG=1`:
 //!
 //! ```text
 //! python3 -m venv venv && venv/bin/pip install curvesim==0.5.0
-//! PARAFFIN_CURVESIM=1 PARAFFIN_PYTHON=venv/bin/python cargo test -p paraffin-cryptoswap --test curvesim -- --ignored
+//! PARAFFIN_PYTHON=venv/bin/python cargo test -p paraffin-cryptoswap --test curvesim
 //! ```
 //!
-//! `PARAFFIN_LONG=1` compares 100,000 pools instead of 2,000.
+//! `PARAFFIN_CURVESIM_RECORD=1` besides records anew.
 //!
 //! Operations are compared where both mean the same: the package knows no flag for a scale that is being moved, divides the step
 //! by 5, claims fees at other moments (switched off for this), and tells no price for a deposit of one coin and another one for
@@ -19,12 +20,17 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use paraffin_cryptoswap::math::{Coin, MathError, Pool, U256, newton_d};
+use paraffin_cryptoswap::math::{Coin, Curve, MathError, Parameters, Pool, Ramp, U256, newton_d};
 use pools::{any_coin, any_pool, int};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
+
+/// Answers of the package: a line about the recording, then a question and an answer in each line.
+const RECORDED: &str = include_str!("curvesim/recorded.jsonl");
+/// Questions that are recorded.
+const RECORDED_COUNT: usize = 150;
 
 /// One pool with the questions asked of it.
 struct Case {
@@ -68,6 +74,51 @@ fn cases(count: usize) -> Vec<Case> {
 }
 
 impl Case {
+    /// The other way round of [`Case::question`].
+    fn of_question(question: &Value) -> Self {
+        let number = |value: &Value| value.as_str().expect("text").parse::<U256>().expect("a number");
+        let short = |name: &str| question[name].as_str().expect("text").parse::<u64>().expect("a short number");
+        let of = |name: &str| number(&question[name]);
+        let pair = |name: &str| [0, 1].map(|place| number(&question[name][place]));
+        let parameters = Parameters {
+            precisions: pair("precisions"),
+            mid_fee: of("mid_fee"),
+            out_fee: of("out_fee"),
+            fee_gamma: of("fee_gamma"),
+            admin_fee: of("admin_fee"),
+            admin_fee_is_paid: false,
+            allowed_extra_profit: of("allowed_extra_profit"),
+            adjustment_step: of("adjustment_step"),
+            adjustment_divisor: 5,
+            ma_half_time: short("ma_half_time"),
+        };
+        let pool = Pool {
+            parameters,
+            ramp: Ramp::still(Curve { ann: of("ann"), gamma: of("gamma") }),
+            balances: pair("balances"),
+            surplus: [U256::ZERO; 2],
+            d: of("d"),
+            total_supply: of("total_supply"),
+            price_scale: of("price_scale"),
+            price_oracle: of("price_oracle"),
+            last_prices: of("last_prices"),
+            last_prices_time: short("last_prices_time"),
+            virtual_price: of("virtual_price"),
+            xcp_profit: of("xcp_profit"),
+            xcp_profit_a: of("xcp_profit_a"),
+            not_adjusted: false,
+            is_killed: false,
+        };
+        Self {
+            now: short("now"),
+            sold: if question["sold"] == "0" { Coin::Zero } else { Coin::One },
+            amount: of("amount"),
+            deposit: pair("deposit"),
+            burned: of("burned"),
+            pool,
+        }
+    }
+
     fn question(&self) -> Value {
         let (pool, parameters) = (&self.pool, &self.pool.parameters);
         let text = |value: &U256| value.to_string();
@@ -142,55 +193,89 @@ impl Case {
     }
 }
 
-#[test]
-#[ignore = "needs Python with the package curvesim 0.5.0: set PARAFFIN_CURVESIM=1 and PARAFFIN_PYTHON, see the head of the file"]
-fn views_and_operations_agree_with_an_independent_implementation() {
-    if std::env::var_os("PARAFFIN_CURVESIM").is_none() {
-        println!("nothing compared: PARAFFIN_CURVESIM is not set; see the head of tests/curvesim.rs for what it needs");
-        return;
-    }
-    let python = std::env::var("PARAFFIN_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+/// What the package answers to each question.
+fn answers(python: &str, questions: &[Value]) -> Vec<Value> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/curvesim_answers.py");
-    let imports = Command::new(&python).args(["-c", "import curvesim.pool.cryptoswap.pool"]).output();
+    let imports = Command::new(python).args(["-c", "import curvesim.pool.cryptoswap.pool"]).output();
     let imports = imports.unwrap_or_else(|error| panic!("{python} cannot be run ({error}): set PARAFFIN_PYTHON"));
     assert!(imports.status.success(), "{python} lacks the package: install curvesim==0.5.0 for it");
-
-    let cases = cases(if std::env::var_os("PARAFFIN_LONG").is_some() { 100_000 } else { 2_000 });
-    let questions = cases.iter().map(|case| case.question().to_string()).collect::<Vec<_>>().join("\n");
+    let lines = questions.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
     let mut child =
-        Command::new(&python).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it ran above");
+        Command::new(python).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it ran above");
     let mut input = child.stdin.take().expect("piped");
-    let writer = std::thread::spawn(move || input.write_all(questions.as_bytes()));
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
     let output = child.wait_with_output().expect("the script ends");
     writer.join().expect("no panic").expect("all questions were read");
     assert!(output.status.success());
-
     let answers = String::from_utf8(output.stdout).expect("JSON");
     let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!(answers.len(), cases.len());
-    let (mut compared, mut moved) = (BTreeMap::<&str, usize>::new(), 0);
-    let all: Vec<Value> = cases.iter().map(Case::answer).collect();
-    for ((case, ours), theirs) in cases.iter().zip(&all).zip(&answers) {
-        for (name, figure) in ours.as_object().expect("an object") {
+    assert_eq!(answers.len(), questions.len());
+    answers
+}
+
+/// Our answers are those of the package wherever both give one, which is often.
+fn compare(all: &[(Value, Value)]) {
+    let (mut compared, mut moved) = (BTreeMap::<String, usize>::new(), 0);
+    for (question, theirs) in all {
+        let case = Case::of_question(question);
+        for (name, figure) in case.answer().as_object().expect("an object") {
             // One side's bound is tighter: the contract refuses a pool of one to ten thousand, the package one to ten million.
             if figure.is_null() || theirs[name].is_null() {
                 continue;
             }
-            assert_eq!(figure, &theirs[name], "{name} of {}", case.question());
-            *compared.entry(name).or_default() += 1;
+            assert_eq!(figure, &theirs[name], "{name} of {question}");
+            *compared.entry(name.clone()).or_default() += 1;
             moved +=
                 usize::from(figure["price_scale"].as_str().is_some_and(|to| to != case.pool.price_scale.to_string()));
         }
     }
-    println!("of {} pools agree {compared:?}, and {moved} steps of the price scale among them", cases.len());
+    println!("of {} pools agree {compared:?}, and {moved} steps of the price scale among them", all.len());
     for (name, count) in &compared {
         let least = if *name == "add_liquidity" { 2 } else { 8 };
-        assert!(
-            count * 10 > cases.len() * least,
-            "only {count} of {} pools answered {name} on both sides",
-            cases.len()
-        );
+        assert!(count * 10 > all.len() * least, "only {count} of {} pools answered {name} on both sides", all.len());
     }
     assert_eq!(compared.len(), 9);
-    assert!(moved > cases.len() / 100, "only {moved} operations moved the price scale");
+    assert!(moved > all.len() / 100, "only {moved} operations moved the price scale");
+}
+
+#[test]
+fn recorded_answers_of_an_independent_implementation_are_ours() {
+    let mut lines = RECORDED.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let about = lines.next().expect("a line about the recording");
+    assert_eq!(about["package"], "curvesim 0.5.0");
+    let all: Vec<(Value, Value)> = lines.map(|mut line| (line["question"].take(), line["answer"].take())).collect();
+    assert_eq!(all.len(), RECORDED_COUNT);
+    compare(&all);
+}
+
+#[test]
+fn views_and_operations_agree_with_an_independent_implementation() {
+    let Ok(python) = std::env::var("PARAFFIN_PYTHON") else {
+        return paraffin_testkit::skipped("PARAFFIN_PYTHON names no Python with curvesim 0.5.0: see tests/curvesim.rs");
+    };
+    let questions: Vec<Value> = cases(if std::env::var_os("PARAFFIN_LONG").is_some() { 100_000 } else { 2_000 })
+        .iter()
+        .map(Case::question)
+        .collect();
+    assert!(questions.iter().all(|question| Case::of_question(question).question() == *question));
+    let answers = answers(&python, &questions);
+    let all: Vec<(Value, Value)> = questions.into_iter().zip(answers).collect();
+    compare(&all);
+    if std::env::var_os("PARAFFIN_CURVESIM_RECORD").is_some() {
+        let version = Command::new(&python).arg("--version").output().expect("it ran above").stdout;
+        // The newest change of the mathematics.
+        let arguments = ["log", "-1", "--format=%H", "--", "src/math"];
+        let commit = Command::new("git").current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).output();
+        let commit = commit.expect("git runs").stdout;
+        let date = Command::new("date").args(["-u", "+%F"]).output().expect("date runs").stdout;
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text").trim().to_owned();
+        let about = json!({
+            "package": "curvesim 0.5.0", "python": text(version), "date": text(date), "commit": text(commit),
+        });
+        let all = all.into_iter().take(RECORDED_COUNT);
+        let lines = all.map(|(question, answer)| json!({ "question": question, "answer": answer }));
+        let lines: String = std::iter::once(about).chain(lines).map(|line| format!("{line}\n")).collect();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/curvesim/recorded.jsonl");
+        std::fs::write(path, lines).expect("the recording is written");
+    }
 }

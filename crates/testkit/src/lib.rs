@@ -1,6 +1,7 @@
 //! What tests of several crates need of the machine that they run on. Only tests import it.
 #![forbid(unsafe_code)]
 
+mod clock;
 mod nats;
 mod ports;
 mod postgres;
@@ -8,6 +9,7 @@ mod programs;
 mod redis;
 mod signal;
 
+pub use clock::wait_out_midnight;
 pub use nats::NatsServer;
 pub use ports::free_port;
 pub use postgres::PostgresServer;

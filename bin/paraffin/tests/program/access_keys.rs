@@ -157,25 +157,30 @@ fn accounts_aliases_and_origins_are_managed_beside_a_running_instance() {
     assert!(dev.process.terminate(Duration::from_secs(10)).success());
 }
 
-/// row RL04
 #[test]
-fn a_kill_loses_at_most_the_last_second_of_counts() {
+fn a_kill_loses_at_most_the_last_second_of_counts_and_a_clean_stop_none() {
+    paraffin_testkit::wait_out_midnight(120);
     let mut first = dev();
     let key = first.manifest["keys"]["free"].as_str().unwrap().to_owned();
     let path = format!("/v4/{key}");
-    let mut left = 0;
-    for _ in 0..20 {
-        left = remaining(&count(&first.address, &path, &[]));
+    for left in (1_000 - 20..1_000).rev() {
+        assert_eq!(remaining(&count(&first.address, &path, &[])), left);
     }
     std::thread::sleep(Duration::from_secs(1));
     first.process.kill();
     let Dev { folder, process, .. } = first;
     drop(process);
     let mut second = start(folder);
-    let after = remaining(&count(&second.address, &path, &[]));
-    // Midnight UTC may pass in between.
-    assert!(after == left - 1 || after == 999, "{left} before, {after} after");
+    for left in (1_000 - 40..1_000 - 20).rev() {
+        assert_eq!(remaining(&count(&second.address, &path, &[])), left, "after a kill");
+    }
+    // At once, so that nothing but the stop itself can have written the last ones.
     assert!(second.process.terminate(Duration::from_secs(10)).success());
+    let Dev { folder, process, .. } = second;
+    drop(process);
+    let mut third = start(folder);
+    assert_eq!(remaining(&count(&third.address, &path, &[])), 1_000 - 41, "after a clean stop");
+    assert!(third.process.terminate(Duration::from_secs(10)).success());
 }
 
 fn remaining(answer: &http::Answer) -> i64 {
@@ -196,22 +201,140 @@ fn without_a_key_dev_slows_down_instead_of_refusing() {
     assert!(dev.process.terminate(Duration::from_secs(10)).success());
 }
 
+/// All files of a folder and of those in it.
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            all.extend(files(&entry.path()));
+        }
+        // The folder has a socket as well.
+        if !kind.is_file() {
+            continue;
+        }
+        match std::fs::read(entry.path()) {
+            Ok(content) => all.push(content),
+            // A running instance removes files.
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{}", entry.path().display()),
+        }
+    }
+    all
+}
+
 /// row AU01
 #[test]
 fn no_key_is_in_the_output_or_the_folder_of_a_running_instance() {
+    const NAME: &str = "a name that stands beside the digest";
     let mut dev = dev();
-    let key = ok(dev.folder.path(), &["create", "secret"]);
+    let key = ok(dev.folder.path(), &["create", NAME]);
     for path in [format!("/v4/{key}"), format!("/v4/{key}/mempool"), format!("/v4/{key}0"), format!("/{key}")] {
         count(&dev.address, &path, &[("x-request-id", &key), ("x-service-api-key", &key)]);
     }
     let listed = ok(dev.folder.path(), &["list", "--json"]);
     std::thread::sleep(Duration::from_secs(1));
     let mut texts = vec![listed.into_bytes(), dev.process.errors().into_bytes()];
-    for name in ["accounts.sqlite", "accounts.sqlite-wal", "dev.json"] {
-        texts.push(std::fs::read(dev.folder.path().join(name)).unwrap_or_default());
-    }
+    texts.extend(files(dev.folder.path()));
+    // The record of the key is among what is searched.
+    assert!(texts[2..].iter().any(|text| text.windows(NAME.len()).any(|window| window == NAME.as_bytes())));
+    let secret = &key.as_bytes()[4..];
     for text in texts {
-        assert!(!text.windows(28).any(|window| window.eq_ignore_ascii_case(&key.as_bytes()[4..])));
+        for digits in text.split(|byte| !byte.is_ascii_hexdigit()).filter(|digits| digits.len() >= secret.len()) {
+            assert!(!digits.windows(secret.len()).any(|window| window.eq_ignore_ascii_case(secret)));
+        }
     }
     assert!(dev.process.terminate(Duration::from_secs(10)).success());
+}
+
+/// Every keyed surface with a request that it answers, below `/v4/<KEY>` unless the path says otherwise.
+fn keyed_requests(key: &str) -> Vec<(&'static str, String, Value)> {
+    let rpc = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    vec![
+        ("POST", format!("/v4/{key}/mempool"), rpc("mempool_info", json!({}))),
+        ("POST", format!("/v4/{key}/forex"), rpc("forex_currencies", json!({}))),
+        ("GET", format!("/v4/{key}/orderbook/markets"), Value::Null),
+        ("POST", format!("/v4/{key}/btcusd"), rpc("metashrew_height", json!([]))),
+        ("POST", format!("/v4/{key}/espo"), rpc("essentials.ping", json!({}))),
+        ("POST", format!("/v4/{key}/reorg/5"), rpc("getblockcount", json!([]))),
+        ("GET", format!("/v4/{key}/esplora/blocks/tip/height"), Value::Null),
+        ("GET", format!("/api/v1/{key}/verify"), Value::Null),
+    ]
+}
+
+fn send(dev: &Dev, verb: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> http::Answer {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    http::try_request(&dev.address, verb, path, headers, body.as_bytes()).unwrap()
+}
+
+/// row GW09
+/// row AU12
+#[test]
+fn every_keyed_surface_answers_below_a_key_and_nowhere_else() {
+    let dev = dev();
+    for name in ["free", "admin"] {
+        let key = dev.manifest["keys"][name].as_str().unwrap();
+        for (verb, path, body) in keyed_requests(key) {
+            let answer = send(&dev, verb, &path, &[], &body);
+            assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+            assert!(!answer.text().contains("\"error\":{"), "{path}: {}", answer.text());
+        }
+    }
+    // A key in a header is not read there.
+    let header = [("x-service-api-key", dev.manifest["keys"]["admin"].as_str().unwrap())];
+    for (verb, path, body) in keyed_requests("nobody") {
+        for headers in [&[][..], &header[..]] {
+            assert_eq!(send(&dev, verb, &path, headers, &body).status, 401, "{path}");
+        }
+    }
+    for path in ["/api/v1//verify", "/api/v1/verify", "/api/v1"] {
+        let refused = send(&dev, "GET", path, &header, &Value::Null).status;
+        assert!(matches!(refused, 401 | 404), "{path}: {refused}");
+    }
+}
+
+/// row AU03
+/// row AU09
+/// row AU16
+/// row AU17
+#[test]
+fn one_key_serves_gateway_and_explorer_and_admin_operations_need_an_admin_key() {
+    let dev = dev();
+    let key = |name: &str| dev.manifest["keys"][name].as_str().unwrap().to_owned();
+    let main =
+        |key: &str| send(&dev, "POST", &format!("/v4/{key}"), &[], &json!({ "method": "btc_getblockcount", "id": 1 }));
+    let mempool = |method: &str, params: Value| {
+        let path = format!("/v4/{}/mempool", key("free"));
+        send(&dev, "POST", &path, &[], &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })).json()
+    };
+    for name in ["free", "admin"] {
+        let key = key(name);
+        assert_eq!(main(&key).status, 200);
+        assert_eq!(send(&dev, "GET", &format!("/api/v1/{key}/verify"), &[], &Value::Null).status, 200);
+        // Read before it is refused for what it lacks.
+        assert_eq!(send(&dev, "POST", &format!("/api/v1/{key}/verify"), &[], &json!({})).status, 400);
+        assert_eq!(send(&dev, "GET", &format!("/api/v1/{key}/source/4/65517"), &[], &Value::Null).status, 404);
+        assert_eq!(send(&dev, "GET", &format!("/v4/{key}/orderbook/markets"), &[], &Value::Null).status, 200);
+    }
+    let txid = mempool("mempool_txids", json!({ "limit": 1 }))["result"]["txids"][0].clone();
+    let hex = mempool("mempool_raw", json!({ "txid": txid }))["result"]["hex"].clone();
+    let order = json!({
+        "op": "c",
+        "source": { "table": "orbital_listings", "lsn": 99_999_999 },
+        "after": { "id": "of-this-test", "module": "fire-pos", "collection": "2:100", "price": "7", "status": "open" },
+    });
+    let attested = json!({ "repo_url": "https://github.com/a/b", "block": "4", "tx": "65517", "match_pct": 100 });
+    let (free, admin) = (key("free"), key("admin"));
+    for (path, body, status) in [
+        ("/api/v1/KEY/attest", attested, 200),
+        ("/v4/KEY/orderbook/ingest", order, 202),
+        ("/v4/KEY/mempool/observe", json!({ "hex": hex }), 200),
+    ] {
+        let refused = send(&dev, "POST", &path.replace("KEY", &free), &[], &body);
+        assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("ADMIN_KEY_REQUIRED")), "{path}");
+        let taken = send(&dev, "POST", &path.replace("KEY", &admin), &[], &body);
+        assert_eq!(taken.status, status, "{path}: {}", taken.text());
+    }
+    // What the refused requests carried was not taken, what the others did was.
+    let path = format!("/v4/{free}/orderbook/order/orbitals/of-this-test");
+    assert_eq!(send(&dev, "GET", &path, &[], &Value::Null).status, 200);
 }

@@ -124,8 +124,6 @@ fn a_number_beyond_32_bits_is_past_the_end() {
 }
 
 /// 304 stands for an answer that the client has; nobody has one of what does not exist (RFC 9110, 13.1.2).
-///
-/// row GW09
 #[test]
 fn what_does_not_exist_is_never_unchanged() {
     let served = served(3);
@@ -286,8 +284,6 @@ fn packages_are_read_as_blockstreams_server_reads_them() {
 }
 
 /// An escape that is no text is a malformed segment of its path, not a path outside the API.
-///
-/// row GW21
 #[test]
 fn a_broken_escape_is_answered_by_the_surface_that_it_is_sent_to() {
     let served = served(1);

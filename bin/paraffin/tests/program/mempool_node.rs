@@ -55,10 +55,18 @@ fn outputs(transaction: &Transaction) -> Vec<(OutPoint, u64)> {
 }
 
 struct Instance {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     address: String,
     path: String,
+    /// When it was started, Unix milliseconds.
+    started: u64,
     _process: Running,
+}
+
+/// The time of this machine, Unix milliseconds.
+fn now() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
 }
 
 impl Instance {
@@ -72,13 +80,22 @@ impl Instance {
             node.config()
         );
         let config = write_config(folder.path(), &text);
+        let started = now();
         let mut process = Running::start(paraffin().args(["serve", "--config"]).arg(config));
         process.wait_for_output("listening on", Duration::from_secs(20));
         let data = folder.path().join("data");
         let created =
             paraffin().args(["keys", "create", "test", "--plan", "business", "--data-dir"]).arg(data).output().unwrap();
         let path = format!("/v4/{}/mempool", String::from_utf8_lossy(&created.stdout).trim());
-        Self { _folder: folder, address, path, _process: process }
+        Self { folder, address, path, started, _process: process }
+    }
+
+    /// A further key with a flag of `paraffin keys create`.
+    fn key(&self, flag: &str) -> String {
+        let data = self.folder.path().join("data");
+        let created = paraffin().args(["keys", "create", "further", flag, "--data-dir"]).arg(data).output().unwrap();
+        assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
+        String::from_utf8(created.stdout).unwrap().trim().to_owned()
     }
 
     fn ask(&self, method: &str, params: Value) -> Value {
@@ -201,6 +218,12 @@ fn equal(node: &dyn TestNode, instance: &Instance, mirror: &mut Mirror, when: &s
     let info = instance.ask("mempool_info", json!({}));
     assert_eq!(info["checksum"], mirror.checksum());
     assert_eq!(info["fee_coverage"], 1.0, "every input is known: {info}");
+    // Times are of the instance, whenever a transaction was made.
+    let recent = instance.ask("mempool_recent", json!({"limit": 5_000}));
+    let seen: Vec<u64> =
+        recent["entries"].as_array().unwrap().iter().map(|entry| entry["first_seen"].as_u64().unwrap()).collect();
+    let lifetime = instance.started..=now();
+    assert!(seen.iter().all(|time| lifetime.contains(time)), "{lifetime:?}: {seen:?}");
 }
 
 fn a_mirror_equals_the_node(node: &dyn TestNode) {
@@ -295,6 +318,47 @@ fn a_mirror_beside_others_equals_the_node(node: &dyn TestNode, further: &str) {
     equal(node, &instance, &mut late, "for a newcomer");
 }
 
+/// A transaction that the node would take, shown by an admin alone: the instance has it, and its node never hears of it, although
+/// both are connected as peers and by RPC.
+fn what_an_admin_shows_goes_to_no_node(node: &dyn TestNode) {
+    let blocks = node.mine(104, &address());
+    let block = node.rpc("getblock", json!([blocks[0], 2]));
+    let coinbase = block["tx"][0]["txid"].as_str().unwrap().parse().unwrap();
+    let shown = spend(&[(OutPoint { txid: coinbase, vout: 0 }, 5_000_000_000)], 1, 10_000);
+    let txid = shown.compute_txid().to_string();
+    let instance = Instance::beside(node, "");
+    wait_for("the index", Duration::from_secs(30), || {
+        let answer = http::try_request(&instance.address, "GET", "/v4/api/indexer/height", &[], b"")?;
+        (answer.json()["height"] == 104).then_some(())
+    });
+    let entry = || instance.ask("mempool_entry", json!({ "txid": txid }));
+    let observe = format!("/v4/{}/mempool/observe", instance.key("--admin"));
+    let answer = http::post(&instance.address, &observe, &json!({ "hex": serialize_hex(&shown) }));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!((&entry()["origin"], &entry()["provisional"]), (&json!("edge"), &json!(true)));
+    // Longer than the set takes to be compared with the node's, which must not send it either.
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(node_set(node).is_empty(), "the node has what only the instance was shown");
+    assert_eq!(entry()["provisional"], true);
+    // The node would have taken it, and the instance would have heard of it.
+    assert!(node.try_rpc("sendrawtransaction", json!([serialize_hex(&shown)])).unwrap()["error"].is_null());
+    wait_for("the announcement", Duration::from_secs(30), || (entry()["provisional"] == false).then_some(()));
+}
+
+/// row MP15
+#[test]
+fn what_an_admin_shows_does_not_reach_the_devnet() {
+    what_an_admin_shows_goes_to_no_node(&DevnetNode::start());
+}
+
+/// row MP15
+#[test]
+fn what_an_admin_shows_does_not_reach_a_real_node() {
+    let Some(node) = Bitcoind::start() else { return };
+    what_an_admin_shows_goes_to_no_node(&node);
+}
+
+/// row MP10
 #[test]
 fn a_mirror_equals_the_devnet() {
     let node = DevnetNode::start();

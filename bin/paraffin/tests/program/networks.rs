@@ -50,6 +50,66 @@ fn each_network_is_served_and_takes_only_its_own_addresses() {
     }
 }
 
+/// What an instance of a network answers about contracts and markets: the code of each refusal, `None` where there is none.
+fn refusals_of_contracts(network: &str, alkanes: &str) -> Vec<(String, Option<String>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let listen = format!("127.0.0.1:{}", free_port());
+    let data = folder.path().join("data");
+    let text = format!(
+        "network = \"{network}\"\ndata_dir = \"{}\"\n[node]\nurl = \"http://127.0.0.1:{}\"\n[gateway]\nlisten = \"{listen}\"\n{alkanes}",
+        data.display(),
+        free_port()
+    );
+    let config = write_config(folder.path(), &text);
+    let mut process = Running::start(paraffin().args(["serve", "--config"]).arg(&config));
+    process.wait_for_output("listening on", Duration::from_secs(60));
+    let created = paraffin().args(["keys", "create", "test", "--data-dir"]).arg(&data).output().unwrap();
+    let key = String::from_utf8(created.stdout).unwrap().trim().to_owned();
+    let own = ADDRESSES.iter().find(|(name, _)| *name == network).unwrap().1;
+    let mut all = Vec::new();
+    for (route, body) in [
+        ("get-alkanes", json!({})),
+        ("get-alkanes-by-address", json!({ "address": own })),
+        ("get-pools", json!({ "factoryId": "4:65522" })),
+        ("get-all-history", json!({})),
+    ] {
+        let answer = http::post(&listen, &format!("/v4/api/{route}"), &body).json();
+        all.push((route.to_owned(), answer["code"].as_str().map(str::to_owned)));
+    }
+    for (path, method, params) in [
+        ("", "alkanes_protorunesbyaddress", json!([{ "address": own }])),
+        ("/espo", "essentials.get_address_balances", json!({ "address": own })),
+        ("/btcusd", "metashrew_view", json!(["getpools", "0x", "latest"])),
+    ] {
+        let answer = http::call(&listen, &format!("/v4/{key}{path}"), method, params);
+        all.push((method.to_owned(), answer["error"]["data"]["code"].as_str().map(str::to_owned)));
+    }
+    assert!(process.terminate(Duration::from_secs(10)).success());
+    all
+}
+
+/// row GW10
+#[test]
+fn contracts_are_served_on_regtest_and_elsewhere_named_as_not_indexed_without_the_operators_program() {
+    for (route, code) in refusals_of_contracts("regtest", "") {
+        assert_ne!(code.as_deref(), Some("ALKANES_NOT_INDEXED"), "{route}");
+    }
+    for network in ["mainnet", "signet"] {
+        for (route, code) in refusals_of_contracts(network, "") {
+            assert_eq!(code.as_deref(), Some("ALKANES_NOT_INDEXED"), "{network} {route}");
+        }
+    }
+}
+
+#[test]
+fn with_the_operators_program_contracts_are_served_on_mainnet() {
+    let Some(program) = paraffin_testkit::reference_program("alkanes-2.2.1-mainnet.wasm") else { return };
+    let alkanes = format!("[alkanes]\nwasm_path = \"{}\"\n", program.display());
+    for (route, code) in refusals_of_contracts("mainnet", &alkanes) {
+        assert_ne!(code.as_deref(), Some("ALKANES_NOT_INDEXED"), "{route}");
+    }
+}
+
 #[test]
 fn a_store_of_another_network_is_refused_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();

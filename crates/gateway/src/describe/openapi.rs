@@ -10,7 +10,7 @@ Alkanes, pools, histories, balances, prices and BRC-20. A key stands in the path
 (`/v4/api/<route>`); without one a client may send 60 requests at once and one a second after that. Bodies are read whatever \
 their `Content-Type` is, a member that is `null` counts as absent, and members that a route does not know are ignored. \
 A trailing slash changes nothing. \
-Answers may gain members.";
+Answers may gain members. `/v4/<key>/mempool` is a preview and `/v4/<key>/orderbook` is beta: their shapes may change.";
 
 /// Whether the routes of BRC-20 are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,8 @@ const INTRODUCTION: &str = "\
 POST at `/v4/<key>`, `/v4/jsonrpc` and, for registered browser origins, `/v4/api`; one request, or an array of at most 1,000. \
 Parameters stand by position; an object stands for an array with that object alone, and `null` for what is absent. A method \
 without parameters takes `[]`, `{}`, `[{}]` or nothing. The `btc_` of a method of the node may be left out. Numbers may be \
-written as text where a text is taken.";
+written as text where a text is taken. `/v4/<key>/mempool`, whose methods docs/mempool.md has, is a preview and \
+`/v4/<key>/orderbook` is beta: their shapes may change.";
 
 /// The document of these methods, each by its full name.
 pub(super) fn document(methods: &[String]) -> Value {

@@ -13,6 +13,7 @@ use crate::alkanes::{self, Fault, Moment};
 use crate::state::RequestContext;
 
 /// Prices of tokens at one block.
+#[derive(Clone)]
 pub(crate) struct Pricing {
     /// All pools.
     pub(crate) book: Arc<Book>,

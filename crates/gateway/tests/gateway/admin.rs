@@ -1,17 +1,11 @@
-//! Keys managed over JSON-RPC, admin operations, and the explorer's use of the same keys.
+//! Keys managed over JSON-RPC.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hyper::{Method, StatusCode};
 use paraffin_access::{KeyStore as _, LEASE, NewKey, Plan};
-use paraffin_gateway::{
-    BoxFuture, HttpRequest, HttpSurface, KeyedHandler, KeyedSurface, Reply, RequestContext, RestError,
-};
 use serde_json::{Value, json};
 
-use crate::instance::{Instance, Setup};
+use crate::instance::Instance;
 use crate::limits::COUNT;
 
 /// A key with management access on a plan, and its path.
@@ -147,69 +141,6 @@ async fn rights_cannot_be_asked_for_over_the_api() {
     assert!(!record.admin && !record.management && record.account.0 == 2 && record.prefix == key[..4]);
     let answer = call(&instance, &format!("/v4/{key}"), "admin_listApiKeys", json!([])).await;
     assert_eq!(answer["error"]["code"], -32001);
-}
-
-/// Stands for the explorer and the order book: reads for any key, writes for admin keys.
-struct Ledger;
-
-impl HttpSurface for Ledger {
-    fn body_limit(&self, _verb: &Method, _segments: &[String]) -> Option<usize> {
-        Some(100)
-    }
-
-    fn handle<'a>(
-        &'a self,
-        context: &'a RequestContext,
-        request: HttpRequest,
-    ) -> BoxFuture<'a, Result<Reply, RestError>> {
-        Box::pin(async move {
-            if matches!(context.segments().first().map(String::as_str), Some("attest" | "ingest" | "observe")) {
-                context.require_admin()?;
-            }
-            Ok(Reply::text(StatusCode::OK, request.verb.to_string()))
-        })
-    }
-}
-
-/// row AU03
-/// row AU09
-/// row AU12
-/// row AU16
-/// row AU17
-#[tokio::test]
-async fn one_key_serves_gateway_and_explorer_from_the_path_alone_and_admin_operations_need_an_admin_key() {
-    let handler = || KeyedHandler { http: Some(Arc::new(Ledger)), rpc: None };
-    let keyed = BTreeMap::from([
-        (KeyedSurface::Explorer, handler()),
-        (KeyedSurface::Orderbook, handler()),
-        (KeyedSurface::Mempool, handler()),
-    ]);
-    let instance = Instance::with(Setup { keyed, ..Setup::default() }).await;
-    let admin = NewKey { admin: true, ..NewKey::on_plan("operator", Plan::BUSINESS) };
-    let admin = instance.keys.create(admin, "test", 0).await.unwrap().key.reveal();
-    let any = instance.keys.create(NewKey::named("free"), "test", 0).await.unwrap().key.reveal();
-    for key in [&any, &admin] {
-        for path in [
-            format!("/api/v1/{key}/verify"),
-            format!("/api/v1/{key}/source/a/b"),
-            format!("/v4/{key}/orderbook/markets"),
-        ] {
-            assert_eq!(instance.post(&path, "{}").await.status, 200, "{path}");
-        }
-        assert_eq!(instance.post(&format!("/v4/{key}"), COUNT).await.status, 200);
-    }
-    for path in ["/api/v1/KEY/attest", "/v4/KEY/orderbook/ingest", "/v4/KEY/mempool/observe"] {
-        let refused = instance.post(&path.replace("KEY", &any), "{}").await;
-        assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("ADMIN_KEY_REQUIRED")), "{path}");
-        assert_eq!(instance.post(&path.replace("KEY", &admin), "{}").await.status, 200, "{path}");
-    }
-    // The header is not read there.
-    let header = [("x-service-api-key", any.as_str())];
-    for path in ["/api/v1/nobody/verify", "/api/v1//verify", "/api/v1/verify", "/api/v1"] {
-        let refused = instance.send("POST", path, &header, "{}").await;
-        assert!(matches!(refused.status, 401 | 404), "{path}: {}", refused.status);
-    }
-    assert_eq!(instance.send("POST", "/api/v1/nobody/verify", &header, "{}").await.status, 401);
 }
 
 #[tokio::test]

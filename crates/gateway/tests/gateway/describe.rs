@@ -41,6 +41,29 @@ async fn descriptions_need_no_key_and_are_not_counted() {
     assert_eq!(from_a_page.header("access-control-allow-origin"), Some("https://example.org"));
 }
 
+/// row GW21
+#[tokio::test]
+async fn surfaces_whose_shapes_may_change_are_labelled() {
+    let instance = Instance::start().await;
+    for path in ["/v4/openapi.json", "/v4/openrpc.json"] {
+        let about = instance.get(path).await.json()["info"]["description"].as_str().unwrap().to_owned();
+        assert!(about.ends_with("their shapes may change."), "{path}: {about}");
+        for label in ["`/v4/<key>/mempool`", "is a preview", "`/v4/<key>/orderbook` is beta"] {
+            assert!(about.contains(label), "{path}: {about}");
+        }
+    }
+    let document = instance.get("/v4/openapi.json").await.json();
+    let paths = document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with("/orderbook/"));
+    let operations: Vec<&Value> = paths.flat_map(|(_, item)| [&item["get"], &item["post"]]).collect();
+    let described = operations.into_iter().filter(|operation| operation.is_object());
+    assert!(described.clone().count() >= 5);
+    assert!(described.clone().all(|operation| operation["tags"] == json!(["Orderbook (beta)"])));
+    let mempool = include_str!("../../../../docs/mempool.md");
+    assert!(mempool.contains("The surface is a preview: its shapes may change."));
+    let orderbook = include_str!("../../../../docs/orderbook.md");
+    assert!(orderbook.contains("The surface is beta: its shapes may change."));
+}
+
 #[tokio::test]
 async fn descriptions_answer_while_the_key_store_is_away() {
     let instance = Instance::start().await;

@@ -36,7 +36,6 @@ async fn record(instance: &Instance, path: &str) -> Value {
 }
 
 /// row MR05
-/// row GW09
 #[tokio::test]
 async fn every_path_answers_what_its_method_answers() {
     for raw in [RawTransactions::Store, RawTransactions::Node] {

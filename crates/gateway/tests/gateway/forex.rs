@@ -219,7 +219,6 @@ async fn status_and_currencies_answer_whatever_there_is() {
     assert_eq!((code, &data["reason"]), (-32_001, &json!("stale_beyond_limit")));
 }
 
-/// row GW09
 #[tokio::test]
 async fn the_surface_stands_below_a_key_alone_and_takes_batches() {
     let (instance, _) = instance(some_rates(), 60).await;

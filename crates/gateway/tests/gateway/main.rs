@@ -42,3 +42,4 @@ mod routing;
 mod strangers;
 mod stream;
 mod town;
+mod traces;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use paraffin_devnet::evm::{EvmEndpoint, EvmOptions};
-use paraffin_prices::{BitcoinPrices, PriceFeed, PricesConfig};
+use paraffin_prices::{BitcoinPrices, PriceFeed, PricePoint, PriceReport, PricesConfig, UsdPrice};
 use serde_json::{Value, json};
 
 use crate::instance::{Instance, Setup};
@@ -135,8 +135,55 @@ async fn the_weekly_market_and_the_markets_tell_range_and_volume() {
     assert!((volume / traded - 1.0).abs() < 0.01, "{volume} {traded}");
 }
 
+/// Two years of prices: a point for each day of age at which something happened.
+struct Ages(Vec<(u64, u128)>);
+
+impl Ages {
+    fn points(&self) -> impl Iterator<Item = PricePoint> {
+        let dollars = |dollars| UsdPrice(UsdPrice::DOLLAR.0 * dollars);
+        self.0.iter().map(move |(days, price)| PricePoint { time: NOW - days * DAY, price: dollars(*price) })
+    }
+}
+
+impl BitcoinPrices for Ages {
+    fn current(&self) -> Option<PriceReport> {
+        Some(PriceReport { newest: self.points().last()?, source: SOURCE.to_owned(), is_stale: false })
+    }
+
+    fn at(&self, time: u64) -> Option<PricePoint> {
+        self.points().take_while(|point| point.time <= time).last()
+    }
+
+    fn range(&self, from: u64, to: u64) -> Vec<PricePoint> {
+        self.points().filter(|point| (from..=to).contains(&point.time)).collect()
+    }
+
+    fn volume_day(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// row RB02
+#[tokio::test]
+async fn the_highest_and_the_lowest_price_are_those_of_52_weeks() {
+    // The extremes of the month, of the half year and of the year before the last one are none.
+    let month = [(29, 64_000), (20, 66_000), (0, 65_000)];
+    for (older, high, low) in [
+        (&[(700, 900_000), (380, 1)][..], 66_000, 64_000),
+        (&[(380, 900_000), (363, 120_000), (362, 20_000)], 120_000, 20_000),
+        (&[(366, 1), (200, 110_000), (190, 30_000)], 110_000, 30_000),
+    ] {
+        let prices: Arc<dyn BitcoinPrices> = Arc::new(Ages([older, &month].concat()));
+        let instance = Instance::with(Setup { prices: Some(prices), ..Setup::default() }).await;
+        let weekly = data(&instance, "get-bitcoin-market-weekly", json!({})).await;
+        let expected = json!({
+            "current_price": { "usd": 65_000.0 }, "high_52w": { "usd": f64::from(high) }, "low_52w": { "usd": f64::from(low) },
+        });
+        assert_eq!(weekly["market_data"], expected, "{older:?}");
+    }
+}
+
 /// row RB04
-/// row RG07
 #[tokio::test]
 async fn the_chart_of_each_window_ends_at_the_newest_point() {
     let prices = Prices::start(365).await;

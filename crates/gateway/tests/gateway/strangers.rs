@@ -70,7 +70,6 @@ async fn who_guesses_is_slowed_down_before_the_store_is_asked_and_nobody_else_is
     }
 }
 
-/// row AU04
 #[tokio::test]
 async fn what_another_process_makes_is_served_by_the_next_request_although_it_was_unknown_before() {
     let instance = Instance::start().await;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use paraffin_testkit::missing;
 use serde_json::{Value, json};
 
-use super::source::{Source, ended, get, post, submit};
+use super::browse::{Verified, browse};
+use super::source::{Source, ended, get, submit};
 use crate::support::dev::Dev;
 
 /// The template of ownership tokens, which every development chain deploys.
@@ -62,15 +63,13 @@ fn submission(repo_url: &str) -> Value {
     })
 }
 
-/// row VF01
-/// row VF02
 #[test]
 fn our_own_contract_is_reproducible_and_a_changed_constant_is_a_mismatch() {
     if !paraffin_testkit::long_tests() {
         return;
     }
     let Some(compiler) = compiler() else {
-        // Another compiler makes other bytes. `rebuilt` has a contract that every compiler makes the same bytes of.
+        // Another compiler makes other bytes. `rebuilt` has a contract that is compiled here.
         paraffin_testkit::skipped("not the compiler of contracts/wasm/BUILD.toml");
         return;
     };
@@ -119,7 +118,17 @@ fn our_own_contract_is_reproducible_and_a_changed_constant_is_a_mismatch() {
     let run = ended(&dev, &submit(&dev, submission("https://github.com/owner/name.git"), Some(&tree)), BUILD_TIMEOUT);
     assert_eq!(run["result"]["verdict"], "reproducible", "{run:#}");
     assert_eq!(run["result"]["built_sha256"], run["deployed_sha256"]);
-    browse(&dev, &tree, &text);
+    browse(
+        &dev,
+        &tree,
+        &Verified {
+            alkane: ["4", "65517"],
+            subdir: "contracts",
+            package: PACKAGE,
+            entrypoint: path,
+            folder: "contracts/auth-token/src",
+        },
+    );
 }
 
 /// The text of the contract with one of its constants changed.
@@ -127,59 +136,4 @@ fn changed_constant(text: &str) -> String {
     let changed = text.replacen("AlkaneId::new(32, 1)", "AlkaneId::new(32, 2)", 1);
     assert_ne!(changed, text, "the contract has another constant now: change that one here");
     changed
-}
-
-/// What the source routes say of the verified contract.
-fn browse(dev: &Dev, tree: &Source, text: &str) {
-    let told = get(dev, "/source/4/65517").json();
-    assert_eq!(told["ok"], true);
-    let told = &told["source"];
-    for (name, value) in [
-        ("alkane", json!("4:65517")),
-        ("block", json!("4")),
-        ("tx", json!("65517")),
-        ("verified", json!(true)),
-        ("verdict", json!("reproducible")),
-        ("match_pct", json!(100.0)),
-        ("origin", json!("db")),
-        ("repo", json!("https://github.com/owner/name.git")),
-        ("owner", json!("owner")),
-        ("name", json!("name")),
-        ("subdir", json!("contracts")),
-        ("package", json!(PACKAGE)),
-        ("entrypoint", json!("contracts/auth-token/src/lib.rs")),
-        ("fileCount", json!(tree.0.len())),
-    ] {
-        assert_eq!(told[name], value, "{name}");
-    }
-    assert!(told.get("commit").is_none() && told.get("private").is_none(), "{told}");
-
-    let shown = get(dev, "/source/4/65517/tree").json()["tree"].clone();
-    let nodes = shown["nodes"].as_array().unwrap();
-    let blobs = nodes.iter().filter(|node| node["type"] == "blob").count();
-    assert_eq!(blobs, tree.0.len());
-    assert!(nodes.contains(&json!({ "path": "contracts/auth-token/src", "type": "tree" })));
-
-    let blob = get(dev, "/source/4/65517/blob?path=contracts%2Fauth-token/src/lib.rs").json()["blob"].clone();
-    assert_eq!((&blob["text"], &blob["bytes"]), (&json!(text), &json!(text.len())));
-    assert_eq!((&blob["truncated"], &blob["binary"]), (&json!(false), &json!(false)));
-    let raw = get(dev, "/source/4/65517/blob?raw=1&path=contracts/auth-token/src/lib.rs");
-    assert_eq!((raw.header("content-type"), raw.text().as_str()), (Some("text/plain"), text));
-    assert_eq!(raw.header("x-content-type-options"), Some("nosniff"));
-    for (path, status) in [
-        ("/source/4/65517/blob", 400),
-        ("/source/4/65517/blob?path=", 400),
-        ("/source/4/65517/blob?path=../../verify.sqlite", 404),
-        ("/source/4/65517/blob?path=contracts", 404),
-        ("/source/4/x", 400),
-        ("/source/4/1", 404),
-        ("/source/4/65517/else", 404),
-    ] {
-        assert_eq!(get(dev, path).status, status, "{path}");
-    }
-    // An admin's word stands beside it, and is found by the module's hash.
-    let body = json!({ "repo_url": "https://github.com/owner/name", "block": "4", "tx": "65517", "match_pct": 100, "note": "seen" });
-    let attested = post(dev, "admin", "/attest", body).json();
-    assert_eq!((&attested["verified_via"], &attested["verdict"]), (&json!("4:65517"), &json!("verified")));
-    assert_eq!(get(dev, "/source/4/65517").json()["source"]["attestation"], attested);
 }

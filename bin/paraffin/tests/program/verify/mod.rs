@@ -1,6 +1,8 @@
 //! Verification of contracts through the built program: our own contracts end to end, and builds of the worst kind.
+mod browse;
 mod contracts;
 mod hostile;
+mod rebuilt;
 mod source;
 mod surface;
 mod ways_around;

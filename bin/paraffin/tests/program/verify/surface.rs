@@ -46,15 +46,6 @@ fn submissions_and_attestations_are_refused_as_documented() {
     };
     assert_eq!(send(5 << 20).unwrap().json()["code"], "INVALID_REQUEST");
     assert!(send((32 << 20) + 1).is_none_or(|answer| answer.json()["code"] == "BODY_TOO_LARGE"));
-    for bad in ["ext::sh -c id", "--upload-pack=x", "https://127.0.0.1/a", "https://user@github.com/a/b", "file:///etc"]
-    {
-        // Without a compiler nothing is looked at; either way nothing is fetched.
-        let (status, code) = refused(&dev, "/verify", json!({ "alkane": "4:65517", "repo_url": bad }));
-        assert!(
-            (status, code.as_str()) == (400, "INVALID_REQUEST") || code == "VERIFICATION_UNAVAILABLE",
-            "{bad} {code}"
-        );
-    }
     assert_eq!(get(&dev, "/verify/0123456789abcdef0123456789abcdef").status, 404);
     let wrong = get(&dev, "/attest");
     assert_eq!((wrong.status, wrong.header("allow")), (405, Some("POST, OPTIONS")));
@@ -78,6 +69,20 @@ fn submissions_and_attestations_are_refused_as_documented() {
     assert_eq!(http::get(dev.listen(), "/api/v1/nobody/verify").status, 401);
     assert_eq!(http::get(dev.listen(), &explorer(&dev, "free", "/verify")).json()["ok"], true);
     attestations(&dev, repo);
+}
+
+/// row VF01
+#[test]
+fn a_repository_that_leads_elsewhere_is_refused_before_anything_is_fetched() {
+    let dev = Dev::start();
+    if get(&dev, "/verify").json()["accepts"] != true {
+        return paraffin_testkit::missing("nothing can be built here; `paraffin serve` tells why at its start");
+    }
+    for bad in ["ext::sh -c id", "--upload-pack=x", "https://127.0.0.1/a", "https://user@github.com/a/b", "file:///etc"]
+    {
+        let refusal = refused(&dev, "/verify", json!({ "alkane": "4:65517", "repo_url": bad }));
+        assert_eq!(refusal, (400, "INVALID_REQUEST".to_owned()), "{bad}");
+    }
 }
 
 fn attestations(dev: &Dev, repo: &str) {

@@ -8,12 +8,12 @@ use paraffin_primitives::AlkaneId;
 use serde::Serialize;
 use serde_json::json;
 
-use super::super::markets::{search as search_pools, search_cryptoswap};
+use super::super::markets::search as search_pools;
 use super::super::{RestBody, RestResult};
 use super::fields::{Part, id};
 use crate::alkanes::{Moment, Token, token, tokens, words};
 use crate::errors::RestError;
-use crate::markets::{self, Pricing, read_priced};
+use crate::markets::{Pricing, read_priced};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
@@ -181,19 +181,13 @@ pub(crate) fn search(context: &RequestContext, body: RestBody) -> BoxFuture<'_, 
             return Err(RestError::bad_request(format!("searchQuery must be at most {QUERY_CHARS_MAX} characters")));
         }
         let query = query.trim().to_owned();
-        let (network, twins) = (context.network(), markets::of(context).is_ok_and(|parts| parts.snake_case_twins));
         let found = read_priced(context, move |moment, pricing| {
             let (found, symbols) = ranked(moment, &query)?;
             let tokens = tokens(moment, pricing, &part.of(found))?;
-            let pools = pricing.map(|pricing| search_pools(pricing, &query, &symbols, part, network, twins));
-            Ok((tokens, pools.unwrap_or_default(), symbols, query))
+            Ok((tokens, pricing.cloned(), symbols, query))
         });
-        let (tokens, mut pools, symbols, query) = found.await?;
-        // There are a few of them; they stand on the first page, before the pools of factories.
-        if part.offset == 0 {
-            pools.splice(0..0, search_cryptoswap(context, &query, symbols).await?);
-            pools.truncate(part.limit.unwrap_or(usize::MAX));
-        }
+        let (tokens, pricing, symbols, query) = found.await?;
+        let pools = search_pools(context, pricing, query, symbols, part).await?;
         Reply::enveloped(&json!({ "tokens": tokens, "pools": pools }))
     })
 }

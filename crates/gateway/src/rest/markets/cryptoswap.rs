@@ -10,13 +10,11 @@ use serde_json::{Value, json};
 
 use super::pool_record::number;
 use super::pools::rank;
-use super::problem::{Problem, read};
+use super::problem::Problem;
 use super::record::Record;
 use crate::alkanes::words;
-use crate::errors::RestError;
 use crate::markets::MarketMoment;
 use crate::markets::worth::Dollars;
-use crate::state::RequestContext;
 
 /// Seconds of the candles that windows are summed from.
 const HOUR: u32 = 3_600;
@@ -41,31 +39,24 @@ pub(super) fn find(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Option<Cry
     Ok(index.pool(id)?.map(|record| CryptoPool { record, index }))
 }
 
-/// The main pools that a text means, as in a search among all pools.
-pub(in crate::rest) async fn search(
-    context: &RequestContext,
+/// The main pools that a text in lower case means, as in a search among all pools.
+pub(super) fn found(
+    moment: &MarketMoment<'_>,
     query: &str,
-    symbols: HashMap<AlkaneId, String>,
-) -> Result<Vec<Value>, RestError> {
-    let query = query.to_lowercase();
-    if query.is_empty() || crate::markets::of(context).is_err() {
-        return Ok(Vec::new());
-    }
-    let answer = read(context, move |moment| {
-        let id: Option<AlkaneId> = query.parse().ok();
-        let mut found = Vec::new();
-        for pool in &moment.parts.cryptoswap_pools {
-            let Some(known) = find(moment, *pool)? else { continue };
-            let named = name(moment, *pool)?.unwrap_or_default();
-            let tokens = known.tokens();
-            let symbols = tokens.map(|token| symbols.get(&token).map(String::as_str));
-            if rank(&query, id, *pool, tokens, &named, symbols).is_some() {
-                found.push(known.details(moment, Dollars::now(moment))?);
-            }
+    symbols: &HashMap<AlkaneId, String>,
+) -> Result<Vec<CryptoPool>, Problem> {
+    let id: Option<AlkaneId> = query.parse().ok();
+    let mut found = Vec::new();
+    for pool in &moment.parts.cryptoswap_pools {
+        let Some(known) = find(moment, *pool)? else { continue };
+        let named = name(moment, *pool)?.unwrap_or_default();
+        let tokens = known.tokens();
+        let symbols = tokens.map(|token| symbols.get(&token).map(String::as_str));
+        if rank(query, id, *pool, tokens, &named, symbols).is_some() {
+            found.push(known);
         }
-        Ok(found)
-    });
-    answer.await
+    }
+    Ok(found)
 }
 
 /// The name of a contract.

@@ -14,7 +14,6 @@ mod positions;
 mod problem;
 mod record;
 
-pub(super) use cryptoswap::search as search_cryptoswap;
 pub(super) use flat::{candles, pathfind, reserves, trades};
 pub(super) use get::{all as get_pools, history as get_pool_history, one as get_pool, swaps as get_pool_swaps};
 pub(super) use histories::{

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use bitcoin::ScriptBuf;
 use paraffin_amm::{Book, BookPool};
-use paraffin_primitives::{AlkaneId, Network};
+use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use super::super::alkanes::fields::{Part, script};
@@ -303,21 +303,39 @@ pub(super) async fn details_of(
     read.await
 }
 
-/// Pools that a search finds, for who searches among alkanes.
-pub(in crate::rest) fn search(
-    pricing: &Pricing,
-    query: &str,
-    symbols: &HashMap<AlkaneId, String>,
+/// A page of the pools that a search finds: first the `CryptoSwap` pools of this network, then those of factories.
+pub(in crate::rest) async fn search(
+    context: &RequestContext,
+    pricing: Option<Pricing>,
+    query: String,
+    symbols: HashMap<AlkaneId, String>,
     part: Part,
-    network: Network,
-    twins: bool,
-) -> Vec<Value> {
-    let query = query.trim().to_lowercase();
-    if query.is_empty() {
-        return Vec::new();
+) -> Result<Vec<Value>, RestError> {
+    let query = query.to_lowercase();
+    if query.is_empty() || markets::of(context).is_err() {
+        return Ok(Vec::new());
     }
-    let shown = part.of(found(pricing.book.pools().iter(), &query, symbols)).into_iter();
-    shown.map(|(_, pool)| details(pool, network, pricing.dollars).finish(twins)).collect()
+    let network = context.network();
+    let answer = read(context, move |moment| {
+        let first = cryptoswap::found(moment, &query, &symbols)?;
+        let count = first.len();
+        let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
+        let mut shown = Vec::new();
+        for pool in part.of(first) {
+            shown.push(pool.details(moment, dollars)?);
+        }
+        // The page is of one list: what the first pools leave of it.
+        let rest = Part {
+            offset: part.offset.saturating_sub(count),
+            limit: part.limit.map(|limit| limit.saturating_sub(shown.len())),
+        };
+        if let Some(pricing) = &pricing {
+            let pools = rest.of(found(pricing.book.pools().iter(), &query, &symbols)).into_iter();
+            shown.extend(pools.map(|(_, pool)| details(pool, network, pricing.dollars).finish(twins)));
+        }
+        Ok(shown)
+    });
+    answer.await
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use paraffin_alkanes::StateReader as _;
-use paraffin_amm::calls;
 use paraffin_devnet::market::{BTC_USD_POOL, FACTORY, USD_TOKEN, WRAPPED_BITCOIN};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use super::scene::{Scene, number, text};
+use crate::traces::frames;
 
 /// What traces say of a trade: the pool was called to swap, and it stood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,18 +53,17 @@ pub(super) fn trades(scene: &Scene, pool: AlkaneId, tokens: [AlkaneId; 2]) -> Ve
     let mut seen = Vec::new();
     for height in 0..=scene.height() {
         for message in contracts.block_traces(height).unwrap().into_iter().filter(|message| message.stands) {
-            for call in calls(&message.trace) {
+            for call in frames(&message.trace).0 {
                 // The proxy calls its template in its own name; that is not a second trade.
-                let is_own = call.context.myself == pool && call.kind == paraffin_alkanes::CallKind::Call;
-                if !call.stands || !is_own || call.context.inputs.first() != Some(&swap) {
+                let is_own = call.myself == pool && call.kind == paraffin_alkanes::CallKind::Call;
+                let Some(answer) = call.answer.filter(|_| is_own && call.inputs.first() == Some(&swap)) else {
                     continue;
-                }
-                let brought = |id| -> u128 {
-                    call.context.incoming.iter().filter(|held| held.id == id).map(|held| held.value).sum()
                 };
+                let brought =
+                    |id| -> u128 { call.incoming.iter().filter(|held| held.id == id).map(|held| held.value).sum() };
                 let place = usize::from(brought(tokens[0]) == 0);
                 let out = tokens[1 - place];
-                let paid = call.response.unwrap().alkanes.iter().filter(|paid| paid.id == out);
+                let paid = answer.iter().filter(|paid| paid.id == out);
                 seen.push(Seen {
                     txid: message.outpoint.txid.to_string(),
                     vout: message.outpoint.vout,

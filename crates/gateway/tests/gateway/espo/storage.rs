@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use bitcoin::hex::DisplayHex as _;
-use paraffin_amm::calls;
 use paraffin_devnet::market::{DIESEL, FACTORY};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
 use super::scene::{Scene, text};
+use crate::traces::frames;
 
 type Slots = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -20,9 +20,10 @@ fn stored(scene: &Scene, contract: AlkaneId, height: u32) -> Slots {
     assert!(slots.is_empty() || contract == DIESEL);
     for at in 0..=height {
         for message in contracts.block_traces(at).unwrap().into_iter().filter(|message| message.stands) {
-            for call in calls(&message.trace).into_iter().filter(|call| call.stands && call.context.myself == contract)
+            for call in
+                frames(&message.trace).0.into_iter().filter(|call| call.answer.is_some() && call.myself == contract)
             {
-                slots.extend(call.response.unwrap().storage.iter().cloned());
+                slots.extend(call.stored);
             }
         }
     }
@@ -38,10 +39,11 @@ fn writers(scene: &Scene, contract: AlkaneId, height: u32) -> BTreeMap<String, V
     for at in 2..=height {
         let mut stored = BTreeMap::new();
         for message in contracts.block_traces(at).unwrap().into_iter().filter(|message| message.stands) {
-            for call in calls(&message.trace).into_iter().filter(|call| call.stands && call.context.myself == contract)
+            for call in
+                frames(&message.trace).0.into_iter().filter(|call| call.answer.is_some() && call.myself == contract)
             {
-                for (key, value) in &call.response.unwrap().storage {
-                    stored.insert(key.clone(), (value.clone(), json!(message.outpoint.txid)));
+                for (key, value) in call.stored {
+                    stored.insert(key, (value, json!(message.outpoint.txid)));
                 }
             }
         }

@@ -59,7 +59,6 @@ fn has_pages(route: &str) -> bool {
     )
 }
 
-/// row RP01, RP02, RP03, RP04, RP05, RP06, RP07, RH01, RH02, RH05, RH11, RH12, RH16, RH17
 #[tokio::test]
 async fn wrong_requests_are_refused_and_name_what_is_wrong() {
     let bazaar = Bazaar::open().await;

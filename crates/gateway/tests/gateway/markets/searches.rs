@@ -66,8 +66,6 @@ async fn tokens_have_the_prices_of_their_pools_and_a_search_finds_pools() {
         bitcoin["marketcapInSats"].as_number().map(ToString::to_string).as_deref()
     );
     assert!(capitalised >= 2, "{capitalised} tokens tell their supply");
-    let found = bazaar.data("global-alkanes-search", json!({ "searchQuery": "/", "limit": 2 })).await;
-    assert_eq!(list(&found, "pools").len(), 2);
     let found = bazaar.data("global-alkanes-search", json!({ "searchQuery": "zzz" })).await;
     assert_eq!((&found["tokens"], &found["pools"]), (&json!([]), &json!([])));
 
@@ -79,6 +77,45 @@ async fn tokens_have_the_prices_of_their_pools_and_a_search_finds_pools() {
     let held = bazaar.data("get-alkanes-by-address", json!({ "address": bazaar.busiest(|_| true) })).await;
     let diesel = held.as_array().unwrap().iter().find(|token| token["id"] == object(DIESEL));
     assert!(diesel.is_none_or(|token| token["priceInSatoshi"].is_u64()));
+}
+
+/// row RA03
+#[tokio::test]
+async fn pages_of_a_search_are_of_one_list_and_leave_none_out() {
+    let bazaar = Bazaar::open().await;
+    let whole = bazaar.data("global-alkanes-search", json!({ "searchQuery": "32:0", "limit": 500 })).await;
+    // All pools hold wrapped bitcoin; the one of no factory comes first.
+    let mut expected: Vec<String> = bazaar.truth.pools.iter().map(|pool| pool.id.to_string()).collect();
+    expected.push("4:1778".to_owned());
+    let mut named: Vec<&str> = list(&whole, "pools").iter().map(|pool| pool["id"].as_str().unwrap()).collect();
+    assert_eq!(named[0], "4:1778");
+    named.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(named, expected);
+    assert!(expected.len() >= 3, "too few pools for pages: {expected:?}");
+    // Tokens and pools are two lists with the same part of each.
+    for query in ["32:0", "a"] {
+        let whole = bazaar.data("global-alkanes-search", json!({ "searchQuery": query, "limit": 500 })).await;
+        assert!(query == "32:0" || list(&whole, "tokens").len() >= 3, "too few tokens for pages: {whole}");
+        for limit in 1..=3 {
+            let mut paged = json!({ "tokens": [], "pools": [] });
+            for number in 0..20 {
+                let body = json!({ "searchQuery": query, "limit": limit, "offset": number * limit });
+                let page = bazaar.data("global-alkanes-search", body).await;
+                let body = json!({ "searchQuery": query, "limit": limit, "page": number + 1 });
+                assert_eq!(bazaar.data("global-alkanes-search", body).await, page);
+                for name in ["tokens", "pools"] {
+                    assert!(list(&page, name).len() <= limit);
+                    paged[name].as_array_mut().unwrap().extend_from_slice(list(&page, name));
+                }
+            }
+            for name in ["tokens", "pools"] {
+                let ids = |all: &Value| -> Vec<Value> { list(all, name).iter().map(|one| one["id"].clone()).collect() };
+                assert_eq!(ids(&paged), ids(&whole), "{name} of {query} by {limit}");
+            }
+            assert!(paged == whole, "{query} by {limit}");
+        }
+    }
 }
 
 /// row RG06

@@ -2,11 +2,13 @@
 //! index passes over, and the answer of each.
 
 use bitcoin::{Address, Block, Network};
-use paraffin_alkanes::{CallKind, ChainState, StateKey, StateReader as _, Trace, TraceEvent, TraceStatus, Transfer};
+use paraffin_alkanes::{CallKind, ChainState, StateKey, StateReader as _, Trace, Transfer};
 use paraffin_devnet::market::{BTC_USD_POOL, FACTORY, USD_TOKEN, WRAPPED_BITCOIN};
 use paraffin_primitives::AlkaneId;
 use paraffin_store::Snapshot;
 use serde_json::{Value, json};
+
+use crate::traces::{Frame, frames};
 
 /// What somebody did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,15 +56,6 @@ pub(super) struct Truth {
     /// The oldest first.
     pub(super) pools: Vec<Pool>,
     pub(super) state: ChainState,
-}
-
-/// A call with what it answered; `None` when it or anything around it failed.
-struct Frame {
-    kind: CallKind,
-    myself: AlkaneId,
-    inputs: Vec<u128>,
-    incoming: Vec<Transfer>,
-    answer: Option<Vec<Transfer>>,
 }
 
 impl Deed {
@@ -158,39 +151,6 @@ pub(super) fn time(unix: u32) -> String {
 
 fn sum(transfers: &[Transfer], id: AlkaneId) -> u128 {
     transfers.iter().filter(|transfer| transfer.id == id).map(|transfer| transfer.value).sum()
-}
-
-fn frames(trace: &Trace) -> (Vec<Frame>, Vec<AlkaneId>) {
-    let (mut frames, mut open, mut created, mut undone) = (Vec::<Frame>::new(), Vec::new(), Vec::new(), false);
-    for event in &trace.events {
-        match event {
-            TraceEvent::Create(id) => created.push(*id),
-            TraceEvent::Enter { kind, context, .. } => {
-                open.push(frames.len());
-                frames.push(Frame {
-                    kind: *kind,
-                    myself: context.myself,
-                    inputs: context.inputs.clone(),
-                    incoming: context.incoming.clone(),
-                    answer: None,
-                });
-            }
-            // Host contracts leave an end without a beginning.
-            TraceEvent::Exit { fuel_used: 0, .. } => {}
-            TraceEvent::Exit { status, response, .. } => {
-                let Some(place) = open.pop() else { continue };
-                undone |= *status == TraceStatus::Revert;
-                frames[place].answer = (*status == TraceStatus::Success).then(|| response.alkanes.clone());
-            }
-        }
-    }
-    // Nobody on this market catches a failure.
-    if undone {
-        for frame in &mut frames {
-            frame.answer = None;
-        }
-    }
-    (frames, created)
 }
 
 /// What came in and what went back, of every delegated call on a contract in a message that kept all.

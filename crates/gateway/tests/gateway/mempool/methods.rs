@@ -1,3 +1,7 @@
+use std::collections::HashSet;
+
+use bitcoin::Transaction;
+use bitcoin::hashes::Hash as _;
 use bitcoin::hex::DisplayHex as _;
 use paraffin_mempool::Limits;
 use serde_json::{Value, json};
@@ -60,19 +64,87 @@ async fn info_and_entries_have_the_members_of_the_seed() {
     assert!(without.get("fee").is_none() && without.get("feerate").is_none(), "{without}");
 }
 
+/// The time of this machine, in milliseconds.
+fn unix_millis() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
+}
+
 async fn txids(instance: &Instance, params: Value) -> usize {
     result(instance, "mempool_txids", params).await["txids"].as_array().unwrap().len()
 }
 
-/// row MP01
 /// row MP03
+/// row MP06
+/// row MP07
+/// row MP08
+/// row MP17
+/// row RL06
+#[tokio::test]
+async fn no_answer_holds_more_than_five_thousand() {
+    const MOST: usize = 5_000;
+    let (instance, mempool) = instance(Limits::default()).await;
+    let all: Vec<Transaction> = (0..MOST + 2).map(unknown).collect();
+    for one in &all {
+        add(&mempool, one);
+    }
+    let known: HashSet<String> = all.iter().map(|one| one.compute_txid().to_string()).collect();
+    for (params, length) in [
+        (json!({}), MOST),
+        (json!({ "limit": MOST - 1 }), MOST - 1),
+        (json!({ "limit": MOST }), MOST),
+        (json!({ "limit": MOST + 1 }), MOST),
+        (json!({ "limit": 99_999 }), MOST),
+    ] {
+        let told = result(&instance, "mempool_txids", params.clone()).await;
+        // In whatever order, each once and of the set.
+        let ids: HashSet<&str> = list(&told, "txids").iter().map(|id| id.as_str().unwrap()).collect();
+        assert_eq!((list(&told, "txids").len(), ids.len()), (length, length), "{params}");
+        assert!(ids.iter().all(|id| known.contains(*id)), "{params}");
+        assert_eq!((&told["count"], &told["seq"]), (&json!(MOST + 2), &json!(MOST + 2)));
+
+        let recent = result(&instance, "mempool_recent", params.clone()).await;
+        let length = if params == json!({}) { 100 } else { length };
+        let newest: Vec<u64> = (1..=MOST as u64 + 2).rev().take(length).collect();
+        assert_eq!(seqs(&recent), newest, "{params}");
+
+        let page = result(&instance, "mempool_snapshot", params.clone()).await;
+        let length = if params == json!({}) { 1_000 } else { length };
+        let oldest: Vec<u64> = (1..=length as u64).collect();
+        assert_eq!((seqs(&page), &page["has_more"]), (oldest, &json!(true)), "{params}");
+        assert_eq!((&page["cursor"], &page["seq"]), (&json!(length), &json!(MOST + 2)));
+        assert_eq!(page["count"], MOST + 2, "of the whole set");
+    }
+    let last = result(&instance, "mempool_snapshot", json!({ "cursor": MOST, "limit": 99_999 })).await;
+    let expected = (vec![MOST as u64 + 1, MOST as u64 + 2], &json!(false));
+    assert_eq!((seqs(&last), &last["has_more"]), expected);
+
+    let ids: Vec<String> = all.iter().map(|one| one.compute_txid().to_string()).collect();
+    let found = result(&instance, "mempool_entries", json!({ "txids": ids[2..] })).await;
+    assert_eq!((list(&found, "entries").len(), &found["missing"]), (MOST, &json!([])));
+    assert_eq!(code(&instance, "mempool_entries", json!({ "txids": ids[1..] })).await, -32602);
+}
+
+fn list<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
+    answer[name].as_array().unwrap()
+}
+
+fn seqs(answer: &Value) -> Vec<u64> {
+    list(answer, "entries").iter().map(|entry| entry["seq"].as_u64().unwrap()).collect()
+}
+
+/// One of as many transactions as a test wants; what it spends is not known.
+fn unknown(number: usize) -> Transaction {
+    let txid = bitcoin::Txid::hash(&number.to_le_bytes());
+    crate::chain::payment(&[bitcoin::OutPoint { txid, vout: 0 }], &[(5_000, bitcoin::ScriptBuf::new())])
+}
+
+/// row MP01
 /// row MP04
 /// row MP05
 /// row MP06
 /// row MP07
-/// row MP17
 /// row MP18
-/// row RL06
 #[tokio::test]
 async fn ids_entries_and_raw_bytes_are_read_one_by_one_and_many_at_once() {
     let (instance, mempool) = instance(Limits::default()).await;
@@ -207,6 +279,7 @@ async fn the_histogram_counts_known_fees_by_ascending_floors() {
     }
 }
 
+/// row MP10
 /// row MP15
 #[tokio::test]
 async fn an_admin_makes_a_transaction_visible_that_goes_to_no_node() {
@@ -217,11 +290,15 @@ async fn an_admin_makes_a_transaction_visible_that_goes_to_no_node() {
     let path = format!("/v4/{admin}/mempool/observe");
     let ordinary = instance.post(&instance.keyed("/mempool/observe"), json!({"hex": hex}).to_string()).await;
     assert_eq!((ordinary.status, ordinary.json()["code"].as_str()), (403, Some("ADMIN_KEY_REQUIRED")));
+    let before = unix_millis();
     let told = instance.post(&path, json!({"hex": hex}).to_string()).await;
+    let after = unix_millis();
     let expected = json!({"txid": seen.compute_txid(), "seq": 1, "provisional": true, "known": false});
     assert_eq!((told.status, told.json()), (200, expected));
     let entry = result(&instance, "mempool_entry", json!({"txid": seen.compute_txid()})).await;
     assert_eq!((&entry["origin"], &entry["provisional"], &entry["fee"]), (&json!("edge"), &json!(true), &json!(700)));
+    let first_seen = entry["first_seen"].as_u64().unwrap();
+    assert!((before..=after).contains(&first_seen), "{first_seen} is not between {before} and {after}");
     let again = instance.post(&path, raw(&seen)).await;
     assert_eq!((again.status, &again.json()["known"]), (200, &json!(true)));
     // A peer tells of it as well.
