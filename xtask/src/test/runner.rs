@@ -3,14 +3,14 @@
 //! A test that lacks something returns early, which every runner takes for a pass. It writes its name to the file of
 //! `PARAFFIN_SKIPPED` first (`paraffin_testkit::skipped`), and the verdict counts it from there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::cargo;
-use xtask::process::{Failure, Outcome, answers, run, typed};
+use xtask::process::{Failure, Outcome, answers, capture, run, typed};
 
 /// How many of the slowest tests are named after a run.
 const SLOWEST: usize = 20;
@@ -107,8 +107,24 @@ pub(super) fn test(root: &Path, tests: &Tests) -> Outcome<Verdict> {
     Ok(verdict.correct(&skipped))
 }
 
-/// The default build: it compiles without the features that tests switch on, and its `dev` keeps its contract.
+/// What one machine does not need, and the features bring.
+const OPTIONAL: [&str; 4] = ["async-nats", "redis", "sqlx-postgres", "wasmtime"];
+
+/// The default build: it compiles without the features that tests switch on and what they bring, and its `dev` keeps its contract.
 pub(super) fn smoke(root: &Path) -> Outcome {
+    let compiled = |features: &str| {
+        let mut tree = cargo(root);
+        tree.args(["tree", "--locked", "--package", "paraffin", "--edges", "normal", "--prefix", "none"]);
+        let tree = capture(tree.args(["--format", "{p}", "--features", features]))?;
+        let names = tree.lines().filter_map(|line| line.split(' ').next().map(str::to_owned));
+        Ok::<_, Failure>(names.filter(|name| OPTIONAL.contains(&name.as_str())).collect::<BTreeSet<_>>())
+    };
+    let (plain, full) = (compiled("")?, compiled(super::FEATURES)?);
+    if !plain.is_empty() || full.len() != OPTIONAL.len() {
+        return Err(Failure::new(format!(
+            "the default build has {plain:?} and should have none; with all features it has {full:?} and should have {OPTIONAL:?}"
+        )));
+    }
     // The whole workspace with a filter: a single package would have libraries built again with fewer features.
     let mut command = cargo(root);
     command.args(["test", "--workspace", "--locked", "--quiet", "--test", "program", "dev_contract::"]);
