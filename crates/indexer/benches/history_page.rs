@@ -134,8 +134,9 @@ fn main() {
         long_first / short_first
     );
     println!("short_first_micros,long_first_micros,long_deep_micros");
-    for number in 0..READS {
-        println!("{:.2},{:.2},{:.2}", micros[0][number], micros[1][number], micros[2][number]);
+    let [short, first, deep] = &micros;
+    for ((short, first), deep) in short.iter().zip(first).zip(deep) {
+        println!("{short:.2},{first:.2},{deep:.2}");
     }
     println!(
         "{{\"bar\":\"history page 10,000\",\"value\":{:.3},\"at_most\":2,\"how\":\"times as long for page 10,000 ({long_deep:.1} us) as for page 1 ({long_first:.1} us), of the same reads\"}}",
