@@ -27,6 +27,7 @@ mod mempool_node;
 mod networks;
 mod orderbook_nats;
 mod page_reorg;
+mod pages_browser;
 mod random_chains;
 mod replay;
 mod rolling_upgrade;
