@@ -130,7 +130,7 @@ async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), DevnetErr
 /// Makes the seeded chain.
 fn make_chain(options: &DevnetOptions, node: &Node, wallet: &Arc<Wallet>) -> Result<Traders, DevnetError> {
     let mut scenario = Scenario::new(options.seed, Arc::clone(wallet));
-    let mut market = Market::new(options.seed, Arc::clone(wallet));
+    let mut market = Market::new(options.seed, Arc::clone(wallet)).with_triangle();
     let mut scribes = Scribes::new(options.seed, Arc::clone(wallet));
     for height in 1..=options.blocks {
         market.observe(node)?;

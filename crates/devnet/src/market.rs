@@ -84,6 +84,7 @@ pub struct Market {
     deployed: Vec<Txid>,
     tokens: Vec<AlkaneId>,
     unwrap: Option<Txid>,
+    is_triangle: bool,
 }
 
 impl std::fmt::Debug for Market {
@@ -107,7 +108,15 @@ impl Market {
             deployed: Vec::new(),
             tokens: Vec::new(),
             unwrap: None,
+            is_triangle: false,
         }
+    }
+
+    /// The same with a fourth pool, which closes a triangle: once traders have moved its prices apart, there is a cycle of trades that
+    /// pays. Without it the price of every token follows from one pool.
+    #[must_use]
+    pub fn with_triangle(self) -> Self {
+        Self { is_triangle: true, ..self }
     }
 
     /// Takes in the blocks of the best chain that it has not seen, after undoing those that have left it.

@@ -341,7 +341,7 @@ async fn read_plain(context: &RequestContext, body: &mut RequestBody, bytes_max:
 async fn rest_request(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Reply, Refused> {
     let limits = context.limits();
     let segments: Vec<&str> = context.segments().iter().map(String::as_str).collect();
-    let answered = match rest::find(&segments) {
+    let answered = match rest::find(&segments, &head.method) {
         None => return Err(RestError::not_found("There is no such route").into()),
         Some(rest::Found::Post(handler)) if head.method == Method::POST => {
             let body = read_plain(context, body, limits.body_bytes_max).await?;

@@ -322,7 +322,7 @@ mod tests {
             }
         }
         check(&format!("/api/v1/{KEY}/verify"), key(), Target::Surface(KeyedSurface::Explorer, segments("verify")));
-        for path in ["/", "/v4", "/v5/x", "/v4/docs", "/v4/admin/x", "/v4/jsonrpc/unknown", "/v4%zz"] {
+        for path in ["/v4", "/v5/x", "/v4/docs", "/v4/admin/x", "/v4/jsonrpc/unknown", "/v4%zz"] {
             assert_eq!(Route::parse(path).target, Target::Nothing, "{path}");
         }
     }

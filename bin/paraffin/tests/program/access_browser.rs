@@ -3,13 +3,13 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
+use crate::support::browser::Chromium;
+use crate::support::free_port;
 use crate::support::process::{Running, paraffin};
-use crate::support::{free_port, wait_for};
 use serde_json::{Value, json};
-use thirtyfour::{ChromiumLikeCapabilities as _, DesiredCapabilities, WebDriver};
+use thirtyfour::WebDriver;
 
 /// Serves an empty page at `http://localhost:<port>/` until the test ends.
 fn page_server() -> u16 {
@@ -35,26 +35,6 @@ fn keys(folder: &Path, arguments: &[&str]) {
     assert!(run.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
 }
 
-async fn start_browser(chromium: &Path, driver_port: u16, profile: &Path) -> WebDriver {
-    let mut wanted = DesiredCapabilities::chrome();
-    wanted.set_binary(chromium.to_str().unwrap()).unwrap();
-    let profile = format!("--user-data-dir={}", profile.display());
-    for argument in [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--no-first-run",
-        &profile,
-    ] {
-        wanted.add_arg(argument).unwrap();
-    }
-    WebDriver::new(format!("http://127.0.0.1:{driver_port}"), wanted).await.unwrap()
-}
-
 /// What a page at `origin` gets for one call: `{status, body, remaining}`, or `{failed}` where the browser keeps the answer
 /// from it.
 async fn call_from(driver: &WebDriver, origin: &str, url: &str, headers: Value) -> Value {
@@ -73,8 +53,7 @@ async fn call_from(driver: &WebDriver, origin: &str, url: &str, headers: Value) 
 /// row GW03
 #[test]
 fn a_page_of_a_registered_origin_reads_the_api_and_one_of_another_origin_does_not() {
-    let programs = paraffin_testkit::installed(["chromium", "chromedriver"], "chromium chromium-driver");
-    let Some([chromium, driver]) = programs else { return };
+    let Some(chromium) = Chromium::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let listen = format!("127.0.0.1:{}", free_port());
     let mut dev = Running::start(
@@ -90,16 +69,9 @@ fn a_page_of_a_registered_origin_reads_the_api_and_one_of_another_origin_does_no
     let other = format!("http://localhost:{other}");
     keys(folder.path(), &["origin", "add", &registered, "--account", "2"]);
 
-    let driver_port = free_port();
-    let _chromedriver = Running::start(Command::new(driver).arg(format!("--port={driver_port}")));
-    // It keeps connections open, so a request of ours would wait for their end.
-    wait_for("chromedriver to listen", Duration::from_secs(20), || {
-        std::net::TcpStream::connect(("127.0.0.1", driver_port)).ok()
-    });
-    let profile = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let browser = start_browser(&chromium, driver_port, profile.path()).await;
+        let browser = chromium.open().await;
         let plain = json!({});
         // A JSON content type is not simple, so the browser asks first.
         let preflighted = json!({"content-type": "application/json"});

@@ -77,6 +77,12 @@ fn dev_json_holds_every_member_and_what_it_names_answers() {
     let hash = dev["samples"]["block_hash"].as_str().unwrap();
     assert_eq!(http::result(&address, &path, "esplora_block", json!([hash]))["id"], *hash);
 
+    // Prices of the pools have moved apart, so that a cycle of trades pays.
+    assert_eq!(dev["alkanes"]["pools"].as_array().unwrap().len(), 4);
+    let cycle = json!({"token": dev["alkanes"]["diesel"]});
+    let cycle = http::result(&address, &format!("{path}/espo"), "ammdata.get_best_mev_swap", cycle);
+    assert_eq!(cycle["ok"], true, "{cycle}");
+
     // What is inscribed answers as well.
     let call = |method: &str, params: Value| http::result(&address, &path, method, params);
     let samples = &dev["samples"];

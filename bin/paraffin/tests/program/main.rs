@@ -31,6 +31,7 @@ mod networks;
 mod orderbook_nats;
 mod package;
 mod page_reorg;
+mod pages_browser;
 mod random_chains;
 mod replay;
 mod rolling_upgrade;

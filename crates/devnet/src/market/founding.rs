@@ -178,12 +178,18 @@ impl Market {
         Ok(self.send(node, FOUNDER, &purse, &order)?.into_iter().collect())
     }
 
-    /// Three traders found a pool each.
+    /// Three traders found a pool each, and where the market is a triangle the fourth does.
     fn first_pools(&mut self, node: &Node) -> Result<Vec<Txid>, MarketError> {
         let [owned, free] = self.tokens[..] else { return Ok(Vec::new()) };
         let mut sent = Vec::new();
-        let pairs =
-            [(1, DIESEL), (FREE_FOUNDER, free), (3, owned)].map(|(trader, token)| (trader, [token, WRAPPED_BITCOIN]));
+        let mut pairs = vec![
+            (1, [DIESEL, WRAPPED_BITCOIN]),
+            (FREE_FOUNDER, [free, WRAPPED_BITCOIN]),
+            (3, [owned, WRAPPED_BITCOIN]),
+        ];
+        if self.is_triangle {
+            pairs.push((4, [DIESEL, owned]));
+        }
         for (trader, pair) in pairs {
             let purse = self.purse(node, trader)?;
             let sends: Vec<Transfer> = pair.iter().filter_map(|id| purse.some(*id, purse.held.get(*id) / 3)).collect();

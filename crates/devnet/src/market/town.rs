@@ -23,6 +23,12 @@ impl Town {
         Self { node: Node::new(None), market, scenario: Scenario::new(seed, wallet) }
     }
 
+    /// The same with [`Market::with_triangle`].
+    pub fn with_triangle(seed: u64) -> Self {
+        let Self { node, market, scenario } = Self::new(seed);
+        Self { node, market: market.with_triangle(), scenario }
+    }
+
     /// Mines up to a height, with everything that traders do meanwhile. The founding ends below height 112.
     ///
     /// # Errors

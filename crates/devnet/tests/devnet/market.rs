@@ -11,7 +11,7 @@ mod vandal;
 
 use std::sync::Arc;
 
-use paraffin_devnet::market::{DIESEL, FACTORY, Market, WRAPPED_BITCOIN};
+use paraffin_devnet::market::{DIESEL, FACTORY, Market, Town, WRAPPED_BITCOIN};
 use paraffin_devnet::{ACCOUNT_NAMES, Node, OutputKind, Wallet};
 
 /// Mines `blocks` with the market alone.
@@ -36,6 +36,14 @@ fn the_market_founds_three_pools_and_trades() {
     assert_eq!(summary.pools.len(), 3, "{summary:?}");
     assert_eq!(summary.tokens.len(), 2);
     assert!(![DIESEL, WRAPPED_BITCOIN].contains(&summary.tokens[0]));
+}
+
+#[test]
+fn a_fourth_pool_closes_a_triangle() {
+    let mut town = Town::with_triangle(1);
+    town.grow(112).unwrap();
+    town.market.observe(&town.node).unwrap();
+    assert_eq!(town.market.summary().unwrap().pools.len(), 4);
 }
 
 #[test]

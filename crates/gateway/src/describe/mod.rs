@@ -1,5 +1,5 @@
 //! What the API tells of itself: an OpenAPI document for REST, an OpenRPC document for the main JSON-RPC, the message files of
-//! the views, and a page to try both (`decisions` 3.8). None needs a key, none is counted, and all answer while the key store
+//! the views, and pages for browsers (`decisions` 3.8). None needs a key, none is counted, and all answer while the key store
 //! is away (`decisions` 2.4).
 //!
 //! Routes and methods are named by the tables that answer them ([`crate::rest::ROUTES`], [`crate::surfaces::opi::ROUTES`],
@@ -53,7 +53,7 @@ pub(crate) enum Description {
     Explorer,
     /// `/v4/openrpc.json`.
     OpenRpc,
-    /// `/docs` and its parts.
+    /// `/`, `/docs` and their parts.
     Page(page::Part),
     /// `/v4/proto/<name>`, by its place in the list.
     Proto(usize),
@@ -67,6 +67,9 @@ impl Description {
             ["api", "v1", "openapi.json"] => Some(Self::Explorer),
             ["v4", "openrpc.json"] => Some(Self::OpenRpc),
             ["v4", "proto", name] => PROTOS.iter().position(|(known, _)| known == name).map(Self::Proto),
+            [] => Some(Self::Page(page::Part::Home)),
+            // Asked for by browsers that open a description itself.
+            ["favicon.ico"] => Some(Self::Page(page::Part::Icon)),
             ["docs", part @ ..] => page::Part::at(part).map(Self::Page),
             _ => None,
         }
@@ -75,7 +78,10 @@ impl Description {
     /// The answer to a request with this verb. The routes of BRC-20 are told where that is indexed.
     pub(crate) fn answer(self, verb: &Method, indexes_tokens: impl FnOnce() -> bool) -> Reply {
         if !matches!(*verb, Method::GET | Method::HEAD) {
-            return Reply::refusal(Refusal::WrongVerb(VERBS), ErrorForm::Rest);
+            // `/` is a page for browsers and no endpoint: what clients of an API send there has always been unknown.
+            let is_home = self == Self::Page(page::Part::Home);
+            let refusal = if is_home { Refusal::NotFound } else { Refusal::WrongVerb(VERBS) };
+            return Reply::refusal(refusal, ErrorForm::Rest);
         }
         match self {
             Self::OpenApi if indexes_tokens() => Reply::json(StatusCode::OK, OPENAPI_WITH_TOKENS.clone()),

@@ -10,9 +10,8 @@ mod prices;
 
 use std::fmt::Write as _;
 
-use hyper::HeaderMap;
-use hyper::StatusCode;
 use hyper::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH};
+use hyper::{HeaderMap, Method, StatusCode};
 use paraffin_primitives::{BlockId, Height};
 use paraffin_store::ModuleId;
 
@@ -38,6 +37,15 @@ pub(crate) enum Found {
     Query(PostHandler),
 }
 
+impl Found {
+    fn takes(self, verb: &Method) -> bool {
+        match self {
+            Self::Post(_) => *verb == Method::POST,
+            Self::Get(_) | Self::Query(_) => matches!(*verb, Method::GET | Method::HEAD),
+        }
+    }
+}
+
 /// All REST routes and who answers them; a segment in braces stands for any one segment. The one place for them: requests
 /// are answered by this table, and `describe::rest` tells of each of its paths.
 pub(crate) const ROUTES: &[(&str, Found)] = &[
@@ -48,8 +56,13 @@ pub(crate) const ROUTES: &[(&str, Found)] = &[
     ("get-account-utxos", Found::Post(account::utxos)),
     ("get-taproot-history", Found::Post(address::taproot_history)),
     ("indexer/height", Found::Get(indexer::height)),
+    ("blockheight", Found::Get(indexer::block_height)),
+    ("blockheight", Found::Post(indexer::post_block_height)),
+    ("get-block-height", Found::Post(indexer::post_block_height)),
     ("blockhash", Found::Get(indexer::block_hash)),
+    ("get-block-hash", Found::Post(indexer::post_block_hash)),
     ("indexer-position", Found::Get(indexer::position)),
+    ("get-indexer-position", Found::Post(indexer::post_position)),
     ("get-alkanes", Found::Post(alkanes::get_alkanes)),
     ("get-alkane-details", Found::Post(alkanes::details)),
     ("global-alkanes-search", Found::Post(alkanes::search)),
@@ -118,9 +131,11 @@ pub(crate) const ROUTES: &[(&str, Found)] = &[
     ("market-chart", Found::Query(prices::chart)),
 ];
 
-/// The handler of a route.
-pub(crate) fn find(segments: &[&str]) -> Option<Found> {
-    ROUTES.iter().find(|(path, _)| fits(path, segments)).map(|(_, found)| *found)
+/// The handler of a route for a verb; where none takes the verb, one that says which verb the route takes.
+pub(crate) fn find(segments: &[&str], verb: &Method) -> Option<Found> {
+    let mut found = ROUTES.iter().filter(|(path, _)| fits(path, segments)).map(|(_, found)| *found);
+    let first = found.next()?;
+    if first.takes(verb) { Some(first) } else { Some(found.find(|other| other.takes(verb)).unwrap_or(first)) }
 }
 
 /// Whether the segments are those of a path of the table.
@@ -132,7 +147,7 @@ fn fits(path: &str, segments: &[&str]) -> bool {
 }
 
 /// Version of the shapes of answers; part of every `ETag`, so that a new program's answers are fetched anew.
-const SHAPES_VERSION: u32 = 1;
+const SHAPES_VERSION: u32 = 2;
 
 /// Tells callers whether the answer of a GET route that depends on confirmed chain data alone is still what they have
 /// (`decisions` 1.8).
@@ -144,9 +159,14 @@ pub(crate) struct Validator {
 impl Validator {
     /// Of the request's snapshot; `None` while nothing is indexed.
     pub(crate) fn new(context: &RequestContext) -> Option<Self> {
+        Self::of(context, &[paraffin_alkanes::MODULE, paraffin_amm::MODULE, paraffin_cryptoswap::MODULE])
+    }
+
+    /// As [`Self::new`], for answers that read these modules.
+    pub(crate) fn of(context: &RequestContext, modules: &[ModuleId]) -> Option<Self> {
         let tip = context.tip()?;
         let mut heights = Vec::new();
-        for module in [paraffin_alkanes::MODULE, paraffin_amm::MODULE, paraffin_cryptoswap::MODULE] {
+        for &module in modules {
             heights.extend(context.snapshot().module_height(module).ok()?.map(|height| (module, height)));
         }
         let tag = tag(tip, &heights);

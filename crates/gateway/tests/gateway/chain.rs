@@ -86,7 +86,7 @@ impl Chain {
         raw: RawTransactions,
         engine: Option<NativeEngine>,
         markets: bool,
-        ordinals: bool,
+        ordinals: Option<OrdinalsOptions>,
         last: Option<Box<dyn Module>>,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -99,8 +99,8 @@ impl Chain {
             contracts.push(Box::new(AmmModule::new(Parameters::default())));
             contracts.push(Box::new(crate::town::pools_module()));
         }
-        if ordinals {
-            contracts.push(Box::new(OrdinalsModule::new(network, OrdinalsOptions::default())));
+        if let Some(options) = ordinals {
+            contracts.push(Box::new(OrdinalsModule::new(network, options)));
         }
         contracts.extend(last);
         let schemas: Vec<_> = std::iter::once(SCHEMA).chain(contracts.iter().map(|module| module.schema())).collect();

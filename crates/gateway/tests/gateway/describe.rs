@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::client::Response;
 use crate::instance::{Instance, Setup};
 
-const PATHS: [&str; 7] = [
+const PATHS: [&str; 11] = [
     "/v4/openapi.json",
     "/v4/openrpc.json",
     "/v4/proto/alkanes.proto",
@@ -14,6 +14,10 @@ const PATHS: [&str; 7] = [
     "/docs",
     "/docs/page.js",
     "/docs/page.css",
+    "/docs/home.js",
+    "/docs/icon.svg",
+    "/favicon.ico",
+    "/api/v1/openapi.json",
 ];
 const DISCOVER: &str = r#"{"jsonrpc":"2.0","id":7,"method":"rpc.discover","params":[]}"#;
 
@@ -62,6 +66,33 @@ async fn surfaces_whose_shapes_may_change_are_labelled() {
     assert!(mempool.contains("The surface is a preview: its shapes may change."));
     let orderbook = include_str!("../../../../docs/orderbook.md");
     assert!(orderbook.contains("The surface is beta: its shapes may change."));
+}
+
+/// `/` is a page for browsers. For whatever else is sent there it is a path like any that does not exist.
+#[tokio::test]
+async fn the_first_page_leads_to_the_others() {
+    let instance = Instance::start().await;
+    let page = instance.get("/").await;
+    open(&page, "/");
+    assert_eq!(
+        (page.header("content-type"), page.header("cache-control")),
+        (Some("text/html; charset=utf-8"), Some("no-store"))
+    );
+    for link in page.text().split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert_eq!(instance.get(link).await.status, 200, "{link}");
+    }
+    for path in ["/docs", "/v4/openapi.json", "/v4/openrpc.json", "/api/v1/openapi.json", "/v4/api/health", "/health"] {
+        assert!(page.text().contains(&format!("href=\"{path}\"")), "{path}");
+    }
+    for stream in ["/v4/&lt;key&gt;/mempool/ws", "/v4/&lt;key&gt;/orderbook/ws"] {
+        assert!(page.text().contains(stream), "{stream}");
+    }
+    let head = instance.send("HEAD", "/", &[], "").await;
+    assert_eq!((head.status, head.text()), (200, ""));
+    for verb in ["POST", "PUT", "DELETE"] {
+        let refused = instance.send(verb, "/", &[], DISCOVER).await;
+        assert_eq!((refused.status, &refused.json()["code"]), (404, &json!("NOT_FOUND")), "{verb}");
+    }
 }
 
 #[tokio::test]
@@ -163,11 +194,13 @@ async fn message_files_are_those_of_the_repository() {
     }
 }
 
-/// The page may run its own script alone, and speak to nobody but this instance.
+/// The pages may run their own scripts alone, and send requests to this instance alone.
 #[tokio::test]
-async fn the_page_takes_nothing_from_elsewhere() {
+async fn the_pages_take_nothing_from_elsewhere() {
     let instance = Instance::start().await;
     for (path, content_type) in [
+        ("/", "text/html; charset=utf-8"),
+        ("/docs/home.js", "text/javascript; charset=utf-8"),
         ("/docs", "text/html; charset=utf-8"),
         ("/docs/page.js", "text/javascript; charset=utf-8"),
         ("/docs/page.css", "text/css; charset=utf-8"),
@@ -181,10 +214,16 @@ async fn the_page_takes_nothing_from_elsewhere() {
             assert!(!response.text().contains(foreign), "{path} has {foreign}");
         }
     }
-    let page = instance.get("/docs").await;
-    for part in ["/docs/page.js", "/docs/page.css"] {
-        assert!(page.text().contains(&format!("\"{part}\"")), "{part}");
+    for (page, parts) in [
+        ("/", ["/docs/home.js", "/docs/page.css", "/docs/icon.svg"]),
+        ("/docs", ["/docs/page.js", "/docs/page.css", "/docs/icon.svg"]),
+    ] {
+        let page = instance.get(page).await;
+        for part in parts {
+            assert!(page.text().contains(&format!("\"{part}\"")), "{part}");
+        }
     }
+    assert_eq!(instance.get("/docs/icon.svg").await.header("content-type"), Some("image/svg+xml"));
 }
 
 /// The members of an answer that a record of the document requires are there.

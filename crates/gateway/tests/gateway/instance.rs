@@ -12,6 +12,7 @@ use paraffin_gateway::{
     AccessConfig, AlkanesParts, ChainState, Families, Gateway, GatewayConfig, GatewayParts, IndexingStatus,
     KeyedHandler, KeyedSurface, Metrics, ScriptParts, ShadowState,
 };
+use paraffin_ordinals_index::OrdinalsOptions;
 use paraffin_primitives::Network;
 use paraffin_store::{Module, Snapshot, Store};
 use serde_json::{Value, json};
@@ -64,8 +65,8 @@ pub(crate) struct Setup {
     pub(crate) alkanes: Option<AlkanesParts>,
     /// A program that answers in the place of the contract index.
     pub(crate) hosted: Option<Arc<dyn paraffin_gateway::HostedProgram>>,
-    /// Whether inscriptions and runes are indexed.
-    pub(crate) ordinals: bool,
+    /// How inscriptions and runes are indexed, where they are.
+    pub(crate) ordinals: Option<OrdinalsOptions>,
     /// These blocks instead of the small chain, with contracts and markets indexed ([`crate::town`]).
     pub(crate) market: Option<Vec<Block>>,
     /// A module behind the others.
@@ -99,7 +100,7 @@ impl Default for Setup {
             alone: false,
             alkanes: None,
             hosted: None,
-            ordinals: false,
+            ordinals: None,
             market: None,
             last_module: None,
             prices: None,

@@ -5,13 +5,14 @@ use bitcoin::opcodes::all::{OP_ENDIF, OP_IF};
 use bitcoin::script::Builder;
 use bitcoin::{OutPoint, ScriptBuf, Transaction, Txid, Witness};
 use ordinals::{Etching, Runestone, Terms};
+use paraffin_ordinals_index::OrdinalsOptions;
 use serde_json::{Value, json};
 
 use crate::chain::{COIN, payment, script_of};
 use crate::instance::{Instance, Setup};
 
 /// All methods of the family.
-pub(crate) const METHODS: [&str; 21] = [
+pub(crate) const METHODS: [&str; 23] = [
     "blockcount",
     "blockheight",
     "blockhash",
@@ -28,6 +29,8 @@ pub(crate) const METHODS: [&str; 21] = [
     "rune",
     "runes",
     "sat",
+    "r:sat",
+    "r:sat::at",
     "output",
     "outputs",
     "address",
@@ -38,7 +41,16 @@ const NAME: &str = "AAAAAAAAAAAAAAAAAAAAAABLWC";
 
 /// Block 4 reveals a text inscription with metadata and a second one that delegates to it, and etches a rune without a name.
 pub(crate) async fn inscribed() -> (Instance, Txid) {
-    let mut instance = Instance::with(Setup { ordinals: true, ..Setup::default() }).await;
+    inscribed_with(OrdinalsOptions::default()).await
+}
+
+/// The same with an index of sats.
+pub(crate) async fn inscribed_with_sats() -> (Instance, Txid) {
+    inscribed_with(OrdinalsOptions { sats: true, ..OrdinalsOptions::default() }).await
+}
+
+async fn inscribed_with(options: OrdinalsOptions) -> (Instance, Txid) {
+    let mut instance = Instance::with(Setup { ordinals: Some(options), ..Setup::default() }).await;
     let payee = script_of(instance.chain.network, &instance.payee);
     let spent = OutPoint { txid: instance.payment, vout: 1 };
     let etching = Etching {
@@ -221,6 +233,17 @@ async fn the_other_methods_answer() {
         ("ord_sat", json!([2_099_999_997_690_000_u64])),
         ("ord_sat", json!(["A"])),
         ("ord_sat", json!(["4294967295°1′1″1‴"])),
+        ("ord_sat", json!(["6930000.0"])),
+        ("ord_inscriptions", json!([" "])),
+        ("ord_runes", json!([""])),
+        ("ord_r:children", json!([])),
+        ("ord_r:sat", json!([])),
+        ("ord_r:sat", json!(["nvtdijuwxlp"])),
+        ("ord_r:sat", json!([0, -1])),
+        ("ord_r:sat::at", json!([0])),
+        ("ord_r:sat::at", json!([0, 1.5])),
+        ("ord_r:sat::at", json!([0, "--1"])),
+        ("ord_r:sat::at", json!([0, "9223372036854775808"])),
         ("ord_output", json!([reveal])),
         ("ord_output", json!([format!("{reveal}:+1")])),
         ("ord_address", json!(["x"])),
@@ -232,6 +255,52 @@ async fn the_other_methods_answer() {
         assert_eq!(instance.error(method, params.clone()).await.0, -32602, "{method} {params}");
     }
     assert_eq!(instance.error("ord_nothing", json!([])).await.0, -32601);
+}
+
+/// Clients write them so (`decisions` 12.23).
+///
+/// row MR08
+#[tokio::test]
+async fn forms_of_shipped_clients_are_read_as_ord_reads_them() {
+    let (instance, reveal) = inscribed_with_sats().await;
+    let first = format!("{reveal}i0");
+    let newest = instance.result("ord_inscriptions", json!([""])).await;
+    assert_eq!(newest, instance.result("ord_inscriptions", json!([0])).await);
+    assert_eq!(newest["ids"].as_array().map(Vec::len), Some(2));
+    let children = instance.result("ord_r:children", json!([first, null])).await;
+    assert_eq!(children, json!({ "ids": [], "more": false, "page": 0 }));
+
+    // One sat under each of its names.
+    let record = instance.result("ord_inscription", json!([first])).await;
+    let sat = record["sat"].as_u64().unwrap();
+    let told = instance.result("ord_sat", json!([sat])).await;
+    for name in ["name", "decimal", "degree", "percentile"] {
+        assert_eq!(instance.result("ord_sat", json!([told[name]])).await, told, "{name}");
+    }
+    let on_sat = told["inscriptions"].as_array().unwrap();
+    assert_eq!(on_sat[0], json!(first));
+    let page = |page: u32, ids: &Value| json!({ "ids": ids, "more": false, "page": page });
+    assert_eq!(instance.result("ord_r:sat", json!([sat])).await, page(0, &told["inscriptions"]));
+    assert_eq!(instance.result("ord_r:sat", json!([sat.to_string(), "1"])).await, page(1, &json!([])));
+    // A number that no sat has is no mistake to ord.
+    assert_eq!(instance.result("ord_r:sat", json!([u64::MAX])).await, page(0, &json!([])));
+    for (place, expected) in [
+        (json!(0), on_sat.first()),
+        (json!("-1"), on_sat.last()),
+        (json!(on_sat.len()), None),
+        (json!(i64::MIN), None),
+        (json!(i64::MAX), None),
+    ] {
+        let found = instance.result("ord_r:sat::at", json!([told["decimal"], place])).await;
+        assert_eq!(found, json!({ "id": expected }), "{place}");
+    }
+
+    let (without, _) = inscribed().await;
+    for (method, params) in [("ord_r:sat", json!([0])), ("ord_r:sat::at", json!([0, 0]))] {
+        let answer = without.call(method, params).await;
+        let (code, data) = (&answer["error"]["code"], &answer["error"]["data"]["code"]);
+        assert_eq!((code, data), (&json!(-32603), &json!("ORDINALS_NOT_INDEXED")), "{method}");
+    }
 }
 
 /// row MR08

@@ -193,11 +193,23 @@ async fn indexer_height_is_bare_and_is_not_sent_twice_to_who_has_it() {
 async fn latest_block_hash_and_indexer_position() {
     let instance = Instance::start().await;
     let hash = instance.chain.tip_hash().to_string();
-    assert_eq!(instance.get("/v4/api/blockhash").await.json(), json!({ "statusCode": 200, "data": hash }));
-    let position = instance.get(&instance.keyed("/indexer-position")).await;
-    assert_eq!(
-        position.json(),
-        json!({ "statusCode": 200, "data": { "height": instance.chain.tip_height(), "hash": hash } })
-    );
-    assert!(position.header("etag").is_some());
+    let height = instance.chain.tip_height();
+    for (get, posts, data) in [
+        ("blockheight", &["blockheight", "get-block-height"][..], json!({ "height": height })),
+        ("blockhash", &["get-block-hash"], json!({ "hash": hash })),
+        ("indexer-position", &["get-indexer-position"], json!({ "height": height, "hash": hash })),
+    ] {
+        let expected = json!({ "statusCode": 200, "data": data });
+        let got = instance.get(&instance.keyed(&format!("/{get}"))).await;
+        assert_eq!(got.json(), expected, "{get}");
+        assert!(got.header("etag").is_some(), "{get}");
+        assert_eq!(instance.send("HEAD", &format!("/v4/api/{get}"), &[], "").await.status, 200, "{get}");
+        assert_eq!(instance.send("PUT", &format!("/v4/api/{get}"), &[], "").await.status, 405, "{get}");
+        for post in posts {
+            let posted = instance.post(&format!("/v4/api/{post}"), "{}").await;
+            assert_eq!((posted.status, posted.json()), (200, expected.clone()), "{post}");
+            assert_eq!(posted.header("etag"), None, "{post}");
+        }
+    }
+    assert_eq!(instance.get("/v4/api/get-block-hash").await.status, 405);
 }

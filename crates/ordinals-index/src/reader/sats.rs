@@ -2,7 +2,7 @@ use ordinals::{Charm, Rarity, Sat, SatPoint};
 use paraffin_primitives::{Height, Network};
 use serde::Serialize;
 
-use super::OrdinalsIndex;
+use super::{OrdinalsIndex, PAGE_INSCRIPTIONS};
 use crate::error::ReadError;
 use crate::event::InscriptionId;
 use crate::rows::{Fields, sequence_of};
@@ -34,9 +34,61 @@ pub struct SatRecord {
     pub timestamp: u64,
 }
 
+/// A page of the inscriptions on a sat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the members are those of ord's interface")]
+pub struct SatInscriptionsPage {
+    pub ids: Vec<InscriptionId>,
+    pub more: bool,
+    pub page: u32,
+}
+
+/// One inscription on a sat, if there is one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the member is that of ord's interface")]
+pub struct SatInscription {
+    pub id: Option<InscriptionId>,
+}
+
 /// Errors are those of reading.
 #[allow(clippy::missing_errors_doc)]
 impl OrdinalsIndex {
+    /// A page of the inscriptions on a sat, oldest first; empty for a number that no sat has. `None` where sats are not followed.
+    pub fn inscriptions_on_sat(&self, number: u64, page: u32) -> Result<Option<SatInscriptionsPage>, ReadError> {
+        if !self.has_sats()? {
+            return Ok(None);
+        }
+        let skipped = page.saturating_mul(PAGE_INSCRIPTIONS) as usize;
+        let rows = self.snapshot.prefix(&INSCRIBED_SATS, &number.to_be_bytes()).skip(skipped);
+        let mut ids = Vec::new();
+        for row in rows.take(PAGE_INSCRIPTIONS as usize + 1) {
+            ids.push(self.id_on_sat(&row?.0)?);
+        }
+        let more = ids.len() > PAGE_INSCRIPTIONS as usize;
+        ids.truncate(PAGE_INSCRIPTIONS as usize);
+        Ok(Some(SatInscriptionsPage { ids, more, page }))
+    }
+
+    /// The inscription at a position on a sat, counted from the oldest, or below 0 from the newest, which is -1. `None` where sats
+    /// are not followed.
+    pub fn inscription_on_sat(&self, sat: Sat, position: i64) -> Result<Option<SatInscription>, ReadError> {
+        if !self.has_sats()? {
+            return Ok(None);
+        }
+        let mut rows = self.snapshot.prefix(&INSCRIBED_SATS, &sat.n().to_be_bytes());
+        let skipped = if position < 0 { position.saturating_add(1) } else { position };
+        let skipped = usize::try_from(skipped.unsigned_abs()).unwrap_or(usize::MAX);
+        let row = if position < 0 { rows.nth_back(skipped) } else { rows.nth(skipped) };
+        let id = row.map(|row| self.id_on_sat(&row?.0)).transpose()?;
+        Ok(Some(SatInscription { id }))
+    }
+
+    /// The inscription of a key of table `inscribed_sats`.
+    fn id_on_sat(&self, key: &[u8]) -> Result<InscriptionId, ReadError> {
+        let sequence = sequence_of(key.get(8..).unwrap_or_default()).map_err(ReadError::of(&INSCRIBED_SATS))?;
+        self.id(sequence)
+    }
+
     /// A sat. At most `limit` of its inscriptions are named; `now` is in Unix seconds. Where sats are not followed the answer
     /// says what the number alone tells.
     pub fn sat(&self, sat: Sat, limit: usize, now: u64) -> Result<SatRecord, ReadError> {

@@ -144,7 +144,7 @@ fn supplies(dev: &Dev) {
 fn storage_and_intents(dev: &Dev) {
     let keys =
         dev.post("get-keys", json!({"alkane": dev.text("/alkanes/factory"), "prefix": "/all_pools", "limit": 10}));
-    assert_eq!(keys["keys"].as_object().unwrap().len(), 4, "three pools and their number: {keys}");
+    assert_eq!(keys["keys"].as_object().unwrap().len(), 5, "four pools and their number: {keys}");
 
     let holders = dev.post("get-holders", json!({"alkaneId": dev.text("/alkanes/pools/0"), "limit": 10}));
     let trader = holders["holders"][0]["address"].as_str().unwrap();

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
 pub mod bitcoind;
+pub mod browser;
 pub mod dev;
 pub mod devnet;
 pub mod http;

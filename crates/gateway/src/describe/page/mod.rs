@@ -1,5 +1,5 @@
-//! The page at `/docs`: all routes and methods, and a form to try each. It is made from the two documents by its own script,
-//! takes nothing from elsewhere, and is allowed nothing else.
+//! The pages for browsers: `/`, which says what this is and where everything stands, and `/docs`, with all routes and methods and
+//! a form to try each, made from the descriptions by its own script. They take nothing from elsewhere, and are allowed nothing else.
 
 use bytes::Bytes;
 use hyper::StatusCode;
@@ -8,18 +8,24 @@ use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY, X_CON
 use crate::respond::Reply;
 
 /// A key may be typed into the page, so that nothing of it may go elsewhere.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A part of the page.
+/// A part of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
+    /// `/`.
+    Home,
+    /// `/docs/home.js`.
+    HomeScript,
     /// `/docs`.
     Page,
     /// `/docs/page.js`.
     Script,
-    /// `/docs/page.css`.
+    /// `/docs/page.css`, of both pages.
     Style,
+    /// `/docs/icon.svg` and `/favicon.ico`.
+    Icon,
 }
 
 impl Part {
@@ -29,15 +35,20 @@ impl Part {
             [] => Some(Self::Page),
             ["page.js"] => Some(Self::Script),
             ["page.css"] => Some(Self::Style),
+            ["home.js"] => Some(Self::HomeScript),
+            ["icon.svg"] => Some(Self::Icon),
             _ => None,
         }
     }
 
     pub(super) fn answer(self) -> Reply {
         let (text, content_type) = match self {
+            Self::Home => (include_str!("home.html"), "text/html; charset=utf-8"),
+            Self::HomeScript => (include_str!("home.js"), "text/javascript; charset=utf-8"),
             Self::Page => (include_str!("page.html"), "text/html; charset=utf-8"),
             Self::Script => (include_str!("page.js"), "text/javascript; charset=utf-8"),
             Self::Style => (include_str!("page.css"), "text/css; charset=utf-8"),
+            Self::Icon => (include_str!("icon.svg"), "image/svg+xml"),
         };
         let reply = Reply::text(StatusCode::OK, Bytes::from_static(text.as_bytes()))
             .header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))

@@ -1,8 +1,14 @@
 "use strict";
 
-// Shows what the two documents tell, and sends what is typed. Everything that comes from outside becomes text, never markup.
+// Shows what the descriptions say, and sends what is typed. Everything that comes from outside becomes text, never markup.
 
 const SHOWN_MAX = 200000;
+/// The members of a path item that are operations. The others (`servers`, `parameters`, `summary`, ...) apply to all of them.
+const VERBS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+/// Shows the request that stands in the form as a line for a shell.
+let showCurl = () => {};
+/// Whether the list stands above the entry, as in page.css.
+const narrow = window.matchMedia("(max-width: 46rem)");
 const byId = (id) => document.getElementById(id);
 
 function make(name, attributes, ...children) {
@@ -47,7 +53,7 @@ function typeText(schema, document, depth = 0) {
   return full.type || known || "any";
 }
 
-/// Something to begin with.
+/// A value to begin with.
 function sample(schema, document, depth = 0) {
   const full = resolved(schema, document);
   if (full.examples && full.examples.length) return full.examples[0];
@@ -77,13 +83,27 @@ function sampleBody(schema, document) {
   return body;
 }
 
+/// An operation with what its path says for all of its operations.
+function completed(item, operation, api) {
+  const own = (operation.parameters || []).map((parameter) => resolved(parameter, api));
+  const isOwn = (shared) => own.some((parameter) => parameter.name === shared.name && parameter.in === shared.in);
+  const shared = (item.parameters || []).map((parameter) => resolved(parameter, api));
+  return {
+    ...operation,
+    summary: operation.summary ?? item.summary ?? "",
+    servers: operation.servers ?? item.servers ?? api.servers ?? [{ url: "/" }],
+    parameters: [...shared.filter((parameter) => !isOwn(parameter)), ...own],
+  };
+}
+
 function restItems(api) {
   const items = [];
-  for (const [path, verbs] of Object.entries(api.paths)) {
-    for (const [verb, operation] of Object.entries(verbs)) {
+  for (const [path, item] of Object.entries(api.paths)) {
+    for (const verb of VERBS.filter((name) => item[name])) {
+      const operation = completed(item, item[verb], api);
       items.push({
-        id: operation.operationId, group: operation.tags[0], verb: verb.toUpperCase(), title: path.slice(1),
-        summary: operation.summary, show: () => restDetail(api, path, verb, operation),
+        id: operation.operationId ?? `${verb} ${path}`, group: operation.tags?.[0] ?? api.info.title, verb: verb.toUpperCase(),
+        title: path.slice(1), summary: operation.summary, show: () => restDetail(api, path, verb, operation),
       });
     }
   }
@@ -126,8 +146,8 @@ function members(schema, api) {
 function restDetail(api, path, verb, operation) {
   const rows = [];
   const inputs = [];
-  for (const parameter of operation.parameters || []) {
-    if (parameter.in === "header") continue;
+  for (const parameter of operation.parameters) {
+    if (parameter.in !== "path" && parameter.in !== "query") continue;
     const schema = resolved(parameter.schema, api);
     rows.push([parameter.name + (parameter.required ? " *" : ""), typeText(parameter.schema, api), schema.description || ""]);
     const input = make("input", { value: schema.examples?.[0] ?? "", spellcheck: false, autocomplete: "off" });
@@ -136,10 +156,12 @@ function restDetail(api, path, verb, operation) {
   const schema = operation.requestBody?.content["application/json"].schema;
   if (schema) rows.push(...members(schema, api));
   const body = schema && make("textarea", { value: JSON.stringify(sampleBody(schema, api), null, 2), spellcheck: false });
-  const contents = (operation.responses["200"] || operation.responses["202"]).content;
-  const answer = (contents?.["application/json"] ?? contents?.["text/plain"])?.schema;
-  // Some surfaces want the key in the path.
-  const isKeyed = Boolean(operation.servers);
+  const contents = Object.values((operation.responses["200"] ?? operation.responses["202"])?.content ?? {});
+  const answer = contents[0]?.schema;
+  const urls = operation.servers.map((server) => server.url.replace(/\/$/, ""));
+  // A server without a place for a key takes the key in a header, or none.
+  const open = urls.find((url) => !url.includes("{"));
+  const keyed = urls.find((url) => url.includes("{key}"));
   const request = () => {
     let target = path;
     const query = new URLSearchParams();
@@ -148,9 +170,7 @@ function restDetail(api, path, verb, operation) {
       else if (input.value) query.set(parameter.name, input.value);
     }
     const text = query.size ? `?${query}` : "";
-    const below = `${target}${text}`;
-    const root = target.startsWith("/opi/") ? "/v4" : "/v4/api";
-    return { url: `${root}${below}`, below: isKeyed ? below : undefined, method: verb.toUpperCase(), body: body ? body.value : undefined };
+    return { url: `${open ?? keyed ?? ""}${target}${text}`, method: verb.toUpperCase(), body: body ? body.value : undefined };
   };
   return detail(`${verb.toUpperCase()} ${path}`, operation.summary, rows, inputs, body, typeText(answer, api), request);
 }
@@ -180,27 +200,37 @@ function detail(title, summary, rows, inputs, body, answer, request) {
     event.preventDefault();
     send(request(), outcome);
   });
+  const line = make("pre");
+  showCurl = () => line.replaceChildren(curlLine(request(), byId("key").value.trim()));
+  form.addEventListener("input", showCurl);
+  showCurl();
   const gives = make("details", {}, make("summary", {}, "Answer"), make("pre", {}, answer));
-  return [make("h3", {}, title), make("p", {}, summary), parameterTable(rows), gives, form, outcome];
+  const curl = make("details", { open: true }, make("summary", {}, "curl"), line);
+  return [make("h3", {}, title), make("p", {}, summary), parameterTable(rows), gives, form, curl, outcome];
 }
 
 function quoted(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function curlLine({ url, below, method, body }, key) {
+/// Whether the key stands in the path; otherwise it goes into a header.
+function hasKeyInPath(url) {
+  return url.includes("/{key}/");
+}
+
+function curlLine({ url, method, body }, key) {
   const words = ["curl", "-sS"];
-  if (key && !below) words.push("-H", quoted("x-service-api-key: YOUR_KEY"));
-  if (method !== "POST") words.push("-X", method);
+  if (key && !hasKeyInPath(url)) words.push("-H", quoted("x-service-api-key: YOUR_KEY"));
+  if (method !== (body === undefined ? "GET" : "POST")) words.push("-X", method);
   if (body !== undefined) words.push("--data", quoted(body.replace(/\s*\n\s*/g, " ")));
-  words.push(quoted(location.origin + (below ? `/v4/YOUR_KEY${below}` : url)));
+  words.push(quoted(location.origin + url.replace("{key}", "YOUR_KEY")));
   return words.join(" ");
 }
 
 async function send(request, outcome) {
   const key = byId("key").value.trim();
-  const headers = key && !request.below ? { "x-service-api-key": key } : {};
-  const url = request.below ? `/v4/${encodeURIComponent(key || "KEY")}${request.below}` : request.url;
+  const headers = key && !hasKeyInPath(request.url) ? { "x-service-api-key": key } : {};
+  const url = request.url.replace("{key}", encodeURIComponent(key || "KEY"));
   if (request.body !== undefined) headers["Content-Type"] = "application/json";
   outcome.replaceChildren(make("p", { className: "note" }, "Waiting …"));
   const began = performance.now();
@@ -219,7 +249,7 @@ async function send(request, outcome) {
   } catch (error) {
     parts = [make("p", { className: "bad" }, `No answer: ${error.message}`)];
   }
-  outcome.replaceChildren(...parts, make("details", {}, make("summary", {}, "curl"), make("pre", {}, curlLine(request, key))));
+  outcome.replaceChildren(...parts);
 }
 
 /// JSON with line breaks, every digit of its numbers kept.
@@ -272,24 +302,30 @@ function list(items) {
   }
   const parts = [...groups].flatMap(([name, links]) => [make("h2", {}, name), ...links]);
   byId("list").replaceChildren(...(parts.length ? parts : ["Nothing of that name."]));
+  // Beside the entry, the list shows where it stands; above it, the page stays where the reader is.
+  if (!narrow.matches) byId("list").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
 async function begin() {
   const load = async (path) => (await fetch(path)).json();
-  const [api, rpc] = await Promise.all([load("/v4/openapi.json"), load("/v4/openrpc.json")]);
+  const paths = ["/v4/openapi.json", "/api/v1/openapi.json", "/v4/openrpc.json"];
+  const [api, verification, rpc] = await Promise.all(paths.map(load));
   for (const path of rpc["x-messages"] || []) {
     byId("files").append(make("a", { href: path }, path.split("/").pop()));
   }
   const order = api.tags.map((tag) => tag.name);
   const rest = restItems(api).sort((one, other) => order.indexOf(one.group) - order.indexOf(other.group));
-  const items = [...rest, ...rpcItems(rpc)];
+  const items = [...rest, ...restItems(verification), ...rpcItems(rpc)];
   const choose = () => {
     const chosen = decodeURIComponent(location.hash.slice(1));
     const item = items.find((one) => one.id === chosen) || items[0];
     byId("detail").replaceChildren(...item.show());
     list(items);
+    // On a narrow page the list stands above: what was chosen there is brought into view.
+    if (chosen && narrow.matches) byId("detail").scrollIntoView();
   };
   byId("filter").addEventListener("input", () => list(items));
+  byId("key").addEventListener("input", () => showCurl());
   window.addEventListener("hashchange", choose);
   choose();
 }

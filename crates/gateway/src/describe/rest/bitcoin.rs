@@ -50,11 +50,27 @@ pub(super) fn routes() -> Vec<Route> {
                     ("confirmed", boolean()),
                 ])),
             )])),
-        get("indexer/height", "Height of the newest indexed block").gives_bare(record(&[("height", natural())])),
-        get("blockhash", "Hash of the newest indexed block").gives(component("Hash")),
-        get("indexer-position", "Height and hash of the newest indexed block")
-            .gives(record(&[("height", natural()), ("hash", component("Hash"))])),
+        get("indexer/height", "Height of the newest indexed block").gives_bare(height()),
+        get("blockheight", "Height of the newest indexed block").gives(height()),
+        post("blockheight", "The same by POST").gives(height()),
+        post("get-block-height", "The same by POST").gives(height()),
+        get("blockhash", "Hash of the newest indexed block").gives(hash()),
+        post("get-block-hash", "The same by POST").gives(hash()),
+        get("indexer-position", "Height and hash of the newest indexed block").gives(position()),
+        post("get-indexer-position", "The same by POST").gives(position()),
     ]
+}
+
+fn height() -> Value {
+    record(&[("height", natural())])
+}
+
+fn hash() -> Value {
+    record(&[("hash", component("Hash"))])
+}
+
+fn position() -> Value {
+    record(&[("height", natural()), ("hash", component("Hash"))])
 }
 
 pub(super) fn schemas() -> Vec<(&'static str, Value)> {

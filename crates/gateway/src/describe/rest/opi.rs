@@ -6,6 +6,7 @@ use super::super::schema::{
     about, boolean, component, list, natural, one_of, or_null, pattern, record, record_and, text,
 };
 use super::{Field, Route, Verb, needed, optional};
+use crate::surfaces::opi;
 
 const TAG: &str = "BRC-20";
 /// Names of the schemas of events and of what is asked for.
@@ -42,7 +43,8 @@ fn part() -> [Field; 2] {
 }
 
 fn get(path: &'static str, summary: &'static str) -> Route {
-    Route::new(path, Verb::Get, TAG, summary).without_tag()
+    let route = Route::new(path, Verb::Get, TAG, summary);
+    if opi::is_tagged(path) { route } else { route.without_tag() }
 }
 
 /// OPI's envelope.

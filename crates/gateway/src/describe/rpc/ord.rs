@@ -5,7 +5,7 @@ use super::super::schema::{
 };
 use super::Row;
 
-pub(super) const METHODS: [Row; 21] = [
+pub(super) const METHODS: [Row; 23] = [
     ("blockcount", "Number of indexed blocks, the genesis block counted", "", "natural"),
     ("blockheight", "Height of the newest indexed block", "", "natural"),
     ("blockhash", "Hash of a block, of the newest without a height", "height?:height", "hash"),
@@ -26,7 +26,14 @@ pub(super) const METHODS: [Row; 21] = [
     ("metadata", "Metadata of an inscription: CBOR in hexadecimal digits", "id:InscriptionId", "hex"),
     ("rune", "A rune by name, id or number", "rune:text", "Rune"),
     ("runes", "A page of fifty runes, newest first", "page?:index", "object"),
-    ("sat", "A sat by number or name", "sat:text", "object"),
+    ("sat", "A sat by number, name, decimal, degree or percentile", "sat:text", "object"),
+    ("r:sat", "Inscriptions on a sat, oldest first", "number:index page?:index", "object"),
+    (
+        "r:sat::at",
+        "One inscription on a sat: place 0 is the oldest, -1 the newest; null where there is none",
+        "sat:text place:any",
+        "object",
+    ),
     ("output", "An output with its inscriptions and runes", "outpoint:text", "OrdOutput"),
     (
         "outputs",

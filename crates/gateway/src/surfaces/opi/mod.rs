@@ -12,7 +12,7 @@ mod render;
 mod tokens;
 
 use hyper::{HeaderMap, StatusCode};
-use paraffin_ordinals_index::brc20::{Brc20Index, LedgerError};
+use paraffin_ordinals_index::brc20::{Brc20Index, LedgerError, MODULE};
 use paraffin_primitives::Height;
 use paraffin_store::Snapshot;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::errors::RestError;
 use crate::respond::Reply;
-use crate::rest::{RestBody, RestResult};
+use crate::rest::{RestBody, RestResult, Validator};
 use crate::state::{BoxFuture, RequestContext, Shared};
 
 pub(crate) use balances_hash::BalancesHash;
@@ -69,6 +69,15 @@ pub(crate) fn is_known(segments: &[String]) -> bool {
     find(segments).is_some()
 }
 
+/// Routes whose answers follow from something else than the newest block: the program, the caller, or a block that was the newest
+/// when a computation began.
+const UNTAGGED: [&str; 4] = ["db_version", "event_hash_version", "ip", "get_hash_of_all_current_balances"];
+
+/// Whether the answers of a path of [`ROUTES`] carry an `ETag` (`decisions` 1.8).
+pub(crate) fn is_tagged(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| !UNTAGGED.contains(&name))
+}
+
 /// Whether the path tells of its caller, and of nothing that is indexed.
 pub(crate) fn is_about_caller(segments: &[String]) -> bool {
     segments.iter().map(String::as_str).eq(["v1", "brc20", "ip"])
@@ -80,7 +89,15 @@ pub(crate) async fn answer(context: &RequestContext, query: Option<&str>, header
     let query = RestBody::of_query(query)?;
     let request = Request { context, query: &query, headers };
     match (&context.shared().families.opi, context.segments()) {
+        // How far the other server is, is not known here.
         (Some(server), [.., name]) => proxied::answer(server, name, request).await,
+        (None, [.., name]) if is_tagged(name) => {
+            let validator = Validator::of(context, &[MODULE]);
+            // What does not exist, or cannot be answered, is never "unchanged".
+            let reply = handler(request).await?;
+            let Some(validator) = validator else { return Ok(reply) };
+            Ok(validator.unchanged(headers).unwrap_or_else(|| validator.mark(reply)))
+        }
         _ => handler(request).await,
     }
 }

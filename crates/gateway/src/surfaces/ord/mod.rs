@@ -25,13 +25,14 @@ use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
 /// Other ways to write some of them: without punctuation, as scripts do, and as clients do.
-const ALIASES: [(&str, &str); 8] = [
+const ALIASES: [(&str, &str); 9] = [
     ("inscriptions:block", "inscriptions::block"),
     ("inscriptions_block", "inscriptions::block"),
     ("inscriptionsblock", "inscriptions::block"),
     ("inscriptionsinblock", "inscriptions::block"),
     ("addressinscriptions", "address::inscriptions"),
     ("address_inscriptions", "address::inscriptions"),
+    ("r:children", "children"),
     ("r:metadata", "metadata"),
     ("rmetadata", "metadata"),
 ];
@@ -94,6 +95,12 @@ async fn answer(context: &RequestContext, question: Question) -> RpcResult {
         Question::Sat(sat) => {
             let now = unix_millis() / 1_000;
             read_json(context, move |index| index.sat(sat, limit, now.unsigned_abs()).map(Some), missing).await
+        }
+        Question::InscriptionsOnSat(number, page) => {
+            read_sats(context, move |index| index.inscriptions_on_sat(number, page)).await
+        }
+        Question::InscriptionOnSat(sat, position) => {
+            read_sats(context, move |index| index.inscription_on_sat(sat, position)).await
         }
         Question::Output(outpoint) => output(context, outpoint, missing).await,
         Question::Outputs(address, kind) => {
@@ -167,6 +174,18 @@ async fn read_json<T: Serialize>(
     read(context, move |index| {
         let found = find(index).map_err(|error| failed(&error))?;
         to_raw(&found.ok_or_else(|| RpcError::not_found(missing))?)
+    })
+    .await
+}
+
+/// As [`read_json`], for answers that need an index of sats.
+async fn read_sats<T: Serialize>(
+    context: &RequestContext,
+    find: impl FnOnce(&OrdinalsIndex) -> Result<Option<T>, ReadError> + Send + 'static,
+) -> RpcResult {
+    read(context, move |index| {
+        let found = find(index).map_err(|error| failed(&error))?;
+        to_raw(&found.ok_or_else(|| not_indexed("this instance does not follow sats".to_owned()))?)
     })
     .await
 }

@@ -26,7 +26,8 @@ const TEXT_BYTES_MAX: usize = 1024;
 /// Longest name of an encoding that is asked for.
 const ENCODING_BYTES_MAX: usize = 32;
 /// What the server says when it was started without an index that the question needs.
-const NOT_INDEXED: [&str; 2] = ["this server has no address index", "this server has no rune index"];
+const NOT_INDEXED: [&str; 3] =
+    ["this server has no address index", "this server has no rune index", "this server has no sat index"];
 
 /// An answer of the server that is one.
 struct Exchange<'a> {
@@ -68,6 +69,12 @@ pub(super) async fn answer(context: &RequestContext, server: &FamilyServer, ques
         }
         Question::Runes(page) => exchange.record(&format!("/runes/{page}"), &["entries", "more", "prev", "next"]).await,
         Question::Sat(Sat(number)) => exchange.record(&format!("/sat/{number}"), &["number", "name", "satpoint"]).await,
+        Question::InscriptionsOnSat(number, page) => {
+            exchange.record(&format!("/r/sat/{number}/{page}"), &["ids", "more", "page"]).await
+        }
+        Question::InscriptionOnSat(Sat(number), position) => {
+            exchange.record(&format!("/r/sat/{number}/at/{position}"), &["id"]).await
+        }
         Question::Output(outpoint) => {
             exchange.record(&format!("/output/{outpoint}"), &["outpoint", "value", "inscriptions"]).await
         }

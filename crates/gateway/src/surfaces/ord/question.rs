@@ -12,7 +12,7 @@ use crate::jsonrpc::Params;
 use crate::state::RequestContext;
 
 /// All methods of the family, each with the most parameters that it takes.
-pub(super) const METHODS: [(&str, usize); 21] = [
+pub(super) const METHODS: [(&str, usize); 23] = [
     ("blockcount", 0),
     ("blockheight", 0),
     ("blockhash", 1),
@@ -29,6 +29,8 @@ pub(super) const METHODS: [(&str, usize); 21] = [
     ("rune", 1),
     ("runes", 1),
     ("sat", 1),
+    ("r:sat", 2),
+    ("r:sat::at", 2),
     ("output", 1),
     ("outputs", 2),
     ("address", 1),
@@ -58,6 +60,10 @@ pub(super) enum Question {
     /// A page.
     Runes(u32),
     Sat(Sat),
+    /// The number of a sat, also one that no sat has, and a page.
+    InscriptionsOnSat(u64, u32),
+    /// Counted from the oldest, or below 0 from the newest.
+    InscriptionOnSat(Sat, i64),
     Output(OutPoint),
     Outputs(Address, OutputKind),
     Address(Address),
@@ -94,7 +100,7 @@ impl Question {
                 let child = params.get(1).map(|_| params.unsigned(1, "the place of the child")).transpose()?;
                 Self::Inscription(query, child)
             }
-            "inscriptions" => Self::Inscriptions(page(0)?),
+            "inscriptions" => Self::Inscriptions(params::page_or_empty(params, 0)?),
             "inscriptions::block" => Self::InscriptionsOfBlock(params::height(params, 0)?, page(1)?),
             "children" => Self::Children(id()?, page(1)?),
             "parents" => Self::Parents(id()?, page(1)?),
@@ -103,6 +109,8 @@ impl Question {
             "rune" => Self::Rune(params::parsed(params, 0, "the rune")?),
             "runes" => Self::Runes(page(0)?),
             "sat" => Self::Sat(params::sat(params, 0)?),
+            "r:sat" => Self::InscriptionsOnSat(params.unsigned(0, "the number of the sat")?, page(1)?),
+            "r:sat::at" => Self::InscriptionOnSat(params::sat(params, 0)?, params::position(params, 1)?),
             "output" => Self::Output(params::outpoint(params, 0)?),
             "outputs" => {
                 let address = address()?;

@@ -27,7 +27,11 @@ async fn pings_and_the_height_take_every_way_to_say_nothing() {
             assert_eq!(scene.result(method, params.clone()).await, json!({ "height": 104 }));
         }
     }
-    assert_eq!(scene.error("ping", json!({ "x": 1 })).await, -32602);
+    for params in [json!([{}]), json!([null]), json!([1]), json!({ "x": 1 })] {
+        for method in ["ping", "ammdata.ping", "get_espo_height"] {
+            assert_eq!(scene.error(method, params.clone()).await, -32602, "{method} {params}");
+        }
+    }
     assert_eq!(scene.error("essentials.nonsense", json!({})).await, -32601);
     assert_eq!(scene.error("ammdata.get_holders", json!({})).await, -32601);
     assert_eq!(scene.error("get_pools", json!({})).await, -32601);

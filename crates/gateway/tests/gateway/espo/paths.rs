@@ -293,6 +293,29 @@ async fn the_best_cycle_pays_on_chain_what_was_told() {
     assert_eq!(scene.error("ammdata.get_best_mev_swap", json!({})).await, -32602);
 }
 
+/// The pools of `paraffin dev` form a triangle, so that there is something to show.
+///
+/// row AN14
+#[tokio::test]
+async fn traders_leave_cycles_that_pay_in_a_triangle_of_pools() {
+    let mut town = Town::with_triangle(1);
+    town.grow(160).unwrap();
+    let scene = Scene::over(town::blocks(&town)).await;
+    for token in [DIESEL, WRAPPED_BITCOIN] {
+        let mut paying = 0;
+        for height in 112..=scene.height() {
+            let ask = json!({ "token": text(token), "fees": "pool", "height": height });
+            let answer = scene.result("ammdata.get_best_mev_swap", ask).await;
+            if answer["ok"] == true {
+                assert_eq!(answer["hops"].as_array().map(Vec::len), Some(3), "{answer}");
+                assert!(number(&answer["profit"]) > 0, "{answer}");
+                paying += 1;
+            }
+        }
+        assert!(paying > 10, "{token}: {paying} heights");
+    }
+}
+
 /// row AN13
 #[tokio::test]
 async fn a_path_through_pools_of_both_kinds_gives_on_chain_exactly_what_was_quoted() {

@@ -69,6 +69,8 @@ async fn react(index: &Index, asked: &Asked) -> Reaction {
         ["inscriptions", "block", height, page] => ("inscriptions::block", json!([number(height), number(page)])),
         ["r", "children", id, page] => ("children", json!([id, number(page)])),
         ["r", "parents", id, page] => ("parents", json!([id, number(page)])),
+        ["r", "sat", sat, page] => ("r:sat", json!([sat, number(page)])),
+        ["r", "sat", sat, "at", place] => ("r:sat::at", json!([sat, place])),
         ["content", id] => ("content", json!([id])),
         ["r", "metadata", id] => ("metadata", json!([id])),
         [name @ ("rune" | "sat" | "output" | "address" | "tx"), what] => (*name, json!([what])),

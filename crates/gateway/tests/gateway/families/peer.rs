@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use bitcoin::{Address, Block};
 use paraffin_devnet::{Devnet, DevnetOptions};
+use paraffin_ordinals_index::OrdinalsOptions;
 use serde_json::{Value, json};
 
 use super::node::{Core, Ord};
@@ -16,12 +17,13 @@ const BLOCKS: u32 = 114;
 
 type Call = (&'static str, Value);
 
-/// An instance that indexes the development chain.
+/// An instance that indexes the development chain with its sats.
 async fn development() -> Instance {
     let options = DevnetOptions { seed: 3, blocks: BLOCKS, pending_transactions: 0, ..DevnetOptions::default() };
     let devnet = Devnet::start(options).await.unwrap();
     let node = devnet.node();
-    let mut own = Instance::with(Setup { ordinals: true, empty_chain: true, ..Setup::default() }).await;
+    let ordinals = Some(OrdinalsOptions { sats: true, ..OrdinalsOptions::default() });
+    let mut own = Instance::with(Setup { ordinals, empty_chain: true, ..Setup::default() }).await;
     for height in 0..=devnet.tip().height {
         let block = node.block(&node.block_hash(height).unwrap()).unwrap();
         own.chain.add((*block).clone());
@@ -51,6 +53,8 @@ async fn calls(own: &Instance) -> Vec<Call> {
         ("sat", json!([0])),
         ("sat", json!(["nvtdijuwxlp"])),
         ("sat", json!([5_000_000_000_u64])),
+        ("r:sat", json!([u64::MAX])),
+        ("r:sat::at", json!([2_099_999_997_689_999_u64, -1])),
         ("tx", json!(["11".repeat(32)])),
         ("output", json!([format!("{}:0", "11".repeat(32))])),
     ];
@@ -70,8 +74,15 @@ async fn calls(own: &Instance) -> Vec<Call> {
         calls.extend(["children", "parents"].map(|method| (method, json!([id, place % 2]))));
         calls.extend(["inscription", "content", "metadata"].map(|method| (method, json!([id]))));
         calls.push(("inscription", json!([id, place % 2])));
-        let number = own.result("ord_inscription", json!([id])).await["number"].clone();
-        calls.push(("inscription", json!([number])));
+        let record = own.result("ord_inscription", json!([id])).await;
+        calls.push(("inscription", json!([record["number"]])));
+        let sat = own.result("ord_sat", json!([record["sat"]])).await;
+        for name in ["number", "name", "decimal", "degree", "percentile"] {
+            calls.push(("sat", json!([sat[name]])));
+            calls.push(("r:sat::at", json!([sat[name], 0])));
+        }
+        calls.extend([0, 1].map(|page| ("r:sat", json!([sat["number"], page]))));
+        calls.extend([1, -1, -2, 7].map(|place| ("r:sat::at", json!([sat["number"], place]))));
     }
     let runes = own.result("ord_runes", json!([0])).await;
     calls.push(("runes", json!([0])));
@@ -142,7 +153,7 @@ async fn every_method_answers_alike_through_the_published_ord() {
     let core = Core::start(&bitcoind);
     own.chain.blocks.iter().skip(1).for_each(|block| core.submit(block));
     core.wait_for_index(BLOCKS);
-    let server = Ord::start(&program, &core, false, BLOCKS + 1);
+    let server = Ord::start(&program, &core, true, BLOCKS + 1);
     let asking = asking(ord_at(&server.url())).await;
     let answers = compare(&own, &asking).await;
     println!("{answers} answers of the published ord handed on as our own index has them");

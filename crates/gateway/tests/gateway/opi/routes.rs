@@ -38,6 +38,42 @@ async fn the_paths_answer_with_a_key_in_the_path_or_a_header_and_without_one() {
     assert_eq!((head.status, head.header("content-length")), (200, Some("1")));
 }
 
+/// What follows from confirmed blocks alone is not sent twice (`decisions` 1.8).
+#[tokio::test]
+async fn an_answer_that_the_caller_has_is_not_sent_again() {
+    let mut instance = with_tokens().await;
+    let ask = async |instance: &Instance, path: &str, condition: &str| {
+        instance.send("GET", &format!("/v4/opi/v1/brc20/{path}"), &[("If-None-Match", condition)], "").await
+    };
+    let untagged = ["db_version", "event_hash_version", "ip", "get_hash_of_all_current_balances"];
+    let mut tags = Vec::new();
+    for path in super::paths() {
+        let whole = get(&instance, &path).await;
+        let is_tagged = whole.status == 200 && !untagged.contains(&path.as_str());
+        assert_eq!(whole.header("etag").is_some(), is_tagged, "{path}");
+        assert_eq!(whole.header("cache-control"), Some(if is_tagged { "no-cache" } else { "no-store" }), "{path}");
+        let tag = whole.header("etag").unwrap_or("*").to_owned();
+        let again = ask(&instance, &path, &tag).await;
+        if is_tagged {
+            assert_eq!((again.status, again.text(), again.header("etag")), (304, "", Some(tag.as_str())), "{path}");
+            assert_eq!(again.header("x-indexed-height"), whole.header("x-indexed-height"), "{path}");
+            tags.push((path.clone(), tag));
+        } else {
+            assert_eq!((again.status, again.text()), (whole.status, whole.text()), "{path}");
+        }
+        assert_eq!(ask(&instance, &path, "\"other\"").await.status, whole.status, "{path}");
+    }
+    assert!(tags.len() > 20, "{}", tags.len());
+    // A new block is another answer.
+    let script = crate::chain::script_of(instance.chain.network, &instance.miner);
+    instance.chain.mine(script, vec![]);
+    for (path, tag) in tags {
+        let changed = ask(&instance, &path, &tag).await;
+        assert_eq!(changed.status, 200, "{path}");
+        assert_ne!(changed.header("etag"), Some(tag.as_str()), "{path}");
+    }
+}
+
 #[tokio::test]
 async fn what_the_index_is_stands_as_plain_text() {
     let instance = with_tokens().await;
