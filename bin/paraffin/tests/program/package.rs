@@ -301,6 +301,7 @@ fn completions_and_manual_are_printed() {
     for shell in ["bash", "zsh", "fish"] {
         let script = print(&["completions", shell]);
         assert!(script.contains("snapshot") && script.contains("reindex"), "{shell}");
+        assert!(!script.contains("worker") && !script.contains("confine"), "{shell}: hidden commands are listed");
     }
     assert!(!paraffin().args(["completions", "cobol"]).output().unwrap().status.success());
 }
