@@ -11,7 +11,7 @@ use crate::bridge::BridgeArguments;
 use crate::tx::{AlkaneAmount, TxArguments};
 
 /// Version and commit; the build script finds the latter.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("PARAFFIN_COMMIT"), ")");
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("PARAFFIN_COMMIT"), ")");
 
 /// A complete Bitcoin and alkanes data platform in one program.
 #[derive(Debug, Parser)]

@@ -3,19 +3,23 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, VERSION};
 
 /// Prints the completions of a shell.
 ///
 /// # Errors
 /// Standard output is closed.
 pub(crate) fn completions(shell: Shell) -> io::Result<()> {
+    let all = CommandLine::command();
+    // The generator also lists the hidden commands, by which the program starts itself.
+    let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let mut command = Command::new("paraffin").version(VERSION).subcommands(shown);
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut CommandLine::command(), "paraffin", &mut script);
+    clap_complete::generate(shell, &mut command, "paraffin", &mut script);
     io::stdout().write_all(&script)
 }
 

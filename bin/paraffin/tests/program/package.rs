@@ -10,7 +10,6 @@ use paraffin_devnet::{Devnet, DevnetOptions};
 use paraffin_testkit::{installed, skipped};
 use serde_json::json;
 use xtask::package::{Compression, pack};
-use xtask::repository;
 
 use crate::support::process::{Running, paraffin};
 use crate::support::{free_port, http, wait_for};
@@ -94,6 +93,10 @@ impl System {
     }
 }
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// The built program without symbols, which would be most of the work here.
 fn stripped(folder: &Path) -> PathBuf {
     let program = PathBuf::from(paraffin().get_program());
@@ -120,7 +123,7 @@ fn the_debian_package_is_installed_serves_is_upgraded_and_purged() {
     }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("packages");
-    let packages = pack(&repository::root(), &stripped(folder.path()), &out, Compression::Fast).unwrap();
+    let packages = pack(&root(), &stripped(folder.path()), &out, Compression::Fast).unwrap();
 
     // The sums are right, and both kinds of package hold the same files.
     let checked =
@@ -233,7 +236,7 @@ fn the_version_names_the_commit_that_the_program_is_built_from() {
     let compiled = Command::new("rustc")
         .args(["--edition", "2024", "-o"])
         .arg(&script)
-        .arg(repository::root().join("bin/paraffin/build.rs"))
+        .arg(root().join("bin/paraffin/build.rs"))
         .status();
     assert!(compiled.unwrap().success());
     let root = folder.path().join("clone");
@@ -298,6 +301,7 @@ fn completions_and_manual_are_printed() {
     for shell in ["bash", "zsh", "fish"] {
         let script = print(&["completions", shell]);
         assert!(script.contains("snapshot") && script.contains("reindex"), "{shell}");
+        assert!(!script.contains("worker") && !script.contains("confine"), "{shell}: hidden commands are listed");
     }
     assert!(!paraffin().args(["completions", "cobol"]).output().unwrap().status.success());
 }
