@@ -274,8 +274,8 @@ fn views_and_operations_agree_with_an_independent_implementation() {
         });
         let all = all.into_iter().take(RECORDED_COUNT);
         let lines = all.map(|(question, answer)| json!({ "question": question, "answer": answer }));
-        let lines: String = std::iter::once(about).chain(lines).map(|line| format!("{line}\n")).collect();
+        let lines: Vec<String> = std::iter::once(about).chain(lines).map(|line| line.to_string()).collect();
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/curvesim/recorded.jsonl");
-        std::fs::write(path, lines).expect("the recording is written");
+        std::fs::write(path, lines.join("\n") + "\n").expect("the recording is written");
     }
 }

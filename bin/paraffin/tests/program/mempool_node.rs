@@ -210,7 +210,8 @@ fn node_set(node: &dyn TestNode) -> BTreeSet<String> {
     listed.as_array().unwrap().iter().map(|txid| txid.as_str().unwrap().to_owned()).collect()
 }
 
-fn equal(node: &dyn TestNode, instance: &Instance, mirror: &mut Mirror, when: &str) {
+/// Waits until the mirror equals the node; how many transactions there are.
+fn equal(node: &dyn TestNode, instance: &Instance, mirror: &mut Mirror, when: &str) -> usize {
     wait_for(&format!("the mirror to equal the node {when}"), Duration::from_secs(40), || {
         mirror.follow();
         (mirror.set == node_set(node)).then_some(())
@@ -224,6 +225,7 @@ fn equal(node: &dyn TestNode, instance: &Instance, mirror: &mut Mirror, when: &s
         recent["entries"].as_array().unwrap().iter().map(|entry| entry["first_seen"].as_u64().unwrap()).collect();
     let lifetime = instance.started..=now();
     assert!(seen.iter().all(|time| lifetime.contains(time)), "{lifetime:?}: {seen:?}");
+    seen.len()
 }
 
 fn a_mirror_equals_the_node(node: &dyn TestNode) {
@@ -252,7 +254,7 @@ fn a_mirror_beside_others_equals_the_node(node: &dyn TestNode, further: &str) {
     let mut values: HashMap<OutPoint, u64> = coins.iter().copied().collect();
     let mut pending: Vec<Transaction> = Vec::new();
     let mut mirror = Mirror::of(&instance);
-    let mut sent = 0;
+    let (mut sent, mut compared) = (0, 0);
     for step in 0..60u8 {
         match random.next_u64() % 12 {
             0..=5 => {
@@ -306,10 +308,11 @@ fn a_mirror_beside_others_equals_the_node(node: &dyn TestNode, further: &str) {
             _ => mirror.follow(),
         }
         if step % 20 == 19 {
-            equal(node, &instance, &mut mirror, &format!("after step {step}"));
+            compared += equal(node, &instance, &mut mirror, &format!("after step {step}"));
         }
     }
     assert!(sent >= 10, "only {sent} transactions were sent");
+    assert!(compared > 0, "the set was empty whenever it was compared");
     node.mine(1, &address);
     equal(node, &instance, &mut mirror, "at the end");
     assert!(mirror.checksum.is_some());
