@@ -74,7 +74,9 @@ pub(super) fn test(root: &Path, tests: &Tests) -> Outcome<Verdict> {
     let with_nextest = answers("cargo", &["nextest", "--version"]);
     let mut command = cargo(root);
     if with_nextest {
-        command.args(["nextest", "run", "--no-fail-fast"]);
+        // Many tests wait for other processes, so a few more than there are cores run at a time.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        command.args(["nextest", "run", "--no-fail-fast", "--test-threads", &(cores + cores.div_ceil(2)).to_string()]);
     } else {
         println!("cargo-nextest is not installed: with `cargo test`");
         command.args(["test", "--no-fail-fast"]);

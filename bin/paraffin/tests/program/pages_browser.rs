@@ -12,15 +12,18 @@ use thirtyfour::{By, WebDriver};
 const WALK: &str = r##"
     const [key, values, done] = arguments;
     const unsafe = /^(admin_|lua_)|send|submit|broadcast|eval|savescript|preview/;
+    const within = (what, work) => Promise.race([work, new Promise((_, refuse) => setTimeout(() => refuse(`${what}: nothing in 20 s`), 20000))]);
     const changed = () => new Promise((seen) => addEventListener("hashchange", seen, { once: true }));
     const links = () => [...document.querySelectorAll("#list a")];
     (async () => {
         document.getElementById("key").value = key;
         const shown = [];
         for (const href of links().map((link) => link.getAttribute("href"))) {
+            // Chromium drops changes of the fragment beyond two hundred in ten seconds.
+            await new Promise((turn) => setTimeout(turn, 60));
             const turned = changed();
             links().find((link) => link.getAttribute("href") === href).click();
-            await turned;
+            await within(href, turned);
             const detail = document.getElementById("detail");
             for (const part of detail.querySelectorAll("details")) part.open = true;
             const title = detail.querySelector("h3").textContent;
@@ -41,7 +44,11 @@ const WALK: &str = r##"
             entry.curl = [...detail.querySelectorAll("pre")].map((line) => line.textContent).find((text) => text.startsWith("curl "));
             if (isRead && isFilled && !/^\/(verify|source|attest)/.test(path ?? "")) {
                 form.requestSubmit();
-                while (!detail.querySelector("strong, p.bad")) await new Promise((turn) => setTimeout(turn, 2));
+                const since = performance.now();
+                while (!detail.querySelector("strong, p.bad")) {
+                    if (performance.now() - since > 20000) throw `${href}: no answer in 20 s`;
+                    await new Promise((turn) => setTimeout(turn, 2));
+                }
                 entry.status = detail.querySelector("strong, p.bad").textContent;
                 entry.answer = [...detail.querySelectorAll("pre")].at(-2)?.textContent.slice(0, 400);
             }
