@@ -89,7 +89,7 @@ impl Transaction {
     /// Makes all of it true.
     ///
     /// # Errors
-    /// [`DatabaseError::Unavailable`]; whether it happened is then not known.
+    /// [`crate::DatabaseError::Unavailable`]; whether it happened is then not known.
     pub fn commit(self) -> DatabaseFuture<'static, ()> {
         Box::pin(async move {
             match self.0.0 {
