@@ -16,8 +16,9 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 28] = [
     Target { name: "account", run: targets::account::run },
+    Target { name: "alkanes_calls", run: targets::alkanes_calls::run },
     Target { name: "alkanes_code", run: targets::alkanes_code::run },
     Target { name: "alkanes_ledger", run: targets::alkanes_ledger::run },
     Target { name: "alkanes_views", run: targets::alkanes_views::run },

@@ -1,6 +1,7 @@
 //! The targets, one a file.
 
 pub(crate) mod account;
+pub(crate) mod alkanes_calls;
 pub(crate) mod alkanes_code;
 pub(crate) mod alkanes_ledger;
 pub(crate) mod alkanes_views;

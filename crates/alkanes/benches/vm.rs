@@ -98,7 +98,7 @@ fn mixed() -> Vec<Cellpack> {
 fn run(world: &mut World<'_>, cellpack: &Cellpack) {
     let index = world.block.txdata.len() - 1;
     let end = in_layers(world, index, cellpack, &[], &Sheet::new()).unwrap();
-    assert!(matches!(end, MessageEnd::Done { .. }), "{cellpack:?}: {:?}", world.traces.last());
+    assert!(matches!(end, MessageEnd::Done { .. }), "{cellpack:?}: {:?}", world.traces.traces().last());
 }
 
 fn milliseconds(run: impl FnOnce()) -> f64 {

@@ -73,6 +73,12 @@ pub enum Halt {
     /// The native engine and the hosted indexer program did different things.
     #[error("the native engine and the hosted indexer program part (left: native, right: hosted)\n{0}")]
     Parted(String),
+    /// A simulation passes, returns or writes more than one may. Never happens in a block.
+    #[error(
+        "the calls of this simulation pass and return more than {} MiB in all, or write too much: ask for less at once",
+        crate::MESSAGE_TRACE_BYTES_MAX >> 20
+    )]
+    SimulationTooLarge,
     /// A simulation was told to end. Never happens in a block.
     #[error("the call was stopped before it ended")]
     Interrupted,

@@ -29,6 +29,7 @@ mod sheet;
 mod state;
 mod tables;
 mod trace;
+mod trace_log;
 pub mod views;
 mod vm;
 mod world;
@@ -51,6 +52,7 @@ pub use sheet::{SavedSheet, Sheet, SheetOverflow, Transfer};
 pub use state::{Overlay, RECENT_BLOCKS, StateError, StateKey, StateReader};
 pub use tables::{MODULE, SCHEMA, TABLES};
 pub use trace::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceStatus};
+pub use trace_log::{MESSAGE_TRACE_BYTES_MAX, TraceLog, event_bytes};
 pub use vm::{
     Builtins, BuiltinsError, CodeCache, META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, contract_code,
     deploy_builtins, meta, simulate,

@@ -6,8 +6,10 @@ use bitcoin::{OutPoint, Transaction, Txid};
 use paraffin_primitives::AlkaneId;
 
 use crate::codec::Cellpack;
-use crate::vm::{Frame, Outcome, Resolved, Session, Stop, credit, debit, execute, guarded, integer, resolve};
-use crate::{CallKind, CallResponse, Halt, Sheet, StateKey, Trace, TraceEvent, TraceStatus, Transfer, World};
+use crate::vm::{
+    Frame, Outcome, Resolved, ReturnedData, Session, Stop, credit, debit, execute, guarded, integer, resolve,
+};
+use crate::{CallKind, CallResponse, Halt, Sheet, StateKey, TraceStatus, Transfer, World};
 
 /// A message of a protostone.
 #[derive(Debug, Clone)]
@@ -77,7 +79,7 @@ fn run(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<
         inputs: cellpack.inputs,
         nesting: 0,
     };
-    session.events.push(frame.enter(CallKind::Call, message.vout, fuel));
+    frame.record_enter(&mut session.events, CallKind::Call, message.vout, fuel);
     let ended = code
         .compiled(&session)
         .and_then(|code| execute(&mut session, frame, &code, fuel))
@@ -86,25 +88,25 @@ fn run(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<
     let end = match ended {
         Ok(booked) => {
             let outgoing = booked.response.alkanes.clone();
-            let (response, fuel_used) = (booked.response, booked.fuel_used);
-            events.push(TraceEvent::Exit { status: TraceStatus::Success, response, fuel_used });
+            events.exit(TraceStatus::Success, booked.response, booked.data.bytes(), booked.fuel_used);
             MessageEnd::Done { outgoing, runtime: booked.runtime }
         }
         Err(Stop::Halt(halt)) => return Err(halt),
         Err(revert) => {
             world.tank.drain();
-            let response = CallResponse { data: revert.revert_data(), ..CallResponse::default() };
-            events.push(TraceEvent::Exit { status: TraceStatus::Revert, response, fuel_used: u64::MAX });
+            events.exit(TraceStatus::Revert, CallResponse::default(), &revert.revert_data(), u64::MAX);
             MessageEnd::Failed
         }
     };
-    world.traces.push((OutPoint { txid: message.txid, vout: message.vout }, Trace { events }));
+    world.traces.push(OutPoint { txid: message.txid, vout: message.vout }, events.finish());
     Ok(end)
 }
 
 /// A message whose effects are in the layer.
 struct Booked {
+    /// Without its data.
     response: CallResponse,
+    data: ReturnedData,
     fuel_used: u64,
     runtime: Sheet,
 }
@@ -119,13 +121,13 @@ fn book(
 ) -> Result<Booked, Stop> {
     let fuel_used = outcome.fuel_used;
     world.tank.consume(fuel_used).map_err(Stop::Revert)?;
-    let response = outcome.response.into_response();
+    let (response, data) = outcome.response.into_parts();
     for (key, value) in &response.storage {
         world.state.put(StateKey::Storage(myself, key.clone()), value.clone());
     }
     let runtime = settle_runtime(world, runtime, &message.incoming, &response.alkanes)?;
     debit(&mut world.state, myself, &response.alkanes)?;
-    Ok(Booked { response, fuel_used, runtime })
+    Ok(Booked { response, data, fuel_used, runtime })
 }
 
 /// The runtime sheet plus what came in minus what goes out. What is short is minted, unless it is a base rune

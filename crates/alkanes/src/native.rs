@@ -102,7 +102,7 @@ impl Engine for NativeEngine {
         }
         wrapped_bitcoin::advance(&mut world, block)?;
         let World { state, traces, undone, .. } = world;
-        Ok(BlockEffects { writes: state.into_writes()?, traces, undone, funded: ledger.funded })
+        Ok(BlockEffects { writes: state.into_writes()?, traces: traces.into_traces(), undone, funded: ledger.funded })
     }
 }
 

@@ -115,7 +115,7 @@ impl Ledger {
             Some(Artifact::Runestone(runestone)) => {
                 let depth = world.state.depth();
                 let (funded, first_seen) = (self.funded.len(), self.first_seen);
-                let traced = world.traces.len();
+                let traced = world.traces.traces().len();
                 world.state.checkpoint();
                 let done = runes::process(world, placed, &runestone.base).and_then(|()| {
                     if patches::ignores_protostones(world.parameters, &placed.txid) {
@@ -135,7 +135,7 @@ impl Ledger {
                         world.state.rollback_to(depth);
                         self.funded.truncate(funded);
                         self.first_seen = first_seen;
-                        let traces = world.traces.get(traced..).unwrap_or_default();
+                        let traces = world.traces.traces().get(traced..).unwrap_or_default();
                         world.undone.extend(traces.iter().map(|(outpoint, _)| *outpoint));
                     }
                     Err(Fault::Halt(halt)) => return Err(halt),

@@ -17,7 +17,7 @@ pub(crate) use output::{Listing, OutputRow, outpoint_key, parse_outpoint_key};
 pub(crate) use state::{
     STORAGE_KEY_LEN_MAX, StateRow, decode_amount, encode_amount, read_value, storage_key, storage_row, write_value,
 };
-pub(crate) use trace::{decode_trace, encode_trace};
+pub(crate) use trace::{decode_trace, encode_event, encode_trace};
 
 use paraffin_primitives::AlkaneId;
 

@@ -73,6 +73,21 @@ pub enum TraceEvent {
         /// Fuel that it used.
         fuel_used: u64,
     },
+    /// The only event of a trace that is larger than what is kept of a message or of its block
+    /// ([`MESSAGE_TRACE_BYTES_MAX`](crate::MESSAGE_TRACE_BYTES_MAX)): a record of it.
+    Omitted {
+        /// How the message ended.
+        status: TraceStatus,
+        /// SHA-256 of the stored form of the events that fitted, and of the size of each other one, 8 bytes, the lowest
+        /// first.
+        digest: [u8; 32],
+        /// Number of its events.
+        events: u64,
+        /// Their size by [`event_bytes`](crate::event_bytes).
+        bytes: u64,
+        /// Contracts that were created or entered, sorted, each once; the first 65,536 that were met.
+        contracts: Vec<AlkaneId>,
+    },
 }
 
 /// Events of one message.
@@ -80,4 +95,11 @@ pub enum TraceEvent {
 pub struct Trace {
     /// In strict order of calls.
     pub events: Vec<TraceEvent>,
+}
+
+impl Trace {
+    /// What it counts against the limits of traces, in bytes ([`event_bytes`](crate::event_bytes)).
+    pub fn bytes(&self) -> u64 {
+        self.events.iter().map(crate::event_bytes).sum()
+    }
 }

@@ -46,11 +46,12 @@ pub trait ViewState: StateReader {
     /// Reading failed.
     fn trace(&self, shadow: &OutPoint) -> Result<Option<Trace>, StateError>;
 
-    /// What the messages of one block did, in the order of the block.
+    /// What the messages of one block did, in the order of the block; `None` when the traces count more than `bytes_max`
+    /// ([`Trace::bytes`]).
     ///
     /// # Errors
     /// Reading failed.
-    fn traces_of_block(&self, height: Height) -> Result<Vec<BlockTrace>, StateError>;
+    fn traces_of_block(&self, height: Height, bytes_max: u64) -> Result<Option<Vec<BlockTrace>>, StateError>;
 
     /// Alkanes that outputs held for the first time in one block, in that order.
     ///

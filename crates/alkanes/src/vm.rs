@@ -36,6 +36,7 @@ pub(crate) use instance::{Outcome, execute};
 pub(crate) use resolve::{Resolved, resolve};
 pub(crate) use session::{Frame, Session};
 pub(crate) use stop::Stop;
+pub(crate) use wire::ReturnedData;
 
 use paraffin_primitives::AlkaneId;
 

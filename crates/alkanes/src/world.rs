@@ -4,7 +4,7 @@ use std::sync::Arc;
 use bitcoin::consensus::encode;
 use bitcoin::{Block, OutPoint, Transaction, Txid};
 
-use crate::{Builtins, CodeCache, FuelTank, Overlay, Parameters, Trace};
+use crate::{Builtins, CodeCache, FuelTank, Overlay, Parameters, TraceLog};
 
 /// What messages of one block run in: its height, its bytes, the state so far, the fuel left.
 pub struct World<'a> {
@@ -23,7 +23,7 @@ pub struct World<'a> {
     /// Code of the contracts that are never on chain (protocol B18).
     pub builtins: &'a Builtins,
     /// Traces so far: saved outside the layers, so they survive a void transaction (protocol B6).
-    pub traces: Vec<(OutPoint, Trace)>,
+    pub traces: TraceLog,
     /// Those of them whose effects were undone by what came after the message.
     pub undone: Vec<OutPoint>,
     /// Transactions of this block that mint 2:0, once counted (protocol B13).
@@ -53,7 +53,7 @@ impl<'a> World<'a> {
             tank,
             codes,
             builtins,
-            traces: Vec::new(),
+            traces: TraceLog::of(block),
             undone: Vec::new(),
             diesel_mints: None,
             block_bytes: OnceCell::new(),

@@ -10,9 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use paraffin_alkanes::codec::{append_varint, gzip};
-use paraffin_alkanes::{Halt, MessageEnd, StateKey};
+use paraffin_alkanes::{Halt, MessageEnd, StateKey, TraceEvent, TraceStatus};
 
-use stage::{SUBJECT, Stage, contract, id, wat};
+use stage::{SUBJECT, Stage, contract, id, module, wat};
 
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -126,4 +126,111 @@ fn tables_that_cost_nothing_take_little_in_a_simulation() {
         r#"(module (memory (export "memory") 1) (table 10000000 funcref) (func (export "__execute") (result i32) (i32.const 4)))"#,
     );
     assert!(Stage::with(&code).simulate(SUBJECT, &[0], 1_000_000_000).is_ok());
+}
+
+/// A contract that calls another `calls` times, which returns all of its memory each time: 33,554,408 bytes.
+fn returning_all(calls: u32) -> Stage {
+    let caller = module(&format!(
+        r#"(data (i32.const 2000) "\20\00\00\00" "\04\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00" "\08\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00")
+        (data (i32.const 2100) "\10\00\00\00")
+        (data (i32.const 2200) "\04\00\00\00")
+        (func (export "__execute") (result i32) (local $done i32)
+            (loop $again
+                (drop (call $call (i32.const 2004) (i32.const 2104) (i32.const 2204) (i64.const 0)))
+                (local.set $done (i32.add (local.get $done) (i32.const 1)))
+                (br_if $again (i32.lt_u (local.get $done) (i32.const {calls}))))
+            (i32.const 1028))"#
+    ));
+    let returning = wat(r#"(module (memory (export "memory") 512) (func (export "__execute") (result i32)
+            (i32.store (i32.const 0) (i32.const 33554428)) (i32.const 4)))"#);
+    let stage = Stage::with(&caller);
+    stage.put_code(id(4, 8), &returning);
+    stage
+}
+
+#[test]
+fn what_calls_return_costs_no_fuel_and_is_not_kept_beyond_the_bound_of_a_message() {
+    let _alone = alone();
+    let stage = returning_all(300);
+    let (ended, bytes) = taken(|| stage.message(&[]));
+    assert!(bytes < 160 << 20, "ten gigabytes of returned data have taken {bytes} bytes");
+    assert!(matches!(ended.end, MessageEnd::Done { .. }), "{:?}", ended.end);
+    let [TraceEvent::Omitted { status: TraceStatus::Success, events: 602, bytes, contracts, .. }] = &ended.events[..]
+    else {
+        panic!("{} events", ended.events.len())
+    };
+    assert!(*bytes > 300 * 33_554_408, "{bytes}");
+    assert_eq!(contracts[..], [SUBJECT, id(4, 8)]);
+    let digest = |stage: &Stage| match &stage.message(&[]).events[..] {
+        [TraceEvent::Omitted { digest, .. }] => *digest,
+        events => panic!("{} events", events.len()),
+    };
+    assert_eq!(digest(&stage), digest(&returning_all(300)));
+    assert_ne!(digest(&stage), digest(&returning_all(299)));
+}
+
+#[test]
+fn a_simulation_ends_where_what_its_calls_return_passes_the_bound() {
+    let _alone = alone();
+    let stage = returning_all(300);
+    let (ended, bytes) = taken(|| stage.simulate(SUBJECT, &[0], 1_000_000_000));
+    assert!(matches!(ended, Err(Halt::SimulationTooLarge)), "{ended:?}");
+    assert!(bytes < 160 << 20, "{bytes}");
+}
+
+#[test]
+fn millions_of_keys_that_are_asked_for_are_not_remembered() {
+    let _alone = alone();
+    // Each round asks for another key of eight bytes, for some 30 units of fuel.
+    let asking = module(
+        r#"(data (i32.const 2000) "\08\00\00\00")
+        (func (export "__execute") (result i32)
+            (loop $again
+                (drop (call $request_storage (i32.const 2004)))
+                (i32.store (i32.const 2004) (i32.add (i32.load (i32.const 2004)) (i32.const 1)))
+                (br_if $again (i32.lt_u (i32.load (i32.const 2004)) (i32.const 2000000))))
+            (i32.const 1028))"#,
+    );
+    let stage = Stage::with(&asking);
+    let (ended, bytes) = taken(|| stage.simulate(SUBJECT, &[0], 1_000_000_000));
+    assert!(ended.unwrap().result.is_ok());
+    assert!(bytes < 160 << 20, "two million keys have taken {bytes} bytes");
+}
+
+/// Amounts of nothing move for no fuel at all, and each move writes two balances.
+#[test]
+fn a_simulation_that_moves_millions_of_nothings_ends() {
+    let _alone = alone();
+    let moving = |transfers: u32| {
+        wat(&format!(
+            r#"(module
+            (import "env" "__call" (func $call (param i32 i32 i32 i64) (result i32)))
+            (memory (export "memory") 512)
+            (data (i32.const 1024) "\14\00\00\00")
+            (data (i32.const 2000) "\20\00\00\00\04\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\08")
+            (data (i32.const 2200) "\04\00\00\00")
+            (func (export "__execute") (result i32) (local $place i32) (local $round i32)
+                (i32.store (i32.const 65536) (i32.const {length}))
+                (i32.store (i32.const 65540) (i32.const {transfers}))
+                (loop $again
+                    (local.set $place (i32.const 65556))
+                    (loop $next
+                        (i32.store (local.get $place) (i32.add (local.get $round) (local.get $place)))
+                        (local.set $place (i32.add (local.get $place) (i32.const 48)))
+                        (br_if $next (i32.lt_u (local.get $place) (i32.const {end}))))
+                    (drop (call $call (i32.const 2004) (i32.const 65540) (i32.const 2204) (i64.const 0)))
+                    (local.set $round (i32.add (local.get $round) (i32.const 100000000)))
+                    (br_if $again (i32.lt_u (local.get $round) (i32.const 2000000000))))
+                (i32.const 1028)))"#,
+            length = 16 + 48 * transfers,
+            end = 65556 + 48 * transfers,
+        ))
+    };
+    for transfers in [60_000, 600_000] {
+        let stage = Stage::with(&moving(transfers));
+        stage.put_code(id(4, 8), &wat(r#"(module (memory (export "memory") 512) (data (i32.const 0) "\14") (func (export "__execute") (result i32) (i32.const 4)))"#));
+        let (ended, bytes) = taken(|| stage.simulate(SUBJECT, &[0], 1_000_000_000));
+        assert!(matches!(ended, Err(Halt::SimulationTooLarge)), "{transfers}: {ended:?}");
+        assert!(bytes < 320 << 20, "{transfers}: {bytes}");
+    }
 }

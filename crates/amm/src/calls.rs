@@ -29,7 +29,7 @@ pub struct Call<'t> {
 ///
 /// Answers of the host's pseudo-contracts, and calls that failed before a contract was entered, leave an exit without an
 /// enter and with fuel 0 (protocol B17); they are passed over. A trace that ends well but does not close every call has no
-/// meaning: none of its calls stands.
+/// meaning: none of its calls stands. A trace that was too large to be kept has no calls.
 pub fn calls(trace: &Trace) -> Vec<Call<'_>> {
     let mut calls: Vec<Call<'_>> = Vec::new();
     let mut open: Vec<(usize, u64)> = Vec::new();
@@ -37,6 +37,7 @@ pub fn calls(trace: &Trace) -> Vec<Call<'_>> {
     let mut is_kept = false;
     for (place, event) in trace.events.iter().enumerate() {
         match event {
+            TraceEvent::Omitted { .. } => {}
             TraceEvent::Create(id) => {
                 if let Some((top, _)) = open.last() {
                     calls[*top].created.push(*id);

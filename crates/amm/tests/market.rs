@@ -42,7 +42,7 @@ fn delegated_swaps(trace: &Trace) -> Vec<(TraceContext, Option<Vec<Transfer>>)> 
                     swaps.push((context.clone(), None));
                 }
             }
-            TraceEvent::Create(_) | TraceEvent::Exit { fuel_used: 0, .. } => {}
+            TraceEvent::Create(_) | TraceEvent::Omitted { .. } | TraceEvent::Exit { fuel_used: 0, .. } => {}
             TraceEvent::Exit { status, response, .. } => {
                 let place = open.pop().flatten();
                 match (status, place) {

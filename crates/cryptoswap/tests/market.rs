@@ -31,7 +31,7 @@ fn kept_writes(trace: &Trace) -> Slots {
             TraceEvent::Enter { kind, context, .. } => {
                 open.push((context.myself == POOL, *kind == CallKind::Static, Slots::new()));
             }
-            TraceEvent::Create(_) | TraceEvent::Exit { fuel_used: 0, .. } => {}
+            TraceEvent::Create(_) | TraceEvent::Omitted { .. } | TraceEvent::Exit { fuel_used: 0, .. } => {}
             TraceEvent::Exit { status, response, .. } => {
                 let Some((is_pool, is_static, mut writes)) = open.pop() else { continue };
                 if is_pool {

@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bitcoin::OutPoint;
 use paraffin_alkanes::proto::alkanes::AlkanesTrace;
 use paraffin_alkanes::views::trace_from_proto;
-use paraffin_alkanes::{BlockEffects, SavedSheet, StateError, StateKey, StateReader, Trace};
+use paraffin_alkanes::{BlockEffects, SavedSheet, StateError, StateKey, StateReader, Trace, TraceLog};
 use paraffin_primitives::{AlkaneId, ConnectedBlock};
 use prost::Message as _;
 
@@ -187,15 +187,17 @@ impl Found {
                 changed.push((key, value));
             }
         }
-        let mut ordered = Vec::with_capacity(traces.len());
+        // Kept as the native engine keeps its own.
+        let mut ordered = TraceLog::of(&block.block);
         for outpoint in trace_order.into_values() {
             if let Some(trace) = traces.remove(&outpoint) {
-                ordered.push((outpoint, trace));
+                ordered.push(outpoint, trace);
             }
         }
         // Those that no list names come last.
-        ordered.extend(traces);
-        Ok(BlockEffects { writes: changed, traces: ordered, undone: Vec::new(), funded: in_order(block, &funded) })
+        traces.into_iter().for_each(|(outpoint, trace)| ordered.push(outpoint, trace));
+        let (traces, funded) = (ordered.into_traces(), in_order(block, &funded));
+        Ok(BlockEffects { writes: changed, traces, undone: Vec::new(), funded })
     }
 }
 

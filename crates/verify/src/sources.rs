@@ -114,7 +114,7 @@ fn length(bytes: &[u8]) -> i64 {
     i64::try_from(bytes.len()).unwrap_or(i64::MAX)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "postgres"))]
 mod tests {
     use paraffin_database::Place;
     use paraffin_testkit::PostgresServer;

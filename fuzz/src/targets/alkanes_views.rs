@@ -18,14 +18,14 @@ impl ViewState for Memory {
         Ok(self.traces.first().cloned())
     }
 
-    fn traces_of_block(&self, _: Height) -> Result<Vec<BlockTrace>, StateError> {
+    fn traces_of_block(&self, _: Height, _: u64) -> Result<Option<Vec<BlockTrace>>, StateError> {
         let placed = self.traces.iter().map(|trace| BlockTrace {
             stands: true,
             outpoint: OutPoint::null(),
             transaction_index: 0,
             trace: trace.clone(),
         });
-        Ok(placed.collect())
+        Ok(Some(placed.collect()))
     }
 
     fn first_seen(&self, _: Height) -> Result<Vec<AlkaneId>, StateError> {

@@ -117,6 +117,11 @@ impl TraceReport {
                     depth = depth.saturating_sub(1);
                     continue;
                 }
+                Some("omitted") => {
+                    report.succeeded = Some(data.get("status").and_then(Value::as_str) == Some("success"));
+                    let number = |name: &str| data.get(name).and_then(Value::as_u64).unwrap_or_default();
+                    format!("{} events of {} MiB, too many to be kept", number("events"), number("bytes") >> 20)
+                }
                 Some("create") => {
                     report.created.extend(id_of(data));
                     id_of(data).map_or_else(|| clean(&data.to_string()), |id| format!("create contract {id}"))

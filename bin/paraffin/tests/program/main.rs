@@ -23,6 +23,7 @@ mod gateway_upstream;
 #[cfg(feature = "cluster")]
 mod gateways;
 mod hosted;
+mod hostile;
 mod log;
 mod lua;
 mod mempool_node;

@@ -106,21 +106,34 @@ impl ChainState {
         rows.map(|row| Traced::read(&row?.1).map(|traced| (traced.outpoint, traced.transaction_index))).collect()
     }
 
-    /// All traces of a block, in its order.
+    /// All traces of a block, in its order: at most some 192 MiB.
     ///
     /// # Errors
     /// The store cannot be read or is damaged.
     pub fn block_traces(&self, height: Height) -> Result<Vec<BlockTrace>, StateError> {
+        Ok(self.block_traces_within(height, u64::MAX)?.unwrap_or_default())
+    }
+
+    /// All traces of a block, in its order; `None` when they count more than `bytes_max` ([`Trace::bytes`]).
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn block_traces_within(&self, height: Height, bytes_max: u64) -> Result<Option<Vec<BlockTrace>>, StateError> {
+        let (mut traces, mut bytes) = (Vec::new(), 0_u64);
         if height > self.height {
-            return Ok(Vec::new());
+            return Ok(Some(traces));
         }
-        let rows = self.snapshot.prefix(&BLOCK_TRACES, &height.to_be_bytes());
-        rows.map(|row| {
+        for row in self.snapshot.prefix(&BLOCK_TRACES, &height.to_be_bytes()) {
             let traced = Traced::read(&row?.1)?;
             let stored = self.snapshot.get(&TRACES, &outpoint_key(&traced.outpoint))?;
-            traced.with(stored)
-        })
-        .collect()
+            let traced = traced.with(stored)?;
+            bytes = bytes.saturating_add(traced.trace.bytes());
+            if bytes > bytes_max {
+                return Ok(None);
+            }
+            traces.push(traced);
+        }
+        Ok(Some(traces))
     }
 
     /// Digest of everything that the block at a height changed; `None` where the module had not begun.

@@ -5,7 +5,8 @@ use crate::codec::append_varint;
 use crate::{CallKind, CallResponse, StateError, Trace, TraceContext, TraceEvent, TraceStatus, Transfer};
 use paraffin_primitives::AlkaneId;
 
-/// Tags of events. Enter: 1 call, 2 delegate, 3 static. Exit: 4 success, 5 revert.
+/// Tags of events. Enter: 1 call, 2 delegate, 3 static. Exit: 4 success, 5 revert. Omitted: 6 after a success, 7 after a
+/// revert.
 mod tag {
     pub(super) const CREATE: u8 = 0;
     pub(super) const CALL: u8 = 1;
@@ -13,47 +14,63 @@ mod tag {
     pub(super) const STATIC: u8 = 3;
     pub(super) const SUCCESS: u8 = 4;
     pub(super) const REVERT: u8 = 5;
+    pub(super) const OMITTED_SUCCESS: u8 = 6;
+    pub(super) const OMITTED_REVERT: u8 = 7;
 }
 
 pub(crate) fn encode_trace(trace: &Trace) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(trace.events.len() * 64);
-    for event in &trace.events {
-        match event {
-            TraceEvent::Create(id) => {
-                bytes.push(tag::CREATE);
-                append_id(*id, &mut bytes);
+    trace.events.iter().for_each(|event| encode_event(event, &mut bytes));
+    bytes
+}
+
+/// Appends the stored form of one event.
+pub(crate) fn encode_event(event: &TraceEvent, bytes: &mut Vec<u8>) {
+    match event {
+        TraceEvent::Create(id) => {
+            bytes.push(tag::CREATE);
+            append_id(*id, bytes);
+        }
+        TraceEvent::Enter { kind, context, fuel } => {
+            bytes.push(match kind {
+                CallKind::Call => tag::CALL,
+                CallKind::Delegate => tag::DELEGATE,
+                CallKind::Static => tag::STATIC,
+            });
+            append_id(context.myself, bytes);
+            append_id(context.caller, bytes);
+            append_varint(u128::from(context.vout), bytes);
+            append_varint(u128::from(*fuel), bytes);
+            append_transfers(&context.incoming, bytes);
+            append_varint(context.inputs.len() as u128, bytes);
+            context.inputs.iter().for_each(|input| append_varint(*input, bytes));
+        }
+        TraceEvent::Exit { status, response, fuel_used } => {
+            bytes.push(match status {
+                TraceStatus::Success => tag::SUCCESS,
+                TraceStatus::Revert => tag::REVERT,
+            });
+            append_varint(u128::from(*fuel_used), bytes);
+            append_transfers(&response.alkanes, bytes);
+            append_varint(response.storage.len() as u128, bytes);
+            for (key, value) in &response.storage {
+                append_bytes(key, bytes);
+                append_bytes(value, bytes);
             }
-            TraceEvent::Enter { kind, context, fuel } => {
-                bytes.push(match kind {
-                    CallKind::Call => tag::CALL,
-                    CallKind::Delegate => tag::DELEGATE,
-                    CallKind::Static => tag::STATIC,
-                });
-                append_id(context.myself, &mut bytes);
-                append_id(context.caller, &mut bytes);
-                append_varint(u128::from(context.vout), &mut bytes);
-                append_varint(u128::from(*fuel), &mut bytes);
-                append_transfers(&context.incoming, &mut bytes);
-                append_varint(context.inputs.len() as u128, &mut bytes);
-                context.inputs.iter().for_each(|input| append_varint(*input, &mut bytes));
-            }
-            TraceEvent::Exit { status, response, fuel_used } => {
-                bytes.push(match status {
-                    TraceStatus::Success => tag::SUCCESS,
-                    TraceStatus::Revert => tag::REVERT,
-                });
-                append_varint(u128::from(*fuel_used), &mut bytes);
-                append_transfers(&response.alkanes, &mut bytes);
-                append_varint(response.storage.len() as u128, &mut bytes);
-                for (key, value) in &response.storage {
-                    append_bytes(key, &mut bytes);
-                    append_bytes(value, &mut bytes);
-                }
-                append_bytes(&response.data, &mut bytes);
-            }
+            append_bytes(&response.data, bytes);
+        }
+        TraceEvent::Omitted { status, digest, events, bytes: size, contracts } => {
+            bytes.push(match status {
+                TraceStatus::Success => tag::OMITTED_SUCCESS,
+                TraceStatus::Revert => tag::OMITTED_REVERT,
+            });
+            bytes.extend_from_slice(digest);
+            append_varint(u128::from(*events), bytes);
+            append_varint(u128::from(*size), bytes);
+            append_varint(contracts.len() as u128, bytes);
+            contracts.iter().for_each(|contract| append_id(*contract, bytes));
         }
     }
-    bytes
 }
 
 fn append_id(id: AlkaneId, bytes: &mut Vec<u8>) {
@@ -86,6 +103,8 @@ pub(crate) fn decode_trace(bytes: &[u8]) -> Result<Trace, StateError> {
             tag::STATIC => enter(CallKind::Static, &mut parser)?,
             tag::SUCCESS => exit(TraceStatus::Success, &mut parser)?,
             tag::REVERT => exit(TraceStatus::Revert, &mut parser)?,
+            tag::OMITTED_SUCCESS => omitted(TraceStatus::Success, &mut parser)?,
+            tag::OMITTED_REVERT => omitted(TraceStatus::Revert, &mut parser)?,
             _ => return Err(parser.damaged()),
         });
     }
@@ -99,6 +118,14 @@ fn enter(kind: CallKind, parser: &mut Parser<'_>) -> Result<TraceEvent, StateErr
     let count: usize = parser.small()?;
     let inputs = (0..count).map(|_| parser.varint()).collect::<Result<_, _>>()?;
     Ok(TraceEvent::Enter { kind, context: TraceContext { myself, caller, vout, incoming, inputs }, fuel })
+}
+
+fn omitted(status: TraceStatus, parser: &mut Parser<'_>) -> Result<TraceEvent, StateError> {
+    let digest = parser.array()?;
+    let (events, bytes) = (parser.small()?, parser.small()?);
+    let count: usize = parser.small()?;
+    let contracts = (0..count).map(|_| parser.varint_id()).collect::<Result<_, _>>()?;
+    Ok(TraceEvent::Omitted { status, digest, events, bytes, contracts })
 }
 
 fn exit(status: TraceStatus, parser: &mut Parser<'_>) -> Result<TraceEvent, StateError> {
@@ -144,6 +171,11 @@ mod tests {
                     fuel,
                 }
             ),
+            (any::<bool>(), any::<[u8; 32]>(), any::<u64>(), any::<u64>(), proptest::collection::vec(id(), 0..4))
+                .prop_map(|(done, digest, events, bytes, contracts)| {
+                    let status = if done { TraceStatus::Success } else { TraceStatus::Revert };
+                    TraceEvent::Omitted { status, digest, events, bytes, contracts }
+                }),
             (status, some_transfers(), any::<Vec<(Vec<u8>, Vec<u8>)>>(), any::<Vec<u8>>(), any::<u64>()).prop_map(
                 |(status, alkanes, storage, data, fuel_used)| TraceEvent::Exit {
                     status,

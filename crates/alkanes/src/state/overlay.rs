@@ -3,21 +3,53 @@ use std::collections::HashMap;
 
 use super::{StateError, StateKey, StateReader};
 
+/// Most that is remembered of what was read from below, in bytes. A contract can ask for millions of keys in one message.
+const READ_BYTES_MAX: usize = 64 << 20;
+
+/// What a key and its value count beside their own bytes: not less than a place in the map takes.
+const ENTRY_BYTES: usize = 256;
+
+fn entry_bytes(key: &StateKey, value_len: usize) -> usize {
+    let name_len = if let StateKey::Storage(_, name) = key { name.len() } else { 0 };
+    ENTRY_BYTES + name_len + value_len
+}
+
 /// What a block has changed so far, in layers: a base, and one layer for each open checkpoint (protocol B14).
 ///
 /// Reads go from the newest layer down to the base and then to the state of the block before.
 pub struct Overlay<'r> {
     reader: &'r dyn StateReader,
     base: HashMap<StateKey, Vec<u8>>,
+    written_bytes: usize,
     layers: Vec<HashMap<StateKey, Vec<u8>>>,
-    /// What was read from below, so that each key is read once in a block.
-    read: RefCell<HashMap<StateKey, Option<Vec<u8>>>>,
+    read: RefCell<ReadCache>,
+}
+
+/// What was read from below, so that most keys are read once in a block.
+#[derive(Default)]
+struct ReadCache {
+    values: HashMap<StateKey, Option<Vec<u8>>>,
+    bytes: usize,
+}
+
+impl ReadCache {
+    /// Forgets everything when it has become too much: what is needed again is read again.
+    fn insert(&mut self, key: StateKey, value: Option<Vec<u8>>) {
+        let bytes = entry_bytes(&key, value.as_ref().map_or(0, Vec::len));
+        if self.bytes + bytes > READ_BYTES_MAX {
+            *self = Self::default();
+        }
+        if bytes <= READ_BYTES_MAX {
+            self.bytes += bytes;
+            self.values.insert(key, value);
+        }
+    }
 }
 
 impl<'r> Overlay<'r> {
     /// Nothing changed yet.
     pub fn new(reader: &'r dyn StateReader) -> Self {
-        Self { reader, base: HashMap::new(), layers: Vec::new(), read: RefCell::default() }
+        Self { reader, base: HashMap::new(), written_bytes: 0, layers: Vec::new(), read: RefCell::default() }
     }
 
     /// The value of `key` as changed so far.
@@ -46,7 +78,7 @@ impl<'r> Overlay<'r> {
 
     /// The value of `key` in the block before.
     fn read(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
-        if let Some(value) = self.read.borrow().get(key) {
+        if let Some(value) = self.read.borrow().values.get(key) {
             return Ok(value.clone());
         }
         let value = self.reader.get(key)?;
@@ -61,12 +93,18 @@ impl<'r> Overlay<'r> {
 
     /// Sets `key` in the newest layer.
     pub fn put(&mut self, key: StateKey, value: Vec<u8>) {
+        self.written_bytes += entry_bytes(&key, value.len());
         self.layers.last_mut().unwrap_or(&mut self.base).insert(key, value);
     }
 
     /// Sets `key` below all checkpoints: no rollback undoes it (protocol B14, "direct writes").
     pub fn put_direct(&mut self, key: StateKey, value: Vec<u8>) {
         self.base.insert(key, value);
+    }
+
+    /// What has been set in layers so far, in bytes of memory: also what was set again, and what was undone.
+    pub fn written_bytes(&self) -> usize {
+        self.written_bytes
     }
 
     /// Opens a layer.

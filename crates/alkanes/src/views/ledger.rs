@@ -11,8 +11,8 @@ impl ViewState for ChainState {
         Self::trace(self, shadow)
     }
 
-    fn traces_of_block(&self, height: Height) -> Result<Vec<BlockTrace>, StateError> {
-        self.block_traces(height)
+    fn traces_of_block(&self, height: Height, bytes_max: u64) -> Result<Option<Vec<BlockTrace>>, StateError> {
+        self.block_traces_within(height, bytes_max)
     }
 
     fn first_seen(&self, height: Height) -> Result<Vec<AlkaneId>, StateError> {

@@ -83,9 +83,12 @@ impl ViewState for PreviewState<'_> {
         }
     }
 
-    fn traces_of_block(&self, height: Height) -> Result<Vec<BlockTrace>, StateError> {
+    fn traces_of_block(&self, height: Height, bytes_max: u64) -> Result<Option<Vec<BlockTrace>>, StateError> {
         if !self.is_this(height) {
-            return self.below.traces_of_block(height);
+            return self.below.traces_of_block(height, bytes_max);
+        }
+        if self.effects.traces.iter().map(|(_, trace)| trace.bytes()).sum::<u64>() > bytes_max {
+            return Ok(None);
         }
         let places: HashMap<&Txid, u32> = self.block.txids.iter().zip(0..).collect();
         let traces = self.effects.traces.iter().map(|(outpoint, trace)| BlockTrace {
@@ -94,7 +97,7 @@ impl ViewState for PreviewState<'_> {
             stands: !self.effects.undone.contains(outpoint),
             trace: trace.clone(),
         });
-        Ok(traces.collect())
+        Ok(Some(traces.collect()))
     }
 
     fn first_seen(&self, height: Height) -> Result<Vec<AlkaneId>, StateError> {

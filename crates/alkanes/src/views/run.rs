@@ -126,7 +126,7 @@ pub fn simulate_traced(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) ->
                 Ok(response) => Simulated::Done { response, fuel_used: ended.fuel_used },
                 Err(text) => Simulated::Failed(text),
             };
-            Ok((simulated, Trace { events: ended.events }))
+            Ok((simulated, ended.trace))
         }
         Err(halt) => stopped(halt).map(|text| (Simulated::Failed(text), Trace::default())),
     }

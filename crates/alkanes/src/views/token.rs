@@ -5,7 +5,7 @@ use paraffin_primitives::AlkaneId;
 use super::run::{Parcel, Simulated, simulate_traced};
 use super::words::{NAME, SYMBOL};
 use super::{ViewContext, ViewError};
-use crate::{BlockTrace, Trace, TraceEvent};
+use crate::{BlockTrace, Trace, TraceContext, TraceEvent};
 
 /// Operations that tokens answer (the conventions of all known token contracts).
 mod operation {
@@ -155,11 +155,17 @@ pub fn entered_by(traces: &[BlockTrace]) -> impl Iterator<Item = AlkaneId> + '_ 
 }
 
 fn entered(trace: &Trace) -> impl Iterator<Item = AlkaneId> + '_ {
-    trace.events.iter().filter_map(|event| match event {
-        TraceEvent::Create(id) => Some(*id),
-        TraceEvent::Enter { context, .. } => Some(context.myself),
-        TraceEvent::Exit { .. } => None,
-    })
+    trace
+        .events
+        .iter()
+        .flat_map(|event| match event {
+            TraceEvent::Create(id) | TraceEvent::Enter { context: TraceContext { myself: id, .. }, .. } => {
+                std::slice::from_ref(id)
+            }
+            TraceEvent::Omitted { contracts, .. } => contracts,
+            TraceEvent::Exit { .. } => &[],
+        })
+        .copied()
 }
 
 fn ask(id: AlkaneId, operation: u128, context: &ViewContext<'_>) -> Result<Option<Vec<u8>>, ViewError> {

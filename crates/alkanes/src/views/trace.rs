@@ -22,7 +22,8 @@ pub(super) fn trace_view(payload: &[u8], context: &ViewContext<'_>) -> Result<Ve
 pub(super) fn block_view(context: &ViewContext<'_>) -> Result<AlkanesBlockTraceEvent, ViewError> {
     let mut events = Vec::new();
     let mut bytes = 0;
-    for traced in context.state.traces_of_block(context.height)? {
+    let traced = context.state.traces_of_block(context.height, context.limits.answer_bytes_max as u64)?;
+    for traced in traced.ok_or(ViewError::TooLarge)? {
         context.check()?;
         let event = AlkanesBlockEvent {
             traces: Some(trace_to_proto(&traced.trace)),
@@ -52,12 +53,12 @@ pub(super) fn entry(key: &[u8], value: &[u8]) -> KeyValuePair {
     KeyValuePair { key: key.to_vec(), value: value.to_vec() }
 }
 
-/// Writes a trace.
+/// Writes a trace. One that is not kept has no events, for the format has no record of it.
 pub fn trace_to_proto(trace: &Trace) -> AlkanesTrace {
-    AlkanesTrace { events: trace.events.iter().map(event_to_proto).collect() }
+    AlkanesTrace { events: trace.events.iter().filter_map(event_to_proto).collect() }
 }
 
-fn event_to_proto(event: &TraceEvent) -> AlkanesTraceEvent {
+fn event_to_proto(event: &TraceEvent) -> Option<AlkanesTraceEvent> {
     use AlkanesTraceEventKind::{CreateAlkane, EnterContext, ExitContext};
     let event = match event {
         TraceEvent::Create(id) => CreateAlkane(AlkanesCreate { new_alkane: Some((*id).into()) }),
@@ -87,8 +88,9 @@ fn event_to_proto(event: &TraceEvent) -> AlkanesTraceEvent {
             let response = Some(response_to_proto(response));
             ExitContext(AlkanesExitContext { status: status.into(), response, fuel_used: *fuel_used })
         }
+        TraceEvent::Omitted { .. } => return None,
     };
-    AlkanesTraceEvent { event: Some(event) }
+    Some(AlkanesTraceEvent { event: Some(event) })
 }
 
 /// Reads a trace. Steps that no engine writes any more are left out, and a call of no kind counts as a call.

@@ -107,9 +107,9 @@ fn run(
 ) -> Result<TransactionOutcome, ViewError> {
     context.check()?;
     let (stones, error) = stones_of(placed.transaction);
-    let first_trace = world.traces.len();
+    let first_trace = world.traces.traces().len();
     ledger.process(world, handle_message, placed)?;
-    let traces: BTreeMap<OutPoint, Trace> = world.traces.drain(first_trace..).collect();
+    let traces: BTreeMap<OutPoint, Trace> = world.traces.split_off(first_trace).into_iter().collect();
     let output_count = placed.transaction.output.len();
     let outcome = |index: usize| {
         let outpoint = OutPoint { txid: placed.txid, vout: shadow_vout(output_count, index) };
@@ -167,7 +167,9 @@ fn touched(trace: &Trace) -> BTreeMap<AlkaneId, BTreeMap<Vec<u8>, Vec<u8>>> {
                 open.push((context.myself, *kind == crate::CallKind::Static, Stored::new()));
             }
             // A precompiled contract ends without having been entered and uses no fuel (protocol B13); any other call uses some.
-            TraceEvent::Create(_) | TraceEvent::Exit { status: TraceStatus::Success, fuel_used: 0, .. } => {}
+            TraceEvent::Create(_)
+            | TraceEvent::Omitted { .. }
+            | TraceEvent::Exit { status: TraceStatus::Success, fuel_used: 0, .. } => {}
             TraceEvent::Exit { status, response, .. } => {
                 let Some((myself, is_static, mut stored)) = open.pop() else { continue };
                 if *status == TraceStatus::Revert || is_static {

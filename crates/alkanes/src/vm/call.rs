@@ -9,9 +9,9 @@ use super::precompile;
 use super::resolve::{self, Resolved};
 use super::session::Frame;
 use super::stop::Stop;
-use super::wire::{self, RawStorage};
+use super::wire::{self, RawStorage, Returndata, ReturnedData};
 use crate::codec::Cellpack;
-use crate::{CallKind, CallResponse, StateKey, TraceEvent, TraceStatus, Transfer};
+use crate::{CallKind, CallResponse, StateKey, TraceStatus, Transfer};
 
 /// Fuel of a call beside that of its storage map (protocol B11.7).
 const CALL_FUEL: u64 = 500;
@@ -52,6 +52,8 @@ impl<E: Into<Stop>> From<E> for Failure {
 /// # Errors
 /// The engine halts. A failed call is an answer.
 pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: &Pointers) -> Result<i32, Stop> {
+    // Every end of this call replaces it; kept until then, it would stand beside that of each call below.
+    guest.data_mut().returndata = Returndata::default();
     let request = match prepare(guest, pointers) {
         Ok(request) => request,
         Err(Stop::Revert(text)) => return Ok(fail(guest, &text, 0)),
@@ -59,7 +61,7 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
     };
     if request.cellpack.target.block == precompile::BLOCK {
         return match precompile::answer(guest.data_mut().session, request.cellpack.target.tx) {
-            Ok(data) => Ok(succeed(guest, CallResponse { data, ..CallResponse::default() }, 0)),
+            Ok(data) => Ok(succeed(guest, CallResponse::default(), data.into(), 0)),
             Err(Stop::Revert(text)) => Ok(fail(guest, &text, 0)),
             Err(halt) => Err(halt),
         };
@@ -98,6 +100,7 @@ fn prepare(guest: &mut Guest<'_, '_, '_, '_>, pointers: &Pointers) -> Result<Req
     guest.data().session.check_depth(guest.data().frame.nesting)?;
     let cellpack = wire::parse_cellpack(&read(guest, pointers.cellpack)?)?;
     let parcel = wire::parse_parcel(&read(guest, pointers.parcel)?)?;
+    guest.data().session.check_parcel(parcel.len())?;
     let storage = RawStorage::parse(read(guest, pointers.storage)?)?;
     if CREATING_BLOCKS.contains(&cellpack.target.block) {
         let session = &guest.data().session;
@@ -142,7 +145,8 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     let fuel = remaining(guest);
     let host = guest.data_mut();
     let session = &mut *host.session;
-    session.events.push(frame.enter(kind, session.vout, fuel));
+    frame.record_enter(&mut session.events, kind, session.vout, fuel);
+    session.check_bounds()?;
     // Instances of this message live until the one above them ends, so they share what is left.
     let outer_bytes_left = std::mem::replace(&mut session.instance_bytes_left, host.limits.bytes_left());
     let ended = code.compiled(session).and_then(|code| instance::execute(session, frame, &code, fuel));
@@ -155,11 +159,12 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
 
     let left = fuel.checked_sub(outcome.fuel_used).ok_or_else(Stop::overflow)?;
     set_remaining(guest, left);
-    let response = outcome.response.into_response();
+    let (response, data) = outcome.response.into_parts();
     let session = &mut *guest.data_mut().session;
     store(session, child_myself, response.storage.clone());
     let alkanes = response.alkanes.clone();
-    let returned_len = succeed(guest, response, outcome.fuel_used);
+    let returned_len = succeed(guest, response, data, outcome.fuel_used);
+    guest.data().session.check_bounds()?;
     if kind != CallKind::Delegate {
         let state = &mut guest.data_mut().session.world.state;
         balances::transfer(state, child_myself, child_caller, &alkanes)?;
@@ -174,10 +179,21 @@ fn store(session: &mut super::session::Session<'_, '_>, contract: AlkaneId, pair
 }
 
 /// Tells the trace and the caller of a success; answers the length of what is returned.
-fn succeed(guest: &mut Guest<'_, '_, '_, '_>, response: CallResponse, fuel_used: u64) -> i32 {
+fn succeed(guest: &mut Guest<'_, '_, '_, '_>, response: CallResponse, data: ReturnedData, fuel_used: u64) -> i32 {
+    record(guest, TraceStatus::Success, response, data, fuel_used)
+}
+
+fn record(
+    guest: &mut Guest<'_, '_, '_, '_>,
+    status: TraceStatus,
+    response: CallResponse,
+    data: ReturnedData,
+    fuel_used: u64,
+) -> i32 {
     let host = guest.data_mut();
-    host.returndata = wire::returndata(&response.alkanes, &response.data);
-    host.session.events.push(TraceEvent::Exit { status: TraceStatus::Success, response, fuel_used });
+    let alkanes = response.alkanes.clone();
+    host.session.events.exit(status, response, data.bytes(), fuel_used);
+    host.returndata = Returndata::new(&alkanes, data);
     returned_len(&host.returndata)
 }
 
@@ -189,15 +205,11 @@ fn fail(guest: &mut Guest<'_, '_, '_, '_>, text: &str, fuel_used: u64) -> i32 {
 
 /// Tells the trace and the caller of a failure; answers minus the length of what is returned.
 fn tell_failure(guest: &mut Guest<'_, '_, '_, '_>, text: &str, fuel_used: u64) -> i32 {
-    let response = CallResponse { data: wire::revert_data(text), ..CallResponse::default() };
-    let host = guest.data_mut();
-    host.returndata = wire::returndata(&[], &response.data);
-    host.session.events.push(TraceEvent::Exit { status: TraceStatus::Revert, response, fuel_used });
-    -returned_len(&host.returndata)
+    -record(guest, TraceStatus::Revert, CallResponse::default(), wire::revert_data(text).into(), fuel_used)
 }
 
 /// The length that a call answers with.
-fn returned_len(returndata: &[u8]) -> i32 {
+fn returned_len(returndata: &Returndata) -> i32 {
     i32::try_from(returndata.len())
         .expect("it comes out of a memory of at most 43,554,432 bytes or of a block, or is a text")
 }

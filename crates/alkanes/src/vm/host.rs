@@ -11,7 +11,7 @@ use super::limits::InstanceLimits;
 use super::sequence;
 use super::session::{Frame, Session};
 use super::stop::Stop;
-use super::wire::{array_buffer, parse_id};
+use super::wire::{Returndata, array_buffer, parse_id};
 use crate::{CallKind, StateKey};
 
 /// Fuel of host functions, in units or in units per byte (protocol B10).
@@ -34,7 +34,7 @@ pub(crate) struct Host<'h, 's, 'w> {
     pub(crate) frame: Frame,
     pub(crate) limits: InstanceLimits,
     /// What the newest extcall gave back.
-    pub(crate) returndata: Vec<u8>,
+    pub(crate) returndata: Returndata,
     /// The call will be undone when it ends.
     pub(crate) had_failure: bool,
     /// Graver than a failure: the instance was trapped for it, and everything above ends with it.
@@ -42,8 +42,8 @@ pub(crate) struct Host<'h, 's, 'w> {
 }
 
 impl<'h, 's, 'w> Host<'h, 's, 'w> {
-    pub(crate) const fn new(session: &'h mut Session<'s, 'w>, frame: Frame, limits: InstanceLimits) -> Self {
-        Self { session, frame, limits, returndata: Vec::new(), had_failure: false, stop: None }
+    pub(crate) fn new(session: &'h mut Session<'s, 'w>, frame: Frame, limits: InstanceLimits) -> Self {
+        Self { session, frame, limits, returndata: Returndata::default(), had_failure: false, stop: None }
     }
 }
 
@@ -134,14 +134,24 @@ pub(crate) fn read(guest: &Guest<'_, '_, '_, '_>, pointer: i32) -> Result<Vec<u8
 
 /// Writes an `ArrayBuffer` into the contract's memory: the length before the pointer, the bytes at it.
 fn write(guest: &mut Guest<'_, '_, '_, '_>, pointer: i32, bytes: &[u8]) -> Result<i32, Stop> {
+    let memory = memory(guest)?;
+    write_parts(memory.data_mut(guest), pointer, &[bytes])
+}
+
+/// Writes an `ArrayBuffer` that is made of parts.
+fn write_parts(data: &mut [u8], pointer: i32, parts: &[&[u8]]) -> Result<i32, Stop> {
     let start =
         usize::try_from(pointer).map_err(|_| Stop::revert("out of range integral type conversion attempted"))?;
     let failed = || Stop::revert("failed to write ArrayBuffer");
-    let memory = memory(guest)?;
-    let data = memory.data_mut(guest);
+    let len: usize = parts.iter().map(|part| part.len()).sum();
     let prefix = start.checked_sub(4).and_then(|prefix| data.get_mut(prefix..start)).ok_or_else(failed)?;
-    prefix.copy_from_slice(&(bytes.len() as u32).to_le_bytes());
-    data.get_mut(start..start + bytes.len()).ok_or_else(failed)?.copy_from_slice(bytes);
+    prefix.copy_from_slice(&(len as u32).to_le_bytes());
+    let mut target = data.get_mut(start..start + len).ok_or_else(failed)?;
+    for part in parts {
+        let (here, rest) = target.split_at_mut(part.len());
+        here.copy_from_slice(part);
+        target = rest;
+    }
     Ok(pointer)
 }
 
@@ -255,9 +265,10 @@ fn load_balance(guest: &mut Guest<'_, '_, '_, '_>, who: i32, what: i32, output: 
 }
 
 fn load_returndata(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
-    let returndata = guest.data().returndata.clone();
-    charge_bytes(guest, cost::LOAD_BYTE, returndata.len())?;
-    write(guest, output, &returndata).map(drop)
+    charge_bytes(guest, cost::LOAD_BYTE, guest.data().returndata.len())?;
+    let memory = memory(guest)?;
+    let (data, host) = memory.data_and_store_mut(guest);
+    write_parts(data, output, &host.returndata.parts()).map(drop)
 }
 
 /// Logs are not kept. Text that is not UTF-8 is no error either: release builds of the reference compile printing away.

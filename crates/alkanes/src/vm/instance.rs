@@ -97,7 +97,7 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         let failed = self.store.data().had_failure;
         match response {
             Ok(response) if !failed => Ok(response),
-            Ok(response) => Err(Stop::Revert(match response.data().strip_prefix(&REVERT_SELECTOR) {
+            Ok(response) => Err(Stop::Revert(match response.data.bytes().strip_prefix(&REVERT_SELECTOR) {
                 Some(reason) => format!("ALKANES: revert: {}", text_of(reason)),
                 None => "ALKANES: revert".to_owned(),
             })),

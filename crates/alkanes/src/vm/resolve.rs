@@ -13,7 +13,7 @@ use super::session::Session;
 use super::stop::Stop;
 use super::wire::{id_bytes, id_of};
 use crate::codec::Envelope;
-use crate::{Halt, Overlay, StateKey, TraceEvent};
+use crate::{Halt, Overlay, StateKey};
 
 /// The contract that a target stands for.
 pub(crate) struct Resolved {
@@ -59,7 +59,7 @@ pub(crate) fn resolve(session: &mut Session<'_, '_>, target: AlkaneId) -> Result
         _ => Resolved { id: target, code: ResolvedCode::Empty },
     };
     if resolved.id != target {
-        session.events.push(TraceEvent::Create(resolved.id));
+        session.events.create(resolved.id);
     }
     Ok(resolved)
 }

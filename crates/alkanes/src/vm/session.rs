@@ -7,7 +7,8 @@ use paraffin_primitives::AlkaneId;
 
 use super::stop::Stop;
 use super::wire;
-use crate::{CallKind, TraceContext, TraceEvent, Transfer, World};
+use crate::trace_log::{TraceContextRef, TraceRecorder};
+use crate::{CallKind, Halt, Transfer, World};
 
 /// Layers that the reference has opened when the first contract of a message makes a call (protocol B11.1).
 const MESSAGE_DEPTH: usize = 4;
@@ -25,6 +26,12 @@ const DEPTH_END: usize = 75;
 /// when it is used up (protocol B22.7).
 pub(crate) const INSTANCE_BYTES_MAX: usize = 4 << 30;
 
+/// Most that a simulation may write in all, in bytes by [`Overlay::written_bytes`](crate::Overlay::written_bytes).
+const SIMULATION_WRITTEN_BYTES_MAX: usize = 64 << 20;
+
+/// Most amounts that one call of a simulation may hand on.
+const SIMULATION_TRANSFERS_MAX: usize = 1 << 16;
+
 /// One message or simulation with all its calls.
 pub(crate) struct Session<'s, 'w> {
     pub(crate) world: &'s mut World<'w>,
@@ -34,8 +41,8 @@ pub(crate) struct Session<'s, 'w> {
     pub(crate) txid: Txid,
     pub(crate) vout: u32,
     /// Events in strict order of calls.
-    pub(crate) events: Vec<TraceEvent>,
-    /// Asked at host calls of a simulation: whether it has to end now.
+    pub(crate) events: TraceRecorder,
+    /// Of a simulation: asked at host calls whether it has to end now.
     pub(crate) interrupted: Option<&'s dyn Fn() -> bool>,
     /// Bytes that memories and tables may still take.
     pub(crate) instance_bytes_left: usize,
@@ -55,7 +62,7 @@ impl<'s, 'w> Session<'s, 'w> {
             transaction,
             txid,
             vout,
-            events: Vec::new(),
+            events: TraceRecorder::default(),
             interrupted: None,
             instance_bytes_left: INSTANCE_BYTES_MAX,
             table_weight: 1,
@@ -77,6 +84,26 @@ impl<'s, 'w> Session<'s, 'w> {
     /// The transaction in consensus encoding.
     pub(crate) fn transaction_bytes(&self) -> Arc<[u8]> {
         self.transaction_bytes.get_or_init(|| encode::serialize(self.transaction).into()).clone()
+    }
+
+    /// A simulation ends where its trace does, or when it has moved too much: both can cost no fuel at all.
+    ///
+    /// # Errors
+    /// The simulation has reached a bound. A message of a block goes on whatever it does.
+    pub(crate) fn check_bounds(&self) -> Result<(), Stop> {
+        let is_over = self.events.is_over() || self.world.state.written_bytes() > SIMULATION_WRITTEN_BYTES_MAX;
+        if self.interrupted.is_some() && is_over { Err(Halt::SimulationTooLarge.into()) } else { Ok(()) }
+    }
+
+    /// Refuses to move very many amounts at once in a simulation.
+    ///
+    /// # Errors
+    /// As [`Session::check_bounds`].
+    pub(crate) fn check_parcel(&self, transfers: usize) -> Result<(), Stop> {
+        if self.interrupted.is_some() && transfers > SIMULATION_TRANSFERS_MAX {
+            return Err(Halt::SimulationTooLarge.into());
+        }
+        Ok(())
     }
 
     /// Refuses a call made by a contract that is itself called `nesting` times deep (protocol B11.1).
@@ -104,19 +131,19 @@ pub(crate) struct Frame {
 
 impl Frame {
     /// Who and with what, as traces tell it.
-    pub(crate) fn context(&self, vout: u32) -> TraceContext {
-        TraceContext {
+    fn context(&self, vout: u32) -> TraceContextRef<'_> {
+        TraceContextRef {
             myself: self.myself,
             caller: self.caller,
             vout,
-            incoming: self.incoming.clone(),
-            inputs: self.inputs.clone(),
+            incoming: &self.incoming,
+            inputs: &self.inputs,
         }
     }
 
-    /// The event of entering this contract.
-    pub(crate) fn enter(&self, kind: CallKind, vout: u32, fuel: u64) -> TraceEvent {
-        TraceEvent::Enter { kind, context: self.context(vout), fuel }
+    /// Records that this contract is entered with `fuel`.
+    pub(crate) fn record_enter(&self, events: &mut TraceRecorder, kind: CallKind, vout: u32, fuel: u64) {
+        events.enter(kind, fuel, &self.context(vout));
     }
 
     /// What `__load_context` gives.

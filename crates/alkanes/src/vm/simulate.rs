@@ -13,7 +13,7 @@ use super::resolve::{ResolvedCode, resolve};
 use super::session::{Frame, Session};
 use super::stop::Stop;
 use crate::codec::Cellpack;
-use crate::{CallKind, CallResponse, Halt, StateKey, TraceEvent, TraceStatus, Transfer, World};
+use crate::{CallKind, CallResponse, Halt, StateKey, Trace, TraceStatus, Transfer, World};
 
 /// Fuel of a simulation unless its caller says otherwise: what a whole block has, a second or two of computing. The
 /// reference gives no limit; here a view must end.
@@ -55,7 +55,7 @@ pub struct Simulation {
     /// Fuel used, storage included; 0 when it reverted (protocol B21).
     pub fuel_used: u64,
     /// What happened, call by call; empty when the target could not be resolved.
-    pub events: Vec<TraceEvent>,
+    pub trace: Trace,
 }
 
 /// Tries a call on the state of `world` and undoes it. The fuel tank is not touched.
@@ -68,19 +68,19 @@ pub struct Simulation {
 pub fn simulate(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Simulation, Halt> {
     let depth = world.state.depth();
     world.state.checkpoint();
-    let (mut ended, mut events) = (Ok((CallResponse::default(), 0)), Vec::new());
+    let (mut ended, mut trace) = (Ok((CallResponse::default(), 0)), Trace::default());
     let guarded = guarded(|| {
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
         session.instance_bytes_left = INSTANCE_BYTES_MAX;
         session.table_weight = TABLE_WEIGHT;
         ended = message(&mut session, call);
-        events = session.events;
+        trace = session.events.finish();
     });
     world.state.rollback_to(depth);
     guarded?;
     match ended {
-        Ok((response, fuel_used)) => Ok(Simulation { result: Ok(response), fuel_used, events }),
-        Err(Stop::Revert(text)) => Ok(Simulation { result: Err(text), fuel_used: 0, events }),
+        Ok((response, fuel_used)) => Ok(Simulation { result: Ok(response), fuel_used, trace }),
+        Err(Stop::Revert(text)) => Ok(Simulation { result: Err(text), fuel_used: 0, trace }),
         Err(Stop::Halt(halt)) => Err(halt),
     }
 }
@@ -131,27 +131,27 @@ fn message(session: &mut Session<'_, '_>, call: &SimulatedCall<'_>) -> Result<(C
     let (frame, code) = enter(session, call)?;
     let myself = frame.myself;
     balances::credit(&mut session.world.state, myself, call.incoming)?;
-    session.events.push(frame.enter(CallKind::Call, session.vout, call.fuel));
-    let ended = code.compiled(session).and_then(|code| {
+    frame.record_enter(&mut session.events, CallKind::Call, session.vout, call.fuel);
+    let ended = session.check_bounds().and_then(|()| code.compiled(session)).and_then(|code| {
         let outcome = instance::execute(session, frame, &code, call.fuel)?;
         if outcome.fuel_used > call.fuel {
             return Err(Stop::revert("all fuel consumed by WebAssembly"));
         }
-        let response = outcome.response.into_response();
+        let (response, data) = outcome.response.into_parts();
         balances::debit(&mut session.world.state, myself, &response.alkanes)?;
-        Ok((response, outcome.fuel_used))
+        Ok((response, data, outcome.fuel_used))
     });
-    session.events.push(match &ended {
-        Ok((response, fuel_used)) => {
-            TraceEvent::Exit { status: TraceStatus::Success, response: response.clone(), fuel_used: *fuel_used }
+    match ended {
+        Ok((response, data, fuel_used)) => {
+            session.events.exit(TraceStatus::Success, response.clone(), data.bytes(), fuel_used);
+            session.check_bounds()?;
+            Ok((CallResponse { data: data.bytes().to_vec(), ..response }, fuel_used))
         }
-        Err(stop) => TraceEvent::Exit {
-            status: TraceStatus::Revert,
-            response: CallResponse { data: stop.revert_data(), ..CallResponse::default() },
-            fuel_used: u64::MAX,
-        },
-    });
-    ended
+        Err(stop) => {
+            session.events.exit(TraceStatus::Revert, CallResponse::default(), &stop.revert_data(), u64::MAX);
+            Err(stop)
+        }
+    }
 }
 
 /// Deploys the built-in contracts that are not there yet, which the first active block does (protocol B18).

@@ -6,7 +6,8 @@ use paraffin_primitives::AlkaneId;
 
 use super::stop::Stop;
 use crate::codec::Cellpack;
-use crate::{CallResponse, TraceContext, Transfer};
+use crate::trace_log::TraceContextRef;
+use crate::{CallResponse, Transfer};
 
 /// First bytes of the data of a response that tells why it failed (protocol B6, B9).
 pub(crate) const REVERT_SELECTOR: [u8; 4] = [0x08, 0xc3, 0x79, 0xa0];
@@ -135,10 +136,21 @@ impl Pairs {
 
 /// What `__execute` answered, not yet paid for (protocol B9).
 pub(crate) struct RawResponse {
-    buffer: Vec<u8>,
+    pub(crate) data: ReturnedData,
     alkanes: Vec<Transfer>,
     storage: Pairs,
-    data: usize,
+}
+
+/// The data of a response: the end of what the contract wrote, which can be all of its memory and is copied out of it once.
+pub(crate) struct ReturnedData {
+    buffer: Vec<u8>,
+    start: usize,
+}
+
+impl ReturnedData {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
 }
 
 impl RawResponse {
@@ -147,12 +159,8 @@ impl RawResponse {
         let mut reader = Reader::new(&buffer);
         let alkanes = reader.parcel()?;
         let storage = reader.storage()?;
-        let data = reader.position;
-        Ok(Self { buffer, alkanes, storage, data })
-    }
-
-    pub(crate) fn data(&self) -> &[u8] {
-        &self.buffer[self.data..]
+        let start = reader.position;
+        Ok(Self { data: ReturnedData { buffer, start }, alkanes, storage })
     }
 
     /// Length of the storage map, in bytes, that is charged (protocol B9).
@@ -160,10 +168,16 @@ impl RawResponse {
         self.storage.serialized_len()
     }
 
+    /// The response without its data, and the data.
+    pub(crate) fn into_parts(self) -> (CallResponse, ReturnedData) {
+        let storage = self.storage.take(&self.data.buffer);
+        (CallResponse { alkanes: self.alkanes, storage, data: Vec::new() }, self.data)
+    }
+
+    /// The response with its data.
     pub(crate) fn into_response(self) -> CallResponse {
-        let storage = self.storage.take(&self.buffer);
-        let data = self.data().to_vec();
-        CallResponse { alkanes: self.alkanes, storage, data }
+        let (response, data) = self.into_parts();
+        CallResponse { data: data.bytes().to_vec(), ..response }
     }
 }
 
@@ -207,22 +221,45 @@ pub(crate) fn parse_parcel(buffer: &[u8]) -> Result<Vec<Transfer>, Stop> {
     Reader::new(buffer).parcel()
 }
 
-/// Parcel and data: what `__returndatacopy` gives (protocol B9, B11).
-pub(crate) fn returndata(alkanes: &[Transfer], data: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(16 + 48 * alkanes.len() + data.len());
-    append_parcel(alkanes, &mut bytes);
-    bytes.extend_from_slice(data);
-    bytes
+/// What `__returndatacopy` gives: parcel and data (protocol B9, B11).
+#[derive(Default)]
+pub(crate) struct Returndata {
+    parcel: Vec<u8>,
+    data: Option<ReturnedData>,
+}
+
+impl Returndata {
+    pub(crate) fn new(alkanes: &[Transfer], data: ReturnedData) -> Self {
+        let mut parcel = Vec::with_capacity(16 + 48 * alkanes.len());
+        append_parcel(alkanes, &mut parcel);
+        Self { parcel, data: Some(data) }
+    }
+
+    /// Length of both, bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.parcel.len() + self.data.as_ref().map_or(0, |data| data.bytes().len())
+    }
+
+    /// Both, one after the other.
+    pub(crate) fn parts(&self) -> [&[u8]; 2] {
+        [&self.parcel, self.data.as_ref().map_or(&[], ReturnedData::bytes)]
+    }
+}
+
+impl From<Vec<u8>> for ReturnedData {
+    fn from(buffer: Vec<u8>) -> Self {
+        Self { buffer, start: 0 }
+    }
 }
 
 /// What `__load_context` gives (protocol B9).
-pub(crate) fn context(context: &TraceContext) -> Vec<u8> {
+pub(crate) fn context(context: &TraceContextRef<'_>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(16 * (6 + 3 * context.incoming.len() + context.inputs.len()));
     bytes.extend_from_slice(&id_bytes(context.myself));
     bytes.extend_from_slice(&id_bytes(context.caller));
     bytes.extend_from_slice(&u128::from(context.vout).to_le_bytes());
-    append_parcel(&context.incoming, &mut bytes);
-    for input in &context.inputs {
+    append_parcel(context.incoming, &mut bytes);
+    for input in context.inputs {
         bytes.extend_from_slice(&input.to_le_bytes());
     }
     bytes

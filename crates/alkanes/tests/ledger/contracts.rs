@@ -38,7 +38,11 @@ fn instance() -> Instance {
 }
 
 fn deployment(name: &str, inputs: &[u128]) -> Transaction {
-    let script_bytes = append_envelope(Builder::new(), &gzip(&wasm(name))).into_script();
+    deployment_of(&wasm(name), inputs)
+}
+
+fn deployment_of(code: &[u8], inputs: &[u128]) -> Transaction {
+    let script_bytes = append_envelope(Builder::new(), &gzip(code)).into_script();
     let mut input = spend(OutPoint { txid: bitcoin::Txid::from_byte_array([1; 32]), vout: 0 });
     input.witness = Witness::from_slice(&[script_bytes.as_bytes(), &[0xc0; 33]]);
     with_stones(vec![input], vec![output(script(1))], &[message(id(1, 0), inputs, 0, 0)])
@@ -117,4 +121,68 @@ fn undoing_and_running_again_leaves_the_same_rows() {
         instance.connect(block);
         assert!(instance.rows() == *footprint, "block {} again", block.id);
     }
+}
+
+/// A contract that does nothing but call 2:1 as often as its input says, and 2:1, which returns all of its memory.
+fn poison() -> [Vec<u8>; 2] {
+    let returning = r#"(module (memory (export "memory") 512) (func (export "__execute") (result i32)
+        (i32.store (i32.const 0) (i32.const 33554428)) (i32.const 4)))"#;
+    // The context: two ids, the output, the count of what comes in, the inputs from byte 96 on.
+    let calling = r#"(module
+        (import "env" "__load_context" (func $load_context (param i32) (result i32)))
+        (import "env" "__call" (func $call (param i32 i32 i32 i64) (result i32)))
+        (memory (export "memory") 1)
+        (data (i32.const 1024) "\14\00\00\00")
+        (data (i32.const 2000) "\20\00\00\00\02\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\01")
+        (data (i32.const 2100) "\10\00\00\00")
+        (data (i32.const 2200) "\04\00\00\00")
+        (func (export "__execute") (result i32)
+            (drop (call $load_context (i32.const 3000)))
+            (block $end (loop $again
+                (br_if $end (i32.eqz (i32.load (i32.const 3096))))
+                (drop (call $call (i32.const 2004) (i32.const 2104) (i32.const 2204) (i64.const 0)))
+                (i32.store (i32.const 3096) (i32.sub (i32.load (i32.const 3096)) (i32.const 1)))
+                (br $again)))
+            (i32.const 1028)))"#;
+    [returning, calling].map(|text| wat::parse_str(text).unwrap())
+}
+
+#[test]
+fn a_block_whose_messages_return_gigabytes_is_indexed_and_undone_like_any_other() {
+    let mut instance = instance();
+    let [returning, calling] = poison();
+    let call = |times: u128, payee: u64| {
+        with_stones(vec![], vec![output(script(payee))], &[message(id(2, 2), &[times], 0, 0)])
+    };
+    let calls = [(60, 1), (3, 2), (1, 3), (0, 4)].map(|(times, payee)| call(times, payee));
+    let contents = [
+        vec![],
+        vec![deployment_of(&returning, &[9]), deployment_of(&calling, &[0])],
+        calls.to_vec(),
+        vec![call(2, 5)],
+    ];
+    let mut previous = BlockHash::all_zeros();
+    for (height, transactions) in (0..).zip(contents) {
+        let next = block(height, previous, transactions);
+        previous = next.id.hash;
+        instance.connect(&next);
+    }
+    let state = instance.at(3);
+    let traces: Vec<_> = state.block_traces(2).unwrap().into_iter().map(|traced| traced.trace.events).collect();
+    for (trace, calls) in traces.iter().zip([60, 3, 1]) {
+        let [TraceEvent::Omitted { status: TraceStatus::Success, events, bytes, contracts, .. }] = &trace[..] else {
+            panic!("{} events", trace.len());
+        };
+        assert_eq!((*events, &contracts[..]), (2 + 2 * calls, &[COUNTER, id(2, 2)][..]));
+        assert!(*bytes > calls * 33_554_408);
+    }
+    assert!(matches!(traces[3][..], [TraceEvent::Enter { .. }, TraceEvent::Exit { .. }]));
+    let shadow = OutPoint { txid: calls[0].compute_txid(), vout: 3 };
+    assert_eq!(state.trace(&shadow).unwrap().unwrap().events, traces[0]);
+    assert_eq!(state.block_traces_within(2, 100).unwrap(), None);
+    for _ in 0..2 {
+        instance.writer.undo_block().unwrap();
+    }
+    instance.writer.commit(false).unwrap();
+    assert!(instance.at(1).trace(&shadow).unwrap().is_none());
 }

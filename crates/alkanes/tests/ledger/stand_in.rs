@@ -95,7 +95,7 @@ pub(crate) fn run_message(world: &mut World<'_>, message: &Message<'_>, runtime:
         TraceEvent::Enter { kind: CallKind::Call, context, fuel: 1000 },
         TraceEvent::Exit { status, response, fuel_used: 1 },
     ];
-    world.traces.push((OutPoint { txid: message.txid, vout: message.vout }, Trace { events }));
+    world.traces.push(OutPoint { txid: message.txid, vout: message.vout }, Trace { events });
     Ok(end)
 }
 

@@ -31,7 +31,7 @@ fn the_first_active_block_deploys_them_once() {
     let mut world = stage.world(&block);
     assert_eq!(deploy_builtins(&mut world).unwrap(), [transfer(DIESEL, 50_000_000)]);
     assert_eq!(deploy_builtins(&mut world).unwrap(), [], "only once");
-    assert!(world.traces.is_empty());
+    assert!(world.traces.traces().is_empty());
     let writes = world.state.into_writes().unwrap();
     for id in [DIESEL, WRAPPED_BITCOIN, SIGNING_TOKEN] {
         assert!(writes.iter().any(|(key, value)| *key == StateKey::Code(id) && !value.is_empty()), "{id}");

@@ -14,7 +14,7 @@ fn a_simulation_answers_counts_storage_and_leaves_nothing() {
     assert_eq!(response.storage.len(), 1);
     assert_eq!(simulated.fuel_used, stage.message(&[32, 1, 2]).fuel(), "as in a block, storage included");
     assert_eq!(stage.simulate(SUBJECT, &[31, 1], 10_000_000).unwrap().result.unwrap().data, b"");
-    assert!(matches!(simulated.events[..], [TraceEvent::Enter { .. }, TraceEvent::Exit { .. }]));
+    assert!(matches!(simulated.trace.events[..], [TraceEvent::Enter { .. }, TraceEvent::Exit { .. }]));
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn a_failed_simulation_tells_why_and_uses_no_fuel() {
     assert_eq!(failed.result.unwrap_err(), "ALKANES: revert: all fuel consumed by WebAssembly");
     assert_eq!(failed.fuel_used, 0);
     let unknown = stage.simulate(id(4, 99), &[1], 100_000).unwrap();
-    assert!(unknown.result.is_err() && unknown.events.is_empty());
+    assert!(unknown.result.is_err() && unknown.trace.events.is_empty());
     let unpaid = Stage::with(&answering("")).simulate(SUBJECT, &[], 100).unwrap();
     assert_eq!(unpaid.result.unwrap_err(), "all fuel consumed by WebAssembly", "storage is paid for as well");
 }
@@ -52,7 +52,7 @@ fn what_comes_in_need_not_exist_and_a_transaction_without_outputs_will_do() {
     };
     let simulated = paraffin_alkanes::simulate(&mut world, &call).unwrap();
     assert_eq!(simulated.result.unwrap().alkanes, [transfer(id(2, 9), 12)]);
-    assert!(world.traces.is_empty());
+    assert!(world.traces.traces().is_empty());
     let malformed = SimulatedCall { calldata: &[2, 0x80], ..call };
     assert!(paraffin_alkanes::simulate(&mut world, &malformed).unwrap().result.is_err());
     // All that stays in this world, which a view drops, is the mark that somebody has looked at a balance.

@@ -234,7 +234,7 @@ impl Stage {
         let index = block.txdata.len() - 1;
         let end = in_layers(&mut world, index, &cellpack, incoming, &self.runtime)?;
         let fuel_left = (world.tank.transaction_fuel(), world.tank.block_fuel());
-        let events = world.traces.pop().map_or_else(Vec::new, |(_, Trace { events })| events);
+        let events = world.traces.split_off(0).pop().map_or_else(Vec::new, |(_, Trace { events })| events);
         let writes = world.state.into_writes().unwrap().into_iter().collect();
         Ok(Ended { end, events, writes, fuel_left })
     }

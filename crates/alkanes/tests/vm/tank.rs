@@ -56,7 +56,7 @@ fn messages_of_one_transaction_share_what_is_left_and_a_failure_leaves_nothing()
     assert_eq!(in_layers(&mut world, 1, &trap, &[], &Sheet::new()).unwrap(), MessageEnd::Failed);
     assert_eq!(world.tank.transaction_fuel(), 0);
     assert_eq!(in_layers(&mut world, 1, &nothing(), &[], &Sheet::new()).unwrap(), MessageEnd::Failed);
-    assert_eq!(world.traces.len(), 4, "also a message without fuel is traced");
+    assert_eq!(world.traces.traces().len(), 4, "also a message without fuel is traced");
 }
 
 #[test]

@@ -36,8 +36,10 @@ impl ContractHistory for ChainContracts {
         let mut touched = HashSet::new();
         for message in self.0.block_traces(height)? {
             for event in &message.trace.events {
-                if let TraceEvent::Enter { context, .. } = event {
-                    touched.insert(context.myself);
+                match event {
+                    TraceEvent::Enter { context, .. } => _ = touched.insert(context.myself),
+                    TraceEvent::Omitted { contracts, .. } => touched.extend(contracts),
+                    TraceEvent::Create(_) | TraceEvent::Exit { .. } => {}
                 }
             }
         }

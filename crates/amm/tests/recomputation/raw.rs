@@ -114,6 +114,7 @@ fn descend<'t>(
         match events.next().expect("a call does not end") {
             event @ TraceEvent::Enter { .. } => frame.inner.push(descend(event, events, block)),
             TraceEvent::Create(id) => frame.created.push(*id),
+            TraceEvent::Omitted { .. } => panic!("a trace is not kept"),
             TraceEvent::Exit { status, response, fuel_used: 0 } if *fuel > 0 => {
                 assert!(response.alkanes.is_empty() && response.storage.is_empty());
                 let data = &response.data;

@@ -68,17 +68,25 @@ fn event(event: &TraceEvent) -> Value {
                 "fuel": fuel,
             } })
         }
-        TraceEvent::Exit { status, response: answered, fuel_used } => {
-            let status = match status {
-                TraceStatus::Success => "success",
-                TraceStatus::Revert => "revert",
-            };
-            json!({ "event": "return", "data": {
-                "status": status,
-                "response": response(answered),
-                "fuelUsed": fuel_used,
-            } })
-        }
+        TraceEvent::Exit { status, response: answered, fuel_used } => json!({ "event": "return", "data": {
+            "status": status_text(*status),
+            "response": response(answered),
+            "fuelUsed": fuel_used,
+        } }),
+        TraceEvent::Omitted { status, digest, events, bytes, contracts } => json!({ "event": "omitted", "data": {
+            "status": status_text(*status),
+            "digest": digest.to_lower_hex_string(),
+            "events": events,
+            "bytes": bytes,
+            "contracts": contracts.iter().map(|id| id_object(*id)).collect::<Vec<_>>(),
+        } }),
+    }
+}
+
+fn status_text(status: TraceStatus) -> &'static str {
+    match status {
+        TraceStatus::Success => "success",
+        TraceStatus::Revert => "revert",
     }
 }
 

@@ -204,15 +204,15 @@ async fn simulate(context: &RequestContext, params: &Params) -> RpcResult {
     let asked = Asked::read(&object(params)?)?;
     let answer = alkanes::try_out(context, tag(context, params, 1)?, move |moment| {
         let parcel = asked.parcel(&moment.view);
-        views::simulate_traced(&parcel, moment.view.limits.fuel_max, &moment.view)
+        let (simulated, trace) = views::simulate_traced(&parcel, moment.view.limits.fuel_max, &moment.view)?;
+        let mut told = match simulated {
+            Simulated::Done { response, fuel_used } => told(0, fuel_used, &response, None),
+            Simulated::Failed(text) => told(1, 0, &CallResponse::default(), Some(&text)),
+        };
+        told["trace"] = trace_events(&trace);
+        Ok(to_raw(&told))
     });
-    let (simulated, trace) = answer.await?;
-    let mut told = match simulated {
-        Simulated::Done { response, fuel_used } => told(0, fuel_used, &response, None),
-        Simulated::Failed(text) => told(1, 0, &CallResponse::default(), Some(&text)),
-    };
-    told["trace"] = trace_events(&trace);
-    to_raw(&told)
+    answer.await?
 }
 
 fn told(status: u8, fuel_used: u64, answered: &CallResponse, error: Option<&str>) -> Value {
@@ -262,12 +262,13 @@ async fn trace(context: &RequestContext, params: &Params) -> RpcResult {
     let asked = outputs::outpoint(&Value::Object(object(params)?))?;
     let trace = alkanes::read(context, tag(context, params, 1)?, None, move |moment| {
         let turned = outputs::turned(&asked);
-        match moment.view.state.trace(&turned)? {
-            Some(trace) => Ok(Some(trace)),
-            None => Ok(moment.view.state.trace(&asked)?),
-        }
+        let trace = match moment.view.state.trace(&turned)? {
+            None => moment.view.state.trace(&asked)?,
+            trace => trace,
+        };
+        Ok(to_raw(&trace.map_or_else(|| json!([]), |trace| trace_events(&trace))))
     });
-    to_raw(&trace.await?.map_or_else(|| json!([]), |trace| trace_events(&trace)))
+    trace.await?
 }
 
 /// A height, alone or as `{block}` or `{height}`: the traces of a block.
@@ -277,7 +278,10 @@ async fn trace_block(context: &RequestContext, params: &Params) -> RpcResult {
     let traces = alkanes::read(context, height, None, move |moment| {
         let limits = moment.view.limits;
         let mut traces = Vec::new();
-        for traced in moment.view.state.traces_of_block(moment.view.height)? {
+        // In the answer every byte is two digits.
+        let bytes_max = limits.answer_bytes_max as u64 / 2;
+        let traced = moment.view.state.traces_of_block(moment.view.height, bytes_max)?.ok_or(ViewError::TooLarge)?;
+        for traced in traced {
             if traces.len() >= limits.records_max {
                 return Err(ViewError::TooLarge);
             }
@@ -287,9 +291,9 @@ async fn trace_block(context: &RequestContext, params: &Params) -> RpcResult {
                 "trace": trace_events(&traced.trace),
             }));
         }
-        Ok(traces)
+        Ok(to_raw(&Value::Array(traces)))
     });
-    to_raw(&Value::Array(traces.await?))
+    traces.await?
 }
 
 fn height_param(context: &RequestContext, params: &Params) -> Result<Option<Height>, RpcError> {

@@ -33,7 +33,7 @@ pub(crate) fn frames(trace: &Trace) -> (Vec<Frame>, Vec<AlkaneId>) {
                 });
             }
             // Host contracts leave an end without a beginning.
-            TraceEvent::Exit { fuel_used: 0, .. } => {}
+            TraceEvent::Omitted { .. } | TraceEvent::Exit { fuel_used: 0, .. } => {}
             TraceEvent::Exit { status, response, .. } => {
                 let Some(place) = open.pop() else { continue };
                 undone |= *status == TraceStatus::Revert;

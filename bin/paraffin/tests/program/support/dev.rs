@@ -24,11 +24,21 @@ impl Dev {
         Self::start_in(tempfile::tempdir().unwrap(), further)
     }
 
+    /// With further settings.
+    pub fn start_with_environment(settings: &[(&str, String)]) -> Self {
+        Self::start_command(tempfile::tempdir().unwrap(), &[], settings)
+    }
+
     /// In a folder that may hold an earlier one's data, with further arguments.
     pub fn start_in(folder: tempfile::TempDir, arguments: &[&str]) -> Self {
+        Self::start_command(folder, arguments, &[])
+    }
+
+    fn start_command(folder: tempfile::TempDir, arguments: &[&str], settings: &[(&str, String)]) -> Self {
         let listen = format!("127.0.0.1:{}", free_port());
         let mut command = paraffin();
         command.args(["dev", "--listen", &listen]).args(arguments).arg("--data-dir").arg(folder.path());
+        command.envs(settings.iter().map(|(name, value)| (name, value)));
         let mut process = Running::start(&mut command);
         process.wait_for_output("ready", Duration::from_secs(120));
         let described =

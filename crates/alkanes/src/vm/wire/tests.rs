@@ -75,7 +75,9 @@ proptest! {
     fn returndata_is_read_back_as_parcel_and_data(values in prop::collection::vec(any::<(u128, u128, u128)>(), 0..5), data: Vec<u8>) {
         let transfer = |(block, tx, value)| Transfer { id: AlkaneId { block, tx }, value };
         let alkanes: Vec<_> = values.into_iter().map(transfer).collect();
-        let bytes = returndata(&alkanes, &data);
+        let returndata = Returndata::new(&alkanes, data.clone().into());
+        let bytes = returndata.parts().concat();
+        prop_assert_eq!(bytes.len(), returndata.len());
         prop_assert_eq!(parse_parcel(&bytes).unwrap(), alkanes);
         prop_assert_eq!(&bytes[bytes.len() - data.len()..], &data[..]);
     }

@@ -117,7 +117,7 @@ fn issued_at_most(effects: &BlockEffects) -> BTreeMap<AlkaneId, u128> {
         let mut open = Vec::new();
         for (place, event) in trace.events.iter().enumerate() {
             match event {
-                TraceEvent::Create(_) => {}
+                TraceEvent::Create(_) | TraceEvent::Omitted { .. } => {}
                 TraceEvent::Enter { context, kind, .. } => {
                     open.push(context.myself);
                     if open.len() > 1 && *kind != CallKind::Delegate {

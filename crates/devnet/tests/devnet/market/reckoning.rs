@@ -105,7 +105,7 @@ impl Reckoning {
         let last = trace.events.len() - 1;
         for (place, event) in trace.events.iter().enumerate() {
             match event {
-                TraceEvent::Create(_) => {}
+                TraceEvent::Create(_) | TraceEvent::Omitted { .. } => {}
                 TraceEvent::Enter { kind, context, .. } => {
                     let before = self.books.clone();
                     if open.is_empty() {

@@ -138,7 +138,10 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ("Inventory", record(&[("alkanes", list(component("Transfer")))])),
         (
             "TraceEvent",
-            record(&[("event", json!({ "enum": ["create", "invoke", "return"] })), ("data", map(anything()))]),
+            record(&[
+                ("event", json!({ "enum": ["create", "invoke", "return", "omitted"] })),
+                ("data", map(anything())),
+            ]),
         ),
         (
             "BlockTrace",
