@@ -8,9 +8,7 @@ use paraffin_fuzz::{TARGETS, Target};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore as _, SeedableRng as _};
 
-/// Changed inputs that are tried for a target at least.
-const CHANGED: u32 = 500;
-/// Time for changed inputs beyond those.
+/// Time for changed inputs beyond those that a target asks for.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Longest changed input, in bytes.
 const LENGTH_MAX: usize = 64 << 10;
@@ -65,7 +63,7 @@ fn what_fuzzing_found_and_changes_of_it_break_no_promise() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let begin = Instant::now();
         let mut tried = 0;
-        while tried < CHANGED || begin.elapsed() < PATIENCE {
+        while tried < target.changed || begin.elapsed() < PATIENCE {
             let input = changed(&mut random, &inputs);
             let outcome = std::panic::catch_unwind(|| (target.run)(&input));
             assert!(outcome.is_ok(), "{}: this input panics: {}", target.name, input.escape_ascii());

@@ -7,8 +7,7 @@ use std::fs;
 use bitcoin::OutPoint;
 use paraffin_alkanes::codec::{Cellpack, gzip};
 use paraffin_alkanes::{
-    Engine as _, MESSAGE_TRACE_BYTES_MAX, Overlay, Parameters, SIMULATION_FUEL, SimulatedCall, StateKey, TraceEvent,
-    World, simulate,
+    Engine as _, MESSAGE_TRACE_BYTES_MAX, Overlay, Parameters, SimulatedCall, StateKey, TraceEvent, World, simulate,
 };
 use paraffin_primitives::{AlkaneId, Network};
 
@@ -16,15 +15,18 @@ use crate::alkanes::{PROBE, block, call, deployed, output, stones, transaction};
 
 const OTHER: AlkaneId = AlkaneId { block: 4, tx: 8 };
 
-/// What a message with 3,500,000 fuel may take: memory that it fills, 64 bytes a unit; what two calls return, 43 MB each;
-/// its trace twice; and something for the rest.
-const MESSAGE_BYTES_MAX: u64 = 448 << 20;
+/// What a message with 350,000 fuel may take: memory that it fills, 64 bytes a unit, 22 MB; what two calls return, 1 MB each;
+/// its trace twice; and something for the rest. What all its calls return can be a gigabyte.
+const MESSAGE_BYTES_MAX: u64 = 128 << 20;
 
-/// What a simulation may take beside the memories of its contracts, which end at 1 GiB in all.
-const SIMULATION_BYTES_MAX: u64 = (1 << 30) + (128 << 20);
+/// What a simulation with as much fuel may take.
+const SIMULATION_BYTES_MAX: u64 = 128 << 20;
 
 /// Most operations of one contract.
-const OPERATIONS_MAX: usize = 24;
+const OPERATIONS_MAX: usize = 12;
+
+/// Fuel of a simulation: what a message had first, so that an input takes little time.
+const FUEL: u64 = 350_000;
 
 pub(crate) fn run(bytes: &[u8]) {
     let (first, second) = bytes.split_at(bytes.len() / 2);
@@ -37,12 +39,12 @@ pub(crate) fn run(bytes: &[u8]) {
     let message = stones(&[call(PROBE, &[1])]);
     let block = block(2, vec![transaction(OutPoint::null(), vec![output(1)], &message)]);
 
-    let (effects, taken) = memory_of(|| stage.engine().run_block(2, &block, &state));
+    let parameters = Parameters { fuel_change: u64::MAX, ..Parameters::of(Network::Regtest) };
+    let (effects, taken) = memory_of(|| stage.engine().with_parameters(parameters).run_block(2, &block, &state));
     let effects = effects.expect("no such contract halts the engine");
     assert!(taken < MESSAGE_BYTES_MAX, "the block took {} MiB", taken >> 20);
     assert!(effects.traces.iter().all(|(_, trace)| trace.bytes() <= MESSAGE_TRACE_BYTES_MAX));
 
-    let parameters = Parameters::of(Network::Regtest);
     let mut world = World::new(&parameters, 2, &block.block, Overlay::new(&state), &stage.codes, &stage.builtins);
     let calldata = Cellpack { target: PROBE, inputs: vec![1] }.encode();
     let calls = std::cell::Cell::new(0_u32);
@@ -51,7 +53,7 @@ pub(crate) fn run(bytes: &[u8]) {
         vout: 3,
         calldata: &calldata,
         incoming: &[],
-        fuel: SIMULATION_FUEL,
+        fuel: FUEL,
         // In the place of a clock.
         interrupted: &|| calls.replace(calls.get() + 1) > 400,
     };
@@ -68,10 +70,9 @@ fn contract(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut returned = 20_u32;
     for operation in bytes.chunks_exact(2).take(OPERATIONS_MAX) {
         let amount = u32::from(operation[1]);
-        // From a few bytes to all of the memory.
-        let bytes = ((amount * amount * 512) & !7).min(33_000_000);
+        let bytes = (amount * amount * 16) & !7;
         let kind = ["$call", "$delegatecall", "$staticcall"][operation[1] as usize % 3];
-        let (target, times) = ([3004, 3104][operation[1] as usize / 3 % 2], 1 + amount / 6);
+        let (target, times) = ([3004, 3104][operation[1] as usize / 3 % 2], 1 + amount / 16);
         let written = match operation[0] % 8 {
             0 | 1 => writeln!(
                 body,
