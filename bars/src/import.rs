@@ -285,6 +285,9 @@ fn follow(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
         return Err(Failure::new(format!("`{}` ended with {status}", typed(&command))));
     }
     let served = loopback_bytes().saturating_sub(served_before);
+    if written == 0 {
+        return Err(Failure::new("what the program wrote is counted in its /proc/<id>/io, which root alone can read"));
+    }
     let seconds = begin.elapsed().as_secs_f64();
     // One short line, which a pipe holds.
     let mut digests = String::new();

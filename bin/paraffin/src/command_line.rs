@@ -62,7 +62,11 @@ pub(crate) enum Command {
     },
     /// Run scripts for a server that writes to standard input
     #[command(name = crate::scripts::WORKER_COMMAND, hide = true)]
-    LuaWorker,
+    LuaWorker {
+        /// What to try, instead of running scripts
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Rebuild one contract; the server starts it
     #[command(name = paraffin_verify::WORKER_SUBCOMMAND, hide = true)]
     VerifyWorker,

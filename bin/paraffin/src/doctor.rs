@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::{accounts, control, disk, instance};
 
+mod protection;
+
 /// Verdict of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -44,7 +46,7 @@ impl Report {
 }
 
 /// Runs all checks and prints a line for each; true when nothing is wrong.
-pub(crate) async fn run(config: &Config) -> bool {
+pub(crate) async fn run(config: &Config, file: &Path) -> bool {
     let mut report = Report { worst: Verdict::Good };
     report.say(
         Verdict::Good,
@@ -58,7 +60,10 @@ pub(crate) async fn run(config: &Config) -> bool {
         let chain = check_node(&mut report, config).await;
         check_disk(&mut report, config, chain);
         check_store(&mut report, config).await;
+        protection::check_scripts(&mut report, config).await;
+        protection::check_builds(&mut report, config);
     }
+    protection::check_modes(&mut report, config, file);
     check_sharing(&mut report, config).await;
     check_listen(&mut report, config);
     report.worst != Verdict::Bad

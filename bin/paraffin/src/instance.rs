@@ -199,12 +199,14 @@ pub(crate) fn check_settings(config: &Config, snapshot: &Snapshot) -> Result<(),
     Ok(())
 }
 
-/// Creates the data folder.
+/// Creates the data folder, for the user of this process alone; one that exists stays as it is.
 ///
 /// # Errors
 /// The system refuses.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), InstanceError> {
-    std::fs::create_dir_all(folder).map_err(|source| InstanceError::Folder { folder: folder.to_owned(), source })
+    use std::os::unix::fs::DirBuilderExt as _;
+    let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    created.map_err(|source| InstanceError::Folder { folder: folder.to_owned(), source })
 }
 
 /// The limits of the indexer.

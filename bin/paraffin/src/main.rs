@@ -30,6 +30,7 @@ mod ordinals;
 mod pools;
 mod prices;
 mod progress;
+mod protect;
 mod replay;
 mod scripts;
 mod serve;
@@ -51,12 +52,12 @@ const FAILED: u8 = 1;
 fn main() -> ExitCode {
     log::hush_panics();
     let command_line = CommandLine::parse();
-    // Both are processes of their own, without the runtime's threads: their children's lives hang on the main thread.
+    // Each is a process of its own, without the runtime's threads: their children's lives hang on the main thread.
     match &command_line.command {
         Command::VerifyWorker => return paraffin_verify::run_worker(),
         Command::VerifyConfine { arguments } => return paraffin_verify::run_confined(arguments),
-        Command::LuaWorker => return scripts::work(),
-        _ => {}
+        Command::LuaWorker { arguments } => return scripts::work(arguments),
+        command => protect::protect(command),
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("paraffin").build() {
         Ok(runtime) => runtime,
@@ -124,7 +125,11 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         },
         Command::Doctor(arguments) => {
             let config = Config::load(&arguments.config)?;
-            return Ok(if doctor::run(&config).await { ExitCode::SUCCESS } else { ExitCode::from(FAILED) });
+            return Ok(if doctor::run(&config, &arguments.config).await {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(FAILED)
+            });
         }
         Command::Diff(arguments) => return Ok(diff::run(&arguments).await),
         Command::Keys(arguments) => keys::run(arguments.command).await?,
@@ -135,7 +140,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Command::Completions { shell } => manual::completions(shell)?,
         Command::Man { folder } => manual::pages(folder.as_deref())?,
         // Run before there is a runtime.
-        Command::VerifyWorker | Command::VerifyConfine { .. } | Command::LuaWorker => {
+        Command::VerifyWorker | Command::VerifyConfine { .. } | Command::LuaWorker { .. } => {
             return Ok(ExitCode::from(FAILED));
         }
     }

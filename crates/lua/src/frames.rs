@@ -30,11 +30,14 @@ pub(crate) enum Kind {
     Returned = 6,
     /// From the worker: no result ([`ScriptError`]), or what is wrong with a source.
     Ended = 7,
+    /// From the worker, once and first: it is ready, and what isolates it ([`crate::WorkerIsolation`]).
+    Ready = 8,
 }
 
 impl Kind {
     fn of(byte: u8) -> io::Result<Self> {
-        let kinds = [Self::Run, Self::Check, Self::Answer, Self::Failure, Self::Call, Self::Returned, Self::Ended];
+        let kinds =
+            [Self::Run, Self::Check, Self::Answer, Self::Failure, Self::Call, Self::Returned, Self::Ended, Self::Ready];
         let kind = kinds.into_iter().find(|kind| *kind as u8 == byte);
         kind.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a frame of an unknown kind"))
     }

@@ -1,6 +1,6 @@
-//! The side of the server: processes that run scripts, kept for the next script, ended where a script is stuck.
+//! The side of the server: processes that run scripts, kept for the next script of the same caller, ended where a script is stuck.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
@@ -17,12 +17,16 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::frames::{CallMethod, CheckSource, Frame, Kind, RunScript};
 use crate::sandbox::{CallError, Script};
-use crate::{Budget, LuaSettings, Outcome, ScriptError, names};
+use crate::{Budget, LuaSettings, Outcome, ScriptError, WorkerIsolation, names};
 
 /// How long after its time a script may go on before its process is ended: what Lua does between two looks at the clock.
 const GRACE: Duration = Duration::from_millis(500);
 /// How much later than a script's time a call is given up: the script's own clock has then run out in any case.
 const CALL_GRACE: Duration = Duration::from_millis(250);
+/// How long a process may take until it is ready for scripts.
+const START_TIMEOUT: Duration = Duration::from_secs(3);
+/// Longest report of a process about itself in bytes.
+const REPORT_BYTES_MAX: usize = 16 << 10;
 /// Scripts that one process runs before another takes its place.
 const SCRIPTS_PER_WORKER: u32 = 1_000;
 /// Beyond the longest result: what a frame has around it, and a method's name.
@@ -67,7 +71,7 @@ pub enum NotRun {
     /// Its turn did not come in time.
     #[error("too many scripts are running")]
     Busy,
-    /// No process could be started for it.
+    /// No process could be started for it, or none with the isolation that it must have.
     #[error("the process for scripts cannot be started")]
     NoWorker,
 }
@@ -85,7 +89,10 @@ pub struct WorkerProgram {
 pub struct Workers {
     settings: LuaSettings,
     program: WorkerProgram,
-    idle: Mutex<Vec<Worker>>,
+    /// Processes that wait for the next script of their caller; the one that has waited longest comes first.
+    idle: Mutex<VecDeque<Worker>>,
+    /// What the newest process reported, so that a change is logged.
+    isolation: Mutex<Option<WorkerIsolation>>,
     places: Arc<Semaphore>,
     callers: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
@@ -94,7 +101,16 @@ impl Workers {
     /// No process is started before the first script.
     pub fn new(settings: LuaSettings, program: WorkerProgram) -> Self {
         let places = Arc::new(Semaphore::new(settings.scripts_max));
-        Self { settings, program, idle: Mutex::default(), places, callers: Mutex::default() }
+        let (idle, isolation) = (Mutex::default(), Mutex::default());
+        Self { settings, program, idle, isolation, places, callers: Mutex::default() }
+    }
+
+    /// Starts a process as for a script, ends it, and returns what isolates it; the log has it too.
+    ///
+    /// # Errors
+    /// [`NotRun::NoWorker`]; the log says why.
+    pub async fn check_isolation(&self) -> Result<WorkerIsolation, NotRun> {
+        self.start("").await.map(|(_, isolation)| isolation)
     }
 
     /// A place for a script of `caller`: first among his own, then among all.
@@ -122,16 +138,47 @@ impl Workers {
         places
     }
 
-    fn worker(&self) -> Result<Worker, NotRun> {
-        while let Some(mut worker) = self.idle.lock().pop() {
+    /// A process that has run nothing, or nothing but scripts of this caller.
+    async fn worker(&self, caller: &str) -> Result<Worker, NotRun> {
+        while let Some(mut worker) = self.take_idle(caller) {
             if worker.lives() {
                 return Ok(worker);
             }
         }
-        Worker::start(&self.program).map_err(|error| {
+        self.start(caller).await.map(|(worker, _)| worker)
+    }
+
+    /// The idle process of a caller. Where there is none, so many others end that a new one makes no more than `scripts_max`.
+    fn take_idle(&self, caller: &str) -> Option<Worker> {
+        let mut idle = self.idle.lock();
+        let newest = idle.iter().rposition(|worker| worker.caller == caller);
+        if let Some(worker) = newest.and_then(|index| idle.remove(index)) {
+            return Some(worker);
+        }
+        // This one is running by now.
+        let running = self.settings.scripts_max.saturating_sub(self.places.available_permits());
+        let idle_max = self.settings.scripts_max.saturating_sub(running);
+        let over = idle.len().saturating_sub(idle_max);
+        idle.drain(..over);
+        None
+    }
+
+    async fn start(&self, caller: &str) -> Result<(Worker, WorkerIsolation), NotRun> {
+        let (worker, isolation) = Worker::start(&self.program, caller).await.map_err(|error| {
             tracing::error!(%error, "the process for scripts cannot be started");
             NotRun::NoWorker
-        })
+        })?;
+        let mut newest = self.isolation.lock();
+        if newest.as_ref() != Some(&isolation) {
+            if isolation.is_complete() {
+                tracing::info!("scripts run in processes {isolation}");
+            } else {
+                tracing::warn!("scripts run in processes {isolation}");
+            }
+            *newest = Some(isolation.clone());
+        }
+        drop(newest);
+        Ok((worker, isolation))
     }
 
     /// Sends a first frame to a worker and takes part in what follows until it has ended.
@@ -139,7 +186,7 @@ impl Workers {
     /// A worker that is dropped is killed, so nothing is left of a script whose caller has gone away.
     async fn converse(&self, caller: &str, first: Frame, host: Option<&dyn Host>) -> Result<Outcome, NotRun> {
         let _places = self.place(caller).await?;
-        let mut worker = self.worker()?;
+        let mut worker = self.worker(caller).await?;
         let started = Instant::now();
         let mut calls = 0;
         let ended = {
@@ -151,7 +198,7 @@ impl Workers {
             Ok(Ok(returns)) => {
                 worker.scripts += 1;
                 if worker.scripts < SCRIPTS_PER_WORKER {
-                    self.idle.lock().push(worker);
+                    self.idle.lock().push_back(worker);
                 }
                 returns
             }
@@ -254,6 +301,8 @@ impl Runner for Workers {
 
 /// One process; it dies with this.
 struct Worker {
+    /// The one whose scripts it runs.
+    caller: String,
     input: ChildStdin,
     output: ChildStdout,
     scripts: u32,
@@ -261,7 +310,8 @@ struct Worker {
 }
 
 impl Worker {
-    fn start(program: &WorkerProgram) -> io::Result<Self> {
+    /// Starts a process and waits until it is ready, so that no script meets one that is isolated in part.
+    async fn start(program: &WorkerProgram, caller: &str) -> io::Result<(Self, WorkerIsolation)> {
         let mut process = Command::new(&program.path)
             .args(&program.arguments)
             // Nothing of the server's surroundings, where keys may stand.
@@ -274,8 +324,14 @@ impl Worker {
             .spawn()?;
         let piped = || io::Error::other("the process has no pipes");
         let input = process.stdin.take().ok_or_else(piped)?;
-        let output = process.stdout.take().ok_or_else(piped)?;
-        Ok(Self { input, output, scripts: 0, process })
+        let mut output = process.stdout.take().ok_or_else(piped)?;
+        let ready = timeout_at(Instant::now() + START_TIMEOUT, Frame::receive_from(&mut output, REPORT_BYTES_MAX));
+        let ready = ready.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        if ready.kind != Kind::Ready {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a frame out of turn"));
+        }
+        let isolation = ready.read()?;
+        Ok((Self { caller: caller.to_owned(), input, output, scripts: 0, process }, isolation))
     }
 
     /// Whether nobody ended it while it waited.

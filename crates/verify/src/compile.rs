@@ -6,9 +6,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use paraffin_confine::{Confinement, Isolation, Shown, seen, system_folders};
 use serde::Deserialize;
 
-use crate::confine::{self, Confinement, Isolation, Shown, seen, system_folders};
 use crate::git::command;
 use crate::job::{Failure, FailureCode, Job};
 use crate::supervise::{self, Ended, Finished, Watch};
@@ -179,7 +179,9 @@ impl<'a> Place<'a> {
         let failed = |code, reason: String| Err(Failure { code, reason, log: log.clone() });
         match finished.ended {
             Ended::Code(0) => Ok(finished),
-            Ended::Code(code) if code == i32::from(confine::NOT_CONFINED) && log.contains(confine::COMPLAINT) => {
+            Ended::Code(code)
+                if code == i32::from(paraffin_confine::NOT_CONFINED) && log.contains(paraffin_confine::COMPLAINT) =>
+            {
                 eprintln!("a build could not be shut in: {log}");
                 Err(Failure {
                     code: FailureCode::NotIsolated,
@@ -217,6 +219,7 @@ impl<'a> Place<'a> {
         }
         Confinement {
             isolation: self.job.settings.isolation,
+            network: false,
             root: self.job.folder.join("root"),
             shown: self.shown(),
             tmp_bytes: TMP_BYTES,

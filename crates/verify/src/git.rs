@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use paraffin_confine::{Confinement, Isolation, Shown, seen, system_folders};
+use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 
 use crate::archive::{ArchiveError, SourceFile, unpack};
-use crate::confine::{self, Confinement, Isolation};
+use crate::removal;
 use crate::repository::{PORT, Repository, RepositoryError, public_address};
 use crate::settings::Settings;
 use crate::supervise::{self, Ended, Watch};
@@ -22,6 +24,24 @@ const SLOW_SECONDS: u64 = 30;
 /// Attributes of the repository that would change what is unpacked.
 const ATTRIBUTES: &str = "* -export-ignore -export-subst -text -eol -ident -filter -working-tree-encoding\n";
 const OUTPUT_BYTES: usize = 16 << 10;
+/// `/tmp` of git, bytes.
+const TMP_BYTES: u64 = 16 << 20;
+/// In the folder of a run: an empty one, over which the root is mounted.
+const ROOT: &str = "root";
+/// In the folder that git may write: what is fetched, and the tree that is unpacked.
+const REPOSITORY: &str = "repository.git";
+const ARCHIVE: &str = "repository.tar";
+/// Where systems keep the certificates of authorities, and the rules by which libraries for TLS choose ciphers.
+const AUTHORITIES: [&str; 8] = [
+    "/etc/ssl/certs",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/openssl.cnf",
+    "/etc/ca-certificates",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/cert.pem",
+    "/etc/crypto-policies",
+];
 
 /// A repository could not be fetched. The sentences are for the one who named it.
 #[derive(Debug, thiserror::Error)]
@@ -48,16 +68,16 @@ pub(crate) fn fetch(
     into: &Path,
     settings: &Settings,
 ) -> Result<(String, Vec<SourceFile>), FetchError> {
-    let git = Git {
-        folder: run_folder.join("repository.git"),
-        run_folder: run_folder.to_owned(),
-        settings,
-        deadline: Instant::now() + settings.fetch_timeout(),
+    let local = match repository {
+        Repository::Local { path } => Some(path.as_path()),
+        Repository::Https { .. } => None,
     };
-    let folder = git.folder.display().to_string();
+    let git = Git::prepare(run_folder, local, settings)?;
+    let inside = git.inside_folder();
+    let folder = inside.join(REPOSITORY).display().to_string();
     git.run(&["init", "--quiet", "--bare", "--template=", &folder])?;
-    fs::create_dir_all(git.folder.join("info"))?;
-    fs::write(git.folder.join("info/attributes"), ATTRIBUTES)?;
+    fs::create_dir_all(git.folder.join(REPOSITORY).join("info"))?;
+    fs::write(git.folder.join(REPOSITORY).join("info/attributes"), ATTRIBUTES)?;
 
     let mut arguments: Vec<String> = Vec::new();
     let address = match repository {
@@ -66,7 +86,7 @@ pub(crate) fn fetch(
             arguments.extend(["-c".to_owned(), format!("http.curloptResolve={host}:{PORT}:{address}")]);
             url.clone()
         }
-        Repository::Local { path } => path.display().to_string(),
+        Repository::Local { path } => git.inside_local(path).display().to_string(),
     };
     arguments.push(format!("--git-dir={folder}"));
     let fetch = [
@@ -85,24 +105,72 @@ pub(crate) fn fetch(
     let id = git.run(&[&git_dir, "rev-parse", "--verify", "--end-of-options", "FETCH_HEAD^{commit}"])?;
     let id = String::from_utf8_lossy(&id).trim().to_owned();
 
-    let tar = run_folder.join("repository.tar");
-    git.run(&[&git_dir, "archive", "--format=tar", &format!("--output={}", tar.display()), &id])?;
-    let files = unpack(File::open(&tar)?, false, into, &settings.archive_limits())?;
-    // Neither is needed any more, and both count as disk of the build.
-    fs::remove_file(&tar)?;
-    fs::remove_dir_all(&git.folder)?;
+    let tar = format!("--output={}", inside.join(ARCHIVE).display());
+    git.run(&[&git_dir, "archive", "--format=tar", &tar, &id])?;
+    let files = unpack(open(&git.folder.join(ARCHIVE))?, false, into, &settings.archive_limits())?;
+    // None of it is needed any more, and all of it counts as disk of the build.
+    removal::remove(&git.folder)?;
     Ok((id, files))
 }
 
+/// Opens a file that git has written, and neither what a link in its place leads to nor a pipe on which this process would wait.
+fn open(path: &Path) -> std::io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(std::io::Error::other("git left something else than a file"))
+    }
+}
+
 struct Git<'a> {
+    /// What git may write.
     folder: PathBuf,
     run_folder: PathBuf,
+    /// The repository that is fetched, where it is a folder of this machine.
+    local: Option<&'a Path>,
     settings: &'a Settings,
     deadline: Instant,
 }
 
-impl Git<'_> {
-    /// Runs git with limits and nothing of this machine's settings; what it prints.
+impl<'a> Git<'a> {
+    fn prepare(run_folder: &Path, local: Option<&'a Path>, settings: &'a Settings) -> std::io::Result<Self> {
+        let folder = run_folder.join("fetch");
+        fs::create_dir_all(&folder)?;
+        fs::create_dir_all(run_folder.join(ROOT))?;
+        let deadline = Instant::now() + settings.fetch_timeout();
+        Ok(Self { folder, run_folder: run_folder.to_owned(), local, settings, deadline })
+    }
+
+    fn is_isolated(&self) -> bool {
+        self.settings.isolation == Isolation::Required
+    }
+
+    /// The folder as git sees it.
+    fn inside_folder(&self) -> PathBuf {
+        if self.is_isolated() { PathBuf::from("/fetch") } else { self.folder.clone() }
+    }
+
+    /// A local repository as git sees it.
+    fn inside_local(&self, path: &Path) -> PathBuf {
+        if self.is_isolated() { PathBuf::from("/repository") } else { path.to_owned() }
+    }
+
+    /// All that git sees: programs, the authorities that it believes, its folder, and a local repository if that is what it reads.
+    fn shown(&self) -> Vec<Shown> {
+        let mut shown = system_folders();
+        let authorities = AUTHORITIES.iter().map(Path::new).filter(|path| path.symlink_metadata().is_ok());
+        shown.extend(authorities.map(seen));
+        shown.push(Shown { from: self.folder.clone(), to: self.inside_folder(), writable: true });
+        // One that does not exist is for git to report.
+        if let Some(path) = self.local.and_then(|path| path.canonicalize().ok()) {
+            shown.push(Shown { to: self.inside_local(&path), from: path, writable: false });
+        }
+        shown
+    }
+
+    /// Runs git isolated but for the network, with limits and nothing of this machine's settings; what it prints.
     fn run(&self, arguments: &[impl AsRef<str>]) -> Result<Vec<u8>, FetchError> {
         let protocols = if self.settings.local_repositories { "https:file" } else { "https" };
         let all = [
@@ -124,7 +192,7 @@ impl Git<'_> {
         given.extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
         let environment: BTreeMap<String, String> = [
             ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
-            ("HOME", self.run_folder.display().to_string()),
+            ("HOME", self.inside_folder().display().to_string()),
             ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
             ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
             ("GIT_TERMINAL_PROMPT", "0".to_owned()),
@@ -136,17 +204,17 @@ impl Git<'_> {
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         let confinement = Confinement {
-            // Git needs the network, and runs nothing of the repository's.
-            isolation: Isolation::Limits,
-            root: PathBuf::new(),
-            shown: Vec::new(),
-            tmp_bytes: 0,
+            isolation: self.settings.isolation,
+            network: true,
+            root: self.run_folder.join(ROOT),
+            shown: self.shown(),
+            tmp_bytes: TMP_BYTES,
             limits: self.settings.process_limits(),
             user: None,
             program: PathBuf::from("git"),
             arguments: given,
             environment,
-            folder: self.run_folder.clone(),
+            folder: self.inside_folder(),
         };
         let watch = Watch {
             deadline: self.deadline,
@@ -159,7 +227,7 @@ impl Git<'_> {
         let finished = supervise::run(command(&confinement, &self.run_folder, "git.json")?, &watch)?;
         match finished.ended {
             Ended::Code(0) => Ok(finished.output),
-            Ended::Code(code) if code == i32::from(confine::NOT_CONFINED) => {
+            Ended::Code(code) if code == i32::from(paraffin_confine::NOT_CONFINED) => {
                 Err(FetchError::Io(std::io::Error::other(String::from_utf8_lossy(&finished.errors).into_owned())))
             }
             Ended::Code(_) => {
@@ -189,7 +257,7 @@ pub(crate) fn command(confinement: &Confinement, run_folder: &Path, name: &str) 
     fs::write(&description, serde_json::to_vec(confinement)?)?;
     let mut command = Command::new(std::env::current_exe()?);
     let parent = OsString::from(std::process::id().to_string());
-    command.arg(confine::SUBCOMMAND).arg(description).arg(parent);
+    command.arg(paraffin_confine::SUBCOMMAND).arg(description).arg(parent);
     Ok(command)
 }
 

@@ -8,7 +8,6 @@
 mod archive;
 mod blobs;
 mod compile;
-mod confine;
 mod git;
 mod job;
 mod paths;
@@ -29,9 +28,10 @@ mod worker;
 
 pub use archive::{ArchiveError, ArchiveLimits, SourceFile, unpack};
 pub use blobs::SourceList;
-pub use confine::{Isolation, run as run_confined};
 pub use job::{Built, Failure, FailureCode, Stage, WORKER_SUBCOMMAND};
+pub use paraffin_confine::{Isolation, run as run_confined};
 pub use paths::PathError;
+pub use probe::{NotIsolated, isolation as check_isolation};
 pub use records::{Attestation, Outcome, Record, RecordsError, Run, UnixMillis};
 pub use repository::{Repository, RepositoryError};
 pub use settings::{Settings, ToolchainSettings};
@@ -43,4 +43,4 @@ pub use verifier::{OpenError, ReadError, Verifier, VerifierFuture, VerifierOptio
 pub use worker::run as run_worker;
 
 /// The subcommand of the program that shuts a build in.
-pub const CONFINE_SUBCOMMAND: &str = confine::SUBCOMMAND;
+pub const CONFINE_SUBCOMMAND: &str = paraffin_confine::SUBCOMMAND;

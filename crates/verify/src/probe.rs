@@ -4,25 +4,31 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::confine::{Confinement, SUBCOMMAND, system_folders};
+use paraffin_confine::{Confinement, SUBCOMMAND, system_folders};
+
 use crate::settings::Settings;
 
 /// Builds cannot be shut in here.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "builds cannot be isolated on this machine ({0}). They need the program `unshare` and user namespaces (or root); \
+    "builds cannot be isolated on this machine ({0}). They need the program `unshare`, user namespaces (or root), and a filter \
+     of system calls for this processor; \
      [verify] isolation = \"limits\" builds without them, which gives strangers the files and the network of this machine"
 )]
-pub(crate) struct NotIsolated(String);
+pub struct NotIsolated(String);
 
-/// Runs a program that does nothing in such a place as builds have.
-pub(crate) fn isolation(settings: &Settings, program: &Path, folder: &Path) -> Result<(), NotIsolated> {
+/// Runs a program that does nothing as builds are run; `program` is this one, and `folder` may be written.
+///
+/// # Errors
+/// [`NotIsolated`] with what the machine lacks.
+pub fn isolation(settings: &Settings, program: &Path, folder: &Path) -> Result<(), NotIsolated> {
     let failed = |error: &dyn std::fmt::Display| NotIsolated(error.to_string());
     let place = folder.join("runs/probe");
     let root = place.join("root");
     std::fs::create_dir_all(&root).map_err(|error| failed(&error))?;
     let confinement = Confinement {
         isolation: settings.isolation,
+        network: false,
         root,
         shown: system_folders(),
         tmp_bytes: 1 << 20,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use paraffin_confine::{Isolation, ProcessLimits};
 use serde::{Deserialize, Serialize};
 
 use crate::archive::ArchiveLimits;
-use crate::confine::{Isolation, ProcessLimits};
 use crate::verdict::Verdict;
 
 const MIB: u64 = 1 << 20;
@@ -164,7 +164,7 @@ impl Settings {
 
     /// User and group of builds, where this process is root's.
     pub(crate) fn build_user(&self) -> Option<(u32, u32)> {
-        crate::confine::is_root().then_some((self.user_id, self.group_id))
+        paraffin_confine::is_root().then_some((self.user_id, self.group_id))
     }
 }
 

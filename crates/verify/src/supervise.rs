@@ -10,7 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions};
+use paraffin_confine::{Process, Processes, kill};
+use rustix::process::{Pid, Signal};
 
 /// Time between two looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -21,8 +22,6 @@ const BEGINNING_SHARE: usize = 4;
 /// Memory and disk that the machine keeps for itself, bytes. A child may hide what it takes, but not that it is gone.
 const MEMORY_LEFT_MIN: u64 = 128 << 20;
 const DISK_LEFT_MIN: u64 = 256 << 20;
-/// State of a process or thread that only waits to be forgotten.
-const ENDED: char = 'Z';
 /// Unit in which systems tell what a file takes.
 const BLOCK_BYTES: u64 = 512;
 
@@ -143,26 +142,6 @@ fn end(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// Ends every process below this one, those included that have left their parents; for a process that takes them in.
-pub(crate) fn end_all_below() {
-    const ROUNDS: usize = 50;
-    for _ in 0..ROUNDS {
-        let below = Processes::read().below(std::process::id());
-        if below.is_empty() {
-            return;
-        }
-        kill(&below);
-        while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn kill(processes: &[Process]) {
-    for pid in processes.iter().filter_map(|process| Pid::from_raw(process.id.cast_signed())) {
-        let _ = rustix::process::kill_process(pid, Signal::KILL);
-    }
-}
-
 /// Blocks and entries of folders, links not followed.
 #[derive(Default)]
 struct Taken {
@@ -271,75 +250,6 @@ impl Nameless {
         let device = rustix::fs::makedev(u32::try_from(hex(major)?).ok()?, u32::try_from(hex(minor)?).ok()?);
         let bytes = hex(to)?.checked_sub(hex(from)?)?;
         access.ends_with('s').then_some(((device, number.parse().ok()?), bytes))
-    }
-}
-
-/// A process of this machine.
-#[derive(Debug, Clone, Copy)]
-struct Process {
-    id: u32,
-    parent: u32,
-    memory_bytes: u64,
-}
-
-struct Processes(Vec<Process>);
-
-impl Processes {
-    fn read() -> Self {
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        Self(ids.filter_map(Self::one).collect())
-    }
-
-    fn one(id: u32) -> Option<Process> {
-        let (state, process) = Self::read_one(format!("/proc/{id}/stat"), id)?;
-        if state != ENDED {
-            return Some(process);
-        }
-        // The first thread may have ended before the others, and then tells of no memory.
-        let threads = fs::read_dir(format!("/proc/{id}/task")).ok()?.flatten();
-        let alive = threads.filter_map(|thread| Self::read_one(thread.path().join("stat"), id));
-        alive
-            .filter(|(state, _)| *state != ENDED)
-            .map(|(_, process)| process)
-            .max_by_key(|process| process.memory_bytes)
-    }
-
-    /// The state of a process or thread, and what it takes.
-    fn read_one(stat: impl AsRef<Path>, id: u32) -> Option<(char, Process)> {
-        let text = fs::read(stat).ok()?;
-        // The name stands in brackets and may hold anything, brackets too.
-        let tail = &text[text.iter().rposition(|byte| *byte == b')')? + 1..];
-        let fields: Vec<&str> = std::str::from_utf8(tail).ok()?.split_ascii_whitespace().collect();
-        let pages: u64 = fields.get(21)?.parse().ok()?;
-        let parent = fields.get(1)?.parse().ok()?;
-        let memory_bytes = pages * rustix::param::page_size() as u64;
-        Some((fields.first()?.chars().next()?, Process { id, parent, memory_bytes }))
-    }
-
-    /// All below a process.
-    fn below(&self, id: u32) -> Vec<Process> {
-        self.family(id).into_iter().filter(|process| process.id != id).collect()
-    }
-
-    /// A process and all below it.
-    fn family(&self, id: u32) -> Vec<Process> {
-        let mut children: HashMap<u32, Vec<Process>> = HashMap::new();
-        for process in &self.0 {
-            children.entry(process.parent).or_default().push(*process);
-        }
-        let mut family: Vec<Process> = self.0.iter().copied().filter(|process| process.id == id).collect();
-        let mut seen = HashSet::from([id]);
-        let mut ahead = vec![id];
-        while let Some(parent) = ahead.pop() {
-            for child in children.get(&parent).into_iter().flatten() {
-                if seen.insert(child.id) {
-                    family.push(*child);
-                    ahead.push(child.id);
-                }
-            }
-        }
-        family
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use paraffin_confine::Isolation;
 use paraffin_database::{Place, ServerUrl};
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -16,7 +17,6 @@ use tokio::sync::{RwLock, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::blobs::{BlobError, Blobs, SourceList};
-use crate::confine::Isolation;
 use crate::job::{DEPLOYED, Failure, FailureCode, Job, Report, Source, Stage, UPLOAD, WORKER_SUBCOMMAND};
 use crate::probe::{self, NotIsolated};
 use crate::records::{Attestation, Outcome, Record, Records, RecordsError, Run, UnixMillis};
@@ -96,6 +96,38 @@ enum Unable {
     Toolchain(#[from] ToolchainError),
     #[error(transparent)]
     Isolation(#[from] NotIsolated),
+    #[error(
+        "builds without isolation run as user {user} here, who cannot pass through {folder} to the folders of builds: \
+         `chmod o+x` it"
+    )]
+    OutOfReach { user: u32, folder: PathBuf },
+}
+
+/// The user of builds where it is another than that of this process and sees the folders of this machine.
+fn foreign_user(settings: &Settings) -> Option<u32> {
+    let (user, _) = settings.build_user().filter(|_| settings.isolation == Isolation::Limits)?;
+    (user != 0).then_some(user)
+}
+
+/// Lets a foreign user of builds pass through a folder; what is in it stays closed.
+async fn let_pass(settings: &Settings, folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if foreign_user(settings).is_none() {
+        return Ok(());
+    }
+    tokio::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).await
+}
+
+/// Whether a foreign user of builds gets to the folder of verification.
+fn check_reach(settings: &Settings, folder: &Path) -> Result<(), Unable> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Some(user) = foreign_user(settings) else { return Ok(()) };
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let is_closed = |path: &&Path| path.metadata().is_ok_and(|found| found.permissions().mode() & 0o001 == 0);
+    match folder.ancestors().find(is_closed) {
+        Some(closed) => Err(Unable::OutOfReach { user, folder: closed.to_owned() }),
+        None => Ok(()),
+    }
 }
 
 /// Verification in one data folder.
@@ -137,6 +169,9 @@ impl Verifier {
             // Leftovers of runs that nobody waits for any more. Whatever they are, they do not keep an instance from its start.
             remove(runs.clone()).await;
             tokio::fs::create_dir_all(&runs).await.map_err(failed)?;
+            for folder in [&options.folder, &runs] {
+                let_pass(&options.settings, folder).await.map_err(failed)?;
+            }
             let place = match &options.server {
                 Some(url) => Place::Server(url.clone()),
                 None => Place::File(options.folder.join("verify.sqlite")),
@@ -187,6 +222,7 @@ impl Verifier {
             if settings.isolation == Isolation::Required {
                 probe::isolation(&settings, &program, &folder)?;
             }
+            check_reach(&settings, &folder)?;
             Ok(found)
         })
         .await?;
@@ -250,7 +286,7 @@ impl Verifier {
                 submission: described(&submission, &source, &options),
                 outcome: None,
             };
-            let written = write_run(&folder, submission).await.map_err(|error| {
+            let written = write_run(settings, &folder, submission).await.map_err(|error| {
                 tracing::error!(%error, "a submission could not be written");
                 SubmitError::Unavailable
             });
@@ -554,8 +590,9 @@ async fn complaints(pipe: impl tokio::io::AsyncRead + Unpin) -> String {
     String::from_utf8_lossy(&bytes).trim().replace(char::is_control, " ")
 }
 
-async fn write_run(folder: &Path, submission: Submission) -> std::io::Result<()> {
+async fn write_run(settings: &Settings, folder: &Path, submission: Submission) -> std::io::Result<()> {
     tokio::fs::create_dir(folder).await?;
+    let_pass(settings, folder).await?;
     tokio::fs::write(folder.join(DEPLOYED), submission.deployed).await?;
     if let Some(archive) = submission.archive {
         tokio::fs::write(folder.join(UPLOAD), archive).await?;

@@ -6,10 +6,11 @@ use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
+use paraffin_confine::Isolation;
+
 use crate::archive::{ArchiveError, SourceFile, unpack};
 use crate::blobs::{BlobError, Blobs};
 use crate::compile;
-use crate::confine::Isolation;
 use crate::git::{self, FetchError};
 use crate::job::{Built, DEPLOYED, Failure, FailureCode, Job, Report, Source, Stage, UPLOAD};
 use crate::verdict::compare;
@@ -20,6 +21,8 @@ const JOB_BYTES_MAX: u64 = 1 << 20;
 /// The hidden subcommand: reads a job from standard input and reports on standard output. It ends when its input does,
 /// because then the server has gone.
 pub fn run() -> ExitCode {
+    // Builds may have a user of their own, who reads what is unpacked here; the folder of the server shields it from all others.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     match job() {
         Ok(job) => {
             let report = match work(&job) {

@@ -9,6 +9,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("bridge", 0),
     ("testkit", 0),
     ("web", 0),
+    ("confine", 0),
     ("store", 1),
     ("database", 1),
     ("chain", 1),

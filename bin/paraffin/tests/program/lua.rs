@@ -9,7 +9,7 @@ use crate::support::dev::Dev;
 use crate::support::{http, wait_for};
 use paraffin_lua::{
     Budget, CallError, Host, LuaSettings, NotRun, Outcome, Runner as _, Script, ScriptError, ScriptFuture,
-    WorkerProgram, Workers,
+    WorkerIsolation, WorkerProgram, Workers,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::value::RawValue;
@@ -206,6 +206,142 @@ async fn a_process_knows_nothing_of_the_server_and_gives_way_to_it() {
     }
 }
 
+/// Those that run scripts in namespaces of their own, below the processes of [`children_of`].
+fn inside_of(server: u32) -> BTreeSet<i32> {
+    let entries =
+        std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let above = children_of(server);
+    let is_inside = |id: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let parent = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)?.parse().ok());
+        parent.is_some_and(|parent| above.contains(&parent))
+    };
+    entries.filter(is_inside).collect()
+}
+
+/// What isolates workers here; `None` where the kernel gives no namespaces.
+async fn isolated() -> Option<WorkerIsolation> {
+    let isolation = workers(LuaSettings::default()).check_isolation().await.unwrap();
+    // Whatever the kernel lacks, a worker that starts has its filter.
+    assert_eq!(isolation.without_filter, None);
+    if !isolation.is_complete() {
+        paraffin_testkit::missing(&format!("namespaces for scripts: {isolation}"));
+        return None;
+    }
+    Some(isolation)
+}
+
+#[tokio::test]
+async fn a_process_of_scripts_has_namespaces_an_empty_root_and_a_filter() {
+    if isolated().await.is_none() {
+        return;
+    }
+    let workers = workers(LuaSettings::default());
+    assert_eq!(result(&workers, "return 1").await, "1");
+    let inside = inside_of(std::process::id());
+    assert_eq!(inside.len(), 1);
+    for id in inside {
+        let own = |kind: &str| std::fs::read_link(format!("/proc/{id}/ns/{kind}")).unwrap();
+        for kind in ["user", "mnt", "net", "pid", "ipc"] {
+            assert_ne!(own(kind), std::fs::read_link(format!("/proc/self/ns/{kind}")).unwrap(), "{kind}");
+        }
+        assert_eq!(std::fs::read_dir(format!("/proc/{id}/root")).unwrap().count(), 0);
+        let limits = std::fs::read_to_string(format!("/proc/{id}/limits")).unwrap();
+        for (limit, most) in [("Max file size", "0"), ("Max open files", "3"), ("Max processes", "0")] {
+            let line = limits.lines().find(|line| line.starts_with(limit)).unwrap();
+            assert_eq!(line[limit.len()..].split_whitespace().nth(1), Some(most), "{line}");
+        }
+        for thread in std::fs::read_dir(format!("/proc/{id}/task")).unwrap() {
+            let thread = thread.unwrap().path();
+            let stat = std::fs::read_to_string(thread.join("stat")).unwrap();
+            let nice: i32 = stat.rsplit_once(") ").unwrap().1.split(' ').nth(16).unwrap().parse().unwrap();
+            assert!(!stat.contains("(script)") || nice >= 10, "{stat}");
+            let status = std::fs::read_to_string(thread.join("status")).unwrap();
+            let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim();
+            assert_eq!((value("Seccomp:"), value("NoNewPrivs:")), ("2", "1"), "{status}");
+            for set in ["CapPrm:", "CapEff:", "CapInh:", "CapAmb:"] {
+                assert_eq!(value(set), "0000000000000000", "{set}");
+            }
+        }
+    }
+}
+
+/// What a script that broke out of Lua would try, in a process like that of scripts: without barriers all of it works, and either
+/// kind of barrier alone stops all of it.
+#[tokio::test]
+async fn a_process_of_scripts_reaches_neither_files_nor_network_nor_the_server() {
+    if isolated().await.is_none() {
+        return;
+    }
+    let dev = Dev::start();
+    let folder = dev.folder().to_owned();
+    let (server, listen) = (dev.process.id(), dev.listen().to_owned());
+    let path = |name: &str| folder.join(name).display().to_string();
+    let attempts = [
+        format!("read:{}", path("accounts.sqlite")),
+        format!("read:{}", path("dev.json")),
+        format!("list:{}", folder.display()),
+        format!("unix:{}", path("control.sock")),
+        format!("read:/proc/{server}/environ"),
+        format!("read:/proc/{server}/status"),
+        format!("list:/proc/{server}/fd"),
+        format!("see:{server}"),
+        format!("tcp:{listen}"),
+        "read:/etc/passwd".to_owned(),
+        "list:/".to_owned(),
+        "run:/bin/true".to_owned(),
+    ];
+    let tried = |barriers: &str, more: &[&str]| {
+        let mut worker = crate::support::process::paraffin();
+        let output = worker.args(["lua-worker", "--try", barriers]).args(&attempts).args(more).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(text.lines().count(), attempts.len() + more.len(), "{barriers}: {output:?}");
+        text
+    };
+    for line in tried("none", &["bind:127.0.0.1:0"]).lines() {
+        // The server's own memory is closed even so, unless its user is root.
+        let is_closed = line.contains("/environ") || line.contains("/fd");
+        let expected = line.ends_with(" -> ok") || (is_closed && line.contains("Permission denied"));
+        assert!(expected, "without barriers: {line}");
+    }
+    for barriers in ["filter", "all"] {
+        for line in tried(barriers, &["bind:127.0.0.1:0"]).lines() {
+            assert!(line.ends_with("(os error 1)"), "{barriers}: {line}");
+        }
+    }
+    let namespaces = tried("namespaces", &[]);
+    for line in namespaces.lines() {
+        // The root is there to be listed, and empty.
+        let is_root = line.starts_with("list:/ ");
+        assert_eq!(line.ends_with(" -> ok"), is_root, "namespaces: {line}");
+    }
+    // What is no attempt and no worker is refused before anything runs.
+    for arguments in [&["--try", "some"][..], &["--try"], &["--other"]] {
+        let ended = crate::support::process::paraffin().arg("lua-worker").args(arguments).output().unwrap();
+        assert!(!ended.status.success() && ended.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_process_runs_scripts_of_one_caller_alone() {
+    let workers = workers(LuaSettings { scripts_max: 2, ..LuaSettings::default() });
+    let after = async |caller: &str| {
+        assert!(run_as(&workers, caller, "return 1").await.unwrap().returns.is_ok());
+        // Those that were ended may take a moment to go.
+        let few = || Some(children_of(std::process::id())).filter(|ids| ids.len() <= 2);
+        wait_for("at most two processes", Duration::from_secs(5), few)
+    };
+    let first = after("first").await;
+    assert_eq!(first.len(), 1);
+    let both = after("second").await;
+    assert!(both.len() == 2 && both.is_superset(&first), "{first:?} {both:?}");
+    assert_eq!(after("first").await, both);
+    // A third one takes the place of the one that has waited longest, which is the second's.
+    let third = after("third").await;
+    assert!(third.len() == 2 && third.is_superset(&first) && third != both, "{both:?} {third:?}");
+    assert_eq!(after("first").await, third);
+}
+
 #[tokio::test]
 async fn one_caller_does_not_take_all_places() {
     let settings = LuaSettings { wait_ms_max: 300, scripts_max: 2, scripts_per_caller_max: 1, ..endless() };
@@ -227,8 +363,9 @@ async fn a_program_that_is_no_worker_harms_nobody() {
     {
         let program = WorkerProgram { path: program.into(), arguments };
         let started = Instant::now();
-        let outcome = run(&Workers::new(short(), program.clone()), "return 1").await;
-        assert!(outcome.returns.is_err() && started.elapsed() < Duration::from_secs(4), "{program:?}: {outcome:?}");
+        let outcome = run_as(&Workers::new(short(), program.clone()), "somebody", "return 1").await;
+        assert_eq!(outcome.unwrap_err(), NotRun::NoWorker, "{program:?}");
+        assert!(started.elapsed() < Duration::from_secs(4), "{program:?}");
     }
     let nothing = WorkerProgram { path: "/nothing/there".into(), arguments: Vec::new() };
     let nothing = Workers::new(short(), nothing);

@@ -33,6 +33,7 @@ mod orderbook_nats;
 mod package;
 mod page_reorg;
 mod pages_browser;
+mod protection;
 mod random_chains;
 mod replay;
 mod rolling_upgrade;

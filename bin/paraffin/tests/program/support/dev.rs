@@ -46,6 +46,11 @@ impl Dev {
         Self { process, described, folder }
     }
 
+    /// The data folder.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     /// Ends the process as a failing machine would; the folder stays.
     pub fn kill(mut self) -> tempfile::TempDir {
         self.process.kill();

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use paraffin_testkit::missing;
-use paraffin_verify::{FailureCode, Outcome, Run, Settings, Submission, Verifier, VerifierOptions, toolchains};
+use paraffin_verify::{
+    FailureCode, Isolation, Outcome, Run, Settings, Submission, Verifier, VerifierOptions, toolchains,
+};
 
 use super::source::{Source, commit};
 
@@ -277,6 +279,37 @@ async fn repositories_that_reach_out_are_refused() {
     assert_eq!((code, reason.contains("leads out of the tree")), (FailureCode::SourceRefused, true), "{reason}");
     assert!(!Path::new("/tmp/owned").exists());
     verifier.close().await;
+}
+
+/// A repository that keeps its objects in another folder of the machine: git finds them where it sees the machine's files.
+#[tokio::test]
+async fn git_sees_its_own_folder_and_the_network_alone() {
+    let (original, borrower) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    source("").repository(original.path());
+    let mut clone = std::process::Command::new("git");
+    clone.args(["clone", "--quiet", "--bare", "--shared"]).arg(original.path()).arg(borrower.path());
+    assert!(clone.env("GIT_CONFIG_GLOBAL", "/dev/null").status().unwrap().success());
+    // A folder that is not there ends the run once it is fetched, before anything is built.
+    let of = |folder: &Path| Submission {
+        repo_url: format!("file://{}", folder.display()),
+        subdir: Some("nowhere".to_owned()),
+        ..submission(None)
+    };
+    for (isolation, expected) in
+        [(Isolation::Limits, FailureCode::SourceRefused), (Isolation::Required, FailureCode::FetchFailed)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = |settings: &mut Settings| {
+            settings.isolation = isolation;
+            (settings.user_id, settings.group_id) = (0, 0);
+        };
+        let Some(verifier) = verifier(folder.path(), settings).await else { return };
+        let run = ended(&verifier, of(borrower.path())).await;
+        assert_eq!(failure(&run).0, expected, "{isolation:?}: {run:?}");
+        let run = ended(&verifier, of(original.path())).await;
+        assert_eq!(failure(&run).0, FailureCode::SourceRefused, "{isolation:?}: {run:?}");
+        verifier.close().await;
+    }
 }
 
 #[tokio::test]

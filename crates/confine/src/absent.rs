@@ -9,7 +9,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-use super::at;
+use crate::at;
 
 /// Absent whatever their arguments are.
 const ABSENT: [c_long; 26] = [
@@ -54,12 +54,18 @@ const SHORT_POINTERS: c_long = 0x4000_0000;
 /// Calls of [`ABSENT`] that have numbers of their own there: `ptrace`, `process_vm_readv`, `process_vm_writev`.
 const SHORT_POINTERS_OWN: [c_long; 3] = [521, 539, 540];
 
-/// Takes the calls away from this process and all that it starts, for good. Where no filter is known for the processor, nothing is
-/// taken away.
+/// Takes the calls away from this process and all that it starts, for good. Where no filter is known for the processor, that is an
+/// error: a program that was to be isolated must not run with less.
 pub(super) fn take_away() -> io::Result<()> {
-    let Ok(processor) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(()) };
+    let processor = processor()?;
     let program = at("the filter of system calls", filter(processor))?;
     at("the filter of system calls", seccompiler::apply_filter(&program))
+}
+
+/// The processor that this program is built for.
+pub(super) fn processor() -> io::Result<TargetArch> {
+    let name = std::env::consts::ARCH;
+    at("the filter of system calls", TargetArch::try_from(name).map_err(|_| format!("none is known for {name}")))
 }
 
 fn filter(processor: TargetArch) -> Result<BpfProgram, seccompiler::BackendError> {

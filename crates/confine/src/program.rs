@@ -15,16 +15,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+use rustix::fs::Mode;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 use serde::{Deserialize, Serialize};
 
-use crate::supervise;
-
-mod calls;
-mod root;
+use crate::processes::end_all_below;
+use crate::{absent, at, root};
 
 /// What [`enter`] and [`inside_of`] answer when the place could not be made.
-pub(crate) const NOT_CONFINED: u8 = 125;
+pub const NOT_CONFINED: u8 = 125;
 /// Added to the number of the signal that ended the program.
 const SIGNALLED: i32 = 128;
 /// Time between two looks for the worker.
@@ -34,9 +33,12 @@ const NICENESS: i32 = 5;
 /// The kernel ends this one before all others.
 const OUT_OF_MEMORY_FIRST: &str = "1000";
 /// Begins the line on standard error that says why a place could not be made.
-pub(crate) const COMPLAINT: &str = "paraffin-confine: ";
+pub const COMPLAINT: &str = "paraffin-confine: ";
 /// The subcommand of the program that leads here.
-pub(crate) const SUBCOMMAND: &str = "verify-confine";
+pub const SUBCOMMAND: &str = "verify-confine";
+/// The argument that leads to process 1 of the new namespaces, with a user namespace and without.
+const INSIDE: &str = "--inside";
+const INSIDE_AS_ROOT: &str = "--inside-as-root";
 
 /// How far a program is shut in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,44 +52,55 @@ pub enum Isolation {
 
 /// What a process may take.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct ProcessLimits {
+pub struct ProcessLimits {
     /// Processor time of one process in seconds.
-    pub(crate) cpu_seconds: u64,
+    pub cpu_seconds: u64,
     /// Address space of one process in bytes.
-    pub(crate) memory_bytes: u64,
+    pub memory_bytes: u64,
     /// Largest file in bytes.
-    pub(crate) file_bytes: u64,
+    pub file_bytes: u64,
     /// Processes and threads of the user in this place.
-    pub(crate) processes: u64,
+    pub processes: u64,
     /// Open files of one process.
-    pub(crate) open_files: u64,
+    pub open_files: u64,
 }
 
 /// A folder or file that is seen inside.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Shown {
-    pub(crate) from: PathBuf,
-    pub(crate) to: PathBuf,
-    pub(crate) writable: bool,
+pub struct Shown {
+    /// Its path on this machine.
+    pub from: PathBuf,
+    /// Its path inside.
+    pub to: PathBuf,
+    /// Whether the program may change it.
+    pub writable: bool,
 }
 
 /// A program and the place to run it in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Confinement {
-    pub(crate) isolation: Isolation,
+pub struct Confinement {
+    /// What is asked of the kernel.
+    pub isolation: Isolation,
+    /// Whether the program has the network of this machine; otherwise it has a loopback that is down.
+    pub network: bool,
     /// An empty folder over which the new root is mounted.
-    pub(crate) root: PathBuf,
-    pub(crate) shown: Vec<Shown>,
+    pub root: PathBuf,
+    /// All that is seen inside, beside devices, `/proc` and `/tmp`.
+    pub shown: Vec<Shown>,
     /// Bytes of `/tmp`, which is memory.
-    pub(crate) tmp_bytes: u64,
-    pub(crate) limits: ProcessLimits,
+    pub tmp_bytes: u64,
+    /// Limits of each process.
+    pub limits: ProcessLimits,
     /// User and group of the program where this process is root's; otherwise it stays who it is.
-    pub(crate) user: Option<(u32, u32)>,
-    pub(crate) program: PathBuf,
-    pub(crate) arguments: Vec<String>,
+    pub user: Option<(u32, u32)>,
+    /// Path of the program inside, or a name that `PATH` leads to.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
     /// All variables; nothing is taken over.
-    pub(crate) environment: BTreeMap<String, String>,
-    pub(crate) folder: PathBuf,
+    pub environment: BTreeMap<String, String>,
+    /// Where it starts.
+    pub folder: PathBuf,
 }
 
 /// The program of this process, for the next one.
@@ -95,11 +108,14 @@ fn this_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
-/// The hidden subcommand: `verify-confine <description> <pid of the parent>`, and inside `verify-confine --inside <description>`.
+/// The hidden subcommand: `verify-confine <description> <pid of the parent>`, and inside `verify-confine --inside <description>`,
+/// or `--inside-as-root` where there is no user namespace.
 pub fn run(arguments: &[OsString]) -> ExitCode {
+    // The server's own mask would keep a program of another user out of the root that is made for it.
+    rustix::process::umask(Mode::from_raw_mode(0o022));
     let outcome = match arguments {
-        [inside, description] if inside == "--inside" => {
-            read(description).and_then(|confinement| inside_of(&confinement))
+        [inside, description] if inside == INSIDE || inside == INSIDE_AS_ROOT => {
+            read(description).and_then(|confinement| inside_of(&confinement, inside == INSIDE))
         }
         [description, parent] => read(description).and_then(|confinement| enter(&confinement, description, parent)),
         _ => Err(io::Error::other("it is for the build worker alone")),
@@ -114,11 +130,6 @@ fn read(description: &OsString) -> io::Result<Confinement> {
     Ok(serde_json::from_slice(&std::fs::read(description)?)?)
 }
 
-/// Says what failed.
-fn at<T>(what: &str, outcome: Result<T, impl std::fmt::Display>) -> io::Result<T> {
-    outcome.map_err(|error| io::Error::other(format!("{what}: {error}")))
-}
-
 /// The first process. Comes back only with an error, or with the exit code where nothing is isolated.
 fn enter(confinement: &Confinement, description: &OsString, parent: &OsString) -> io::Result<ExitCode> {
     yield_to_others();
@@ -130,11 +141,17 @@ fn enter(confinement: &Confinement, description: &OsString, parent: &OsString) -
         return Err(io::Error::other("the worker has gone"));
     }
     let mut command = Command::new("unshare");
-    command.args(["--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child=KILL"]);
-    if !is_root() {
-        command.args(["--user", "--map-root-user"]);
+    command.args(["--mount", "--pid", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child=KILL"]);
+    if !confinement.network {
+        command.arg("--net");
     }
-    command.arg("--").arg(this_program()?).args([SUBCOMMAND, "--inside"]).arg(description);
+    let inside = if is_root() {
+        INSIDE_AS_ROOT
+    } else {
+        command.args(["--user", "--map-root-user"]);
+        INSIDE
+    };
+    command.arg("--").arg(this_program()?).args([SUBCOMMAND, inside]).arg(description);
     Err(io::Error::other(format!("unshare: {}", command.exec())))
 }
 
@@ -153,12 +170,12 @@ fn beside(confinement: &Confinement, parent: &OsString) -> io::Result<ExitCode> 
         while is_child_of(&parent) {
             std::thread::sleep(LOOK_INTERVAL);
         }
-        supervise::end_all_below();
+        end_all_below();
         std::process::exit(i32::from(NOT_CONFINED));
     });
     limit(&confinement.limits)?;
     let code = program(confinement);
-    supervise::end_all_below();
+    end_all_below();
     code
 }
 
@@ -170,18 +187,17 @@ fn yield_to_others() {
 }
 
 /// The second process, process 1 of the new world.
-fn inside_of(confinement: &Confinement) -> io::Result<ExitCode> {
-    let is_root_outside = confinement.user.is_some();
+fn inside_of(confinement: &Confinement, has_user_namespace: bool) -> io::Result<ExitCode> {
     root::make(confinement)?;
     at("the host name", rustix::system::sethostname(b"build"))?;
-    if !is_root_outside {
+    if has_user_namespace {
         root::forbid_namespaces()?;
     }
     root::close(&confinement.folder)?;
     root::give_up_privileges()?;
     limit(&confinement.limits)?;
     at("no new privileges", rustix::thread::set_no_new_privs(true))?;
-    calls::take_away()?;
+    absent::take_away()?;
     program(confinement)
 }
 
@@ -237,12 +253,12 @@ fn exit_code(code: Option<i32>) -> ExitCode {
 }
 
 /// Whether this process is root's on this machine.
-pub(crate) fn is_root() -> bool {
+pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
 /// The system folders that every program needs, as they are on this machine: read-only, and links stay links.
-pub(crate) fn system_folders() -> Vec<Shown> {
+pub fn system_folders() -> Vec<Shown> {
     const FOLDERS: [&str; 9] = [
         "/usr",
         "/bin",
@@ -258,6 +274,6 @@ pub(crate) fn system_folders() -> Vec<Shown> {
 }
 
 /// A folder seen at its own place, read-only.
-pub(crate) fn seen(path: &Path) -> Shown {
+pub fn seen(path: &Path) -> Shown {
     Shown { from: path.to_owned(), to: path.to_owned(), writable: false }
 }

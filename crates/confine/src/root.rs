@@ -8,7 +8,8 @@ use rustix::fs::StatVfsMountFlags;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use super::{Confinement, Shown, at};
+use crate::at;
+use crate::program::{Confinement, Shown};
 
 /// Where the old root lies for a moment.
 const OLD: &str = ".old";
