@@ -38,7 +38,7 @@ impl<'t> Senders<'t> {
         let outputs = &self.transaction.output;
         let protostone = vout.checked_sub(shadow_vout(outputs.len(), 0))?;
         let output = stones.get(protostone as usize)?.pointer.and_then(|pointer| outputs.get(pointer as usize));
-        let actor = output.map(|output| output.script_pubkey.clone());
-        Some(Sender { protostone, actor: actor.filter(|script| script.len() <= ACTOR_BYTES_MAX) })
+        let actor = output.map(|output| &output.script_pubkey).filter(|script| script.len() <= ACTOR_BYTES_MAX);
+        Some(Sender { protostone, actor: actor.cloned() })
     }
 }

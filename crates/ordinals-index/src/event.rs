@@ -3,8 +3,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use bitcoin::{OutPoint, ScriptBuf, Txid};
+use bitcoin::{OutPoint, Script, Txid};
 use bytes::Bytes;
 
 use crate::inscription::Inscription;
@@ -67,8 +68,8 @@ pub enum Landing {
         outpoint: OutPoint,
         /// How many sats of the output come before it.
         offset: u64,
-        /// The output's script; `OP_RETURN` among them.
-        script_pubkey: ScriptBuf,
+        /// The output's script; `OP_RETURN` among them. All events of an output share it.
+        script_pubkey: Arc<Script>,
     },
     /// Paid as a fee: it lands with the coinbase of the same block, whose own event follows. One that is revealed into the
     /// fees is told so here, and that it moved there.

@@ -21,6 +21,7 @@ use self::spent::SpentOutputs;
 use crate::error::ReadError;
 use crate::event::{EventKind, InscriptionEvent};
 use crate::parameters::Parameters;
+use crate::rows::PART_BYTES_MAX;
 use crate::tables::{SATS_SETTING, SCHEMA, SETTINGS};
 
 /// Takes the events of each block, in order, after the inscriptions of the block have been written. Its rows go into tables
@@ -58,18 +59,27 @@ pub struct OrdinalsModule {
     parameters: Parameters,
     options: OrdinalsOptions,
     consumer: Option<Box<dyn EventConsumer>>,
+    part_bytes_max: usize,
 }
 
 impl OrdinalsModule {
     /// A module of the network's rules.
     pub fn new(network: Network, options: OrdinalsOptions) -> Self {
-        Self { parameters: Parameters::of(network), options, consumer: None }
+        Self { parameters: Parameters::of(network), options, consumer: None, part_bytes_max: PART_BYTES_MAX }
     }
 
     /// The same module with other heights than the network's.
     #[must_use]
     pub fn with_parameters(mut self, parameters: Parameters) -> Self {
         self.parameters = parameters;
+        self
+    }
+
+    /// The same module with other lengths of parts of rows, so that tests have rows in parts.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_part_bytes_max(mut self, bytes: usize) -> Self {
+        self.part_bytes_max = bytes.max(1);
         self
     }
 
@@ -127,9 +137,9 @@ impl Module for OrdinalsModule {
         }
         check_shape(block)?;
         let spent = SpentOutputs::of(block, rows, self.options.missing_prevouts)?;
-        let mut holdings = Holdings::load(block, rows)?;
+        let mut holdings = Holdings::load(block, rows, self.part_bytes_max)?;
         if has_inscriptions || self.options.sats {
-            let ranges = self.options.sats.then(|| BlockRanges::new(height));
+            let ranges = self.options.sats.then(|| BlockRanges::new(height, self.part_bytes_max));
             let mut pass = BlockInscriptions::begin(block, self.parameters, ranges, self.consumer.as_deref(), rows)?;
             pass.run(&spent, &mut holdings, rows)?;
             let events = pass.finish(rows)?;

@@ -14,6 +14,9 @@ pub struct Parameters {
     pub jubilee_height: Height,
     /// First height at which runestones count.
     pub first_rune_height: Height,
+    /// So many inscriptions are numbered in all; an envelope that comes later is none. Numbers of 31 bits end there, and the
+    /// reference indexer with them.
+    pub inscriptions_max: u32,
 }
 
 impl Parameters {
@@ -25,7 +28,8 @@ impl Parameters {
             Network::Regtest => (0, 110),
         };
         let first_rune_height = ordinals::Rune::first_rune_height(network.bitcoin());
-        Self { network, first_inscription_height, jubilee_height, first_rune_height }
+        let inscriptions_max = i32::MAX.unsigned_abs();
+        Self { network, first_inscription_height, jubilee_height, first_rune_height, inscriptions_max }
     }
 }
 

@@ -7,6 +7,7 @@
 //! ids                 txid | index (4)                     sequence number
 //! locations           sequence number (4)                  outpoint | offset | moves | whether burned
 //! held                txid | vout (4)                      inscriptions with offsets, balances of runes      unspent outputs
+//! shared_runes        txid                                 balances that many of its outputs hold
 //! nowhere             1 lost, 2 unbound | seq. number (4)  nothing
 //! children            seq. number of parent | place (4)    sequence number                                   in order of numbering
 //! child_counts        sequence number (4)                  how many
@@ -21,6 +22,8 @@
 //! inscribed_sats      sat (8) | sequence number (4)        nothing                                           when sats are followed
 //! settings            name                                 value
 //! ```
+//!
+//! Rows of `held` and `ranges` that are long stand in parts, see rows/parts.rs.
 //!
 //! Numbers in keys are big-endian, in values varints. A sequence number counts inscriptions in the order in which the
 //! reference indexer numbers them, blessed and cursed together; rows name inscriptions by it.
@@ -61,9 +64,10 @@ pub(crate) const RANGES: Table = table(16, "ranges", Current, Hashed);
 pub(crate) const RARE: Table = table(17, "rare", Current, Numbered);
 pub(crate) const INSCRIBED_SATS: Table = table(18, "inscribed_sats", WriteOnce, Numbered);
 pub(crate) const SETTINGS: Table = table(19, "settings", Current, Numbered);
+pub(crate) const SHARED_RUNES: Table = table(20, "shared_runes", WriteOnce, Hashed);
 
 /// Tables of inscriptions, sats and runes.
-const OWN: [Table; 19] = [
+const OWN: [Table; 20] = [
     INSCRIPTIONS,
     BLESSED,
     CURSED,
@@ -83,6 +87,7 @@ const OWN: [Table; 19] = [
     RARE,
     INSCRIBED_SATS,
     SETTINGS,
+    SHARED_RUNES,
 ];
 
 /// All tables: numbers from 64 on are those of BRC-20, whether or not it is indexed.

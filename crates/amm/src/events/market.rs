@@ -1,5 +1,6 @@
 //! Which calls are operations of which market.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use paraffin_alkanes::{CallKind, Transfer};
@@ -33,6 +34,7 @@ impl<'p> Market<'p> {
     /// What a message did, each with whether it was kept.
     pub(super) fn actions(&mut self, calls: &[Call<'_>]) -> Result<Vec<(bool, Action)>, AmmError> {
         let mut actions = Vec::new();
+        let creations = OnceCell::new();
         for (index, call) in calls.iter().enumerate() {
             // A proxy shows every operation twice: the call itself, and the delegated one in its name, which is passed over.
             if call.kind != CallKind::Call || call.is_static {
@@ -42,7 +44,7 @@ impl<'p> Market<'p> {
             let action = if call.context.myself == self.wrapped_bitcoin {
                 wrap(calls, index, opcode)
             } else if opcode == INITIALIZE {
-                self.creation(calls, index)?
+                self.creation(calls, index, creations.get_or_init(|| Creations::of(calls)))?
             } else if matches!(opcode, ADD_LIQUIDITY | WITHDRAW | SWAP) {
                 self.pool(call.context.myself)?.map(|pool| operation(calls, index, opcode, pool))
             } else {
@@ -64,21 +66,23 @@ impl<'p> Market<'p> {
 
     /// A pool comes to be when the contract that created it, earlier in the same message, initializes it in its own name and
     /// has registered it when the block ends.
-    fn creation(&mut self, calls: &[Call<'_>], index: usize) -> Result<Option<Action>, AmmError> {
+    fn creation(
+        &mut self,
+        calls: &[Call<'_>],
+        index: usize,
+        creations: &Creations,
+    ) -> Result<Option<Action>, AmmError> {
         let call = &calls[index];
         let context = call.context;
         let [_, block_a, tx_a, block_b, tx_b, block, tx, ..] = context.inputs[..] else { return Ok(None) };
         let factory = AlkaneId { block, tx };
         let mut tokens = [AlkaneId { block: block_a, tx: tx_a }, AlkaneId { block: block_b, tx: tx_b }];
         tokens.sort_unstable();
-        let is_creator = |other: &Call<'_>| {
-            other.stands && other.context.myself == factory && other.created.contains(&context.myself)
-        };
         if !call.stands
             || context.caller != factory
             || tokens[0] == tokens[1]
             || tokens.contains(&context.myself)
-            || !calls[..index].iter().any(is_creator)
+            || !creations.has(factory, context.myself, index)
             || self.pool(context.myself)?.is_some()
         {
             return Ok(None);
@@ -91,6 +95,27 @@ impl<'p> Market<'p> {
         let flow = Flow::of(calls, index, pool.id);
         let amounts = tokens.map(|token| flow.gained(token));
         Ok(Some(Action::Creation { pool, amounts, liquidity: flow.given(pool.id) }))
+    }
+}
+
+/// Which contracts created which in a message. A message may make tens of thousands of calls that look like the first one of a
+/// pool, so they are looked up.
+struct Creations(HashMap<(AlkaneId, AlkaneId), usize>);
+
+impl Creations {
+    fn of(calls: &[Call<'_>]) -> Self {
+        let mut first = HashMap::new();
+        for (index, call) in calls.iter().enumerate().filter(|(_, call)| call.stands) {
+            for created in &call.created {
+                first.entry((call.context.myself, *created)).or_insert(index);
+            }
+        }
+        Self(first)
+    }
+
+    /// Whether a call before that at `index` did.
+    fn has(&self, creator: AlkaneId, created: AlkaneId, index: usize) -> bool {
+        self.0.get(&(creator, created)).is_some_and(|first| *first < index)
     }
 }
 

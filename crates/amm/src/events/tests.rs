@@ -230,6 +230,20 @@ fn a_pool_is_what_a_factory_created_named_and_registered() {
     assert_eq!(events(false, false, &[founding(FACTORY, FACTORY)]), []);
 }
 
+/// With a look back over all calls for each of them it would be five thousand million steps.
+#[test]
+fn the_time_does_not_grow_with_the_square_of_the_calls_that_look_like_foundings() {
+    let inputs = [0, 2, 2, 2, 1, FACTORY.block, FACTORY.tx];
+    let mut message = vec![call(id(0), FACTORY, &[1], &[])];
+    for tx in 0..100_000 {
+        message.extend([call(FACTORY, id(1_000 + tx), &inputs, &[]), exit(&[])]);
+    }
+    message.push(exit(&[]));
+    let begin = std::time::Instant::now();
+    assert_eq!(events(false, true, &[message]), []);
+    assert!(begin.elapsed() < std::time::Duration::from_secs(15), "{:?}", begin.elapsed());
+}
+
 #[test]
 fn a_pool_is_known_to_the_messages_behind_the_one_that_founded_it() {
     let swap = proxied_swap(id(0), some(TOKENS[0], 100), some(TOKENS[1], 90));

@@ -1,7 +1,9 @@
 //! What inscriptions did, and the text of it that OPI's hashes are made of.
 
+use std::sync::Arc;
+
 use bitcoin::hex::DisplayHex as _;
-use bitcoin::{ScriptBuf, Txid};
+use bitcoin::{Script, Txid};
 use paraffin_primitives::Height;
 
 use super::amount::Amount;
@@ -25,7 +27,7 @@ pub enum Action {
     /// A 6-byte ticker was announced under a hash.
     Predeploy {
         /// Who announced it.
-        owner: ScriptBuf,
+        owner: Arc<Script>,
         /// As the inscription has it, whatever it is.
         hash: String,
         /// Height of the block.
@@ -34,7 +36,7 @@ pub enum Action {
     /// A token came to be.
     Deploy {
         /// Who deployed it.
-        owner: ScriptBuf,
+        owner: Arc<Script>,
         /// Its name.
         ticker: Ticker,
         /// Decimal places of its amounts.
@@ -49,7 +51,7 @@ pub enum Action {
     /// Tokens were minted.
     Mint {
         /// Who got them.
-        owner: ScriptBuf,
+        owner: Arc<Script>,
         /// The token, as the mint wrote it.
         ticker: Ticker,
         /// See [`Action`].
@@ -62,7 +64,7 @@ pub enum Action {
     /// A part of a balance was set aside, to go where the inscription goes.
     TransferInscribe {
         /// Whose balance.
-        source: ScriptBuf,
+        source: Arc<Script>,
         /// The token, as the transfer wrote it.
         ticker: Ticker,
         /// See [`Action`].
@@ -73,9 +75,9 @@ pub enum Action {
     /// The inscription went, and the tokens with it.
     TransferTransfer {
         /// Who had set them aside.
-        source: ScriptBuf,
+        source: Arc<Script>,
         /// Where it went; `None` when it was paid as a fee.
-        target: Option<ScriptBuf>,
+        target: Option<Arc<Script>>,
         /// The token, as the transfer wrote it.
         ticker: Ticker,
         /// See [`Action`].
@@ -109,12 +111,12 @@ impl Action {
     }
 
     /// Whose history it is part of: the one who did it, and the one who got something by it if that is another.
-    pub fn parties(&self) -> (&ScriptBuf, Option<&ScriptBuf>) {
+    pub fn parties(&self) -> (&Script, Option<&Script>) {
         match self {
             Self::Predeploy { owner, .. } | Self::Deploy { owner, .. } | Self::Mint { owner, .. } => (owner, None),
             Self::TransferInscribe { source, .. } => (source, None),
             Self::TransferTransfer { source, target, .. } => {
-                (source, target.as_ref().filter(|target| *target != source))
+                (source, target.as_deref().filter(|target| *target != &**source))
             }
         }
     }
@@ -154,7 +156,7 @@ impl Brc20Event {
             Action::TransferTransfer { source, target, ticker, decimals, amount } => format!(
                 "{name};{id};{};{};{};{};{}",
                 hex(source),
-                target.as_ref().map(hex).unwrap_or_default(),
+                target.as_deref().map(hex).unwrap_or_default(),
                 ticker.lower(),
                 ticker.original(),
                 amount.canonical(*decimals),
@@ -163,7 +165,7 @@ impl Brc20Event {
     }
 }
 
-fn hex(script: &ScriptBuf) -> String {
+fn hex(script: &Script) -> String {
     script.as_bytes().to_lower_hex_string()
 }
 
@@ -178,8 +180,8 @@ mod tests {
         Brc20Event { inscription: InscriptionId { txid, index: 7 }, txid, action }.canonical()
     }
 
-    fn script(bytes: &[u8]) -> ScriptBuf {
-        ScriptBuf::from(bytes.to_vec())
+    fn script(bytes: &[u8]) -> Arc<Script> {
+        Script::from_bytes(bytes).into()
     }
 
     fn ticker() -> Ticker {
@@ -233,8 +235,8 @@ mod tests {
             decimals: 0,
             amount: Amount(1),
         };
-        assert_eq!(transfer(Some(script(&[1]))).parties(), (&script(&[1]), None));
-        assert_eq!(transfer(Some(script(&[2]))).parties(), (&script(&[1]), Some(&script(&[2]))));
-        assert_eq!(transfer(None).parties(), (&script(&[1]), None));
+        assert_eq!(transfer(Some(script(&[1]))).parties(), (&*script(&[1]), None));
+        assert_eq!(transfer(Some(script(&[2]))).parties(), (&*script(&[1]), Some(&*script(&[2]))));
+        assert_eq!(transfer(None).parties(), (&*script(&[1]), None));
     }
 }

@@ -5,7 +5,9 @@
 mod deploy;
 mod refund;
 
-use bitcoin::{Script, ScriptBuf};
+use std::sync::Arc;
+
+use bitcoin::Script;
 use paraffin_primitives::Height;
 
 use super::action::{Action, Brc20Event};
@@ -79,7 +81,7 @@ impl<L: Ledger> Block<'_, L> {
     fn revealed(
         &mut self,
         id: InscriptionId,
-        owner: &ScriptBuf,
+        owner: &Arc<Script>,
         parent: Option<InscriptionId>,
         operation: Operation,
     ) -> Result<Option<Action>, LedgerError> {
@@ -94,7 +96,12 @@ impl<L: Ledger> Block<'_, L> {
         }
     }
 
-    fn predeploy(&mut self, id: InscriptionId, owner: &ScriptBuf, hash: String) -> Result<Option<Action>, LedgerError> {
+    fn predeploy(
+        &mut self,
+        id: InscriptionId,
+        owner: &Arc<Script>,
+        hash: String,
+    ) -> Result<Option<Action>, LedgerError> {
         if self.height < self.rules.predeploy() {
             return Ok(None);
         }
@@ -120,7 +127,7 @@ impl<L: Ledger> Block<'_, L> {
 
     fn mint(
         &mut self,
-        owner: &ScriptBuf,
+        owner: &Arc<Script>,
         parent: Option<InscriptionId>,
         ticker: Ticker,
         amount: &str,
@@ -145,7 +152,7 @@ impl<L: Ledger> Block<'_, L> {
     fn inscribe_transfer(
         &mut self,
         id: InscriptionId,
-        source: &ScriptBuf,
+        source: &Arc<Script>,
         ticker: Ticker,
         decimals: u8,
         amount: Amount,
@@ -163,7 +170,7 @@ impl<L: Ledger> Block<'_, L> {
     fn moved(&mut self, event: &InscriptionEvent) -> Result<(), LedgerError> {
         let Some(note) = self.ledger.note(event.id)? else { return Ok(()) };
         let target = match &event.landing {
-            Landing::Output { script_pubkey, .. } => Some(script_pubkey.clone()),
+            Landing::Output { script_pubkey, .. } => Some(Arc::clone(script_pubkey)),
             Landing::Fee | Landing::Lost => None,
         };
         let action = self.transfer(event.id, note, target)?;
@@ -171,7 +178,7 @@ impl<L: Ledger> Block<'_, L> {
         Ok(())
     }
 
-    fn transfer(&mut self, id: InscriptionId, note: Note, target: Option<ScriptBuf>) -> Result<Action, LedgerError> {
+    fn transfer(&mut self, id: InscriptionId, note: Note, target: Option<Arc<Script>>) -> Result<Action, LedgerError> {
         self.ledger.remove_note(id, &note)?;
         let Note { ticker, decimals, amount, source, .. } = note;
         let mut token = self

@@ -1,6 +1,8 @@
 //! Readers of bytes from outside, for the fuzz targets.
 
-use bitcoin::{OutPoint, ScriptBuf, Txid, hashes::Hash as _};
+use std::sync::Arc;
+
+use bitcoin::{OutPoint, Script, Txid, hashes::Hash as _};
 use bytes::Bytes;
 use serde_json::Value;
 
@@ -42,12 +44,13 @@ pub fn json(bytes: &[u8]) -> bool {
 /// A rule of the ledger is broken.
 pub fn block(bodies: &[&[u8]]) {
     let rules = Rules { first_hash: 0, first_event: 0, self_mint: 0, six_bytes: 0, swap_refund: None };
-    let owner = ScriptBuf::from(vec![0x51]);
+    let owner: Arc<Script> = Script::from_bytes(&[0x51]).into();
     let event = |number: usize, kind: EventKind| {
         let mut txid = [0; 32];
         txid[..8].copy_from_slice(&(number as u64).to_le_bytes());
         let txid = Txid::from_byte_array(txid);
-        let landing = Landing::Output { outpoint: OutPoint { txid, vout: 0 }, offset: 0, script_pubkey: owner.clone() };
+        let landing =
+            Landing::Output { outpoint: OutPoint { txid, vout: 0 }, offset: 0, script_pubkey: Arc::clone(&owner) };
         InscriptionEvent { txid, place: 0, id: InscriptionId { txid, index: 0 }, landing, kind }
     };
     let reveals = bodies.iter().enumerate().map(|(number, body)| {

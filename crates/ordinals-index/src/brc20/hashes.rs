@@ -1,6 +1,6 @@
 //! The hash of a block's events, and the hash over all blocks so far, as OPI publishes them.
 
-use bitcoin::hashes::{Hash as _, sha256};
+use bitcoin::hashes::{Hash as _, HashEngine as _, sha256};
 use bitcoin::hex::DisplayHex as _;
 
 use super::action::Brc20Event;
@@ -21,9 +21,16 @@ pub struct BlockHashes {
 impl BlockHashes {
     /// The hashes of a block after the block whose cumulative hash is `before`.
     pub fn of(before: Option<[u8; 32]>, events: &[Brc20Event]) -> Self {
-        let texts: Vec<String> = events.iter().map(Brc20Event::canonical).collect();
+        // One text at a time: thousands of events may name a script that is nearly as long as a block.
+        let mut text = sha256::Hash::engine();
+        for (place, event) in events.iter().enumerate() {
+            if place > 0 {
+                text.input(SEPARATOR.as_bytes());
+            }
+            text.input(event.canonical().as_bytes());
+        }
         // No event string ends with the separator, so nothing but the last separator was ever cut off.
-        let block = digest(texts.join(SEPARATOR).as_bytes());
+        let block = sha256::Hash::from_engine(text).to_byte_array();
         let cumulative = match before {
             None => block,
             Some(before) => {

@@ -1,6 +1,8 @@
 //! What the engine keeps between blocks.
 
-use bitcoin::{Script, ScriptBuf};
+use std::sync::Arc;
+
+use bitcoin::Script;
 use paraffin_primitives::Height;
 use paraffin_store::StoreError;
 
@@ -65,7 +67,7 @@ pub struct Note {
     /// What it sets aside.
     pub amount: Amount,
     /// Whose balance.
-    pub source: ScriptBuf,
+    pub source: Arc<Script>,
     /// Height of the block that revealed it.
     pub height: Height,
 }
@@ -74,7 +76,7 @@ pub struct Note {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predeploy {
     /// Who announced it.
-    pub owner: ScriptBuf,
+    pub owner: Arc<Script>,
     /// As the inscription has it.
     pub hash: String,
     /// Height of the block.

@@ -12,15 +12,6 @@ pub(super) struct Flotsam {
     pub(super) origin: Origin,
 }
 
-impl Flotsam {
-    fn id(&self) -> Option<InscriptionId> {
-        match &self.origin {
-            Origin::New(reveal) => Some(reveal.id),
-            Origin::Old { id, .. } => *id,
-        }
-    }
-}
-
 pub(super) enum Origin {
     /// Revealed by this transaction.
     New(Reveal),
@@ -55,19 +46,34 @@ pub(super) struct Reveal {
     pub(super) event: Option<usize>,
 }
 
-/// Keeps of what each new inscription names as its parents those that are in the transaction, each once. All ids are known where
-/// something is revealed.
-pub(super) fn keep_present_parents(floating: &mut [Flotsam]) {
+/// Keeps of what each new inscription names as its parents those that are in the transaction, each once. `sequence_of` finds the
+/// number of one that has one: those that are moved are found by it, for there may be millions.
+pub(super) fn keep_present_parents<E>(
+    floating: &mut [Flotsam],
+    sequence_of: impl Fn(&InscriptionId) -> Result<Option<u32>, E>,
+) -> Result<(), E> {
     if !floating.iter().any(|flotsam| matches!(&flotsam.origin, Origin::New(reveal) if !reveal.parents.is_empty())) {
-        return;
+        return Ok(());
     }
-    let present: HashSet<InscriptionId> = floating.iter().filter_map(Flotsam::id).collect();
-    for flotsam in floating {
-        if let Origin::New(reveal) = &mut flotsam.origin {
-            let mut seen = HashSet::new();
-            reveal.parents.retain(|parent| present.contains(parent) && seen.insert(*parent));
+    let (mut new, mut old) = (HashSet::new(), HashSet::new());
+    for flotsam in &*floating {
+        match &flotsam.origin {
+            Origin::New(reveal) => _ = new.insert(reveal.id),
+            Origin::Old { sequence, .. } => _ = old.insert(*sequence),
         }
     }
+    for flotsam in floating {
+        let Origin::New(reveal) = &mut flotsam.origin else { continue };
+        let mut seen = HashSet::new();
+        for parent in std::mem::take(&mut reveal.parents) {
+            let is_present =
+                new.contains(&parent) || sequence_of(&parent)?.is_some_and(|sequence| old.contains(&sequence));
+            if is_present && seen.insert(parent) {
+                reveal.parents.push(parent);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether an envelope is cursed by its own form or place, reinscription aside.

@@ -3,17 +3,19 @@
 //! Transactions are walked in order, the coinbase last, for it takes the fees. Within a transaction everything is told by
 //! the distance from its first input's first sat; numbers are given in the order in which sats land.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use bitcoin::hashes::Hash as _;
-use bitcoin::{OutPoint, ScriptBuf, Transaction, Txid};
+use bitcoin::{OutPoint, Script, Transaction, Txid};
 use ordinals::{Charm, Sat};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{ModuleError, ModuleWriter};
 
 use super::flotsam::{Flotsam, Origin, Reveal, is_cursed_by_form, keep_present_parents};
 use super::holdings::Holdings;
-use super::ranges::{BlockRanges, Range, sat_at};
+use super::ranges::{BlockRanges, Range, SatWalk};
 use super::spent::SpentOutputs;
 use crate::EventConsumer;
 use crate::envelope::{Envelope, envelopes};
@@ -21,7 +23,7 @@ use crate::error::ReadError;
 use crate::event::{EventKind, InscriptionEvent, InscriptionId, Landing, Said};
 use crate::parameters::{Parameters, unbound_outpoint};
 use crate::rows::{
-    Fields, HeldInscription, HighestFees, InscriptionRow, Location, RevealedRow, put_varint, sequence_of,
+    Arrival, Fields, HeldInscription, HighestFees, InscriptionRow, Location, RevealedRow, put_varint, sequence_of,
 };
 use crate::tables::{
     BLESSED, CHILD_COUNTS, CHILDREN, CURSED, IDS, INSCRIBED_SATS, INSCRIPTIONS, LOCATIONS, LOST, NOWHERE, REVEALED,
@@ -57,19 +59,28 @@ struct Spot<'a> {
     outpoint: OutPoint,
     offset: u64,
     /// `None`: lost.
-    script: Option<&'a ScriptBuf>,
+    script: Option<OutputScript<'a>>,
+}
+
+/// The script of an output, and the copy of it that all events of the output share: there may be thousands of them, and a
+/// script may be nearly as long as a block.
+#[derive(Clone, Copy)]
+struct OutputScript<'a> {
+    script: &'a Script,
+    shared: &'a OnceCell<Arc<Script>>,
 }
 
 impl Spot<'_> {
     fn is_burned(&self) -> bool {
-        self.script.is_some_and(|script| script.is_op_return())
+        self.script.is_some_and(|of| of.script.is_op_return())
     }
 
     fn landing(&self) -> Landing {
         match self.script {
             None => Landing::Lost,
-            Some(script) => {
-                Landing::Output { outpoint: self.outpoint, offset: self.offset, script_pubkey: script.clone() }
+            Some(OutputScript { script, shared }) => {
+                let script_pubkey = Arc::clone(shared.get_or_init(|| Arc::from(script)));
+                Landing::Output { outpoint: self.outpoint, offset: self.offset, script_pubkey }
             }
         }
     }
@@ -98,6 +109,8 @@ pub(super) struct BlockInscriptions<'a> {
     before: Totals,
     totals: Totals,
     first_sequence: u32,
+    /// Inscriptions of this block, with those that have no number yet.
+    revealed: u32,
     /// What the coinbase may claim: the subsidy, and the fees so far.
     reward: u64,
     /// Paid as fees.
@@ -125,6 +138,7 @@ impl<'a> BlockInscriptions<'a> {
             before: totals,
             totals,
             first_sequence: rows.sequence_len(&INSCRIPTIONS)?,
+            revealed: 0,
             reward: ordinals::Height(block.id.height).subsidy(),
             fees: Vec::new(),
             child_counts: HashMap::new(),
@@ -200,14 +214,17 @@ impl<'a> BlockInscriptions<'a> {
         floating.sort_by_key(|flotsam| flotsam.offset);
 
         let mut floating = floating.into_iter().peekable();
+        let mut sats = ranges.map(SatWalk::new);
         let mut before = 0u64;
         for (vout, output) in (0u32..).zip(&placed.transaction.output) {
             let end = before.saturating_add(output.value.to_sat());
+            let shared = OnceCell::new();
+            let script = OutputScript { script: &output.script_pubkey, shared: &shared };
             while let Some(flotsam) = floating.next_if(|flotsam| flotsam.offset < end) {
                 let outpoint = OutPoint { txid: placed.txid, vout };
                 let offset = flotsam.offset - before;
-                let spot = Spot { outpoint, offset, script: Some(&output.script_pubkey) };
-                self.land(placed, flotsam, spot, ranges, holdings, rows)?;
+                let spot = Spot { outpoint, offset, script: Some(script) };
+                self.land(placed, flotsam, spot, sats.as_mut(), holdings, rows)?;
             }
             before = end;
         }
@@ -215,7 +232,7 @@ impl<'a> BlockInscriptions<'a> {
             for flotsam in floating {
                 let offset = self.totals.lost_sats.saturating_add(flotsam.offset - before);
                 let spot = Spot { outpoint: OutPoint::null(), offset, script: None };
-                self.land(placed, flotsam, spot, ranges, holdings, rows)?;
+                self.land(placed, flotsam, spot, sats.as_mut(), holdings, rows)?;
             }
             self.totals.lost_sats = self.totals.lost_sats.saturating_add(self.reward.saturating_sub(paid_out));
         } else {
@@ -238,7 +255,9 @@ impl<'a> BlockInscriptions<'a> {
         rows: &ModuleWriter<'_>,
     ) -> Result<(Vec<Flotsam>, u64), ModuleError> {
         let is_active = self.block.id.height >= self.parameters.first_inscription_height;
-        let mut waiting = is_active.then(|| envelopes(placed.transaction)).into_iter().flatten().peekable();
+        let left = self.parameters.inscriptions_max.saturating_sub(self.first_sequence).saturating_sub(self.revealed);
+        let waiting = is_active.then(|| envelopes(placed.transaction)).into_iter().flatten();
+        let mut waiting = waiting.take(left as usize).peekable();
         let reveals = waiting.peek().is_some();
         let mut floating = Vec::new();
         let mut on_sats: BTreeMap<u64, OnSat> = BTreeMap::new();
@@ -246,11 +265,15 @@ impl<'a> BlockInscriptions<'a> {
         for (index, input) in (0u32..).zip(&placed.transaction.input) {
             for held in holdings.take_inscriptions(&input.previous_output) {
                 let offset = paid_in.saturating_add(held.offset);
-                let moves = location(rows, held.sequence)?.moves;
-                let is_named = reveals || self.wants_moves(moves);
-                let id = if is_named { Some(inscription(rows, held.sequence)?.id) } else { None };
+                let moves = match held.arrival {
+                    Some(arrival) => arrival.moves,
+                    None => location(rows, held.sequence)?.moves,
+                };
+                let id = if self.wants_moves(moves) { Some(inscription(rows, held.sequence)?.id) } else { None };
                 floating.push(Flotsam { offset, origin: Origin::Old { sequence: held.sequence, moves, id } });
-                on_sats.entry(offset).or_insert(OnSat { first: Some(held.sequence), count: 0 }).count += 1;
+                if reveals {
+                    on_sats.entry(offset).or_insert(OnSat { first: Some(held.sequence), count: 0 }).count += 1;
+                }
             }
             let value = values.get(index as usize).copied().unwrap_or_default();
             while let Some(envelope) = waiting.next_if(|envelope| envelope.input == index) {
@@ -265,7 +288,8 @@ impl<'a> BlockInscriptions<'a> {
             }
             paid_in = paid_in.saturating_add(value);
         }
-        keep_present_parents(&mut floating);
+        self.revealed = self.revealed.saturating_add(revealed);
+        keep_present_parents(&mut floating, |parent| sequence_of_id(rows, parent))?;
         let fee = paid_in.saturating_sub(paid_out) / u64::from(revealed.max(1));
         for flotsam in &mut floating {
             if let Origin::New(reveal) = &mut flotsam.origin {
@@ -329,7 +353,7 @@ impl<'a> BlockInscriptions<'a> {
         placed: Placed<'_>,
         flotsam: Flotsam,
         spot: Spot<'_>,
-        ranges: Option<&[Range]>,
+        sats: Option<&mut SatWalk<'_>>,
         holdings: &mut Holdings,
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError> {
@@ -339,29 +363,27 @@ impl<'a> BlockInscriptions<'a> {
                 (sequence, moves.saturating_add(1), false)
             }
             Origin::New(mut reveal) => {
-                let sat =
-                    if reveal.is_unbound { None } else { ranges.and_then(|ranges| sat_at(ranges, flotsam.offset)) };
+                let sat = if reveal.is_unbound { None } else { sats.and_then(|sats| sats.at(flotsam.offset)) };
                 let sequence = self.number(placed, &mut reveal, &spot, sat, rows)?;
                 // Through the fees it has moved once already.
                 let is_moved = reveal.is_paid && !reveal.is_unbound;
                 (sequence, u32::from(is_moved), reveal.is_unbound)
             }
         };
-        let mut location =
-            Location { outpoint: spot.outpoint, offset: spot.offset, moves, is_burned: spot.is_burned() };
         if is_unbound {
-            location.outpoint = unbound_outpoint();
-            location.offset = self.totals.unbound;
-            location.is_burned = false;
+            let offset = self.totals.unbound;
             self.totals.unbound += 1;
-        }
-        rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;
-        match (is_unbound, spot.script) {
-            (true, _) => rows.put(&NOWHERE, &nowhere_key(UNBOUND, sequence), &[])?,
-            (false, None) => rows.put(&NOWHERE, &nowhere_key(LOST, sequence), &[])?,
-            (false, Some(_)) => {
-                holdings.put_inscription(spot.outpoint, HeldInscription { sequence, offset: spot.offset });
-            }
+            let location = Location { outpoint: unbound_outpoint(), offset, moves, is_burned: false };
+            rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;
+            rows.put(&NOWHERE, &nowhere_key(UNBOUND, sequence), &[])?;
+        } else if spot.script.is_none() {
+            let location = Location { outpoint: spot.outpoint, offset: spot.offset, moves, is_burned: false };
+            rows.put(&LOCATIONS, &sequence.to_be_bytes(), &location.encode())?;
+            rows.put(&NOWHERE, &nowhere_key(LOST, sequence), &[])?;
+        } else {
+            let arrival = Some(Arrival { moves, is_burned: spot.is_burned() });
+            let held = HeldInscription { sequence, offset: spot.offset, arrival };
+            holdings.put_inscription(spot.outpoint, held);
         }
         Ok(())
     }

@@ -11,7 +11,8 @@ use ordinals::{Artifact, Rune, RuneId, Runestone};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{ModuleError, ModuleWriter};
 
-use self::allocation::Allocation;
+pub(super) use self::allocation::SharedList;
+use self::allocation::{Allocated, Allocation};
 use super::holdings::Holdings;
 use super::spent::SpentOutputs;
 use crate::error::ReadError;
@@ -60,7 +61,7 @@ impl<'a> BlockRunes<'a> {
         let artifact = Runestone::decipher(transaction);
         let mut unallocated: BTreeMap<RuneId, u128> = BTreeMap::new();
         for input in &transaction.input {
-            for (id, amount) in holdings.take_runes(&input.previous_output) {
+            for (id, amount) in holdings.take_runes(&input.previous_output, rows)? {
                 add(&mut unallocated, id, amount).map_err(overflow)?;
             }
         }
@@ -91,9 +92,12 @@ impl<'a> BlockRunes<'a> {
             }
             None => allocation.give_the_rest(None).map_err(overflow)?,
         }
-        let (outputs, burned) = allocation.finish().map_err(overflow)?;
-        for (vout, runes) in outputs {
+        let Allocated { held, shared, burned } = allocation.finish().map_err(overflow)?;
+        for (vout, runes) in held {
             holdings.put_runes(OutPoint { txid, vout }, runes);
+        }
+        if let Some(list) = shared {
+            holdings.put_shared(txid, list);
         }
         for (id, amount) in burned.into_iter().filter(|(_, amount)| *amount > 0) {
             let entry = self.entry(id, rows)?.ok_or_else(|| ReadError::missing(&RUNES))?;

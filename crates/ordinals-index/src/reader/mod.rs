@@ -23,8 +23,8 @@ pub use self::outputs::{AddressRecord, OutputKind, OutputRecord};
 pub use self::runes::{RunePile, RuneQuery, RuneRecord, RunesPage};
 pub use self::sats::SatRecord;
 use crate::error::ReadError;
-use crate::rows::Held;
-use crate::tables::{HELD, MODULE, SATS_SETTING, SETTINGS, outpoint_key};
+use crate::rows::{Held, SharedRunes, decode_shared, get_whole};
+use crate::tables::{HELD, MODULE, SATS_SETTING, SETTINGS, SHARED_RUNES, outpoint_key};
 
 /// Inscriptions on a page of any list.
 pub const PAGE_INSCRIPTIONS: u32 = 100;
@@ -66,9 +66,18 @@ impl OrdinalsIndex {
         Ok(self.snapshot.get(&SETTINGS, SATS_SETTING)?.as_deref() == Some(&[1]))
     }
 
-    fn held(&self, outpoint: &OutPoint) -> Result<Held, ReadError> {
-        let row = self.snapshot.get(&HELD, &outpoint_key(outpoint))?;
-        row.map_or(Ok(Held::default()), |row| Held::decode(&row).map_err(ReadError::of(&HELD)))
+    /// What an output holds; of more than `limit` inscriptions one more than that.
+    fn held(&self, outpoint: &OutPoint, limit: usize) -> Result<Held, ReadError> {
+        let row = get_whole(&HELD, &outpoint_key(outpoint), |key| self.snapshot.get(&HELD, key))?;
+        let Some(row) = row else { return Ok(Held::default()) };
+        let mut held = Held::decode_first(&row.bytes, limit).map_err(ReadError::of(&HELD))?;
+        if let Some(SharedRunes { txid, len }) = held.shared.take() {
+            let missing = || ReadError::missing(&SHARED_RUNES);
+            let row = self.snapshot.get(&SHARED_RUNES, txid.as_ref())?.ok_or_else(missing)?;
+            let entries = decode_shared(&row).map_err(ReadError::of(&SHARED_RUNES))?;
+            held.add_shared(entries.get(..len as usize).ok_or_else(missing)?);
+        }
+        Ok(held)
     }
 
     fn network(&self) -> Network {

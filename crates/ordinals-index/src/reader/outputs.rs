@@ -11,7 +11,7 @@ use super::{OrdinalsIndex, RunePile};
 use crate::error::ReadError;
 use crate::event::InscriptionId;
 use crate::parameters::unbound_outpoint;
-use crate::rows::{Held, HeldInscription, decode_ranges, sequence_of};
+use crate::rows::{Held, HeldInscription, decode_ranges, get_whole, sequence_of};
 use crate::tables::{LOST, NOWHERE, RANGES, UNBOUND, outpoint_key};
 
 /// An output as `ord` shows it.
@@ -138,7 +138,7 @@ impl OrdinalsIndex {
         });
         let (mut records, mut named) = (Vec::new(), 0);
         for outpoint in outputs {
-            let held = self.held(&outpoint)?;
+            let held = self.held(&outpoint, limit)?;
             if kind.takes(&held) {
                 named += held.inscriptions.len();
                 if named > limit {
@@ -159,7 +159,7 @@ impl OrdinalsIndex {
         let mut inscriptions = Vec::new();
         let mut runes: BTreeMap<SpacedRune, RunePile> = BTreeMap::new();
         for outpoint in &outputs {
-            let held = self.held(outpoint)?;
+            let held = self.held(outpoint, limit)?;
             if inscriptions.len() + held.inscriptions.len() > limit {
                 return Ok(None);
             }
@@ -189,7 +189,7 @@ impl OrdinalsIndex {
         is_indexed: bool,
         limit: usize,
     ) -> Result<OutputRecord, ReadError> {
-        let held = self.held(&outpoint)?;
+        let held = self.held(&outpoint, limit)?;
         let mut record = self.unconfirmed_output(outpoint, output);
         record.indexed = is_indexed;
         record.inscriptions = self.ids_of(&held, limit)?;
@@ -210,8 +210,8 @@ impl OrdinalsIndex {
         if !self.has_sats()? {
             return Ok(None);
         }
-        let row = self.snapshot.get(&RANGES, &outpoint_key(outpoint))?;
-        row.map(|row| decode_ranges(&row).map_err(ReadError::of(&RANGES))).transpose()
+        let row = get_whole(&RANGES, &outpoint_key(outpoint), |key| self.snapshot.get(&RANGES, key))?;
+        row.map(|row| decode_ranges(&row.bytes).map_err(ReadError::of(&RANGES))).transpose()
     }
 
     fn nowhere(&self, outpoint: OutPoint, place: u8, limit: usize) -> Result<OutputRecord, ReadError> {

@@ -1,8 +1,13 @@
 use std::collections::BTreeMap;
 
+use bitcoin::Txid;
+use bitcoin::hashes::Hash as _;
 use ordinals::RuneId;
 
 use super::{Fields, RowError, put_varint};
+
+/// Stands where the id of a rune would, before a [`SharedRunes`]: no rune has this id.
+const SHARED: RuneId = RuneId { block: 0, tx: 1 };
 
 /// An inscription in an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,12 +15,34 @@ pub(crate) struct HeldInscription {
     pub(crate) sequence: u32,
     /// Sats of the output before it.
     pub(crate) offset: u64,
+    /// How it came here, when the block that is being applied brought it; not part of the row.
+    pub(crate) arrival: Option<Arrival>,
+}
+
+/// What the location of an inscription says beside the place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    pub(crate) moves: u32,
+    pub(crate) is_burned: bool,
+}
+
+/// The first entries of a list of balances that outputs of one transaction share: a row of table `shared_runes`.
+///
+/// A transaction can give each of its hundred thousand outputs thousands of runes, with four bytes for each rune and nine for
+/// each output. Such balances are written once and not once for each output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SharedRunes {
+    /// The transaction.
+    pub(crate) txid: Txid,
+    /// So many entries from the first on.
+    pub(crate) len: u32,
 }
 
 /// Row of table `held`: what an unspent output holds.
 ///
 /// ```text
 /// inscription count | distance of the sequence number from the one before, offset … | block, tx, amount …
+///                   | and, where some are shared: 0, 1, txid (32), entries
 /// ```
 ///
 /// An output may hold millions of inscriptions, most of them numbered in a row, for two bytes each.
@@ -25,11 +52,21 @@ pub(crate) struct Held {
     pub(crate) inscriptions: Vec<HeldInscription>,
     /// No amount is zero.
     pub(crate) runes: BTreeMap<RuneId, u128>,
+    /// Balances on top of `runes`.
+    pub(crate) shared: Option<SharedRunes>,
 }
 
 impl Held {
     pub(crate) fn is_empty(&self) -> bool {
-        self.inscriptions.is_empty() && self.runes.is_empty()
+        self.inscriptions.is_empty() && self.runes.is_empty() && self.shared.is_none()
+    }
+
+    /// Adds the shared balances to the others.
+    pub(crate) fn add_shared(&mut self, entries: &[(RuneId, u128)]) {
+        for (id, amount) in entries {
+            let balance = self.runes.entry(*id).or_default();
+            *balance = balance.saturating_add(*amount);
+        }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -48,24 +85,63 @@ impl Held {
             put_varint(&mut bytes, id.tx);
             put_varint(&mut bytes, *amount);
         }
+        if let Some(shared) = &self.shared {
+            put_varint(&mut bytes, SHARED.block);
+            put_varint(&mut bytes, SHARED.tx);
+            bytes.extend_from_slice(shared.txid.as_byte_array());
+            put_varint(&mut bytes, shared.len);
+        }
         bytes
     }
 
     pub(crate) fn decode(row: &[u8]) -> Result<Self, RowError> {
+        Self::decode_first(row, usize::MAX)
+    }
+
+    /// The same with at most `limit` inscriptions, the first by their numbers, and one more where there are more.
+    pub(crate) fn decode_first(row: &[u8], limit: usize) -> Result<Self, RowError> {
         let mut fields = Fields::of(row);
         let mut held = Self::default();
         let count: u32 = fields.varint()?;
         let mut sequence = 0u32;
         for _ in 0..count {
             sequence = sequence.checked_add(fields.varint()?).ok_or(RowError("a number is out of range"))?;
-            held.inscriptions.push(HeldInscription { sequence, offset: fields.varint()? });
+            let offset = fields.varint()?;
+            if held.inscriptions.len() <= limit {
+                held.inscriptions.push(HeldInscription { sequence, offset, arrival: None });
+            }
         }
         while !fields.is_empty() {
             let id = RuneId { block: fields.varint()?, tx: fields.varint()? };
-            held.runes.insert(id, fields.varint()?);
+            if id == SHARED {
+                held.shared = Some(SharedRunes { txid: fields.txid()?, len: fields.varint()? });
+            } else {
+                held.runes.insert(id, fields.varint()?);
+            }
         }
         Ok(held)
     }
+}
+
+/// Row of table `shared_runes`: block, tx and amount of each entry.
+pub(crate) fn encode_shared(entries: &[(RuneId, u128)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (id, amount) in entries {
+        put_varint(&mut bytes, id.block);
+        put_varint(&mut bytes, id.tx);
+        put_varint(&mut bytes, *amount);
+    }
+    bytes
+}
+
+/// Its entries, in their order.
+pub(crate) fn decode_shared(row: &[u8]) -> Result<Vec<(RuneId, u128)>, RowError> {
+    let mut fields = Fields::of(row);
+    let mut entries = Vec::new();
+    while !fields.is_empty() {
+        entries.push((RuneId { block: fields.varint()?, tx: fields.varint()? }, fields.varint()?));
+    }
+    Ok(entries)
 }
 
 /// Row of table `ranges`: first sat and how many, of each range in order.
@@ -98,20 +174,27 @@ mod tests {
         #[test]
         fn rows_come_back_as_they_were(
             inscriptions in proptest::collection::btree_map(any::<u32>(), any::<u64>(), 0..5),
-            runes in proptest::collection::btree_map((any::<u64>(), any::<u32>()), any::<u128>(), 0..5),
+            runes in proptest::collection::btree_map((1..u64::MAX, any::<u32>()), any::<u128>(), 0..5),
+            shared in proptest::option::of((any::<[u8; 32]>(), any::<u32>())),
             ranges in proptest::collection::vec((0..u64::MAX / 2, 0..u64::MAX / 2), 0..5),
             noise in proptest::collection::vec(any::<u8>(), 0..60),
         ) {
             let mut held = Held {
-                inscriptions: inscriptions.into_iter().rev().map(|(sequence, offset)| HeldInscription { sequence, offset }).collect(),
+                inscriptions: inscriptions.into_iter().rev().map(|(sequence, offset)| HeldInscription { sequence, offset, arrival: None }).collect(),
                 runes: runes.into_iter().map(|((block, tx), amount)| (RuneId { block, tx }, amount)).collect(),
+                shared: None,
             };
+            held.shared = shared.map(|(txid, len)| SharedRunes { txid: Txid::from_byte_array(txid), len });
+            let entries: Vec<_> = held.runes.iter().rev().map(|(id, amount)| (*id, *amount)).collect();
+            prop_assert_eq!(decode_shared(&encode_shared(&entries)), Ok(entries));
             let row = held.encode();
             held.inscriptions.sort_by_key(|held| held.sequence);
-            prop_assert_eq!(Held::decode(&row), Ok(held));
+            prop_assert_eq!(Held::decode(&row), Ok(held.clone()));
+            held.inscriptions.truncate(3);
+            prop_assert_eq!(Held::decode_first(&row, 2), Ok(held));
             let ranges: Vec<_> = ranges.into_iter().map(|(start, count)| (start, start + count)).collect();
             prop_assert_eq!(decode_ranges(&encode_ranges(&ranges)), Ok(ranges));
-            let _ = (Held::decode(&noise), decode_ranges(&noise));
+            let _ = (Held::decode(&noise), decode_ranges(&noise), decode_shared(&noise));
         }
     }
 }

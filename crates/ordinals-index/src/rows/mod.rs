@@ -3,6 +3,7 @@
 mod entry;
 mod held;
 mod location;
+mod parts;
 mod revealed;
 mod rune;
 
@@ -10,8 +11,11 @@ use bitcoin::hashes::Hash as _;
 use bitcoin::{OutPoint, Txid};
 
 pub(crate) use self::entry::InscriptionRow;
-pub(crate) use self::held::{Held, HeldInscription, decode_ranges, encode_ranges};
+pub(crate) use self::held::{
+    Arrival, Held, HeldInscription, SharedRunes, decode_ranges, decode_shared, encode_ranges, encode_shared,
+};
 pub(crate) use self::location::Location;
+pub(crate) use self::parts::{PART_BYTES_MAX, append, delete_whole, get_whole, put_whole};
 pub(crate) use self::revealed::{HighestFees, RevealedRow};
 pub use self::rune::RuneEntry;
 pub(crate) use self::rune::{decode_rune_id, encode_rune_id};

@@ -2,7 +2,7 @@
 
 use bitcoin::{Block, TxOut};
 use paraffin_bitcoin_index::{BitcoinModule, MissingPrevouts, Options, RawTransactions};
-use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex, OrdinalsModule, OrdinalsOptions};
+use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex, OrdinalsModule, OrdinalsOptions, Parameters};
 use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{Module, ModuleError, Store, StoreOptions, Writer};
 
@@ -23,8 +23,18 @@ impl Instance {
     }
 
     pub fn of(network: Network, options: OrdinalsOptions, consumer: Option<Box<dyn EventConsumer>>) -> Self {
+        Self::with_parameters(Parameters::of(network), options, consumer)
+    }
+
+    /// With parts of rows so short that outputs which hold a little more than others have some.
+    pub fn with_parameters(
+        parameters: Parameters,
+        options: OrdinalsOptions,
+        consumer: Option<Box<dyn EventConsumer>>,
+    ) -> Self {
+        let network = parameters.network;
         let bitcoin = Options { raw_transactions: RawTransactions::Node, missing_prevouts: options.missing_prevouts };
-        let mut ordinals = OrdinalsModule::new(network, options);
+        let mut ordinals = OrdinalsModule::new(network, options).with_parameters(parameters).with_part_bytes_max(32);
         if let Some(consumer) = consumer {
             ordinals = ordinals.with_consumer(consumer);
         }

@@ -38,7 +38,8 @@ fn a_module_that_catches_up_alone_writes_the_same() {
     let digest = instance.store.snapshot().content_digest().unwrap();
     instance.writer.rewind_module(MODULE, Some(104)).unwrap();
     assert_ne!(instance.store.snapshot().content_digest().unwrap(), digest);
-    let mut module = paraffin_ordinals_index::OrdinalsModule::new(crate::instance::NETWORK, WITH_SATS);
+    let mut module =
+        paraffin_ordinals_index::OrdinalsModule::new(crate::instance::NETWORK, WITH_SATS).with_part_bytes_max(32);
     while let Some(block) = instance.writer.next_replay(MODULE).unwrap() {
         use paraffin_store::Module as _;
         instance.writer.replay_block(MODULE, block).unwrap();

@@ -9,7 +9,7 @@ use paraffin_ordinals_index::brc20::Brc20Module;
 use paraffin_ordinals_index::event::{EventKind, InscriptionEvent, InscriptionId, Landing};
 use paraffin_ordinals_index::inscription::Inscription;
 use paraffin_ordinals_index::reader::{InscriptionQuery, InscriptionRecord, OutputKind};
-use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex};
+use paraffin_ordinals_index::{EventConsumer, OrdinalsIndex, Parameters};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{ModuleError, ModuleWriter, Snapshot};
 
@@ -187,6 +187,60 @@ fn a_reveal_and_a_move_are_told_in_order() {
     let again = transaction(vec![spends(expected)], vec![pays(400)]);
     hand.block(SUBSIDY, vec![again]);
     assert_eq!(hand.events()[0].kind, EventKind::Moved { moves: 1 });
+}
+
+#[test]
+fn the_events_of_an_output_share_its_script() {
+    let mut hand = Hand::new();
+    let coinbase = hand.block(SUBSIDY, Vec::new())[0];
+    hand.block(SUBSIDY, vec![transaction(vec![reveals(output(coinbase, 0), 2)], vec![pays(SUBSIDY)])]);
+    let events = hand.events();
+    let [Landing::Output { script_pubkey: first, .. }, Landing::Output { script_pubkey: second, .. }] =
+        [&events[0].landing, &events[1].landing]
+    else {
+        panic!("{events:?}")
+    };
+    assert!(
+        Arc::ptr_eq(first, second),
+        "half a million reveals to a script of a megabyte would take as many megabytes"
+    );
+}
+
+/// 500 inscriptions moved a hundred times: where they are is written once.
+#[test]
+fn a_chain_of_moves_within_a_block_writes_the_last_place_alone() {
+    let mut hand = Hand::new();
+    let coin = hand.block(SUBSIDY, Vec::new())[0];
+    let mut chain = vec![transaction(vec![reveals(output(coin, 0), 500)], vec![pays(SUBSIDY)])];
+    let first = chain[0].compute_txid();
+    for _ in 0..100 {
+        let last = chain[chain.len() - 1].compute_txid();
+        chain.push(transaction(vec![spends(output(last, 0))], vec![pays(SUBSIDY)]));
+    }
+    let last = chain[100].compute_txid();
+    hand.connect(SUBSIDY, chain);
+    let bytes = hand.instance.writer.pending_bytes();
+    assert!(bytes < 1_500_000, "{bytes} bytes wait");
+    hand.instance.commit();
+    assert_eq!(hand.record(first, 499).satpoint.outpoint, output(last, 0));
+    assert_eq!(hand.events().len(), 500 * 101);
+}
+
+#[test]
+fn an_envelope_after_the_last_number_is_no_inscription_and_the_block_is_indexed() {
+    let parameters = Parameters { inscriptions_max: 3, ..Parameters::of(NETWORK) };
+    let mut hand = Hand::of(Instance::with_parameters(parameters, PLAIN, None));
+    let coins: Vec<Txid> = (0..3).map(|_| hand.block(SUBSIDY, Vec::new())[0]).collect();
+    let two = |coin: Txid| transaction(vec![reveals(output(coin, 0), 2)], vec![pays(SUBSIDY)]);
+    let txids = hand.block(SUBSIDY, coins[..2].iter().map(|coin| two(*coin)).collect());
+    // The second envelope of an input is cursed.
+    assert_eq!([hand.record(txids[1], 1).number, hand.record(txids[2], 0).number], [-1, 1]);
+    let last = hand.block(SUBSIDY, vec![two(coins[2])])[1];
+    let found = |txid, index| hand.index().sequence(&InscriptionQuery::Id(InscriptionId { txid, index })).unwrap();
+    assert_eq!((found(txids[2], 1), found(last, 0)), (None, None));
+    // What has a number moves on.
+    let moved = hand.block(SUBSIDY, vec![transaction(vec![spends(output(txids[1], 0))], vec![pays(7)])])[1];
+    assert_eq!(hand.record(txids[1], 1).satpoint.outpoint, output(moved, 0));
 }
 
 #[test]

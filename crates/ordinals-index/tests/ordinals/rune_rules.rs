@@ -166,3 +166,36 @@ fn runes_go_to_edicts_then_the_pointer_and_burn_where_nothing_can_hold_them() {
     let moved = hand.block(SUBSIDY, vec![moved])[1];
     assert_eq!(hand.held(output(moved, 1), id), 30);
 }
+
+/// Nine runes for each of 600 outputs are more balances than are written one by one.
+#[test]
+fn balances_that_outputs_share_are_read_and_spent_like_others() {
+    let mut hand = Hand::new();
+    let issued: Vec<(OutPoint, RuneId)> = (0..9).map(|place| hand.issue(6_000 + place, None)).collect();
+    let edicts = issued.iter().map(|(_, id)| Edict { id: *id, amount: 0, output: 601 }).collect();
+    let to_all = Runestone { edicts, ..Runestone::default() };
+    let mut outputs = vec![pays(1); 600];
+    outputs.push(says(&to_all));
+    let gives = transaction(issued.iter().map(|(at, _)| spends(*at)).collect(), outputs);
+    let given = gives.compute_txid();
+    // Two outputs are spent in the same block, three in the next.
+    let same = transaction(vec![spends(output(given, 0)), spends(output(given, 599))], vec![pays(1)]);
+    let same_txid = same.compute_txid();
+    hand.block(SUBSIDY, vec![gives, same]);
+    let each = |vout: u128, place: u128| 10 + u128::from(vout < place);
+    for (place, (_, id)) in (0u128..).zip(&issued) {
+        for vout in [1u32, 5, 8, 9, 300] {
+            assert_eq!(hand.held(output(given, vout), *id), each(u128::from(vout), place), "{vout} {place}");
+        }
+        assert_eq!(hand.held(output(same_txid, 0), *id), each(0, place) + 10);
+    }
+    let shared = paraffin_ordinals_index::TABLES.iter().find(|table| table.name == "shared_runes").unwrap();
+    assert_eq!(hand.snapshot().prefix(shared, &[]).count(), 1);
+    let next = [output(given, 1), output(given, 400), output(same_txid, 0)].map(spends);
+    let next = hand.block(SUBSIDY, vec![transaction(next.to_vec(), vec![pays(1)])])[1];
+    for (place, (_, id)) in (0u128..).zip(&issued) {
+        let sum = each(1, place) + 10 + each(0, place) + 10;
+        assert_eq!(hand.held(output(next, 0), *id), sum);
+        assert_eq!(hand.rune(*id).unwrap().entry.burned, 0);
+    }
+}

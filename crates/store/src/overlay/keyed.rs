@@ -20,9 +20,37 @@ pub(crate) struct KeyedRows {
     /// Rows that the open block has written: their places, and what they were before.
     dirty: Vec<(u32, Known<Bytes>)>,
     /// What reads of a Current table found below, so that a write of the same key need not look again.
-    read: Mutex<KeyMap<Option<Bytes>>>,
+    read: Mutex<ReadRows>,
     /// Rows on their way into the engine.
     frozen: Option<Arc<Layer>>,
+}
+
+/// Rows that were read and may be written.
+#[derive(Default)]
+struct ReadRows {
+    rows: KeyMap<Option<Bytes>>,
+    /// Of their values.
+    bytes: u64,
+}
+
+impl ReadRows {
+    fn insert(&mut self, key: Bytes, found: Option<Bytes>) {
+        let len = |found: &Option<Bytes>| found.as_ref().map_or(0, |value| value.len() as u64);
+        self.bytes += len(&found);
+        let replaced = self.rows.insert(key, found);
+        self.bytes -= replaced.as_ref().map_or(0, len);
+    }
+
+    fn remove(&mut self, key: &Bytes) -> Known<Bytes> {
+        let Some(found) = self.rows.remove(key) else { return Known::Unknown };
+        self.bytes -= found.as_ref().map_or(0, |value| value.len() as u64);
+        Known::of(found)
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.bytes = 0;
+    }
 }
 
 /// Rows that go to the engine together.
@@ -73,7 +101,7 @@ impl KeyedRows {
             if table.kind != TableKind::Current {
                 return self.get_below(table, key, view);
             }
-            if let Some(found) = self.read.lock().get(key) {
+            if let Some(found) = self.read.lock().rows.get(key) {
                 return Ok(found.clone());
             }
             let found = self.get_below(table, key, view)?;
@@ -128,11 +156,11 @@ impl KeyedRows {
                 (Known::Absent, Some(false))
             } else {
                 match self.read.get_mut().remove(&key) {
-                    Some(found) => {
-                        let stored = Some(found.is_some());
-                        (Known::of(found), stored)
+                    Known::Unknown => (Known::Unknown, None),
+                    found => {
+                        let stored = Some(found != Known::Absent);
+                        (found, stored)
                     }
-                    None => (Known::Unknown, None),
                 }
             };
             let layer = &mut self.newest;
@@ -252,7 +280,8 @@ impl KeyedRows {
 
     pub(super) fn bytes(&self) -> u64 {
         // A row that was only read takes about as much as one that waits.
-        self.newest.bytes + self.read.lock().len() as u64 * ROW_OVERHEAD
+        let read = self.read.lock();
+        self.newest.bytes + read.rows.len() as u64 * ROW_OVERHEAD + read.bytes
     }
 }
 

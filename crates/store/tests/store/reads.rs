@@ -152,3 +152,30 @@ fn a_snapshot_shows_one_instant_while_the_writer_goes_on() {
     let (tables, undo, journal) = store.disk_bytes();
     assert!(tables > 0 && undo > 0 && journal > 0, "{tables} {undo} {journal}");
 }
+
+/// A module may read rows of any length in a block after block without writing them; what is kept of them for a write that may
+/// follow counts as what waits, so that the next commit comes in time.
+#[test]
+fn rows_that_were_read_count_with_their_length_until_the_next_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(Some(0)), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    let current = FIRST_TABLES.into_iter().find(|table| table.kind == TableKind::Current).unwrap();
+    begin(&mut writer, 0);
+    writer.module(current.module).unwrap().put(&current, b"long", &vec![1; 1_000_000]).unwrap();
+    writer.end_block().unwrap();
+    writer.commit(false).unwrap();
+    begin(&mut writer, 1);
+    let before = writer.pending_bytes();
+    for _ in 0..2 {
+        assert_eq!(writer.module(current.module).unwrap().get(&current, b"long").unwrap().unwrap().len(), 1_000_000);
+    }
+    let read = writer.pending_bytes() - before;
+    assert!((1_000_000..1_001_000).contains(&read), "{read}");
+    // A write takes its place.
+    writer.module(current.module).unwrap().put(&current, b"long", b"short").unwrap();
+    assert!(writer.pending_bytes() - before < 1_000);
+    writer.end_block().unwrap();
+    writer.commit(false).unwrap();
+    assert!(writer.pending_bytes() < 1_000);
+}

@@ -60,7 +60,11 @@ pub(super) fn reveal(number: u8, owner: ScriptBuf, body: &str) -> InscriptionEve
         txid,
         place: 1,
         id: id(number),
-        landing: Landing::Output { outpoint: OutPoint { txid, vout: 0 }, offset: 0, script_pubkey: owner },
+        landing: Landing::Output {
+            outpoint: OutPoint { txid, vout: 0 },
+            offset: 0,
+            script_pubkey: owner.into_boxed_script().into(),
+        },
         kind: EventKind::Revealed {
             number: 0,
             is_vindicated: false,
@@ -77,7 +81,11 @@ pub(super) fn reveal(number: u8, owner: ScriptBuf, body: &str) -> InscriptionEve
 
 pub(super) fn moved(number: u8, target: Option<ScriptBuf>) -> InscriptionEvent {
     let outpoint = OutPoint { txid: mover(number), vout: 0 };
-    let landing = target.map_or(Landing::Fee, |script_pubkey| Landing::Output { outpoint, offset: 0, script_pubkey });
+    let landing = target.map_or(Landing::Fee, |script| Landing::Output {
+        outpoint,
+        offset: 0,
+        script_pubkey: script.into_boxed_script().into(),
+    });
     InscriptionEvent { txid: mover(number), place: 2, id: id(number), landing, kind: EventKind::Moved { moves: 0 } }
 }
 

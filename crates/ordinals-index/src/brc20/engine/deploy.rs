@@ -1,6 +1,8 @@
 //! Deploys: what makes one valid, by the length of its ticker.
 
-use bitcoin::ScriptBuf;
+use std::sync::Arc;
+
+use bitcoin::Script;
 use bitcoin::hex::{DisplayHex as _, FromHex as _};
 
 use super::Block;
@@ -50,7 +52,7 @@ impl<L: Ledger> Block<'_, L> {
     pub(super) fn deploy(
         &mut self,
         id: InscriptionId,
-        owner: &ScriptBuf,
+        owner: &Arc<Script>,
         parent: Option<InscriptionId>,
         text: DeployText,
     ) -> Result<Option<Action>, LedgerError> {

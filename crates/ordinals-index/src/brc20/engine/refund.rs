@@ -1,8 +1,10 @@
 //! The one refund: at the beginning of one block, what was sent to the swap module of old goes to an address, token by token,
 //! as a transfer by an inscription that is on no chain.
 
-use bitcoin::Txid;
+use std::sync::Arc;
+
 use bitcoin::hashes::Hash as _;
+use bitcoin::{Script, Txid};
 
 use super::Block;
 use crate::brc20::action::Brc20Event;
@@ -51,12 +53,12 @@ impl<L: Ledger> Block<'_, L> {
         amount: Amount,
     ) -> Result<(), LedgerError> {
         let Token { ticker, decimals, .. } = token;
-        let note =
-            Note { ticker: ticker.clone(), decimals, amount, source: refund.module.clone(), height: self.height };
-        let Some(inscribed) = self.inscribe_transfer(id, &refund.module, ticker, decimals, amount)? else {
+        let source: Arc<Script> = refund.module.as_script().into();
+        let note = Note { ticker: ticker.clone(), decimals, amount, source: Arc::clone(&source), height: self.height };
+        let Some(inscribed) = self.inscribe_transfer(id, &source, ticker, decimals, amount)? else {
             return Ok(());
         };
-        let transferred = self.transfer(id, note, Some(refund.receiver.clone()))?;
+        let transferred = self.transfer(id, note, Some(refund.receiver.as_script().into()))?;
         let txid = Txid::all_zeros();
         self.events.extend([inscribed, transferred].map(|action| Brc20Event { inscription: id, txid, action }));
         Ok(())

@@ -1,5 +1,7 @@
 //! Keys of the tables.
 
+use std::cell::RefCell;
+
 use bitcoin::hashes::Hash as _;
 use bitcoin::{Script, ScriptBuf, Txid};
 use paraffin_primitives::Height;
@@ -18,6 +20,13 @@ const ZERO: u8 = 0xff;
 /// No text begins with it.
 const NO_TICKER: u8 = 0xff;
 
+/// A script that is longer takes longer to digest than to compare.
+const HUGE_SCRIPT_LEN: usize = 10_000;
+
+thread_local! {
+    static LAST_HUGE: RefCell<(Vec<u8>, [u8; 32])> = const { RefCell::new((Vec::new(), [0; 32])) };
+}
+
 fn damaged(what: &'static str) -> LedgerError {
     LedgerError::Damaged(what)
 }
@@ -28,8 +37,20 @@ pub(crate) fn is_long(script: &Script) -> bool {
 }
 
 /// SHA-256 of a script.
+///
+/// The digest of the last huge one is kept: a block may move thousands of inscriptions to one output, and every row of each move
+/// names the output's script.
 pub(crate) fn script_digest(script: &Script) -> [u8; 32] {
-    digest(script.as_bytes())
+    if script.len() <= HUGE_SCRIPT_LEN {
+        return digest(script.as_bytes());
+    }
+    LAST_HUGE.with_borrow_mut(|(last, known)| {
+        if last != script.as_bytes() {
+            *known = digest(script.as_bytes());
+            *last = script.to_bytes();
+        }
+        *known
+    })
 }
 
 /// A script as part of a key.

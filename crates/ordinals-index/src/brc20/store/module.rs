@@ -1,5 +1,7 @@
 //! BRC-20 as part of a module: what it writes for a block.
 
+use std::sync::Arc;
+
 use bitcoin::Script;
 use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{ModuleError, ModuleWriter};
@@ -147,6 +149,13 @@ fn note_keys(id: InscriptionId, note: &Note) -> [Vec<u8>; 2] {
     [[&script[..], &ticker, &id].concat(), [&ticker[..], &script, &id].concat()]
 }
 
+impl StoreLedger<'_, '_> {
+    fn long_script(&self, digest: &[u8; 32]) -> Result<Arc<Script>, LedgerError> {
+        let script = self.rows.get(&LONG_SCRIPTS, digest)?.ok_or(LedgerError::Damaged("a long script is missing"))?;
+        Ok(Script::from_bytes(&script).into())
+    }
+}
+
 impl Ledger for StoreLedger<'_, '_> {
     fn token(&self, ticker: &str) -> Result<Option<Token>, LedgerError> {
         self.rows.get(&TOKENS, ticker.as_bytes())?.map(|row| decode_token(&row)).transpose()
@@ -192,10 +201,12 @@ impl Ledger for StoreLedger<'_, '_> {
     }
 
     fn note(&self, id: InscriptionId) -> Result<Option<Note>, LedgerError> {
-        self.rows.get(&NOTES, &id_part(id))?.map(|row| decode_note(&row)).transpose()
+        let row = self.rows.get(&NOTES, &id_part(id))?;
+        row.map(|row| decode_note(&row, &|digest| self.long_script(digest))).transpose()
     }
 
     fn add_note(&mut self, id: InscriptionId, note: &Note) -> Result<(), LedgerError> {
+        keep_long(&note.source, self.rows)?;
         self.rows.put(&NOTES, &id_part(id), &encode_note(note))?;
         let listed = encode_listed_note(note.amount, note.height);
         let [of_script, of_ticker] = note_keys(id, note);
@@ -217,7 +228,8 @@ impl Ledger for StoreLedger<'_, '_> {
         let Some((key, _)) = events.into_iter().find(|(_, kind)| is_predeploy(kind)) else { return Ok(None) };
         let (height, place) = place_of(&key)?;
         let row = self.rows.get(&EVENTS, &place_part(height, place))?;
-        match decode_event(&row.ok_or(LedgerError::Damaged("an event that is listed is missing"))?)?.action {
+        let row = row.ok_or(LedgerError::Damaged("an event that is listed is missing"))?;
+        match decode_event(&row, &|digest| self.long_script(digest))?.action {
             Action::Predeploy { owner, hash, height } => Ok(Some(Predeploy { owner, hash, height })),
             _ => Err(LedgerError::Damaged("an event is not of the kind under which it is listed")),
         }

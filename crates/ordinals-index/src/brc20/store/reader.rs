@@ -146,10 +146,11 @@ impl<'s> Brc20Index<'s> {
 
     /// The events of a block in their order.
     pub fn events(&self, height: Height) -> impl Iterator<Item = Listed<PlacedEvent>> + use<'s> {
-        self.snapshot.prefix(&EVENTS, &height.to_be_bytes()).map(|row| {
+        let this = *self;
+        this.snapshot.prefix(&EVENTS, &height.to_be_bytes()).map(move |row| {
             let (key, value) = row?;
             let (height, place) = place_of(&key)?;
-            Ok(PlacedEvent { height, place, event: decode_event(&value)? })
+            Ok(PlacedEvent { height, place, event: this.decoded(&value)? })
         })
     }
 
@@ -159,7 +160,7 @@ impl<'s> Brc20Index<'s> {
     /// See [`Brc20Index::height`].
     pub fn event(&self, height: Height, place: u32) -> Result<Option<PlacedEvent>, LedgerError> {
         let row = self.snapshot.get(&EVENTS, &place_part(height, place))?;
-        let event = row.map(|row| decode_event(&row)).transpose()?;
+        let event = row.map(|row| self.decoded(&row)).transpose()?;
         Ok(event.map(|event| PlacedEvent { height, place, event }))
     }
 
@@ -194,6 +195,10 @@ impl<'s> Brc20Index<'s> {
     fn listed(self, row: Result<Row, StoreError>) -> Listed<PlacedEvent> {
         let (height, place) = place_of(&row?.0)?;
         self.event(height, place)?.ok_or(LedgerError::Damaged("an event that is listed is missing"))
+    }
+
+    fn decoded(self, row: &[u8]) -> Result<Brc20Event, LedgerError> {
+        decode_event(row, &|digest| Ok(self.script(ScriptName::Digest(*digest))?.as_script().into()))
     }
 
     fn script(self, name: ScriptName) -> Result<ScriptBuf, LedgerError> {

@@ -124,7 +124,10 @@ fn check_notes(index: Brc20Index<'_>, ledger: &MemoryLedger) {
     assert_eq!(by_script.len(), ledger.notes.len());
     for listed in by_script {
         let note = &ledger.notes[&listed.inscription];
-        assert_eq!((&listed.source, listed.amount, listed.height), (&note.source, note.amount, note.height));
+        assert_eq!(
+            (listed.source.as_script(), listed.amount, listed.height),
+            (&*note.source, note.amount, note.height)
+        );
         assert_eq!(listed.ticker, note.ticker.lower());
     }
 }
@@ -380,4 +383,34 @@ fn ten_thousand_mints_and_transfers_in_a_block_fit() {
     let index = Brc20Index::new(&snapshot);
     assert_eq!(index.balance_at(&script(2), "ordi", 13).unwrap(), Some(balance(100 * ONE, 100 * ONE)));
     assert_eq!(index.hashes(13).unwrap().unwrap().1, 10_000);
+}
+
+/// A block may reveal thousands of inscriptions to an output whose script is nearly as long as the block.
+#[test]
+fn a_huge_script_is_written_once_whatever_names_it() {
+    let mut chain = Chain::small();
+    let huge = ScriptBuf::from(vec![0x51; 500_000]);
+    let text = |body: String| move |number| reveal(number, huge_script(), body.as_bytes());
+    chain.at(10, &[text(deploy("ordi", r#""max":"1000","lim":"100""#))(1), text(mint("ordi", "100"))(2)]);
+    let notes: Vec<_> = (10..30).map(text(transfer("ordi", "1"))).collect();
+    chain.at(11, &notes);
+    let before = chain.writer.pending_bytes();
+    let moves: Vec<_> = (10..30).map(|number| moved_to(number, huge_script())).collect();
+    chain.at(12, &moves);
+    assert!(chain.writer.pending_bytes() - before < 200_000, "the script is in the rows of each move");
+    let snapshot = chain.commit();
+    let index = Brc20Index::new(&snapshot);
+    for (height, count) in [(10, 2), (11, 20), (12, 20)] {
+        let events = all(index.events(height));
+        assert_eq!(events.len(), count);
+        assert!(events.iter().all(|placed| *placed.event.action.parties().0 == *huge));
+        let row = snapshot.prefix(&super::tables::EVENTS, &height.to_be_bytes()).next().unwrap().unwrap().1;
+        assert!(row.len() < 300, "{} bytes", row.len());
+    }
+    assert_eq!(index.balance_at(&huge, "ordi", 12).unwrap(), Some(balance(100 * ONE, 100 * ONE)));
+    assert_eq!(all(index.holders("ordi"))[0].script, huge);
+}
+
+fn huge_script() -> ScriptBuf {
+    ScriptBuf::from(vec![0x51; 500_000])
 }

@@ -1,10 +1,15 @@
 //! Values of the tables.
+//!
+//! A script that is long is named by its digest and stands in table `long_scripts`: thousands of events may name one that is nearly
+//! as long as a block.
+
+use std::sync::Arc;
 
 use bitcoin::hashes::Hash as _;
-use bitcoin::{ScriptBuf, Txid};
+use bitcoin::{Script, Txid};
 use paraffin_primitives::Height;
 
-use super::keys::id_part;
+use super::keys::{id_part, is_long, script_digest};
 use crate::brc20::action::{Action, Brc20Event};
 use crate::brc20::amount::Amount;
 use crate::brc20::hashes::BlockHashes;
@@ -19,6 +24,13 @@ const DEPLOY: u8 = 2;
 const MINT: u8 = 3;
 const TRANSFER_INSCRIBE: u8 = 4;
 const TRANSFER_TRANSFER: u8 = 5;
+/// Stands where the number of bytes of a length would, before the digest of a long script.
+const DIGEST: u8 = 0xff;
+/// A bit of the decimals of a note whose script is long.
+const LONG_SOURCE: u8 = 0x80;
+
+/// Finds the script of a digest.
+pub(crate) type LongScripts<'a> = &'a dyn Fn(&[u8; 32]) -> Result<Arc<Script>, LedgerError>;
 
 /// Puts a value together.
 struct Encoder(Vec<u8>);
@@ -54,6 +66,10 @@ impl Encoder {
 
     fn counted(self, bytes: &[u8]) -> Self {
         self.integer(bytes.len() as u128).bytes(bytes)
+    }
+
+    fn script(self, script: &Script) -> Self {
+        if is_long(script) { self.byte(DIGEST).bytes(&script_digest(script)) } else { self.counted(script.as_bytes()) }
     }
 
     fn ticker(self, ticker: &Ticker) -> Self {
@@ -133,8 +149,13 @@ impl<'b> Parser<'b> {
         Ok(Ticker::from_row(self.text()?, self.text()?))
     }
 
-    fn script(&mut self) -> Result<ScriptBuf, LedgerError> {
-        Ok(ScriptBuf::from(self.counted()?.to_vec()))
+    /// Rows of earlier versions hold long scripts, too.
+    fn script(&mut self, long: LongScripts<'_>) -> Result<Arc<Script>, LedgerError> {
+        if self.bytes.first() == Some(&DIGEST) {
+            self.byte()?;
+            return long(&self.array()?);
+        }
+        Ok(Script::from_bytes(self.counted()?).into())
     }
 
     fn id(&mut self) -> Result<InscriptionId, LedgerError> {
@@ -212,15 +233,24 @@ pub(crate) fn decode_amount(value: &[u8]) -> Result<Amount, LedgerError> {
 }
 
 pub(crate) fn encode_note(note: &Note) -> Vec<u8> {
-    let encoder = Encoder::new().ticker(&note.ticker).byte(note.decimals).amount(note.amount).number(note.height);
-    encoder.bytes(note.source.as_bytes()).0
+    let is_long = is_long(&note.source);
+    let decimals = note.decimals | if is_long { LONG_SOURCE } else { 0 };
+    let encoder = Encoder::new().ticker(&note.ticker).byte(decimals).amount(note.amount).number(note.height);
+    if is_long { encoder.bytes(&script_digest(&note.source)).0 } else { encoder.bytes(note.source.as_bytes()).0 }
 }
 
-pub(crate) fn decode_note(value: &[u8]) -> Result<Note, LedgerError> {
+pub(crate) fn decode_note(value: &[u8], long: LongScripts<'_>) -> Result<Note, LedgerError> {
     let mut parser = Parser::new("a transfer inscription", value);
     let (ticker, decimals, amount) = (parser.ticker()?, parser.byte()?, parser.amount()?);
     let height = parser.number()?;
-    Ok(Note { ticker, decimals, amount, source: ScriptBuf::from(parser.bytes.to_vec()), height })
+    let source = if decimals & LONG_SOURCE == 0 {
+        Script::from_bytes(parser.bytes).into()
+    } else {
+        let digest = parser.array()?;
+        parser.end()?;
+        long(&digest)?
+    };
+    Ok(Note { ticker, decimals: decimals & !LONG_SOURCE, amount, source, height })
 }
 
 /// The value of a listed note.
@@ -271,46 +301,44 @@ pub(crate) fn encode_event(event: &Brc20Event) -> Vec<u8> {
         encoder = encoder.bytes(event.txid.as_byte_array());
     }
     match &event.action {
-        Action::Predeploy { owner, hash, height } => {
-            encoder.counted(owner.as_bytes()).counted(hash.as_bytes()).number(*height)
-        }
+        Action::Predeploy { owner, hash, height } => encoder.script(owner).counted(hash.as_bytes()).number(*height),
         Action::Deploy { owner, ticker, decimals, max_supply, limit_per_mint, is_self_mint } => encoder
-            .counted(owner.as_bytes())
+            .script(owner)
             .ticker(ticker)
             .byte(*decimals)
             .amount(*max_supply)
             .amount(*limit_per_mint)
             .byte((*is_self_mint).into()),
         Action::Mint { owner, ticker, decimals, amount, parent } => {
-            let encoder = encoder.counted(owner.as_bytes()).ticker(ticker).byte(*decimals).amount(*amount);
+            let encoder = encoder.script(owner).ticker(ticker).byte(*decimals).amount(*amount);
             match parent {
                 None => encoder.byte(0),
                 Some(parent) => encoder.byte(1).bytes(&id_part(*parent)),
             }
         }
         Action::TransferInscribe { source, ticker, decimals, amount } => {
-            encoder.counted(source.as_bytes()).ticker(ticker).byte(*decimals).amount(*amount)
+            encoder.script(source).ticker(ticker).byte(*decimals).amount(*amount)
         }
         Action::TransferTransfer { source, target, ticker, decimals, amount } => {
-            let encoder = encoder.counted(source.as_bytes()).ticker(ticker).byte(*decimals).amount(*amount);
+            let encoder = encoder.script(source).ticker(ticker).byte(*decimals).amount(*amount);
             match target {
                 None => encoder.byte(0),
-                Some(target) => encoder.byte(1).counted(target.as_bytes()),
+                Some(target) => encoder.byte(1).script(target),
             }
         }
     }
     .0
 }
 
-pub(crate) fn decode_event(value: &[u8]) -> Result<Brc20Event, LedgerError> {
+pub(crate) fn decode_event(value: &[u8], long: LongScripts<'_>) -> Result<Brc20Event, LedgerError> {
     let mut parser = Parser::new("an event", value);
     let kind = parser.byte()?;
     let inscription = parser.id()?;
     let txid = if kind & OWN_TXID == 0 { inscription.txid } else { Txid::from_byte_array(parser.array()?) };
     let action = match kind & !OWN_TXID {
-        PREDEPLOY => Action::Predeploy { owner: parser.script()?, hash: parser.text()?, height: parser.number()? },
+        PREDEPLOY => Action::Predeploy { owner: parser.script(long)?, hash: parser.text()?, height: parser.number()? },
         DEPLOY => Action::Deploy {
-            owner: parser.script()?,
+            owner: parser.script(long)?,
             ticker: parser.ticker()?,
             decimals: parser.byte()?,
             max_supply: parser.amount()?,
@@ -318,22 +346,22 @@ pub(crate) fn decode_event(value: &[u8]) -> Result<Brc20Event, LedgerError> {
             is_self_mint: parser.flag()?,
         },
         MINT => Action::Mint {
-            owner: parser.script()?,
+            owner: parser.script(long)?,
             ticker: parser.ticker()?,
             decimals: parser.byte()?,
             amount: parser.amount()?,
             parent: if parser.flag()? { Some(parser.id()?) } else { None },
         },
         TRANSFER_INSCRIBE => Action::TransferInscribe {
-            source: parser.script()?,
+            source: parser.script(long)?,
             ticker: parser.ticker()?,
             decimals: parser.byte()?,
             amount: parser.amount()?,
         },
         TRANSFER_TRANSFER => {
-            let (source, ticker) = (parser.script()?, parser.ticker()?);
+            let (source, ticker) = (parser.script(long)?, parser.ticker()?);
             let (decimals, amount) = (parser.byte()?, parser.amount()?);
-            let target = if parser.flag()? { Some(parser.script()?) } else { None };
+            let target = if parser.flag()? { Some(parser.script(long)?) } else { None };
             Action::TransferTransfer { source, target, ticker, decimals, amount }
         }
         _ => return Err(parser.damaged()),
@@ -347,8 +375,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn script() -> impl Strategy<Value = ScriptBuf> {
-        prop::collection::vec(any::<u8>(), 0..300).prop_map(ScriptBuf::from)
+    /// Of all scripts of a test, the long ones.
+    fn long_script() -> Arc<Script> {
+        Script::from_bytes(&[0x51; 600]).into()
+    }
+
+    fn long(digest: &[u8; 32]) -> Result<Arc<Script>, LedgerError> {
+        let known = *digest == script_digest(&long_script());
+        known.then(long_script).ok_or(LedgerError::Damaged("no such script"))
+    }
+
+    fn script() -> impl Strategy<Value = Arc<Script>> {
+        let short = prop::collection::vec(any::<u8>(), 0..300).prop_map(|bytes| Script::from_bytes(&bytes).into());
+        prop_oneof![4 => short, 1 => Just(long_script())]
     }
 
     fn id() -> impl Strategy<Value = InscriptionId> {
@@ -395,7 +434,23 @@ mod tests {
         fn events_read_as_they_were_written(action in action(), inscription in id(), other in prop::option::of(id())) {
             let txid = other.unwrap_or(inscription).txid;
             let event = Brc20Event { inscription, txid, action };
-            prop_assert_eq!(decode_event(&encode_event(&event)).unwrap(), event);
+            prop_assert_eq!(decode_event(&encode_event(&event), &long).unwrap(), event);
+        }
+
+        /// An event that names a script of a megabyte is as small as any other.
+        #[test]
+        fn rows_do_not_grow_with_the_scripts_that_they_name(bytes in 513usize..2_000) {
+            let script: Arc<Script> = Script::from_bytes(&vec![0x51; bytes]).into();
+            let ticker = Ticker::from_row("ordi".to_owned(), "ordi".to_owned());
+            let note = Note { ticker: ticker.clone(), decimals: 9, amount: Amount::MAX, source: Arc::clone(&script), height: 7 };
+            prop_assert!(encode_note(&note).len() < 100);
+            let inscription = InscriptionId { txid: Txid::from_byte_array([1; 32]), index: 0 };
+            let target = Some(Arc::clone(&script));
+            let action =
+                Action::TransferTransfer { source: script, target, ticker, decimals: 9, amount: Amount::MAX };
+            let txid = Txid::from_byte_array([2; 32]);
+            let event = Brc20Event { inscription, txid, action };
+            prop_assert!(encode_event(&event).len() < 200);
         }
 
         #[test]
@@ -403,7 +458,7 @@ mod tests {
             source in script(), ticker in ticker(), amount in amount(), other in amount(), height: u32
         ) {
             let note = Note { ticker, decimals: 9, amount, source, height };
-            prop_assert_eq!(decode_note(&encode_note(&note)).unwrap(), note);
+            prop_assert_eq!(decode_note(&encode_note(&note), &long).unwrap(), note);
             let balance = Balance { overall: amount, available: other };
             prop_assert_eq!(decode_balance(&encode_balance(balance)).unwrap(), balance);
             prop_assert_eq!(decode_amount(&encode_amount(amount)).unwrap(), amount);
@@ -426,7 +481,8 @@ mod tests {
 
         #[test]
         fn no_value_panics(value in prop::collection::vec(any::<u8>(), 0..120)) {
-            let _ = (decode_event(&value), decode_token(&value), decode_note(&value), decode_balance(&value));
+            let long = |_: &[u8; 32]| Err(LedgerError::Damaged("no such script"));
+            let _ = (decode_event(&value, &long), decode_token(&value), decode_note(&value, &long), decode_balance(&value));
             let _ = (decode_hashes(&value), decode_listed_note(&value), decode_amount(&value));
         }
     }

@@ -127,7 +127,7 @@ fn check_transfers(name: &str, found: &[(Asked, Vec<u8>, ScriptBuf)]) {
         *wanted.entry((source, ticker.lower())).or_default() += amount.0;
     }
     for ((source, ticker), amount) in wanted {
-        let balance = ledger.balances[source][ticker];
+        let balance = ledger.balances[&**source][ticker];
         assert_eq!(balance.overall.0 - balance.available.0, amount, "{name} {ticker}");
     }
     println!("{name}: {} of {} transfers inscribed", done.len(), transfers.len());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bitcoin::ScriptBuf;
+use bitcoin::{Script, ScriptBuf};
 
 use crate::brc20::{Action, Brc20Event};
 use crate::event::InscriptionId;
@@ -29,12 +29,12 @@ impl Sums {
             }
             Action::TransferInscribe { source, ticker, amount, .. } => {
                 self.of(source, ticker.lower()).1 -= amount.0;
-                let open = (source.clone(), ticker.lower().to_owned(), amount.0);
+                let open = (source.as_ref().to_owned(), ticker.lower().to_owned(), amount.0);
                 assert_eq!(self.open.insert(event.inscription, open), None, "inscribed twice");
             }
             Action::TransferTransfer { source, target, ticker, amount, .. } => {
                 let open = self.open.remove(&event.inscription).expect("moved before it was inscribed");
-                assert_eq!(open, (source.clone(), ticker.lower().to_owned(), amount.0));
+                assert_eq!(open, (source.as_ref().to_owned(), ticker.lower().to_owned(), amount.0));
                 match target.as_ref().map(|target| target.as_bytes()) {
                     None | Some([]) => self.of(source, ticker.lower()).1 += amount.0,
                     Some([0x6a] | b"\x6a\x09BRC20PROG") => {
@@ -43,18 +43,18 @@ impl Sums {
                     }
                     Some(target) => {
                         self.of(source, ticker.lower()).0 -= amount.0;
-                        self.give(&ScriptBuf::from(target.to_vec()), ticker.lower(), amount.0);
+                        self.give(Script::from_bytes(target), ticker.lower(), amount.0);
                     }
                 }
             }
         }
     }
 
-    fn of(&mut self, script: &ScriptBuf, ticker: &str) -> &mut (u128, u128) {
-        self.balances.entry((script.clone(), ticker.to_owned())).or_default()
+    fn of(&mut self, script: &Script, ticker: &str) -> &mut (u128, u128) {
+        self.balances.entry((script.to_owned(), ticker.to_owned())).or_default()
     }
 
-    fn give(&mut self, script: &ScriptBuf, ticker: &str, amount: u128) {
+    fn give(&mut self, script: &Script, ticker: &str, amount: u128) {
         let balance = self.of(script, ticker);
         balance.0 += amount;
         balance.1 += amount;

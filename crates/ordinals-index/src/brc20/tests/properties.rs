@@ -208,7 +208,7 @@ fn check_sums(scene: &Scene, events: &[Vec<Brc20Event>]) {
     assert_eq!(scene.ledger.notes.len(), sums.open.len());
     for (id, (source, ticker, amount)) in &sums.open {
         let note = &scene.ledger.notes[id];
-        assert_eq!((&note.source, note.ticker.lower(), note.amount.0), (source, ticker.as_str(), *amount));
+        assert_eq!((&*note.source, note.ticker.lower(), note.amount.0), (source.as_script(), ticker.as_str(), *amount));
     }
 }
 

@@ -27,6 +27,7 @@ pub(in crate::brc20) fn id(number: u32) -> InscriptionId {
 }
 
 fn output(number: u32, script_pubkey: ScriptBuf) -> Landing {
+    let script_pubkey = script_pubkey.into_boxed_script().into();
     Landing::Output { outpoint: OutPoint { txid: id(number).txid, vout: 0 }, offset: 0, script_pubkey }
 }
 

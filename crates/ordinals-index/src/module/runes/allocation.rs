@@ -10,6 +10,36 @@ use super::{Overflow, add};
 /// Runes by output.
 type Shares = BTreeMap<u32, BTreeMap<RuneId, u128>>;
 
+/// Balances of a transaction's outputs become a [`SharedList`] when there are more than this many, of at least
+/// [`SHARED_RUNES_MIN`] runes: with fewer, each output holds its own.
+const OWN_BALANCES_MAX: usize = 4096;
+const SHARED_RUNES_MIN: usize = 8;
+
+/// What the first destinations of a transaction get, all of them or the first so many of each rune.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ForFirst {
+    count: usize,
+    id: RuneId,
+    amount: u128,
+}
+
+/// Balances that outputs have in common: each holds the first `len` entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::module) struct SharedList {
+    pub(in crate::module) entries: Vec<(RuneId, u128)>,
+    /// Output and `len`.
+    pub(in crate::module) lens: Vec<(u32, u32)>,
+}
+
+/// Where the runes of a transaction went.
+pub(super) struct Allocated {
+    /// What each output holds by itself.
+    pub(super) held: Shares,
+    /// And what on top of that.
+    pub(super) shared: Option<SharedList>,
+    pub(super) burned: BTreeMap<RuneId, u128>,
+}
+
 /// The runes of one transaction on their way to its outputs.
 pub(super) struct Allocation<'a> {
     outputs: &'a [TxOut],
@@ -20,6 +50,8 @@ pub(super) struct Allocation<'a> {
     /// What every destination gets besides. A transaction may say a hundred thousand times that each of its thousands of
     /// outputs shall have one unit, so such edicts are summed up first.
     for_each: BTreeMap<RuneId, u128>,
+    /// What only the first ones get, for the same reason.
+    for_first: Vec<ForFirst>,
     burned: BTreeMap<RuneId, u128>,
 }
 
@@ -33,6 +65,7 @@ impl<'a> Allocation<'a> {
             unallocated,
             shares: BTreeMap::new(),
             for_each: BTreeMap::new(),
+            for_first: Vec::new(),
             burned: BTreeMap::new(),
         }
     }
@@ -70,9 +103,12 @@ impl<'a> Allocation<'a> {
     /// Gives the first `count` destinations `amount` each.
     fn allocate_to_first(&mut self, id: RuneId, amount: u128, count: u128) -> Result<(), Overflow> {
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.destinations.len());
-        for place in 0..count {
-            self.allocate(id, amount, self.destinations[place])?;
+        if amount == 0 || count == 0 {
+            return Ok(());
         }
+        self.take(id, amount.checked_mul(count as u128).ok_or(Overflow)?)?;
+        // All of the rune is given away by now, so an edict that finds it again finds nothing: one entry for each rune at most.
+        self.for_first.push(ForFirst { count, id, amount });
         Ok(())
     }
 
@@ -117,19 +153,39 @@ impl<'a> Allocation<'a> {
     }
 
     /// What each output holds, and what was burned.
-    pub(super) fn finish(mut self) -> Result<(Shares, BTreeMap<RuneId, u128>), Overflow> {
-        for (id, amount) in self.for_each.into_iter().filter(|(_, amount)| *amount > 0) {
-            for output in &self.destinations {
-                add(self.shares.entry(*output).or_default(), id, amount)?;
+    pub(super) fn finish(mut self) -> Result<Allocated, Overflow> {
+        let count = self.destinations.len();
+        let for_each = std::mem::take(&mut self.for_each).into_iter();
+        let mut common: Vec<ForFirst> =
+            for_each.filter(|(_, amount)| *amount > 0).map(|(id, amount)| ForFirst { count, id, amount }).collect();
+        common.append(&mut self.for_first);
+        let balances = common.iter().fold(0usize, |sum, one| sum.saturating_add(one.count));
+        let shared = if common.len() >= SHARED_RUNES_MIN && balances > OWN_BALANCES_MAX {
+            Some(share(common, &self.destinations))
+        } else {
+            for ForFirst { count, id, amount } in common {
+                for output in &self.destinations[..count] {
+                    add(self.shares.entry(*output).or_default(), id, amount)?;
+                }
             }
-        }
+            None
+        };
         let is_burned = |vout: u32| self.outputs.get(vout as usize).is_none_or(|to| to.script_pubkey.is_op_return());
         let (burned, held): (Shares, Shares) = self.shares.into_iter().partition(|(vout, _)| is_burned(*vout));
         for (id, amount) in burned.into_values().flatten() {
             add(&mut self.burned, id, amount)?;
         }
-        Ok((held, self.burned))
+        Ok(Allocated { held, shared, burned: self.burned })
     }
+}
+
+/// Puts what goes to most destinations first, so that what each of them gets is a beginning of the list.
+fn share(mut common: Vec<ForFirst>, destinations: &[u32]) -> SharedList {
+    common.sort_by_key(|one| std::cmp::Reverse(one.count));
+    let len = |place: usize| common.partition_point(|one| one.count > place) as u32;
+    let lens = destinations.iter().enumerate().map(|(place, vout)| (*vout, len(place))).filter(|(_, len)| *len > 0);
+    let lens = lens.collect();
+    SharedList { entries: common.into_iter().map(|one| (one.id, one.amount)).collect(), lens }
 }
 
 #[cfg(test)]
@@ -213,7 +269,10 @@ mod tests {
             }
             let pointer = pointer.filter(|pointer| (*pointer as usize) < outputs.len());
             prop_assert!(allocation.give_the_rest(pointer).is_ok());
-            let Ok((held, burned)) = allocation.finish() else { return Err(TestCaseError::fail("overflow")) };
+            let Ok(Allocated { held, shared, burned }) = allocation.finish() else {
+                return Err(TestCaseError::fail("overflow"));
+            };
+            prop_assert_eq!(shared, None);
 
             let first = shape.iter().position(|is_return| !is_return);
             let mut expected_burned: BTreeMap<RuneId, u128> = BTreeMap::new();
@@ -252,9 +311,37 @@ mod tests {
         }
         assert!(allocation.apply(&Edict { id, amount: 0, output: 20_000 }, None).is_ok());
         assert!(allocation.give_the_rest(None).is_ok());
-        let Ok((held, burned)) = allocation.finish() else { panic!("overflow") };
+        let Ok(Allocated { held, burned, .. }) = allocation.finish() else { panic!("overflow") };
         assert_eq!(held.values().flat_map(BTreeMap::values).sum::<u128>(), u128::MAX);
         assert!(burned.is_empty());
         assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
+    }
+
+    /// 5,000 runes for each of 20,000 outputs: 100 million balances in a transaction of 200,000 bytes, which are written as
+    /// 5,000.
+    #[test]
+    fn thousands_of_runes_to_thousands_of_outputs_are_one_list() {
+        let outputs = outputs(&vec![false; 20_000]);
+        let id = |tx| RuneId { block: 1, tx };
+        // A remainder, which goes to the first outputs, in every second one.
+        let balance = |tx: u32| 20_000 * 7 + u128::from(tx % 2) * u128::from(tx);
+        let mut allocation = Allocation::new(&outputs, (0..5_000).map(|tx| (id(tx), balance(tx))).collect());
+        for tx in 0..5_000 {
+            assert!(allocation.apply(&Edict { id: id(tx), amount: 0, output: 20_000 }, None).is_ok());
+        }
+        assert!(allocation.give_the_rest(None).is_ok());
+        let Ok(Allocated { held, shared: Some(list), burned }) = allocation.finish() else { panic!("no list") };
+        assert!(held.is_empty() && burned.is_empty());
+        assert_eq!((list.entries.len(), list.lens.len()), (5_000 + 2_500, 20_000));
+        let mut given = BTreeMap::<RuneId, u128>::new();
+        for (vout, len) in &list.lens {
+            let more = (0..5_000).filter(|tx| tx % 2 == 1 && tx > vout).count();
+            assert_eq!(*len as usize, 5_000 + more);
+        }
+        for (place, (id, amount)) in list.entries.iter().enumerate() {
+            let count = list.lens.iter().filter(|(_, len)| *len as usize > place).count() as u128;
+            *given.entry(*id).or_default() += amount * count;
+        }
+        assert!((0..5_000).all(|tx| given[&id(tx)] == balance(tx)));
     }
 }
