@@ -157,7 +157,9 @@ impl TraceRecorder {
             // The content is not read, so that this takes no time either.
             Some(rest) => {
                 rest.digest.update(bytes.to_le_bytes());
-                contract.into_iter().for_each(|contract| rest.name(contract));
+                if let Some(contract) = contract {
+                    rest.name(contract);
+                }
             }
         }
     }

@@ -20,7 +20,9 @@ mod tag {
 
 pub(crate) fn encode_trace(trace: &Trace) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(trace.events.len() * 64);
-    trace.events.iter().for_each(|event| encode_event(event, &mut bytes));
+    for event in &trace.events {
+        encode_event(event, &mut bytes);
+    }
     bytes
 }
 
@@ -43,7 +45,9 @@ pub(crate) fn encode_event(event: &TraceEvent, bytes: &mut Vec<u8>) {
             append_varint(u128::from(*fuel), bytes);
             append_transfers(&context.incoming, bytes);
             append_varint(context.inputs.len() as u128, bytes);
-            context.inputs.iter().for_each(|input| append_varint(*input, bytes));
+            for input in &context.inputs {
+                append_varint(*input, bytes);
+            }
         }
         TraceEvent::Exit { status, response, fuel_used } => {
             bytes.push(match status {
@@ -68,7 +72,9 @@ pub(crate) fn encode_event(event: &TraceEvent, bytes: &mut Vec<u8>) {
             append_varint(u128::from(*events), bytes);
             append_varint(u128::from(*size), bytes);
             append_varint(contracts.len() as u128, bytes);
-            contracts.iter().for_each(|contract| append_id(*contract, bytes));
+            for contract in contracts {
+                append_id(*contract, bytes);
+            }
         }
     }
 }
