@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::processes::end_all_below;
 use crate::{absent, at, root};
 
-/// What [`enter`] and [`inside_of`] answer when the place could not be made.
+/// The exit code of [`run`] when the isolation could not be made.
 pub const NOT_CONFINED: u8 = 125;
 /// Added to the number of the signal that ended the program.
 const SIGNALLED: i32 = 128;
