@@ -27,6 +27,7 @@ mod describe;
 mod drain;
 mod erased;
 mod errors;
+mod fairness;
 mod families;
 mod forward;
 #[cfg(feature = "fuzzing")]
@@ -35,6 +36,7 @@ pub mod fuzzing;
 mod header_values;
 mod health;
 mod hosted;
+mod interrupt;
 mod jsonrpc;
 mod limits;
 mod markets;

@@ -34,18 +34,19 @@ pub struct Limits {
     pub connections_max: usize,
     /// Open connections of one client address (IPv6: of one /64); further ones are closed at once.
     pub connections_per_client_max: usize,
-    /// Long reads of the store that run at the same time.
+    /// Long reads of the store that run at the same time, a quarter of them of one caller.
     pub store_reads_max: usize,
-    /// Views of contracts that run at the same time; further ones wait.
+    /// Views of contracts that run at the same time, half of them of one caller; further ones wait.
     pub views_max: usize,
-    /// Calls of contracts tried for clients at the same time, beside the other views; each may take a second of a core
-    /// and up to 1 GiB of memory.
+    /// Calls of contracts tried for clients at the same time, half of them of one caller, beside the other views; each may take a
+    /// second of a core and up to 1 GiB of memory.
     pub simulations_max: usize,
     /// A view must have ended within this time; beyond it 504, on JSON-RPC -32603 `timeout`.
     pub view_timeout_ms: u64,
     /// Unspent outputs in one answer; an address with more needs a `limit`.
     pub list_records_max: usize,
-    /// Scripts derived from one account; a larger account is asked for in parts.
+    /// Keys derived for the scripts of one account, one for each script where it has one key; a larger account is asked for in
+    /// parts.
     pub account_scripts_max: usize,
     /// Open WebSocket streams; further ones get 503.
     pub websockets_max: usize,

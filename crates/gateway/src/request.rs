@@ -129,7 +129,8 @@ pub(crate) async fn handler_alone(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, hyper::Error> {
     let body = request.into_body().collect().await?.to_bytes();
-    let context = Arc::new(RequestContext::new(Arc::clone(&connection), Caller::Keyless, Vec::new()));
+    let client = connection.peer.ip();
+    let context = Arc::new(RequestContext::new(Arc::clone(&connection), Caller::Keyless, client, Vec::new()));
     let answer = jsonrpc::answer(&connection.shared.main, &context, &body).await;
     let mut response = Response::new(Full::new(answer.body.unwrap_or_default().into()));
     *response.status_mut() = answer.status;
@@ -162,7 +163,7 @@ async fn route_request(
     let Identified { caller, readable } = match identify(arrival, &head.headers).await {
         Ok(identified) => identified,
         Err(Refusal::AuthUnavailable) if route.target == Target::Main && head.method == Method::POST => {
-            return Box::pin(discover_alone(connection, route, body)).await;
+            return Box::pin(discover_alone(connection, arrival, body)).await;
         }
         Err(refusal) => return refuse(refusal),
     };
@@ -181,7 +182,7 @@ async fn route_request(
             return Outcome { caller: name, readable, ..refuse(refusal) };
         }
     }
-    Outcome { caller: name, readable, ..dispatch(connection, route, caller, id, head, body).await }
+    Outcome { caller: name, readable, ..dispatch(connection, arrival, caller, id, head, body).await }
 }
 
 fn caller_name(caller: &Caller, credential: &Credential) -> String {
@@ -203,15 +204,15 @@ fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
 
 async fn dispatch(
     connection: &Arc<Connection>,
-    route: &Route,
+    arrival: Arrival<'_>,
     caller: Caller,
     id: &RequestId,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
-    let shared = &connection.shared;
+    let Arrival { shared, route, client, .. } = arrival;
     let context =
-        |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, segments.to_vec()));
+        |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, client, segments.to_vec()));
     if let Some(upstreams) = &shared.upstreams
         && is_forwarded(&route.target)
     {
@@ -319,8 +320,9 @@ async fn rpc(
 }
 
 /// While nobody can be identified, the main JSON-RPC tells of its methods and does nothing else (`decisions` 2.4).
-async fn discover_alone(connection: &Arc<Connection>, route: &Route, body: &mut RequestBody) -> Outcome {
-    let context = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, Vec::new()));
+async fn discover_alone(connection: &Arc<Connection>, arrival: Arrival<'_>, body: &mut RequestBody) -> Outcome {
+    let Arrival { route, client, .. } = arrival;
+    let context = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, client, Vec::new()));
     if let Ok(body) = read_plain(&context, body, DISCOVER_BYTES_MAX).await
         && top_level_method(&body) == Some(describe::DISCOVER.as_bytes())
     {

@@ -27,6 +27,7 @@ use crate::alkanes::Alkanes;
 use crate::clients::is_trusted;
 use crate::config::GatewayConfig;
 use crate::drain::Draining;
+use crate::fairness::FairSemaphore;
 use crate::families::FamilyServers;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
@@ -44,6 +45,16 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How often old figures are folded into the histograms.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 const METRICS_CONNECTIONS_MAX: usize = 16;
+/// Of the reads of the store that run at the same time, one caller has one of so many parts.
+const READ_PARTS: usize = 4;
+/// Accounts whose scripts are derived at the same time, one of one caller.
+const ACCOUNT_SCANS_MAX: usize = 4;
+/// Calls of callers that the node answers at the same time. The client of the node has eight: two are left for the index.
+const NODE_CALLS_MAX: usize = 6;
+/// Of these, one caller has one of so many parts.
+const NODE_PARTS: usize = 3;
+/// Views of the operator's program that are asked of it at the same time; it refuses what is too much for it.
+const HOSTED_VIEWS_MAX: usize = 16;
 /// Connections that the system keeps for us while nothing accepts them.
 const LISTEN_QUEUE: usize = 1024;
 
@@ -86,7 +97,7 @@ impl Gateway {
                 Some(address) => Some(listen(address, "gateway.metrics_listen").await?),
                 None => None,
             };
-            let store_reads = Arc::new(Semaphore::new(config.limits.store_reads_max));
+            let store_reads = FairSemaphore::new(config.limits.store_reads_max, READ_PARTS);
             let (views_max, simulations_max) = (config.limits.views_max, config.limits.simulations_max);
             let families = FamilyServers::new(&parts.families, &config.limits);
             let shared = Arc::new(Shared {
@@ -106,6 +117,9 @@ impl Gateway {
                 keyed: parts.keyed,
                 metrics: parts.metrics,
                 store_reads,
+                account_scans: FairSemaphore::new(ACCOUNT_SCANS_MAX, ACCOUNT_SCANS_MAX),
+                node_calls: FairSemaphore::new(NODE_CALLS_MAX, NODE_PARTS),
+                hosted_views: FairSemaphore::new(HOSTED_VIEWS_MAX, READ_PARTS),
                 waiting: WaitingLines::default(),
                 strangers: Strangers::default(),
                 mempool: parts.mempool,

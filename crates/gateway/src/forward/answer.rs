@@ -70,7 +70,7 @@ impl Upstreams {
         let key = self.key.reveal();
         let path = rules::path_of(&request.route.target, &key).ok_or(Refusal::NotFound)?;
         let is_repeatable = rules::is_repeatable(request.route, &request.head.method, &request.body);
-        let _place = self.places.acquire().await.map_err(|_| Refusal::Internal)?;
+        let _permit = self.requests.acquire(request.caller).await.ok_or(Refusal::Internal)?;
         let order = self.in_order();
         let mut refusal = Refusal::UpstreamUnavailable;
         let mut not_now = None;

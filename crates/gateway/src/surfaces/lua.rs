@@ -182,7 +182,7 @@ fn account(context: &RequestContext) -> Option<AccountId> {
 fn caller(context: &RequestContext) -> String {
     match account(context) {
         Some(account) => format!("account:{}", account.0),
-        None => format!("client:{:?}", ClientNet::from(context.peer().ip())),
+        None => format!("client:{:?}", ClientNet::from(context.client())),
     }
 }
 

@@ -14,6 +14,7 @@ mod main_rpc;
 mod mempool;
 mod metashrew;
 mod named;
+mod node_cost;
 pub(crate) mod opi;
 mod ord;
 mod orderbook;

@@ -1,0 +1,94 @@
+//! What is dear is shared among callers, and what a call to the node may cost is bounded.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use paraffin_access::{KeyStore as _, NewKey, Plan};
+use paraffin_gateway::{KeyedHandler, KeyedSurface};
+use serde_json::{Value, json};
+
+use crate::instance::{Instance, Setup};
+use crate::limits::COUNT;
+
+async fn key(instance: &Instance, new: NewKey) -> String {
+    format!("/v4/{}", instance.keys.create(new, "test", 0).await.unwrap().key.reveal())
+}
+
+fn call(method: &str, params: &Value) -> String {
+    json!({ "method": method, "params": params, "id": 1 }).to_string()
+}
+
+/// A node goes on with what its caller has given up, so that an abandoned call still counts.
+#[tokio::test]
+async fn a_caller_whose_calls_the_node_has_not_answered_waits_and_others_do_not() {
+    let mut setup = Setup::default();
+    setup.config.limits.handler_timeout_ms = 500;
+    let instance = Instance::with(setup).await;
+    let other = key(&instance, NewKey::on_plan("other", Plan::FREE)).await;
+    // Not answered for an hour.
+    let stuck = call("btc_getdifficulty", &json!([]));
+    let quick = call("btc_getblockchaininfo", &json!([]));
+    for path in [instance.keyed(""), "/v4/jsonrpc".to_owned()] {
+        assert_eq!(instance.post(&path, &quick).await.status, 200);
+        for _ in 0..2 {
+            assert_eq!(instance.post(&path, &stuck).await.status, 504);
+        }
+        assert_eq!(instance.post(&path, &quick).await.status, 504, "both permits of {path} are taken");
+        // What the index answers needs no permit.
+        assert_eq!(instance.post(&path, COUNT).await.json()["result"], 3);
+    }
+    assert_eq!(instance.post(&other, &quick).await.status, 200);
+    assert_eq!(instance.post("/v4/jsonrpc", &quick).await.status, 504);
+}
+
+#[tokio::test]
+async fn what_would_keep_the_node_busy_is_refused_before_it_is_asked() {
+    let keyed = BTreeMap::from([(KeyedSurface::Reorg, KeyedHandler::reorg())]);
+    let instance = Instance::with(Setup { keyed, ..Setup::default() }).await;
+    for (path, method, params, code) in [
+        ("/v4/jsonrpc".to_owned(), "btc_getblock", json!(["00", 2]), -32602),
+        ("/v4/jsonrpc".to_owned(), "getblock", json!(["00", 1]), -5),
+        (instance.keyed(""), "btc_getblock", json!(["00", 2]), -5),
+        (instance.keyed(""), "btc_getblock", json!(["00", 3]), -32602),
+        (instance.keyed("/reorg/5"), "getblock", json!(["00", 3]), -32602),
+        (instance.keyed("/reorg/5"), "deriveaddresses", json!(["wpkh(x/*)", 999_999]), -32602),
+        (instance.keyed(""), "btc_deriveaddresses", json!(["wpkh(x/*)", [0, 999_999]]), -32602),
+        (instance.keyed(""), "btc_utxoupdatepsbt", json!(["", [{ "desc": "wpkh(x/*)", "range": 999_999 }]]), -32602),
+    ] {
+        let answer = instance.post(&path, call(method, &params)).await.json();
+        assert_eq!(answer["error"]["code"], code, "{path} {method} {params}: {answer}");
+    }
+    let derived = json!(["wpkh(x/*)", [0, 1000]]);
+    assert_eq!(instance.result("btc_deriveaddresses", derived.clone()).await, derived);
+    let asked: Vec<String> = instance.node.calls.lock().unwrap().iter().map(|(method, _)| method.clone()).collect();
+    assert_eq!(asked, ["getblock", "getblock", "deriveaddresses"]);
+}
+
+#[tokio::test]
+async fn a_reply_of_the_node_beyond_the_limit_is_refused() {
+    let mut setup = Setup::default();
+    setup.config.limits.response_bytes_max = 1_000;
+    let instance = Instance::with(setup).await;
+    let answer = instance.call("btc_decodescript", json!(["0".repeat(2_000)])).await;
+    assert_eq!(answer["error"]["data"]["code"], "RESPONSE_TOO_LARGE");
+}
+
+/// 12 keys, 239 steps and 32 chains of addresses once took thirty seconds of a core.
+#[tokio::test]
+async fn a_descriptor_of_many_steps_is_refused_at_once() {
+    let instance = Instance::start().await;
+    let seed = bitcoin::bip32::Xpriv::new_master(bitcoin::NetworkKind::Test, &[7; 32]).unwrap();
+    let xpub = bitcoin::bip32::Xpub::from_priv(&bitcoin::secp256k1::Secp256k1::new(), &seed);
+    let branches: Vec<String> = (0..32).map(|branch| branch.to_string()).collect();
+    let of = |steps: usize, keys: usize| {
+        let key = format!("{xpub}{}/<{}>/*", "/1".repeat(steps), branches.join(";"));
+        format!("wsh(multi(1,{}))", vec![key; keys].join(","))
+    };
+    for (descriptor, status) in [(of(239, 12), 400), (of(9, 12), 400), (of(5, 12), 200)] {
+        let started = Instant::now();
+        let body = json!({ "account": descriptor }).to_string();
+        let answer = instance.post("/v4/api/get-account-balance", body).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+    }
+}
