@@ -21,6 +21,7 @@ mod body;
 mod callers;
 mod clients;
 mod config;
+mod connections;
 mod cors;
 mod deadline;
 mod describe;

@@ -30,9 +30,11 @@ pub struct Limits {
     pub handler_timeout_ms: u64,
     /// Requests in flight get this long to finish when the server stops.
     pub shutdown_timeout_ms: u64,
-    /// Open connections; further ones wait in the listen queue.
+    /// Open connections; further ones wait in the listen queue. When four of five are taken, idle ones of the client that has most
+    /// are closed.
     pub connections_max: usize,
-    /// Open connections of one client address (IPv6: of one /64); further ones are closed at once.
+    /// Open connections of one client address (IPv6: of one /64; a /56 may have twice as many, a /48 four times); further ones are
+    /// closed at once.
     pub connections_per_client_max: usize,
     /// Long reads of the store that run at the same time, a quarter of them of one caller.
     pub store_reads_max: usize,
@@ -78,7 +80,7 @@ impl Default for Limits {
             handler_timeout_ms: 30_000,
             shutdown_timeout_ms: 5_000,
             connections_max: 4096,
-            connections_per_client_max: 1024,
+            connections_per_client_max: 128,
             store_reads_max: 32,
             views_max: 4,
             simulations_max: 2,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, EXPECT, HeaderName, HeaderValue};
+use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use tracing::Instrument as _;
@@ -15,7 +15,7 @@ use tracing::Instrument as _;
 use crate::admission::{Quota, admit};
 use crate::body::{BodyLimit, RequestBody};
 use crate::callers::{Arrival, Identified, identify};
-use crate::clients::client_address;
+use crate::clients::{client_address, is_public_name};
 use crate::errors::{Refusal, RestError};
 use crate::forward::{self, AnswerBody, Answered, Forwarded, Received, Streamed};
 use crate::jsonrpc::{self, Panicked, catch_panic, top_level_method};
@@ -146,15 +146,21 @@ async fn route_request(
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
-    let Arrival { shared, route, .. } = arrival;
+    let Arrival { shared, route, client, .. } = arrival;
     let refuse = |refusal| Outcome::plain(Reply::refusal(refusal, route.form));
     if head_bytes(head) > shared.config.limits.header_bytes_max {
         return refuse(Refusal::HeadersTooLarge);
+    }
+    if is_elsewhere(shared, &head.headers) {
+        return refuse(Refusal::WrongHost);
     }
     if head.method == Method::OPTIONS && (route.versioned || route.target != Target::Nothing) {
         return Outcome::plain(cors::preflight(&head.headers, &shared.config.key_headers));
     }
     if let (Target::Health | Target::PlainHealth, Credential::Open) = (&route.target, &route.credential) {
+        if let Err(refusal) = shared.health_checks.ask(client, route.rate_limit_code()) {
+            return refuse(refusal);
+        }
         return Outcome::plain(answer_health(shared, route, &head.method));
     }
     if let Target::Description(description) = route.target {
@@ -183,6 +189,14 @@ async fn route_request(
         }
     }
     Outcome { caller: name, readable, ..dispatch(connection, arrival, caller, id, head, body).await }
+}
+
+/// Whether a page of another name was led to this machine, which serves itself alone (DNS rebinding). Behind a proxy on the same
+/// machine any name may come.
+fn is_elsewhere(shared: &Shared, headers: &HeaderMap) -> bool {
+    shared.config.listen.ip().is_loopback()
+        && shared.access.trusted_proxies.is_empty()
+        && headers.get(HOST).is_some_and(|host| host.to_str().is_ok_and(is_public_name))
 }
 
 fn caller_name(caller: &Caller, credential: &Credential) -> String {
@@ -235,7 +249,10 @@ async fn dispatch(
             let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
-        Target::PlainHealth | Target::Health => Outcome::plain(answer_health(shared, route, &head.method)),
+        Target::PlainHealth | Target::Health => match shared.health_checks.ask(client, route.rate_limit_code()) {
+            Ok(()) => Outcome::plain(answer_health(shared, route, &head.method)),
+            Err(refusal) => Outcome::plain(Reply::refusal(refusal, route.form)),
+        },
         Target::Description(description) => Outcome::plain(description.answer(&head.method, || opi::is_served(shared))),
         Target::Opi(segments) => {
             let context = context(segments);

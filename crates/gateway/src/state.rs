@@ -33,7 +33,7 @@ use crate::markets::{Books, MarketsParts};
 use crate::metrics::Metrics;
 use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
-use crate::strangers::Strangers;
+use crate::strangers::{HealthChecks, Strangers};
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
 use crate::surfaces::{KeyedHandler, RpcSurface, ScriptParts};
@@ -212,6 +212,7 @@ pub(crate) struct Shared {
     pub(crate) node_calls: FairSemaphore,
     pub(crate) waiting: WaitingLines,
     pub(crate) strangers: Strangers,
+    pub(crate) health_checks: HealthChecks,
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
     pub(crate) families: FamilyServers,
     pub(crate) upstreams: Option<Arc<Upstreams>>,

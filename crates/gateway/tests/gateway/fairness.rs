@@ -7,6 +7,7 @@ use paraffin_access::{KeyStore as _, NewKey, Plan};
 use paraffin_gateway::{KeyedHandler, KeyedSurface};
 use serde_json::{Value, json};
 
+use crate::client::Connection;
 use crate::instance::{Instance, Setup};
 use crate::limits::COUNT;
 
@@ -91,4 +92,93 @@ async fn a_descriptor_of_many_steps_is_refused_at_once() {
         assert_eq!(answer.status, status, "{}", answer.text());
         assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
     }
+}
+
+#[tokio::test]
+async fn idle_connections_of_whoever_has_most_make_way() {
+    let mut setup = Setup::default();
+    setup.config.limits.connections_max = 20;
+    let instance = Instance::with(setup).await;
+    let mut held = Vec::new();
+    for _ in 0..40 {
+        let mut connection = Connection::open(instance.address).await;
+        connection.send("GET /health HTTP/1.1\r\nHost: t\r\n\r\n").await;
+        assert_eq!(connection.receive().await.unwrap().status, 200);
+        held.push(connection);
+    }
+    let mut closed = Vec::new();
+    for connection in &mut held {
+        closed.push(connection.is_closed_within(Duration::from_millis(20)).await);
+    }
+    let count = closed.iter().filter(|closed| **closed).count();
+    assert!((22..=26).contains(&count), "{closed:?}");
+    assert!(closed.is_sorted_by(|one, next| one >= next), "the longest idle first: {closed:?}");
+}
+
+/// An answer that is on its way is not idle.
+#[tokio::test]
+async fn a_connection_that_waits_for_its_answer_is_not_closed() {
+    let mut setup = Setup::default();
+    setup.config.limits.connections_max = 10;
+    setup.config.limits.handler_timeout_ms = 1_500;
+    let instance = Instance::with(setup).await;
+    let mut busy = Connection::open(instance.address).await;
+    let body = call("btc_getdifficulty", &json!([]));
+    busy.send(format!("POST /v4/jsonrpc HTTP/1.1\r\nHost: t\r\nContent-Length: {}\r\n\r\n{body}", body.len())).await;
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let mut connection = Connection::open(instance.address).await;
+        connection.send("GET /health HTTP/1.1\r\nHost: t\r\n\r\n").await;
+        assert_eq!(connection.receive().await.unwrap().status, 200);
+        held.push(connection);
+    }
+    assert_eq!(busy.receive().await.unwrap().status, 504);
+}
+
+#[tokio::test]
+async fn health_is_looked_at_a_bounded_number_of_times() {
+    let mut setup = Setup::default();
+    setup.access.trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
+    let instance = Instance::with(setup).await;
+    let key = instance.keyed("/health");
+    for (forwarded, path, is_bounded) in [
+        ("X-Forwarded-For: 198.51.100.1\r\n", "/health", true),
+        ("X-Forwarded-For: 198.51.100.2\r\n", "/v4/api/health", true),
+        ("X-Forwarded-For: 198.51.100.3\r\n", &*key, true),
+        ("", "/health", false),
+    ] {
+        let mut connection = Connection::open(instance.address).await;
+        let mut statuses = Vec::new();
+        for _ in 0..300 {
+            connection.send(format!("GET {path} HTTP/1.1\r\nHost: t\r\n{forwarded}\r\n")).await;
+            statuses.push(connection.receive().await.unwrap().status);
+        }
+        assert!(statuses[..200].iter().all(|status| *status == 200), "{path}: {statuses:?}");
+        assert_eq!(statuses[200..].contains(&429), is_bounded, "{path}: {statuses:?}");
+    }
+    assert_eq!(instance.post(&instance.keyed(""), COUNT).await.status, 200);
+}
+
+/// A page whose name was made to lead to this machine sends its own name.
+#[tokio::test]
+async fn an_instance_that_serves_its_own_machine_answers_no_public_name() {
+    let instance = Instance::start().await;
+    for (host, status) in
+        [("evil.example", 421), ("evil.example:8787", 421), ("localhost:8787", 200), ("127.0.0.1", 200)]
+    {
+        let mut connection = Connection::open(instance.address).await;
+        connection
+            .send(format!(
+                "POST /v4/jsonrpc HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\n\r\n{COUNT}",
+                COUNT.len()
+            ))
+            .await;
+        assert_eq!(connection.receive().await.unwrap().status, status, "{host}");
+    }
+    let mut setup = Setup::default();
+    setup.access.trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
+    let behind = Instance::with(setup).await;
+    let mut connection = Connection::open(behind.address).await;
+    connection.send("GET /v4/api/indexer/height HTTP/1.1\r\nHost: api.example.com\r\n\r\n").await;
+    assert_eq!(connection.receive().await.unwrap().status, 200);
 }
