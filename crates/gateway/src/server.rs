@@ -28,9 +28,9 @@ use crate::families::FamilyServers;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
 use crate::strangers::{HealthChecks, Strangers};
-use crate::surfaces::MainRpc;
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
+use crate::surfaces::{MainRpc, script_permits};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
 
@@ -124,6 +124,7 @@ impl Gateway {
                 mempool: parts.mempool,
                 families,
                 upstreams: parts.upstreams,
+                script_runs: script_permits(parts.scripts.as_ref()),
                 scripts: parts.scripts,
                 unconfirmed: Unconfirmed::default(),
                 fee_estimates: FeeEstimates::default(),

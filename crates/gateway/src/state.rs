@@ -222,6 +222,7 @@ pub(crate) struct Shared {
     pub(crate) streams: Streams,
     pub(crate) draining: Draining,
     pub(crate) scripts: Option<ScriptParts>,
+    pub(crate) script_runs: FairSemaphore,
 }
 
 impl Shared {

@@ -40,6 +40,7 @@ use crate::websocket::Upgrade;
 
 pub(crate) use admin::AdminAlone;
 pub use lua::ScriptParts;
+pub(crate) use lua::permits as script_permits;
 pub(crate) use main_rpc::MainRpc;
 
 /// What a JSON-RPC call answers.
