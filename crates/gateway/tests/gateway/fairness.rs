@@ -182,3 +182,23 @@ async fn an_instance_that_serves_its_own_machine_answers_no_public_name() {
     connection.send("GET /v4/api/indexer/height HTTP/1.1\r\nHost: api.example.com\r\n\r\n").await;
     assert_eq!(connection.receive().await.unwrap().status, 200);
 }
+
+#[tokio::test]
+async fn every_answer_says_that_its_type_is_meant() {
+    let instance = Instance::start().await;
+    for path in ["/health", "/v4/api/indexer/height", "/v4/api/nothing", "/nowhere", "/v4/jsonrpc"] {
+        assert_eq!(instance.get(path).await.header("x-content-type-options"), Some("nosniff"), "{path}");
+    }
+}
+
+/// The JSON library reads the text behind such a name as JSON once more, so that brackets hide in it.
+#[tokio::test]
+async fn a_name_of_the_json_library_is_refused() {
+    let instance = Instance::start().await;
+    for name in ["$serde_json::private::RawValue", r"\u0024serde_json::private::RawValue"] {
+        let body = format!(r#"{{"address":{{"{name}":"[[[[[[1]]]]]]"}}}}"#);
+        assert_eq!(instance.post("/v4/api/get-address-balance", &body).await.status, 400, "{name}");
+        let body = format!(r#"{{"method":"btc_getblockcount","params":{body},"id":1}}"#);
+        assert_eq!(instance.post("/v4/jsonrpc", &body).await.json()["error"]["code"], -32600, "{name}");
+    }
+}
