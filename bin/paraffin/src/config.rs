@@ -244,6 +244,40 @@ pub(crate) enum ConfigError {
     Contradiction(String),
 }
 
+/// The error without what was written: it may be a password that lacks its quotes, and errors are logged.
+fn without_values(error: figment::Error) -> figment::Error {
+    use figment::error::{Actual, Kind};
+    let kind_of = |actual: Actual| {
+        Actual::Other(match actual {
+            Actual::Bool(_) => "a boolean".to_owned(),
+            Actual::Unsigned(_) | Actual::Signed(_) => "an integer".to_owned(),
+            Actual::Float(_) => "a number with a point".to_owned(),
+            Actual::Char(_) | Actual::Str(_) | Actual::Bytes(_) => "a text".to_owned(),
+            other => other.to_string(),
+        })
+    };
+    // Below where it stands, a syntax error shows the line itself, behind its number and a bar.
+    let is_quoted = |line: &&str| {
+        line.trim_start().trim_start_matches(|digit: char| digit.is_ascii_digit()).trim_start().starts_with('|')
+    };
+    let clean = |mut error: figment::Error| {
+        error.kind = match error.kind {
+            Kind::Message(text) => {
+                Kind::Message(text.lines().filter(|line| !is_quoted(line)).collect::<Vec<_>>().join(" "))
+            }
+            Kind::InvalidType(actual, expected) => Kind::InvalidType(kind_of(actual), expected),
+            Kind::InvalidValue(actual, expected) => Kind::InvalidValue(kind_of(actual), expected),
+            Kind::Unsupported(actual) => Kind::Unsupported(kind_of(actual)),
+            Kind::UnsupportedKey(actual, key) => Kind::UnsupportedKey(kind_of(actual), key),
+            kind => kind,
+        };
+        error
+    };
+    let mut errors: Vec<_> = error.into_iter().map(clean).collect();
+    let Some(oldest) = errors.pop() else { return "the configuration cannot be read".to_owned().into() };
+    errors.into_iter().rev().fold(oldest, figment::Error::chain)
+}
+
 impl Config {
     /// Reads `file`, then the environment (`PARAFFIN_NODE__URL` is `[node] url`).
     ///
@@ -264,7 +298,7 @@ impl Config {
         // A gateway without a store has no node, and nobody asks for its address.
         let has_no_node = figment.contains("upstream") && !figment.contains("node");
         let figment = if has_no_node { figment.merge(("node.url", "")) } else { figment };
-        let config: Self = figment.extract().map_err(|error| ConfigError::Invalid(Box::new(error)))?;
+        let config: Self = figment.extract().map_err(|error| ConfigError::Invalid(Box::new(without_values(error))))?;
         config.checked()
     }
 
@@ -395,6 +429,21 @@ mod tests {
         }
         let table = page.split("## Limits").nth(1).unwrap();
         assert_eq!(table.lines().filter(|line| line.starts_with("| `")).count(), limits.len());
+    }
+
+    #[test]
+    fn no_error_repeats_what_was_written() {
+        for secret in ["123456789123", "hunter2secret", "-4.75123", "true", "[\"hunter2secret\"]", "\"hunter2secret"] {
+            let text = format!("[node]\nurl = \"http://127.0.0.1:8332\"\nuser = \"u\"\npassword = {secret}\n");
+            let error = Figment::from(Toml::string(&text)).extract::<Config>().unwrap_err();
+            let told = ConfigError::Invalid(Box::new(without_values(error))).to_string();
+            let word = secret.trim_matches(['[', ']', '"']);
+            assert!(!told.contains(word) || word == "true" && told.contains("password"), "{told}");
+            assert!(told.contains("password") || told.contains("line 4"), "{told}");
+        }
+        let two = Figment::from(Toml::string("[node]\nurl = 1234567")).merge(Toml::string("a = hunter2secret"));
+        let told = without_values(two.extract::<Config>().unwrap_err()).to_string();
+        assert!(!told.contains("hunter2") && !told.contains("1234567"), "{told}");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use record::{
     AccountId, AccountRecord, AuditRow, CreatedKey, KeyId, KeyOwner, KeyRecord, KeySelector, NAME_CHARS_MAX, NewKey,
     UnixMillis,
 };
-pub use script::{ScriptHash, ScriptLimits, ScriptStore};
+pub use script::{ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
 pub use secret::Secret;
 #[cfg(feature = "redis")]
 pub use shared::{ParseRedisUrlError, SharedOptions};

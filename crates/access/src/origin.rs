@@ -6,6 +6,9 @@ use crate::{AccessError, AccountId, Plan, UnixMillis};
 /// Longest pattern and longest `Origin` that is looked at, in bytes: a host name has at most 253.
 const ORIGIN_BYTES_MAX: usize = 280;
 
+/// Most labels of a host name: each stands for one more pattern that has to be looked for.
+const LABELS_MAX: usize = 10;
+
 /// Number of a registered origin; never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OriginId(pub i64);
@@ -89,7 +92,7 @@ fn is_host(name: &str) -> bool {
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
-    name.len() <= 253 && name.split('.').all(label)
+    name.len() <= 253 && name.split('.').count() <= LABELS_MAX && name.split('.').all(label)
 }
 
 /// The patterns under which an `Origin` may be registered, the exact one first; empty when it is no origin of a page on
@@ -178,6 +181,7 @@ mod tests {
             "https://[::1]",
             "https://*.127.0.0.1",
             "https://example..com",
+            "https://a.b.c.d.e.f.g.h.i.example.com",
         ] {
             assert!(text.parse::<OriginPattern>().is_err(), "{text}");
         }
@@ -202,6 +206,8 @@ mod tests {
             assert!(!covered(origin), "{origin}");
         }
         assert_eq!(patterns_of("http://localhost:3000"), ["http://localhost:3000"]);
+        assert_eq!(patterns_of("https://a.b.c.d.e.f.g.h.example.com").len(), 9);
+        assert!(patterns_of(&format!("https://{}example.com", "a.".repeat(9))).is_empty());
         assert!(patterns_of("null").is_empty() && patterns_of("https://A.example.com").is_empty());
     }
 

@@ -55,15 +55,22 @@ impl fmt::Display for ClientNet {
     }
 }
 
-impl From<IpAddr> for ClientNet {
-    fn from(address: IpAddr) -> Self {
+impl ClientNet {
+    /// The network of an IPv6 address by its first `bits`, 1 to 128; an IPv4 address stands for itself.
+    pub fn with_prefix(address: IpAddr, bits: u8) -> Self {
         match address.to_canonical() {
             IpAddr::V6(address) => {
-                let network = u128::from(address) >> 64 << 64;
-                Self(IpAddr::V6(Ipv6Addr::from(network)))
+                let rest = 128 - u32::from(bits.clamp(1, 128));
+                Self(IpAddr::V6(Ipv6Addr::from(u128::from(address) >> rest << rest)))
             }
             address @ IpAddr::V4(_) => Self(address),
         }
+    }
+}
+
+impl From<IpAddr> for ClientNet {
+    fn from(address: IpAddr) -> Self {
+        Self::with_prefix(address, 64)
     }
 }
 
@@ -78,6 +85,11 @@ mod tests {
         assert_ne!(net("2001:db8:1:2::1"), net("2001:db8:1:3::1"));
         assert_eq!(net("::ffff:192.0.2.1"), net("192.0.2.1"));
         assert_ne!(net("192.0.2.1"), net("192.0.2.2"));
+        let wide = |text: &str, bits| ClientNet::with_prefix(text.parse().unwrap(), bits);
+        assert_eq!(wide("2001:db8:1:ff02::1", 56), wide("2001:db8:1:ff03::1", 56));
+        assert_ne!(wide("2001:db8:1:fe02::1", 56), wide("2001:db8:1:ff03::1", 56));
+        assert_eq!(wide("192.0.2.1", 48), net("192.0.2.1"));
+        assert_eq!(wide("2001:db8::1", 128).to_string(), "2001:db8::1");
     }
 
     #[test]

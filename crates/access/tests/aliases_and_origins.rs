@@ -147,3 +147,19 @@ async fn several_processes_share_their_counts() {
     first.flush().await.unwrap();
     assert_eq!(first.admit(subject, limits, now).await.unwrap().daily_remaining, 10_000 - 203);
 }
+
+#[tokio::test]
+async fn the_pattern_that_says_most_of_an_origin_counts() {
+    let Some(place) = place() else { return };
+    let (store, account) = with_account(&place).await;
+    let page = "https://shop.app.example.com";
+    assert!(store.find_origin(page).await.unwrap().is_none());
+    for pattern in ["https://*.example.com", "https://*.app.example.com", page] {
+        let unproved = store.register_origin(account, pattern.parse().unwrap(), false, "test", NOW).await.unwrap();
+        assert_ne!(store.find_origin(page).await.unwrap().map(|found| found.id), Some(unproved.id));
+        store.confirm_origin(unproved.id, "test", "test", NOW).await.unwrap();
+        assert_eq!(store.find_origin(page).await.unwrap().unwrap().pattern, pattern);
+    }
+    let deep = format!("https://{}example.com", "a.".repeat(9));
+    assert!(store.find_origin(&deep).await.unwrap().is_none(), "more than ten labels are no origin");
+}

@@ -3,11 +3,11 @@
 
 mod support;
 
-use paraffin_access::{AccountId, DatabaseKeyStore, ScriptHash, ScriptLimits, ScriptStore};
+use paraffin_access::{AccountId, DatabaseKeyStore, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
 use support::place;
 
 const LIMITS: ScriptLimits = ScriptLimits { scripts_max: 3, bytes_max: 30 };
-const ONE: Option<AccountId> = Some(AccountId(1));
+const ONE: ScriptOwner = ScriptOwner::Keys(AccountId(1));
 
 fn hash(first: u8) -> ScriptHash {
     [first; 32]
@@ -38,12 +38,12 @@ async fn scripts_are_there_after_a_restart() {
 async fn what_an_account_saved_longest_ago_makes_room_and_other_accounts_keep_theirs() {
     let Some(place) = place() else { return };
     let store = place.open().await;
-    let two = Some(AccountId(2));
+    let two = ScriptOwner::Keys(AccountId(2));
     for first in [1, 2, 3] {
         store.save_script(ONE, hash(first), "x", LIMITS).await.unwrap();
     }
     store.save_script(two, hash(2), "x", LIMITS).await.unwrap();
-    store.save_script(None, hash(9), "x", LIMITS).await.unwrap();
+    store.save_script(ScriptOwner::Anonymous, hash(9), "x", LIMITS).await.unwrap();
     // Saved again, 1 is the newest; 2 goes first, but the other account has it still.
     store.save_script(ONE, hash(1), "x", LIMITS).await.unwrap();
     store.save_script(ONE, hash(4), "x", LIMITS).await.unwrap();
@@ -71,4 +71,20 @@ async fn savers_at_once_stay_within_the_limits() {
         saver.await.unwrap().unwrap();
     }
     assert_eq!(kept(&store).await.len(), 3);
+}
+
+/// An alias and an origin are known to everybody; so anybody could otherwise push out what an account has saved with its keys.
+#[tokio::test]
+async fn what_is_saved_without_a_key_takes_nothing_from_what_was_saved_with_one() {
+    let Some(place) = place() else { return };
+    let store = place.open().await;
+    for first in [1, 2, 3] {
+        store.save_script(ONE, hash(first), "x", LIMITS).await.unwrap();
+    }
+    for (owner, first) in [(ScriptOwner::Public(AccountId(1)), 4), (ScriptOwner::Anonymous, 10)] {
+        for place in 0..6 {
+            store.save_script(owner, hash(first + place), "x", LIMITS).await.unwrap();
+        }
+    }
+    assert_eq!(kept(&store).await, [1, 2, 3, 7, 8, 9, 13, 14, 15]);
 }

@@ -291,7 +291,7 @@ impl NodeClient {
             return Ok(bytes);
         }
         let limit = rest::BLOCK_BYTES_MAX * 2 + 1024;
-        let result = self.rpc_limited("getblock", json!([hash, 0]), limit).await?;
+        let result = self.rpc_at_most("getblock", json!([hash, 0]), limit).await.map_err(NodeError::into_invalid)?;
         serde_json::from_str::<&str>(result.get())
             .ok()
             .and_then(|hex| Vec::<u8>::from_hex(hex).ok())

@@ -111,11 +111,14 @@ impl NodeClient {
     /// # Errors
     /// As [`Self::rpc`].
     pub async fn rpc_raw(&self, method: &str, params: impl Serialize + Send) -> Result<Box<RawValue>, NodeError> {
-        self.rpc_limited(method, params, rpc::reply_limit(method)).await
+        self.rpc_at_most(method, params, rpc::reply_limit(method)).await.map_err(NodeError::into_invalid)
     }
 
     /// As [`Self::rpc_raw`], with an answer of at most `limit` bytes.
-    pub(crate) async fn rpc_limited(
+    ///
+    /// # Errors
+    /// As [`Self::rpc`], and `TooLarge`.
+    pub async fn rpc_at_most(
         &self,
         method: &str,
         params: impl Serialize + Send,
@@ -170,7 +173,8 @@ impl NodeClient {
         let body = rpc::encode_batch(first_id, method, calls)?;
         self.connect().await?;
         let decode = |answer: &Answer| rpc::decode_batch(answer, first_id, calls.len());
-        let results = self.call(method, body, rpc::reply_limit(method), decode).await?;
+        let results =
+            self.call(method, body, rpc::reply_limit(method), decode).await.map_err(NodeError::into_invalid)?;
         results
             .into_iter()
             .map(|result| match result {
@@ -218,7 +222,8 @@ impl NodeClient {
         let id = inner.next_id.fetch_add(1, Ordering::Relaxed);
         let body = rpc::encode_call(id, "getblockchaininfo", json!([]))?;
         let decode = |answer: &Answer| rpc::decode_call(answer, id);
-        let result = self.call("getblockchaininfo", body, rpc::reply_limit("getblockchaininfo"), decode).await?;
+        let result = self.call("getblockchaininfo", body, rpc::reply_limit("getblockchaininfo"), decode).await;
+        let result = result.map_err(NodeError::into_invalid)?;
         let info: ChainInfo = serde_json::from_str(result.get())
             .map_err(|error| self.lie(format!("asked for getblockchaininfo, got an unexpected result: {error}")))?;
         if info.chain != self.network().core_name() {
@@ -258,7 +263,8 @@ impl NodeClient {
         }
         let _permit = self.permit(&self.inner.rest_calls).await?;
         let answer =
-            self.exchange(Exchange { path: route.path(hash, query), body: None, limit, repeatable: true }).await?;
+            self.exchange(Exchange { path: route.path(hash, query), body: None, limit, repeatable: true }).await;
+        let answer = answer.map_err(NodeError::into_invalid)?;
         let status = answer.status.as_u16();
         let outcome = rest::sort_answer(answer, hash);
         if matches!(outcome, Ok(RestAnswer::NoRoute)) {

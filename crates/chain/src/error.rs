@@ -22,6 +22,9 @@ pub enum NodeError {
     /// The node answered something that is not what was asked for (wrong hash, undecodable block, bad proof of work).
     #[error("the Bitcoin node answered something unusable: {0}")]
     Invalid(String),
+    /// The answer has more bytes than the caller asked for at most; the rest was not read.
+    #[error("the Bitcoin node's answer is larger than {0} bytes")]
+    TooLarge(usize),
     /// The node follows another network. No retry can mend it.
     #[error("{0}")]
     WrongNetwork(String),
@@ -45,6 +48,14 @@ impl NodeError {
     /// Whether a retry may succeed without anyone changing the configuration's network.
     pub fn is_retryable(&self) -> bool {
         !matches!(self, Self::WrongNetwork(_))
+    }
+
+    /// A size that no answer of this kind has, where no caller chose the limit.
+    pub(crate) fn into_invalid(self) -> Self {
+        match self {
+            Self::TooLarge(limit) => Self::Invalid(format!("an answer above the limit of {limit} bytes")),
+            error => error,
+        }
     }
 
     pub(crate) fn wrong_chain(configured: Network, told: &str) -> Self {

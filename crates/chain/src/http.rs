@@ -71,7 +71,7 @@ impl Transport {
     /// Makes the exchange. A status of 401 is answered by reading the cookie file again, once.
     ///
     /// # Errors
-    /// `Unavailable` when there is no whole answer in time, `Unauthorized`, and `Invalid` when the answer is too large.
+    /// `Unavailable` when there is no whole answer in time, `Unauthorized`, and `TooLarge`.
     pub(crate) async fn exchange(&self, exchange: &Exchange) -> Result<Answer, NodeError> {
         match tokio::time::timeout(self.timeout, self.authorized(exchange)).await {
             Ok(outcome) => outcome,
@@ -139,7 +139,7 @@ async fn read_answer(response: Response<Incoming>, limit: usize) -> Result<Answe
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("text/html"));
     let body = read_body(response, limit).await.map_err(|error| match error {
-        BodyError::TooLarge(_) => NodeError::Invalid(error.to_string()),
+        BodyError::TooLarge(limit) => NodeError::TooLarge(limit),
         BodyError::Closed => NodeError::Unavailable(error.to_string()),
     })?;
     Ok(Answer { status, is_html, body })

@@ -44,10 +44,13 @@ impl StatusCell {
         self.sender.subscribe()
     }
 
-    /// Notes how a call ended. Errors of the node's own about one call (`Rpc`) say nothing against the node.
+    /// Notes how a call ended. Errors of the node's own about one call (`Rpc`) and answers
+    /// beyond what a caller asked for say nothing against the node.
     pub(crate) fn record<T>(&self, outcome: &Result<T, NodeError>) {
         match outcome {
-            Ok(_) | Err(NodeError::Rpc { .. }) => self.set(Some(true), |errors| errors.call = None),
+            Ok(_) | Err(NodeError::Rpc { .. } | NodeError::TooLarge(_)) => {
+                self.set(Some(true), |errors| errors.call = None);
+            }
             Err(error @ NodeError::Invalid(_)) => self.set(Some(true), |errors| errors.call = Some(error.to_string())),
             Err(error) => self.set(Some(false), |errors| errors.call = Some(error.to_string())),
         }

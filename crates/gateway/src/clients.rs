@@ -97,6 +97,18 @@ pub(crate) fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[P
     client
 }
 
+/// Whether a `Host` may be that of a public name. A page whose name is made to lead to this machine sends its own name here.
+pub(crate) fn is_public_name(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let name = name.trim_end_matches('.');
+    let is_address = name.starts_with('[') || name.parse::<IpAddr>().is_ok();
+    let is_own = name.rsplit('.').next().is_some_and(|last| last.eq_ignore_ascii_case("localhost"));
+    name.contains('.') && !is_address && !is_own
+}
+
 /// `192.0.2.1`, `192.0.2.1:1234`, `2001:db8::1`, `[2001:db8::1]` and `[2001:db8::1]:1234` are in use.
 fn entry_address(entry: &str) -> Option<IpAddr> {
     let plain = entry.parse().ok();
@@ -136,6 +148,18 @@ mod tests {
         assert_eq!(client("10.0.0.1", &["10.0.0.2"], &own), "10.0.0.2");
         assert_eq!(client("::ffff:10.0.0.1", &["198.51.100.1"], &own), "198.51.100.1");
         assert_eq!(client("::1", &["198.51.100.1"], &own), "198.51.100.1");
+    }
+
+    #[test]
+    fn a_public_name_has_a_domain() {
+        for host in
+            ["localhost", "localhost:8787", "127.0.0.1:8787", "[::1]:8787", "::1", "", "paraffin:8787", "a.localhost"]
+        {
+            assert!(!is_public_name(host), "{host}");
+        }
+        for host in ["evil.example", "EVIL.example:8787", "a.b.c:1", "evil.example.:80", "127.0.0.1.evil.example"] {
+            assert!(is_public_name(host), "{host}");
+        }
     }
 
     #[test]

@@ -182,6 +182,8 @@ pub(crate) enum Refusal {
     UpstreamUnavailable,
     /// The instances behind this gateway do not serve it.
     UpstreamRefused,
+    /// A name that does not mean this machine, while only this machine is served.
+    WrongHost,
 }
 
 impl Refusal {
@@ -252,6 +254,12 @@ impl Refusal {
                 "UPSTREAM_REFUSED",
                 INTERNAL,
                 "The instances behind this gateway do not serve it",
+            ),
+            Self::WrongHost => (
+                StatusCode::MISDIRECTED_REQUEST,
+                "WRONG_HOST",
+                INVALID_REQUEST,
+                "This instance serves its own machine: name localhost or an address, or set [access] trusted_proxies",
             ),
         };
         (status, code, rpc_code, message.into())

@@ -1,8 +1,6 @@
 //! An indexer program of the operator that answers `metashrew_*` in the place of the native views. The gateway knows it by what it
 //! answers; what runs it is the owner's.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use paraffin_primitives::Height;
@@ -11,6 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::errors::{RpcError, rpc_code};
+use crate::interrupt::Interrupt;
 use crate::metrics::Meter;
 use crate::state::RequestContext;
 
@@ -121,29 +120,20 @@ impl From<HostedFault> for RpcError {
     }
 }
 
-/// Tells a running view that nobody waits for it any more.
-struct Abandoned(Arc<AtomicBool>);
-
-impl Drop for Abandoned {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Runs a question to the program away from the async threads, until its time is over or nobody waits any more.
+/// Runs a question to the program away from the async threads, until its time is over or nobody waits any more; of one caller a
+/// few at a time.
 pub(crate) async fn ask(
     context: &RequestContext,
     question: impl FnOnce(&Snapshot, &dyn Fn() -> bool) -> Result<Vec<u8>, HostedFault> + Send + 'static,
 ) -> Result<Vec<u8>, RpcError> {
     let snapshot = context.snapshot().clone();
-    let deadline = Instant::now() + context.limits().view_timeout();
-    let abandoned = Abandoned(Arc::new(AtomicBool::new(false)));
-    let is_abandoned = Arc::clone(&abandoned.0);
+    let permit = context.shared().hosted_views.acquire(context.caller_id()).await.ok_or_else(RpcError::panicked)?;
+    let (awaited, interrupt) = Interrupt::at(Instant::now() + context.limits().view_timeout());
     let task = tokio::task::spawn_blocking(move || {
-        let is_over = || is_abandoned.load(Ordering::Relaxed) || Instant::now() >= deadline;
-        question(&snapshot, &is_over)
+        let _permit = permit;
+        question(&snapshot, &|| interrupt.is_over())
     });
     let answer = task.await.map_err(|_| RpcError::panicked())?;
-    drop(abandoned);
+    drop(awaited);
     Ok(answer?)
 }

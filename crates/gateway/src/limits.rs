@@ -30,22 +30,25 @@ pub struct Limits {
     pub handler_timeout_ms: u64,
     /// Requests in flight get this long to finish when the server stops.
     pub shutdown_timeout_ms: u64,
-    /// Open connections; further ones wait in the listen queue.
+    /// Open connections; further ones wait in the listen queue. When four of five are taken, idle ones of the client that has most
+    /// are closed.
     pub connections_max: usize,
-    /// Open connections of one client address (IPv6: of one /64); further ones are closed at once.
+    /// Open connections of one client address (IPv6: of one /64; a /56 may have twice as many, a /48 four times); further ones are
+    /// closed at once.
     pub connections_per_client_max: usize,
-    /// Long reads of the store that run at the same time.
+    /// Long reads of the store that run at the same time, a quarter of them of one caller.
     pub store_reads_max: usize,
-    /// Views of contracts that run at the same time; further ones wait.
+    /// Views of contracts that run at the same time, half of them of one caller; further ones wait.
     pub views_max: usize,
-    /// Calls of contracts tried for clients at the same time, beside the other views; each may take a second of a core
-    /// and up to 1 GiB of memory.
+    /// Calls of contracts tried for clients at the same time, half of them of one caller, beside the other views; each may take a
+    /// second of a core and up to 1 GiB of memory.
     pub simulations_max: usize,
     /// A view must have ended within this time; beyond it 504, on JSON-RPC -32603 `timeout`.
     pub view_timeout_ms: u64,
     /// Unspent outputs in one answer; an address with more needs a `limit`.
     pub list_records_max: usize,
-    /// Scripts derived from one account; a larger account is asked for in parts.
+    /// Keys derived for the scripts of one account, one for each script where it has one key; a larger account is asked for in
+    /// parts.
     pub account_scripts_max: usize,
     /// Open WebSocket streams; further ones get 503.
     pub websockets_max: usize,
@@ -77,7 +80,7 @@ impl Default for Limits {
             handler_timeout_ms: 30_000,
             shutdown_timeout_ms: 5_000,
             connections_max: 4096,
-            connections_per_client_max: 1024,
+            connections_per_client_max: 128,
             store_reads_max: 32,
             views_max: 4,
             simulations_max: 2,

@@ -12,11 +12,16 @@ const SHOWN: usize = 4;
 /// Longer than a key's own 32 digits on purpose: a key with a digit too few or too many is still most of a secret.
 /// A run of exactly 64 digits is a hash and stays.
 pub fn redact(text: &str) -> String {
+    redact_but(text, |digits| digits == HASH_DIGITS)
+}
+
+/// As [`redact`], with runs of a length that `may_stay` left as they are.
+fn redact_but(text: &str, may_stay: impl Fn(usize) -> bool) -> String {
     let mut redacted = String::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {
         let run = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
-        if run >= SUSPICIOUS_RUN && run != HASH_DIGITS {
+        if run >= SUSPICIOUS_RUN && !may_stay(run) {
             redacted.push_str(&rest[..SHOWN]);
             redacted.push('…');
         } else {
@@ -31,7 +36,8 @@ pub fn redact(text: &str) -> String {
 }
 
 /// The path of a request for a log line: escapes resolved, so that no key hides behind them, what would disturb the line
-/// escaped again, and keys redacted.
+/// escaped again, and keys redacted. Hashes too: a key with half of something behind it looks like one, and a log of requests does
+/// not need them whole.
 pub(crate) fn redacted_path(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -48,7 +54,7 @@ pub(crate) fn redacted_path(path: &str) -> String {
             }
         }
     }
-    redact(&String::from_utf8_lossy(&bytes).escape_debug().to_string())
+    redact_but(&String::from_utf8_lossy(&bytes).escape_debug().to_string(), |_| false)
 }
 
 /// How logs name a key: its first four digits and `…`.
@@ -87,6 +93,8 @@ mod tests {
             (format!("/v4/{escaped}/mempool"), "/v4/0123…/mempool"),
             (format!("/v4/{}%34{}", &key[..20], &key[21..]), "/v4/0123…"),
             (format!("/v4/%zz%/{escaped}%"), "/v4/%zz%/0123…%"),
+            (format!("/v4/{key}{key}"), "/v4/0123…"),
+            (format!("/v4/jsonrpc/tx/{}", "b".repeat(64)), "/v4/jsonrpc/tx/bbbb…"),
             ("/a%0a%1b%ff".to_owned(), "/a\\n\\u{1b}\u{fffd}"),
         ] {
             assert_eq!(redacted_path(&path), expected, "{path}");

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, EXPECT, HeaderName, HeaderValue};
+use hyper::header::{
+    CACHE_CONTROL, CONNECTION, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use tracing::Instrument as _;
@@ -15,7 +17,7 @@ use tracing::Instrument as _;
 use crate::admission::{Quota, admit};
 use crate::body::{BodyLimit, RequestBody};
 use crate::callers::{Arrival, Identified, identify};
-use crate::clients::client_address;
+use crate::clients::{client_address, is_public_name};
 use crate::errors::{Refusal, RestError};
 use crate::forward::{self, AnswerBody, Answered, Forwarded, Received, Streamed};
 use crate::jsonrpc::{self, Panicked, catch_panic, top_level_method};
@@ -129,7 +131,8 @@ pub(crate) async fn handler_alone(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, hyper::Error> {
     let body = request.into_body().collect().await?.to_bytes();
-    let context = Arc::new(RequestContext::new(Arc::clone(&connection), Caller::Keyless, Vec::new()));
+    let client = connection.peer.ip();
+    let context = Arc::new(RequestContext::new(Arc::clone(&connection), Caller::Keyless, client, Vec::new()));
     let answer = jsonrpc::answer(&connection.shared.main, &context, &body).await;
     let mut response = Response::new(Full::new(answer.body.unwrap_or_default().into()));
     *response.status_mut() = answer.status;
@@ -145,15 +148,21 @@ async fn route_request(
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
-    let Arrival { shared, route, .. } = arrival;
+    let Arrival { shared, route, client, .. } = arrival;
     let refuse = |refusal| Outcome::plain(Reply::refusal(refusal, route.form));
     if head_bytes(head) > shared.config.limits.header_bytes_max {
         return refuse(Refusal::HeadersTooLarge);
+    }
+    if is_elsewhere(shared, &head.headers) {
+        return refuse(Refusal::WrongHost);
     }
     if head.method == Method::OPTIONS && (route.versioned || route.target != Target::Nothing) {
         return Outcome::plain(cors::preflight(&head.headers, &shared.config.key_headers));
     }
     if let (Target::Health | Target::PlainHealth, Credential::Open) = (&route.target, &route.credential) {
+        if let Err(refusal) = shared.health_checks.ask(client, route.rate_limit_code()) {
+            return refuse(refusal);
+        }
         return Outcome::plain(answer_health(shared, route, &head.method));
     }
     if let Target::Description(description) = route.target {
@@ -162,7 +171,7 @@ async fn route_request(
     let Identified { caller, readable } = match identify(arrival, &head.headers).await {
         Ok(identified) => identified,
         Err(Refusal::AuthUnavailable) if route.target == Target::Main && head.method == Method::POST => {
-            return Box::pin(discover_alone(connection, route, body)).await;
+            return Box::pin(discover_alone(connection, arrival, body)).await;
         }
         Err(refusal) => return refuse(refusal),
     };
@@ -181,7 +190,15 @@ async fn route_request(
             return Outcome { caller: name, readable, ..refuse(refusal) };
         }
     }
-    Outcome { caller: name, readable, ..dispatch(connection, route, caller, id, head, body).await }
+    Outcome { caller: name, readable, ..dispatch(connection, arrival, caller, id, head, body).await }
+}
+
+/// Whether a page of another name was led to this machine, which serves itself alone (DNS rebinding). Behind a proxy on the same
+/// machine any name may come.
+fn is_elsewhere(shared: &Shared, headers: &HeaderMap) -> bool {
+    shared.config.listen.ip().is_loopback()
+        && shared.access.trusted_proxies.is_empty()
+        && headers.get(HOST).is_some_and(|host| host.to_str().is_ok_and(is_public_name))
 }
 
 fn caller_name(caller: &Caller, credential: &Credential) -> String {
@@ -203,15 +220,15 @@ fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
 
 async fn dispatch(
     connection: &Arc<Connection>,
-    route: &Route,
+    arrival: Arrival<'_>,
     caller: Caller,
     id: &RequestId,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
-    let shared = &connection.shared;
+    let Arrival { shared, route, client, .. } = arrival;
     let context =
-        |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, segments.to_vec()));
+        |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, client, segments.to_vec()));
     if let Some(upstreams) = &shared.upstreams
         && is_forwarded(&route.target)
     {
@@ -234,7 +251,10 @@ async fn dispatch(
             let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
-        Target::PlainHealth | Target::Health => Outcome::plain(answer_health(shared, route, &head.method)),
+        Target::PlainHealth | Target::Health => match shared.health_checks.ask(client, route.rate_limit_code()) {
+            Ok(()) => Outcome::plain(answer_health(shared, route, &head.method)),
+            Err(refusal) => Outcome::plain(Reply::refusal(refusal, route.form)),
+        },
         Target::Description(description) => Outcome::plain(description.answer(&head.method, || opi::is_served(shared))),
         Target::Opi(segments) => {
             let context = context(segments);
@@ -319,8 +339,9 @@ async fn rpc(
 }
 
 /// While nobody can be identified, the main JSON-RPC tells of its methods and does nothing else (`decisions` 2.4).
-async fn discover_alone(connection: &Arc<Connection>, route: &Route, body: &mut RequestBody) -> Outcome {
-    let context = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, Vec::new()));
+async fn discover_alone(connection: &Arc<Connection>, arrival: Arrival<'_>, body: &mut RequestBody) -> Outcome {
+    let Arrival { route, client, .. } = arrival;
+    let context = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, client, Vec::new()));
     if let Ok(body) = read_plain(&context, body, DISCOVER_BYTES_MAX).await
         && top_level_method(&body) == Some(describe::DISCOVER.as_bytes())
     {
@@ -440,6 +461,8 @@ fn finish(
         }
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    // What strangers wrote is taken for nothing but what its type says.
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if route.versioned {
         let for_all = matches!(route.target, Target::Health | Target::Description(_));
         if readable || matches!(route.credential, Credential::PathKey(_)) || for_all {

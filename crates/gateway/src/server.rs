@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -13,27 +12,25 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use paraffin_access::ClientNet;
-use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
 use tracing::Instrument as _;
 
 use crate::alkanes::Alkanes;
-use crate::clients::is_trusted;
 use crate::config::GatewayConfig;
+use crate::connections::{Activity, Closing, OpenConnections};
 use crate::drain::Draining;
+use crate::fairness::FairSemaphore;
 use crate::families::FamilyServers;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
-use crate::strangers::Strangers;
-use crate::surfaces::MainRpc;
+use crate::strangers::{HealthChecks, Strangers};
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
+use crate::surfaces::{MainRpc, script_permits};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
 
@@ -44,6 +41,18 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How often old figures are folded into the histograms.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 const METRICS_CONNECTIONS_MAX: usize = 16;
+/// Of the reads of the store that run at the same time, one caller has one of so many parts.
+const READ_PARTS: usize = 4;
+/// Accounts whose scripts are derived at the same time, one of one caller.
+const ACCOUNT_SCANS_MAX: usize = 4;
+/// Calls of callers that the node answers at the same time. The client of the node has eight: two are left for the index.
+const NODE_CALLS_MAX: usize = 6;
+/// Of these, one caller has one of so many parts.
+const NODE_PARTS: usize = 3;
+/// Views of the operator's program that are asked of it at the same time; it refuses what is too much for it.
+const HOSTED_VIEWS_MAX: usize = 16;
+/// How often idle connections are closed while all places are taken.
+const PRESSURE_EVERY: Duration = Duration::from_millis(250);
 /// Connections that the system keeps for us while nothing accepts them.
 const LISTEN_QUEUE: usize = 1024;
 
@@ -86,7 +95,7 @@ impl Gateway {
                 Some(address) => Some(listen(address, "gateway.metrics_listen").await?),
                 None => None,
             };
-            let store_reads = Arc::new(Semaphore::new(config.limits.store_reads_max));
+            let store_reads = FairSemaphore::new(config.limits.store_reads_max, READ_PARTS);
             let (views_max, simulations_max) = (config.limits.views_max, config.limits.simulations_max);
             let families = FamilyServers::new(&parts.families, &config.limits);
             let shared = Arc::new(Shared {
@@ -106,11 +115,16 @@ impl Gateway {
                 keyed: parts.keyed,
                 metrics: parts.metrics,
                 store_reads,
+                account_scans: FairSemaphore::new(ACCOUNT_SCANS_MAX, ACCOUNT_SCANS_MAX),
+                node_calls: FairSemaphore::new(NODE_CALLS_MAX, NODE_PARTS),
+                hosted_views: FairSemaphore::new(HOSTED_VIEWS_MAX, READ_PARTS),
                 waiting: WaitingLines::default(),
                 strangers: Strangers::default(),
+                health_checks: HealthChecks::default(),
                 mempool: parts.mempool,
                 families,
                 upstreams: parts.upstreams,
+                script_runs: script_permits(parts.scripts.as_ref()),
                 scripts: parts.scripts,
                 unconfirmed: Unconfirmed::default(),
                 fee_estimates: FeeEstimates::default(),
@@ -155,6 +169,7 @@ impl Gateway {
             let metrics_task = metrics.map(|(listener, _)| tokio::spawn(serve_metrics(listener, Arc::clone(&shared))));
             let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
             let mut open = OpenConnections::default();
+            let mut pressure = tokio::time::interval(PRESSURE_EVERY);
             let time = Duration::from_secs(shared.config.drain_seconds);
             {
                 let mut over = pin!(shared.draining.over(leave, stop, time));
@@ -162,7 +177,9 @@ impl Gateway {
                     tokio::select! {
                         () = &mut over => break,
                         (stream, peer, place) = accept(&listener, &places) => open.serve(&shared, stream, peer, place),
-                        () = open.one_ended(), if !open.tasks.is_empty() => {}
+                        () = open.one_ended(), if !open.is_empty() => {}
+                        // With all places taken nothing is accepted, so that nothing else would look.
+                        _ = pressure.tick(), if places.available_permits() == 0 => open.close_idle(),
                     }
                 }
             }
@@ -214,81 +231,6 @@ impl Gateway {
     }
 }
 
-/// The connections that are served.
-#[derive(Default)]
-struct OpenConnections {
-    tasks: JoinSet<()>,
-    /// Dropped, they tell their connections to end. One for each: what all would have to look at is looked at often.
-    closers: HashMap<tokio::task::Id, oneshot::Sender<Infallible>>,
-    clients: Arc<ConnectionsByClient>,
-}
-
-impl OpenConnections {
-    fn serve(&mut self, shared: &Arc<Shared>, stream: TcpStream, peer: SocketAddr, place: OwnedSemaphorePermit) {
-        let Some(of_client) = self.clients.enter(shared, peer) else {
-            // Closed without a word: who opens so many connections does not wait for one.
-            shared.metrics.connection_refused();
-            return;
-        };
-        let (closer, closing) = oneshot::channel();
-        let shared = Arc::clone(shared);
-        let task = self.tasks.spawn(async move {
-            let _held = (place, of_client);
-            serve_connection(shared, stream, peer, closing).await;
-        });
-        self.closers.insert(task.id(), closer);
-    }
-
-    /// Forgets a connection once it has ended.
-    async fn one_ended(&mut self) {
-        if let Some(ended) = self.tasks.join_next_with_id().await {
-            self.closers.remove(&ended.map_or_else(|error| error.id(), |(id, ())| id));
-        }
-    }
-
-    /// Tells all to end after the request that they are answering.
-    fn close(self) -> JoinSet<()> {
-        self.tasks
-    }
-}
-
-/// How many connections each client has open, so that one of them cannot take the places of all.
-#[derive(Default)]
-struct ConnectionsByClient(Mutex<HashMap<ClientNet, usize>>);
-
-impl ConnectionsByClient {
-    /// A place for one more connection; `None` when the client has too many. Proxies of ours stand for many clients.
-    fn enter(self: &Arc<Self>, shared: &Shared, peer: SocketAddr) -> Option<ClientPlace> {
-        let client = ClientNet::from(peer.ip());
-        let mut open = self.0.lock();
-        let count = open.entry(client).or_default();
-        if *count >= shared.config.limits.connections_per_client_max
-            && !is_trusted(&shared.access.trusted_proxies, peer.ip())
-        {
-            return None;
-        }
-        *count += 1;
-        Some(ClientPlace { clients: Arc::clone(self), client })
-    }
-}
-
-struct ClientPlace {
-    clients: Arc<ConnectionsByClient>,
-    client: ClientNet,
-}
-
-impl Drop for ClientPlace {
-    fn drop(&mut self) {
-        let mut open = self.clients.0.lock();
-        if let Some(count) = open.get_mut(&self.client) {
-            *count -= 1;
-            if *count == 0 {
-                open.remove(&self.client);
-            }
-        }
-    }
-}
-
 async fn listen(address: SocketAddr, setting: &'static str) -> Result<(TcpListener, SocketAddr), GatewayError> {
     let failed = |source| GatewayError::Listen { address, setting, source };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
@@ -318,11 +260,12 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> (TcpStream, 
 }
 
 /// Serves one connection until its client goes away, or until the request in flight has been answered after `closing`.
-async fn serve_connection(
+pub(crate) async fn serve_connection(
     shared: Arc<Shared>,
     stream: TcpStream,
     peer: SocketAddr,
-    closing: oneshot::Receiver<Infallible>,
+    activity: Arc<Activity>,
+    closing: Closing,
 ) {
     let limits = &shared.config.limits;
     let io = TokioIo::new(PatientStream::new(stream, limits.write_timeout()));
@@ -333,7 +276,15 @@ async fn serve_connection(
         .max_header_size(limits.header_bytes_max * HEAD_HEADROOM);
     let state = Arc::new(Connection::new(Arc::clone(&shared), peer));
     let span = tracing::error_span!("connection", id = state.names.connection());
-    let service = service_fn(move |request| crate::request::answer(Arc::clone(&state), request));
+    let requests = Arc::clone(&activity);
+    let service = service_fn(move |request| {
+        let active = requests.begin();
+        let answered = crate::request::answer(Arc::clone(&state), request);
+        async move {
+            let _active = active;
+            answered.await
+        }
+    });
     let _open = shared.metrics.connection();
     let connection = async {
         let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
@@ -341,7 +292,8 @@ async fn serve_connection(
         tokio::select! {
             biased;
             _ = connection.as_mut() => return,
-            _ = closing => {}
+            // Idle ones end below at once; hyper waits for the first head of one that has sent nothing yet.
+            why = closing => if why.is_ok() && !activity.has_begun() { return },
         }
         connection.as_mut().graceful_shutdown();
         let _ = connection.await;

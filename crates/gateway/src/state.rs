@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bitcoin::{BlockHash, Txid};
 use bytes::Bytes;
@@ -16,7 +16,6 @@ use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_store::Snapshot;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use tokio::sync::Semaphore;
 
 use crate::alkanes::{Alkanes, AlkanesParts};
 use crate::config::{AccessConfig, GatewayConfig};
@@ -24,15 +23,17 @@ use crate::deadline::SteadyTimer;
 use crate::drain::Draining;
 use crate::erased::{self, Answer};
 use crate::errors::RestError;
+use crate::fairness::{CallerId, FairSemaphore};
 use crate::families::{Families, FamilyServers};
 use crate::forward::Upstreams;
 use crate::header_values::Told;
 use crate::hosted::{HostedProgram, ShadowState};
+use crate::interrupt::Interrupt;
 use crate::markets::{Books, MarketsParts};
 use crate::metrics::Metrics;
 use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
-use crate::strangers::Strangers;
+use crate::strangers::{HealthChecks, Strangers};
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
 use crate::surfaces::{KeyedHandler, RpcSurface, ScriptParts};
@@ -42,7 +43,7 @@ use crate::websocket::Streams;
 /// A boxed future, as the dyn-safe traits of this crate answer it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A read of the store that does not name what it answers.
-type ErasedRead = Box<dyn FnOnce(&Snapshot) -> Answer + Send>;
+type ErasedRead = Box<dyn FnOnce(&Snapshot, &Interrupt) -> Answer + Send>;
 
 /// What the index is doing, as health tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +83,18 @@ pub trait Node: Send + Sync {
         method: &'a str,
         params: &'a [Box<RawValue>],
     ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>>;
+    /// As [`Node::rpc`], for an answer that is passed on: [`NodeError::TooLarge`] beyond `bytes_max`.
+    fn rpc_at_most<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a [Box<RawValue>],
+        bytes_max: usize,
+    ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>> {
+        Box::pin(async move {
+            let answer = self.rpc(method, params).await?;
+            if answer.get().len() > bytes_max { Err(NodeError::TooLarge(bytes_max)) } else { Ok(answer) }
+        })
+    }
     /// `size` bytes of a block from `offset`.
     fn block_part(&self, hash: BlockHash, offset: u32, size: u32) -> BoxFuture<'_, Result<Bytes, NodeError>>;
     /// The whole block in consensus encoding.
@@ -99,6 +112,15 @@ impl Node for NodeClient {
         params: &'a [Box<RawValue>],
     ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>> {
         Box::pin(self.rpc_raw(method, params))
+    }
+
+    fn rpc_at_most<'a>(
+        &'a self,
+        method: &'a str,
+        params: &'a [Box<RawValue>],
+        bytes_max: usize,
+    ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>> {
+        Box::pin(Self::rpc_at_most(self, method, params, bytes_max))
     }
 
     fn block_part(&self, hash: BlockHash, offset: u32, size: u32) -> BoxFuture<'_, Result<Bytes, NodeError>> {
@@ -184,9 +206,13 @@ pub(crate) struct Shared {
     pub(crate) main: Arc<dyn RpcSurface>,
     pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     pub(crate) metrics: Metrics,
-    pub(crate) store_reads: Arc<Semaphore>,
+    pub(crate) store_reads: FairSemaphore,
+    pub(crate) account_scans: FairSemaphore,
+    pub(crate) hosted_views: FairSemaphore,
+    pub(crate) node_calls: FairSemaphore,
     pub(crate) waiting: WaitingLines,
     pub(crate) strangers: Strangers,
+    pub(crate) health_checks: HealthChecks,
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
     pub(crate) families: FamilyServers,
     pub(crate) upstreams: Option<Arc<Upstreams>>,
@@ -196,6 +222,7 @@ pub(crate) struct Shared {
     pub(crate) streams: Streams,
     pub(crate) draining: Draining,
     pub(crate) scripts: Option<ScriptParts>,
+    pub(crate) script_runs: FairSemaphore,
 }
 
 impl Shared {
@@ -227,6 +254,7 @@ impl Connection {
 pub struct RequestContext {
     connection: Arc<Connection>,
     caller: Caller,
+    client: IpAddr,
     segments: Vec<String>,
     snapshot: OnceLock<Snapshot>,
 }
@@ -237,8 +265,9 @@ pub struct RequestContext {
 pub struct ReadAbandoned;
 
 impl RequestContext {
-    pub(crate) fn new(connection: Arc<Connection>, caller: Caller, segments: Vec<String>) -> Self {
-        Self { connection, caller, segments, snapshot: OnceLock::new() }
+    /// `client` is the address that the caller was counted by.
+    pub(crate) fn new(connection: Arc<Connection>, caller: Caller, client: IpAddr, segments: Vec<String>) -> Self {
+        Self { connection, caller, client, segments, snapshot: OnceLock::new() }
     }
 
     /// Who calls.
@@ -272,9 +301,14 @@ impl RequestContext {
         &self.connection.shared.node
     }
 
-    /// Who is at the other end of the connection: the caller, or a proxy.
-    pub(crate) fn peer(&self) -> SocketAddr {
-        self.connection.peer
+    /// Address of the client, behind proxies of ours as they say.
+    pub(crate) fn client(&self) -> IpAddr {
+        self.client
+    }
+
+    /// Whose share of permits the request takes.
+    pub(crate) fn caller_id(&self) -> CallerId {
+        CallerId::of(&self.caller, self.client)
     }
 
     /// The keys.
@@ -318,7 +352,8 @@ impl RequestContext {
         self.snapshot.get()?.tip().map(|record| record.id.height)
     }
 
-    /// Runs a read that may be long away from the async threads, at most [`crate::Limits::store_reads_max`] at a time.
+    /// Runs a read that may be long away from the async threads, at most [`crate::Limits::store_reads_max`] at a time and a
+    /// quarter of them for one caller.
     ///
     /// # Errors
     /// [`ReadAbandoned`] when the process is stopping or the read panicked.
@@ -326,20 +361,52 @@ impl RequestContext {
         &self,
         read: impl FnOnce(&Snapshot) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        self.read_erased(Box::new(move |snapshot| erased::erase(read(snapshot)))).await.map(erased::restore)
+        self.read_until(move |snapshot, _| read(snapshot)).await
     }
 
-    fn read_erased(&self, read: ErasedRead) -> BoxFuture<'_, Result<Answer, ReadAbandoned>> {
+    /// As [`RequestContext::read`], for a read of many rows, which asks along the way whether it should end: when its caller
+    /// has gone or has got a time-out. What it answers then is read by nobody.
+    ///
+    /// # Errors
+    /// As [`RequestContext::read`].
+    pub(crate) async fn read_until<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
+    ) -> Result<T, ReadAbandoned> {
+        let read = Box::new(move |snapshot: &Snapshot, interrupt: &Interrupt| erased::erase(read(snapshot, interrupt)));
+        self.read_erased(&self.connection.shared.store_reads, read).await.map(erased::restore)
+    }
+
+    /// As [`RequestContext::read_until`], for reads that derive keys as they go: four at a time, one of one caller.
+    ///
+    /// # Errors
+    /// As [`RequestContext::read`].
+    pub(crate) async fn scan_account<T: Send + 'static>(
+        &self,
+        scan: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
+    ) -> Result<T, ReadAbandoned> {
+        let scan = Box::new(move |snapshot: &Snapshot, interrupt: &Interrupt| erased::erase(scan(snapshot, interrupt)));
+        self.read_erased(&self.connection.shared.account_scans, scan).await.map(erased::restore)
+    }
+
+    fn read_erased<'a>(
+        &'a self,
+        permits: &'a FairSemaphore,
+        read: ErasedRead,
+    ) -> BoxFuture<'a, Result<Answer, ReadAbandoned>> {
         Box::pin(async move {
-            let permit =
-                Arc::clone(&self.connection.shared.store_reads).acquire_owned().await.map_err(|_| ReadAbandoned)?;
+            let permit = permits.acquire(self.caller_id()).await.ok_or(ReadAbandoned)?;
             let snapshot = self.snapshot().clone();
-            // The permit goes along: a request that is given up does not make room before its read has ended.
+            let (awaited, interrupt) = Interrupt::at(Instant::now() + self.limits().handler_timeout());
+            // The permit goes along: a request that is given up frees it when its read has ended.
             let task = tokio::task::spawn_blocking(move || {
                 let _permit = permit;
-                read(&snapshot)
+                // Not begun for a request that was given up meanwhile.
+                (!interrupt.is_over()).then(|| read(&snapshot, &interrupt))
             });
-            task.await.map_err(|_| ReadAbandoned)
+            let answer = task.await.ok().flatten().ok_or(ReadAbandoned);
+            drop(awaited);
+            answer
         })
     }
 }

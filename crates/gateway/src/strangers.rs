@@ -33,6 +33,28 @@ impl Strangers {
     }
 }
 
+/// Looks at the health of an instance, which no window counts: so many of a client at once, and twenty come back every second.
+#[derive(Default)]
+pub(crate) struct HealthChecks(Throttle);
+
+impl HealthChecks {
+    /// Takes one look. Programs on the machine itself look as often as they like.
+    ///
+    /// # Errors
+    /// [`Refusal::RateLimited`] for a client that looks too often.
+    pub(crate) fn ask(&self, client: IpAddr, code: i64) -> Result<(), Refusal> {
+        if client.is_loopback() {
+            return Ok(());
+        }
+        let place = self.0.reserve(ClientNet::from(client), IN_VAIN, unix_millis());
+        if place.granted {
+            Ok(())
+        } else {
+            Err(Refusal::RateLimited { retry_after: place.wait_ms.div_ceil(1_000).max(1), code })
+        }
+    }
+}
+
 /// A question that counts as asked in vain unless it is said to be answered.
 pub(crate) struct Question<'a> {
     strangers: &'a Strangers,

@@ -3,8 +3,8 @@
 
 mod joined;
 
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha1};
@@ -14,6 +14,8 @@ use hyper::http::request::Parts;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{HeaderMap, StatusCode};
 use hyper_util::rt::TokioIo;
+use paraffin_access::Plan;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_tungstenite::WebSocketStream;
@@ -23,9 +25,10 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 use crate::errors::RestError;
+use crate::fairness::CallerId;
 use crate::respond::Reply;
 use crate::routes::Credential;
-use crate::state::{BoxFuture, RequestContext, Shared, unix_millis};
+use crate::state::{BoxFuture, Caller, RequestContext, Shared, unix_millis};
 pub(crate) use joined::join;
 
 const KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
@@ -44,6 +47,16 @@ const STANDING_EVERY: Duration = Duration::from_secs(1);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes that may wait to be sent to a client that reads slowly.
 const WAITING_BYTES_MAX: usize = 4 << 20;
+/// Streams of an account on the plans that are seeded as the smallest and as the middle one, on every other plan, and of a client
+/// that is known by its address alone.
+const OF_FREE_MAX: usize = 20;
+const OF_PRO_MAX: usize = 100;
+const OF_OTHER_PLANS_MAX: usize = 500;
+const OF_CLIENT_MAX: usize = 20;
+/// Commands that a rested client may send at once; one comes back every second. A client of the order book names 256 markets.
+const COMMANDS_MAX: u32 = 300;
+/// What a command counts that asks once more for what was sent before: a replay, or a market that was shown.
+pub(crate) const REPEAT_COST: u32 = 25;
 
 /// Why a stream ends (`decisions` 6.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,20 +90,37 @@ pub(crate) struct Gone;
 
 /// All open streams of an instance.
 pub(crate) struct Streams {
-    open: AtomicUsize,
+    open: Mutex<OpenStreams>,
     stopping: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct OpenStreams {
+    total: usize,
+    by_caller: HashMap<CallerId, usize>,
 }
 
 impl Default for Streams {
     fn default() -> Self {
-        Self { open: AtomicUsize::new(0), stopping: watch::Sender::new(false) }
+        Self { open: Mutex::default(), stopping: watch::Sender::new(false) }
+    }
+}
+
+/// How many streams a caller may have.
+fn streams_max(caller: &Caller) -> usize {
+    match caller {
+        Caller::Key(record) if record.admin => usize::MAX,
+        Caller::Key(record) if record.plan == Plan::FREE => OF_FREE_MAX,
+        Caller::Key(record) if record.plan == Plan::PRO => OF_PRO_MAX,
+        Caller::Key(_) => OF_OTHER_PLANS_MAX,
+        Caller::Alias(_) | Caller::Origin(_) | Caller::Keyless => OF_CLIENT_MAX,
     }
 }
 
 impl Streams {
     /// How many are open.
     pub(crate) fn open(&self) -> usize {
-        self.open.load(Ordering::Relaxed)
+        self.open.lock().total
     }
 
     /// Tells all streams to end and waits until they have.
@@ -101,20 +131,54 @@ impl Streams {
         }
     }
 
-    /// A place for one more; `None` when there are too many.
-    fn enter(shared: &Arc<Shared>) -> Option<Place> {
-        let open = &shared.streams.open;
-        let max = shared.config.limits.websockets_max;
-        open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |open| (open < max).then_some(open + 1)).ok()?;
-        Some(Place(Arc::clone(shared)))
+    /// Counts one more; `None` when there are too many of all, or of the caller.
+    fn enter(context: &RequestContext) -> Option<StreamPermit> {
+        let (shared, caller) = (Arc::clone(context.shared_handle()), context.caller_id());
+        {
+            let mut open = shared.streams.open.lock();
+            let OpenStreams { total, by_caller } = &mut *open;
+            let own = by_caller.get(&caller).copied().unwrap_or(0);
+            if *total >= shared.config.limits.websockets_max || own >= streams_max(context.caller()) {
+                return None;
+            }
+            *total += 1;
+            by_caller.insert(caller, own + 1);
+        }
+        Some(StreamPermit { shared, caller })
     }
 }
 
-struct Place(Arc<Shared>);
+/// Held while a stream is open.
+struct StreamPermit {
+    shared: Arc<Shared>,
+    caller: CallerId,
+}
 
-impl Drop for Place {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
-        self.0.streams.open.fetch_sub(1, Ordering::Relaxed);
+        let mut open = self.shared.streams.open.lock();
+        open.total -= 1;
+        if let Some(own) = open.by_caller.get_mut(&self.caller) {
+            *own -= 1;
+            if *own == 0 {
+                open.by_caller.remove(&self.caller);
+            }
+        }
+    }
+}
+
+/// How much a client has asked for lately: the time at which it will be a rested one again.
+struct Commands(Instant);
+
+impl Commands {
+    /// Counts `cost` more, if that is not too much.
+    fn spend(&mut self, cost: u32, now: Instant) -> bool {
+        let rested = self.0.max(now) + Duration::from_secs(u64::from(cost));
+        let is_allowed = rested - now <= Duration::from_secs(u64::from(COMMANDS_MAX));
+        if is_allowed {
+            self.0 = rested;
+        }
+        is_allowed
     }
 }
 
@@ -127,8 +191,9 @@ pub(crate) struct Socket {
     pings: Interval,
     standing: Interval,
     heard: Instant,
+    commands: Commands,
     is_over: bool,
-    _place: Place,
+    _permit: StreamPermit,
 }
 
 /// A request to turn the connection into a stream.
@@ -176,7 +241,7 @@ pub(crate) fn accept(
     let answer = sha1::Hash::hash(&[key.as_bytes(), GUID.as_bytes()].concat());
     let answer = crate::alkanes::base64(answer.as_byte_array());
     let shared = Arc::clone(context.shared_handle());
-    let place = Streams::enter(&shared).ok_or_else(too_many_streams)?;
+    let permit = Streams::enter(context).ok_or_else(too_many_streams)?;
     let stopping = shared.streams.stopping.subscribe();
     tokio::spawn(async move {
         // The client went away before it had the answer.
@@ -200,8 +265,9 @@ pub(crate) fn accept(
             pings: every(PING_EVERY),
             standing: every(STANDING_EVERY),
             heard: Instant::now(),
+            commands: Commands(Instant::now()),
             is_over: false,
-            _place: place,
+            _permit: permit,
         };
         serve(socket).await;
     });
@@ -249,7 +315,10 @@ impl Socket {
                     Some(Ok(message)) => {
                         self.heard = Instant::now();
                         match message {
-                            Message::Text(text) => return Ok(text),
+                            Message::Text(text) => {
+                                self.charge(1).await?;
+                                return Ok(text);
+                            }
                             Message::Binary(_) => Some(End::Policy("send text, not binary")),
                             Message::Close(_) => return self.over(),
                             Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => None,
@@ -275,6 +344,18 @@ impl Socket {
                 return Err(Gone);
             }
         }
+    }
+
+    /// Counts what a command costs beside itself.
+    ///
+    /// # Errors
+    /// The client has asked for too much, and the stream has ended.
+    pub(crate) async fn charge(&mut self, cost: u32) -> Result<(), Gone> {
+        if self.commands.spend(cost, Instant::now()) {
+            return Ok(());
+        }
+        self.end(End::Policy("too many commands")).await;
+        Err(Gone)
     }
 
     /// Sends a text. A client that takes nothing is cut off by the connection's own patience.
@@ -368,4 +449,20 @@ async fn standing(shared: &Shared, credential: &Credential) -> Result<(), End> {
 async fn stopped(stopping: &mut watch::Receiver<bool>) {
     // The sender lives as long as the server.
     let _ = stopping.wait_for(|stopping| *stopping).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_may_send_300_commands_at_once_and_one_a_second() {
+        let start = Instant::now();
+        let mut commands = Commands(start);
+        assert_eq!((0..1_000).filter(|_| commands.spend(1, start)).count(), 300);
+        let later = start + Duration::from_secs(REPEAT_COST.into());
+        assert!(commands.spend(REPEAT_COST, later) && !commands.spend(1, later));
+        let rested = start + Duration::from_secs(10_000);
+        assert_eq!((0..1_000).filter(|_| commands.spend(REPEAT_COST, rested)).count(), 12);
+    }
 }

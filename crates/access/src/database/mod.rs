@@ -22,7 +22,8 @@ use crate::usage::{PendingUse, Use};
 use crate::{
     AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, ClientNet, CreatedKey, Decision, KeyRecord,
     KeySelector, NewAlias, NewKey, OriginId, OriginPattern, OriginRecord, Plan, Plans, Reservation, ScriptHash,
-    ScriptLimits, ScriptStore, SharedState, Subject, ThrottleSettings, UnixMillis, Used, WindowLimits, Windows,
+    ScriptLimits, ScriptOwner, ScriptStore, SharedState, Subject, ThrottleSettings, UnixMillis, Used, WindowLimits,
+    Windows,
 };
 use counting::Counting;
 
@@ -366,12 +367,12 @@ impl KeyStore for DatabaseKeyStore {
 impl ScriptStore for DatabaseKeyStore {
     fn save_script<'a>(
         &'a self,
-        account: Option<AccountId>,
+        owner: ScriptOwner,
         hash: ScriptHash,
         source: &'a str,
         limits: ScriptLimits,
     ) -> AccessFuture<'a, ()> {
-        Box::pin(scripts::save(&self.0, account, hash, source, limits))
+        Box::pin(scripts::save(&self.0, owner, hash, source, limits))
     }
 
     fn find_script(&self, hash: ScriptHash) -> AccessFuture<'_, Option<String>> {

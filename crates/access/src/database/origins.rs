@@ -143,13 +143,20 @@ pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<Or
         return Ok(None);
     }
     let mut connection = inner.database.session().await?;
-    for pattern in patterns {
-        let registered = by_pattern(&mut connection, &pattern).await?;
-        if let Some(found) = registered.into_iter().find(|record| record.verified_at.is_some()) {
-            let found = Arc::new(found);
-            inner.known.origins.insert(origin.to_owned(), Arc::clone(&found), generation);
-            return Ok(Some(found));
-        }
+    let places: Vec<String> = (1..=patterns.len()).map(|place| format!("${place}")).collect();
+    let statement =
+        format!("{COLUMNS} WHERE pattern IN ({}) AND verified_at IS NOT NULL ORDER BY origin.id", places.join(", "));
+    let mut asked = query_of(statement);
+    for pattern in &patterns {
+        asked = asked.bind(pattern);
     }
-    Ok(None)
+    let rows = asked.fetch_all(&mut connection).await?;
+    let registered: Vec<OriginRecord> = rows.iter().map(record).collect::<Result<_, _>>()?;
+    // The pattern that says most counts, and of several registrations of it the oldest.
+    let place = |record: &OriginRecord| patterns.iter().position(|pattern| *pattern == record.pattern);
+    let found = registered.into_iter().min_by_key(|record| (place(record), record.id)).map(Arc::new);
+    if let Some(found) = &found {
+        inner.known.origins.insert(origin.to_owned(), Arc::clone(found), generation);
+    }
+    Ok(found)
 }

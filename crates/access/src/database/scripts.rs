@@ -1,19 +1,16 @@
 use paraffin_database::{Session, query};
 
 use super::Inner;
-use crate::{AccessError, AccountId, ScriptHash, ScriptLimits};
-
-/// Owner of what callers without an account save. Accounts are numbered from 1.
-const NOBODY: i64 = 0;
+use crate::{AccessError, ScriptHash, ScriptLimits, ScriptOwner};
 
 pub(super) async fn save(
     inner: &Inner,
-    account: Option<AccountId>,
+    owner: ScriptOwner,
     hash: ScriptHash,
     source: &str,
     limits: ScriptLimits,
 ) -> Result<(), AccessError> {
-    let account = account.map_or(NOBODY, |account| account.0);
+    let account = owner.number();
     if source.len() as u64 > limits.bytes_max {
         return Ok(());
     }
@@ -39,7 +36,7 @@ pub(super) async fn save(
     Ok(())
 }
 
-/// Takes from an account what it saved longest ago until the rest is within the limits, and lets go what nobody has any more.
+/// Takes from an owner what it saved longest ago until the rest is within the limits, and lets go what nobody has any more.
 async fn make_room(connection: &mut Session, account: i64, limits: ScriptLimits) -> Result<(), AccessError> {
     let newest_first = "SELECT hash, bytes FROM script_owner WHERE account = $1 ORDER BY turn DESC";
     let rows = query(newest_first).bind(account).fetch_all(connection).await?;

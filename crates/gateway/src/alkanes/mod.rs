@@ -6,7 +6,6 @@ mod render;
 mod tokens;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use bitcoin::hashes::Hash as _;
@@ -17,10 +16,11 @@ use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_primitives::Height;
 use paraffin_store::{BlockRecord, Snapshot};
 use serde_json::json;
-use tokio::sync::Semaphore;
 
 use crate::erased::{self, Answer};
 use crate::errors::{RestError, RpcError, rpc_code};
+use crate::fairness::FairSemaphore;
+use crate::interrupt::Interrupt;
 use crate::state::{BoxFuture, RequestContext};
 
 pub(crate) use blocks::IndexedBlocks;
@@ -46,15 +46,18 @@ pub struct AlkanesParts {
 pub(crate) struct Alkanes {
     pub(crate) parts: AlkanesParts,
     pub(crate) tokens: TokenCache,
-    running: Arc<Semaphore>,
-    /// Places of reads that run what a stranger wrote; they take none of the others.
-    trying: Arc<Semaphore>,
+    views: FairSemaphore,
+    /// For reads that run what anybody may have written; they take no permit of the others.
+    simulations: FairSemaphore,
 }
+
+/// One caller may have half of the views, and half of the simulations.
+const PARTS: usize = 2;
 
 impl Alkanes {
     pub(crate) fn new(parts: AlkanesParts, views_max: usize, simulations_max: usize) -> Self {
-        let places = |count| Arc::new(Semaphore::new(count));
-        Self { parts, tokens: TokenCache::default(), running: places(views_max), trying: places(simulations_max) }
+        let permits = |count| FairSemaphore::new(count, PARTS);
+        Self { parts, tokens: TokenCache::default(), views: permits(views_max), simulations: permits(simulations_max) }
     }
 }
 
@@ -174,45 +177,52 @@ impl Moment<'_> {
     }
 }
 
-/// Tells a running view that nobody waits for it any more.
-struct Abandoned(Arc<AtomicBool>);
-
-impl Drop for Abandoned {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+/// Which permits a read of contracts takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// At most [`crate::Limits::views_max`] at a time, half of them for one caller.
+    Views,
+    /// At most [`crate::Limits::simulations_max`] at a time, half of them for one caller.
+    Simulations,
 }
 
-/// Runs a read of contracts as of `height` (`None`: the newest), at most [`crate::Limits::views_max`] at a time.
+/// Runs a read of contracts as of `height` (`None`: the newest).
 pub(crate) async fn read<T: Send + 'static>(
     context: &RequestContext,
     height: Option<Height>,
     block: Option<bytes::Bytes>,
     work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Fault> {
-    let places = Arc::clone(&of(context)?.running);
-    let work = Box::new(move |moment: &Moment<'_>| work(moment).map(erased::erase));
-    read_in(context, places, height, block, work).await.map(erased::restore)
+    in_lane(context, Lane::Views, height, block, work).await
 }
 
-/// As [`read`], for work that runs contracts as its caller asks: at most [`crate::Limits::simulations_max`] at a time, so
-/// that calls which burn all their fuel keep nobody from reading.
+/// As [`read`], for work that runs contracts as its caller asks, so that calls which burn all their fuel keep nobody from reading.
 pub(crate) async fn try_out<T: Send + 'static>(
     context: &RequestContext,
     height: Option<Height>,
     work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Fault> {
-    let places = Arc::clone(&of(context)?.trying);
+    in_lane(context, Lane::Simulations, height, None, work).await
+}
+
+/// As [`read`], in the lane of the caller's choice.
+pub(crate) async fn in_lane<T: Send + 'static>(
+    context: &RequestContext,
+    lane: Lane,
+    height: Option<Height>,
+    block: Option<bytes::Bytes>,
+    work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
+) -> Result<T, Fault> {
     let work = Box::new(move |moment: &Moment<'_>| work(moment).map(erased::erase));
-    read_in(context, places, height, None, work).await.map(erased::restore)
+    in_lane_erased(context, lane, height, block, work).await.map(erased::restore)
 }
 
 /// A view that does not name what it answers.
 type ErasedView = Box<dyn FnOnce(&Moment<'_>) -> Result<Answer, ViewError> + Send>;
 
-fn read_in(
+fn in_lane_erased(
     context: &RequestContext,
-    places: Arc<Semaphore>,
+    lane: Lane,
     height: Option<Height>,
     block: Option<bytes::Bytes>,
     work: ErasedView,
@@ -227,15 +237,16 @@ fn read_in(
         let snapshot = context.snapshot().clone();
         let network = context.network();
         let timeout = context.limits().view_timeout();
-        let permit = places.acquire_owned().await.map_err(|_| Fault::Abandoned)?;
-        let deadline = Instant::now() + timeout;
-        let abandoned = Abandoned(Arc::new(AtomicBool::new(false)));
-        let is_abandoned = Arc::clone(&abandoned.0);
-        // The permit goes along: a request that is given up does not make room before its view has ended.
+        let permits = match lane {
+            Lane::Views => &alkanes.views,
+            Lane::Simulations => &alkanes.simulations,
+        };
+        let permit = permits.acquire(context.caller_id()).await.ok_or(Fault::Abandoned)?;
+        let (awaited, interrupt) = Interrupt::at(Instant::now() + timeout);
+        // The permit goes along: a request that is given up frees it when its view has ended.
         let task = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            let clock: Arc<dyn Fn() -> bool + Send + Sync> =
-                Arc::new(move || is_abandoned.load(Ordering::Relaxed) || Instant::now() >= deadline);
+            let clock: Arc<dyn Fn() -> bool + Send + Sync> = Arc::new(move || interrupt.is_over());
             let is_over = || clock();
             let state = AlkanesState::at(&snapshot, height).until(Arc::clone(&clock));
             let bitcoin = BitcoinIndex::new(snapshot.clone(), network);
@@ -261,7 +272,7 @@ fn read_in(
             work(&Moment { view, state, bitcoin, alkanes, snapshot, tip, block, is_newest })
         });
         let answer = task.await.map_err(|_| Fault::Abandoned)?;
-        drop(abandoned);
+        drop(awaited);
         Ok(answer?)
     })
 }

@@ -7,8 +7,8 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH,
-    RETRY_AFTER, UPGRADE,
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    HeaderName, IF_NONE_MATCH, RETRY_AFTER, UPGRADE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::upgrade::OnUpgrade;
@@ -33,7 +33,8 @@ const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
 /// What of a request's head an instance is told.
 const ASKED_WITH: [HeaderName; 3] = [ACCEPT, CONTENT_TYPE, IF_NONE_MATCH];
 /// What of an answer's head a caller is told.
-const TOLD: [HeaderName; 5] = [ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG];
+const TOLD: [HeaderName; 7] =
+    [ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS];
 
 /// An answer of an instance.
 pub(crate) struct Forwarded {
@@ -70,7 +71,7 @@ impl Upstreams {
         let key = self.key.reveal();
         let path = rules::path_of(&request.route.target, &key).ok_or(Refusal::NotFound)?;
         let is_repeatable = rules::is_repeatable(request.route, &request.head.method, &request.body);
-        let _place = self.places.acquire().await.map_err(|_| Refusal::Internal)?;
+        let _permit = self.requests.acquire(request.caller).await.ok_or(Refusal::Internal)?;
         let order = self.in_order();
         let mut refusal = Refusal::UpstreamUnavailable;
         let mut not_now = None;

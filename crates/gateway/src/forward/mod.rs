@@ -21,10 +21,10 @@ use paraffin_primitives::{Height, Network};
 use paraffin_store::Snapshot;
 use paraffin_web::{Connections, HttpsClient};
 use serde_json::value::RawValue;
-use tokio::sync::Semaphore;
 
 use crate::body::{BodyLimit, RequestBody};
 use crate::errors::{Refusal, RpcError};
+use crate::fairness::{CallerId, FairSemaphore};
 use crate::jsonrpc::{self, Params, top_level_method};
 use crate::limits::Limits;
 use crate::metrics::Meter;
@@ -44,6 +44,8 @@ use instance::{Instance, Standing};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long an idle connection is kept: shorter than an instance keeps it.
 const POOL_IDLE: Duration = Duration::from_secs(5);
+/// Of the requests that are handed to instances at the same time, one caller has one of so many parts.
+const FORWARD_PARTS: usize = 4;
 /// Idle connections kept for an instance.
 const POOL_SIZE_MAX: usize = 256;
 
@@ -53,7 +55,7 @@ pub struct Upstreams {
     instances: Vec<Arc<Instance>>,
     key: ApiKey,
     client: HttpsClient,
-    places: Semaphore,
+    requests: FairSemaphore,
 }
 
 impl Upstreams {
@@ -65,8 +67,8 @@ impl Upstreams {
         for (place, instance) in instances.iter().enumerate() {
             instance::watch(place, Arc::downgrade(instance), client.clone(), network);
         }
-        let places = Semaphore::new(limits.forwarded_requests_max);
-        Arc::new(Self { network, instances, key, client, places })
+        let requests = FairSemaphore::new(limits.forwarded_requests_max, FORWARD_PARTS);
+        Arc::new(Self { network, instances, key, client, requests })
     }
 
     /// Tells which instances answer.
@@ -189,7 +191,7 @@ pub(crate) async fn answer(
             answer.body.map_or_else(|| Reply::empty(answer.status), |body| Reply::json(answer.status, body)),
         ));
     }
-    let request = Admitted { route, head, id, body };
+    let request = Admitted { caller: context.caller_id(), route, head, id, body };
     match tokio::time::timeout(limits.handler_timeout(), upstreams.ask_in_turn(&request)).await {
         Ok(answer) => match answer? {
             Forwarded { headers, body: Received::Stream(instance), .. } => {
@@ -212,6 +214,7 @@ pub(crate) enum Answered {
 
 /// A request that has been let in, with its whole body.
 struct Admitted<'a> {
+    caller: CallerId,
     route: &'a Route,
     head: &'a Parts,
     id: &'a RequestId,

@@ -32,13 +32,15 @@ pub(super) struct BadRequest<'a> {
     pub(super) error: RpcError,
 }
 
-/// The members of a request object. Of a member that comes twice, the last counts.
+/// The members of a request object. One reader would take the first of two that have one name, and another the last; so such a
+/// request means nothing.
 #[derive(Default)]
 struct Members<'a> {
     jsonrpc: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
     params: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
+    is_twice: bool,
 }
 
 #[derive(Deserialize)]
@@ -66,15 +68,18 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Members::default();
                 while let Some(name) = map.next_key()? {
-                    match name {
-                        Member::Jsonrpc => members.jsonrpc = Some(map.next_value()?),
-                        Member::Method => members.method = Some(map.next_value()?),
-                        Member::Params => members.params = Some(map.next_value()?),
-                        Member::Id => members.id = Some(map.next_value()?),
+                    let member = match name {
+                        Member::Jsonrpc => &mut members.jsonrpc,
+                        Member::Method => &mut members.method,
+                        Member::Params => &mut members.params,
+                        Member::Id => &mut members.id,
                         Member::Other => {
                             map.next_value::<IgnoredAny>()?;
+                            continue;
                         }
-                    }
+                    };
+                    let is_twice = member.replace(map.next_value()?).is_some();
+                    members.is_twice |= is_twice;
                 }
                 Ok(members)
             }
@@ -99,6 +104,10 @@ pub(super) fn read_request(raw: &RawValue) -> Result<Request<'_>, BadRequest<'_>
 fn check<'a>(members: &Members<'a>) -> Result<Request<'a>, BadRequest<'a>> {
     if members.id.is_some_and(|id| !matches!(id.get().as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9' | b'n'))) {
         return Err(BadRequest { id: None, error: RpcError::invalid_request("id must be a string, a number or null") });
+    }
+    if members.is_twice {
+        let error = RpcError::invalid_request("a member stands twice in the request");
+        return Err(BadRequest { id: None, error });
     }
     let bad = |message| BadRequest { id: members.id, error: RpcError::invalid_request(message) };
     if members.jsonrpc.is_some_and(|version| !matches!(version.get(), "null" | "\"1.0\"" | "\"1.1\"" | "\"2.0\"")) {
@@ -249,10 +258,19 @@ mod tests {
     }
 
     #[test]
-    fn of_a_member_that_comes_twice_the_last_counts() {
-        assert_eq!(
-            request(r#"{"id":1,"method":"a","id":2,"method":"b","params":[],"params":[1]}"#).unwrap(),
-            (Some("2".into()), "b".into(), Some("[1]".into()))
+    fn a_member_that_comes_twice_means_nothing() {
+        for text in [
+            r#"{"id":1,"method":"a","method":"b"}"#,
+            r#"{"id":1,"method":"a","method":"a"}"#,
+            r#"{"id":1,"method":"a","method":"b"}"#,
+            r#"{"id":1,"id":2,"method":"a"}"#,
+            r#"{"id":1,"method":"a","params":[],"params":[1]}"#,
+        ] {
+            assert_eq!(request(text).unwrap_err(), (None, -32600), "{text}");
+        }
+        assert!(
+            request(r#"{"id":1,"method":"a","x":1,"x":2}"#).is_ok(),
+            "what is not read may come as often as it likes"
         );
     }
 

@@ -1,11 +1,16 @@
 //! Looks into JSON text without parsing it, for what must be known before it may be parsed.
 
-/// Whether arrays and objects nest deeper than `limit`. Text that is no JSON gives some answer, and never a panic.
+/// How names begin that the JSON library gives a meaning of its own: it reads the text behind them as JSON once more, so that
+/// brackets hide in it.
+const PRIVATE_NAMES: &[u8] = b"$serde_json::private::";
+
+/// Whether arrays and objects nest deeper than `limit`, or may do so behind a name of the library's own. Text that is no JSON gives
+/// some answer, and never a panic.
 pub(crate) fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
     let mut depth = 0_usize;
     let mut in_string = false;
     let mut escaped = false;
-    for &byte in text {
+    for (place, &byte) in text.iter().enumerate() {
         if in_string {
             match byte {
                 _ if escaped => escaped = false,
@@ -16,6 +21,7 @@ pub(crate) fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
             continue;
         }
         match byte {
+            b'"' if begins_private(&text[place + 1..]) => return true,
             b'"' => in_string = true,
             b'[' | b'{' => {
                 depth += 1;
@@ -28,6 +34,25 @@ pub(crate) fn nests_deeper_than(text: &[u8], limit: usize) -> bool {
         }
     }
     false
+}
+
+/// Whether the content of a string begins with [`PRIVATE_NAMES`], written in whichever way.
+fn begins_private(content: &[u8]) -> bool {
+    let mut rest = content;
+    for &expected in PRIVATE_NAMES {
+        rest = match rest {
+            [byte, tail @ ..] if *byte == expected => tail,
+            [b'\\', b'u', b'0', b'0', high, low, tail @ ..] => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                if digit(high).zip(digit(low)).map(|(high, low)| high * 16 + low) != Some(u32::from(expected)) {
+                    return false;
+                }
+                tail
+            }
+            _ => return false,
+        };
+    }
+    true
 }
 
 /// The `method` of a single request, found in the beginning of its body; `None` when it does not stand there.
@@ -122,6 +147,29 @@ mod tests {
         assert!(nests_deeper_than(format!("{{\"a\":{}}}", nested(64)).as_bytes(), 64));
         assert!(!nests_deeper_than(format!("\"{}\\\"{}\"", "[".repeat(80), "[".repeat(80)).as_bytes(), 64));
         assert!(!nests_deeper_than("[],".repeat(100).as_bytes(), 64));
+    }
+
+    #[test]
+    fn brackets_that_the_library_would_find_in_a_text_count_as_too_deep() {
+        for name in [
+            "$serde_json::private::RawValue",
+            "$serde_json::private::Number",
+            r"\u0024serde_json::private::RawValue",
+            r"$serde\u005fjson\u003A\u003a\u0070rivate::RawValue",
+        ] {
+            let text = json_object(name, "[[[[]]]]");
+            assert!(nests_deeper_than(text.as_bytes(), 64), "{text}");
+        }
+        // The library does what this is about.
+        let text = json_object("$serde_json::private::RawValue", "[[[[]]]]");
+        assert!(serde_json::from_str::<serde_json::Value>(&text).unwrap().is_array());
+        for name in ["$serde_json", "serde_json::private::RawValue", r"\u0025serde_json::private::", "$", ""] {
+            assert!(!nests_deeper_than(json_object(name, "[[[[]]]]").as_bytes(), 1), "{name}");
+        }
+    }
+
+    fn json_object(name: &str, text: &str) -> String {
+        format!(r#"{{"{name}":"{text}"}}"#)
     }
 
     #[test]

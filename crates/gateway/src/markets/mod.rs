@@ -12,13 +12,13 @@ use paraffin_amm::{AmmError, ChainContracts, MODULE, Markets};
 use paraffin_cryptoswap::PoolIndex;
 use paraffin_primitives::{AlkaneId, Height};
 
-use crate::alkanes::{self, Fault, Moment};
+use crate::alkanes::{self, Fault, Lane, Moment};
 use crate::erased::{self, Answer};
 use crate::state::{BoxFuture, RequestContext};
 
 pub(crate) use book::Books;
 pub(crate) use cryptoswap::NamedPool;
-pub(crate) use pricing::{Pricing, TokenMarket, read_priced};
+pub(crate) use pricing::{Pricing, TokenMarket, read_priced, read_priced_in};
 
 /// What an instance that indexes markets gives the gateway.
 #[derive(Debug, Clone)]
@@ -73,8 +73,18 @@ pub(crate) async fn read<T: Send + 'static>(
     height: Option<Height>,
     work: impl FnOnce(&MarketMoment<'_>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Fault> {
+    read_in(context, Lane::Views, height, work).await
+}
+
+/// As [`read`], in the lane of the caller's choice.
+async fn read_in<T: Send + 'static>(
+    context: &RequestContext,
+    lane: Lane,
+    height: Option<Height>,
+    work: impl FnOnce(&MarketMoment<'_>) -> Result<T, ViewError> + Send + 'static,
+) -> Result<T, Fault> {
     let work = Box::new(move |moment: &MarketMoment<'_>| work(moment).map(erased::erase));
-    read_erased(context, height, work).await.map(erased::restore)
+    read_erased(context, lane, height, work).await.map(erased::restore)
 }
 
 /// A read of markets that does not name what it answers.
@@ -82,6 +92,7 @@ type ErasedRead = Box<dyn FnOnce(&MarketMoment<'_>) -> Result<Answer, ViewError>
 
 fn read_erased(
     context: &RequestContext,
+    lane: Lane,
     height: Option<Height>,
     work: ErasedRead,
 ) -> BoxFuture<'_, Result<Answer, Fault>> {
@@ -95,7 +106,7 @@ fn read_erased(
         let snapshot = context.snapshot().clone();
         let books = Arc::clone(&context.shared().books);
         let prices = context.shared().prices.clone();
-        alkanes::read(context, Some(height), None, move |chain| {
+        alkanes::in_lane(context, lane, Some(height), None, move |chain| {
             let markets = Markets::at(&snapshot, height);
             let contracts = ChainContracts(chain.state.clone());
             let dollars_for_bitcoin = match &prices {

@@ -8,8 +8,8 @@ use paraffin_primitives::AlkaneId;
 use serde::Serialize;
 
 use super::worth::{Dollars, WHOLE};
-use super::{newest, read};
-use crate::alkanes::{self, Fault, Moment};
+use super::{newest, read_in};
+use crate::alkanes::{self, Fault, Lane, Moment};
 use crate::state::RequestContext;
 
 /// Prices of tokens at one block.
@@ -104,15 +104,24 @@ pub(crate) async fn read_priced<T: Send + 'static>(
     context: &RequestContext,
     work: impl FnOnce(&Moment<'_>, Option<&Pricing>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Fault> {
+    read_priced_in(context, Lane::Views, work).await
+}
+
+/// As [`read_priced`], in the lane of the caller's choice.
+pub(crate) async fn read_priced_in<T: Send + 'static>(
+    context: &RequestContext,
+    lane: Lane,
+    work: impl FnOnce(&Moment<'_>, Option<&Pricing>) -> Result<T, ViewError> + Send + 'static,
+) -> Result<T, Fault> {
     let contracts = alkanes::newest(context)?;
     if newest(context).is_ok_and(|markets| markets == contracts) {
-        let priced = read(context, None, |moment| {
+        let priced = read_in(context, lane, None, |moment| {
             let pricing = Pricing { book: moment.book()?, dollars: Dollars::now(moment) };
             work(moment.chain, Some(&pricing))
         });
         return priced.await;
     }
-    alkanes::read(context, None, None, |moment| work(moment, None)).await
+    alkanes::in_lane(context, lane, None, None, |moment| work(moment, None)).await
 }
 
 #[cfg(test)]

@@ -102,6 +102,7 @@ impl MethodFamily for AdminFamily {
 struct Manager {
     account: AccountId,
     key: KeyId,
+    admin: bool,
 }
 
 impl Manager {
@@ -112,7 +113,9 @@ impl Manager {
 
 fn manager(context: &RequestContext) -> Result<Manager, RpcError> {
     match context.caller() {
-        Caller::Key(record) if record.management => Ok(Manager { account: record.account, key: record.id }),
+        Caller::Key(record) if record.management => {
+            Ok(Manager { account: record.account, key: record.id, admin: record.admin })
+        }
         _ => Err(RpcError::new(rpc_code::NOT_ALLOWED, "management access required")),
     }
 }
@@ -141,7 +144,7 @@ async fn list(context: &RequestContext, manager: Manager, params: &Params) -> Rp
 
 async fn revoke(context: &RequestContext, manager: Manager, params: &Params) -> RpcResult {
     let wanted: Revoke = object(params, "id")?;
-    let id = own_key(context, manager, wanted.id.key()?).await?;
+    let id = own_key(context, manager, wanted.id.key()?).await?.id;
     let keys = context.keys();
     let revoked = keys.revoke(KeySelector::Id(id), &manager.actor(), unix_millis()).await.map_err(refused)?;
     keys.settle().await.map_err(refused)?;
@@ -156,7 +159,12 @@ async fn reroll(context: &RequestContext, manager: Manager, params: &Params) -> 
     if grace > GRACE_SECONDS_MAX {
         return Err(RpcError::invalid_params(format!("graceSeconds must be at most {GRACE_SECONDS_MAX}")));
     }
-    let id = own_key(context, manager, wanted.id.key()?).await?;
+    let old = own_key(context, manager, wanted.id.key()?).await?;
+    // The new key has the rights of the old one, and whoever manages sees it.
+    if old.admin && !manager.admin {
+        return Err(RpcError::new(rpc_code::NOT_ALLOWED, "this key has a right that yours lacks"));
+    }
+    let id = old.id;
     let (keys, now) = (context.keys(), unix_millis());
     let grace_span = Duration::from_secs(grace);
     let created = keys.reroll(KeySelector::Id(id), grace_span, &manager.actor(), now).await.map_err(refused)?;
@@ -170,9 +178,9 @@ async fn reroll(context: &RequestContext, manager: Manager, params: &Params) -> 
 }
 
 /// A key of another account does not exist for this one.
-async fn own_key(context: &RequestContext, manager: Manager, id: KeyId) -> Result<KeyId, RpcError> {
+async fn own_key(context: &RequestContext, manager: Manager, id: KeyId) -> Result<KeyRecord, RpcError> {
     let keys = context.keys().list_of(manager.account).await.map_err(refused)?;
-    keys.iter().find(|key| key.id == id).map(|key| key.id).ok_or_else(|| RpcError::not_found("no such key"))
+    keys.into_iter().find(|key| key.id == id).ok_or_else(|| RpcError::not_found("no such key"))
 }
 
 fn shown_once(created: &CreatedKey) -> Value {

@@ -1,14 +1,18 @@
 //! `btc_*`: the node's own read methods, through a list of what may pass (`decisions` 3.2).
 
+use std::sync::Arc;
+
 use paraffin_chain::NodeError;
 use serde_json::value::RawValue;
+use tracing::Instrument as _;
 
 use super::esplora::accepted;
 use super::main_rpc::MethodFamily;
+use super::node_cost;
 use super::{RpcResult, integer_to_raw, to_raw};
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
-use crate::state::{BoxFuture, Node, RequestContext};
+use crate::state::{BoxFuture, Caller, Node, RequestContext};
 
 /// What passes to the node: its read methods, and the three by which transactions reach it. Never wallet, control, peer or
 /// mining methods, and none that takes private keys. Left out of the reads are those that keep a node busy for minutes
@@ -86,11 +90,11 @@ impl MethodFamily for BtcFamily {
                 "getbestblockhash" => best_block_hash(context, &params),
                 "getblockhash" => block_hash(context, &params),
                 "sendrawtransaction" => {
-                    let told = pass(context.node().as_ref(), method, params.raw()).await?;
+                    let told = pass(context, method, params.raw()).await?;
                     accepted(context, &params.text(0, "the transaction")?).await;
                     Ok(told)
                 }
-                method if is_allowed(method) => pass(context.node().as_ref(), method, params.raw()).await,
+                method if is_allowed(method) => pass(context, method, params.raw()).await,
                 _ => Err(RpcError::method_not_found()),
             }
         })
@@ -130,8 +134,28 @@ pub(super) fn is_allowed(method: &str) -> bool {
     ALLOWED.contains(&method)
 }
 
-/// Asks the node and hands over what it says.
-pub(super) async fn pass(node: &dyn Node, method: &str, params: &[Box<RawValue>]) -> RpcResult {
+/// Asks the node what a caller asks and hands over what it says, a few calls of all and fewer of one caller at a time.
+pub(super) async fn pass(context: &RequestContext, method: &str, params: &[Box<RawValue>]) -> RpcResult {
+    node_cost::check(method, params, matches!(context.caller(), Caller::Key(_)))?;
+    let permit = context.shared().node_calls.acquire(context.caller_id()).await.ok_or_else(RpcError::panicked)?;
+    let (node, method, params) = (Arc::clone(context.node()), method.to_owned(), params.to_vec());
+    let bytes_max = context.limits().response_bytes_max;
+    // A task of its own holds the permit until the node has answered, for the node goes on when the caller has left.
+    let call = async move {
+        let _permit = permit;
+        node.rpc_at_most(&method, &params, bytes_max).await
+    };
+    match tokio::spawn(call.in_current_span()).await {
+        Ok(answer) => answer.map_err(|error| from_node(&error)),
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(RpcError::panicked()),
+        },
+    }
+}
+
+/// Asks the node on behalf of all callers, where one answer serves many.
+pub(super) async fn ask(node: &dyn Node, method: &str, params: &[Box<RawValue>]) -> RpcResult {
     node.rpc(method, params).await.map_err(|error| from_node(&error))
 }
 
@@ -139,6 +163,7 @@ pub(super) async fn pass(node: &dyn Node, method: &str, params: &[Box<RawValue>]
 pub(super) fn from_node(error: &NodeError) -> RpcError {
     match error {
         NodeError::Rpc { code, message } => RpcError::new(*code, message.clone()),
+        NodeError::TooLarge(_) => RpcError::response_too_large(),
         NodeError::Unavailable(_) | NodeError::Unauthorized | NodeError::WrongNetwork(_) => {
             RpcError::upstream_unavailable()
         }

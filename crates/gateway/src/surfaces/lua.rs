@@ -4,10 +4,11 @@
 //! as the one request that it came in (`decisions` 2.5).
 
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::hex::{DisplayHex as _, FromHex as _};
-use paraffin_access::{AccountId, ClientNet, ScriptHash, ScriptLimits, ScriptStore};
+use paraffin_access::{ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
 use paraffin_lua::{CallError, Host, NotRun, Outcome, Runner, Script, ScriptError, ScriptFuture, is_callable};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use super::main_rpc::{MainRpc, MethodFamily};
 use super::{RpcResult, sandshrew, to_raw};
 use crate::errors::{RpcError, rpc_code};
+use crate::fairness::{CallerId, FairPermit, FairSemaphore};
 use crate::jsonrpc::{Panicked, Params, catch_panic};
 use crate::state::{BoxFuture, Caller, RequestContext};
 
@@ -88,6 +90,7 @@ async fn run(context: &RequestContext, scripts: &ScriptParts, source: String, pa
     let arguments = params.raw().iter().skip(1).cloned().collect();
     let script = Script { source, arguments, methods: CALLABLE.clone() };
     let host = CallerHost(context);
+    let _permit = permit(context, scripts).await?;
     let outcome = scripts.runner.run(&caller(context), script, &host).await.map_err(not_run)?;
     told(&outcome)
 }
@@ -96,6 +99,7 @@ async fn run(context: &RequestContext, scripts: &ScriptParts, source: String, pa
 async fn save(context: &RequestContext, scripts: &ScriptParts, params: &Params) -> RpcResult {
     params.at_most(1)?;
     let source = text(params, "script")?;
+    let _permit = permit(context, scripts).await?;
     let checked = scripts.runner.check(&caller(context), &source).await.map_err(not_run)?;
     if let Err(error) = checked {
         return Err(RpcError { data: problem(&error), ..RpcError::new(code(&error), error.to_string()) });
@@ -103,7 +107,7 @@ async fn save(context: &RequestContext, scripts: &ScriptParts, params: &Params) 
     let settings = scripts.runner.settings();
     let limits = ScriptLimits { scripts_max: settings.saved_scripts_max, bytes_max: settings.saved_bytes_max };
     let hash: ScriptHash = sha256::Hash::hash(source.as_bytes()).to_byte_array();
-    let saved = scripts.store.save_script(account(context), hash, &source, limits).await;
+    let saved = scripts.store.save_script(owner(context), hash, &source, limits).await;
     saved.map_err(|error| RpcError::internal(&error))?;
     to_raw(&json!({ "hash": hash.to_lower_hex_string() }))
 }
@@ -169,21 +173,38 @@ fn not_run(error: NotRun) -> RpcError {
     }
 }
 
-fn account(context: &RequestContext) -> Option<AccountId> {
+/// Whose limits a saved script counts for.
+fn owner(context: &RequestContext) -> ScriptOwner {
     match context.caller() {
-        Caller::Key(record) => Some(record.account),
-        Caller::Alias(record) => Some(record.account),
-        Caller::Origin(record) => Some(record.account),
-        Caller::Keyless => None,
+        Caller::Key(record) => ScriptOwner::Keys(record.account),
+        Caller::Alias(record) => ScriptOwner::Public(record.account),
+        Caller::Origin(record) => ScriptOwner::Public(record.account),
+        Caller::Keyless => ScriptOwner::Anonymous,
     }
 }
 
 /// Whose scripts wait for each other.
 fn caller(context: &RequestContext) -> String {
-    match account(context) {
-        Some(account) => format!("account:{}", account.0),
-        None => format!("client:{:?}", ClientNet::from(context.peer().ip())),
+    match (context.caller(), context.caller_id()) {
+        (Caller::Key(record), _) => format!("account:{}", record.account.0),
+        (_, CallerId::Client(client)) => format!("client:{client}"),
+        (_, CallerId::Admin | CallerId::Account(_)) => "client".to_owned(),
     }
+}
+
+/// Permits for the scripts of an instance: as many as run at the same time, half of them for anonymous callers together.
+pub(crate) fn permits(scripts: Option<&ScriptParts>) -> FairSemaphore {
+    let (all, own) = scripts.map_or((1, 1), |scripts| {
+        let settings = scripts.runner.settings();
+        (settings.scripts_max, settings.scripts_per_caller_max)
+    });
+    FairSemaphore::new(all, all / own.max(1))
+}
+
+async fn permit(context: &RequestContext, scripts: &ScriptParts) -> Result<FairPermit, RpcError> {
+    let wait = Duration::from_millis(scripts.runner.settings().wait_ms_max);
+    let permit = tokio::time::timeout(wait, context.shared().script_runs.acquire(context.caller_id())).await;
+    permit.ok().flatten().ok_or_else(|| not_run(NotRun::Busy))
 }
 
 /// Answers a script's calls as its caller's.

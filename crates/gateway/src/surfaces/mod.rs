@@ -14,6 +14,7 @@ mod main_rpc;
 mod mempool;
 mod metashrew;
 mod named;
+mod node_cost;
 pub(crate) mod opi;
 mod ord;
 mod orderbook;
@@ -39,6 +40,7 @@ use crate::websocket::Upgrade;
 
 pub(crate) use admin::AdminAlone;
 pub use lua::ScriptParts;
+pub(crate) use lua::permits as script_permits;
 pub(crate) use main_rpc::MainRpc;
 
 /// What a JSON-RPC call answers.

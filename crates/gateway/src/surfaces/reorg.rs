@@ -38,7 +38,6 @@ impl RpcSurface for ReorgRpc {
             let Target::Height(target) = Target::of(context.segments()) else {
                 return Err(RpcError::invalid_params(BAD_HEIGHT));
             };
-            let node = context.node().as_ref();
             match plain(method) {
                 "getblockcount" => {
                     params.none()?;
@@ -46,14 +45,14 @@ impl RpcSurface for ReorgRpc {
                 }
                 "getbestblockhash" => {
                     params.none()?;
-                    pass(node, "getblockhash", &[to_raw(&target)?]).await
+                    pass(context, "getblockhash", &[to_raw(&target)?]).await
                 }
                 "getblockhash" => match asked_height(&params) {
                     Some(height) if height > target => to_raw(&synthetic_hash(height)),
                     // Also for parameters that are none: their errors are the node's own.
-                    _ => pass(node, "getblockhash", params.raw()).await,
+                    _ => pass(context, "getblockhash", params.raw()).await,
                 },
-                method if is_allowed(method) => pass(node, method, params.raw()).await,
+                method if is_allowed(method) => pass(context, method, params.raw()).await,
                 _ => Err(RpcError::method_not_found()),
             }
         })

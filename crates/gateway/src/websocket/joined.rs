@@ -38,10 +38,10 @@ pub(crate) fn join(
         RestError::new(StatusCode::BAD_GATEWAY, "UPSTREAM_UNAVAILABLE", "the instance did not accept the stream")
     })?;
     let shared = Arc::clone(context.shared_handle());
-    let place = Streams::enter(&shared).ok_or_else(too_many_streams)?;
+    let permit = Streams::enter(context).ok_or_else(too_many_streams)?;
     let mut stopping = shared.streams.stopping.subscribe();
     tokio::spawn(async move {
-        let _place = place;
+        let _permit = permit;
         let (Ok(client), Ok(instance)) = tokio::join!(connection, instance) else { return };
         let ending = async {
             let mut standing_every = tokio::time::interval(STANDING_EVERY);

@@ -165,3 +165,25 @@ async fn unknown_and_revoked_keys_take_the_same_time() {
     // A cached answer for one of them would be a hundred times quicker.
     assert!(of_revoked < of_unknown * 3 && of_unknown < of_revoked * 3, "{of_revoked:?} {of_unknown:?}");
 }
+
+/// Admin rights cannot be asked for over the API, and they cannot be taken over either.
+#[tokio::test]
+async fn a_key_with_a_right_that_the_manager_lacks_is_not_rerolled() {
+    let instance = Instance::start().await;
+    let account = instance.keys.create_account("team", Plan::BUSINESS, "test", 0).await.unwrap().id;
+    let make = async |admin: bool, management: bool| {
+        let new = NewKey { admin, management, ..NewKey::in_account("one", account) };
+        let created = instance.keys.create(new, "test", 0).await.unwrap();
+        (format!("/v4/{}", created.key.reveal()), created.record.id.to_string())
+    };
+    let (manager, own) = make(false, true).await;
+    let (admin, of_admin) = make(true, false).await;
+    let (both, _) = make(true, true).await;
+    let refused = call(&instance, &manager, "admin_rerollApiKey", json!({"id": of_admin})).await;
+    assert_eq!(refused["error"]["code"], -32001, "{refused}");
+    assert_eq!(instance.post(&admin, COUNT).await.status, 200, "the key is as it was");
+    let grace = json!({"id": own, "graceSeconds": 60});
+    assert!(call(&instance, &manager, "admin_rerollApiKey", grace).await["result"]["key"].is_string());
+    let grace = json!({"id": of_admin, "graceSeconds": 60});
+    assert!(call(&instance, &both, "admin_rerollApiKey", grace).await["result"]["key"].is_string());
+}

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::mpsc;
 
-use paraffin_access::{DatabaseKeyStore, NewKey, Plan};
+use paraffin_access::{DatabaseKeyStore, KeyStore as _, NewAlias, NewKey, Plan};
 use paraffin_gateway::ScriptParts;
 use paraffin_lua::{
     CallError, Calls, Host, LuaSettings, NotRun, Outcome, Runner, Script, ScriptError, ScriptFuture, check, run,
@@ -272,4 +272,22 @@ async fn an_instance_without_scripts_says_so() {
             (&json!(-32603), &json!("LUA_NOT_ENABLED"))
         );
     }
+}
+
+/// An alias is public: whoever names it must not push out what the account's keys have saved.
+#[tokio::test]
+async fn what_a_key_has_saved_stays_whatever_an_alias_saves() {
+    let instance = with(LuaSettings { saved_scripts_max: 2, ..LuaSettings::default() }).await;
+    let alias =
+        NewAlias { surfaces: vec!["main".to_owned()], ..NewAlias::named(instance.key.record.account, "my-app") };
+    instance.keys.create_alias(alias, "test", 0).await.unwrap();
+    let hash = instance.result("lua_savescript", json!(["return 'kept'"])).await["hash"].clone();
+    for path in ["/v4/my-app", "/v4/jsonrpc"] {
+        for number in 0..4 {
+            let body = json!({ "method": "lua_savescript", "params": [format!("return {number}")], "id": 1 });
+            let answer = instance.post(path, body.to_string()).await.json();
+            assert!(answer["result"]["hash"].is_string(), "{answer}");
+        }
+    }
+    assert_eq!(instance.result("lua_evalsaved", json!([hash])).await["returns"], "kept");
 }

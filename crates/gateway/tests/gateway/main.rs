@@ -16,6 +16,7 @@ mod envelope;
 mod esplora;
 mod esplora_http;
 mod espo;
+mod fairness;
 mod families;
 mod forex;
 mod forward;

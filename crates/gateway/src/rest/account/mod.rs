@@ -7,7 +7,6 @@ mod scan;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 use bitcoin::{Address, OutPoint, Txid};
 use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
@@ -19,9 +18,10 @@ use super::address::{UTXOS_LIMIT_MAX, Utxo, UtxoPage, outpoint_of, outpoints_of}
 use super::alkanes::alkanes_in;
 use super::{RestBody, RestResult};
 use crate::errors::{RestError, RpcError};
+use crate::interrupt::Interrupt;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
-use crate::surfaces::esplora::{Fault, Pending, View, read, unconfirmed_view};
+use crate::surfaces::esplora::{Fault, Pending, View, unconfirmed_view};
 
 /// POST `/get-account-balance`.
 pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
@@ -54,10 +54,10 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
             return Err(Fault::Failed(RpcError::response_too_large()).into());
         }
         let copy = Arc::clone(&account);
-        let deadline = deadline(context);
         let network = context.network();
-        let unspent =
-            context.read(move |snapshot| copy.unspent(&BitcoinIndex::new(snapshot.clone(), network), limit, deadline));
+        let unspent = context.read_until(move |snapshot, interrupt| {
+            copy.unspent(&BitcoinIndex::new(snapshot.clone(), network), limit, interrupt)
+        });
         let Unspent { outputs, total } = unspent.await.map_err(Fault::from)??;
         let scripts: Vec<(Option<String>, String)> = account
             .scripts
@@ -77,11 +77,6 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
         });
         Reply::enveloped(&UtxoPage { utxos: utxos.collect(), total })
     })
-}
-
-/// When a read on another thread gives up: the caller has got a time-out by then.
-fn deadline(context: &RequestContext) -> Instant {
-    Instant::now() + context.limits().handler_timeout()
 }
 
 /// Unspent outputs of an account.
@@ -104,25 +99,26 @@ impl Account {
     async fn open(context: &RequestContext, text: &str) -> Result<Self, RestError> {
         let (network, text) = (context.network(), text.to_owned());
         let view = unconfirmed_view(context).await;
-        let bounds = Bounds { scripts_max: context.limits().account_scripts_max, deadline: deadline(context) };
-        let scripts_max = bounds.scripts_max;
-        // Keys are derived where the index is read, for both take long.
-        let opened = read(context, move |index| {
+        let keys_max = context.limits().account_scripts_max;
+        // Keys are derived where the index is read, for both take long; not among the other reads, which are short.
+        let opened = context.scan_account(move |snapshot, interrupt| {
+            let index = &BitcoinIndex::new(snapshot.clone(), network);
             let branches = match descriptor::parse(network, &text) {
                 Ok(branches) => branches,
                 Err(sentence) => return Ok(Err(RestError::bad_request(sentence))),
             };
-            let scripts = used_scripts(index, &branches, |key| view.is_touched(key), bounds);
+            let bounds = Bounds { keys_max, interrupt };
+            let scripts = used_scripts(index, &branches, |key| view.is_touched(key), &bounds);
             Ok(match scripts {
                 Ok(scripts) => Ok(Self::of(index, scripts, &view)?),
                 Err(ScanError::Read(error)) => return Err(error),
                 Err(ScanError::TooManyScripts) => Err(RestError::bad_request(format!(
-                    "account has more than {scripts_max} addresses: ask for parts of it, as descriptors"
+                    "account has more than {keys_max} addresses or keys: ask for parts of it, as descriptors"
                 ))),
                 Err(ScanError::TimedOut) => Err(Fault::Failed(RpcError::timeout()).into()),
             })
         });
-        opened.await?
+        opened.await.map_err(Fault::from)?.map_err(Fault::from)?
     }
 
     fn of(index: &BitcoinIndex, scripts: Vec<UsedScript>, view: &View) -> Result<Self, ReadError> {
@@ -148,7 +144,7 @@ impl Account {
     }
 
     /// Unspent outputs, unconfirmed first, then the newest first, at most `limit`.
-    fn unspent(&self, index: &BitcoinIndex, limit: Option<usize>, deadline: Instant) -> Result<Unspent, Fault> {
+    fn unspent(&self, index: &BitcoinIndex, limit: Option<usize>, interrupt: &Interrupt) -> Result<Unspent, Fault> {
         let inputs = self.pending.values().flat_map(|one| &one.transaction.input);
         let spent: HashSet<OutPoint> = inputs.map(|input| input.previous_output).collect();
         let mut unspent = Vec::new();
@@ -166,7 +162,7 @@ impl Account {
         let kept = limit.unwrap_or(usize::MAX);
         let wanted = limit.map(|limit| limit.saturating_add(spent.len()));
         for (place, script) in self.scripts.iter().enumerate() {
-            if Instant::now() >= deadline {
+            if interrupt.is_over() {
                 return Err(Fault::Failed(RpcError::timeout()));
             }
             if script.unspent_count() == 0 {

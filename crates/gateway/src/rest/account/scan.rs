@@ -1,13 +1,13 @@
 //! Finds the scripts of an account that were ever used.
 
 use std::collections::HashSet;
-use std::time::Instant;
 
 use bitcoin::ScriptBuf;
 use bitcoin::secp256k1::Secp256k1;
 use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey, ScriptTotals};
 
 use super::descriptor::Branch;
+use crate::interrupt::Interrupt;
 
 /// Unused scripts in a row after which a chain of addresses is taken to be at its end (`decisions` 4.6).
 const GAP_LIMIT: u32 = 20;
@@ -26,19 +26,19 @@ pub(super) struct UsedScript {
 pub(super) enum ScanError {
     #[error(transparent)]
     Read(#[from] ReadError),
-    #[error("the account has more scripts than one answer looks at")]
+    #[error("the account has more scripts or keys than one answer looks at")]
     TooManyScripts,
     #[error("the deadline has passed")]
     TimedOut,
 }
 
 /// The bounds of one scan.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
-    /// Scripts derived, used or not.
-    pub(super) scripts_max: usize,
+#[derive(Debug)]
+pub(super) struct Bounds<'a> {
+    /// Keys derived, of scripts used or not.
+    pub(super) keys_max: usize,
     /// When the caller is no longer there.
-    pub(super) deadline: Instant,
+    pub(super) interrupt: &'a Interrupt,
 }
 
 /// The used scripts of all branches, each once. `is_pending` tells whether an unconfirmed transaction touches a script.
@@ -46,7 +46,7 @@ pub(super) fn used_scripts(
     index: &BitcoinIndex,
     branches: &[Branch],
     is_pending: impl Fn(&ScriptKey) -> bool,
-    bounds: Bounds,
+    bounds: &Bounds<'_>,
 ) -> Result<Vec<UsedScript>, ScanError> {
     let secp = Secp256k1::verification_only();
     let mut used = Vec::new();
@@ -55,13 +55,13 @@ pub(super) fn used_scripts(
     for branch in branches {
         let mut unused = 0;
         for position in 0.. {
-            let Some(script) = branch.script(&secp, position) else { break };
-            derived += 1;
-            if derived > bounds.scripts_max {
-                return Err(ScanError::TooManyScripts);
-            }
-            if Instant::now() >= bounds.deadline {
+            if bounds.interrupt.is_over() {
                 return Err(ScanError::TimedOut);
+            }
+            let Some(script) = branch.script(&secp, position) else { break };
+            derived += branch.keys();
+            if derived > bounds.keys_max {
+                return Err(ScanError::TooManyScripts);
             }
             let key = ScriptKey::from_script(&script);
             let totals = index.script_totals(&key)?;

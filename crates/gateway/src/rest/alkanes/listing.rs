@@ -11,9 +11,9 @@ use serde_json::json;
 use super::super::markets::search as search_pools;
 use super::super::{RestBody, RestResult};
 use super::fields::{Part, id};
-use crate::alkanes::{Moment, Token, token, tokens, words};
+use crate::alkanes::{Lane, Moment, Token, token, tokens, words};
 use crate::errors::RestError;
-use crate::markets::{Pricing, read_priced};
+use crate::markets::{Pricing, read_priced, read_priced_in};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
@@ -66,7 +66,10 @@ pub(crate) fn alkanes(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
             Some(Ok(text)) => Some(text.to_owned()).filter(|text| !text.is_empty()),
             Some(Err(())) => return Err(RestError::bad_request("searchQuery must be a string")),
         };
-        let page = read_priced(context, move |moment, pricing| match query {
+        // Whoever searches or sorts by name asks every contract for its name, also those that burn all that they may.
+        let asks_all = query.is_some() || sort_by == SortBy::Name;
+        let lane = if asks_all { Lane::Simulations } else { Lane::Views };
+        let page = read_priced_in(context, lane, move |moment, pricing| match query {
             Some(query) => {
                 let (found, _) = ranked(moment, &query)?;
                 let total = found.len() as u64;
@@ -181,7 +184,7 @@ pub(crate) fn search(context: &RequestContext, body: RestBody) -> BoxFuture<'_, 
             return Err(RestError::bad_request(format!("searchQuery must be at most {QUERY_CHARS_MAX} characters")));
         }
         let query = query.trim().to_owned();
-        let found = read_priced(context, move |moment, pricing| {
+        let found = read_priced_in(context, Lane::Simulations, move |moment, pricing| {
             let (found, symbols) = ranked(moment, &query)?;
             let tokens = tokens(moment, pricing, &part.of(found))?;
             Ok((tokens, pricing.cloned(), symbols, query))

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::{Outcome, json as answer};
 use crate::errors::RpcError;
 use crate::state::RequestContext;
-use crate::surfaces::btc::pass;
+use crate::surfaces::btc;
 
 /// Esplora's targets, in blocks.
 const TARGETS: [u16; 28] =
@@ -76,7 +76,7 @@ async fn ask<T: for<'de> Deserialize<'de>>(
     method: &str,
     params: &[Box<RawValue>],
 ) -> Result<T, RpcError> {
-    let told = pass(context.node().as_ref(), method, params).await?;
+    let told = btc::ask(context.node().as_ref(), method, params).await?;
     serde_json::from_str(told.get()).map_err(|error| RpcError::internal(&error))
 }
 

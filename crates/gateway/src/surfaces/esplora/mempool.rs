@@ -11,7 +11,7 @@ use super::unconfirmed::{accepted, live};
 use super::{Answer, Fault, Outcome, json as answer};
 use crate::errors::RpcError;
 use crate::state::RequestContext;
-use crate::surfaces::btc::pass;
+use crate::surfaces::btc;
 use crate::surfaces::to_raw;
 
 /// Of a larger mempool the node is not asked for every entry; the histogram and the list of the newest are then empty.
@@ -53,7 +53,7 @@ async fn ask<T: for<'de> Deserialize<'de>>(
     method: &str,
     params: &[Box<RawValue>],
 ) -> Result<T, RpcError> {
-    let told = pass(context.node().as_ref(), method, params).await?;
+    let told = btc::ask(context.node().as_ref(), method, params).await?;
     serde_json::from_str(told.get()).map_err(|error| RpcError::internal(&error))
 }
 
@@ -129,7 +129,8 @@ pub(super) async fn recent(context: &RequestContext) -> Outcome {
 
 /// POST `/tx`, and `esplora_broadcast`: the node's answer, a txid or its reason.
 pub(in crate::surfaces) async fn broadcast(context: &RequestContext, hex: &str) -> Outcome {
-    let told: String = ask(context, "sendrawtransaction", &[to_raw(&hex)?]).await.map_err(Fault::Failed)?;
+    let told = btc::pass(context, "sendrawtransaction", &[to_raw(&hex)?]).await.map_err(Fault::Failed)?;
+    let told = serde_json::from_str(told.get()).map_err(|error| RpcError::internal(&error))?;
     accepted(context, hex).await;
     Ok(Answer::Text(told))
 }
@@ -160,7 +161,7 @@ pub(in crate::surfaces) async fn package(
             params.push(burn_max);
         }
     }
-    Ok(Answer::Json(pass(context.node().as_ref(), "submitpackage", &params).await?))
+    Ok(Answer::Json(btc::pass(context, "submitpackage", &params).await?))
 }
 
 /// A decimal number, with the digits that it came with where they are JSON; `.1`, `5.` and `1e-5` are rounded to satoshis.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-use crate::websocket::{Gone, Socket};
+use crate::websocket::{Gone, REPEAT_COST, Socket};
 
 /// Frames that are written together.
 const BATCH: usize = 512;
@@ -175,6 +175,7 @@ impl Client {
             // A position of the future is one of another process.
             Some(since) if since >= newest => self.position = newest,
             Some(since) => {
+                socket.charge(REPEAT_COST).await?;
                 if self.mempool().read(|pool| pool.ring().after(since, 1)).is_err() {
                     return self.reset(socket, "too_old").await;
                 }

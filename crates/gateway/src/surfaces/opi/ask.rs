@@ -93,6 +93,10 @@ impl Request<'_> {
     pub(super) fn part(&self) -> Result<Part, RestError> {
         let list_max = self.context.limits().list_records_max;
         let offset = self.query.natural("offset", usize::MAX)?.unwrap_or(0);
+        // To skip rows costs what it costs to list them.
+        if offset > list_max {
+            return Err(RestError::bad_request(format!("offset must be at most {list_max}")));
+        }
         Ok(Part { offset, limit: self.query.positive("limit", list_max)? })
     }
 

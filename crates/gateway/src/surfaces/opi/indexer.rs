@@ -4,7 +4,6 @@ use hyper::StatusCode;
 use paraffin_ordinals_index::brc20::TABLES_VERSION;
 
 use super::{Request, newest};
-use crate::clients::client_address;
 use crate::respond::Reply;
 use crate::rest::RestResult;
 use crate::state::BoxFuture;
@@ -29,11 +28,7 @@ pub(super) fn event_hash_version(_request: Request<'_>) -> BoxFuture<'_, RestRes
 
 /// GET `/ip`: the address that this request is counted under.
 pub(super) fn ip(request: Request<'_>) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let trusted = &request.context.shared().access.trusted_proxies;
-        let address = client_address(request.context.peer(), request.headers, trusted);
-        Ok(Reply::text(StatusCode::OK, address.to_string()))
-    })
+    Box::pin(async move { Ok(Reply::text(StatusCode::OK, request.context.client().to_string())) })
 }
 
 /// Who made the hashes.

@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::errors::RestError;
+use crate::interrupt::Interrupt;
 use crate::respond::Reply;
 use crate::rest::{RestBody, RestResult, Validator};
 use crate::state::{BoxFuture, RequestContext, Shared};
@@ -30,7 +31,6 @@ pub(crate) use balances_hash::BalancesHash;
 pub(crate) struct Request<'a> {
     context: &'a RequestContext,
     query: &'a RestBody,
-    headers: &'a HeaderMap,
 }
 
 type Handler = for<'a> fn(Request<'a>) -> BoxFuture<'a, RestResult>;
@@ -87,7 +87,7 @@ pub(crate) fn is_about_caller(segments: &[String]) -> bool {
 pub(crate) async fn answer(context: &RequestContext, query: Option<&str>, headers: &HeaderMap) -> RestResult {
     let handler = find(context.segments()).ok_or_else(|| RestError::not_found("There is no such route"))?;
     let query = RestBody::of_query(query)?;
-    let request = Request { context, query: &query, headers };
+    let request = Request { context, query: &query };
     match (&context.shared().families.opi, context.segments()) {
         // How far the other server is, is not known here.
         (Some(server), [.., name]) => proxied::answer(server, name, request).await,
@@ -158,8 +158,18 @@ impl Request<'_> {
         &self,
         read: impl FnOnce(Brc20Index<'_>, Height) -> Result<T, RestError> + Send + 'static,
     ) -> Result<T, RestError> {
-        let read = move |snapshot: &Snapshot| read(Brc20Index::new(snapshot), newest(snapshot)?);
-        self.context.read(read).await.map_err(|error| RestError::internal(&error))?
+        self.walk(move |index, newest, _| read(index, newest)).await
+    }
+
+    /// As [`Request::read`], for many rows: asks along the way whether anybody waits for them.
+    async fn walk<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(Brc20Index<'_>, Height, &Interrupt) -> Result<T, RestError> + Send + 'static,
+    ) -> Result<T, RestError> {
+        let read = move |snapshot: &Snapshot, interrupt: &Interrupt| {
+            read(Brc20Index::new(snapshot), newest(snapshot)?, interrupt)
+        };
+        self.context.read_until(read).await.map_err(|error| RestError::internal(&error))?
     }
 }
 

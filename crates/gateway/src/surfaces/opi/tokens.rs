@@ -1,5 +1,6 @@
 //! Tokens, who owns them, and transfer inscriptions that have not moved.
 
+use hyper::StatusCode;
 use paraffin_ordinals_index::brc20::{Action, LedgerError, OpenNote};
 use serde_json::{Value, json};
 
@@ -7,8 +8,12 @@ use super::ask::Part;
 use super::render::{amount, as_of, hex, wallet, with_balance};
 use super::{Request, absent, enveloped, failed};
 use crate::errors::RestError;
+use crate::interrupt::Interrupt;
 use crate::rest::RestResult;
 use crate::state::BoxFuture;
+
+/// Rows that a walk reads between two looks whether anybody waits for it.
+const ROWS_BETWEEN_LOOKS: usize = 256;
 
 /// GET `/token_summary`.
 pub(super) fn summary(request: Request<'_>) -> BoxFuture<'_, RestResult> {
@@ -50,12 +55,12 @@ pub(super) fn holders(request: Request<'_>) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
         let (ticker, part) = (request.ticker()?, request.part()?);
         let (network, list_max) = (request.context.network(), request.context.limits().list_records_max);
-        let answer = request.read(move |index, newest| {
+        let answer = request.walk(move |index, newest, interrupt| {
             let render = |holder: paraffin_ordinals_index::brc20::Holder| {
                 let record = json!({ "pkscript": hex(&holder.script), "wallet": wallet(&holder.script, network) });
                 with_balance(record, holder.balance)
             };
-            listed(index.holders(&ticker), part, list_max, render, newest)
+            listed(index.holders(&ticker), part, list_max, render, newest, interrupt)
         });
         enveloped(&answer.await?)
     })
@@ -66,7 +71,7 @@ pub(super) fn notes_of_wallet(request: Request<'_>) -> BoxFuture<'_, RestResult>
     Box::pin(async move {
         let (script, part) = (request.wallet()?, request.part()?);
         let list_max = request.context.limits().list_records_max;
-        let answer = request.read(move |index, newest| {
+        let answer = request.walk(move |index, newest, interrupt| {
             let render = |note: OpenNote| {
                 json!({
                     "tick": note.ticker,
@@ -75,7 +80,7 @@ pub(super) fn notes_of_wallet(request: Request<'_>) -> BoxFuture<'_, RestResult>
                     "genesis_height": note.height,
                 })
             };
-            listed(index.notes_of_script(&script), part, list_max, render, newest)
+            listed(index.notes_of_script(&script), part, list_max, render, newest, interrupt)
         });
         enveloped(&answer.await?)
     })
@@ -86,7 +91,7 @@ pub(super) fn notes_of_ticker(request: Request<'_>) -> BoxFuture<'_, RestResult>
     Box::pin(async move {
         let (ticker, part) = (request.ticker()?, request.part()?);
         let (network, list_max) = (request.context.network(), request.context.limits().list_records_max);
-        let answer = request.read(move |index, newest| {
+        let answer = request.walk(move |index, newest, interrupt| {
             let render = |note: OpenNote| {
                 json!({
                     "tick": note.ticker,
@@ -97,7 +102,7 @@ pub(super) fn notes_of_ticker(request: Request<'_>) -> BoxFuture<'_, RestResult>
                     "genesis_height": note.height,
                 })
             };
-            listed(index.notes_of_ticker(&ticker), part, list_max, render, newest)
+            listed(index.notes_of_ticker(&ticker), part, list_max, render, newest, interrupt)
         });
         enveloped(&answer.await?)
     })
@@ -110,9 +115,17 @@ fn listed<T>(
     list_max: usize,
     render: impl Fn(T) -> Value,
     newest: u32,
+    interrupt: &Interrupt,
 ) -> Result<Value, RestError> {
     let mut records = Vec::new();
-    for row in rows.skip(part.offset) {
+    for (place, row) in rows.enumerate() {
+        if place % ROWS_BETWEEN_LOOKS == 0 && interrupt.is_over() {
+            return Err(RestError::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", "timeout"));
+        }
+        if place < part.offset {
+            row.map_err(|error| failed(&error))?;
+            continue;
+        }
         if part.limit == Some(records.len()) {
             break;
         }

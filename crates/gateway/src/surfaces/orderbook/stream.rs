@@ -3,7 +3,7 @@
 //! The client has one position in all changes, and for each of its markets the number after which it is told: a snapshot that
 //! was taken later than the position makes the changes in between known already.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::reads;
-use crate::websocket::{Gone, Socket};
+use crate::websocket::{Gone, REPEAT_COST, Socket};
 
 /// Changes that are looked at together.
 const BATCH: usize = 512;
@@ -37,6 +37,8 @@ struct Client {
     subscription: Subscription,
     /// Its markets, with the number of the newest change that it knows of each otherwise.
     markets: HashMap<Name, u64>,
+    /// Markets that it has asked for so far, as many as it may have.
+    shown: HashSet<Name>,
     /// Number of the newest change that it was told.
     position: u64,
     pings: Interval,
@@ -48,7 +50,7 @@ pub(super) async fn serve(orderbook: Arc<Orderbook>, mut socket: Socket) {
     let position = orderbook.read(paraffin_orderbook::Book::newest);
     let mut pings = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut client = Client { subscription, markets: HashMap::new(), position, pings };
+    let mut client = Client { subscription, markets: HashMap::new(), shown: HashSet::new(), position, pings };
     // The end was told to the client already.
     let _ = client.run(&mut socket).await;
 }
@@ -116,6 +118,11 @@ impl Client {
         if self.markets.is_empty() {
             // Nobody was told anything while there was no market.
             self.position = self.newest();
+        }
+        if command.since_seq.is_some() || self.shown.contains(&name) || self.shown.len() >= MARKETS_MAX {
+            socket.charge(REPEAT_COST).await?;
+        } else {
+            self.shown.insert(name.clone());
         }
         match command.since_seq {
             Some(since) => self.resume(socket, name, since).await,

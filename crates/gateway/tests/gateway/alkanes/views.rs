@@ -126,6 +126,41 @@ async fn an_endless_contract_ends_and_harms_nobody() {
     assert!(instance.result("metashrew_view", json!(["simulate", name])).await.is_string());
 }
 
+/// Callers without a key have half of the simulations together, so that one of them never keeps a key from its own.
+#[tokio::test]
+async fn endless_contracts_of_anonymous_callers_leave_simulations_to_keys() {
+    let setup = Setup { alkanes: Some(super::scenario::parts()), ..Setup::default() };
+    let mut scenario = Scenario::with(setup).await;
+    let instance = &mut scenario.instance;
+    let network = instance.chain.network;
+    let coin = bitcoin::OutPoint { txid: instance.chain.blocks[4].txdata[0].compute_txid(), vout: 0 };
+    let script = script_of(network, &taproot(network, 2));
+    let probe = calling(coin, script.clone(), CREATE, &[0], Some(&contract("probe")));
+    instance.chain.mine(script, vec![probe]);
+    let body =
+        |parcel: &str| json!({ "method": "metashrew_view", "params": ["simulate", parcel], "id": 1 }).to_string();
+    let endless = body(&parcel(AlkaneId { block: 2, tx: 2 }, &[80]));
+    let mut slow = futures_util::stream::FuturesUnordered::new();
+    for _ in 0..4 {
+        slow.push(instance.post("/v4/jsonrpc", endless.clone()));
+    }
+    let quick = async {
+        // The others come first.
+        tokio::time::sleep(std::time::Duration::from_millis(30)).await;
+        for _ in 0..3 {
+            assert!(instance.result("metashrew_view", json!(["simulate", parcel(TOKEN, &[99])])).await.is_string());
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = futures_util::StreamExt::next(&mut slow) => panic!("an endless contract ended before three short answers"),
+        () = quick => {}
+    }
+    while let Some(answer) = futures_util::StreamExt::next(&mut slow).await {
+        assert_eq!(answer.status, 200);
+    }
+}
+
 #[tokio::test]
 async fn object_views_answer_json() {
     let Scenario { instance, mint, .. } = Scenario::start().await;

@@ -178,3 +178,53 @@ async fn what_is_no_handshake_or_breaks_the_rules_of_a_stream_is_refused() {
     stream.send(Message::text("x".repeat(70 << 10))).await;
     assert!(matches!(stream.next().await, Err(1008 | 1006)));
 }
+
+#[tokio::test]
+async fn an_account_has_the_streams_of_its_plan_and_no_more() {
+    let (instance, _mempool) = instance(Limits::default()).await;
+    let free = instance.keys.create(NewKey::on_plan("free", Plan::FREE), "test", 0).await.unwrap();
+    let path = format!("/v4/{}/mempool/ws", free.key.reveal());
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        held.push(Stream::open(instance.address, &path).await.unwrap());
+    }
+    let refused = Stream::open(instance.address, &path).await.err().unwrap();
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    open(&instance).await;
+    // One that has gone makes way.
+    drop(held.pop());
+    for _ in 0..100 {
+        if Stream::open(instance.address, &path).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("a stream that has ended is still counted");
+}
+
+#[tokio::test]
+async fn a_client_that_asks_without_end_is_let_go() {
+    let (instance, mempool) = instance(Limits::default()).await;
+    for coin in 1..=5 {
+        add(&mempool, &transaction(coin, 500));
+    }
+    for (command, answer, least) in
+        [(json!({"op": "ping"}), "pong", 300), (json!({"op": "subscribe", "since_seq": 1}), "hello", 11)]
+    {
+        let (mut stream, _) = open(&instance).await;
+        let mut answers = 0;
+        let end = 'asking: loop {
+            stream.send(Message::text(command.to_string())).await;
+            loop {
+                match stream.next().await {
+                    Ok(message) if message["type"] == answer => break,
+                    Ok(_) => {}
+                    Err(code) => break 'asking code,
+                }
+            }
+            answers += 1;
+        };
+        assert_eq!(end, 1008, "{command}");
+        assert!((least..least + 60).contains(&answers), "{command}: {answers}");
+    }
+}

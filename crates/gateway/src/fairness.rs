@@ -1,0 +1,198 @@
+//! Permits for work that is dear, shared so that no caller takes all of them.
+//!
+//! Each [`FairSemaphore`] has three bounds: all callers together, all anonymous callers together (half of it), and one caller.
+//! A caller waits for its own permit first, then for that of its kind, and only then among all, so a caller that asks for much
+//! waits behind itself and not before others. The order is the same for everybody, which is why nothing can lock up.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Weak};
+
+use paraffin_access::{AccountId, ClientNet};
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::state::Caller;
+
+/// Callers in a table before those without a permit are forgotten.
+const CALLERS_MAX: usize = 1_024;
+/// First bits of an IPv6 address that one customer of a network may have: one caller, whatever it does with the rest.
+const SITE_BITS: u8 = 48;
+
+/// Who shares permits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum CallerId {
+    /// A key with the admin flag: the operator, or a gateway that shares among its own callers. Only the bound of all counts.
+    Admin,
+    /// Holders of the keys of one account.
+    Account(AccountId),
+    /// Everybody else, by address. Aliases and origins are public, so that they name nobody.
+    Client(ClientNet),
+}
+
+impl CallerId {
+    pub(crate) fn of(caller: &Caller, client: IpAddr) -> Self {
+        match caller {
+            Caller::Key(record) if record.admin => Self::Admin,
+            Caller::Key(record) => Self::Account(record.account),
+            Caller::Alias(_) | Caller::Origin(_) | Caller::Keyless => {
+                Self::Client(ClientNet::with_prefix(client, SITE_BITS))
+            }
+        }
+    }
+}
+
+/// A number of permits, and the parts of it that one caller and all anonymous callers may have.
+pub(crate) struct FairSemaphore {
+    all: Arc<Semaphore>,
+    anonymous: Arc<Semaphore>,
+    per_caller_max: usize,
+    callers: Mutex<HashMap<CallerId, Weak<Semaphore>>>,
+}
+
+/// Held while the work runs.
+pub(crate) struct FairPermit {
+    _all: OwnedSemaphorePermit,
+    _anonymous: Option<OwnedSemaphorePermit>,
+    _own: Option<OwnedSemaphorePermit>,
+}
+
+impl FairSemaphore {
+    /// `permits` for all, at most one of `parts` equal parts for one caller, half for all anonymous callers; at least one each.
+    pub(crate) fn new(permits: usize, parts: usize) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(permits)),
+            anonymous: Arc::new(Semaphore::new((permits / 2).max(1))),
+            per_caller_max: (permits / parts.max(1)).max(1),
+            callers: Mutex::default(),
+        }
+    }
+
+    /// A permit for `caller`, once one is free. Dropped before its end, it leaves the queue. The process never closes the
+    /// semaphores, so `None` is not met.
+    pub(crate) async fn acquire(&self, caller: CallerId) -> Option<FairPermit> {
+        let own = match caller {
+            CallerId::Admin => None,
+            caller => Some(self.of_caller(caller).acquire_owned().await.ok()?),
+        };
+        let anonymous = match caller {
+            CallerId::Client(_) => Some(Arc::clone(&self.anonymous).acquire_owned().await.ok()?),
+            CallerId::Admin | CallerId::Account(_) => None,
+        };
+        let all = Arc::clone(&self.all).acquire_owned().await.ok()?;
+        Some(FairPermit { _all: all, _anonymous: anonymous, _own: own })
+    }
+
+    fn of_caller(&self, caller: CallerId) -> Arc<Semaphore> {
+        let mut callers = self.callers.lock();
+        if let Some(own) = callers.get(&caller).and_then(Weak::upgrade) {
+            return own;
+        }
+        if callers.len() >= CALLERS_MAX {
+            // Permits and those who wait hold the others.
+            callers.retain(|_, own| own.strong_count() > 0);
+        }
+        let own = Arc::new(Semaphore::new(self.per_caller_max));
+        callers.insert(caller, Arc::downgrade(&own));
+        own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn account(number: i64) -> CallerId {
+        CallerId::Account(AccountId(number))
+    }
+
+    fn client(address: &str) -> CallerId {
+        CallerId::of(&Caller::Keyless, address.parse().unwrap())
+    }
+
+    /// A permit, if there is one now.
+    fn now(semaphore: &FairSemaphore, caller: CallerId) -> Option<FairPermit> {
+        semaphore.acquire(caller).now_or_never().flatten()
+    }
+
+    #[test]
+    fn one_caller_has_its_part_and_anonymous_callers_together_half() {
+        let semaphore = FairSemaphore::new(8, 4);
+        let mut held: Vec<_> = (0..2).map(|_| now(&semaphore, account(1)).unwrap()).collect();
+        assert!(now(&semaphore, account(1)).is_none());
+        // Of anonymous callers, three are at most four.
+        for address in ["192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.2"] {
+            held.push(now(&semaphore, client(address)).unwrap());
+        }
+        assert!(now(&semaphore, client("192.0.2.3")).is_none());
+        // A key still has what is left, and the operator no part of its own.
+        held.push(now(&semaphore, account(2)).unwrap());
+        held.push(now(&semaphore, CallerId::Admin).unwrap());
+        assert!(now(&semaphore, account(3)).is_none() && now(&semaphore, CallerId::Admin).is_none());
+        held.clear();
+        assert!(now(&semaphore, account(1)).is_some() && now(&semaphore, client("192.0.2.3")).is_some());
+    }
+
+    #[test]
+    fn one_permit_serves_everybody_in_turn() {
+        let semaphore = FairSemaphore::new(1, 4);
+        for caller in [account(1), client("192.0.2.1"), CallerId::Admin] {
+            let held = now(&semaphore, caller).unwrap();
+            assert!(now(&semaphore, account(9)).is_none());
+            drop(held);
+        }
+    }
+
+    #[test]
+    fn a_site_of_ipv6_is_one_caller() {
+        assert_eq!(client("2001:db8:1:1::1"), client("2001:db8:1:ffff::1"));
+        assert_ne!(client("2001:db8:1::1"), client("2001:db8:2::1"));
+        assert_eq!(client("::ffff:192.0.2.1"), client("192.0.2.1"));
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_for_its_own_part_stands_in_nobodys_way() {
+        let semaphore = FairSemaphore::new(2, 2);
+        let held = now(&semaphore, client("192.0.2.1")).unwrap();
+        let mut waiting = std::pin::pin!(semaphore.acquire(client("192.0.2.1")));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        let keyed = now(&semaphore, account(1)).unwrap();
+        drop((held, keyed));
+        assert!(waiting.await.is_some());
+        // One that gave up waiting leaves nothing taken.
+        assert!(now(&semaphore, account(1)).is_some());
+    }
+
+    #[test]
+    fn callers_without_a_permit_are_forgotten() {
+        let semaphore = FairSemaphore::new(4, 4);
+        let _held = now(&semaphore, account(-1)).unwrap();
+        for number in 0..5_000 {
+            assert!(now(&semaphore, account(number)).is_some());
+        }
+        assert!(semaphore.callers.lock().len() <= CALLERS_MAX);
+        assert!(now(&semaphore, account(-1)).is_none(), "one that holds a permit is remembered");
+    }
+
+    proptest! {
+        #[test]
+        fn the_bounds_hold_whoever_comes_and_goes(steps in proptest::collection::vec((0_i64..6, any::<bool>()), 1..200)) {
+            let semaphore = FairSemaphore::new(8, 4);
+            let mut held: Vec<(i64, FairPermit)> = Vec::new();
+            for (who, enters) in steps {
+                let caller = if who < 3 { account(who) } else { client(&format!("192.0.2.{who}")) };
+                if enters {
+                    held.extend(now(&semaphore, caller).map(|permit| (who, permit)));
+                } else if let Some(place) = held.iter().position(|(holder, _)| *holder == who) {
+                    held.remove(place);
+                }
+                prop_assert!(held.len() <= 8);
+                prop_assert!(held.iter().filter(|(holder, _)| *holder >= 3).count() <= 4);
+                prop_assert!((0..6).all(|one| held.iter().filter(|(holder, _)| *holder == one).count() <= 2));
+            }
+        }
+    }
+}
