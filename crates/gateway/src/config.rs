@@ -95,6 +95,7 @@ impl GatewayConfig {
             ("json_depth_max", limits.json_depth_max),
             ("batch_entries_max", limits.batch_entries_max),
             ("batch_parallel_max", limits.batch_parallel_max),
+            ("calls_per_request_max", limits.calls_per_request_max),
             ("response_bytes_max", limits.response_bytes_max),
             ("connections_max", limits.connections_max),
             ("connections_per_client_max", limits.connections_per_client_max),

@@ -93,6 +93,15 @@ impl RpcError {
         Self::with_code(rpc_code::INTERNAL, "the index holds no block yet", "STARTING")
     }
 
+    /// -32603: the calls or the answer bytes of one request are used up; the call was not run.
+    pub(crate) fn budget_exceeded() -> Self {
+        Self::with_code(
+            rpc_code::INTERNAL,
+            "the request has used up its budget, so this call was not run: send it again in a smaller batch",
+            "BUDGET_EXCEEDED",
+        )
+    }
+
     /// -32603: the answer is larger than answers may be.
     pub fn response_too_large() -> Self {
         Self::with_code(rpc_code::INTERNAL, "the answer is too large", "RESPONSE_TOO_LARGE")

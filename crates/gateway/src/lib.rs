@@ -18,6 +18,7 @@
 mod admission;
 mod alkanes;
 mod body;
+mod budget;
 mod callers;
 mod clients;
 mod config;

@@ -18,6 +18,8 @@ pub struct Limits {
     pub batch_entries_max: usize,
     /// Calls of one batch that run at the same time.
     pub batch_parallel_max: usize,
+    /// Calls of one request: entries of a batch, calls in multicalls and of scripts; those beyond are -32603 `BUDGET_EXCEEDED`.
+    pub calls_per_request_max: usize,
     /// Largest JSON-RPC answer; beyond it -32603 `RESPONSE_TOO_LARGE`.
     pub response_bytes_max: usize,
     /// A client must have sent the whole head within this time; also how long an idle connection is kept.
@@ -70,6 +72,7 @@ impl Default for Limits {
             json_depth_max: 64,
             batch_entries_max: 1000,
             batch_parallel_max: 8,
+            calls_per_request_max: 2_048,
             response_bytes_max: 64 << 20,
             header_read_timeout_ms: 10_000,
             body_read_timeout_ms: 10_000,

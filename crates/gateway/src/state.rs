@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
 use crate::alkanes::{Alkanes, AlkanesParts};
+use crate::budget::RequestBudget;
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::SteadyTimer;
 use crate::drain::Draining;
@@ -228,6 +229,7 @@ pub struct RequestContext {
     connection: Arc<Connection>,
     caller: Caller,
     segments: Vec<String>,
+    budget: RequestBudget,
     snapshot: OnceLock<Snapshot>,
 }
 
@@ -238,7 +240,8 @@ pub struct ReadAbandoned;
 
 impl RequestContext {
     pub(crate) fn new(connection: Arc<Connection>, caller: Caller, segments: Vec<String>) -> Self {
-        Self { connection, caller, segments, snapshot: OnceLock::new() }
+        let budget = RequestBudget::new(&connection.shared.config.limits);
+        Self { connection, caller, segments, budget, snapshot: OnceLock::new() }
     }
 
     /// Who calls.
@@ -285,6 +288,11 @@ impl RequestContext {
     /// All limits.
     pub fn limits(&self) -> &crate::limits::Limits {
         &self.connection.shared.config.limits
+    }
+
+    /// What the calls of this request may take in all.
+    pub(crate) fn budget(&self) -> &RequestBudget {
+        &self.budget
     }
 
     pub(crate) fn shared(&self) -> &Shared {

@@ -8,6 +8,7 @@ mod aliases;
 mod alkanes;
 mod bitcoin_methods;
 mod btcusd;
+mod budgets;
 mod chain;
 mod client;
 mod describe;
