@@ -7,17 +7,26 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use crate::byte_budget::{HeldBytes, UNCOUNTED_BYTES_MAX};
 use crate::errors::RpcError;
 use crate::limits::Limits;
+use crate::state::RequestContext;
 
 /// What is left to one request.
 pub(crate) struct RequestBudget {
+    bytes_max: usize,
     bytes_left: AtomicUsize,
     calls_left: AtomicUsize,
     /// Something did not fit: no further call is run.
     is_spent: AtomicBool,
+    /// What did not fit was beyond the budget of the process.
+    is_overloaded: AtomicBool,
+    /// Bytes up to which nothing has to be asked of the process.
+    held_bytes: AtomicUsize,
+    held: Mutex<Option<HeldBytes>>,
     /// When the time of the handler is over. The clock starts with the first question for it.
     deadline: OnceLock<Instant>,
 }
@@ -25,9 +34,13 @@ pub(crate) struct RequestBudget {
 impl RequestBudget {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
+            bytes_max: limits.response_bytes_max,
             bytes_left: AtomicUsize::new(limits.response_bytes_max),
             calls_left: AtomicUsize::new(limits.calls_per_request_max),
             is_spent: AtomicBool::new(false),
+            is_overloaded: AtomicBool::new(false),
+            held_bytes: AtomicUsize::new(UNCOUNTED_BYTES_MAX),
+            held: Mutex::const_new(None),
             deadline: OnceLock::new(),
         }
     }
@@ -41,18 +54,45 @@ impl RequestBudget {
         if is_taken { Ok(()) } else { Err(RpcError::budget_exceeded()) }
     }
 
-    /// Takes bytes of the answer, before they are kept. When they do not fit, no further call of the request is run.
-    pub(crate) fn take_bytes(&self, bytes: usize) -> bool {
-        let is_taken = take(&self.bytes_left, bytes);
-        if !is_taken {
+    /// Takes bytes of the answer, before they are kept: of what the request may keep and, above 64 KiB in all, of what the process
+    /// may hold. When they do not fit, no further call of the request is run.
+    pub(crate) async fn take_bytes(&self, context: &RequestContext, bytes: usize) -> bool {
+        if !take(&self.bytes_left, bytes) {
             self.is_spent.store(true, Ordering::Relaxed);
+            return false;
         }
-        is_taken
+        let kept = self.bytes_max.saturating_sub(self.bytes_left.load(Ordering::Relaxed));
+        kept <= self.held_bytes.load(Ordering::Relaxed) || Box::pin(self.hold(context, kept)).await
+    }
+
+    async fn hold(&self, context: &RequestContext, bytes: usize) -> bool {
+        let mut held = self.held.lock().await;
+        if self.is_overloaded() {
+            return false;
+        }
+        let held = held.get_or_insert_with(|| context.held_bytes());
+        if held.reach(bytes).await.is_err() {
+            self.is_spent.store(true, Ordering::Relaxed);
+            self.is_overloaded.store(true, Ordering::Relaxed);
+            return false;
+        }
+        self.held_bytes.fetch_max(held.bytes(), Ordering::Relaxed);
+        true
+    }
+
+    /// Whether the process could not hold what this request kept. There is no answer to it but that.
+    pub(crate) fn is_overloaded(&self) -> bool {
+        self.is_overloaded.load(Ordering::Relaxed)
+    }
+
+    /// What the process holds for this request so far, handed on to the answer.
+    pub(crate) fn take_held(&self) -> Option<HeldBytes> {
+        self.held.try_lock().ok()?.take()
     }
 
     /// Bytes that are kept for a time only.
-    pub(crate) fn charge(&self) -> Charge<'_> {
-        Charge { budget: self, bytes: 0 }
+    pub(crate) fn charge<'b>(&'b self, context: &'b RequestContext) -> Charge<'b> {
+        Charge { budget: self, context, bytes: 0 }
     }
 
     /// What is left of the time of the handler.
@@ -70,13 +110,14 @@ fn take(left: &AtomicUsize, amount: usize) -> bool {
 /// counted in its turn.
 pub(crate) struct Charge<'b> {
     budget: &'b RequestBudget,
+    context: &'b RequestContext,
     bytes: usize,
 }
 
 impl Charge<'_> {
     /// As [`RequestBudget::take_bytes`].
-    pub(crate) fn add(&mut self, bytes: usize) -> bool {
-        let is_taken = self.budget.take_bytes(bytes);
+    pub(crate) async fn add(&mut self, bytes: usize) -> bool {
+        let is_taken = self.budget.take_bytes(self.context, bytes).await;
         if is_taken {
             self.bytes += bytes;
         }
@@ -94,34 +135,24 @@ impl Drop for Charge<'_> {
 mod tests {
     use super::*;
 
-    fn budget(bytes: usize, calls: usize) -> RequestBudget {
-        let limits = Limits { response_bytes_max: bytes, calls_per_request_max: calls, ..Limits::default() };
-        RequestBudget::new(&limits)
-    }
-
     #[test]
-    fn calls_and_bytes_end() {
-        let budget = budget(100, 2);
+    fn calls_end_with_their_number_and_with_what_does_not_fit() {
+        let budget = RequestBudget::new(&Limits { calls_per_request_max: 2, ..Limits::default() });
         assert!(budget.take_call().is_ok() && budget.take_call().is_ok());
         let error = budget.take_call().unwrap_err();
         assert_eq!((error.code, error.data), (-32603, Some(serde_json::json!({ "code": "BUDGET_EXCEEDED" }))));
-        assert!(budget.take_bytes(100) && !budget.take_bytes(1));
+        let spent = RequestBudget::new(&Limits::default());
+        spent.is_spent.store(true, Ordering::Relaxed);
+        assert!(spent.take_call().is_err());
     }
 
     #[test]
-    fn bytes_of_a_part_come_back_when_it_becomes_a_part_of_a_whole() {
-        let budget = budget(100, 5);
-        let mut part = budget.charge();
-        assert!(part.add(60) && !budget.take_bytes(60));
-        drop(part);
-        assert!(budget.take_bytes(100));
-    }
-
-    #[test]
-    fn what_does_not_fit_ends_the_calls() {
-        let budget = budget(100, 5);
-        assert!(budget.take_call().is_ok());
-        assert!(!budget.take_bytes(101));
-        assert!(budget.take_call().is_err());
+    fn time_runs_from_the_first_question() {
+        let limits = Limits { handler_timeout_ms: 20, ..Limits::default() };
+        let budget = RequestBudget::new(&limits);
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(budget.time_left(&limits) > Duration::from_millis(15));
+        std::thread::sleep(Duration::from_millis(30));
+        assert_eq!(budget.time_left(&limits), Duration::ZERO);
     }
 }

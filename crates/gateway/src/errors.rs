@@ -159,11 +159,19 @@ impl RestError {
         Self::new(StatusCode::FORBIDDEN, "ADMIN_KEY_REQUIRED", "This operation needs an admin key")
     }
 
+    /// 400: the answer is larger than answers may be.
+    pub(crate) fn response_too_large() -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "RESPONSE_TOO_LARGE", "the answer is too large: ask for less of it")
+    }
+
     /// 503: nothing has been indexed yet.
     pub fn starting() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "STARTING", "the index holds no block yet")
     }
 }
+
+/// Seconds after which a request that was [`Refusal::Overloaded`] may be tried again.
+pub(crate) const OVERLOADED_RETRY_SECONDS: u32 = 2;
 
 /// A request that is turned away before any surface sees it (`decisions` 2.2, 1.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,6 +185,8 @@ pub(crate) enum Refusal {
         retry_after: u32,
         code: i64,
     },
+    /// The process holds as many bytes as it may, or as many for this caller.
+    Overloaded,
     BodyTooLarge,
     HeadersTooLarge,
     BodyTooSlow,
@@ -219,6 +229,12 @@ impl Refusal {
                 "AUTH_UNAVAILABLE",
                 NOT_ALLOWED,
                 "The key store cannot be consulted, so nobody is served; this is not an outage to retry through",
+            ),
+            Self::Overloaded => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "OVERLOADED",
+                INTERNAL,
+                "The memory for large answers and request bodies is in use, all of it or this caller's share; try again later",
             ),
             Self::BodyTooLarge => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", INVALID_REQUEST, "The request body is too large")

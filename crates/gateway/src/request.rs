@@ -1,6 +1,7 @@
 //! What happens to one HTTP request, from its head to the answer with all headers.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,6 +15,7 @@ use tracing::Instrument as _;
 
 use crate::admission::{Quota, admit};
 use crate::body::{BodyLimit, RequestBody};
+use crate::byte_budget::UNCOUNTED_BYTES_MAX;
 use crate::callers::{Arrival, Identified, identify};
 use crate::clients::client_address;
 use crate::errors::{Refusal, RestError};
@@ -129,7 +131,8 @@ pub(crate) async fn handler_alone(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, hyper::Error> {
     let body = request.into_body().collect().await?.to_bytes();
-    let context = Arc::new(RequestContext::new(Arc::clone(&connection), Caller::Keyless, Vec::new()));
+    let context =
+        Arc::new(RequestContext::new(Arc::clone(&connection), Caller::Keyless, connection.peer.ip(), Vec::new()));
     let answer = jsonrpc::answer(&connection.shared.main, &context, &body).await;
     let mut response = Response::new(Full::new(answer.body.unwrap_or_default().into()));
     *response.status_mut() = answer.status;
@@ -181,7 +184,7 @@ async fn route_request(
             return Outcome { caller: name, readable, ..refuse(refusal) };
         }
     }
-    Outcome { caller: name, readable, ..dispatch(connection, route, caller, id, head, body).await }
+    Outcome { caller: name, readable, ..dispatch(connection, route, caller, &arrival.client, id, head, body).await }
 }
 
 fn caller_name(caller: &Caller, credential: &Credential) -> String {
@@ -205,13 +208,14 @@ async fn dispatch(
     connection: &Arc<Connection>,
     route: &Route,
     caller: Caller,
+    client: &IpAddr,
     id: &RequestId,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
     let shared = &connection.shared;
     let context =
-        |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, segments.to_vec()));
+        |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, *client, segments.to_vec()));
     if let Some(upstreams) = &shared.upstreams
         && is_forwarded(&route.target)
     {
@@ -232,6 +236,7 @@ async fn dispatch(
             let context = context(segments);
             let answered = Box::pin(rest_request(&context, head, body)).await;
             let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
+            let reply = held(&context, ErrorForm::Rest, reply).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::PlainHealth | Target::Health => Outcome::plain(answer_health(shared, route, &head.method)),
@@ -242,6 +247,7 @@ async fn dispatch(
                 Refused::Surface(error) => opi::refusal(&error),
                 Refused::Gate(_) => refused.reply(ErrorForm::Rest),
             });
+            let reply = held(&context, ErrorForm::Rest, reply).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::Surface(surface, segments) => Box::pin(keyed(*surface, context(segments), route, head, body)).await,
@@ -302,6 +308,7 @@ async fn rpc(
     };
     let limits = context.limits();
     let limit = BodyLimit {
+        context: &context,
         bytes_max: limits.body_bytes_max,
         large_bytes_max: limits.large_body_bytes_max,
         is_large: &is_large,
@@ -311,16 +318,24 @@ async fn rpc(
         Err(refusal) => return Outcome::plain(Reply::refusal(refusal, form)),
     };
     let answer = jsonrpc::answer(surface, &context, &body).await;
+    drop(body);
     let reply = match answer.body {
+        _ if context.budget().is_overloaded() => Reply::refusal(Refusal::Overloaded, form),
         Some(body) => Reply::json(answer.status, body),
         None => Reply::empty(answer.status),
+    };
+    // Boxed, so that the many small answers need not make room for it.
+    let reply = match reply {
+        large if large.body.len() > UNCOUNTED_BYTES_MAX => Box::pin(held(&context, form, large)).await,
+        small => small,
     };
     Outcome { height: context.height_read(), ..Outcome::plain(reply) }
 }
 
 /// While nobody can be identified, the main JSON-RPC tells of its methods and does nothing else (`decisions` 2.4).
 async fn discover_alone(connection: &Arc<Connection>, route: &Route, body: &mut RequestBody) -> Outcome {
-    let context = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, Vec::new()));
+    let context =
+        Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, connection.peer.ip(), Vec::new()));
     if let Ok(body) = read_plain(&context, body, DISCOVER_BYTES_MAX).await
         && top_level_method(&body) == Some(describe::DISCOVER.as_bytes())
     {
@@ -334,7 +349,7 @@ async fn discover_alone(connection: &Arc<Connection>, route: &Route, body: &mut 
 }
 
 async fn read_plain(context: &RequestContext, body: &mut RequestBody, bytes_max: usize) -> Result<Bytes, Refusal> {
-    let limit = BodyLimit { bytes_max, large_bytes_max: bytes_max, is_large: &|_| false };
+    let limit = BodyLimit { context, bytes_max, large_bytes_max: bytes_max, is_large: &|_| false };
     body.read(&limit, context.body_timer(), context.limits().body_read_timeout()).await
 }
 
@@ -358,7 +373,24 @@ async fn rest_request(context: &RequestContext, head: &Parts, body: &mut Request
         Some(rest::Found::Post(_)) => return Err(Refusal::WrongVerb(RPC_VERBS).into()),
         Some(rest::Found::Get(_) | rest::Found::Query(_)) => return Err(Refusal::WrongVerb(GET_VERBS).into()),
     };
-    Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
+    within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
+}
+
+/// An answer of plain HTTP, if it is no larger than answers may be.
+fn within_limit(context: &RequestContext, reply: Reply) -> Result<Reply, Refused> {
+    let is_too_large = reply.body.len() > context.limits().response_bytes_max;
+    if is_too_large { Err(RestError::response_too_large().into()) } else { Ok(reply) }
+}
+
+/// The answer. A large one is counted among the bytes that the process holds until the last of it has been sent.
+async fn held(context: &RequestContext, form: ErrorForm, mut reply: Reply) -> Reply {
+    if reply.body.len() > UNCOUNTED_BYTES_MAX {
+        match Box::pin(context.hold_answer(std::mem::take(&mut reply.body))).await {
+            Ok(body) => reply.body = body,
+            Err(refusal) => return Reply::refusal(refusal, form),
+        }
+    }
+    reply
 }
 
 /// A GET to the BRC-20 index.
@@ -368,7 +400,7 @@ async fn opi_request(context: &RequestContext, head: &Parts) -> Result<Reply, Re
     }
     let answer = opi::answer(context, head.uri.query(), &head.headers);
     let answered = tokio::time::timeout(context.limits().handler_timeout(), answer).await;
-    Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
+    within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
 async fn keyed(
@@ -397,6 +429,7 @@ async fn keyed(
             }
         };
         let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
+        let reply = held(&context, ErrorForm::Rest, reply).await;
         return Outcome { height: context.height_read(), ..Outcome::plain(reply) };
     }
     match &handler.rpc {
@@ -411,7 +444,7 @@ async fn http_request(
     request: HttpRequest,
 ) -> Result<Reply, Refused> {
     let answered = tokio::time::timeout(context.limits().handler_timeout(), surface.handle(context, request)).await;
-    Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
+    within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
 /// Adds the headers that every answer carries (`decisions` 1.8, 2.6). `headers` is a map whose content is no longer needed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,11 +20,12 @@ use tokio::sync::Semaphore;
 
 use crate::alkanes::{Alkanes, AlkanesParts};
 use crate::budget::RequestBudget;
+use crate::byte_budget::{ByteBudget, ByteHolder, HeldBytes, UNCOUNTED_BYTES_MAX};
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::SteadyTimer;
 use crate::drain::Draining;
 use crate::erased::{self, Answer};
-use crate::errors::RestError;
+use crate::errors::{Refusal, RestError};
 use crate::families::{Families, FamilyServers};
 use crate::forward::Upstreams;
 use crate::header_values::Told;
@@ -186,6 +187,7 @@ pub(crate) struct Shared {
     pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     pub(crate) metrics: Metrics,
     pub(crate) store_reads: Arc<Semaphore>,
+    pub(crate) byte_budget: Arc<ByteBudget>,
     pub(crate) waiting: WaitingLines,
     pub(crate) strangers: Strangers,
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
@@ -228,6 +230,7 @@ impl Connection {
 pub struct RequestContext {
     connection: Arc<Connection>,
     caller: Caller,
+    client: IpAddr,
     segments: Vec<String>,
     budget: RequestBudget,
     snapshot: OnceLock<Snapshot>,
@@ -239,9 +242,9 @@ pub struct RequestContext {
 pub struct ReadAbandoned;
 
 impl RequestContext {
-    pub(crate) fn new(connection: Arc<Connection>, caller: Caller, segments: Vec<String>) -> Self {
+    pub(crate) fn new(connection: Arc<Connection>, caller: Caller, client: IpAddr, segments: Vec<String>) -> Self {
         let budget = RequestBudget::new(&connection.shared.config.limits);
-        Self { connection, caller, segments, budget, snapshot: OnceLock::new() }
+        Self { connection, caller, client, segments, budget, snapshot: OnceLock::new() }
     }
 
     /// Who calls.
@@ -293,6 +296,25 @@ impl RequestContext {
     /// What the calls of this request may take in all.
     pub(crate) fn budget(&self) -> &RequestBudget {
         &self.budget
+    }
+
+    /// Bytes of this request among those that the process holds: none yet.
+    pub(crate) fn held_bytes(&self) -> HeldBytes {
+        HeldBytes::none(&self.connection.shared.byte_budget, ByteHolder::of(&self.caller, self.client))
+    }
+
+    /// A large answer, counted among the bytes that the process holds until the last of it has been sent. A small one as it is.
+    ///
+    /// # Errors
+    /// `OVERLOADED`.
+    pub(crate) async fn hold_answer(&self, body: Bytes) -> Result<Bytes, Refusal> {
+        let kept = self.budget.take_held();
+        if body.len() <= UNCOUNTED_BYTES_MAX {
+            return Ok(body);
+        }
+        let mut held = kept.unwrap_or_else(|| self.held_bytes());
+        held.reach(body.len()).await?;
+        Ok(held.with(body))
     }
 
     pub(crate) fn shared(&self) -> &Shared {

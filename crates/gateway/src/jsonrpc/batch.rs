@@ -134,7 +134,7 @@ async fn batch(
                 let time = budget.take_call().map(|()| budget.time_left(context.limits()));
                 if let Some((id, mut outcome)) = run(surface.as_ref(), &context, read_request(raw), time).await {
                     // What is kept is counted before it is kept. Errors are short, and no more of them than entries.
-                    if outcome.is_ok() && !budget.take_bytes(answer_bytes(id, &outcome)) {
+                    if outcome.is_ok() && !budget.take_bytes(&context, answer_bytes(id, &outcome)).await {
                         outcome = Err(RpcError::response_too_large());
                     }
                     answers.lock()[index] = Some(write_one(flavour, id, &outcome));
@@ -148,6 +148,9 @@ async fn batch(
     // Every call ends by the deadline, so this does too; dropping the set ends what is left when the caller goes away.
     while workers.join_next().await.is_some() {}
     let answers = std::mem::take(&mut *answers.lock());
+    if context.budget().is_overloaded() {
+        return None;
+    }
     join(answers)
 }
 

@@ -88,7 +88,7 @@ fn multicall<'a>(
 ) -> BoxFuture<'a, RpcResult> {
     Box::pin(async move {
         let parallel = context.limits().batch_parallel_max.max(1);
-        let mut charge = context.budget().charge();
+        let mut charge = context.budget().charge(context);
         let mut answers = String::from("[");
         for calls in params.raw().chunks(parallel) {
             let running = calls.iter().map(|raw| one_call(context, read_call(raw), depth, left)).collect();
@@ -98,7 +98,7 @@ fn multicall<'a>(
                     (Ok(result), _) => ("result", result.get()),
                     (Err(_), error) => ("error", error.as_deref().unwrap_or("null")),
                 };
-                if !charge.add(text.len() + MEMBER_BYTES) {
+                if !charge.add(text.len() + MEMBER_BYTES).await {
                     return Err(RpcError::response_too_large());
                 }
                 if answers.len() > 1 {

@@ -35,6 +35,7 @@ mod opi;
 mod ord;
 mod orderbook;
 mod origins;
+mod overload;
 mod plug;
 mod prices;
 mod reorg;
