@@ -18,6 +18,7 @@
 mod admission;
 mod alkanes;
 mod body;
+mod bounded;
 mod budget;
 mod byte_budget;
 mod callers;

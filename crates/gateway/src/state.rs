@@ -45,6 +45,8 @@ use crate::websocket::Streams;
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A read of the store that does not name what it answers.
 type ErasedRead = Box<dyn FnOnce(&Snapshot) -> Answer + Send>;
+/// The same for work that needs no snapshot.
+type ErasedWork = Box<dyn FnOnce() -> Answer + Send>;
 
 /// What the index is doing, as health tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -359,15 +361,39 @@ impl RequestContext {
         self.read_erased(Box::new(move |snapshot| erased::erase(read(snapshot)))).await.map(erased::restore)
     }
 
+    /// As [`RequestContext::read`], for work on something else than the store: it takes no snapshot, and the answer has no height.
+    ///
+    /// # Errors
+    /// As [`RequestContext::read`].
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ReadAbandoned> {
+        let work = Box::new(move || erased::erase(work())) as ErasedWork;
+        self.in_lane(Box::new(move || work)).await.map(erased::restore)
+    }
+
     fn read_erased(&self, read: ErasedRead) -> BoxFuture<'_, Result<Answer, ReadAbandoned>> {
+        let work = move || {
+            let snapshot = self.snapshot().clone();
+            Box::new(move || read(&snapshot)) as ErasedWork
+        };
+        self.in_lane(Box::new(work))
+    }
+
+    /// Runs what `begin` gives once it may begin.
+    fn in_lane<'a>(
+        &'a self,
+        begin: Box<dyn FnOnce() -> ErasedWork + Send + 'a>,
+    ) -> BoxFuture<'a, Result<Answer, ReadAbandoned>> {
         Box::pin(async move {
             let permit =
                 Arc::clone(&self.connection.shared.store_reads).acquire_owned().await.map_err(|_| ReadAbandoned)?;
-            let snapshot = self.snapshot().clone();
+            let work = begin();
             // The permit goes along: a request that is given up does not make room before its read has ended.
             let task = tokio::task::spawn_blocking(move || {
                 let _permit = permit;
-                read(&snapshot)
+                work()
             });
             task.await.map_err(|_| ReadAbandoned)
         })
