@@ -3,17 +3,18 @@
 //! A batch, the multicalls in it and the scripts in it share one budget of calls and of answer bytes. Each of them is bounded by
 //! itself as well; a bound for each does not bound their sum.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::byte_budget::{HeldBytes, UNCOUNTED_BYTES_MAX};
+use crate::call_windows::CallWindow;
 use crate::errors::RpcError;
 use crate::limits::Limits;
-use crate::state::RequestContext;
+use crate::state::{RequestContext, unix_millis};
 
 /// What is left to one request.
 pub(crate) struct RequestBudget {
@@ -29,6 +30,8 @@ pub(crate) struct RequestBudget {
     held: Mutex<Option<HeldBytes>>,
     /// When the time of the handler is over. The clock starts with the first question for it.
     deadline: OnceLock<Instant>,
+    /// The calls of the caller in this minute; `None` where they have no limit.
+    window: OnceLock<Option<Arc<CallWindow>>>,
 }
 
 impl RequestBudget {
@@ -42,16 +45,27 @@ impl RequestBudget {
             held_bytes: AtomicUsize::new(UNCOUNTED_BYTES_MAX),
             held: Mutex::const_new(None),
             deadline: OnceLock::new(),
+            window: OnceLock::new(),
         }
     }
 
-    /// Takes one call, before it is run.
+    /// Takes one call, before it is run: of this request, and of the caller's minute.
     ///
     /// # Errors
     /// `BUDGET_EXCEEDED` when no call or no byte is left.
-    pub(crate) fn take_call(&self) -> Result<(), RpcError> {
-        let is_taken = !self.is_spent.load(Ordering::Relaxed) && take(&self.calls_left, 1);
-        if is_taken { Ok(()) } else { Err(RpcError::budget_exceeded()) }
+    pub(crate) fn take_call(&self, context: &RequestContext) -> Result<(), RpcError> {
+        if !self.take_own_call() {
+            return Err(RpcError::budget_exceeded());
+        }
+        let window = self.window.get_or_init(|| context.call_window());
+        if window.as_ref().is_some_and(|window| !window.take(unix_millis())) {
+            return Err(RpcError::calls_of_minute_exceeded());
+        }
+        Ok(())
+    }
+
+    fn take_own_call(&self) -> bool {
+        !self.is_spent.load(Ordering::Relaxed) && take(&self.calls_left, 1)
     }
 
     /// Takes bytes of the answer, before they are kept: of what the request may keep and, above 64 KiB in all, of what the process
@@ -138,12 +152,10 @@ mod tests {
     #[test]
     fn calls_end_with_their_number_and_with_what_does_not_fit() {
         let budget = RequestBudget::new(&Limits { calls_per_request_max: 2, ..Limits::default() });
-        assert!(budget.take_call().is_ok() && budget.take_call().is_ok());
-        let error = budget.take_call().unwrap_err();
-        assert_eq!((error.code, error.data), (-32603, Some(serde_json::json!({ "code": "BUDGET_EXCEEDED" }))));
+        assert_eq!([budget.take_own_call(), budget.take_own_call(), budget.take_own_call()], [true, true, false]);
         let spent = RequestBudget::new(&Limits::default());
         spent.is_spent.store(true, Ordering::Relaxed);
-        assert!(spent.take_call().is_err());
+        assert!(!spent.take_own_call());
     }
 
     #[test]

@@ -102,6 +102,15 @@ impl RpcError {
         )
     }
 
+    /// -32603: the caller has used up his calls of this minute; the call was not run.
+    pub(crate) fn calls_of_minute_exceeded() -> Self {
+        Self::with_code(
+            rpc_code::INTERNAL,
+            "the calls of this minute are used up, so this call was not run: send it again in the next minute",
+            "BUDGET_EXCEEDED",
+        )
+    }
+
     /// -32603: the answer is larger than answers may be.
     pub fn response_too_large() -> Self {
         Self::with_code(rpc_code::INTERNAL, "the answer is too large", "RESPONSE_TOO_LARGE")

@@ -21,6 +21,7 @@ mod body;
 mod bounded;
 mod budget;
 mod byte_budget;
+mod call_windows;
 mod callers;
 mod clients;
 mod config;

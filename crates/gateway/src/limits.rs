@@ -20,6 +20,8 @@ pub struct Limits {
     pub batch_parallel_max: usize,
     /// Calls of one request: entries of a batch, calls in multicalls and of scripts; those beyond are -32603 `BUDGET_EXCEEDED`.
     pub calls_per_request_max: usize,
+    /// Calls that a caller may make in a clock minute for each request that he may; at least `calls_per_request_max`. Beyond them 429.
+    pub calls_per_request_of_minute: u32,
     /// Largest answer; beyond it -32603 `RESPONSE_TOO_LARGE`, on other paths 400 with this code.
     pub response_bytes_max: usize,
     /// Bytes of answers and request bodies above 64 KiB that are in memory at the same time; beyond it 503 `OVERLOADED`.
@@ -80,6 +82,7 @@ impl Default for Limits {
             batch_entries_max: 1000,
             batch_parallel_max: 8,
             calls_per_request_max: 2_048,
+            calls_per_request_of_minute: 20,
             response_bytes_max: 64 << 20,
             held_bytes_max: 512 << 20,
             caller_held_percent: 25,

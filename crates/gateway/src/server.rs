@@ -22,6 +22,7 @@ use tracing::Instrument as _;
 
 use crate::alkanes::Alkanes;
 use crate::byte_budget::ByteBudget;
+use crate::call_windows::CallWindows;
 use crate::clients::is_trusted;
 use crate::config::GatewayConfig;
 use crate::drain::Draining;
@@ -107,6 +108,7 @@ impl Gateway {
                 metrics: parts.metrics,
                 store_reads,
                 byte_budget,
+                call_windows: CallWindows::default(),
                 waiting: WaitingLines::default(),
                 strangers: Strangers::default(),
                 mempool: parts.mempool,

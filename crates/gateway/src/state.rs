@@ -18,9 +18,11 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
+use crate::admission::counted;
 use crate::alkanes::{Alkanes, AlkanesParts};
 use crate::budget::RequestBudget;
 use crate::byte_budget::{ByteBudget, ByteHolder, HeldBytes, UNCOUNTED_BYTES_MAX};
+use crate::call_windows::{CallWindow, CallWindows};
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::SteadyTimer;
 use crate::drain::Draining;
@@ -190,6 +192,7 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     pub(crate) store_reads: Arc<Semaphore>,
     pub(crate) byte_budget: Arc<ByteBudget>,
+    pub(crate) call_windows: CallWindows,
     pub(crate) waiting: WaitingLines,
     pub(crate) strangers: Strangers,
     pub(crate) mempool: Option<Arc<paraffin_mempool::Mempool>>,
@@ -298,6 +301,14 @@ impl RequestContext {
     /// What the calls of this request may take in all.
     pub(crate) fn budget(&self) -> &RequestBudget {
         &self.budget
+    }
+
+    /// The calls of this caller in this minute; `None` where they have no limit.
+    pub(crate) fn call_window(&self) -> Option<Arc<CallWindow>> {
+        let shared = self.shared();
+        let (caller, per_minute) = counted(&self.caller, self.client, shared);
+        let limit = CallWindows::limit(per_minute, self.limits())?;
+        Some(shared.call_windows.of(caller, limit, unix_millis()))
     }
 
     /// Bytes of this request among those that the process holds: none yet.

@@ -131,7 +131,7 @@ async fn batch(
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(raw) = entries.get(index) else { return };
                 let budget = context.budget();
-                let time = budget.take_call().map(|()| budget.time_left(context.limits()));
+                let time = budget.take_call(&context).map(|()| budget.time_left(context.limits()));
                 if let Some((id, mut outcome)) = run(surface.as_ref(), &context, read_request(raw), time).await {
                     // What is kept is counted before it is kept. Errors are short, and no more of them than entries.
                     if outcome.is_ok() && !budget.take_bytes(&context, answer_bytes(id, &outcome)).await {

@@ -155,7 +155,7 @@ fn one_call<'a>(
                 "multicall sub-call budget exhausted: at most {CALLS_MAX} calls are run for one multicall"
             )));
         }
-        context.budget().take_call()?;
+        context.budget().take_call(context)?;
         if method == MULTICALL {
             if depth >= DEPTH_MAX {
                 return Err(RpcError::invalid_params(format!(
