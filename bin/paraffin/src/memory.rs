@@ -72,7 +72,7 @@ impl MemorySection {
         ))
     }
 
-    /// Tells operators what each part may take.
+    /// Reports to operators what each part may take.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
     pub(crate) fn measure(config: &Config, metrics: &Metrics) {
         let text = "Memory that a part of the program may take, by its setting";

@@ -1,6 +1,6 @@
 //! What all requests together may hold in memory: answers that are being written or sent, and bodies that are being read.
 //!
-//! Each caller has a share, and callers without a key have half of the whole together, so that nobody can take all of it. What is
+//! Each caller has a share, and callers without a key have half of the whole together, so that no caller can take all of it. What is
 //! small is not counted: the number of connections bounds it.
 
 use std::collections::HashMap;
@@ -77,7 +77,7 @@ impl ByteBudget {
         })
     }
 
-    /// Tells what is held and what may be.
+    /// Reports what is held and what may be.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
     pub(crate) fn measure(&self, meter: &Meter<'_>) {
         let held = self.all_kib as usize - self.all.available_permits().min(self.all_kib as usize);
@@ -101,7 +101,7 @@ fn kib(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX >> 4)
 }
 
-/// What one holder may take; forgotten when nobody uses it any more.
+/// What one holder may take; forgotten when it is not used any more.
 struct Share {
     budget: Arc<ByteBudget>,
     holder: ByteHolder,
@@ -138,7 +138,7 @@ impl Drop for Share {
     fn drop(&mut self) {
         let mut shares = self.budget.shares.lock();
         self.semaphore = None;
-        // Shares are taken under this lock alone, so one that only the map has is nobody's.
+        // Shares are cloned under this lock alone, so one that only the map has is not in use.
         if shares.get(&self.holder).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
             shares.remove(&self.holder);
         }

@@ -25,7 +25,7 @@ pub(crate) enum Counted {
 #[derive(Default)]
 pub(crate) struct CallWindows {
     callers: Mutex<HashMap<Counted, Arc<CallWindow>>>,
-    /// The last minute in which somebody had none left: in any other one nobody need be looked up.
+    /// The last minute in which a caller had none left: in any other minute no caller is looked up.
     exhausted: Arc<AtomicU32>,
 }
 
@@ -85,7 +85,7 @@ impl CallWindow {
             (used < self.limit).then(|| u64::from(minute) << 32 | u64::from(used + 1))
         };
         let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        // Told with the last one, so that the next request is refused as a whole.
+        // Noted with the last one, so that the next request is refused as a whole.
         if taken.is_err() || taken.is_ok_and(|before| next(before).is_some_and(|after| split(after).1 == self.limit)) {
             self.exhausted.store(minute, Ordering::Relaxed);
         }

@@ -66,7 +66,7 @@ fn is_overloaded(response: &Response) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_his_share_is_told_so_in_both_forms_and_others_are_served() {
+async fn a_caller_at_its_share_gets_overloaded_in_both_forms_and_others_are_served() {
     let instance = Instance::with(setup()).await;
     let call = large_call(&instance).await;
     let mut reader = sent(&instance, &head("/v4/jsonrpc", &call)).await;

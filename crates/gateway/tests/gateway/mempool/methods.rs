@@ -331,7 +331,7 @@ fn long(number: usize) -> Transaction {
 }
 
 #[tokio::test]
-async fn an_entry_that_is_named_often_is_told_once() {
+async fn an_entry_that_is_named_often_is_listed_once() {
     let (instance, mempool) = instance(Limits::default()).await;
     let transactions = [long(1), long(2)];
     for one in &transactions {
