@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::contracts::AlkanesSection;
 use crate::forex::ForexSection;
 use crate::markets::MarketsSection;
+use crate::memory::{self, MemorySection};
 use crate::mempool::MempoolSection;
 use crate::orderbook::OrderbookSection;
 use crate::ordinals::OrdinalsSection;
@@ -48,6 +49,9 @@ pub(crate) struct Config {
     /// What each plan allows.
     #[serde(default)]
     pub plans: Plans,
+    /// Memory of the program in all.
+    #[serde(default)]
+    pub memory: MemorySection,
     /// Index.
     #[serde(default)]
     pub index: IndexSection,
@@ -206,7 +210,7 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 19] = [
+const SECTIONS: [&str; 20] = [
     "network",
     "data_dir",
     "node",
@@ -214,6 +218,7 @@ const SECTIONS: [&str; 19] = [
     "gateway",
     "access",
     "plans",
+    "memory",
     "index",
     "alkanes",
     "ordinals",
@@ -298,6 +303,10 @@ impl Config {
         // A gateway without a store has no node, and nobody asks for its address.
         let has_no_node = figment.contains("upstream") && !figment.contains("node");
         let figment = if has_no_node { figment.merge(("node.url", "")) } else { figment };
+        let figment = MemorySection::share_out(figment).map_err(|problem| match problem {
+            memory::Problem::Type(error) => ConfigError::Invalid(error),
+            memory::Problem::Value(sentence) => ConfigError::Contradiction(sentence),
+        })?;
         let config: Self = figment.extract().map_err(|error| ConfigError::Invalid(Box::new(without_values(error))))?;
         config.checked()
     }
@@ -323,6 +332,7 @@ impl Config {
         if self.index.memory_mib < 256 {
             return refuse("[index] memory_mib must be at least 256");
         }
+        MemorySection::check(&self).map_err(ConfigError::Contradiction)?;
         if self.index.prefetch_blocks == 0 || self.index.prefetch_blocks > 256 {
             return refuse("[index] prefetch_blocks must be from 1 to 256");
         }
@@ -471,6 +481,7 @@ mod tests {
         for section in [
             "node",
             "upstream",
+            "memory",
             "index",
             "alkanes",
             "ordinals",

@@ -21,6 +21,7 @@ use crate::contracts::AlkanesSection;
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
 use crate::markets::MarketsSection;
+use crate::memory::MemorySection;
 use crate::mempool::MempoolSection;
 use crate::orderbook::OrderbookSection;
 use crate::ordinals::OrdinalsSection;
@@ -218,6 +219,7 @@ fn config(
         gateway: GatewayConfig { listen: arguments.listen, drain_seconds: 0, ..GatewayConfig::default() },
         access: AccessConfig::default(),
         plans: Plans::default(),
+        memory: MemorySection::default(),
         index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },
         alkanes: AlkanesSection::default(),
         markets: MarketsSection::default(),

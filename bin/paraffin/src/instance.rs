@@ -28,6 +28,7 @@ use crate::contracts::{Contracts, ContractsError};
 use crate::control::Control;
 use crate::disk_need::DiskNeed;
 use crate::hosted::Shadow;
+use crate::memory::MemorySection;
 use crate::mempool::LiveSet;
 use crate::{accounts, forex, markets, orderbook, prices, scripts, verify};
 
@@ -417,6 +418,8 @@ impl Instance {
             status: indexing.status(),
             shadow: contracts.as_ref().and_then(Contracts::shadow),
         };
+        let metrics = Metrics::default();
+        MemorySection::measure(config, &metrics);
         let parts = GatewayParts {
             chain: Arc::new(chain),
             node: Arc::new(client),
@@ -433,7 +436,7 @@ impl Instance {
             plans: config.plans.clone(),
             access: config.access.clone(),
             keyed: keyed_surfaces(config, live.as_ref(), &forex, orderbook.as_ref(), verifier.as_ref()),
-            metrics: Metrics::default(),
+            metrics,
         };
         let gateway = Gateway::bind(gateway, parts).await?;
         let control = Control::start(&config.data_dir(), &store);

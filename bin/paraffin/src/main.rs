@@ -24,6 +24,7 @@ mod leave;
 mod log;
 mod manual;
 mod markets;
+mod memory;
 mod mempool;
 mod orderbook;
 mod ordinals;

@@ -11,6 +11,7 @@ use crate::accounts;
 use crate::config::Config;
 use crate::instance::{self, InstanceError};
 use crate::leave::Leave;
+use crate::memory::MemorySection;
 
 /// `[upstream]`: the instances that answer in the place of a store of our own.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -88,6 +89,8 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
     instance::create_folder(&folder)?;
     let keys = Arc::new(accounts::open(config).await.map_err(InstanceError::from)?);
     let upstreams = Upstreams::start(config.network, &addresses, key, &config.gateway.limits);
+    let metrics = Metrics::default();
+    MemorySection::measure(config, &metrics);
     let parts = GatewayParts {
         chain: Arc::clone(&upstreams) as Arc<dyn ChainState>,
         node: Arc::clone(&upstreams) as Arc<dyn Node>,
@@ -104,7 +107,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         plans: config.plans.clone(),
         access: config.access.clone(),
         keyed: BTreeMap::new(),
-        metrics: Metrics::default(),
+        metrics,
     };
     let gateway = Gateway::bind(config.gateway.clone(), parts).await?;
     println!("listening on http://{} ({}, without a store)", gateway.local_addr(), config.network);

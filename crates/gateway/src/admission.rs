@@ -1,5 +1,6 @@
 //! How much a caller may: counting, and the headers that tell it (`decisions` 2.5).
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use hyper::HeaderMap;
@@ -7,11 +8,12 @@ use hyper::header::HeaderName;
 use paraffin_access::{ClientNet, Decision, Subject, UNLIMITED, Used};
 
 use crate::body::RequestBody;
+use crate::call_windows::Counted;
 use crate::callers::{Arrival, unavailable};
 use crate::errors::Refusal;
 use crate::header_values::{Told, decimal};
 use crate::routes::Route;
-use crate::state::Caller;
+use crate::state::{Caller, Shared};
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -67,8 +69,29 @@ pub(crate) async fn admit(
     shared.keys.record_use(used, at);
     let limits = shared.plans.windows(plan, own);
     let decision = shared.windows.admit(subject, limits, at).await.map_err(|error| unavailable(&error))?;
-    let served = if decision.admitted { Ok(()) } else { Err(refusal(route, decision.retry_after)) };
+    let served = match shared.call_windows.wait(Counted::Subject(subject), at) {
+        _ if !decision.admitted => Err(refusal(route, decision.retry_after)),
+        Some(wait) => Err(refusal(route, wait)),
+        None => Ok(()),
+    };
     Ok((decision.into(), served))
+}
+
+/// Whose calls a caller's calls are counted with, and how many requests he may send in a minute.
+pub(crate) fn counted(caller: &Caller, client: IpAddr, shared: &Shared) -> (Counted, Option<u32>) {
+    let windows = |plan, own| shared.plans.windows(plan, own).per_minute;
+    match caller {
+        Caller::Key(key) => (Counted::Subject(Subject::Key(key.id)), windows(&key.plan, key.limits)),
+        Caller::Alias(alias) => (Counted::Subject(Subject::Alias(alias.id)), windows(&alias.plan, alias.limits)),
+        Caller::Origin(origin) => {
+            let own = paraffin_access::WindowLimits::NONE;
+            (Counted::Subject(Subject::Origins(origin.account)), windows(&origin.plan, own))
+        }
+        Caller::Keyless => {
+            let settings = shared.access.keyless;
+            (Counted::Client(ClientNet::from(client)), Some(settings.burst.max(settings.refill_per_minute)))
+        }
+    }
 }
 
 async fn keyless(arrival: Arrival<'_>, body: &mut RequestBody) -> Result<(Quota, Result<(), Refusal>), Refusal> {
@@ -87,6 +110,9 @@ async fn keyless(arrival: Arrival<'_>, body: &mut RequestBody) -> Result<(Quota,
     if !place.granted {
         let beyond = place.wait_ms.saturating_sub(settings.wait_ms_max);
         return Ok((quota, Err(refusal(route, beyond.div_ceil(1000).max(1)))));
+    }
+    if let Some(wait) = shared.call_windows.wait(Counted::Client(client), at) {
+        return Ok((quota, Err(refusal(route, wait))));
     }
     if place.wait_ms > 0 {
         let _waiting = shared.metrics.waiting();

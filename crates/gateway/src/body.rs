@@ -7,8 +7,10 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use tokio::time::Instant;
 
+use crate::byte_budget::{HeldBytes, UNCOUNTED_BYTES_MAX};
 use crate::deadline::SteadyTimer;
 use crate::errors::Refusal;
+use crate::state::RequestContext;
 
 /// What is read and thrown away of a body that is refused.
 const DISCARDED_BYTES_MAX: u64 = 8 << 20;
@@ -27,6 +29,8 @@ pub(crate) struct RequestBody {
 
 /// How large a body may be.
 pub(crate) struct BodyLimit<'a> {
+    /// The request, for which the process holds the body.
+    pub(crate) context: &'a RequestContext,
     /// Any body.
     pub(crate) bytes_max: usize,
     /// A body whose beginning is accepted by `is_large`.
@@ -99,13 +103,17 @@ impl RequestBody {
 
     async fn read_all(&mut self, limit: &BodyLimit<'_>) -> Result<Bytes, Refusal> {
         let Some(first) = self.piece().await? else { return Ok(Bytes::new()) };
-        if self.is_over() && first.len() <= limit.bytes_max {
+        if self.is_over() && first.len() <= limit.bytes_max.min(UNCOUNTED_BYTES_MAX) {
             return Ok(first);
         }
+        let mut held = None;
         let mut whole = BytesMut::new();
         let mut bytes_max = limit.bytes_max;
         let mut next = Some(first);
         while let Some(piece) = next {
+            if whole.len() + piece.len() > UNCOUNTED_BYTES_MAX {
+                Box::pin(hold(&mut held, limit, whole.len() + piece.len())).await?;
+            }
             if whole.len() + piece.len() > bytes_max {
                 let room = bytes_max - whole.len();
                 whole.extend_from_slice(&piece[..room]);
@@ -120,7 +128,10 @@ impl RequestBody {
             }
             next = self.piece().await?;
         }
-        Ok(whole.freeze())
+        Ok(match held {
+            Some(held) => held.with(whole.freeze()),
+            None => whole.freeze(),
+        })
     }
 
     /// Reads the rest of a body that nobody wants, up to a bound: a client that is still sending when the connection closes
@@ -136,4 +147,9 @@ impl RequestBody {
             discarded += frame.data_ref().map_or(0, |piece| piece.len() as u64);
         }
     }
+}
+
+/// Counts a body among the bytes that the process holds.
+async fn hold(held: &mut Option<Box<HeldBytes>>, limit: &BodyLimit<'_>, bytes: usize) -> Result<(), Refusal> {
+    held.get_or_insert_with(|| Box::new(limit.context.held_bytes())).reach(bytes.min(limit.large_bytes_max)).await
 }

@@ -95,6 +95,8 @@ impl GatewayConfig {
             ("json_depth_max", limits.json_depth_max),
             ("batch_entries_max", limits.batch_entries_max),
             ("batch_parallel_max", limits.batch_parallel_max),
+            ("calls_per_request_max", limits.calls_per_request_max),
+            ("held_bytes_max", limits.held_bytes_max),
             ("response_bytes_max", limits.response_bytes_max),
             ("connections_max", limits.connections_max),
             ("connections_per_client_max", limits.connections_per_client_max),
@@ -113,6 +115,17 @@ impl GatewayConfig {
         }
         if limits.large_body_bytes_max < limits.body_bytes_max {
             return Err("gateway.limits.large_body_bytes_max must not be below body_bytes_max".to_owned());
+        }
+        if !(1..=100).contains(&limits.caller_held_percent) {
+            return Err("gateway.limits.caller_held_percent must be from 1 to 100".to_owned());
+        }
+        let (share, percent) = (limits.caller_held_bytes_max(), limits.caller_held_percent);
+        if share < limits.response_bytes_max.max(limits.large_body_bytes_max) {
+            return Err(format!(
+                "gateway.limits.held_bytes_max gives one caller {share} bytes ({percent} percent): that must be enough for \
+                 response_bytes_max ({}) and for large_body_bytes_max ({})",
+                limits.response_bytes_max, limits.large_body_bytes_max
+            ));
         }
         match self.key_headers.iter().find(|name| HeaderName::try_from(name.as_str()).is_err()) {
             Some(name) => Err(format!("gateway.key_headers holds `{}`, which is no header name", name.escape_debug())),
@@ -150,6 +163,8 @@ mod tests {
         assert!(with(|config| config.limits.store_reads_max = usize::MAX).contains("store_reads_max"));
         assert!(with(|config| config.drain_seconds = 601).contains("drain_seconds"));
         assert!(with(|config| config.limits.large_body_bytes_max = 1).contains("large_body_bytes_max"));
+        assert!(with(|config| config.limits.caller_held_percent = 0).contains("caller_held_percent"));
+        assert!(with(|config| config.limits.held_bytes_max = 200 << 20).contains("response_bytes_max (67108864)"));
         assert!(with(|config| config.key_headers.push("a b".to_owned())).contains("key_headers"));
     }
 }

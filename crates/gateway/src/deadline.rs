@@ -11,8 +11,11 @@ use tokio::time::{Instant, Sleep};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Elapsed;
 
-/// `future`, if it ends within `time`.
+/// `future`, if it ends within `time`. Without any time left it is not begun.
 pub(crate) async fn within<T>(time: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+    if time.is_zero() {
+        return Err(Elapsed);
+    }
     let mut future = pin!(future);
     match at_once(future.as_mut()).await {
         Some(output) => Ok(output),
@@ -64,11 +67,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    async fn what_has_no_time_left_is_not_begun() {
+        let mut is_begun = false;
+        assert_eq!(within(Duration::ZERO, async { is_begun = true }).await, Err(Elapsed));
+        assert!(!is_begun);
+    }
+
+    #[tokio::test]
     async fn what_is_ready_is_answered_and_what_is_not_is_given_up_in_time() {
         let short = Duration::from_millis(30);
         let timer = SteadyTimer::default();
         for _ in 0..3 {
-            assert_eq!(within(Duration::ZERO, async { 1 }).await, Ok(1));
+            assert_eq!(within(Duration::from_nanos(1), async { 1 }).await, Ok(1));
             assert_eq!(timer.within(Duration::ZERO, async { 1 }).await, Ok(1));
             let started = Instant::now();
             assert_eq!(within(short, std::future::pending::<()>()).await, Err(Elapsed));

@@ -93,6 +93,24 @@ impl RpcError {
         Self::with_code(rpc_code::INTERNAL, "the index holds no block yet", "STARTING")
     }
 
+    /// -32603: the calls or the answer bytes of one request are used up; the call was not run.
+    pub(crate) fn budget_exceeded() -> Self {
+        Self::with_code(
+            rpc_code::INTERNAL,
+            "the request has used up its budget, so this call was not run: send it again in a smaller batch",
+            "BUDGET_EXCEEDED",
+        )
+    }
+
+    /// -32603: the caller has used up his calls of this minute; the call was not run.
+    pub(crate) fn calls_of_minute_exceeded() -> Self {
+        Self::with_code(
+            rpc_code::INTERNAL,
+            "the calls of this minute are used up, so this call was not run: send it again in the next minute",
+            "BUDGET_EXCEEDED",
+        )
+    }
+
     /// -32603: the answer is larger than answers may be.
     pub fn response_too_large() -> Self {
         Self::with_code(rpc_code::INTERNAL, "the answer is too large", "RESPONSE_TOO_LARGE")
@@ -150,11 +168,19 @@ impl RestError {
         Self::new(StatusCode::FORBIDDEN, "ADMIN_KEY_REQUIRED", "This operation needs an admin key")
     }
 
+    /// 400: the answer is larger than answers may be.
+    pub(crate) fn response_too_large() -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "RESPONSE_TOO_LARGE", "the answer is too large: ask for less of it")
+    }
+
     /// 503: nothing has been indexed yet.
     pub fn starting() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "STARTING", "the index holds no block yet")
     }
 }
+
+/// Seconds after which a request that was [`Refusal::Overloaded`] may be tried again.
+pub(crate) const OVERLOADED_RETRY_SECONDS: u32 = 2;
 
 /// A request that is turned away before any surface sees it (`decisions` 2.2, 1.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,6 +194,8 @@ pub(crate) enum Refusal {
         retry_after: u32,
         code: i64,
     },
+    /// The process holds as many bytes as it may, or as many for this caller.
+    Overloaded,
     BodyTooLarge,
     HeadersTooLarge,
     BodyTooSlow,
@@ -212,6 +240,12 @@ impl Refusal {
                 "AUTH_UNAVAILABLE",
                 NOT_ALLOWED,
                 "The key store cannot be consulted, so nobody is served; this is not an outage to retry through",
+            ),
+            Self::Overloaded => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "OVERLOADED",
+                INTERNAL,
+                "The memory for large answers and request bodies is in use, all of it or this caller's share; try again later",
             ),
             Self::BodyTooLarge => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", INVALID_REQUEST, "The request body is too large")

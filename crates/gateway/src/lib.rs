@@ -18,6 +18,10 @@
 mod admission;
 mod alkanes;
 mod body;
+mod bounded;
+mod budget;
+mod byte_budget;
+mod call_windows;
 mod callers;
 mod clients;
 mod config;
@@ -42,6 +46,7 @@ mod jsonrpc;
 mod limits;
 mod markets;
 mod metrics;
+mod patient_stream;
 mod redact;
 mod request;
 mod request_id;

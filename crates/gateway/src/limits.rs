@@ -18,14 +18,25 @@ pub struct Limits {
     pub batch_entries_max: usize,
     /// Calls of one batch that run at the same time.
     pub batch_parallel_max: usize,
-    /// Largest JSON-RPC answer; beyond it -32603 `RESPONSE_TOO_LARGE`.
+    /// Calls of one request: entries of a batch, calls in multicalls and of scripts; those beyond are -32603 `BUDGET_EXCEEDED`.
+    pub calls_per_request_max: usize,
+    /// Calls that a caller may make in a clock minute for each request that he may; at least `calls_per_request_max`. Beyond them 429.
+    pub calls_per_request_of_minute: u32,
+    /// Largest answer; beyond it -32603 `RESPONSE_TOO_LARGE`, on other paths 400 with this code.
     pub response_bytes_max: usize,
+    /// Bytes of answers and request bodies above 64 KiB that are in memory at the same time; beyond it 503 `OVERLOADED`.
+    pub held_bytes_max: usize,
+    /// Of these, percent that one caller may have; 100 at an instance whose callers are gateways. Callers without credentials have
+    /// half of them together.
+    pub caller_held_percent: u8,
     /// A client must have sent the whole head within this time; also how long an idle connection is kept.
     pub header_read_timeout_ms: u64,
     /// A client must have sent the whole body within this time.
     pub body_read_timeout_ms: u64,
     /// A client must take some bytes of the answer within this time.
     pub write_timeout_ms: u64,
+    /// A client that takes less of an answer in a second, in the mean of `write_timeout_ms` and more, is disconnected.
+    pub write_bytes_per_second_min: u64,
     /// A handler must have answered within this time; beyond it 504, on JSON-RPC -32603 `timeout`.
     pub handler_timeout_ms: u64,
     /// Requests in flight get this long to finish when the server stops.
@@ -73,10 +84,15 @@ impl Default for Limits {
             json_depth_max: 64,
             batch_entries_max: 1000,
             batch_parallel_max: 8,
+            calls_per_request_max: 2_048,
+            calls_per_request_of_minute: 20,
             response_bytes_max: 64 << 20,
+            held_bytes_max: 512 << 20,
+            caller_held_percent: 25,
             header_read_timeout_ms: 10_000,
             body_read_timeout_ms: 10_000,
             write_timeout_ms: 30_000,
+            write_bytes_per_second_min: 16 << 10,
             handler_timeout_ms: 30_000,
             shutdown_timeout_ms: 5_000,
             connections_max: 4096,
@@ -98,6 +114,12 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// What of [`Limits::held_bytes_max`] one caller may have.
+    pub(crate) fn caller_held_bytes_max(&self) -> usize {
+        let percent = usize::from(self.caller_held_percent);
+        self.held_bytes_max / 100 * percent + self.held_bytes_max % 100 * percent / 100
+    }
+
     pub(crate) const fn header_read_timeout(&self) -> Duration {
         Duration::from_millis(self.header_read_timeout_ms)
     }

@@ -16,6 +16,7 @@ use tracing::Instrument as _;
 
 use crate::admission::{Quota, admit};
 use crate::body::{BodyLimit, RequestBody};
+use crate::byte_budget::UNCOUNTED_BYTES_MAX;
 use crate::callers::{Arrival, Identified, identify};
 use crate::clients::{client_address, is_public_name};
 use crate::errors::{Refusal, RestError};
@@ -249,6 +250,7 @@ async fn dispatch(
             let context = context(segments);
             let answered = Box::pin(rest_request(&context, head, body)).await;
             let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
+            let reply = held(&context, ErrorForm::Rest, reply).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::PlainHealth | Target::Health => match shared.health_checks.ask(client, route.rate_limit_code()) {
@@ -262,6 +264,7 @@ async fn dispatch(
                 Refused::Surface(error) => opi::refusal(&error),
                 Refused::Gate(_) => refused.reply(ErrorForm::Rest),
             });
+            let reply = held(&context, ErrorForm::Rest, reply).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::Surface(surface, segments) => Box::pin(keyed(*surface, context(segments), route, head, body)).await,
@@ -322,6 +325,7 @@ async fn rpc(
     };
     let limits = context.limits();
     let limit = BodyLimit {
+        context: &context,
         bytes_max: limits.body_bytes_max,
         large_bytes_max: limits.large_body_bytes_max,
         is_large: &is_large,
@@ -331,9 +335,16 @@ async fn rpc(
         Err(refusal) => return Outcome::plain(Reply::refusal(refusal, form)),
     };
     let answer = jsonrpc::answer(surface, &context, &body).await;
+    drop(body);
     let reply = match answer.body {
+        _ if context.budget().is_overloaded() => Reply::refusal(Refusal::Overloaded, form),
         Some(body) => Reply::json(answer.status, body),
         None => Reply::empty(answer.status),
+    };
+    // Boxed, so that the many small answers need not make room for it.
+    let reply = match reply {
+        large if large.body.len() > UNCOUNTED_BYTES_MAX => Box::pin(held(&context, form, large)).await,
+        small => small,
     };
     Outcome { height: context.height_read(), ..Outcome::plain(reply) }
 }
@@ -355,7 +366,7 @@ async fn discover_alone(connection: &Arc<Connection>, arrival: Arrival<'_>, body
 }
 
 async fn read_plain(context: &RequestContext, body: &mut RequestBody, bytes_max: usize) -> Result<Bytes, Refusal> {
-    let limit = BodyLimit { bytes_max, large_bytes_max: bytes_max, is_large: &|_| false };
+    let limit = BodyLimit { context, bytes_max, large_bytes_max: bytes_max, is_large: &|_| false };
     body.read(&limit, context.body_timer(), context.limits().body_read_timeout()).await
 }
 
@@ -379,7 +390,24 @@ async fn rest_request(context: &RequestContext, head: &Parts, body: &mut Request
         Some(rest::Found::Post(_)) => return Err(Refusal::WrongVerb(RPC_VERBS).into()),
         Some(rest::Found::Get(_) | rest::Found::Query(_)) => return Err(Refusal::WrongVerb(GET_VERBS).into()),
     };
-    Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
+    within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
+}
+
+/// An answer of plain HTTP, if it is no larger than answers may be.
+fn within_limit(context: &RequestContext, reply: Reply) -> Result<Reply, Refused> {
+    let is_too_large = reply.body.len() > context.limits().response_bytes_max;
+    if is_too_large { Err(RestError::response_too_large().into()) } else { Ok(reply) }
+}
+
+/// The answer. A large one is counted among the bytes that the process holds until the last of it has been sent.
+async fn held(context: &RequestContext, form: ErrorForm, mut reply: Reply) -> Reply {
+    if reply.body.len() > UNCOUNTED_BYTES_MAX {
+        match Box::pin(context.hold_answer(std::mem::take(&mut reply.body))).await {
+            Ok(body) => reply.body = body,
+            Err(refusal) => return Reply::refusal(refusal, form),
+        }
+    }
+    reply
 }
 
 /// A GET to the BRC-20 index.
@@ -389,7 +417,7 @@ async fn opi_request(context: &RequestContext, head: &Parts) -> Result<Reply, Re
     }
     let answer = opi::answer(context, head.uri.query(), &head.headers);
     let answered = tokio::time::timeout(context.limits().handler_timeout(), answer).await;
-    Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
+    within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
 async fn keyed(
@@ -418,6 +446,7 @@ async fn keyed(
             }
         };
         let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
+        let reply = held(&context, ErrorForm::Rest, reply).await;
         return Outcome { height: context.height_read(), ..Outcome::plain(reply) };
     }
     match &handler.rpc {
@@ -432,7 +461,7 @@ async fn http_request(
     request: HttpRequest,
 ) -> Result<Reply, Refused> {
     let answered = tokio::time::timeout(context.limits().handler_timeout(), surface.handle(context, request)).await;
-    Ok(answered.map_err(|_| Refusal::HandlerTimeout)??)
+    within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
 /// Adds the headers that every answer carries (`decisions` 1.8, 2.6). `headers` is a map whose content is no longer needed.

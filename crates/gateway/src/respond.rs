@@ -4,7 +4,7 @@ use hyper::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::errors::{Refusal, RestError, RpcError};
+use crate::errors::{OVERLOADED_RETRY_SECONDS, Refusal, RestError, RpcError};
 use crate::routes::ErrorForm;
 
 /// An answer before the headers that every answer carries.
@@ -97,7 +97,12 @@ impl Reply {
         if let Refusal::WrongVerb(verbs) = refusal {
             reply.headers.insert(hyper::header::ALLOW, HeaderValue::from_static(verbs));
         }
-        if let Refusal::RateLimited { retry_after, .. } = refusal {
+        let retry_after = match refusal {
+            Refusal::RateLimited { retry_after, .. } => Some(retry_after),
+            Refusal::Overloaded => Some(OVERLOADED_RETRY_SECONDS),
+            _ => None,
+        };
+        if let Some(retry_after) = retry_after {
             reply.headers.insert(hyper::header::RETRY_AFTER, HeaderValue::from(retry_after));
         }
         reply

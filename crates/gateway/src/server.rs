@@ -1,9 +1,8 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -12,19 +11,20 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, Sleep};
 use tracing::Instrument as _;
 
 use crate::alkanes::Alkanes;
+use crate::byte_budget::ByteBudget;
+use crate::call_windows::CallWindows;
 use crate::config::GatewayConfig;
 use crate::connections::{Activity, Closing, OpenConnections};
 use crate::drain::Draining;
 use crate::fairness::FairSemaphore;
 use crate::families::FamilyServers;
+use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
 use crate::strangers::{HealthChecks, Strangers};
@@ -97,6 +97,7 @@ impl Gateway {
             };
             let store_reads = FairSemaphore::new(config.limits.store_reads_max, READ_PARTS);
             let (views_max, simulations_max) = (config.limits.views_max, config.limits.simulations_max);
+            let byte_budget = ByteBudget::new(&config.limits);
             let families = FamilyServers::new(&parts.families, &config.limits);
             let shared = Arc::new(Shared {
                 config,
@@ -118,6 +119,8 @@ impl Gateway {
                 account_scans: FairSemaphore::new(ACCOUNT_SCANS_MAX, ACCOUNT_SCANS_MAX),
                 node_calls: FairSemaphore::new(NODE_CALLS_MAX, NODE_PARTS),
                 hosted_views: FairSemaphore::new(HOSTED_VIEWS_MAX, READ_PARTS),
+                byte_budget,
+                call_windows: CallWindows::default(),
                 waiting: WaitingLines::default(),
                 strangers: Strangers::default(),
                 health_checks: HealthChecks::default(),
@@ -268,7 +271,7 @@ pub(crate) async fn serve_connection(
     closing: Closing,
 ) {
     let limits = &shared.config.limits;
-    let io = TokioIo::new(PatientStream::new(stream, limits.write_timeout()));
+    let io = TokioIo::new(PatientStream::new(stream, limits));
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
@@ -312,7 +315,7 @@ async fn serve_metrics(listener: TcpListener, shared: Arc<Shared>) {
                 let shared = Arc::clone(&shared);
                 connections.spawn(async move {
                     let _place = place;
-                    let io = TokioIo::new(PatientStream::new(stream, shared.config.limits.write_timeout()));
+                    let io = TokioIo::new(PatientStream::new(stream, &shared.config.limits));
                     let timeout = shared.config.limits.header_read_timeout();
                     let service = service_fn(move |request: Request<Incoming>| {
                         let shared = Arc::clone(&shared);
@@ -337,68 +340,4 @@ fn metrics_answer(shared: &Shared, request: &Request<Incoming>) -> Response<Full
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     response
-}
-
-/// A connection that gives up when its client takes no byte of an answer for too long.
-struct PatientStream {
-    stream: TcpStream,
-    patience: Duration,
-    waiting: Option<Pin<Box<Sleep>>>,
-}
-
-impl PatientStream {
-    fn new(stream: TcpStream, patience: Duration) -> Self {
-        Self { stream, patience, waiting: None }
-    }
-
-    fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            self.waiting = None;
-            return written;
-        }
-        let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
-        match waiting.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::Error::from(io::ErrorKind::TimedOut))),
-            Poll::Pending => Poll::Pending,
-        }
-    }
-}
-
-impl AsyncRead for PatientStream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for PatientStream {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.watch(context, written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.watch(context, written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
 }

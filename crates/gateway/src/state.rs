@@ -17,12 +17,16 @@ use paraffin_store::Snapshot;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
+use crate::admission::counted;
 use crate::alkanes::{Alkanes, AlkanesParts};
+use crate::budget::RequestBudget;
+use crate::byte_budget::{ByteBudget, ByteHolder, HeldBytes, UNCOUNTED_BYTES_MAX};
+use crate::call_windows::{CallWindow, CallWindows};
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::SteadyTimer;
 use crate::drain::Draining;
 use crate::erased::{self, Answer};
-use crate::errors::RestError;
+use crate::errors::{Refusal, RestError};
 use crate::fairness::{CallerId, FairSemaphore};
 use crate::families::{Families, FamilyServers};
 use crate::forward::Upstreams;
@@ -44,6 +48,8 @@ use crate::websocket::Streams;
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A read of the store that does not name what it answers.
 type ErasedRead = Box<dyn FnOnce(&Snapshot, &Interrupt) -> Answer + Send>;
+/// The same for work that needs no snapshot.
+type ErasedWork = Box<dyn FnOnce(&Interrupt) -> Answer + Send>;
 
 /// What the index is doing, as health tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,6 +216,8 @@ pub(crate) struct Shared {
     pub(crate) account_scans: FairSemaphore,
     pub(crate) hosted_views: FairSemaphore,
     pub(crate) node_calls: FairSemaphore,
+    pub(crate) byte_budget: Arc<ByteBudget>,
+    pub(crate) call_windows: CallWindows,
     pub(crate) waiting: WaitingLines,
     pub(crate) strangers: Strangers,
     pub(crate) health_checks: HealthChecks,
@@ -256,6 +264,7 @@ pub struct RequestContext {
     caller: Caller,
     client: IpAddr,
     segments: Vec<String>,
+    budget: RequestBudget,
     snapshot: OnceLock<Snapshot>,
 }
 
@@ -267,7 +276,8 @@ pub struct ReadAbandoned;
 impl RequestContext {
     /// `client` is the address that the caller was counted by.
     pub(crate) fn new(connection: Arc<Connection>, caller: Caller, client: IpAddr, segments: Vec<String>) -> Self {
-        Self { connection, caller, client, segments, snapshot: OnceLock::new() }
+        let budget = RequestBudget::new(&connection.shared.config.limits);
+        Self { connection, caller, client, segments, budget, snapshot: OnceLock::new() }
     }
 
     /// Who calls.
@@ -319,6 +329,38 @@ impl RequestContext {
     /// All limits.
     pub fn limits(&self) -> &crate::limits::Limits {
         &self.connection.shared.config.limits
+    }
+
+    /// What the calls of this request may take in all.
+    pub(crate) fn budget(&self) -> &RequestBudget {
+        &self.budget
+    }
+
+    /// The calls of this caller in this minute; `None` where they have no limit.
+    pub(crate) fn call_window(&self) -> Option<Arc<CallWindow>> {
+        let shared = self.shared();
+        let (caller, per_minute) = counted(&self.caller, self.client, shared);
+        let limit = CallWindows::limit(per_minute, self.limits())?;
+        Some(shared.call_windows.of(caller, limit, unix_millis()))
+    }
+
+    /// Bytes of this request among those that the process holds: none yet.
+    pub(crate) fn held_bytes(&self) -> HeldBytes {
+        HeldBytes::none(&self.connection.shared.byte_budget, ByteHolder::of(&self.caller, self.client))
+    }
+
+    /// A large answer, counted among the bytes that the process holds until the last of it has been sent. A small one as it is.
+    ///
+    /// # Errors
+    /// `OVERLOADED`.
+    pub(crate) async fn hold_answer(&self, body: Bytes) -> Result<Bytes, Refusal> {
+        let kept = self.budget.take_held();
+        if body.len() <= UNCOUNTED_BYTES_MAX {
+            return Ok(body);
+        }
+        let mut held = kept.unwrap_or_else(|| self.held_bytes());
+        held.reach(body.len()).await?;
+        Ok(held.with(body))
     }
 
     pub(crate) fn shared(&self) -> &Shared {
@@ -389,20 +431,45 @@ impl RequestContext {
         self.read_erased(&self.connection.shared.account_scans, scan).await.map(erased::restore)
     }
 
+    /// As [`RequestContext::read`], for work on something else than the store: it takes no snapshot, and the answer has no height.
+    ///
+    /// # Errors
+    /// As [`RequestContext::read`].
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ReadAbandoned> {
+        let work = Box::new(move |_: &Interrupt| erased::erase(work())) as ErasedWork;
+        self.in_lane(&self.connection.shared.store_reads, Box::new(move || work)).await.map(erased::restore)
+    }
+
     fn read_erased<'a>(
         &'a self,
         permits: &'a FairSemaphore,
         read: ErasedRead,
     ) -> BoxFuture<'a, Result<Answer, ReadAbandoned>> {
+        let work = move || {
+            let snapshot = self.snapshot().clone();
+            Box::new(move |interrupt: &Interrupt| read(&snapshot, interrupt)) as ErasedWork
+        };
+        self.in_lane(permits, Box::new(work))
+    }
+
+    /// Runs what `begin` gives once it may begin.
+    fn in_lane<'a>(
+        &'a self,
+        permits: &'a FairSemaphore,
+        begin: Box<dyn FnOnce() -> ErasedWork + Send + 'a>,
+    ) -> BoxFuture<'a, Result<Answer, ReadAbandoned>> {
         Box::pin(async move {
             let permit = permits.acquire(self.caller_id()).await.ok_or(ReadAbandoned)?;
-            let snapshot = self.snapshot().clone();
+            let work = begin();
             let (awaited, interrupt) = Interrupt::at(Instant::now() + self.limits().handler_timeout());
             // The permit goes along: a request that is given up frees it when its read has ended.
             let task = tokio::task::spawn_blocking(move || {
                 let _permit = permit;
                 // Not begun for a request that was given up meanwhile.
-                (!interrupt.is_over()).then(|| read(&snapshot, &interrupt))
+                (!interrupt.is_over()).then(|| work(&interrupt))
             });
             let answer = task.await.ok().flatten().ok_or(ReadAbandoned);
             drop(awaited);

@@ -195,7 +195,9 @@ impl Found {
             }
         }
         // Those that no list names come last.
-        traces.into_iter().for_each(|(outpoint, trace)| ordered.push(outpoint, trace));
+        for (outpoint, trace) in traces {
+            ordered.push(outpoint, trace);
+        }
         let (traces, funded) = (ordered.into_traces(), in_order(block, &funded));
         Ok(BlockEffects { writes: changed, traces, undone: Vec::new(), funded })
     }

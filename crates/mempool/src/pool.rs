@@ -295,15 +295,9 @@ impl Pool {
 
     /// Transactions of the set that spend an output of which this one spends, each once.
     fn conflicts(&self, transaction: &Transaction) -> Vec<Txid> {
-        let mut found: Vec<Txid> = Vec::new();
-        for input in &transaction.input {
-            if let Some(txid) = self.spends.get(&input.previous_output)
-                && !found.contains(txid)
-            {
-                found.push(*txid);
-            }
-        }
-        found
+        let mut is_new = HashSet::new();
+        let spenders = transaction.input.iter().filter_map(|input| self.spends.get(&input.previous_output));
+        spenders.copied().filter(|txid| is_new.insert(*txid)).collect()
     }
 
     /// What is known of the inputs: from the set first, then from the chain.

@@ -64,7 +64,7 @@ impl Scene {
         let mut scene = Self { dev, calling: String::new() };
         let returning = scene.deploy(RETURNING);
         let number: u32 = returning.split_once(':').unwrap().1.parse().unwrap();
-        let target: String = number.to_le_bytes().iter().map(|byte| format!("\\{byte:02x}")).collect();
+        let target = number.to_le_bytes().map(|byte| format!("\\{byte:02x}")).concat();
         scene.calling = scene.deploy(&CALLING.replace("{target}", &target));
         scene
     }

@@ -21,6 +21,7 @@ use super::instance::Instance;
 use super::{Admitted, Upstreams, rules};
 use crate::errors::Refusal;
 use crate::request_id::REQUEST_ID;
+use crate::state::RequestContext;
 use crate::websocket;
 
 /// Answers up to this size are read whole before the caller hears of them, so that another instance can be asked when one breaks
@@ -51,6 +52,19 @@ pub(crate) enum Received {
     Beginning(Box<Streamed>),
     /// The instance speaks another protocol from here on.
     Stream(OnUpgrade),
+}
+
+impl Forwarded {
+    /// The same, with what has been read of its body among the bytes that the process holds.
+    pub(super) async fn held(mut self, context: &RequestContext) -> Result<Self, Refusal> {
+        let read = match &mut self.body {
+            Received::Whole(body) => body,
+            Received::Beginning(streamed) => streamed.begin_mut(),
+            Received::Stream(_) => return Ok(self),
+        };
+        *read = context.hold_answer(std::mem::take(read)).await?;
+        Ok(self)
+    }
 }
 
 /// Why an instance gave no answer that can be handed on.

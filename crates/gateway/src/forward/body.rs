@@ -32,6 +32,11 @@ impl Streamed {
     pub(super) fn new(begin: Bytes, rest: Incoming, length: Option<u64>, patience: Duration) -> Self {
         Self { begin: Some(begin), rest, length, patience, waiting: Box::pin(tokio::time::sleep(patience)) }
     }
+
+    /// What has been read, as long as nothing has been sent.
+    pub(super) fn begin_mut(&mut self) -> &mut Bytes {
+        self.begin.get_or_insert_default()
+    }
 }
 
 impl Body for AnswerBody {

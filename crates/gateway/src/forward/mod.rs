@@ -182,7 +182,8 @@ pub(crate) async fn answer(
         route.target == Target::Main && method.is_some_and(|method| main.takes_large_body(method))
     };
     let bytes_max = if takes_large_body(&route.target) { limits.large_body_bytes_max } else { limits.body_bytes_max };
-    let limit = BodyLimit { bytes_max, large_bytes_max: limits.large_body_bytes_max, is_large: &is_large };
+    let limit =
+        BodyLimit { context: &context, bytes_max, large_bytes_max: limits.large_body_bytes_max, is_large: &is_large };
     let body = body.read(&limit, context.body_timer(), limits.body_read_timeout()).await?;
     if route.target == Target::Main && rules::names_admin(&body, limits.json_depth_max) {
         let accounts: Arc<dyn RpcSurface> = Arc::new(Accounts);
@@ -198,7 +199,7 @@ pub(crate) async fn answer(
                 let upgrade = Upgrade::of(head, &route.credential, &context.shared().config.key_headers);
                 Ok(Answered::Own(websocket::join(&context, upgrade, &headers, instance)?))
             }
-            answer => Ok(Answered::Forwarded(answer)),
+            answer => Ok(Answered::Forwarded(answer.held(&context).await?)),
         },
         Err(_) => Err(Refusal::HandlerTimeout.into()),
     }

@@ -9,7 +9,6 @@ use hyper::StatusCode;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::envelope::{BadRequest, Body, Flavour, Request, read_body, read_request, write_answer};
@@ -42,29 +41,33 @@ pub(crate) async fn answer(surface: &Arc<dyn RpcSurface>, context: &Arc<RequestC
     }
 }
 
-fn write_one(flavour: Flavour, id: Option<&RawValue>, outcome: &RpcResult) -> String {
+/// About the bytes of an answer.
+fn answer_bytes(id: Option<&RawValue>, outcome: &RpcResult) -> usize {
     /// Everything but the result and the id.
     const ENVELOPE_BYTES: usize = 64;
-    let written = outcome.as_ref().map_or(0, |result| result.get().len()) + id.map_or(0, |id| id.get().len());
-    let mut out = String::with_capacity(ENVELOPE_BYTES + written);
+    ENVELOPE_BYTES + outcome.as_ref().map_or(0, |result| result.get().len()) + id.map_or(0, |id| id.get().len())
+}
+
+fn write_one(flavour: Flavour, id: Option<&RawValue>, outcome: &RpcResult) -> String {
+    let mut out = String::with_capacity(answer_bytes(id, outcome));
     write_answer(&mut out, flavour, id, outcome);
     out
 }
 
-/// One request, run. `None`: a notification, to which there is no answer.
+/// One request, run in the time that it is given, or not run. `None`: a notification, to which there is no answer.
 async fn run<'a>(
     surface: &dyn RpcSurface,
     context: &RequestContext,
     request: Result<Request<'a>, BadRequest<'a>>,
-    time: Duration,
+    time: Result<Duration, RpcError>,
 ) -> Option<(Option<&'a RawValue>, RpcResult)> {
     let request = match request {
         Ok(request) => request,
         Err(bad) => return Some((bad.id, Err(bad.error))),
     };
-    let outcome = match Params::parse(request.params) {
+    let outcome = match time.and_then(|time| Ok((time, Params::parse(request.params)?))) {
         Err(error) => Err(error),
-        Ok(params) => call(surface, context, &request.method, params, time).await,
+        Ok((time, params)) => call(surface, context, &request.method, params, time).await,
     };
     let outcome = outcome.and_then(|result| {
         if result.get().len() > context.limits().response_bytes_max {
@@ -100,7 +103,7 @@ async fn single(
     context: &RequestContext,
     request: Result<Request<'_>, BadRequest<'_>>,
 ) -> Answer {
-    let Some((id, outcome)) = run(surface, context, request, context.limits().handler_timeout()).await else {
+    let Some((id, outcome)) = run(surface, context, request, Ok(context.limits().handler_timeout())).await else {
         return Answer { status: StatusCode::NO_CONTENT, body: None };
     };
     let timed_out = matches!(&outcome, Err(error) if error.code == rpc_code::INTERNAL && error.message == "timeout");
@@ -114,7 +117,6 @@ async fn batch(
     context: &Arc<RequestContext>,
     entries: Vec<Box<RawValue>>,
 ) -> Option<String> {
-    let deadline = Instant::now() + context.limits().handler_timeout();
     let count = entries.len();
     let entries = Arc::new(entries);
     let answers: Arc<Mutex<Vec<Option<String>>>> = Arc::new(Mutex::new(vec![None; count]));
@@ -128,10 +130,17 @@ async fn batch(
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(raw) = entries.get(index) else { return };
-                let left = deadline.saturating_duration_since(Instant::now());
-                if let Some((id, outcome)) = run(surface.as_ref(), &context, read_request(raw), left).await {
+                let budget = context.budget();
+                let time = budget.take_call(&context).map(|()| budget.time_left(context.limits()));
+                if let Some((id, mut outcome)) = run(surface.as_ref(), &context, read_request(raw), time).await {
+                    // What is kept is counted before it is kept. Errors are short, and no more of them than entries.
+                    if outcome.is_ok() && !budget.take_bytes(&context, answer_bytes(id, &outcome)).await {
+                        outcome = Err(RpcError::response_too_large());
+                    }
                     answers.lock()[index] = Some(write_one(flavour, id, &outcome));
                 }
+                // Calls that are ready at once never wait: without this the task would keep its thread until the last of them.
+                tokio::task::yield_now().await;
             }
         };
         workers.spawn(worker.in_current_span());
@@ -139,18 +148,17 @@ async fn batch(
     // Every call ends by the deadline, so this does too; dropping the set ends what is left when the caller goes away.
     while workers.join_next().await.is_some() {}
     let answers = std::mem::take(&mut *answers.lock());
-    join(answers, &entries, flavour, context.limits().response_bytes_max)
+    if context.budget().is_overloaded() {
+        return None;
+    }
+    join(answers)
 }
 
-/// Joins the answers; those that would make the whole too large are replaced by an error.
-fn join(answers: Vec<Option<String>>, entries: &[Box<RawValue>], flavour: Flavour, bytes_max: usize) -> Option<String> {
-    let mut out = String::new();
-    for (answer, raw) in answers.into_iter().zip(entries) {
-        let Some(mut answer) = answer else { continue };
-        if out.len() + answer.len() > bytes_max {
-            let id = read_request(raw).map_or_else(|bad| bad.id, |request| request.id);
-            answer = write_one(flavour, id, &Err(RpcError::response_too_large()));
-        }
+/// Joins the answers. Each is freed as soon as it stands in the whole.
+fn join(answers: Vec<Option<String>>) -> Option<String> {
+    let bytes: usize = answers.iter().flatten().map(|answer| answer.len() + 1).sum();
+    let mut out = String::with_capacity(bytes + 1);
+    for answer in answers.into_iter().flatten() {
         out.push(if out.is_empty() { '[' } else { ',' });
         out.push_str(&answer);
     }

@@ -118,6 +118,11 @@ impl Metrics {
         metrics::set_global_recorder(Arc::clone(&self.recorder))
     }
 
+    /// Takes figures that do not change, from whoever wires the program.
+    pub fn meter(&self) -> Meter<'_> {
+        Meter::new(&self.recorder)
+    }
+
     /// All figures as Prometheus text.
     pub fn render(&self) -> String {
         use std::fmt::Write as _;
@@ -213,7 +218,8 @@ impl Metrics {
         self.recorder.register_gauge(&Key::from_static_name(NODE), &METADATA).set(reachable);
         let draining = if shared.draining.has_begun() { 1.0 } else { 0.0 };
         self.recorder.register_gauge(&Key::from_static_name(DRAINING), &METADATA).set(draining);
-        let meter = Meter::new(&self.recorder);
+        let meter = self.meter();
+        shared.byte_budget.measure(&meter);
         if let Some(state) = shared.windows.shared() {
             let is_shared = if state.is_shared { 1.0 } else { 0.0 };
             meter.gauge("paraffin_windows_shared", "1 while gateways count together", &[], is_shared);

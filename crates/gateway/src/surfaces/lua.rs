@@ -219,6 +219,7 @@ impl Host for CallerHost<'_> {
         Box::pin(async move {
             let context = self.0;
             let answered = catch_panic(async {
+                context.budget().take_call(context)?;
                 let params = Params::parse(Some(&params))?;
                 if method == sandshrew::MULTICALL {
                     return sandshrew::multicall_of_script(context, params).await;

@@ -20,11 +20,15 @@ use crate::errors::{RestError, RpcError};
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext};
 
-/// Calls of one `sandshrew_multicall`, those inside nested ones counted.
+/// Calls of one `sandshrew_multicall`, those inside nested ones counted; beside it stands the budget of the whole request.
 const CALLS_MAX: usize = 1024;
 /// How deep multicalls may stand in each other.
 const DEPTH_MAX: usize = 2;
 pub(super) const MULTICALL: &str = "sandshrew_multicall";
+/// What stands around each answer.
+const MEMBER_BYTES: usize = r#"{"result":},"#.len();
+/// Longest answer that an async thread reads through, bytes.
+const CHECKED_AT_ONCE_BYTES_MAX: usize = 1 << 20;
 
 /// All methods of the family but those of scripts.
 const METHODS: [&str; 2] = ["multicall", "balances"];
@@ -83,28 +87,42 @@ fn multicall<'a>(
     left: &'a Allowance,
 ) -> BoxFuture<'a, RpcResult> {
     Box::pin(async move {
-        let calls: Vec<Result<(String, Params), RpcError>> = params.raw().iter().map(|raw| read_call(raw)).collect();
         let parallel = context.limits().batch_parallel_max.max(1);
-        let mut answers = Vec::with_capacity(calls.len());
-        let mut bytes = 0;
-        let mut calls = calls.into_iter().peekable();
-        while calls.peek().is_some() {
-            let running = calls.by_ref().take(parallel).map(|call| one_call(context, call, depth, left)).collect();
+        let mut charge = context.budget().charge(context);
+        let mut answers = String::from("[");
+        for calls in params.raw().chunks(parallel) {
+            let running = calls.iter().map(|raw| one_call(context, read_call(raw), depth, left)).collect();
             for answer in all(running).await {
-                let answer = match answer {
-                    Ok(result) => format!("{{\"result\":{}}}", result.get()),
-                    Err(error) => json!({ "error": error }).to_string(),
+                let error = answer.as_ref().err().map(|error| json!(error).to_string());
+                let (name, text) = match (&answer, &error) {
+                    (Ok(result), _) => ("result", result.get()),
+                    (Err(_), error) => ("error", error.as_deref().unwrap_or("null")),
                 };
-                bytes += answer.len();
-                if bytes > context.limits().response_bytes_max {
+                if !charge.add(text.len() + MEMBER_BYTES).await {
                     return Err(RpcError::response_too_large());
                 }
-                answers.push(answer);
+                if answers.len() > 1 {
+                    answers.push(',');
+                }
+                for part in ["{\"", name, "\":", text, "}"] {
+                    answers.push_str(part);
+                }
             }
+            // Calls that are ready at once never wait: without this the task would keep its thread until the last of them.
+            tokio::task::yield_now().await;
         }
-        let joined = format!("[{}]", answers.join(","));
-        RawValue::from_string(joined).map_err(|error| RpcError::internal(&error))
+        answers.push(']');
+        written(answers).await
     })
+}
+
+/// A text that we wrote as a result. It is read through once more, a long one away from the async threads.
+async fn written(text: String) -> RpcResult {
+    let check = |text: String| RawValue::from_string(text).map_err(|error| RpcError::internal(&error));
+    if text.len() <= CHECKED_AT_ONCE_BYTES_MAX {
+        return check(text);
+    }
+    tokio::task::spawn_blocking(move || check(text)).await.map_err(|_| RpcError::panicked())?
 }
 
 /// Reads `[method]` or `[method, params]`.
@@ -134,9 +152,10 @@ fn one_call<'a>(
         let spend = left.calls_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         if spend.is_err() {
             return Err(RpcError::invalid_params(format!(
-                "multicall sub-call budget exhausted: at most {CALLS_MAX} calls are run for one request"
+                "multicall sub-call budget exhausted: at most {CALLS_MAX} calls are run for one multicall"
             )));
         }
+        context.budget().take_call(context)?;
         if method == MULTICALL {
             if depth >= DEPTH_MAX {
                 return Err(RpcError::invalid_params(format!(

@@ -146,6 +146,50 @@ async fn a_batch_counts_once_and_a_key_counts_the_same_in_path_and_header() {
     assert_eq!(instance.post(&path, COUNT).await.status, 429);
 }
 
+#[tokio::test]
+async fn calls_of_a_caller_in_a_minute_are_bounded_beside_his_requests() {
+    let mut setup = Setup::default();
+    setup.config.limits.calls_per_request_max = 10;
+    setup.config.limits.calls_per_request_of_minute = 2;
+    let instance = Instance::with(setup).await;
+    room_in_minute(20).await;
+    // Ten requests, and twenty calls.
+    let (key, other) = (limited_key(&instance, 10).await, limited_key(&instance, 10).await);
+    let path = format!("/v4/{key}");
+    let batch = |entries: usize| format!("[{}]", vec![COUNT; entries].join(","));
+    let results = |response: &Response| {
+        let answers = response.json();
+        answers.as_array().unwrap().iter().filter(|answer| answer.get("result").is_some()).count()
+    };
+    assert_eq!(instance.post(&path, COUNT).await.status, 200);
+    assert_eq!(results(&instance.post(&path, batch(10)).await), 10);
+    let last = instance.post(&path, batch(10)).await;
+    assert_eq!(results(&last), 10);
+    let refused = instance.post(&path, COUNT).await;
+    let seconds: i64 = refused.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&seconds));
+    assert_eq!(
+        (refused.status, &refused.json()["code"], &refused.json()["error"]["code"]),
+        (429, &json!("RATE_LIMITED"), &json!(-32000))
+    );
+    assert_eq!(instance.get(&format!("{path}/indexer/height")).await.status, 429, "all requests of the caller");
+    assert_eq!(instance.post(&format!("/v4/{other}"), batch(10)).await.status, 200, "keys do not share a counter");
+
+    // In the middle of a request the rest of it is not run.
+    let half = limited_key(&instance, 6).await;
+    let path = format!("/v4/{half}");
+    assert_eq!(results(&instance.post(&path, batch(7)).await), 7);
+    let cut = instance.post(&path, batch(9)).await;
+    assert_eq!((cut.status, results(&cut)), (200, 5));
+    let error = cut.json()[8]["error"].clone();
+    assert_eq!(error["data"]["code"], "BUDGET_EXCEEDED");
+    assert!(error["message"].as_str().unwrap().contains("next minute"), "{error}");
+    // Who has no limit has none here.
+    for _ in 0..5 {
+        assert_eq!(results(&instance.post(&instance.keyed(""), batch(10)).await), 10);
+    }
+}
+
 /// row AU11
 #[tokio::test]
 async fn without_a_key_requests_above_the_burst_wait_their_turn_in_order() {

@@ -287,11 +287,14 @@ pub(crate) async fn of_script(
 ) -> Result<Vec<(Txid, Arc<Pending>)>, Fault> {
     // The mempool first: a transaction that is mined meanwhile is then in both and told once, not in neither.
     let view = view(context).await;
-    context.snapshot();
-    let mut touching = view.touching(script);
-    if touching.is_empty() {
+    if !view.is_touched(script) {
+        context.snapshot();
         return Ok(Vec::new());
     }
+    // Thousands of transactions may be decoded here.
+    let script = script.clone();
+    let mut touching = context.work(move || view.touching(&script)).await?;
+    context.snapshot();
     // The node's order means nothing; this one at least is the same every time.
     touching.sort_unstable_by_key(|(txid, _)| *txid);
     read(context, move |index| {

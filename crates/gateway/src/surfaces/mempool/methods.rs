@@ -1,5 +1,6 @@
 //! The eight methods.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bitcoin::Txid;
@@ -9,8 +10,10 @@ use serde_json::{Value, json};
 
 use super::super::named::Named;
 use super::super::{RpcResult, to_raw};
+use crate::bounded::to_raw_bounded;
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
+use crate::state::RequestContext;
 
 /// Entries or ids in one answer, and ids in one question (seed A, Limits).
 const COUNT_MAX: u64 = 5_000;
@@ -22,7 +25,12 @@ const PAGE_DEFAULT: u64 = 1_000;
 const BUCKETS_MAX: usize = 1_000;
 
 /// Answers a method; the params are named (seed A: a positional array is -32602).
-pub(super) async fn answer(mempool: &Arc<Mempool>, method: &str, params: &Params) -> RpcResult {
+pub(super) async fn answer(
+    context: &RequestContext,
+    mempool: &Arc<Mempool>,
+    method: &str,
+    params: &Params,
+) -> RpcResult {
     let named = || Named::read(params);
     match method {
         "mempool_info" => {
@@ -31,23 +39,28 @@ pub(super) async fn answer(mempool: &Arc<Mempool>, method: &str, params: &Params
         }
         "mempool_txids" => txids(mempool, &named()?),
         "mempool_entry" => entry(mempool, &named()?),
-        "mempool_entries" => entries(mempool, &named()?),
+        "mempool_entries" => away(context, mempool, named()?, entries).await,
         "mempool_raw" => raw(mempool, &named()?),
-        "mempool_recent" => recent(mempool, &named()?),
-        "mempool_snapshot" => away(mempool, named()?, snapshot).await,
-        "mempool_feerate_histogram" => away(mempool, named()?, histogram).await,
+        "mempool_recent" => away(context, mempool, named()?, recent).await,
+        "mempool_snapshot" => away(context, mempool, named()?, snapshot).await,
+        "mempool_feerate_histogram" => {
+            away(context, mempool, named()?, |mempool, named, _| histogram(mempool, named)).await
+        }
         _ => Err(RpcError::method_not_found()),
     }
 }
 
-/// What may look at all of the set is done away from the async threads.
+/// What may look at all of the set, or write many transactions, is done away from the async threads. It is given the largest
+/// number of bytes that it may answer.
 async fn away(
+    context: &RequestContext,
     mempool: &Arc<Mempool>,
     named: Named,
-    work: impl FnOnce(&Mempool, &Named) -> RpcResult + Send + 'static,
+    work: impl FnOnce(&Mempool, &Named, usize) -> RpcResult + Send + 'static,
 ) -> RpcResult {
     let mempool = Arc::clone(mempool);
-    tokio::task::spawn_blocking(move || work(&mempool, &named)).await.map_err(|_| RpcError::panicked())?
+    let bytes_max = context.limits().response_bytes_max;
+    context.work(move || work(&mempool, &named, bytes_max)).await.map_err(|_| RpcError::panicked())?
 }
 
 /// A share with four digits, never rounded up to all.
@@ -162,7 +175,8 @@ fn entry(mempool: &Mempool, named: &Named) -> RpcResult {
     to_raw(&shape(&*found(mempool, named)?, hex)?)
 }
 
-fn entries(mempool: &Mempool, named: &Named) -> RpcResult {
+/// Entries in the order in which they are first named, each once however often it is named.
+fn entries(mempool: &Mempool, named: &Named, bytes_max: usize) -> RpcResult {
     let hex = named.flag("include_hex", false)?;
     let asked = named.member("txids").ok_or_else(|| RpcError::invalid_params("txids is required"))?;
     let asked = asked.as_array().ok_or_else(|| RpcError::invalid_params("txids must be an array"))?;
@@ -178,8 +192,9 @@ fn entries(mempool: &Mempool, named: &Named) -> RpcResult {
         mempool.read(|pool| asked.iter().map(|txid| pool.get(txid).cloned()).collect());
     let missing: Vec<&Txid> =
         asked.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(txid, _)| txid).collect();
-    let entries: Vec<Arc<Entry>> = found.iter().flatten().cloned().collect();
-    to_raw(&FoundEntries { entries: shapes(&entries, hex), missing })
+    let mut is_new = HashSet::new();
+    let entries: Vec<Arc<Entry>> = found.iter().flatten().filter(|entry| is_new.insert(entry.txid)).cloned().collect();
+    to_raw_bounded(&FoundEntries { entries: shapes(&entries, hex), missing }, bytes_max)
 }
 
 fn raw(mempool: &Mempool, named: &Named) -> RpcResult {
@@ -187,13 +202,13 @@ fn raw(mempool: &Mempool, named: &Named) -> RpcResult {
     to_raw(&json!({ "hex": shape["hex"].take() }))
 }
 
-fn recent(mempool: &Mempool, named: &Named) -> RpcResult {
+fn recent(mempool: &Mempool, named: &Named, bytes_max: usize) -> RpcResult {
     let (limit, hex) = (limit(named, RECENT_DEFAULT)?, named.flag("include_hex", false)?);
     let (entries, seq) = mempool.read(|pool| (pool.recent(limit), pool.ring().newest()));
-    to_raw(&RecentEntries { entries: shapes(&entries, hex), seq })
+    to_raw_bounded(&RecentEntries { entries: shapes(&entries, hex), seq }, bytes_max)
 }
 
-fn snapshot(mempool: &Mempool, named: &Named) -> RpcResult {
+fn snapshot(mempool: &Mempool, named: &Named, bytes_max: usize) -> RpcResult {
     let (limit, hex) = (limit(named, PAGE_DEFAULT)?, named.flag("include_hex", false)?);
     let cursor = named.integer("cursor")?.unwrap_or(0);
     if named.optional_text("instance")?.is_some_and(|instance| instance != mempool.instance()) {
@@ -203,7 +218,7 @@ fn snapshot(mempool: &Mempool, named: &Named) -> RpcResult {
         });
     }
     let (page, summary) = mempool.read(|pool| (pool.page(cursor, limit), pool.summary()));
-    to_raw(&SnapshotPage {
+    let page = SnapshotPage {
         entries: shapes(&page.entries, hex),
         cursor: page.cursor,
         has_more: page.has_more,
@@ -211,7 +226,8 @@ fn snapshot(mempool: &Mempool, named: &Named) -> RpcResult {
         count: summary.count,
         instance: mempool.instance(),
         checksum: format!("{:016x}", summary.checksum),
-    })
+    };
+    to_raw_bounded(&page, bytes_max)
 }
 
 /// Floors that ascend (`decisions` 6.2: empty, descending or NaN is -32602).

@@ -37,8 +37,8 @@ impl RpcSurface for MempoolSurface {
         figures::measure(&self.0, meter);
     }
 
-    fn call<'a>(&'a self, _context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move { methods::answer(&self.0, method, &params).await })
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        Box::pin(async move { methods::answer(context, &self.0, method, &params).await })
     }
 }
 

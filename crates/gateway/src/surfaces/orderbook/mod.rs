@@ -45,7 +45,7 @@ impl HttpSurface for OrderbookHttp {
             match segments[..] {
                 ["ingest"] if request.verb == Method::POST => ingest(context, &self.0, request).await,
                 ["markets"] if is_get => reads::markets(&self.0),
-                ["snapshot"] if is_get => reads::snapshot(&self.0, query).await,
+                ["snapshot"] if is_get => reads::snapshot(context, &self.0, query).await,
                 ["order", source, id] if is_get => reads::order(&self.0, source, id),
                 ["events"] if is_get => reads::events(&self.0, query).await,
                 ["ws"] if is_get => {

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::errors::RestError;
 use crate::respond::Reply;
 use crate::rest::RestBody;
+use crate::state::RequestContext;
 
 /// Events of a page when nothing is said.
 const EVENTS_DEFAULT: usize = 1_000;
@@ -23,20 +24,30 @@ pub(super) fn markets(orderbook: &Orderbook) -> Result<Reply, RestError> {
     Reply::bare(&json!({ "markets": markets }))
 }
 
-pub(super) async fn snapshot(orderbook: &Arc<Orderbook>, query: Option<&str>) -> Result<Reply, RestError> {
+pub(super) async fn snapshot(
+    context: &RequestContext,
+    orderbook: &Arc<Orderbook>,
+    query: Option<&str>,
+) -> Result<Reply, RestError> {
     let query = RestBody::of_query(query)?;
     let market = query.text("market")?.to_owned();
     Market::parse(&market).map_err(|error| RestError::bad_request(error.to_string()))?;
     let orderbook = Arc::clone(orderbook);
-    // A large book is copied.
-    let written = tokio::task::spawn_blocking(move || {
+    let bytes_max = context.limits().response_bytes_max;
+    // A large book is copied, but no more of it than an answer may hold; a stream gets all of it, part by part.
+    let written = context.work(move || {
         let snapshot = orderbook.read(|book| book.snapshot(&market));
-        parts(&json!({}), &market, snapshot).fold(Vec::new(), |mut whole, part| {
+        let mut whole = Vec::new();
+        for part in parts(&json!({}), &market, snapshot) {
+            if whole.len() + part.len() > bytes_max {
+                return None;
+            }
             whole.extend_from_slice(&part);
-            whole
-        })
+        }
+        Some(whole)
     });
-    Ok(Reply::json(StatusCode::OK, written.await.map_err(|_| RestError::panicked())?))
+    let written = written.await.map_err(|_| RestError::panicked())?;
+    Ok(Reply::json(StatusCode::OK, written.ok_or_else(RestError::response_too_large)?))
 }
 
 /// A snapshot as JSON in parts: the members of `first`, then its own, the orders last.

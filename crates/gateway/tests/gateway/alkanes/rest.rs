@@ -3,9 +3,9 @@
 use paraffin_alkanes::{TraceEvent, TraceStatus};
 use serde_json::{Value, json};
 
-use super::scenario::{Scenario, TOKEN, message, with_stones};
+use super::scenario::{Scenario, TOKEN, message, parts, with_stones};
 use crate::chain::{script_of, taproot};
-use crate::instance::Instance;
+use crate::instance::{Instance, Setup};
 
 async fn post(instance: &Instance, route: &str, body: Value) -> (u16, Value) {
     let response = instance.post(&format!("/v4/api/{route}"), body.to_string()).await;
@@ -351,4 +351,15 @@ async fn a_time_limit_ends_a_read_with_504() {
     let scenario = Scenario::with(setup).await;
     let response = scenario.instance.post("/v4/api/get-alkanes", "{}").await;
     assert_eq!((response.status, response.json()["code"].clone()), (504, json!("TIMEOUT")));
+}
+
+#[tokio::test]
+async fn stored_values_are_written_no_further_than_an_answer_may_be_long() {
+    let mut setup = Setup { alkanes: Some(parts()), ..Setup::default() };
+    setup.config.limits.response_bytes_max = 400;
+    let Scenario { instance, .. } = Scenario::with(setup).await;
+    let (status, refused) = post(&instance, "get-keys", json!({ "alkane": "2:1" })).await;
+    assert_eq!((status, &refused["code"]), (400, &json!("RESPONSE_TOO_LARGE")), "{refused}");
+    let (status, one) = post(&instance, "get-keys", json!({ "alkane": "2:1", "prefix": "/mint", "limit": 1 })).await;
+    assert_eq!((status, one["keys"].as_object().map(serde_json::Map::len)), (200, Some(1)), "{one}");
 }

@@ -6,8 +6,8 @@ use bitcoin::hex::DisplayHex as _;
 use paraffin_mempool::Limits;
 use serde_json::{Value, json};
 
-use super::{NOW, add, admin, call, code, instance, raw, result, transaction};
-use crate::instance::Instance;
+use super::{NOW, add, admin, call, code, instance, named, raw, result, transaction};
+use crate::instance::{Instance, Setup};
 
 /// row MP02
 /// row MP10
@@ -321,4 +321,54 @@ async fn an_admin_makes_a_transaction_visible_that_goes_to_no_node() {
     }
     assert_eq!(instance.get(&path).await.status, 405);
     assert!(instance.node.calls.lock().unwrap().is_empty(), "nothing goes to the node");
+}
+
+/// A transaction of some 90 kB.
+fn long(number: usize) -> Transaction {
+    let mut transaction = unknown(number);
+    transaction.output[0].script_pubkey = bitcoin::ScriptBuf::from(vec![0x6a; 90_000]);
+    transaction
+}
+
+#[tokio::test]
+async fn an_entry_that_is_named_often_is_listed_once() {
+    let (instance, mempool) = instance(Limits::default()).await;
+    let transactions = [long(1), long(2)];
+    for one in &transactions {
+        add(&mempool, one);
+    }
+    let ids = transactions.each_ref().map(|one| one.compute_txid().to_string());
+    let other = unknown(3).compute_txid().to_string();
+    let mut asked = vec![ids[1].clone(), other.clone(), ids[0].clone(), other.clone()];
+    asked.resize(5_000, ids[1].clone());
+    let body = json!({ "id": 1, "method": "mempool_entries", "params": { "txids": asked, "include_hex": true } });
+    let answer = instance.post(&instance.keyed("/mempool"), body.to_string()).await;
+    assert!(answer.body.len() < 500_000, "{} bytes", answer.body.len());
+    let found = answer.json()["result"].clone();
+    let told: Vec<&str> = list(&found, "entries").iter().map(|entry| entry["txid"].as_str().unwrap()).collect();
+    assert_eq!((told, &found["missing"]), (vec![&*ids[1], &*ids[0]], &json!([other, other])));
+}
+
+#[tokio::test]
+async fn entries_with_their_bytes_are_written_no_further_than_an_answer_may_be_long() {
+    let mut setup = Setup::default();
+    setup.config.limits.response_bytes_max = 400_000;
+    let (instance, mempool) = named(Limits::default(), 7, setup).await;
+    let transactions: Vec<Transaction> = (0..4).map(long).collect();
+    for one in &transactions {
+        add(&mempool, one);
+    }
+    let ids: Vec<String> = transactions.iter().map(|one| one.compute_txid().to_string()).collect();
+    for (method, params) in [
+        ("mempool_entries", json!({ "txids": ids, "include_hex": true })),
+        ("mempool_recent", json!({ "include_hex": true })),
+        ("mempool_snapshot", json!({ "include_hex": true })),
+    ] {
+        let answer = call(&instance, method, params.clone()).await;
+        assert_eq!(answer["error"]["data"]["code"], "RESPONSE_TOO_LARGE", "{method}");
+        let mut less = params;
+        less["limit"] = json!(2);
+        less["txids"] = json!(ids[..2]);
+        assert_eq!(list(&result(&instance, method, less).await, "entries").len(), 2, "{method}");
+    }
 }

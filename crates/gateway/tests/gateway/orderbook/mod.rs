@@ -27,11 +27,15 @@ pub(crate) struct Town {
 
 impl Town {
     pub(super) async fn with(limits: Limits) -> Self {
+        Self::of(limits, Setup::default()).await
+    }
+
+    pub(super) async fn of(limits: Limits, setup: Setup) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { limits, ..Options::new(folder.path().to_owned(), Tables::on("mainnet")) };
         let orderbook = Orderbook::open(options).unwrap();
         let keyed = BTreeMap::from([(KeyedSurface::Orderbook, KeyedHandler::orderbook(Arc::clone(&orderbook)))]);
-        let instance = Instance::with(Setup { keyed, ..Setup::default() }).await;
+        let instance = Instance::with(Setup { keyed, ..setup }).await;
         let new = NewKey { admin: true, ..NewKey::on_plan("admin", Plan::BUSINESS) };
         let admin = instance.keys.create(new, "test", 0).await.unwrap().key.reveal().as_str().to_owned();
         Self { instance, orderbook, admin, _folder: folder }

@@ -1,6 +1,8 @@
+use paraffin_orderbook::Limits;
 use serde_json::{Value, json};
 
 use super::{BOOK, FIRE, Town, checksum, listing};
+use crate::instance::Setup;
 
 /// row AU17
 /// row OB01
@@ -212,4 +214,20 @@ async fn metrics_and_health_tell_how_the_orderbook_is() {
     let metrics = metrics_of(&town).await;
     assert!(metrics.contains("paraffin_orderbook_stream_ready 0"), "{metrics}");
     assert!(metrics.contains("paraffin_orderbook_requests_refused_total{reason=\"unavailable\"} 1"), "{metrics}");
+}
+
+#[tokio::test]
+async fn a_market_is_read_no_further_than_an_answer_may_be_long() {
+    let mut setup = Setup::default();
+    setup.config.limits.response_bytes_max = 100_000;
+    let town = Town::of(Limits::default(), setup).await;
+    let listings = |from: u64| (from..from + 300).map(|at| listing(&format!("clx{at}"), "open", 7, at)).collect();
+    town.ingest(&Value::Array(listings(1))).await;
+    let fits = town.get(&format!("/snapshot?market={BOOK}")).await;
+    assert_eq!(fits.json()["orders"].as_array().map(Vec::len), Some(300), "{} bytes", fits.body.len());
+    for from in [301, 601, 901] {
+        town.ingest(&Value::Array(listings(from))).await;
+    }
+    let refused = town.get(&format!("/snapshot?market={BOOK}")).await;
+    assert_eq!((refused.status, &refused.json()["code"]), (400, &json!("RESPONSE_TOO_LARGE")));
 }

@@ -1,0 +1,99 @@
+//! JSON that is written only as far as an answer may be long.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::errors::{RestError, RpcError};
+
+/// Why a value was not written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotWritten {
+    /// It has more bytes than an answer may have; ask for less of it.
+    #[error("the answer is larger than answers may be")]
+    TooLarge,
+    /// It cannot be written as JSON: a fault of the program.
+    #[error("{0}")]
+    Failed(serde_json::Error),
+}
+
+impl From<NotWritten> for RpcError {
+    fn from(error: NotWritten) -> Self {
+        match error {
+            NotWritten::TooLarge => Self::response_too_large(),
+            NotWritten::Failed(error) => Self::internal(&error),
+        }
+    }
+}
+
+impl From<NotWritten> for RestError {
+    fn from(error: NotWritten) -> Self {
+        match error {
+            NotWritten::TooLarge => Self::response_too_large(),
+            NotWritten::Failed(error) => Self::internal(&error),
+        }
+    }
+}
+
+/// Takes at most so many bytes.
+struct Bounded {
+    written: Vec<u8>,
+    bytes_max: usize,
+    is_over: bool,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > self.bytes_max - self.written.len() {
+            self.is_over = true;
+            return Err(io::Error::other("the bound is reached"));
+        }
+        self.written.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes a value as JSON of at most `bytes_max` bytes. What is beyond is never in memory.
+///
+/// # Errors
+/// It is longer, or no JSON.
+pub(crate) fn write_bounded(value: &impl Serialize, bytes_max: usize) -> Result<Vec<u8>, NotWritten> {
+    let mut out = Bounded { written: Vec::new(), bytes_max, is_over: false };
+    match serde_json::to_writer(&mut out, value) {
+        Ok(()) => Ok(out.written),
+        Err(_) if out.is_over => Err(NotWritten::TooLarge),
+        Err(error) => Err(NotWritten::Failed(error)),
+    }
+}
+
+/// As [`write_bounded`], for a result of JSON-RPC.
+///
+/// # Errors
+/// As [`write_bounded`].
+pub(crate) fn to_raw_bounded(value: &impl Serialize, bytes_max: usize) -> Result<Box<RawValue>, RpcError> {
+    let text = String::from_utf8(write_bounded(value, bytes_max)?).map_err(|error| RpcError::internal(&error))?;
+    RawValue::from_string(text).map_err(|error| RpcError::internal(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_is_exact_and_what_is_beyond_is_not_written() {
+        let value = vec!["x".repeat(10); 3];
+        let text = serde_json::to_vec(&value).unwrap();
+        assert_eq!(write_bounded(&value, text.len()).unwrap(), text);
+        assert!(matches!(write_bounded(&value, text.len() - 1), Err(NotWritten::TooLarge)));
+        assert_eq!(to_raw_bounded(&value, text.len()).unwrap().get().as_bytes(), text);
+        let error = to_raw_bounded(&value, 5).unwrap_err();
+        assert_eq!(error, RpcError::response_too_large());
+        let no_json = std::collections::BTreeMap::from([(vec![1], 1)]);
+        assert!(matches!(write_bounded(&no_json, 100), Err(NotWritten::Failed(_))));
+    }
+}

@@ -1,0 +1,283 @@
+//! What all requests together may hold in memory: answers that are being written or sent, and bodies that are being read.
+//!
+//! Each caller has a share, and callers without a key have half of the whole together, so that no caller can take all of it. What is
+//! small is not counted: the number of connections bounds it.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use paraffin_access::{AccountId, ClientNet};
+use parking_lot::Mutex;
+use tokio::sync::{AcquireError, Semaphore};
+
+use crate::deadline::within;
+use crate::errors::Refusal;
+use crate::limits::Limits;
+use crate::metrics::Meter;
+use crate::state::Caller;
+
+/// Bodies and answers up to this size are not counted, bytes.
+pub(crate) const UNCOUNTED_BYTES_MAX: usize = 64 << 10;
+/// How long a request waits for others to finish before it is refused.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+/// What a growing answer or body takes at a time at least, KiB.
+const STEP_KIB: u32 = 256;
+
+/// Who is counted as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ByteHolder {
+    /// The keys of an account.
+    Keys(AccountId),
+    /// Its aliases and origins, which anybody may know.
+    Public(AccountId),
+    /// Requests without credentials.
+    Client(ClientNet),
+}
+
+impl ByteHolder {
+    pub(crate) fn of(caller: &Caller, client: IpAddr) -> Self {
+        match caller {
+            Caller::Key(key) => Self::Keys(key.account),
+            Caller::Alias(alias) => Self::Public(alias.account),
+            Caller::Origin(origin) => Self::Public(origin.account),
+            Caller::Keyless => Self::Client(ClientNet::from(client)),
+        }
+    }
+}
+
+/// The bytes of the whole process.
+pub(crate) struct ByteBudget {
+    all: Semaphore,
+    keyless: Semaphore,
+    all_kib: u32,
+    share_kib: u32,
+    wait_max: Duration,
+    shares: Mutex<HashMap<ByteHolder, Arc<Semaphore>>>,
+}
+
+impl ByteBudget {
+    pub(crate) fn new(limits: &Limits) -> Arc<Self> {
+        Self::waiting(limits, WAIT_MAX)
+    }
+
+    fn waiting(limits: &Limits, wait_max: Duration) -> Arc<Self> {
+        let all_kib = kib(limits.held_bytes_max);
+        let share_kib = kib(limits.caller_held_bytes_max());
+        Arc::new(Self {
+            all: Semaphore::new(all_kib as usize),
+            keyless: Semaphore::new((all_kib / 2).max(share_kib) as usize),
+            all_kib,
+            share_kib,
+            wait_max,
+            shares: Mutex::default(),
+        })
+    }
+
+    /// Reports what is held and what may be.
+    #[allow(clippy::cast_precision_loss)] // far below 2^52
+    pub(crate) fn measure(&self, meter: &Meter<'_>) {
+        let held = self.all_kib as usize - self.all.available_permits().min(self.all_kib as usize);
+        let bytes = |kib: usize| (kib << 10) as f64;
+        let text = "Bytes of large answers and request bodies in memory";
+        meter.gauge("paraffin_http_held_bytes", text, &[], bytes(held));
+        let text = "Bytes of large answers and request bodies that may be in memory";
+        meter.gauge("paraffin_http_held_bytes_limit", text, &[], bytes(self.all_kib as usize));
+    }
+
+    fn share_of(self: &Arc<Self>, holder: ByteHolder) -> Share {
+        let mut shares = self.shares.lock();
+        let new = || Arc::new(Semaphore::new(self.share_kib as usize));
+        let semaphore = Arc::clone(shares.entry(holder).or_insert_with(new));
+        Share { budget: Arc::clone(self), holder, semaphore: Some(semaphore) }
+    }
+}
+
+/// Whole KiB, rounded up.
+fn kib(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX >> 4)
+}
+
+/// What one holder may take; forgotten when it is not used any more.
+struct Share {
+    budget: Arc<ByteBudget>,
+    holder: ByteHolder,
+    /// `None` only while it is dropped.
+    semaphore: Option<Arc<Semaphore>>,
+}
+
+impl Share {
+    /// Waits until the holder, those without a key, and the whole have so much left.
+    async fn take(&self, kib: u32) -> Result<(), AcquireError> {
+        let Some(semaphore) = &self.semaphore else { return Ok(()) };
+        let own = semaphore.acquire_many(kib).await?;
+        let keyless = match self.holder {
+            ByteHolder::Client(_) => Some(self.budget.keyless.acquire_many(kib).await?),
+            ByteHolder::Keys(_) | ByteHolder::Public(_) => None,
+        };
+        self.budget.all.acquire_many(kib).await?.forget();
+        keyless.into_iter().for_each(tokio::sync::SemaphorePermit::forget);
+        own.forget();
+        Ok(())
+    }
+
+    fn give_back(&self, kib: u32) {
+        let kib = kib as usize;
+        self.budget.all.add_permits(kib);
+        if matches!(self.holder, ByteHolder::Client(_)) {
+            self.budget.keyless.add_permits(kib);
+        }
+        self.semaphore.iter().for_each(|semaphore| semaphore.add_permits(kib));
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut shares = self.budget.shares.lock();
+        self.semaphore = None;
+        // Shares are cloned under this lock alone, so one that only the map has is not in use.
+        if shares.get(&self.holder).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
+            shares.remove(&self.holder);
+        }
+    }
+}
+
+/// Bytes that one answer or body holds until this is dropped.
+pub(crate) struct HeldBytes {
+    share: Share,
+    kib: u32,
+}
+
+impl HeldBytes {
+    /// Nothing yet.
+    pub(crate) fn none(budget: &Arc<ByteBudget>, holder: ByteHolder) -> Self {
+        Self { share: budget.share_of(holder), kib: 0 }
+    }
+
+    /// Holds `bytes` in all; waits for others to finish when they are not to be had at once. A whole share holds any number.
+    ///
+    /// # Errors
+    /// `OVERLOADED` when they do not within a second. What was held before is held on.
+    pub(crate) async fn reach(&mut self, bytes: usize) -> Result<(), Refusal> {
+        let wanted = kib(bytes).min(self.share.budget.share_kib);
+        let Some(missing) = wanted.checked_sub(self.kib).filter(|missing| *missing > 0) else { return Ok(()) };
+        // What grows takes some more at once, where there is more.
+        let step = if self.kib == 0 { missing } else { missing.max(STEP_KIB) };
+        let step = step.min(self.share.budget.share_kib - self.kib);
+        match within(self.share.budget.wait_max, self.share.take(step)).await {
+            Ok(Ok(())) => {
+                self.kib += step;
+                Ok(())
+            }
+            Ok(Err(_)) | Err(_) => Err(Refusal::Overloaded),
+        }
+    }
+
+    /// Bytes that are held.
+    pub(crate) fn bytes(&self) -> usize {
+        // A share holds any number.
+        if self.kib == self.share.budget.share_kib { usize::MAX } else { (self.kib as usize) << 10 }
+    }
+
+    /// The bytes, which are held until the last part of them has been dropped.
+    pub(crate) fn with(self, bytes: Bytes) -> Bytes {
+        Bytes::from_owner(Owner { bytes, _held: self })
+    }
+}
+
+impl Drop for HeldBytes {
+    fn drop(&mut self) {
+        self.share.give_back(self.kib);
+    }
+}
+
+struct Owner {
+    bytes: Bytes,
+    _held: HeldBytes,
+}
+
+impl AsRef<[u8]> for Owner {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+    const WAIT: Duration = Duration::from_millis(400);
+
+    fn budget() -> Arc<ByteBudget> {
+        let limits = Limits { held_bytes_max: 8 * MIB, caller_held_percent: 25, ..Limits::default() };
+        ByteBudget::waiting(&limits, WAIT)
+    }
+
+    fn client(last: u8) -> ByteHolder {
+        ByteHolder::Client(ClientNet::from(IpAddr::from([192, 0, 2, last])))
+    }
+
+    async fn held(budget: &Arc<ByteBudget>, holder: ByteHolder, bytes: usize) -> Result<HeldBytes, Refusal> {
+        let mut held = HeldBytes::none(budget, holder);
+        held.reach(bytes).await.map(|()| held)
+    }
+
+    #[tokio::test]
+    async fn a_caller_has_a_quarter_and_callers_without_a_key_half() {
+        let budget = budget();
+        let first = held(&budget, client(1), 2 * MIB).await.unwrap();
+        assert_eq!(held(&budget, client(1), MIB).await.err(), Some(Refusal::Overloaded));
+        let second = held(&budget, client(2), 2 * MIB).await.unwrap();
+        assert_eq!(held(&budget, client(3), MIB).await.err(), Some(Refusal::Overloaded));
+        let key = |account| ByteHolder::Keys(AccountId(account));
+        let keys = [held(&budget, key(1), 2 * MIB).await.unwrap(), held(&budget, key(2), 2 * MIB).await.unwrap()];
+        assert_eq!(held(&budget, key(3), MIB).await.err(), Some(Refusal::Overloaded));
+        drop(first);
+        assert!(held(&budget, key(3), MIB).await.is_ok() && held(&budget, client(3), MIB).await.is_ok());
+        drop((second, keys));
+        assert_eq!((budget.all.available_permits(), budget.shares.lock().len()), (8 << 10, 0));
+    }
+
+    #[tokio::test]
+    async fn who_waits_gets_what_another_gives_back() {
+        let budget = budget();
+        let first = held(&budget, client(1), 2 * MIB).await.unwrap();
+        let (second, ()) = tokio::join!(held(&budget, client(1), MIB), async {
+            tokio::time::sleep(WAIT / 4).await;
+            drop(first);
+        });
+        assert!(second.is_ok());
+    }
+
+    #[tokio::test]
+    async fn bytes_are_held_until_the_last_part_is_dropped_and_a_share_holds_any_number() {
+        let budget = budget();
+        let held = held(&budget, client(1), 100 * MIB).await.unwrap();
+        let mut all = held.with(Bytes::from(vec![7; 1000]));
+        let part = all.split_off(999);
+        drop(all);
+        assert_eq!(budget.all.available_permits(), 6 << 10);
+        assert_eq!(part[..], [7]);
+        drop(part);
+        assert_eq!(budget.all.available_permits(), 8 << 10);
+    }
+
+    #[tokio::test]
+    async fn what_grows_is_held_in_steps_and_a_wait_that_is_given_up_leaves_nothing() {
+        let budget = budget();
+        let mut growing = HeldBytes::none(&budget, client(1));
+        for bytes in [100 << 10, 200 << 10, 2 * MIB] {
+            growing.reach(bytes).await.unwrap();
+            assert!(growing.kib >= kib(bytes));
+        }
+        let waiting = tokio::time::timeout(WAIT / 4, held(&budget, client(1), MIB)).await;
+        assert!(waiting.is_err());
+        drop(growing);
+        assert_eq!((budget.all.available_permits(), budget.keyless.available_permits()), (8 << 10, 4 << 10));
+        assert!(budget.shares.lock().is_empty());
+    }
+}
