@@ -191,7 +191,7 @@ async fn route_request(
             return Outcome { caller: name, readable, ..refuse(refusal) };
         }
     }
-    Outcome { caller: name, readable, ..dispatch(connection, arrival, caller, id, head, body).await }
+    Outcome { caller: name, readable, ..dispatch(connection, &arrival, caller, id, head, body).await }
 }
 
 /// Whether a page of another name was led to this machine, which serves itself alone (DNS rebinding). Behind a proxy on the same
@@ -221,13 +221,13 @@ fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
 
 async fn dispatch(
     connection: &Arc<Connection>,
-    arrival: Arrival<'_>,
+    arrival: &Arrival<'_>,
     caller: Caller,
     id: &RequestId,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
-    let Arrival { shared, route, client, .. } = arrival;
+    let &Arrival { shared, route, client, .. } = arrival;
     let context =
         |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, client, segments.to_vec()));
     if let Some(upstreams) = &shared.upstreams
@@ -250,7 +250,7 @@ async fn dispatch(
             let context = context(segments);
             let answered = Box::pin(rest_request(&context, head, body)).await;
             let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
-            let reply = held(&context, ErrorForm::Rest, reply).await;
+            let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::PlainHealth | Target::Health => match shared.health_checks.ask(client, route.rate_limit_code()) {
@@ -264,7 +264,7 @@ async fn dispatch(
                 Refused::Surface(error) => opi::refusal(&error),
                 Refused::Gate(_) => refused.reply(ErrorForm::Rest),
             });
-            let reply = held(&context, ErrorForm::Rest, reply).await;
+            let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::Surface(surface, segments) => Box::pin(keyed(*surface, context(segments), route, head, body)).await,
