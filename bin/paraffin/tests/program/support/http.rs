@@ -32,7 +32,31 @@ impl Answer {
 
 /// Sends one request; `None` when the connection fails.
 pub fn try_request(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Option<Answer> {
-    let mut stream = TcpStream::connect(address).ok()?;
+    try_request_on(TcpStream::connect(address).ok()?, address, method, path, headers, body)
+}
+
+/// Connects from another address of the loopback network, as another client.
+pub fn connect_from(source: [u8; 4], address: &str) -> Option<TcpStream> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().ok()?;
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4()?;
+        socket.bind((source, 0).into())?;
+        socket.connect(address.parse().map_err(std::io::Error::other)?).await?.into_std()
+    });
+    let stream = stream.ok()?;
+    stream.set_nonblocking(false).ok()?;
+    Some(stream)
+}
+
+/// [`try_request`] over a connection that is there.
+pub fn try_request_on(
+    mut stream: TcpStream,
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Option<Answer> {
     stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
     let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
     for (name, value) in headers {
