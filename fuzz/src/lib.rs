@@ -23,7 +23,7 @@ const CHANGED: u32 = 500;
 /// Every target.
 pub const TARGETS: [Target; 28] = [
     Target { name: "account", run: targets::account::run, changed: CHANGED },
-    Target { name: "alkanes_calls", run: targets::alkanes_calls::run, changed: 8 },
+    Target { name: "alkanes_calls", run: targets::alkanes_calls::run, changed: 2 },
     Target { name: "alkanes_code", run: targets::alkanes_code::run, changed: CHANGED },
     Target { name: "alkanes_ledger", run: targets::alkanes_ledger::run, changed: CHANGED },
     Target { name: "alkanes_views", run: targets::alkanes_views::run, changed: CHANGED },

@@ -7,6 +7,7 @@
 //! which is fit for tests and not for running a node with money. Everything of it lies under `target/peers/bitcoind/`: `source/`
 //! (fetched), `build/` (cmake) and `stamp` (what the result was built from).
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -57,13 +58,17 @@ impl Peer {
 /// # Errors
 /// It is nowhere; the text says how to get it.
 pub fn find(root: &Path, peer: Peer) -> Outcome<PathBuf> {
+    find_with(root, peer, |name| std::env::var_os(name))
+}
+
+fn find_with(root: &Path, peer: Peer, variable: impl Fn(&str) -> Option<OsString>) -> Outcome<PathBuf> {
     let name = peer.name();
-    if let Some(given) = std::env::var_os(peer.variable()) {
+    if let Some(given) = variable(peer.variable()) {
         let given = PathBuf::from(given);
         let missing = || Failure::new(format!("{}: there is no file {}", peer.variable(), given.display()));
         return given.is_file().then(|| given.clone()).ok_or_else(missing);
     }
-    let shared = std::env::var_os("PARAFFIN_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
+    let shared = variable("PARAFFIN_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
     let places = [shared.join("bin").join(name), built(root).join(name)];
     places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
         Failure::new(format!(
@@ -300,7 +305,7 @@ mod tests {
     #[test]
     fn a_program_that_is_nowhere_is_named_with_the_way_to_get_it() {
         let folder = tempfile::tempdir().unwrap();
-        let text = find(&folder.path().join("clone"), Peer::Electrs).unwrap_err().to_string();
+        let text = find_with(&folder.path().join("clone"), Peer::Electrs, |_| None).unwrap_err().to_string();
         assert!(text.contains("cargo xtask peers build electrs") && text.contains("PARAFFIN_ELECTRS"), "{text}");
     }
 }
