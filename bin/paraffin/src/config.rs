@@ -446,14 +446,14 @@ mod tests {
         for secret in ["123456789123", "hunter2secret", "-4.75123", "true", "[\"hunter2secret\"]", "\"hunter2secret"] {
             let text = format!("[node]\nurl = \"http://127.0.0.1:8332\"\nuser = \"u\"\npassword = {secret}\n");
             let error = Figment::from(Toml::string(&text)).extract::<Config>().unwrap_err();
-            let told = ConfigError::Invalid(Box::new(without_values(error))).to_string();
+            let message = ConfigError::Invalid(Box::new(without_values(error))).to_string();
             let word = secret.trim_matches(['[', ']', '"']);
-            assert!(!told.contains(word) || word == "true" && told.contains("password"), "{told}");
-            assert!(told.contains("password") || told.contains("line 4"), "{told}");
+            assert!(!message.contains(word) || word == "true" && message.contains("password"), "{message}");
+            assert!(message.contains("password") || message.contains("line 4"), "{message}");
         }
         let two = Figment::from(Toml::string("[node]\nurl = 1234567")).merge(Toml::string("a = hunter2secret"));
-        let told = without_values(two.extract::<Config>().unwrap_err()).to_string();
-        assert!(!told.contains("hunter2") && !told.contains("1234567"), "{told}");
+        let message = without_values(two.extract::<Config>().unwrap_err()).to_string();
+        assert!(!message.contains("hunter2") && !message.contains("1234567"), "{message}");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(crate) enum CallerId {
     Admin,
     /// Holders of the keys of one account.
     Account(AccountId),
-    /// Everybody else, by address. Aliases and origins are public, so that they name nobody.
+    /// Everybody else, by address. Aliases and origins are public, so they identify no caller.
     Client(ClientNet),
 }
 

@@ -490,7 +490,7 @@ fn finish(
         }
     }
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    // What strangers wrote is taken for nothing but what its type says.
+    // Content from outside is taken for nothing but what its type says.
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if route.versioned {
         let for_all = matches!(route.target, Target::Health | Target::Description(_));

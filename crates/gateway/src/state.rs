@@ -407,7 +407,7 @@ impl RequestContext {
     }
 
     /// As [`RequestContext::read`], for a read of many rows, which asks along the way whether it should end: when its caller
-    /// has gone or has got a time-out. What it answers then is read by nobody.
+    /// has gone or has got a time-out. What it answers then is dropped.
     ///
     /// # Errors
     /// As [`RequestContext::read`].
@@ -415,8 +415,7 @@ impl RequestContext {
         &self,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        let read = Box::new(move |snapshot: &Snapshot, interrupt: &Interrupt| erased::erase(read(snapshot, interrupt)));
-        self.read_erased(&self.connection.shared.store_reads, read).await.map(erased::restore)
+        self.read_with(&self.connection.shared.store_reads, read).await
     }
 
     /// As [`RequestContext::read_until`], for reads that derive keys as they go: four at a time, one of one caller.
@@ -427,8 +426,16 @@ impl RequestContext {
         &self,
         scan: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        let scan = Box::new(move |snapshot: &Snapshot, interrupt: &Interrupt| erased::erase(scan(snapshot, interrupt)));
-        self.read_erased(&self.connection.shared.account_scans, scan).await.map(erased::restore)
+        self.read_with(&self.connection.shared.account_scans, scan).await
+    }
+
+    async fn read_with<T: Send + 'static>(
+        &self,
+        permits: &FairSemaphore,
+        read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
+    ) -> Result<T, ReadAbandoned> {
+        let read = Box::new(move |snapshot: &Snapshot, interrupt: &Interrupt| erased::erase(read(snapshot, interrupt)));
+        self.read_erased(permits, read).await.map(erased::restore)
     }
 
     /// As [`RequestContext::read`], for work on something else than the store: it takes no snapshot, and the answer has no height.

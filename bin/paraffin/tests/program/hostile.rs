@@ -291,7 +291,7 @@ fn attacks(scene: &Scene, run: &Run) -> Vec<std::thread::JoinHandle<()>> {
 }
 
 #[test]
-fn whatever_strangers_ask_for_at_once_the_one_who_pays_is_served_and_memory_stays_bounded() {
+fn a_paying_caller_is_served_and_memory_stays_bounded_under_all_attacks_at_once() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seconds = number("PARAFFIN_HOSTILE_SECONDS").unwrap_or(SECONDS);
     let total_mib = number("PARAFFIN_HOSTILE_TOTAL_MIB").unwrap_or(TOTAL_MIB);

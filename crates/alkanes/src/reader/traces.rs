@@ -120,13 +120,8 @@ impl ChainState {
     /// The store cannot be read or is damaged.
     pub fn block_traces_within(&self, height: Height, bytes_max: u64) -> Result<Option<Vec<BlockTrace>>, StateError> {
         let (mut traces, mut bytes) = (Vec::new(), 0_u64);
-        if height > self.height {
-            return Ok(Some(traces));
-        }
-        for row in self.snapshot.prefix(&BLOCK_TRACES, &height.to_be_bytes()) {
-            let traced = Traced::read(&row?.1)?;
-            let stored = self.snapshot.get(&TRACES, &outpoint_key(&traced.outpoint))?;
-            let traced = traced.with(stored)?;
+        for traced in self.each_block_trace(height)? {
+            let traced = traced?;
             bytes = bytes.saturating_add(traced.trace.bytes());
             if bytes > bytes_max {
                 return Ok(None);
@@ -134,6 +129,23 @@ impl ChainState {
             traces.push(traced);
         }
         Ok(Some(traces))
+    }
+
+    /// The traces of a block one after the other, from either end: one message is in memory at a time.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn each_block_trace(
+        &self,
+        height: Height,
+    ) -> Result<impl DoubleEndedIterator<Item = Result<BlockTrace, StateError>> + '_, StateError> {
+        let rows = (height <= self.height).then(|| self.snapshot.prefix(&BLOCK_TRACES, &height.to_be_bytes()));
+        let rows: Vec<Traced> =
+            rows.into_iter().flatten().map(|row| Traced::read(&row?.1)).collect::<Result<_, _>>()?;
+        Ok(rows.into_iter().map(|traced| {
+            let stored = self.snapshot.get(&TRACES, &outpoint_key(&traced.outpoint))?;
+            traced.with(stored)
+        }))
     }
 
     /// Digest of everything that the block at a height changed; `None` where the module had not begun.

@@ -5,7 +5,7 @@ use paraffin_primitives::AlkaneId;
 use super::run::{Parcel, Simulated, simulate_traced};
 use super::words::{NAME, SYMBOL};
 use super::{ViewContext, ViewError};
-use crate::{BlockTrace, Trace, TraceContext, TraceEvent};
+use crate::{Trace, TraceContext, TraceEvent};
 
 /// Operations that tokens answer (the conventions of all known token contracts).
 mod operation {
@@ -142,19 +142,15 @@ pub fn token_words(id: AlkaneId, context: &ViewContext<'_>) -> Result<TokenWords
     let (name, first) = ask_traced(id, NAME, context)?;
     let (symbol, second) = ask_traced(id, SYMBOL, context)?;
     let mut asked = vec![id];
-    asked.extend(entered(&first).chain(entered(&second)));
+    asked.extend(entered_by(&first).chain(entered_by(&second)));
     asked.sort_unstable();
     asked.dedup();
     Ok(TokenWords { name: name.and_then(word), symbol: symbol.and_then(word), asked })
 }
 
-/// All contracts that a block created or ran: no other one can answer differently after it, as long as it asks only for
-/// what it and those it calls have stored.
-pub fn entered_by(traces: &[BlockTrace]) -> impl Iterator<Item = AlkaneId> + '_ {
-    traces.iter().flat_map(|message| entered(&message.trace))
-}
-
-fn entered(trace: &Trace) -> impl Iterator<Item = AlkaneId> + '_ {
+/// All contracts that a message created or ran: no other one can answer differently after its block, as long as it asks only
+/// for what it and those it calls have stored.
+pub fn entered_by(trace: &Trace) -> impl Iterator<Item = AlkaneId> + '_ {
     trace
         .events
         .iter()

@@ -34,8 +34,8 @@ impl ContractHistory for ChainContracts {
 
     fn touched(&self, height: Height) -> Result<Option<HashSet<AlkaneId>>, AmmError> {
         let mut touched = HashSet::new();
-        for message in self.0.block_traces(height)? {
-            for event in &message.trace.events {
+        for message in self.0.each_block_trace(height)? {
+            for event in &message?.trace.events {
                 match event {
                     TraceEvent::Enter { context, .. } => _ = touched.insert(context.myself),
                     TraceEvent::Omitted { contracts, .. } => touched.extend(contracts),

@@ -196,7 +196,7 @@ pub(crate) async fn read<T: Send + 'static>(
     in_lane(context, Lane::Views, height, block, work).await
 }
 
-/// As [`read`], for work that runs contracts as its caller asks, so that calls which burn all their fuel keep nobody from reading.
+/// As [`read`], for work that runs contracts as its caller asks, so that calls which burn all their fuel do not delay reads.
 pub(crate) async fn try_out<T: Send + 'static>(
     context: &RequestContext,
     height: Option<Height>,

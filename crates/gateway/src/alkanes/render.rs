@@ -3,7 +3,11 @@
 use bitcoin::hex::DisplayHex as _;
 use paraffin_alkanes::{CallKind, CallResponse, Trace, TraceEvent, TraceStatus, Transfer};
 use paraffin_primitives::AlkaneId;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
+
+use crate::errors::RpcError;
+use crate::surfaces::RpcResult;
 
 /// Bytes as `0x` and digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -41,9 +45,20 @@ pub(crate) fn storage_key_text(key: &[u8]) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// The events of a trace, in the order of calls.
-pub(crate) fn trace_events(trace: &Trace) -> Value {
-    Value::Array(trace.events.iter().map(event).collect())
+/// The events of a trace, in the order of calls. Written one by one, for a tree of all of them would take twenty times the trace.
+///
+/// # Errors
+/// What was written is no JSON, which does not happen.
+pub(crate) fn trace_events(trace: &Trace) -> RpcResult {
+    let mut text = String::from("[");
+    for (place, step) in trace.events.iter().enumerate() {
+        if place > 0 {
+            text.push(',');
+        }
+        text.push_str(&event(step).to_string());
+    }
+    text.push(']');
+    RawValue::from_string(text).map_err(|error| RpcError::internal(&error))
 }
 
 fn event(event: &TraceEvent) -> Value {
@@ -123,12 +138,19 @@ mod tests {
                 TraceEvent::Create(id),
                 TraceEvent::Enter { kind: CallKind::Delegate, context, fuel: 7 },
                 TraceEvent::Exit { status: TraceStatus::Success, response, fuel_used: 5 },
+                TraceEvent::Omitted {
+                    status: TraceStatus::Revert,
+                    digest: [0xab; 32],
+                    events: 9,
+                    bytes: 1 << 40,
+                    contracts: vec![id],
+                },
             ],
         };
         let digits = u128::MAX.to_string();
         let amounts = json!([{ "id": { "block": "2", "tx": "0" }, "value": digits }]);
         assert_eq!(
-            trace_events(&trace),
+            serde_json::from_str::<Value>(trace_events(&trace).unwrap().get()).unwrap(),
             json!([
                 { "event": "create", "data": { "block": "2", "tx": "0" } },
                 { "event": "invoke", "data": {
@@ -140,6 +162,9 @@ mod tests {
                     "status": "success",
                     "response": { "alkanes": amounts, "storage": [{ "key": "/a", "value": "0x01" }], "data": "0xab" },
                     "fuelUsed": 5 } },
+                { "event": "omitted", "data": {
+                    "status": "revert", "digest": "ab".repeat(32), "events": 9, "bytes": 1_u64 << 40,
+                    "contracts": [{ "block": "2", "tx": "0" }] } },
             ])
         );
     }

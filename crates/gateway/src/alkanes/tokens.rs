@@ -202,7 +202,11 @@ fn begin(moment: &Moment<'_>) -> Result<(), ViewError> {
     };
     let entered = |height| {
         moment.check()?;
-        Ok(entered_by(&moment.state.block_traces(height)?).collect())
+        let mut entered = HashSet::new();
+        for message in moment.state.each_block_trace(height)? {
+            entered.extend(entered_by(&message?.trace));
+        }
+        Ok(entered)
     };
     moment.alkanes.tokens.begin((moment.view.height, moment.block), hash_at, entered)
 }

@@ -8,6 +8,8 @@ use bitcoin::{Block, OutPoint, Transaction};
 use paraffin_alkanes::views::{self, Parcel, Simulated, ViewContext, ViewError};
 use paraffin_alkanes::{CallResponse, Transfer};
 use paraffin_primitives::{AlkaneId, Height};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::main_rpc::MethodFamily;
@@ -205,17 +207,24 @@ async fn simulate(context: &RequestContext, params: &Params) -> RpcResult {
     let answer = alkanes::try_out(context, tag(context, params, 1)?, move |moment| {
         let parcel = asked.parcel(&moment.view);
         let (simulated, trace) = views::simulate_traced(&parcel, moment.view.limits.fuel_max, &moment.view)?;
-        let mut told = match simulated {
-            Simulated::Done { response, fuel_used } => told(0, fuel_used, &response, None),
-            Simulated::Failed(text) => told(1, 0, &CallResponse::default(), Some(&text)),
+        let simulated = match simulated {
+            Simulated::Done { response, fuel_used } => outcome(0, fuel_used, &response, None),
+            Simulated::Failed(text) => outcome(1, 0, &CallResponse::default(), Some(&text)),
         };
-        told["trace"] = trace_events(&trace);
-        Ok(to_raw(&told))
+        Ok(trace_events(&trace).and_then(|trace| to_raw(&Traced { simulated, trace })))
     });
     answer.await?
 }
 
-fn told(status: u8, fuel_used: u64, answered: &CallResponse, error: Option<&str>) -> Value {
+/// How a call would end, with its trace.
+#[derive(Serialize)]
+struct Traced {
+    #[serde(flatten)]
+    simulated: Value,
+    trace: Box<RawValue>,
+}
+
+fn outcome(status: u8, fuel_used: u64, answered: &CallResponse, error: Option<&str>) -> Value {
     let mut execution = response(answered);
     execution["error"] = json!(error);
     json!({ "status": status, "gasUsed": fuel_used, "execution": execution })
@@ -266,7 +275,7 @@ async fn trace(context: &RequestContext, params: &Params) -> RpcResult {
             None => moment.view.state.trace(&asked)?,
             trace => trace,
         };
-        Ok(to_raw(&trace.map_or_else(|| json!([]), |trace| trace_events(&trace))))
+        Ok(trace_events(&trace.unwrap_or_default()))
     });
     trace.await?
 }
@@ -277,23 +286,36 @@ async fn trace_block(context: &RequestContext, params: &Params) -> RpcResult {
     let height = height_param(context, params)?;
     let traces = alkanes::read(context, height, None, move |moment| {
         let limits = moment.view.limits;
-        let mut traces = Vec::new();
         // In the answer every byte is two digits.
         let bytes_max = limits.answer_bytes_max as u64 / 2;
         let traced = moment.view.state.traces_of_block(moment.view.height, bytes_max)?.ok_or(ViewError::TooLarge)?;
+        if traced.len() > limits.records_max {
+            return Err(ViewError::TooLarge);
+        }
+        let (mut messages, mut bytes) = (Vec::with_capacity(traced.len()), 0);
         for traced in traced {
-            if traces.len() >= limits.records_max {
+            let trace = match trace_events(&traced.trace) {
+                Ok(trace) => trace,
+                Err(error) => return Ok(Err(error)),
+            };
+            bytes += trace.get().len();
+            if bytes > limits.answer_bytes_max {
                 return Err(ViewError::TooLarge);
             }
-            traces.push(json!({
-                "outpoint": { "txid": traced.outpoint.txid.to_string(), "vout": traced.outpoint.vout },
-                "txindex": traced.transaction_index,
-                "trace": trace_events(&traced.trace),
-            }));
+            let outpoint = json!({ "txid": traced.outpoint.txid.to_string(), "vout": traced.outpoint.vout });
+            messages.push(TracedMessage { outpoint, txindex: traced.transaction_index, trace });
         }
-        Ok(to_raw(&Value::Array(traces)))
+        Ok(to_raw(&messages))
     });
     traces.await?
+}
+
+/// A message of a block, with its trace.
+#[derive(Serialize)]
+struct TracedMessage {
+    outpoint: Value,
+    txindex: u32,
+    trace: Box<RawValue>,
 }
 
 fn height_param(context: &RequestContext, params: &Params) -> Result<Option<Height>, RpcError> {

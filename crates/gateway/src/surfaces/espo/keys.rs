@@ -153,7 +153,11 @@ fn writers(
     // The newest blocks first, and not so many that an answer takes seconds.
     for (height, mut keys) in heights.into_iter().rev().take(WRITER_BLOCKS_MAX) {
         moment.check()?;
-        for message in moment.state.block_traces(height)?.iter().rev().filter(|message| message.stands) {
+        for message in moment.state.each_block_trace(height)?.rev() {
+            let message = message?;
+            if !message.stands {
+                continue;
+            }
             for call in calls(&message.trace).iter().rev().filter(|call| call.stands && call.context.myself == id) {
                 for (key, value) in call.response.iter().flat_map(|response| &response.storage) {
                     // Another value: what stands was stored later, by a call that is in no trace.

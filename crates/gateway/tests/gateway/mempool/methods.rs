@@ -345,8 +345,8 @@ async fn an_entry_that_is_named_often_is_listed_once() {
     let answer = instance.post(&instance.keyed("/mempool"), body.to_string()).await;
     assert!(answer.body.len() < 500_000, "{} bytes", answer.body.len());
     let found = answer.json()["result"].clone();
-    let told: Vec<&str> = list(&found, "entries").iter().map(|entry| entry["txid"].as_str().unwrap()).collect();
-    assert_eq!((told, &found["missing"]), (vec![&*ids[1], &*ids[0]], &json!([other, other])));
+    let txids: Vec<&str> = list(&found, "entries").iter().map(|entry| entry["txid"].as_str().unwrap()).collect();
+    assert_eq!((txids, &found["missing"]), (vec![&*ids[1], &*ids[0]], &json!([other, other])));
 }
 
 #[tokio::test]
