@@ -4,7 +4,8 @@ use crate::StateError;
 
 /// The engine cannot go on with a block, because the reference would not either, or because reading failed.
 ///
-/// A halt is never skipped: the block is not applied, and the operator sees this text (protocol B1, B22.5).
+/// A halt is never skipped: the block is not applied, and the operator sees this text (protocol B1, B22.5). But a message
+/// that could bring one about [fails](Halt::fails_message) instead.
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
     /// Reading the state failed.
@@ -13,6 +14,12 @@ pub enum Halt {
     /// A contract declares that its memory cannot grow to 512 pages; the reference stops there (protocol B9).
     #[error("contract {0} declares a memory of less than 512 pages, on which the reference engine halts")]
     SmallMemory(AlkaneId),
+    /// The message does more that no fuel pays for than a block may (decision 0038).
+    #[error("the message needs more work that no fuel pays for than is left for its transaction and its block")]
+    TooMuchWork,
+    /// What the messages of a block change takes more memory than the reference engine has (decision 0038).
+    #[error("the messages of the block change more than fits the memory of the reference engine")]
+    TooMuchState,
     /// Messages share no fuel: the block's transactions have no size in the fuel tank (protocol B12, B22.5).
     #[error("a message runs in a block whose fuel tank is empty by size, on which the reference engine halts")]
     EmptyTank,
@@ -82,4 +89,20 @@ pub enum Halt {
     /// A simulation was told to end. Never happens in a block.
     #[error("the call was stopped before it ended")]
     Interrupted,
+}
+
+impl Halt {
+    /// Whether a message can bring it about on a state that is whole. In a block such a message fails, and the block goes on
+    /// (decision 0038); a simulation ends with it.
+    pub(crate) const fn fails_message(&self) -> bool {
+        matches!(
+            self,
+            Self::SmallMemory(_)
+                | Self::OutOfMemory
+                | Self::EmptyTank
+                | Self::EnginePanic
+                | Self::TooMuchWork
+                | Self::TooMuchState
+        )
+    }
 }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Invariants: contracts are run, never imitated; what a block does depends on the chain alone, not on threads, memory or
-//! time; where the reference halts the engine returns [`Halt`] and the block is not applied. [`codec`] is pure functions:
+//! time; nothing that the chain chooses makes the engine return [`Halt`], for which a block is not applied. [`codec`] is pure functions:
 //! every byte string is a possible input and none of them panics.
 #![forbid(unsafe_code)]
 
@@ -32,6 +32,7 @@ mod trace;
 mod trace_log;
 pub mod views;
 mod vm;
+mod work;
 mod world;
 mod wrapped_bitcoin;
 
@@ -57,5 +58,6 @@ pub use vm::{
     Builtins, BuiltinsError, CodeCache, META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, contract_code,
     deploy_builtins, meta, simulate,
 };
+pub use work::{BLOCK_WORK, STATE_BYTES_MAX, TRANSACTION_WORK};
 pub use world::World;
 pub use wrapped_bitcoin::Payment;

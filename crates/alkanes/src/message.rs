@@ -8,7 +8,9 @@ use paraffin_primitives::AlkaneId;
 use crate::codec::Cellpack;
 use crate::vm::{
     Frame, Outcome, Resolved, ReturnedData, Session, Stop, credit, debit, execute, guarded, integer, resolve,
+    revert_data, store,
 };
+use crate::work::cost;
 use crate::{CallKind, CallResponse, Halt, Sheet, StateKey, TraceStatus, Transfer, World};
 
 /// A message of a protostone.
@@ -46,7 +48,8 @@ pub enum MessageEnd {
 ///
 /// `runtime` holds the ids of the runtime sheet that this transaction has touched so far; others are read from
 /// [`StateKey::Runtime`]. The trace is pushed to `world.traces` whatever becomes of the layer; a message that names no
-/// contract leaves none (protocol B6).
+/// contract leaves none (protocol B6). What would halt the engine and can be brought about by a message fails the message
+/// (decision 0038).
 ///
 /// # Errors
 /// The engine halts.
@@ -54,22 +57,28 @@ pub fn handle_message(world: &mut World<'_>, message: &Message<'_>, runtime: &Sh
     if world.height < world.parameters.genesis_height {
         return Ok(MessageEnd::Failed);
     }
+    let depth = world.state.depth();
     let mut ended = Ok(MessageEnd::Failed);
-    guarded(|| ended = run(world, message, runtime))?;
+    if guarded(|| ended = run(world, message, runtime)).is_err() {
+        // The reference halts. The panic is in the log; the message has no trace.
+        world.tank.drain();
+    }
+    if matches!(ended, Ok(MessageEnd::Failed)) {
+        // Calls that were under way when the message failed have left their layers.
+        world.state.rollback_to(depth);
+    }
     ended
 }
 
 fn run(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<MessageEnd, Halt> {
     let Ok(cellpack) = Cellpack::decode(message.calldata) else { return Ok(MessageEnd::Failed) };
     let mut session = Session::message(world, message.transaction, message.txid, message.vout);
-    let begun = resolve(&mut session, cellpack.target)
-        .and_then(|resolved| credit(&mut session.world.state, resolved.id, &message.incoming).map(|()| resolved));
+    session.world.state.work.add(cost::MESSAGE);
+    let begun = begin(&mut session, cellpack.target, message);
     let Resolved { id: myself, code } = match begun {
         Ok(resolved) => resolved,
-        Err(Stop::Revert(_)) => return Ok(MessageEnd::Failed),
-        Err(Stop::Halt(halt)) => return Err(halt),
+        Err(stop) => return stop.into_failure().map(|_| MessageEnd::Failed),
     };
-    session.world.tank.advance(message.index, message.transaction)?;
     let fuel = session.world.tank.transaction_fuel();
     let frame = Frame {
         myself,
@@ -91,15 +100,24 @@ fn run(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<
             events.exit(TraceStatus::Success, booked.response, booked.data.bytes(), booked.fuel_used);
             MessageEnd::Done { outgoing, runtime: booked.runtime }
         }
-        Err(Stop::Halt(halt)) => return Err(halt),
-        Err(revert) => {
+        Err(stop) => {
+            let text = stop.into_failure()?;
             world.tank.drain();
-            events.exit(TraceStatus::Revert, CallResponse::default(), &revert.revert_data(), u64::MAX);
+            events.exit(TraceStatus::Revert, CallResponse::default(), &revert_data(&text), u64::MAX);
             MessageEnd::Failed
         }
     };
     world.traces.push(OutPoint { txid: message.txid, vout: message.vout }, events.finish());
     Ok(end)
+}
+
+/// Everything before the contract is entered, of which nothing is traced.
+fn begin(session: &mut Session<'_, '_>, target: AlkaneId, message: &Message<'_>) -> Result<Resolved, Stop> {
+    session.world.state.check_limits()?;
+    let resolved = resolve(session, target)?;
+    credit(&mut session.world.state, resolved.id, &message.incoming)?;
+    session.world.tank.advance(message.index, message.transaction)?;
+    Ok(resolved)
 }
 
 /// A message whose effects are in the layer.
@@ -122,9 +140,7 @@ fn book(
     let fuel_used = outcome.fuel_used;
     world.tank.consume(fuel_used).map_err(Stop::Revert)?;
     let (response, data) = outcome.response.into_parts();
-    for (key, value) in &response.storage {
-        world.state.put(StateKey::Storage(myself, key.clone()), value.clone());
-    }
+    store(&mut world.state, myself, response.storage.clone())?;
     let runtime = settle_runtime(world, runtime, &message.incoming, &response.alkanes)?;
     debit(&mut world.state, myself, &response.alkanes)?;
     Ok(Booked { response, data, fuel_used, runtime })
@@ -138,6 +154,9 @@ fn settle_runtime(
     incoming: &[Transfer],
     outgoing: &[Transfer],
 ) -> Result<Sheet, Stop> {
+    let entries = 3 * runtime.entry_count() + incoming.len() + 3 * outgoing.len();
+    world.state.work.add_times(entries, cost::SHEET_ENTRY);
+    world.state.check_limits()?;
     let mut sheet = runtime.clone();
     let mut known: HashSet<AlkaneId> = runtime.iter().map(|(id, _)| id).collect();
     let mut outgoing_sheet = Sheet::new();
@@ -147,6 +166,7 @@ fn settle_runtime(
     // An id that goes out is touched even when nothing of it does.
     for id in incoming.iter().map(|transfer| transfer.id).chain(outgoing_sheet.iter().map(|(id, _)| id)) {
         if known.insert(id) {
+            world.state.check_limits()?;
             let stored = world.state.get(&StateKey::Runtime(id))?.unwrap_or_default();
             sheet.set(id, integer(&stored, "a runtime balance")?);
         }

@@ -86,7 +86,7 @@ impl Engine for NativeEngine {
         if let Some(known_until) = self.known_until.filter(|known_until| height > *known_until) {
             return Err(Halt::UnknownRules { height, known_until });
         }
-        let state = Overlay::new(state);
+        let state = Overlay::of_block(state, &self.parameters);
         let mut world = World::new(&self.parameters, height, &block.block, state, &self.codes, &self.builtins);
         if world.state.get(&StateKey::SeenGenesis)?.is_none_or(|seen| seen.is_empty()) {
             world.state.put(StateKey::SeenGenesis, vec![1]);

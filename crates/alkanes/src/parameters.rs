@@ -1,6 +1,8 @@
 use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::Network;
 
+use crate::{BLOCK_WORK, STATE_BYTES_MAX};
+
 /// What differs between networks: first heights, forks and fuel (protocol B2). Heights are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
@@ -26,6 +28,11 @@ pub struct Parameters {
     pub wrapped_bitcoin_131: u64,
     /// A message always gets exactly the minimum of fuel (builds with regtest parameters, protocol B12).
     pub fuel_is_minimum: bool,
+    /// Work that no fuel pays for which the transactions of a block may do beyond [`TRANSACTION_WORK`](crate::TRANSACTION_WORK)
+    /// of each: [`BLOCK_WORK`] but in tests.
+    pub block_work: u64,
+    /// Bytes that the changes of a block may take while messages make them: [`STATE_BYTES_MAX`] but in tests.
+    pub state_bytes: usize,
 }
 
 impl Parameters {
@@ -44,6 +51,8 @@ impl Parameters {
                 wrapped_bitcoin_130: 957_000,
                 wrapped_bitcoin_131: 960_000,
                 fuel_is_minimum: false,
+                block_work: BLOCK_WORK,
+                state_bytes: STATE_BYTES_MAX,
             },
             Network::Signet | Network::Regtest => Self {
                 network,
@@ -57,6 +66,8 @@ impl Parameters {
                 wrapped_bitcoin_130: 0,
                 wrapped_bitcoin_131: 0,
                 fuel_is_minimum: true,
+                block_work: BLOCK_WORK,
+                state_bytes: STATE_BYTES_MAX,
             },
         }
     }

@@ -23,6 +23,7 @@ use crate::codec::{
 };
 use crate::native::patches;
 use crate::state::StateError;
+use crate::work::cost;
 use crate::{Halt, SavedSheet, Sheet, SheetOverflow, StateKey, World, runes};
 
 /// Why the transaction is void: everything that its runestone would have done is undone (protocol B1.6, B5).
@@ -38,6 +39,9 @@ pub(crate) enum Void {
     EdictId { tx: u128 },
     #[error("an edict names output {output}, which does not fit 32 bits")]
     EdictOutput { output: u128 },
+    /// Decision 0038.
+    #[error("the transaction needs more work, or moves more amounts, than is left for it")]
+    TooMuch,
 }
 
 /// What ends the work on a transaction early.
@@ -109,6 +113,7 @@ impl Ledger {
         placed: Placed<'_>,
     ) -> Result<Option<Void>, Halt> {
         let mut is_void = None;
+        world.state.work.begin_transaction(placed.transaction.weight());
         match Artifact::read(placed.transaction) {
             None => {}
             Some(Artifact::Cenotaph(cenotaph)) => runes::register_cenotaph(world, placed, &cenotaph)?,
@@ -143,6 +148,7 @@ impl Ledger {
             }
         }
         runes::clear_inputs(world, placed.transaction)?;
+        world.state.work.end_transaction();
         Ok(is_void)
     }
 
@@ -204,6 +210,7 @@ impl Ledger {
         // The reference adds all sheets up to know their ids, and fails when a sum does not fit.
         let mut all = Sheet::new();
         for sheet in sheets.all() {
+            world.state.work.add_times(2 * sheet.entry_count(), cost::SHEET_ENTRY);
             all.merge(sheet)?;
         }
         for (id, _) in all.iter() {
@@ -227,7 +234,9 @@ pub(crate) fn sum_of_inputs(
     let mut sum = Sheet::new();
     for input in &transaction.input {
         if let Some(saved) = world.state.get(&key(input.previous_output))? {
-            sum.merge(&SavedSheet::decode(&saved)?.load())?;
+            let sheet = SavedSheet::decode(&saved)?.load();
+            world.state.work.add_times(4 * sheet.entry_count(), cost::SHEET_ENTRY);
+            sum.merge(&sheet)?;
         }
     }
     Ok(sum)
@@ -238,6 +247,7 @@ pub(crate) fn save_sheet(world: &mut World<'_>, key: StateKey, sheet: &Sheet) ->
     if sheet.is_empty() {
         return Ok(false);
     }
+    world.state.work.add_times(sheet.entry_count(), cost::SHEET_ENTRY);
     let mut saved = SavedSheet::decode(&world.state.get(&key)?.unwrap_or_default())?;
     saved.append(sheet);
     world.state.put(key, saved.encode());

@@ -44,6 +44,11 @@ impl Sheet {
         self.entries.contains_key(&id)
     }
 
+    /// Entries, zeros included.
+    pub fn entry_count(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Sets the amount of `id`.
     pub fn set(&mut self, id: AlkaneId, value: u128) {
         self.entries.insert(id, value);

@@ -6,10 +6,12 @@
 //!                                             balances, overlay ◀─ host ─┘  └─ call: the same again, one layer deeper
 //! ```
 //!
-//! Invariants: code of strangers ends, by fuel or by the limits of its instance; whatever it does, the process stays up;
+//! Invariants: code of strangers ends, by fuel, by the limits of its instance or by the work of its block; whatever it does,
+//! the process stays up;
 //! a module that was compiled before behaves and costs like one that was not.
 
 mod balances;
+mod block_codes;
 mod builtins;
 mod cache;
 mod call;
@@ -26,17 +28,20 @@ mod simulate;
 mod stop;
 mod wire;
 
+pub(crate) use block_codes::BlockCodes;
 pub use builtins::{Builtins, BuiltinsError};
 pub use cache::CodeCache;
+pub(crate) use cache::PackedCode;
 pub use simulate::{META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, deploy_builtins, meta, simulate};
 
 pub(crate) use balances::{credit, debit};
+pub(crate) use call::store;
 pub(crate) use guard::guarded;
 pub(crate) use instance::{Outcome, execute};
 pub(crate) use resolve::{Resolved, resolve};
 pub(crate) use session::{Frame, Session};
 pub(crate) use stop::Stop;
-pub(crate) use wire::ReturnedData;
+pub(crate) use wire::{ReturnedData, revert_data};
 
 use paraffin_primitives::AlkaneId;
 
@@ -54,7 +59,7 @@ pub fn contract_code(
 ) -> Result<Result<Vec<u8>, String>, Halt> {
     let unpacked = match resolve::find(state, builtins, id, height)? {
         resolve::Found::Builtin(code) => return Ok(Ok(code.bytes.to_vec())),
-        resolve::Found::Stored(_, payload) => cache::unpack(&payload),
+        resolve::Found::Stored(_, payload) => cache::unpack(&payload, u64::MAX),
     };
     match unpacked {
         Ok(code) => Ok(Ok(code)),

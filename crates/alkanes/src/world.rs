@@ -1,9 +1,12 @@
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use bitcoin::consensus::encode;
 use bitcoin::{Block, OutPoint, Transaction, Txid};
 
+use paraffin_primitives::AlkaneId;
+
+use crate::vm::{BlockCodes, PackedCode, Stop};
 use crate::{Builtins, CodeCache, FuelTank, Overlay, Parameters, TraceLog};
 
 /// What messages of one block run in: its height, its bytes, the state so far, the fuel left.
@@ -28,6 +31,8 @@ pub struct World<'a> {
     pub undone: Vec<OutPoint>,
     /// Transactions of this block that mint 2:0, once counted (protocol B13).
     pub diesel_mints: Option<u128>,
+    /// Code that its messages have run.
+    pub(crate) block_codes: RefCell<BlockCodes>,
     /// The block as contracts read it, once one has (protocol B10).
     pub(crate) block_bytes: OnceCell<Arc<[u8]>>,
     /// Ids of the block's transactions, once an etching needs them (protocol B20).
@@ -56,9 +61,15 @@ impl<'a> World<'a> {
             traces: TraceLog::of(block),
             undone: Vec::new(),
             diesel_mints: None,
+            block_codes: RefCell::default(),
             block_bytes: OnceCell::new(),
             block_txids: OnceCell::new(),
         }
+    }
+
+    /// The code packed in `payload`, which the contract `holder` holds.
+    pub(crate) fn packed_code(&self, holder: AlkaneId, payload: Vec<u8>) -> Result<PackedCode, Stop> {
+        self.block_codes.borrow_mut().stored(self.codes, &self.state.work, holder, payload)
     }
 
     /// The block in consensus encoding.

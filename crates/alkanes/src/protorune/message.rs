@@ -2,6 +2,7 @@
 
 use super::{Fault, Placed, Sheets};
 use crate::codec::{MessageRoute, Protostone};
+use crate::work::cost;
 use crate::{Halt, Message, MessageEnd, Sheet, SheetOverflow, Transfer, World};
 
 /// Runs a message in the newest layer of the state: [`handle_message`](crate::handle_message), or a stand-in in tests.
@@ -21,11 +22,13 @@ pub(super) fn process_message(
     sheets: &mut Sheets,
 ) -> Result<bool, Fault> {
     let route = MessageRoute::of(stone, index, placed.transaction.output.len(), stone_count)?;
+    sheets.count_copy(&world.state)?;
     let before = sheets.clone();
     let depth = world.state.depth();
     world.state.checkpoint();
 
     let incoming = sheets.get(route.shadow).map(Sheet::transfers).unwrap_or_default();
+    world.state.work.add_times(incoming.len(), cost::SHEET_ENTRY);
     let runtime = sheets.runtime(&world.state, incoming.iter().map(|transfer| transfer.id))?;
     let message = Message {
         transaction: placed.transaction,
@@ -35,7 +38,9 @@ pub(super) fn process_message(
         calldata: &stone.message,
         incoming,
     };
-    if let MessageEnd::Done { outgoing, runtime } = run_message(world, &message, &runtime)? {
+    let ended = run_message(world, &message, &runtime)?;
+    world.state.work.end_message();
+    if let MessageEnd::Done { outgoing, runtime } = ended {
         if reconcile(sheets, route, &outgoing, runtime).is_ok() {
             world.state.commit();
             return Ok(true);

@@ -2,10 +2,15 @@ use std::collections::BTreeMap;
 
 use paraffin_primitives::AlkaneId;
 
-use super::Fault;
+use super::{Fault, Void};
 use crate::codec::RUNTIME_VOUT;
 use crate::state::StateError;
+use crate::work::cost;
 use crate::{Overlay, Sheet, SheetOverflow, StateKey};
+
+/// Most entries of all sheets of one transaction. The reference, which copies them for every message in its 4 GiB, ends
+/// before (decision 0038).
+const ENTRIES_MAX: usize = 4_000_000;
 
 /// The sheets of one transaction, by output, shadow outputs and the runtime included (protocol B5).
 ///
@@ -14,6 +19,7 @@ use crate::{Overlay, Sheet, SheetOverflow, StateKey};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sheets {
     by_vout: BTreeMap<u32, Sheet>,
+    entries: usize,
 }
 
 impl Sheets {
@@ -23,7 +29,18 @@ impl Sheets {
 
     /// Removes the sheet of an output; an empty one when there is none.
     pub(crate) fn take(&mut self, vout: u32) -> Sheet {
-        self.by_vout.remove(&vout).unwrap_or_default()
+        let taken = self.by_vout.remove(&vout).unwrap_or_default();
+        self.entries -= taken.entry_count();
+        taken
+    }
+
+    /// Counts the work of copying all sheets.
+    ///
+    /// # Errors
+    /// The transaction has done more than it may.
+    pub(crate) fn count_copy(&self, state: &Overlay<'_>) -> Result<(), Fault> {
+        state.work.add_times(2 * (self.entries + self.by_vout.len()), cost::SHEET_ENTRY);
+        check(state, self.entries)
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Sheet> {
@@ -35,7 +52,12 @@ impl Sheets {
         if vout == RUNTIME_VOUT {
             self.touch_runtime(state, id)?;
         }
-        Ok(self.by_vout.entry(vout).or_default().add(id, amount)?)
+        state.work.add(cost::SHEET_ENTRY);
+        let sheet = self.by_vout.entry(vout).or_default();
+        let before = sheet.entry_count();
+        sheet.add(id, amount)?;
+        self.entries += sheet.entry_count() - before;
+        check(state, self.entries)
     }
 
     /// Adds a sheet to that of an output; every sum is checked before the first is applied.
@@ -45,16 +67,24 @@ impl Sheets {
                 self.touch_runtime(state, id)?;
             }
         }
+        state.work.add_times(2 * sheet.entry_count(), cost::SHEET_ENTRY);
+        check(state, self.entries)?;
         Ok(self.merge(vout, sheet)?)
     }
 
     /// As [`Self::add_sheet`], of an output that is not the runtime.
     pub(crate) fn merge(&mut self, vout: u32, sheet: &Sheet) -> Result<(), SheetOverflow> {
-        self.by_vout.entry(vout).or_default().merge(sheet)
+        let merged = self.by_vout.entry(vout).or_default();
+        let before = merged.entry_count();
+        let ended = merged.merge(sheet);
+        self.entries += merged.entry_count() - before;
+        ended
     }
 
     /// Replaces the runtime sheet.
     pub(crate) fn set_runtime(&mut self, runtime: Sheet) {
+        drop(self.take(RUNTIME_VOUT));
+        self.entries += runtime.entry_count();
         self.by_vout.insert(RUNTIME_VOUT, runtime);
     }
 
@@ -72,9 +102,15 @@ impl Sheets {
 
     fn touch_runtime(&mut self, state: &Overlay<'_>, id: AlkaneId) -> Result<(), StateError> {
         let runtime = self.by_vout.entry(RUNTIME_VOUT).or_default();
+        let before = runtime.entry_count();
         runtime.set(id, runtime_amount(state, runtime, id)?);
+        self.entries += runtime.entry_count() - before;
         Ok(())
     }
+}
+
+fn check(state: &Overlay<'_>, entries: usize) -> Result<(), Fault> {
+    if entries > ENTRIES_MAX || state.work.is_over_in_ledger() { Err(Void::TooMuch.into()) } else { Ok(()) }
 }
 
 /// The amount of `id` in a runtime sheet that holds only what was touched: that of the sheet, else the one stored.

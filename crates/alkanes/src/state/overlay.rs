@@ -2,6 +2,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::{StateError, StateKey, StateReader};
+use crate::work::{Work, cost};
+use crate::{Halt, Parameters, STATE_BYTES_MAX};
 
 /// Most that is remembered of what was read from below, in bytes. A contract can ask for millions of keys in one message.
 const READ_BYTES_MAX: usize = 64 << 20;
@@ -19,10 +21,33 @@ fn entry_bytes(key: &StateKey, value_len: usize) -> usize {
 /// Reads go from the newest layer down to the base and then to the state of the block before.
 pub struct Overlay<'r> {
     reader: &'r dyn StateReader,
-    base: HashMap<StateKey, Vec<u8>>,
+    base: Layer,
     written_bytes: usize,
-    layers: Vec<HashMap<StateKey, Vec<u8>>>,
+    /// Of the base and all layers.
+    kept_bytes: usize,
+    kept_bytes_max: usize,
+    layers: Vec<Layer>,
     read: RefCell<ReadCache>,
+    /// What messages do that no fuel pays for, each access to the state among it.
+    pub(crate) work: Work,
+}
+
+/// Changed values, and what they take.
+#[derive(Default)]
+struct Layer {
+    values: HashMap<StateKey, Vec<u8>>,
+    bytes: usize,
+}
+
+impl Layer {
+    fn insert(&mut self, key: StateKey, value: Vec<u8>) {
+        let (key_bytes, value_len) = (entry_bytes(&key, 0), value.len());
+        match self.values.insert(key, value) {
+            Some(older) => self.bytes -= older.len(),
+            None => self.bytes += key_bytes,
+        }
+        self.bytes += value_len;
+    }
 }
 
 /// What was read from below, so that most keys are read once in a block.
@@ -49,7 +74,28 @@ impl ReadCache {
 impl<'r> Overlay<'r> {
     /// Nothing changed yet.
     pub fn new(reader: &'r dyn StateReader) -> Self {
-        Self { reader, base: HashMap::new(), written_bytes: 0, layers: Vec::new(), read: RefCell::default() }
+        Self {
+            reader,
+            base: Layer::default(),
+            written_bytes: 0,
+            kept_bytes: 0,
+            kept_bytes_max: STATE_BYTES_MAX,
+            layers: Vec::new(),
+            read: RefCell::default(),
+            work: Work::default(),
+        }
+    }
+
+    /// Nothing changed yet in a block, whose messages may do so much work that no fuel pays for.
+    pub(crate) fn of_block(reader: &'r dyn StateReader, parameters: &Parameters) -> Self {
+        let kept_bytes_max = parameters.state_bytes;
+        Self { work: Work::of_block(parameters.block_work), kept_bytes_max, ..Self::new(reader) }
+    }
+
+    /// # Errors
+    /// The transaction has done more than it may, or what its block changes takes too much memory.
+    pub(crate) fn check_limits(&self) -> Result<(), Halt> {
+        if self.kept_bytes > self.kept_bytes_max { Err(Halt::TooMuchState) } else { self.work.check() }
     }
 
     /// The value of `key` as changed so far.
@@ -58,7 +104,9 @@ impl<'r> Overlay<'r> {
     /// Reading failed.
     pub fn get(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
         for layer in self.layers.iter().rev() {
-            if let Some(value) = layer.get(key) {
+            self.work.add(cost::LAYER);
+            if let Some(value) = layer.values.get(key) {
+                self.work.add_copied(value.len());
                 return Ok(Some(value.clone()));
             }
         }
@@ -70,10 +118,13 @@ impl<'r> Overlay<'r> {
     /// # Errors
     /// Reading failed.
     pub fn get_direct(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
-        match self.base.get(key) {
-            Some(value) => Ok(Some(value.clone())),
-            None => self.read(key),
-        }
+        let value = match self.base.values.get(key) {
+            Some(value) => Some(value.clone()),
+            None => self.read(key)?,
+        };
+        self.work.add(2 * cost::LAYER);
+        self.work.add_copied(value.as_ref().map_or(0, Vec::len));
+        Ok(value)
     }
 
     /// The value of `key` in the block before.
@@ -81,6 +132,7 @@ impl<'r> Overlay<'r> {
         if let Some(value) = self.read.borrow().values.get(key) {
             return Ok(value.clone());
         }
+        self.work.add(cost::STORE_READ);
         let value = self.reader.get(key)?;
         self.read.borrow_mut().insert(key.clone(), value.clone());
         Ok(value)
@@ -94,12 +146,19 @@ impl<'r> Overlay<'r> {
     /// Sets `key` in the newest layer.
     pub fn put(&mut self, key: StateKey, value: Vec<u8>) {
         self.written_bytes += entry_bytes(&key, value.len());
-        self.layers.last_mut().unwrap_or(&mut self.base).insert(key, value);
+        self.work.add(cost::WRITE);
+        let layer = self.layers.last_mut().unwrap_or(&mut self.base);
+        let before = layer.bytes;
+        layer.insert(key, value);
+        self.kept_bytes = self.kept_bytes - before + layer.bytes;
     }
 
     /// Sets `key` below all checkpoints: no rollback undoes it (protocol B14, "direct writes").
     pub fn put_direct(&mut self, key: StateKey, value: Vec<u8>) {
+        self.work.add(cost::WRITE);
+        let before = self.base.bytes;
         self.base.insert(key, value);
+        self.kept_bytes = self.kept_bytes - before + self.base.bytes;
     }
 
     /// What has been set in layers so far, in bytes of memory: also what was set again, and what was undone.
@@ -109,29 +168,38 @@ impl<'r> Overlay<'r> {
 
     /// Opens a layer.
     pub fn checkpoint(&mut self) {
-        self.layers.push(HashMap::new());
+        self.layers.push(Layer::default());
     }
 
     /// Merges the newest layer into the one below.
     pub fn commit(&mut self) {
         if let Some(layer) = self.layers.pop() {
             let below = self.layers.last_mut().unwrap_or(&mut self.base);
-            if below.is_empty() {
+            if below.values.is_empty() {
                 *below = layer;
-            } else {
-                below.extend(layer);
+                return;
             }
+            self.kept_bytes -= below.bytes + layer.bytes;
+            self.work.add_times(layer.values.len(), cost::WRITE);
+            for (key, value) in layer.values {
+                below.insert(key, value);
+            }
+            self.kept_bytes += below.bytes;
         }
     }
 
     /// Drops the newest layer.
     pub fn rollback(&mut self) {
-        self.layers.pop();
+        if let Some(layer) = self.layers.pop() {
+            self.kept_bytes -= layer.bytes;
+        }
     }
 
     /// Drops the newest layers until `depth` are left.
     pub fn rollback_to(&mut self, depth: usize) {
-        self.layers.truncate(depth);
+        while self.layers.len() > depth {
+            self.rollback();
+        }
     }
 
     /// Open layers.
@@ -145,8 +213,8 @@ impl<'r> Overlay<'r> {
     /// # Errors
     /// Reading failed.
     pub fn into_writes(mut self) -> Result<Vec<(StateKey, Vec<u8>)>, StateError> {
-        let mut writes = Vec::with_capacity(self.base.len());
-        for (key, value) in std::mem::take(&mut self.base) {
+        let mut writes = Vec::with_capacity(self.base.values.len());
+        for (key, value) in std::mem::take(&mut self.base.values) {
             // What the reference never set reads as empty there, and so does what it set to nothing.
             if self.read(&key)?.as_ref() != Some(&value) {
                 writes.push((key, value));

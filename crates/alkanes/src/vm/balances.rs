@@ -29,6 +29,7 @@ fn set(state: &mut Overlay<'_>, who: AlkaneId, what: AlkaneId, value: u128) {
 /// Adds to what `to` holds.
 pub(crate) fn credit(state: &mut Overlay<'_>, to: AlkaneId, transfers: &[Transfer]) -> Result<(), Stop> {
     for transfer in transfers {
+        state.check_limits()?;
         let sum = balance(state, to, transfer.id)?.checked_add(transfer.value);
         let sum = sum.ok_or_else(|| Stop::revert("balance overflow during credit_balances"))?;
         set(state, to, transfer.id, sum);
@@ -38,7 +39,10 @@ pub(crate) fn credit(state: &mut Overlay<'_>, to: AlkaneId, transfers: &[Transfe
 
 /// Takes from what `from` holds. A contract may give more of itself than it holds: that is minting (protocol B14).
 pub(crate) fn debit(state: &mut Overlay<'_>, from: AlkaneId, transfers: &[Transfer]) -> Result<(), Stop> {
-    transfers.iter().try_for_each(|transfer| debit_one(state, from, transfer))
+    transfers.iter().try_for_each(|transfer| {
+        state.check_limits()?;
+        debit_one(state, from, transfer)
+    })
 }
 
 fn debit_one(state: &mut Overlay<'_>, from: AlkaneId, transfer: &Transfer) -> Result<(), Stop> {
@@ -63,6 +67,7 @@ pub(crate) fn transfer(
         return Ok(());
     }
     for transfer in transfers {
+        state.check_limits()?;
         debit_one(state, from, transfer)?;
         let sum = balance(state, to, transfer.id)?.checked_add(transfer.value);
         let sum = sum.ok_or_else(|| Stop::revert("balance overflow during transfer_from"))?;

@@ -9,16 +9,20 @@ use sha2::{Digest, Sha256};
 use wasmi::{Config, Engine, Module};
 
 use super::guard::guarded;
-use super::memory_section::with_call_pages;
+use super::memory_section::{start_work, with_call_pages};
 use super::stop::Stop;
 use crate::Halt;
 use crate::codec::{CODE_LEN_MAX_BYTES, GzipError, gunzip};
+use crate::work::{Work, cost};
 
 /// Bytes of compiled code that a cache keeps unless told otherwise: room for a hundred contracts of 300 KB.
 const CACHE_BYTES_DEFAULT: u64 = 256 << 20;
 
 /// Compiled code takes up to this many times the bytes of the module: an instruction of one byte becomes one of eight.
 const COMPILED_FACTOR: u64 = 8;
+
+/// Bytes that one byte of deflate data can unpack to.
+const DEFLATE_RATIO_MAX: usize = 1032;
 
 /// SHA-256 of a module.
 pub(crate) type CodeHash = [u8; 32];
@@ -40,6 +44,8 @@ impl Code {
 pub(crate) struct Compiled {
     pub(crate) engine: Engine,
     pub(crate) module: Module,
+    /// Work of starting an instance, beside that of any instance.
+    pub(crate) start_work: u64,
 }
 
 /// A module, or the text of why it is none.
@@ -49,8 +55,13 @@ type Compilation = Result<Arc<Compiled>, Arc<str>>;
 #[derive(Clone)]
 struct Known {
     payload: Arc<[u8]>,
-    /// What it unpacks to, or why it does not.
-    code: Result<Compilation, Arc<str>>,
+    /// Hash and length of what it unpacks to, or why it does not.
+    unpacked: Result<(CodeHash, usize), Arc<str>>,
+}
+
+/// Memory that a compiled module takes, by an estimate from its length, both in bytes.
+pub(super) const fn compiled_bytes(code_len: u64) -> u64 {
+    4096 + COMPILED_FACTOR * code_len
 }
 
 #[derive(Clone)]
@@ -59,7 +70,7 @@ struct ByCodeLen;
 impl Weighter<CodeHash, (u64, Compilation)> for ByCodeLen {
     fn weight(&self, _: &CodeHash, (code_len, compilation): &(u64, Compilation)) -> u64 {
         match compilation {
-            Ok(_) => 4096 + COMPILED_FACTOR * code_len,
+            Ok(_) => compiled_bytes(*code_len),
             Err(text) => 256 + text.len() as u64,
         }
     }
@@ -121,24 +132,50 @@ impl CodeCache {
         as_stop(self.compilation(code)?)
     }
 
-    /// The compiled form of the packed code stored under `id`.
-    pub(crate) fn compile_packed(&self, id: AlkaneId, payload: &[u8]) -> Result<PackedCode, Stop> {
-        if !self.keeps {
-            return Ok(PackedCode(compile(&unpack(payload)?, false)?));
-        }
-        if let Some(known) = self.known.get(&id)
+    /// Whether anything is kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.keeps
+    }
+
+    /// The compiled form of the packed code stored under `id`, and the length of the module in bytes. It is the same work
+    /// whether anything is kept here or not.
+    ///
+    /// # Errors
+    /// The code cannot be unpacked, or the work ends here.
+    pub(super) fn compile_packed(
+        &self,
+        id: AlkaneId,
+        payload: &[u8],
+        work: &Work,
+    ) -> Result<(PackedCode, usize), Stop> {
+        if self.keeps
+            && let Some(known) = self.known.get(&id)
             && *known.payload == *payload
         {
-            return known.code.map(PackedCode).map_err(|text| Stop::revert(text.as_ref()));
+            count_unpacking(work, payload, known.unpacked.as_ref().ok().map(|(_, len)| *len))?;
+            let (hash, len) = known.unpacked.map_err(|text| Stop::revert(text.as_ref()))?;
+            if let Some((_, compilation)) = self.compiled.get(&hash) {
+                return Ok((PackedCode(compilation), len));
+            }
+            let compilation = self.compilation(&Code { bytes: unpack(payload, u64::MAX)?.into(), hash })?;
+            return Ok((PackedCode(compilation), len));
         }
-        let code = match unpack(payload) {
-            Ok(code) => Ok(self.compilation(&Code::new(code))?),
-            Err(Stop::Revert(text)) => Err(text.into()),
-            Err(halt) => return Err(halt),
-        };
-        let known = Known { payload: payload.into(), code };
-        self.known.insert(id, known.clone());
-        known.code.map(PackedCode).map_err(|text| Stop::revert(text.as_ref()))
+        let unpacked = unpack(payload, work.left() / cost::UNPACKED_BYTE);
+        count_unpacking(work, payload, unpacked.as_ref().ok().map(Vec::len))?;
+        let known = |unpacked| Known { payload: payload.into(), unpacked };
+        match unpacked {
+            Ok(code) => {
+                let code = Code::new(code);
+                let len = code.bytes.len();
+                self.known.insert(id, known(Ok((code.hash, len))));
+                Ok((PackedCode(self.compilation(&code)?), len))
+            }
+            Err(Stop::Revert(text)) => {
+                self.known.insert(id, known(Err(text.as_str().into())));
+                Err(Stop::Revert(text))
+            }
+            Err(halt) => Err(halt),
+        }
     }
 
     fn compilation(&self, code: &Code) -> Result<Compilation, Halt> {
@@ -152,7 +189,20 @@ impl CodeCache {
     }
 }
 
+/// Counts unpacking and compiling; what cannot be unpacked counts as all that it could have been.
+///
+/// # Errors
+/// The work ends here.
+fn count_unpacking(work: &Work, payload: &[u8], unpacked_len: Option<usize>) -> Result<(), Halt> {
+    match unpacked_len {
+        Some(len) => work.add_times(len, cost::UNPACKED_BYTE + cost::COMPILED_BYTE),
+        None => work.add_times((payload.len() * DEFLATE_RATIO_MAX).min(CODE_LEN_MAX_BYTES), cost::UNPACKED_BYTE),
+    }
+    work.check()
+}
+
 /// Code found under an id: it resolves even when it is no module, which shows when it is run (protocol B7, B9).
+#[derive(Clone)]
 pub(crate) struct PackedCode(Compilation);
 
 impl PackedCode {
@@ -174,9 +224,14 @@ impl std::fmt::Debug for CodeCache {
 }
 
 /// Unpacks stored code; missing code is not gzip either (protocol B7).
-pub(crate) fn unpack(payload: &[u8]) -> Result<Vec<u8>, Stop> {
-    gunzip(payload, CODE_LEN_MAX_BYTES).map_err(|error| match error {
+///
+/// # Errors
+/// The payload is malformed or too long, or `len_max_bytes` ends it, which is as much as the work of its transaction has left.
+pub(crate) fn unpack(payload: &[u8], len_max_bytes: u64) -> Result<Vec<u8>, Stop> {
+    let len_max_bytes = usize::try_from(len_max_bytes).unwrap_or(usize::MAX);
+    gunzip(payload, len_max_bytes.min(CODE_LEN_MAX_BYTES)).map_err(|error| match error {
         GzipError::Malformed(error) => Stop::revert(error.to_string()),
+        GzipError::TooLarge { .. } if len_max_bytes < CODE_LEN_MAX_BYTES => Halt::TooMuchWork.into(),
         error @ GzipError::TooLarge { .. } => Stop::revert(error.to_string()),
     })
 }
@@ -200,6 +255,7 @@ fn compile_unguarded(code: &[u8], with_pages: bool) -> Compilation {
         && let Some(copy) = with_call_pages(code)
         && let Ok(compiled) = compile_exactly(&copy)
     {
+        // The copy declares the same but for the size of its memory.
         return Ok(Arc::new(compiled));
     }
     // An error names places in the code, so it must come from the code itself and not from the copy.
@@ -211,5 +267,5 @@ fn compile_exactly(code: &[u8]) -> Result<Compiled, wasmi::Error> {
     config.consume_fuel(true);
     let engine = Engine::new(&config);
     let module = Module::new(&engine, code)?;
-    Ok(Compiled { engine, module })
+    Ok(Compiled { engine, module, start_work: start_work(code) })
 }

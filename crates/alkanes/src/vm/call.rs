@@ -11,7 +11,8 @@ use super::session::Frame;
 use super::stop::Stop;
 use super::wire::{self, RawStorage, Returndata, ReturnedData};
 use crate::codec::Cellpack;
-use crate::{CallKind, CallResponse, StateKey, TraceStatus, Transfer};
+use crate::work::cost;
+use crate::{CallKind, CallResponse, Overlay, StateKey, TraceStatus, Transfer};
 
 /// Fuel of a call beside that of its storage map (protocol B11.7).
 const CALL_FUEL: u64 = 500;
@@ -86,6 +87,8 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
             let session = &mut *guest.data_mut().session;
             session.world.state.rollback();
             if session.height < session.world.parameters.revert_survives {
+                // The caller keeps all of its fuel, so that nobody has paid for what the call burnt.
+                session.world.state.work.add(session.burnt_fuel);
                 return Ok(fail(guest, &text, 0));
             }
             // The caller lives on, but everything that it had is used up.
@@ -101,7 +104,12 @@ fn prepare(guest: &mut Guest<'_, '_, '_, '_>, pointers: &Pointers) -> Result<Req
     let cellpack = wire::parse_cellpack(&read(guest, pointers.cellpack)?)?;
     let parcel = wire::parse_parcel(&read(guest, pointers.parcel)?)?;
     guest.data().session.check_parcel(parcel.len())?;
-    let storage = RawStorage::parse(read(guest, pointers.storage)?)?;
+    guest.data().session.world.state.work.add_times(parcel.len(), cost::SHEET_ENTRY);
+    let storage = read(guest, pointers.storage)?;
+    let state = &guest.data().session.world.state;
+    state.work.add_times(RawStorage::pairs_named(&storage), cost::PAIR);
+    state.check_limits()?;
+    let storage = RawStorage::parse(storage)?;
     if CREATING_BLOCKS.contains(&cellpack.target.block) {
         let session = &guest.data().session;
         let fuel = session.world.parameters.deploy_fuel(session.height);
@@ -122,7 +130,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     let (myself, caller) = (host.frame.myself, host.frame.caller);
     // A map that is not paid for is undone before anybody can read it, and could be millions of pairs.
     if fuel <= left {
-        store(session, myself, storage.into_pairs());
+        store(&mut session.world.state, myself, storage.into_pairs())?;
     }
     let Resolved { id: target, code } = resolve::resolve(session, cellpack.target)?;
     let (child_myself, child_caller) = match kind {
@@ -157,11 +165,16 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
         Err(halt) => return Err(Failure::Call(halt)),
     };
 
-    let left = fuel.checked_sub(outcome.fuel_used).ok_or_else(Stop::overflow)?;
+    let Some(left) = fuel.checked_sub(outcome.fuel_used) else {
+        // What is stored is dearer than the fuel that is left: the call fails, and nobody has paid for what it burnt.
+        let session = &guest.data().session;
+        session.world.state.work.add(session.burnt_fuel);
+        return Err(Stop::overflow().into());
+    };
     set_remaining(guest, left);
     let (response, data) = outcome.response.into_parts();
     let session = &mut *guest.data_mut().session;
-    store(session, child_myself, response.storage.clone());
+    store(&mut session.world.state, child_myself, response.storage.clone())?;
     let alkanes = response.alkanes.clone();
     let returned_len = succeed(guest, response, data, outcome.fuel_used);
     guest.data().session.check_bounds()?;
@@ -172,10 +185,16 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     Ok(returned_len)
 }
 
-fn store(session: &mut super::session::Session<'_, '_>, contract: AlkaneId, pairs: Vec<(Vec<u8>, Vec<u8>)>) {
+/// Writes what a contract stores.
+///
+/// # Errors
+/// The work of the transaction ends here.
+pub(crate) fn store(state: &mut Overlay<'_>, contract: AlkaneId, pairs: Vec<(Vec<u8>, Vec<u8>)>) -> Result<(), Stop> {
     for (key, value) in pairs {
-        session.world.state.put(StateKey::Storage(contract, key), value);
+        state.check_limits()?;
+        state.put(StateKey::Storage(contract, key), value);
     }
+    Ok(())
 }
 
 /// Tells the trace and the caller of a success; answers the length of what is returned.

@@ -12,10 +12,11 @@ use super::sequence;
 use super::session::{Frame, Session};
 use super::stop::Stop;
 use super::wire::{Returndata, array_buffer, parse_id};
+use crate::work::cost;
 use crate::{CallKind, StateKey};
 
 /// Fuel of host functions, in units or in units per byte (protocol B10).
-mod cost {
+mod fuel {
     pub(super) const REQUEST_BYTE: u64 = 1;
     pub(super) const LOAD_BYTE: u64 = 2;
     pub(super) const REQUEST_TRANSACTION: u64 = 50;
@@ -59,12 +60,16 @@ pub(crate) fn link<'h, 's, 'w>(engine: &Engine) -> Linker<Host<'h, 's, 'w>> {
 
 fn define<'h, 's, 'w>(linker: &mut Linker<Host<'h, 's, 'w>>) -> Result<(), wasmi::Error> {
     type Guest<'c, 'h, 's, 'w> = super::host::Guest<'c, 'h, 's, 'w>;
-    let abort = |mut guest: Guest<'_, 'h, 's, 'w>, _: i32, _: i32, _: i32, _: i32| guest.data_mut().had_failure = true;
+    let abort = |mut guest: Guest<'_, 'h, 's, 'w>, _: i32, _: i32, _: i32, _: i32| {
+        guest.data_mut().had_failure = true;
+        let answer = check_limits(&guest);
+        settle(&mut guest, answer, ())
+    };
     linker.func_wrap("env", "abort", abort)?;
     macro_rules! function {
         ($name:literal, $function:expr, $failed:expr, $($argument:ident),*) => {
             linker.func_wrap("env", $name, |mut guest: Guest<'_, 'h, 's, 'w>, $($argument: i32),*| {
-                let answer = check_interrupt(&guest).and_then(|()| $function(&mut guest, $($argument),*));
+                let answer = check_limits(&guest).and_then(|()| $function(&mut guest, $($argument),*));
                 settle(&mut guest, answer, $failed)
             })?;
         };
@@ -87,7 +92,7 @@ fn define<'h, 's, 'w>(linker: &mut Linker<Host<'h, 's, 'w>>) -> Result<(), wasmi
         ($name:literal, $kind:expr) => {
             let extcall = |mut guest: Guest<'_, 'h, 's, 'w>, cellpack: i32, parcel: i32, storage: i32, _fuel: i64| {
                 let pointers = call::Pointers { cellpack, parcel, storage };
-                let answer = check_interrupt(&guest).and_then(|()| call::call(&mut guest, $kind, &pointers));
+                let answer = check_limits(&guest).and_then(|()| call::call(&mut guest, $kind, &pointers));
                 settle(&mut guest, answer, -1)
             };
             linker.func_wrap("env", $name, extcall)?;
@@ -99,9 +104,13 @@ fn define<'h, 's, 'w>(linker: &mut Linker<Host<'h, 's, 'w>>) -> Result<(), wasmi
     Ok(())
 }
 
-/// Host functions can take long for little fuel, so that they are where a simulation that must end is stopped.
-fn check_interrupt(guest: &Guest<'_, '_, '_, '_>) -> Result<(), Stop> {
-    match guest.data().session.interrupted {
+/// Host functions can take long for little fuel, so that they are where a message that does too much ends, and a simulation
+/// that is told to.
+fn check_limits(guest: &Guest<'_, '_, '_, '_>) -> Result<(), Stop> {
+    let session = &guest.data().session;
+    session.world.state.work.add(cost::HOST_CALL);
+    session.world.state.check_limits()?;
+    match session.interrupted {
         Some(interrupted) if interrupted() => Err(crate::Halt::Interrupted.into()),
         _ => Ok(()),
     }
@@ -129,12 +138,15 @@ fn memory(guest: &Guest<'_, '_, '_, '_>) -> Result<Memory, Stop> {
 
 /// Copies an `ArrayBuffer` out of the contract's memory.
 pub(crate) fn read(guest: &Guest<'_, '_, '_, '_>, pointer: i32) -> Result<Vec<u8>, Stop> {
-    array_buffer(memory(guest)?.data(guest), pointer).map(<[u8]>::to_vec)
+    let bytes = array_buffer(memory(guest)?.data(guest), pointer)?;
+    guest.data().session.world.state.work.add_copied(bytes.len());
+    Ok(bytes.to_vec())
 }
 
 /// Writes an `ArrayBuffer` into the contract's memory: the length before the pointer, the bytes at it.
 fn write(guest: &mut Guest<'_, '_, '_, '_>, pointer: i32, bytes: &[u8]) -> Result<i32, Stop> {
     let memory = memory(guest)?;
+    guest.data().session.world.state.work.add_copied(bytes.len());
     write_parts(memory.data_mut(guest), pointer, &[bytes])
 }
 
@@ -190,88 +202,90 @@ fn stored(guest: &Guest<'_, '_, '_, '_>, key: &[u8]) -> Result<Vec<u8>, Stop> {
 fn request_storage(guest: &mut Guest<'_, '_, '_, '_>, key: i32) -> Result<i32, Stop> {
     let key = read(guest, key)?;
     let value_len = stored(guest, &key)?.len();
-    charge_bytes(guest, cost::REQUEST_BYTE, key.len() + value_len)?;
+    charge_bytes(guest, fuel::REQUEST_BYTE, key.len() + value_len)?;
     length(value_len)
 }
 
 fn load_storage(guest: &mut Guest<'_, '_, '_, '_>, key: i32, output: i32) -> Result<i32, Stop> {
     let key = read(guest, key)?;
     let value = stored(guest, &key)?;
-    charge_bytes(guest, cost::LOAD_BYTE, key.len() + value.len())?;
+    charge_bytes(guest, fuel::LOAD_BYTE, key.len() + value.len())?;
     write(guest, output, &value)
 }
 
 fn request_context(guest: &mut Guest<'_, '_, '_, '_>) -> Result<i32, Stop> {
     let frame = &guest.data().frame;
     let len = 16 * (6 + 3 * frame.incoming.len() + frame.inputs.len());
-    charge_bytes(guest, cost::REQUEST_BYTE, len)?;
+    charge_bytes(guest, fuel::REQUEST_BYTE, len)?;
     length(len)
 }
 
 fn load_context(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<i32, Stop> {
     let host = guest.data();
     let context = host.frame.serialized(host.session.vout);
-    charge_bytes(guest, cost::LOAD_BYTE, context.len())?;
+    charge_bytes(guest, fuel::LOAD_BYTE, context.len())?;
     write(guest, output, &context)
 }
 
 fn request_transaction(guest: &mut Guest<'_, '_, '_, '_>) -> Result<i32, Stop> {
     let len = guest.data().session.transaction_bytes().len();
-    charge(guest, cost::REQUEST_TRANSACTION)?;
+    charge(guest, fuel::REQUEST_TRANSACTION)?;
     length(len)
 }
 
 fn load_transaction(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
-    charge(guest, cost::LOAD_TRANSACTION)?;
+    charge(guest, fuel::LOAD_TRANSACTION)?;
     let bytes = guest.data().session.transaction_bytes();
     write(guest, output, &bytes).map(drop)
 }
 
 fn request_block(guest: &mut Guest<'_, '_, '_, '_>) -> Result<i32, Stop> {
     let len = guest.data().session.world.block_bytes().len();
-    charge(guest, cost::REQUEST_BLOCK)?;
+    charge(guest, fuel::REQUEST_BLOCK)?;
     length(len)
 }
 
 fn load_block(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
-    charge(guest, cost::LOAD_BLOCK)?;
+    charge(guest, fuel::LOAD_BLOCK)?;
     let bytes = guest.data().session.world.block_bytes();
     write(guest, output, &bytes).map(drop)
 }
 
 fn load_sequence(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
     let next = sequence::next(&guest.data().session.world.state)?;
-    charge(guest, cost::SEQUENCE)?;
+    charge(guest, fuel::SEQUENCE)?;
     write(guest, output, &next.to_le_bytes()).map(drop)
 }
 
 fn load_fuel(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
     let before = remaining(guest);
-    charge(guest, cost::FUEL)?;
+    charge(guest, fuel::FUEL)?;
     write(guest, output, &before.to_le_bytes()).map(drop)
 }
 
 fn load_height(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
     let height = guest.data().session.height;
-    charge(guest, cost::HEIGHT)?;
+    charge(guest, fuel::HEIGHT)?;
     write(guest, output, &height.to_le_bytes()).map(drop)
 }
 
 fn load_balance(guest: &mut Guest<'_, '_, '_, '_>, who: i32, what: i32, output: i32) -> Result<(), Stop> {
     let (who, what) = (parse_id(&read(guest, who)?)?, parse_id(&read(guest, what)?)?);
     let balance = balances::touch(&mut guest.data_mut().session.world.state, who, what)?;
-    charge(guest, cost::BALANCE)?;
+    charge(guest, fuel::BALANCE)?;
     write(guest, output, &balance).map(drop)
 }
 
 fn load_returndata(guest: &mut Guest<'_, '_, '_, '_>, output: i32) -> Result<(), Stop> {
-    charge_bytes(guest, cost::LOAD_BYTE, guest.data().returndata.len())?;
+    charge_bytes(guest, fuel::LOAD_BYTE, guest.data().returndata.len())?;
     let memory = memory(guest)?;
+    let host = guest.data();
+    host.session.world.state.work.add_copied(host.returndata.len());
     let (data, host) = memory.data_and_store_mut(guest);
     write_parts(data, output, &host.returndata.parts()).map(drop)
 }
 
 /// Logs are not kept. Text that is not UTF-8 is no error either: release builds of the reference compile printing away.
 fn log(guest: &mut Guest<'_, '_, '_, '_>, text: i32) -> Result<(), Stop> {
-    read(guest, text).map(drop)
+    array_buffer(memory(guest)?.data(guest), text).map(drop)
 }

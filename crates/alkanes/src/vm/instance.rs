@@ -7,12 +7,19 @@ use wasmi::{Extern, Linker, Memory, Store, Val};
 
 use super::cache::Compiled;
 use super::host::{Host, link};
-use super::limits::InstanceLimits;
+use super::limits::{InstanceLimits, MEMORY_LEN_MAX_BYTES};
 use super::memory_section::CALL_PAGES;
 use super::session::{Frame, Session};
 use super::stop::Stop;
 use super::wire::{REVERT_SELECTOR, RawResponse, array_buffer};
 use crate::Halt;
+use crate::work::cost;
+
+/// Bytes of a page of WebAssembly.
+const PAGE_LEN_BYTES: usize = 64 << 10;
+
+/// Pages of 4 KiB in the largest memory.
+const TOUCHED_PAGES_MAX: u64 = MEMORY_LEN_MAX_BYTES as u64 / 4096;
 
 /// What a contract answered, and the fuel that it used, its storage included (protocol B9).
 pub(crate) struct Outcome {
@@ -31,8 +38,15 @@ pub(crate) fn execute(
     fuel: u64,
 ) -> Result<Outcome, Stop> {
     let store_byte_fuel = session.world.parameters.store_byte_fuel(session.height);
+    session.burnt_fuel = 0;
     let mut instance = Instance::new(session, frame, code, fuel)?;
-    let response = instance.call("__execute").and_then(RawResponse::parse);
+    let response = instance.call("__execute").and_then(|buffer| {
+        let work = &instance.store.data().session.world.state.work;
+        work.add_times(RawResponse::pairs_named(&buffer), cost::PAIR);
+        work.check()?;
+        RawResponse::parse(buffer)
+    });
+    instance.count_burnt(fuel);
     let response = instance.settle(response)?;
     let used_by_code = fuel.checked_sub(instance.fuel());
     let used_by_storage = store_byte_fuel.checked_mul(response.storage_len());
@@ -62,6 +76,8 @@ struct Instance<'h, 's, 'w> {
 impl<'h, 's, 'w> Instance<'h, 's, 'w> {
     fn new(session: &'h mut Session<'s, 'w>, frame: Frame, code: &Arc<Compiled>, fuel: u64) -> Result<Self, Stop> {
         let code_id = frame.code;
+        session.world.state.work.add(cost::INSTANCE + code.start_work);
+        session.world.state.check_limits()?;
         let limits = InstanceLimits::new(session.instance_bytes_left, fuel, session.table_weight);
         let mut store = Store::new(&code.engine, Host::new(session, frame, limits));
         store.limiter(|host| &mut host.limits);
@@ -73,6 +89,8 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         let memory = instance.get_export(&store, "memory").and_then(Extern::into_memory);
         let memory = memory.ok_or_else(|| Stop::revert("memory segment not found"))?;
         let pages = memory.size(&store);
+        let grown_pages = CALL_PAGES.saturating_sub(pages) as usize;
+        store.data().session.world.state.work.add_copied(grown_pages * PAGE_LEN_BYTES);
         if pages < CALL_PAGES && memory.grow(&mut store, CALL_PAGES - pages).is_err() {
             store.data().limits.check()?;
             return Err(Halt::SmallMemory(code_id).into());
@@ -89,7 +107,17 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         let called = function.call(&mut self.store, &[], &mut result);
         called.map_err(|error| stop_of(&mut self.store, &error))?;
         let pointer = result[0].i32().ok_or_else(|| Stop::revert("result is not an i32"))?;
-        array_buffer(self.memory.data(&self.store), pointer).map(<[u8]>::to_vec)
+        let answer = array_buffer(self.memory.data(&self.store), pointer)?;
+        self.store.data().session.world.state.work.add_copied(answer.len());
+        Ok(answer.to_vec())
+    }
+
+    /// Counts what the call took of `fuel`, and the pages that it can have touched with that.
+    fn count_burnt(&mut self, fuel: u64) {
+        let burnt = fuel.saturating_sub(self.fuel());
+        let session = &mut *self.store.data_mut().session;
+        session.burnt_fuel = burnt;
+        session.world.state.work.add(burnt.min(TOUCHED_PAGES_MAX) * cost::TOUCHED_PAGE);
     }
 
     /// What became of the call, with the text of the reference (protocol B9).

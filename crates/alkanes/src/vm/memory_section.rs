@@ -1,4 +1,5 @@
-//! Modules whose memory starts at its full size, so that nothing has to be zeroed by hand.
+//! What a module declares: modules whose memory starts at its full size, so that nothing has to be zeroed by hand, and the
+//! work of starting one.
 //!
 //! The reference grows the memory of every instance to 512 pages before it calls it (protocol B9). wasmi grows by writing
 //! zeros, 32 MiB of them for each call. A memory that *starts* at 512 pages comes from the operating system as zero
@@ -7,6 +8,7 @@
 //! it declared itself.
 
 use crate::codec::append_varint;
+use crate::work::cost;
 
 /// Pages of 64 KiB that every contract is called with (protocol B9).
 pub(super) const CALL_PAGES: u32 = 512;
@@ -18,8 +20,48 @@ pub(super) const WASM_HEADER: [u8; 8] = *b"\0asm\x01\0\0\0";
 
 mod section {
     pub(super) const IMPORT: u8 = 2;
+    pub(super) const FUNCTION: u8 = 3;
+    pub(super) const TABLE: u8 = 4;
     pub(super) const MEMORY: u8 = 5;
+    pub(super) const GLOBAL: u8 = 6;
+    pub(super) const EXPORT: u8 = 7;
+    pub(super) const ELEMENT: u8 = 9;
     pub(super) const DATA: u8 = 11;
+}
+
+/// Work of starting an instance of a module: everything that it declares is made, every table filled, every segment copied.
+/// Of a module that is malformed it may be anything: that one is never started.
+pub(super) fn start_work(code: &[u8]) -> u64 {
+    let mut units = 0_u64;
+    for section in Sections::of(code).into_iter().flatten().flatten() {
+        let mut body = Cursor(section.body);
+        let declared = match section.id {
+            section::IMPORT | section::FUNCTION | section::GLOBAL | section::EXPORT => body.number(),
+            section::TABLE => {
+                units = units.saturating_add(table_elements(&mut body).unwrap_or(0) * cost::TABLE_ELEMENT);
+                None
+            }
+            section::ELEMENT | section::DATA => {
+                // An element takes a byte at least, and is looked up; data is copied.
+                let byte_units = if section.id == section::ELEMENT { 4 } else { 1 };
+                units = units.saturating_add(section.body.len() as u64 * byte_units / 4);
+                body.number()
+            }
+            _ => None,
+        };
+        units = units.saturating_add(u64::from(declared.unwrap_or(0)) * cost::DECLARED);
+    }
+    units
+}
+
+/// Elements that the tables of a module start with.
+fn table_elements(body: &mut Cursor<'_>) -> Option<u64> {
+    let mut elements = 0_u64;
+    for _ in 0..body.number()? {
+        body.byte()?;
+        elements += u64::from(body.limits()?.0);
+    }
+    Some(elements)
 }
 
 /// A copy of `code` that declares 512 pages; `None` when a contract could tell the difference, or when the code is not

@@ -21,6 +21,10 @@ const MINT: u128 = 77;
 /// Nothing is there, or the block has no coinbase: the caller fails.
 pub(crate) fn answer(session: &mut Session<'_, '_>, tx: u128) -> Result<Vec<u8>, Stop> {
     let block = session.world.block;
+    if let Ok(coinbase) = coinbase(block) {
+        session.world.state.work.add(coinbase.total_size() as u64);
+        session.world.state.check_limits()?;
+    }
     match tx {
         0 => Ok(encode::serialize(&block.header)),
         1 => coinbase(block).map(encode::serialize),

@@ -36,7 +36,10 @@ impl ResolvedCode {
     /// The code is no module.
     pub(crate) fn compiled(self, session: &Session<'_, '_>) -> Result<Arc<Compiled>, Stop> {
         match self {
-            Self::Builtin(code) => session.world.codes.compile(&code),
+            Self::Builtin(code) => {
+                let world = &session.world;
+                world.block_codes.borrow_mut().builtin(world.codes, &world.state.work, &code)
+            }
             Self::Stored(code) => code.compiled(),
             Self::Empty => session.world.codes.compile(&Code::new(Vec::new())),
         }
@@ -68,7 +71,7 @@ fn load(session: &Session<'_, '_>, id: AlkaneId, source: AlkaneId) -> Result<Res
     let world = &session.world;
     let code = match find(&world.state, world.builtins, source, session.height)? {
         Found::Builtin(code) => ResolvedCode::Builtin(code),
-        Found::Stored(holder, payload) => ResolvedCode::Stored(world.codes.compile_packed(holder, &payload)?),
+        Found::Stored(holder, payload) => ResolvedCode::Stored(world.packed_code(holder, payload)?),
     };
     Ok(Resolved { id, code })
 }
@@ -98,15 +101,23 @@ pub(crate) fn find(state: &Overlay<'_>, builtins: &Builtins, id: AlkaneId, heigh
 
 /// 1:0: the code in the witness becomes 2:next.
 fn create(session: &mut Session<'_, '_>, next: u128) -> Result<Resolved, Stop> {
-    let envelope = Envelope::first(session.transaction);
+    let envelope = envelope(session)?;
     let payload = envelope.ok_or_else(|| Stop::revert("used CREATE cellpack but no binary found in witness"))?.payload;
     sequence::advance(&mut session.world.state, next);
     deploy(session, AlkaneId { block: 2, tx: next }, payload)
 }
 
+/// The code in the witnesses, which are looked through for every creation.
+fn envelope(session: &Session<'_, '_>) -> Result<Option<Envelope>, Stop> {
+    let witnesses = session.transaction.input.iter().map(|input| input.witness.size());
+    session.world.state.work.add(witnesses.sum::<usize>() as u64);
+    session.world.state.check_limits()?;
+    Ok(Envelope::first(session.transaction))
+}
+
 /// 3:n: the code in the witness becomes 4:n, unless that is taken.
 fn create_reserved(session: &mut Session<'_, '_>, number: u128) -> Result<Resolved, Stop> {
-    let envelope = Envelope::first(session.transaction);
+    let envelope = envelope(session)?;
     let missing = || Stop::revert("used CREATERESERVED cellpack but no binary found in witness");
     let payload = envelope.ok_or_else(missing)?.payload;
     let id = AlkaneId { block: 4, tx: number };
@@ -117,7 +128,7 @@ fn create_reserved(session: &mut Session<'_, '_>, number: u128) -> Result<Resolv
 }
 
 fn deploy(session: &mut Session<'_, '_>, id: AlkaneId, payload: Vec<u8>) -> Result<Resolved, Stop> {
-    let code = session.world.codes.compile_packed(id, &payload)?;
+    let code = session.world.packed_code(id, payload.clone())?;
     record(session, id, payload);
     Ok(Resolved { id, code: ResolvedCode::Stored(code) })
 }

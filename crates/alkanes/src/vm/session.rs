@@ -48,6 +48,8 @@ pub(crate) struct Session<'s, 'w> {
     pub(crate) instance_bytes_left: usize,
     /// Bytes counted for one byte of a table: 1 in a block.
     pub(crate) table_weight: usize,
+    /// Fuel that the code of the newest call has burnt, however that ended.
+    pub(crate) burnt_fuel: u64,
     /// The transaction as contracts read it, once one has (protocol B10).
     transaction_bytes: OnceCell<Arc<[u8]>>,
     outer_depth: usize,
@@ -66,6 +68,7 @@ impl<'s, 'w> Session<'s, 'w> {
             interrupted: None,
             instance_bytes_left: INSTANCE_BYTES_MAX,
             table_weight: 1,
+            burnt_fuel: 0,
             transaction_bytes: OnceCell::new(),
             outer_depth: MESSAGE_DEPTH,
         }

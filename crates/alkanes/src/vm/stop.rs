@@ -15,6 +15,18 @@ impl Stop {
         Self::Revert(text.into())
     }
 
+    /// Why the message fails, as its trace tells it.
+    ///
+    /// # Errors
+    /// The engine halts for a reason that no message can bring about.
+    pub(crate) fn into_failure(self) -> Result<String, Halt> {
+        match self {
+            Self::Revert(text) => Ok(text),
+            Self::Halt(halt) if halt.fails_message() => Ok(halt.to_string()),
+            Self::Halt(halt) => Err(halt),
+        }
+    }
+
     /// The data of a response that tells of it.
     pub(crate) fn revert_data(&self) -> Vec<u8> {
         match self {

@@ -154,6 +154,15 @@ impl ReturnedData {
 }
 
 impl RawResponse {
+    /// Pairs that its storage map names, as [`RawStorage::pairs_named`].
+    pub(crate) fn pairs_named(buffer: &[u8]) -> usize {
+        let mut reader = Reader::new(buffer);
+        if reader.parcel().is_err() {
+            return 0;
+        }
+        RawStorage::pairs_named(&buffer[reader.position..])
+    }
+
     /// Parcel, storage map, data.
     pub(crate) fn parse(buffer: Vec<u8>) -> Result<Self, Stop> {
         let mut reader = Reader::new(&buffer);
@@ -188,6 +197,12 @@ pub(crate) struct RawStorage {
 }
 
 impl RawStorage {
+    /// Pairs that a storage map names: they are sorted before anything of them is paid for.
+    pub(crate) fn pairs_named(buffer: &[u8]) -> usize {
+        let named = Reader::new(buffer).len().unwrap_or(0);
+        named.min(buffer.len() / PAIR_LEN_MIN_BYTES)
+    }
+
     pub(crate) fn parse(buffer: Vec<u8>) -> Result<Self, Stop> {
         let pairs = Reader::new(&buffer).storage()?;
         Ok(Self { buffer, pairs })

@@ -258,7 +258,7 @@ fn a_halt_stops_the_block_and_the_module_applies_nothing_of_it() {
     let mut bench = Bench::new(0);
     let halting = with_stones(vec![], plain(1), &[message(OTHER, &[HALT], 0, 0)]);
     let bad = block(1, BlockHash::all_zeros(), vec![halting]);
-    assert!(matches!(bench.state.run(&mut bench.engine, &bad), Err(Halt::EmptyTank)));
+    assert!(matches!(bench.state.run(&mut bench.engine, &bad), Err(Halt::MissingBuiltin(_))));
 
     let mut instance = Instance::regtest(parameters(0));
     let first = block(0, BlockHash::all_zeros(), vec![]);
@@ -266,7 +266,7 @@ fn a_halt_stops_the_block_and_the_module_applies_nothing_of_it() {
     let rows = instance.rows();
     let bad = block(1, first.id.hash, vec![with_stones(vec![], plain(1), &[message(OTHER, &[HALT], 0, 0)])]);
     let error = instance.apply(&bad).unwrap_err().to_string();
-    assert!(error.contains("the native alkanes engine halts: a message runs in a block"), "{error}");
+    assert!(error.contains("the native alkanes engine halts: a halt"), "{error}");
     assert_eq!(instance.rows(), rows);
     instance.connect(&block(1, first.id.hash, vec![]));
 }
@@ -441,4 +441,19 @@ fn malformed_payments_and_integers_halt() {
     let mut bench = Bench::new(0);
     bench.run(with_stones(vec![], plain(1), &[message(id(32, 0), &[SET_PAID, u128::MAX], 0, 0)]));
     assert_eq!(paid(&bench.state), u128::MAX);
+}
+
+#[test]
+fn a_transaction_that_spreads_too_many_amounts_is_void() {
+    let mut bench = Bench::new(0);
+    // Every edict gives each of 4,000 outputs an amount of nothing.
+    let edicts = |count: u128| -> Vec<Edict> {
+        (0..count).map(|tx| Edict { id: id(7, tx), amount: Amount(0), output: 4001 }).collect()
+    };
+    let outputs = || plain(4000);
+    let held = |bench: &mut Bench, count| {
+        split(bench, 5, outputs(), &[moving(edicts(count), 0)]).iter().filter(|amount| **amount > 0).count()
+    };
+    assert_eq!(held(&mut bench, 10), 1);
+    assert_eq!(held(&mut bench, 1001), 0);
 }

@@ -68,7 +68,7 @@ pub(crate) fn deploy_nothing(_: &mut World<'_>) -> Result<Vec<Transfer>, Halt> {
 pub(crate) fn run_message(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<MessageEnd, Halt> {
     let Ok(Cellpack { target, inputs }) = Cellpack::decode(message.calldata) else { return Ok(MessageEnd::Failed) };
     if inputs.first() == Some(&HALT) {
-        return Err(Halt::EmptyTank);
+        return Err(Halt::MissingBuiltin("a halt".to_owned()));
     }
     let incoming: Vec<_> = message.incoming.iter().map(|transfer| (transfer.id, transfer.value)).collect();
     let context = TraceContext {

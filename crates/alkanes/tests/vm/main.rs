@@ -4,6 +4,7 @@
 mod builtins;
 mod calls;
 mod creation;
+mod dearest;
 mod failures;
 mod host;
 mod hostile;

@@ -1,7 +1,7 @@
 //! Fuel of a block and its transactions (protocol B12).
 
 use paraffin_alkanes::codec::{Cellpack, gzip};
-use paraffin_alkanes::{FuelTank, Halt, MessageEnd, Parameters, Sheet, StateKey};
+use paraffin_alkanes::{FuelTank, MessageEnd, Parameters, Sheet, StateKey};
 use paraffin_primitives::Network;
 
 use crate::stage::{SUBJECT, Stage, answering, coinbase, contract, id, in_layers, transaction};
@@ -84,13 +84,13 @@ fn the_code_of_a_deployment_does_not_count_as_size() {
 }
 
 #[test]
-fn a_block_whose_sizes_add_up_to_nothing_halts_the_engine() {
+fn a_message_in_a_block_whose_sizes_add_up_to_nothing_fails() {
     let stage = Stage::with(&answering(""));
     let mut block = stage.block(&[]);
     block.txdata = vec![coinbase()];
     let mut world = stage.world(&block);
-    let halt = in_layers(&mut world, 0, &nothing(), &[], &Sheet::new()).unwrap_err();
-    assert!(matches!(halt, Halt::EmptyTank), "{halt}");
+    assert_eq!(in_layers(&mut world, 0, &nothing(), &[], &Sheet::new()).unwrap(), MessageEnd::Failed);
+    assert!(world.traces.traces().is_empty());
 }
 
 #[test]

@@ -1,0 +1,71 @@
+//! Code that the messages of one block have run.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use paraffin_primitives::AlkaneId;
+
+use super::cache::{Code, CodeCache, CodeHash, Compiled, PackedCode, compiled_bytes};
+use super::stop::Stop;
+use crate::work::{Work, cost};
+
+/// Most that is kept in one block, in bytes by [`compiled_bytes`].
+const BYTES_MAX: u64 = 128 << 20;
+
+/// Code that the messages of one block have run: unpacking and compiling counts as work of the message that is the first to
+/// need it. What is kept depends on the block alone, unlike the cache behind it, so that the work does too.
+#[derive(Default)]
+pub(crate) struct BlockCodes {
+    /// By the contract that itself holds the code; the payload tells whether it is still the same.
+    stored: HashMap<AlkaneId, (Vec<u8>, PackedCode)>,
+    stored_bytes: u64,
+    /// Code of built-in contracts, of which there are few.
+    builtins: HashMap<CodeHash, Arc<Compiled>>,
+}
+
+impl BlockCodes {
+    /// The code packed in `payload`, which `holder` holds.
+    ///
+    /// # Errors
+    /// It cannot be unpacked, or the work of its transaction ends here.
+    pub(crate) fn stored(
+        &mut self,
+        codes: &CodeCache,
+        work: &Work,
+        holder: AlkaneId,
+        payload: Vec<u8>,
+    ) -> Result<PackedCode, Stop> {
+        work.add_copied(payload.len());
+        if let Some((known, code)) = self.stored.get(&holder)
+            && *known == payload
+        {
+            return Ok(code.clone());
+        }
+        let (code, unpacked_len) = codes.compile_packed(holder, &payload, work)?;
+        let bytes = compiled_bytes(unpacked_len as u64) + payload.len() as u64;
+        if codes.keeps() && bytes <= BYTES_MAX {
+            if self.stored_bytes + bytes > BYTES_MAX {
+                self.stored.clear();
+                self.stored_bytes = 0;
+            }
+            self.stored_bytes += bytes;
+            self.stored.insert(holder, (payload, code.clone()));
+        }
+        Ok(code)
+    }
+
+    /// # Errors
+    /// The built-in is no module, or the work of its transaction ends here.
+    pub(super) fn builtin(&mut self, codes: &CodeCache, work: &Work, code: &Code) -> Result<Arc<Compiled>, Stop> {
+        if let Some(compiled) = self.builtins.get(&code.hash) {
+            return Ok(compiled.clone());
+        }
+        work.add_times(code.bytes.len(), cost::COMPILED_BYTE);
+        work.check()?;
+        let compiled = codes.compile(code)?;
+        if codes.keeps() {
+            self.builtins.insert(code.hash, compiled.clone());
+        }
+        Ok(compiled)
+    }
+}
