@@ -100,7 +100,7 @@ fn dear() -> Vec<Dear> {
             "balances are looked for",
             counting("(call $balance (i32.const 2300) (i32.const 2400) (i32.const 2500))"),
         ),
-        plain("amounts of nothing are moved", module(&parcel)),
+        Dear { name: "amounts of nothing are moved", code: module(&parcel), callees: vec![answering("")] },
         plain("a map is sorted", module(&pairs)),
         plain("block answers are asked for", {
             let prepare = PREPARE.replace("(i32.const 2000) (i32.const 2)", "(i32.const 2000) (i32.const 800000000)");

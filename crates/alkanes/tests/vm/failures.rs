@@ -69,16 +69,16 @@ fn a_memory_that_cannot_grow_to_512_pages_fails_the_message_and_a_simulation() {
     let code =
         wat(r#"(module (memory (export "memory") 1 511) (func (export "__execute") (result i32) (i32.const 4)))"#);
     let ended = Stage::with(&code).message(&[]);
-    let text = "contract 2:1 declares a memory of less than 512 pages, on which the reference engine halts";
+    let text = "contract 4:7 declares a memory of less than 512 pages, on which the reference engine halts";
     assert_eq!((ended.revert(), ended.fuel_left.0), (text.to_owned(), 0));
     let simulated = Stage::with(&code).simulate(SUBJECT, &[], 1_000_000).unwrap_err();
     assert!(matches!(simulated, Halt::SmallMemory(SUBJECT)), "{simulated}");
     // However deep it is called: the message fails as a whole, and leaves no layer.
     let stage = Stage::with(&contract("probe"));
-    stage.put_code(id(2, 0), &code);
+    stage.put_code(id(2, 3), &code);
     stage.put(StateKey::Sequence, 9_u128.to_le_bytes());
-    let ended = stage.message(&[40, 2, 0, 1, 1]);
-    assert_eq!(ended.revert(), text.replace("2:1", "2:0"));
+    let ended = stage.message(&[40, 2, 3, 1, 1]);
+    assert_eq!(ended.revert(), text.replace("4:7", "2:3"));
 }
 
 #[test]
