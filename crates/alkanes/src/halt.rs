@@ -50,7 +50,8 @@ pub enum Halt {
         /// Why it reverted.
         text: String,
     },
-    /// The instances of a message have taken 4 GiB of memories and tables, all that the reference has (protocol B22.7).
+    /// A message needs more than [`MESSAGE_BYTES_MAX`](crate::MESSAGE_BYTES_MAX) (protocol B22.7, decision 0038), or a simulation
+    /// more than it may have.
     #[error("a message needs more memory for its contracts than the reference engine has, on which that halts")]
     OutOfMemory,
     /// The engine that runs contracts has panicked, on which the reference halts too.
@@ -86,6 +87,9 @@ pub enum Halt {
         crate::MESSAGE_TRACE_BYTES_MAX >> 20
     )]
     SimulationTooLarge,
+    /// A module is longer than one that is shown. Never happens in a block.
+    #[error("the module of the contract has more than {} MiB", crate::vm::SHOWN_CODE_LEN_MAX_BYTES >> 20)]
+    CodeTooLarge,
     /// A simulation was told to end. Never happens in a block.
     #[error("the call was stopped before it ended")]
     Interrupted,

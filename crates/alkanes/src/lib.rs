@@ -58,6 +58,6 @@ pub use vm::{
     Builtins, BuiltinsError, CodeCache, META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, contract_code,
     deploy_builtins, meta, simulate,
 };
-pub use work::{BLOCK_WORK, STATE_BYTES_MAX, TRANSACTION_WORK};
+pub use work::{BLOCK_WORK, MESSAGE_BYTES_MAX, STATE_BYTES_MAX, TRANSACTION_WORK};
 pub use world::World;
 pub use wrapped_bitcoin::Payment;

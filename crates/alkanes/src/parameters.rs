@@ -1,7 +1,7 @@
 use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::Network;
 
-use crate::{BLOCK_WORK, STATE_BYTES_MAX};
+use crate::{BLOCK_WORK, MESSAGE_BYTES_MAX, STATE_BYTES_MAX};
 
 /// What differs between networks: first heights, forks and fuel (protocol B2). Heights are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Parameters {
     pub block_work: u64,
     /// Bytes that the changes of a block may take while messages make them: [`STATE_BYTES_MAX`] but in tests.
     pub state_bytes: usize,
+    /// Memory that its messages may take at a time, in bytes: [`MESSAGE_BYTES_MAX`].
+    pub message_bytes: u64,
 }
 
 impl Parameters {
@@ -53,6 +55,7 @@ impl Parameters {
                 fuel_is_minimum: false,
                 block_work: BLOCK_WORK,
                 state_bytes: STATE_BYTES_MAX,
+                message_bytes: MESSAGE_BYTES_MAX,
             },
             Network::Signet | Network::Regtest => Self {
                 network,
@@ -68,6 +71,7 @@ impl Parameters {
                 fuel_is_minimum: true,
                 block_work: BLOCK_WORK,
                 state_bytes: STATE_BYTES_MAX,
+                message_bytes: MESSAGE_BYTES_MAX,
             },
         }
     }

@@ -20,6 +20,7 @@ mod host;
 mod instance;
 mod limits;
 mod memory_section;
+mod module_size;
 mod precompile;
 mod resolve;
 mod sequence;
@@ -45,12 +46,16 @@ pub(crate) use wire::{ReturnedData, revert_data};
 
 use paraffin_primitives::AlkaneId;
 
+use crate::work::CodeLimit;
 use crate::{Halt, Overlay};
+
+/// The longest module that is shown, in bytes.
+pub(crate) const SHOWN_CODE_LEN_MAX_BYTES: usize = 64 << 20;
 
 /// The module that a call to `id` runs at `height`, templates followed: what the view `getbytecode` shows.
 ///
 /// # Errors
-/// Reading failed, or a built-in is missing. `Ok(Err(_))`: there is no such contract, or its code is damaged.
+/// Reading failed, a built-in is missing, or the module is too long to be shown. `Ok(Err(_))`: there is no such contract, or its code is damaged.
 pub fn contract_code(
     state: &Overlay<'_>,
     builtins: &Builtins,
@@ -59,7 +64,10 @@ pub fn contract_code(
 ) -> Result<Result<Vec<u8>, String>, Halt> {
     let unpacked = match resolve::find(state, builtins, id, height)? {
         resolve::Found::Builtin(code) => return Ok(Ok(code.bytes.to_vec())),
-        resolve::Found::Stored(_, payload) => cache::unpack(&payload, u64::MAX),
+        resolve::Found::Stored(_, payload) => {
+            let limit = CodeLimit { len_max: SHOWN_CODE_LEN_MAX_BYTES, beyond: Halt::CodeTooLarge };
+            cache::unpack(&payload, limit)
+        }
     };
     match unpacked {
         Ok(code) => Ok(Ok(code)),

@@ -10,6 +10,7 @@ use std::cell::Cell;
 use bitcoin::Weight;
 
 use crate::Halt;
+use crate::codec::CODE_LEN_MAX_BYTES;
 
 /// Work that each transaction may do whatever the others of its block have done, in units of 2.5 ns: what one unit of fuel
 /// takes to burn. As much as the least fuel of a transaction.
@@ -26,6 +27,14 @@ const LEDGER_WORK_PER_WEIGHT: u64 = 2_000;
 /// [`Overlay`](crate::Overlay): eight million rows. The reference, which keeps each row at least twice in its 4 GiB, ends
 /// before.
 pub const STATE_BYTES_MAX: usize = 2 << 30;
+
+/// Memory that the messages of a block may take at a time, in bytes: memories and tables of the instances of a message, what
+/// compiling a contract takes, and by the same estimate as [`STATE_BYTES_MAX`] what the block has changed. All that the
+/// reference has for these and everything else (protocol B22.7).
+pub const MESSAGE_BYTES_MAX: u64 = 4 << 30;
+
+/// Part of the memory that the code of one contract may take when it is unpacked.
+const CODE_PART: u64 = 4;
 
 /// What things cost, in units of 2.5 ns.
 pub(crate) mod cost {
@@ -53,8 +62,10 @@ pub(crate) mod cost {
     pub(crate) const TOUCHED_PAGE: u64 = 200;
     /// A byte that is unpacked and hashed.
     pub(crate) const UNPACKED_BYTE: u64 = 2;
-    /// A byte of a module that is compiled.
+    /// A byte of instructions that is compiled.
     pub(crate) const COMPILED_BYTE: u64 = 20;
+    /// A byte of another section, which is checked and copied.
+    pub(crate) const SECTION_BYTE: u64 = 4;
 
     /// Bytes that are copied in one unit.
     pub(super) const BYTES_PER_UNIT: u64 = 16;
@@ -71,6 +82,16 @@ pub(crate) struct Work {
     ledger_limit: Cell<u64>,
     /// What is left for all transactions beyond the share that is sure.
     pool: Cell<u64>,
+    /// Most memory at a time, in bytes.
+    memory_max: Cell<u64>,
+    /// What the instances that are running have taken of it.
+    held: Cell<u64>,
+}
+
+/// Most that code may unpack to, in bytes, and what ends the message beyond.
+pub(crate) struct CodeLimit {
+    pub(crate) len_max: usize,
+    pub(crate) beyond: Halt,
 }
 
 impl Default for Work {
@@ -81,14 +102,46 @@ impl Default for Work {
             limit: Cell::new(u64::MAX),
             ledger_limit: Cell::new(u64::MAX),
             pool: Cell::new(u64::MAX),
+            memory_max: Cell::new(MESSAGE_BYTES_MAX),
+            held: Cell::new(0),
         }
     }
 }
 
 impl Work {
-    /// The work of one block, whose transactions may do `pool` beyond their shares: [`BLOCK_WORK`].
-    pub(crate) fn of_block(pool: u64) -> Self {
-        Self { pool: Cell::new(pool), ..Self::default() }
+    /// The work of one block, whose transactions may do `pool` beyond their shares: [`BLOCK_WORK`], in `memory_max` bytes:
+    /// [`MESSAGE_BYTES_MAX`].
+    pub(crate) fn of_block(pool: u64, memory_max: u64) -> Self {
+        Self { pool: Cell::new(pool), memory_max: Cell::new(memory_max), ..Self::default() }
+    }
+
+    /// Less memory from now on: for a simulation.
+    pub(crate) fn limit_memory(&self, memory_max: u64) {
+        self.memory_max.set(memory_max);
+    }
+
+    /// Most memory at a time, in bytes.
+    pub(crate) fn memory_max(&self) -> u64 {
+        self.memory_max.get()
+    }
+
+    /// Notes what instances have left of the memory, in bytes.
+    pub(crate) fn set_memory_left(&self, bytes_left: usize) {
+        self.held.set(self.memory_max.get().saturating_sub(bytes_left as u64));
+    }
+
+    /// # Errors
+    /// There is no memory for `bytes` beside the instances that are running.
+    pub(crate) fn check_memory(&self, bytes: u64) -> Result<(), Halt> {
+        if self.held.get().saturating_add(bytes) > self.memory_max.get() { Err(Halt::OutOfMemory) } else { Ok(()) }
+    }
+
+    /// Most that code may unpack to now.
+    pub(crate) fn code_limit(&self) -> CodeLimit {
+        let by_work = self.left() / cost::UNPACKED_BYTE;
+        let by_memory = self.memory_max.get() / CODE_PART;
+        let len_max = by_work.min(by_memory).min(CODE_LEN_MAX_BYTES as u64) as usize;
+        CodeLimit { len_max, beyond: if by_work < by_memory { Halt::TooMuchWork } else { Halt::OutOfMemory } }
     }
 
     /// Gives the next transaction its share.
@@ -146,7 +199,7 @@ mod tests {
 
     #[test]
     fn each_transaction_has_its_share_and_the_pool_goes_to_those_that_come_first() {
-        let work = Work::of_block(BLOCK_WORK);
+        let work = Work::of_block(BLOCK_WORK, MESSAGE_BYTES_MAX);
         work.begin_transaction(Weight::from_wu(400));
         work.add(TRANSACTION_WORK + BLOCK_WORK);
         assert!(work.check().is_ok());

@@ -6,9 +6,9 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-/// The most that code may unpack to: 64 MiB. The protocol names no limit (B7), but a virtual machine's memory ends at
-/// 43,554,432 bytes (B9), and four million bytes of witness could unpack to four thousand million.
-pub const CODE_LEN_MAX_BYTES: usize = 64 << 20;
+/// The most that code may unpack to, in bytes: below 1 GiB, where the growing buffer of the reference reaches the end of what
+/// its 32-bit machine can allocate at once (decision 0011).
+pub const CODE_LEN_MAX_BYTES: usize = (1 << 30) - 1;
 
 /// Why packed code cannot be unpacked.
 #[derive(Debug, thiserror::Error)]

@@ -89,13 +89,20 @@ impl<'r> Overlay<'r> {
     /// Nothing changed yet in a block, whose messages may do so much work that no fuel pays for.
     pub(crate) fn of_block(reader: &'r dyn StateReader, parameters: &Parameters) -> Self {
         let kept_bytes_max = parameters.state_bytes;
-        Self { work: Work::of_block(parameters.block_work), kept_bytes_max, ..Self::new(reader) }
+        let work = Work::of_block(parameters.block_work, parameters.message_bytes);
+        Self { kept_bytes_max, work, ..Self::new(reader) }
     }
 
     /// # Errors
     /// The transaction has done more than it may, or what its block changes takes too much memory.
     pub(crate) fn check_limits(&self) -> Result<(), Halt> {
         if self.kept_bytes > self.kept_bytes_max { Err(Halt::TooMuchState) } else { self.work.check() }
+    }
+
+    /// Bytes of memory that instances may take beside what has been changed.
+    pub(crate) fn memory_left(&self) -> usize {
+        let memory_max = usize::try_from(self.work.memory_max()).unwrap_or(usize::MAX);
+        memory_max.saturating_sub(self.kept_bytes)
     }
 
     /// The value of `key` as changed so far.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use paraffin_primitives::AlkaneId;
 
-use super::cache::{Code, CodeCache, CodeHash, Compiled, PackedCode, compiled_bytes};
+use super::cache::{Code, CodeCache, CodeHash, Compiled, PackedCode};
+use super::module_size::ModuleSize;
 use super::stop::Stop;
-use crate::work::{Work, cost};
+use crate::work::Work;
 
-/// Most that is kept in one block, in bytes by [`compiled_bytes`].
+/// Most that is kept in one block, in bytes by [`ModuleSize::compiled_bytes`].
 const BYTES_MAX: u64 = 128 << 20;
 
 /// Code that the messages of one block have run: unpacking and compiling counts as work of the message that is the first to
@@ -41,8 +42,8 @@ impl BlockCodes {
         {
             return Ok(code.clone());
         }
-        let (code, unpacked_len) = codes.compile_packed(holder, &payload, work)?;
-        let bytes = compiled_bytes(unpacked_len as u64) + payload.len() as u64;
+        let (code, size) = codes.compile_packed(holder, &payload, work)?;
+        let bytes = size.compiled_bytes + payload.len() as u64;
         if codes.keeps() && bytes <= BYTES_MAX {
             if self.stored_bytes + bytes > BYTES_MAX {
                 self.stored.clear();
@@ -60,7 +61,7 @@ impl BlockCodes {
         if let Some(compiled) = self.builtins.get(&code.hash) {
             return Ok(compiled.clone());
         }
-        work.add_times(code.bytes.len(), cost::COMPILED_BYTE);
+        work.add(ModuleSize::of(&code.bytes).compile_work);
         work.check()?;
         let compiled = codes.compile(code)?;
         if codes.keeps() {

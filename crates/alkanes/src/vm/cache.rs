@@ -10,16 +10,14 @@ use wasmi::{Config, Engine, Module};
 
 use super::guard::guarded;
 use super::memory_section::{start_work, with_call_pages};
+use super::module_size::{ModuleSize, without_custom_sections};
 use super::stop::Stop;
 use crate::Halt;
 use crate::codec::{CODE_LEN_MAX_BYTES, GzipError, gunzip};
-use crate::work::{Work, cost};
+use crate::work::{CodeLimit, Work, cost};
 
 /// Bytes of compiled code that a cache keeps unless told otherwise: room for a hundred contracts of 300 KB.
 const CACHE_BYTES_DEFAULT: u64 = 256 << 20;
-
-/// Compiled code takes up to this many times the bytes of the module: an instruction of one byte becomes one of eight.
-const COMPILED_FACTOR: u64 = 8;
 
 /// Bytes that one byte of deflate data can unpack to.
 const DEFLATE_RATIO_MAX: usize = 1032;
@@ -55,22 +53,17 @@ type Compilation = Result<Arc<Compiled>, Arc<str>>;
 #[derive(Clone)]
 struct Known {
     payload: Arc<[u8]>,
-    /// Hash and length of what it unpacks to, or why it does not.
-    unpacked: Result<(CodeHash, usize), Arc<str>>,
-}
-
-/// Memory that a compiled module takes, by an estimate from its length, both in bytes.
-pub(super) const fn compiled_bytes(code_len: u64) -> u64 {
-    4096 + COMPILED_FACTOR * code_len
+    /// Hash and size of what it unpacks to, or why it does not.
+    unpacked: Result<(CodeHash, ModuleSize), Arc<str>>,
 }
 
 #[derive(Clone)]
-struct ByCodeLen;
+struct BySize;
 
-impl Weighter<CodeHash, (u64, Compilation)> for ByCodeLen {
-    fn weight(&self, _: &CodeHash, (code_len, compilation): &(u64, Compilation)) -> u64 {
+impl Weighter<CodeHash, (ModuleSize, Compilation)> for BySize {
+    fn weight(&self, _: &CodeHash, (size, compilation): &(ModuleSize, Compilation)) -> u64 {
         match compilation {
-            Ok(_) => compiled_bytes(*code_len),
+            Ok(_) => size.compiled_bytes,
             Err(text) => 256 + text.len() as u64,
         }
     }
@@ -88,7 +81,7 @@ impl Weighter<AlkaneId, Known> for ByPayloadLen {
 /// Compiled contracts by the hash of their code, shared by blocks and views. Memory is bounded; what does not fit is
 /// compiled again, with the same result and the same fuel.
 pub struct CodeCache {
-    compiled: Cache<CodeHash, (u64, Compilation), ByCodeLen>,
+    compiled: Cache<CodeHash, (ModuleSize, Compilation), BySize>,
     /// Packed code by id, to find the compiled form without unpacking and hashing. The payload is compared in full, so
     /// a reorganisation that puts other code under an id is noticed.
     known: Cache<AlkaneId, Known, ByPayloadLen>,
@@ -103,7 +96,7 @@ impl CodeCache {
         let items = |bytes: u64, item_bytes: u64| (bytes / item_bytes).clamp(1, 10_000) as usize;
         let packed_bytes_max = compiled_bytes_max / 4;
         Self {
-            compiled: Cache::with_weighter(items(compiled_bytes_max, 1 << 20), compiled_bytes_max, ByCodeLen),
+            compiled: Cache::with_weighter(items(compiled_bytes_max, 1 << 20), compiled_bytes_max, BySize),
             known: Cache::with_weighter(items(packed_bytes_max, 64 << 10), packed_bytes_max, ByPayloadLen),
             keeps: true,
         }
@@ -129,7 +122,7 @@ impl CodeCache {
     /// # Errors
     /// It is no module, which is the contract's failure and has the engine's own text (protocol B9).
     pub(crate) fn compile(&self, code: &Code) -> Result<Arc<Compiled>, Stop> {
-        as_stop(self.compilation(code)?)
+        as_stop(self.compilation(&code.bytes, code.hash, ModuleSize::of(&code.bytes))?)
     }
 
     /// Whether anything is kept.
@@ -137,8 +130,8 @@ impl CodeCache {
         self.keeps
     }
 
-    /// The compiled form of the packed code stored under `id`, and the length of the module in bytes. It is the same work
-    /// whether anything is kept here or not.
+    /// The compiled form of the packed code stored under `id`, and the size of the module. It is the same work whether
+    /// anything is kept here or not.
     ///
     /// # Errors
     /// The code cannot be unpacked, or the work ends here.
@@ -147,28 +140,27 @@ impl CodeCache {
         id: AlkaneId,
         payload: &[u8],
         work: &Work,
-    ) -> Result<(PackedCode, usize), Stop> {
+    ) -> Result<(PackedCode, ModuleSize), Stop> {
         if self.keeps
             && let Some(known) = self.known.get(&id)
             && *known.payload == *payload
         {
-            count_unpacking(work, payload, known.unpacked.as_ref().ok().map(|(_, len)| *len))?;
-            let (hash, len) = known.unpacked.map_err(|text| Stop::revert(text.as_ref()))?;
+            count_unpacking(work, payload, known.unpacked.as_ref().ok().map(|(_, size)| size))?;
+            let (hash, size) = known.unpacked.map_err(|text| Stop::revert(text.as_ref()))?;
             if let Some((_, compilation)) = self.compiled.get(&hash) {
-                return Ok((PackedCode(compilation), len));
+                return Ok((PackedCode(compilation), size));
             }
-            let compilation = self.compilation(&Code { bytes: unpack(payload, u64::MAX)?.into(), hash })?;
-            return Ok((PackedCode(compilation), len));
+            let code = unpack(payload, work.code_limit())?;
+            return Ok((PackedCode(self.compilation(&code, hash, size)?), size));
         }
-        let unpacked = unpack(payload, work.left() / cost::UNPACKED_BYTE);
-        count_unpacking(work, payload, unpacked.as_ref().ok().map(Vec::len))?;
+        let unpacked = unpack(payload, work.code_limit()).map(|code| (ModuleSize::of(&code), code));
+        count_unpacking(work, payload, unpacked.as_ref().ok().map(|(size, _)| size))?;
         let known = |unpacked| Known { payload: payload.into(), unpacked };
         match unpacked {
-            Ok(code) => {
-                let code = Code::new(code);
-                let len = code.bytes.len();
-                self.known.insert(id, known(Ok((code.hash, len))));
-                Ok((PackedCode(self.compilation(&code)?), len))
+            Ok((size, code)) => {
+                let hash = Sha256::digest(&code).into();
+                self.known.insert(id, known(Ok((hash, size))));
+                Ok((PackedCode(self.compilation(&code, hash, size)?), size))
             }
             Err(Stop::Revert(text)) => {
                 self.known.insert(id, known(Err(text.as_str().into())));
@@ -178,13 +170,11 @@ impl CodeCache {
         }
     }
 
-    fn compilation(&self, code: &Code) -> Result<Compilation, Halt> {
+    fn compilation(&self, code: &[u8], hash: CodeHash, size: ModuleSize) -> Result<Compilation, Halt> {
         if !self.keeps {
-            return compile(&code.bytes, false);
+            return compile(code, false);
         }
-        let compiled = self.compiled.get_or_insert_with(&code.hash, || {
-            compile(&code.bytes, true).map(|compilation| (code.bytes.len() as u64, compilation))
-        });
+        let compiled = self.compiled.get_or_insert_with(&hash, || compile(code, true).map(|compiled| (size, compiled)));
         compiled.map(|(_, compilation)| compilation)
     }
 }
@@ -192,10 +182,17 @@ impl CodeCache {
 /// Counts unpacking and compiling; what cannot be unpacked counts as all that it could have been.
 ///
 /// # Errors
-/// The work ends here.
-fn count_unpacking(work: &Work, payload: &[u8], unpacked_len: Option<usize>) -> Result<(), Halt> {
-    match unpacked_len {
-        Some(len) => work.add_times(len, cost::UNPACKED_BYTE + cost::COMPILED_BYTE),
+/// The work ends here, the module is larger than a simulation may run, or compiling it takes more memory than there is.
+fn count_unpacking(work: &Work, payload: &[u8], size: Option<&ModuleSize>) -> Result<(), Halt> {
+    match size {
+        Some(size) => {
+            if size.len > work.code_limit().len_max {
+                return Err(work.code_limit().beyond);
+            }
+            work.add_times(size.len, cost::UNPACKED_BYTE);
+            work.add(size.compile_work);
+            work.check_memory(size.compiling_bytes())?;
+        }
         None => work.add_times((payload.len() * DEFLATE_RATIO_MAX).min(CODE_LEN_MAX_BYTES), cost::UNPACKED_BYTE),
     }
     work.check()
@@ -226,12 +223,12 @@ impl std::fmt::Debug for CodeCache {
 /// Unpacks stored code; missing code is not gzip either (protocol B7).
 ///
 /// # Errors
-/// The payload is malformed or too long, or `len_max_bytes` ends it, which is as much as the work of its transaction has left.
-pub(crate) fn unpack(payload: &[u8], len_max_bytes: u64) -> Result<Vec<u8>, Stop> {
-    let len_max_bytes = usize::try_from(len_max_bytes).unwrap_or(usize::MAX);
-    gunzip(payload, len_max_bytes.min(CODE_LEN_MAX_BYTES)).map_err(|error| match error {
+/// The payload is malformed or longer than [`CODE_LEN_MAX_BYTES`], or the limit ends it: what the work of its transaction has
+/// left, or what a simulation may unpack.
+pub(crate) fn unpack(payload: &[u8], limit: CodeLimit) -> Result<Vec<u8>, Stop> {
+    gunzip(payload, limit.len_max).map_err(|error| match error {
         GzipError::Malformed(error) => Stop::revert(error.to_string()),
-        GzipError::TooLarge { .. } if len_max_bytes < CODE_LEN_MAX_BYTES => Halt::TooMuchWork.into(),
+        GzipError::TooLarge { .. } if limit.len_max < CODE_LEN_MAX_BYTES => limit.beyond.into(),
         error @ GzipError::TooLarge { .. } => Stop::revert(error.to_string()),
     })
 }
@@ -251,14 +248,20 @@ fn compile(code: &[u8], with_pages: bool) -> Result<Compilation, Halt> {
 }
 
 fn compile_unguarded(code: &[u8], with_pages: bool) -> Compilation {
-    if with_pages
-        && let Some(copy) = with_call_pages(code)
+    // What the copies leave out or declare otherwise, nobody can tell from outside.
+    let short = without_custom_sections(code);
+    let plain = short.as_deref().unwrap_or(code);
+    if let Some(copy) = with_pages.then(|| with_call_pages(plain)).flatten()
         && let Ok(compiled) = compile_exactly(&copy)
     {
-        // The copy declares the same but for the size of its memory.
         return Ok(Arc::new(compiled));
     }
-    // An error names places in the code, so it must come from the code itself and not from the copy.
+    if let Some(short) = short
+        && let Ok(compiled) = compile_exactly(&short)
+    {
+        return Ok(Arc::new(compiled));
+    }
+    // An error names places in the code, so it must come from the code itself and not from a copy.
     compile_exactly(code).map(Arc::new).map_err(|error| error.to_string().into())
 }
 

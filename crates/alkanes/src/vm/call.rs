@@ -132,6 +132,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     if fuel <= left {
         store(&mut session.world.state, myself, storage.into_pairs())?;
     }
+    session.world.state.work.set_memory_left(host.limits.bytes_left());
     let Resolved { id: target, code } = resolve::resolve(session, cellpack.target)?;
     let (child_myself, child_caller) = match kind {
         CallKind::Delegate => (myself, caller),

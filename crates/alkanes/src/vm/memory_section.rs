@@ -18,15 +18,17 @@ const PAGE_LEN_BYTES: u64 = 64 * 1024;
 /// First eight bytes of a module: magic and version.
 pub(super) const WASM_HEADER: [u8; 8] = *b"\0asm\x01\0\0\0";
 
-mod section {
+pub(super) mod section {
+    pub(in crate::vm) const CUSTOM: u8 = 0;
     pub(super) const IMPORT: u8 = 2;
     pub(super) const FUNCTION: u8 = 3;
     pub(super) const TABLE: u8 = 4;
     pub(super) const MEMORY: u8 = 5;
     pub(super) const GLOBAL: u8 = 6;
     pub(super) const EXPORT: u8 = 7;
-    pub(super) const ELEMENT: u8 = 9;
-    pub(super) const DATA: u8 = 11;
+    pub(in crate::vm) const ELEMENT: u8 = 9;
+    pub(in crate::vm) const CODE: u8 = 10;
+    pub(in crate::vm) const DATA: u8 = 11;
 }
 
 /// Work of starting an instance of a module: everything that it declares is made, every table filled, every segment copied.
@@ -110,22 +112,29 @@ pub(super) fn data_segments(code: &[u8]) -> Option<Vec<(u32, &[u8])>> {
 
 /// A section and where its length and body lie in the code.
 #[derive(Clone, Copy)]
-struct Section<'c> {
-    id: u8,
+pub(super) struct Section<'c> {
+    pub(super) id: u8,
     /// First byte after the section's id.
-    length_start: usize,
+    pub(super) length_start: usize,
     body_start: usize,
-    body: &'c [u8],
+    pub(super) body: &'c [u8],
+}
+
+impl Section<'_> {
+    /// First byte after the section.
+    pub(super) fn end(&self) -> usize {
+        self.body_start + self.body.len()
+    }
 }
 
 /// Walks the sections of a module; yields `None` once when they are malformed.
-struct Sections<'c> {
+pub(super) struct Sections<'c> {
     code: &'c [u8],
     position: usize,
 }
 
 impl<'c> Sections<'c> {
-    fn of(code: &'c [u8]) -> Option<Self> {
+    pub(super) fn of(code: &'c [u8]) -> Option<Self> {
         code.starts_with(&WASM_HEADER).then_some(Self { code, position: WASM_HEADER.len() })
     }
 
@@ -164,10 +173,10 @@ enum Segment<'c> {
 }
 
 /// Reads the binary format from the front.
-struct Cursor<'c>(&'c [u8]);
+pub(super) struct Cursor<'c>(pub(super) &'c [u8]);
 
 impl<'c> Cursor<'c> {
-    fn bytes(&mut self, len: usize) -> Option<&'c [u8]> {
+    pub(super) fn bytes(&mut self, len: usize) -> Option<&'c [u8]> {
         let (bytes, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
         Some(bytes)
@@ -178,7 +187,7 @@ impl<'c> Cursor<'c> {
     }
 
     /// An unsigned LEB128 integer of 32 bits.
-    fn number(&mut self) -> Option<u32> {
+    pub(super) fn number(&mut self) -> Option<u32> {
         let mut value = 0_u64;
         for shift in [0, 7, 14, 21, 28] {
             let byte = self.byte()?;
@@ -284,7 +293,7 @@ fn replace(code: &[u8], section: &Section<'_>, body: &[u8]) -> Vec<u8> {
     copy.extend_from_slice(&code[..section.length_start]);
     append_number(body.len() as u32, &mut copy);
     copy.extend_from_slice(body);
-    copy.extend_from_slice(&code[section.body_start + section.body.len()..]);
+    copy.extend_from_slice(&code[section.end()..]);
     copy
 }
 

@@ -22,10 +22,6 @@ const CALL_DEPTH: usize = 3;
 /// From this depth on a call is refused (protocol B11.1).
 const DEPTH_END: usize = 75;
 
-/// Memories and tables of all instances of one message, in bytes: the whole address space of the reference, which halts
-/// when it is used up (protocol B22.7).
-pub(crate) const INSTANCE_BYTES_MAX: usize = 4 << 30;
-
 /// Most that a simulation may write in all, in bytes by [`Overlay::written_bytes`](crate::Overlay::written_bytes).
 const SIMULATION_WRITTEN_BYTES_MAX: usize = 64 << 20;
 
@@ -58,6 +54,8 @@ pub(crate) struct Session<'s, 'w> {
 impl<'s, 'w> Session<'s, 'w> {
     pub(crate) fn message(world: &'s mut World<'w>, transaction: &'s Transaction, txid: Txid, vout: u32) -> Self {
         let height = world.height;
+        let instance_bytes_left = usize::try_from(world.state.work.memory_max()).unwrap_or(usize::MAX);
+        world.state.work.set_memory_left(instance_bytes_left);
         Self {
             world,
             height,
@@ -66,7 +64,7 @@ impl<'s, 'w> Session<'s, 'w> {
             vout,
             events: TraceRecorder::default(),
             interrupted: None,
-            instance_bytes_left: INSTANCE_BYTES_MAX,
+            instance_bytes_left,
             table_weight: 1,
             burnt_fuel: 0,
             transaction_bytes: OnceCell::new(),

@@ -22,9 +22,9 @@ pub const SIMULATION_FUEL: u64 = 1_000_000_000;
 /// Fuel of `meta` (protocol B21).
 pub const META_FUEL: u64 = 100_000_000;
 
-/// Memories and tables of all nested calls of one simulation, in bytes. Twenty-five nested calls take 800 MiB of address
+/// Memories and tables of all nested calls of one simulation, and what compiling takes, in bytes. Twenty-five nested calls take 800 MiB of address
 /// space, of which only what they touch is real.
-const INSTANCE_BYTES_MAX: usize = 1 << 30;
+const SIMULATION_BYTES_MAX: u64 = 1 << 30;
 
 /// A table is filled when it is made, for no fuel at all, where a memory is only address space: in a simulation each of its
 /// bytes counts as eight, which leaves 128 MiB for all tables.
@@ -70,8 +70,8 @@ pub fn simulate(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Simul
     world.state.checkpoint();
     let (mut ended, mut trace) = (Ok((CallResponse::default(), 0)), Trace::default());
     let guarded = guarded(|| {
+        world.state.work.limit_memory(SIMULATION_BYTES_MAX);
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
-        session.instance_bytes_left = INSTANCE_BYTES_MAX;
         session.table_weight = TABLE_WEIGHT;
         ended = message(&mut session, call);
         trace = session.events.finish();
@@ -96,8 +96,8 @@ pub fn meta(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Result<Ve
     world.state.checkpoint();
     let mut ended = Ok(Vec::new());
     let guarded = guarded(|| {
+        world.state.work.limit_memory(SIMULATION_BYTES_MAX);
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
-        session.instance_bytes_left = INSTANCE_BYTES_MAX;
         session.table_weight = TABLE_WEIGHT;
         ended = enter(&mut session, call).and_then(|(frame, code)| {
             let code = code.compiled(&session)?;
