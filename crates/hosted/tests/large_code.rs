@@ -14,8 +14,8 @@ use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash as _;
 use bitcoin::transaction::Version;
 use bitcoin::{
-    Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut, Txid,
-    Witness,
+    Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut,
+    Txid, Witness,
 };
 use paraffin_alkanes::codec::{
     ALKANES_PROTOCOL, CODE_LEN_MAX_BYTES, Cellpack, Protostone, Runestone, append_envelope, append_varint,
@@ -153,7 +153,11 @@ fn large() -> Vec<(&'static str, Vec<u8>)> {
     let len = 65 << 20;
     let text = "nop ".repeat(len);
     let body = small(&format!("(func {text})"));
-    vec![("a custom section", padded(len)), ("instructions", body), ("behind its end", [small(""), vec![0; len]].concat())]
+    vec![
+        ("a custom section", padded(len)),
+        ("instructions", body),
+        ("behind its end", [small(""), vec![0; len]].concat()),
+    ]
 }
 
 #[test]

@@ -229,7 +229,8 @@ pub(crate) fn unpack(payload: &[u8], limit: CodeLimit) -> Result<Vec<u8>, Stop> 
     gunzip(payload, limit.len_max).map_err(|error| match error {
         GzipError::Malformed(error) => Stop::revert(error.to_string()),
         GzipError::TooLarge { .. } if limit.len_max < CODE_LEN_MAX_BYTES => limit.beyond.into(),
-        error @ GzipError::TooLarge { .. } => Stop::revert(error.to_string()),
+        // What the reference's buffer says that cannot grow.
+        GzipError::TooLarge { .. } => Stop::revert("out of memory"),
     })
 }
 

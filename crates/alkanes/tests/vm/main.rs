@@ -8,6 +8,7 @@ mod dearest;
 mod failures;
 mod host;
 mod hostile;
+mod long_code;
 mod message;
 mod pinned_fuel;
 mod precompiles;

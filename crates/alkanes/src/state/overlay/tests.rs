@@ -117,3 +117,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_has_been_changed_leaves_less_memory_for_instances() {
+    let reader = Fixed(BTreeMap::new());
+    let parameters = Parameters { message_bytes: 1 << 20, ..Parameters::of(paraffin_primitives::Network::Regtest) };
+    let mut overlay = Overlay::of_block(&reader, &parameters);
+    assert_eq!(overlay.memory_left(), 1 << 20);
+    overlay.put(StateKey::Sequence, vec![0; 1000]);
+    assert_eq!(overlay.memory_left(), (1 << 20) - 1000 - ENTRY_BYTES);
+    overlay.put(StateKey::SeenGenesis, vec![0; 2 << 20]);
+    assert_eq!(overlay.memory_left(), 0);
+}

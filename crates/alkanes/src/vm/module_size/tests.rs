@@ -53,7 +53,8 @@ fn custom_sections_cost_nothing_to_compile_and_instructions_most() {
     let with = ModuleSize::of(&[module(), custom(1, b"x", &[7; 100])].concat());
     assert_eq!((with.compiled_bytes, with.compile_work), (plain.compiled_bytes, plain.compile_work));
     assert_eq!(with.len, plain.len + 104);
-    let longer = wat::parse_str(r#"(module (memory 1) (data (i32.const 0) "abcdefgh") (func (export "f") nop nop nop))"#);
+    let longer =
+        wat::parse_str(r#"(module (memory 1) (data (i32.const 0) "abcdefgh") (func (export "f") nop nop nop))"#);
     let longer = ModuleSize::of(&longer.unwrap());
     assert_eq!(longer.compiled_bytes, plain.compiled_bytes + 4);
     let busy = wat::parse_str(
