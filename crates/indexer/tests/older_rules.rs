@@ -1,5 +1,5 @@
-//! A store whose contracts were indexed by the rules of an older release: it says so, and only they and what reads their rows
-//! are indexed anew.
+//! A store whose contracts were indexed by the rules of an older release: the error names the module, and only this module and
+//! its readers are indexed anew.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::collections::BTreeMap;
@@ -100,8 +100,8 @@ fn contracts_of_older_rules_are_indexed_anew_with_their_readers_and_nothing_else
     let error = Store::open(folder.path(), &OPTIONS, &schemas).err().unwrap();
     let wanted = paraffin_alkanes::SCHEMA.version;
     assert!(
-        matches!(&error, StoreError::ModuleVersion { name, found, wanted: told }
-            if name == "alkanes" && *found == OLDER && *told == wanted),
+        matches!(&error, StoreError::ModuleVersion { name, found, wanted: named }
+            if name == "alkanes" && *found == OLDER && *named == wanted),
         "{error}"
     );
     assert!(error.to_string().ends_with("run `paraffin reindex alkanes --from 0`"), "{error}");

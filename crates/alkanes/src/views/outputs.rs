@@ -43,9 +43,9 @@ impl OutputHoldings {
         listed
     }
 
-    /// Height and place as the reference gives them: the parts of the first id that is listed, or those of the output
+    /// Height and index as the reference reports them: the parts of the first id that is listed, or those of the output
     /// (protocol B21). Parts above 32 bits keep their low ones.
-    pub fn told_place(&self) -> (u32, u32) {
+    pub fn reported_position(&self) -> (u32, u32) {
         let first = self.alkanes.first().map(|first| first.id).into_iter().chain(self.emptied.first().copied()).min();
         first.map_or((self.placed.height, self.placed.index), |id| (id.block as u32, id.tx as u32))
     }
@@ -189,7 +189,7 @@ fn response(held: &OutputHoldings, words: &mut Words<'_, '_>) -> Result<Outpoint
 
 /// The answer for one output.
 pub(super) fn answer(held: &OutputHoldings, entries: Vec<BalanceSheetItem>) -> OutpointResponse {
-    let (height, txindex) = held.told_place();
+    let (height, txindex) = held.reported_position();
     OutpointResponse {
         balances: Some(BalanceSheet { entries }),
         outpoint: Some(outpoint_to_proto(&held.outpoint)),

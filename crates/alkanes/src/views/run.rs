@@ -97,7 +97,7 @@ pub enum Simulated {
     Failed(String),
 }
 
-/// Fuel that the reference gives a simulation, and that contracts see.
+/// Fuel of a simulation in the reference.
 const FUEL: u64 = u64::MAX;
 
 /// Tries a call on the state of a view. It is given `fuel`, and may use [`super::ViewLimits::fuel_max`] of it.

@@ -50,8 +50,8 @@ pub(crate) struct Session<'s, 'w> {
     pub(crate) table_weight: usize,
     /// Fuel that the code of the newest call has burnt, however that ended.
     pub(crate) burnt_fuel: u64,
-    /// Of a simulation: fuel that contracts are told of and cannot use.
-    pub(crate) fuel_out_of_reach: u64,
+    /// Of a simulation: fuel that `__fuel` and traces report and that contracts cannot use.
+    pub(crate) unusable_fuel: u64,
     /// The transaction as contracts read it, once one has (protocol B10).
     transaction_bytes: OnceCell<Arc<[u8]>>,
     outer_depth: usize,
@@ -71,7 +71,7 @@ impl<'s, 'w> Session<'s, 'w> {
             instance_bytes_left: INSTANCE_BYTES_MAX,
             table_weight: 1,
             burnt_fuel: 0,
-            fuel_out_of_reach: 0,
+            unusable_fuel: 0,
             transaction_bytes: OnceCell::new(),
             outer_depth: MESSAGE_DEPTH,
         }
@@ -87,9 +87,9 @@ impl<'s, 'w> Session<'s, 'w> {
         Self { interrupted, outer_depth: SIMULATION_DEPTH, ..Self::message(world, transaction, txid, vout) }
     }
 
-    /// The fuel that contracts and traces are told of when they have `fuel`.
-    pub(crate) fn told_fuel(&self, fuel: u64) -> u64 {
-        fuel.saturating_add(self.fuel_out_of_reach)
+    /// What `__fuel` and traces report where `fuel` is left.
+    pub(crate) fn reported_fuel(&self, fuel: u64) -> u64 {
+        fuel.saturating_add(self.unusable_fuel)
     }
 
     /// The transaction in consensus encoding.

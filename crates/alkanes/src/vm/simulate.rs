@@ -40,7 +40,7 @@ pub struct SimulatedCall<'a> {
     pub calldata: &'a [u8],
     /// What comes in; it need not exist.
     pub incoming: &'a [Transfer],
-    /// Fuel that contracts are given, as `__fuel` tells it; see [`SIMULATION_FUEL`].
+    /// Fuel that contracts are given, as `__fuel` reports it; see [`SIMULATION_FUEL`].
     pub fuel: u64,
     /// Asked at every host call: whether it has to end now, because time is up or the client has gone.
     pub interrupted: &'a dyn Fn() -> bool,
@@ -69,7 +69,7 @@ pub fn simulate(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Simul
 }
 
 /// As [`simulate`], with a bound of its own: what the call uses of its fuel, what it stores included, may not be more than
-/// `fuel_max`. The reference gives views 2^64 - 1 units and lets them run; here a view must end, and contracts are told the same.
+/// `fuel_max`. The reference gives views 2^64 - 1 units and lets them run; here a view must end, and `__fuel` reports the same.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -81,7 +81,7 @@ pub fn simulate_within(world: &mut World<'_>, call: &SimulatedCall<'_>, fuel_max
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
         session.instance_bytes_left = INSTANCE_BYTES_MAX;
         session.table_weight = TABLE_WEIGHT;
-        session.fuel_out_of_reach = call.fuel.saturating_sub(fuel_max);
+        session.unusable_fuel = call.fuel.saturating_sub(fuel_max);
         ended = message(&mut session, call, fuel_max);
         trace = session.events.finish();
     });

@@ -395,7 +395,7 @@ fn lowest_open(state: &Memory) -> u128 {
     state.amount(&StateKey::Storage(id(32, 0), b"/last_block".to_vec())).unwrap()
 }
 
-/// Releases up to 2.1 told the newest height of which everything is paid; the current one tells the one behind it, at every height.
+/// Releases of the reference up to 2.1 wrote one less; the current release counts at every height.
 #[test]
 fn payments_hold_the_lowest_open_height_back_until_their_outputs_are_spent() {
     let mut bench = Bench::new(0);

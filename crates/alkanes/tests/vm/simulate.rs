@@ -35,15 +35,15 @@ fn contracts_see_the_fuel_that_they_are_given_and_use_no_more_than_the_bound() {
     let stage = Stage::with(&contract("probe"));
     stage.put_code(id(2, 3), &contract("probe"));
     stage.put(StateKey::Sequence, 9_u128.to_le_bytes());
-    let told = |inputs: &[u128], fuel_max| {
+    let reported = |inputs: &[u128], fuel_max| {
         let simulation = stage.simulate_within(SUBJECT, inputs, u64::MAX, fuel_max).unwrap();
         u64::from_le_bytes(simulation.result.unwrap().data.try_into().unwrap())
     };
     for inputs in [&[14][..], &[40, 2, 3, 1, 14]] {
-        let seen = told(inputs, 10_000_000);
+        let seen = reported(inputs, 10_000_000);
         assert!(seen > u64::MAX - 10_000_000, "{seen}");
-        assert_eq!(told(inputs, 20_000_000), seen, "whatever the bound is");
-        assert_eq!(seen, told(inputs, u64::MAX));
+        assert_eq!(reported(inputs, 20_000_000), seen, "whatever the bound is");
+        assert_eq!(seen, reported(inputs, u64::MAX));
     }
     let called = stage.simulate_within(SUBJECT, &[40, 2, 3, 1, 14], u64::MAX, 10_000_000).unwrap();
     let given: Vec<u64> = called

@@ -93,7 +93,7 @@ fn sheet(held: &OutputHoldings) -> Value {
 
 /// One output in the superset shape.
 fn row(held: &OutputHoldings, words: &mut Words<'_, '_>, order: Order) -> Result<Value, ViewError> {
-    let (height, index) = held.told_place();
+    let (height, index) = held.reported_position();
     Ok(json!({
         "outpoint": { "txid": order.text(&held.outpoint.txid), "vout": held.outpoint.vout },
         "output": output(held),
