@@ -240,7 +240,8 @@ fn simulated(parcel: MessageContextParcel, context: &ViewContext<'_>) -> Result<
     })
 }
 
-/// Each call on its own; one that makes no sense fails alone.
+/// Each call on its own; one that makes no sense fails alone. The reference reports the error of the last call that failed, for all of
+/// them; here each call has its own beside it.
 pub(super) fn multi_simulate_view(
     payload: &[u8],
     context: &ViewContext<'_>,
@@ -250,7 +251,7 @@ pub(super) fn multi_simulate_view(
         let error = format!("at most {} calls are tried at once", context.limits.calls_max);
         return Ok(MultiSimulateResponse { responses: Vec::new(), error });
     }
-    let mut responses = Vec::new();
+    let (mut responses, mut last_error) = (Vec::new(), String::new());
     let mut bytes = 0;
     for parcel in request.parcels {
         let response = match simulated(parcel, context) {
@@ -261,9 +262,12 @@ pub(super) fn multi_simulate_view(
         if bytes > context.limits.answer_bytes_max {
             return Err(ViewError::TooLarge);
         }
+        if !response.error.is_empty() {
+            last_error.clone_from(&response.error);
+        }
         responses.push(response);
     }
-    Ok(MultiSimulateResponse { responses, error: String::new() })
+    Ok(MultiSimulateResponse { responses, error: last_error })
 }
 
 pub(super) fn meta_view(payload: &[u8], context: &ViewContext<'_>) -> Result<Vec<u8>, ViewError> {
