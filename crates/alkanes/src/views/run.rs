@@ -18,7 +18,7 @@ use crate::proto;
 use crate::proto::alkanes::{MessageContextParcel, MultiSimulateRequest, MultiSimulateResponse, SimulateResponse};
 use crate::{
     BlockEffects, CallResponse, Engine as _, Halt, META_FUEL, NativeEngine, Overlay, Parameters, SimulatedCall,
-    StateError, StateKey, StateReader, Trace, Transfer, World, contract_code,
+    StateError, StateKey, StateReader, Trace, Transfer, World, contract_code, simulate_within,
 };
 
 /// A call to be tried, and what it happens in.
@@ -97,7 +97,10 @@ pub enum Simulated {
     Failed(String),
 }
 
-/// Tries a call on the state of a view, with at most `fuel` and at most [`super::ViewLimits::fuel_max`].
+/// Fuel of a simulation in the reference.
+const FUEL: u64 = u64::MAX;
+
+/// Tries a call on the state of a view. It is given `fuel`, and may use [`super::ViewLimits::fuel_max`] of it.
 ///
 /// # Errors
 /// [`ViewError::TooLong`] when the time of the view ends first; [`ViewError::State`], [`ViewError::Halt`].
@@ -116,11 +119,11 @@ pub fn simulate_traced(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) ->
         vout: parcel.vout,
         calldata: &parcel.calldata,
         incoming: &parcel.incoming,
-        fuel: fuel.min(context.limits.fuel_max),
+        fuel,
         interrupted: context.is_over,
     };
     let mut world = world(&parcel.block, parcel.height, context);
-    match crate::simulate(&mut world, &call) {
+    match simulate_within(&mut world, &call, context.limits.fuel_max) {
         Ok(ended) => {
             let simulated = match ended.result {
                 Ok(response) => Simulated::Done { response, fuel_used: ended.fuel_used },
@@ -239,7 +242,7 @@ pub(super) fn simulate_view(payload: &[u8], context: &ViewContext<'_>) -> Result
 
 fn simulated(parcel: MessageContextParcel, context: &ViewContext<'_>) -> Result<SimulateResponse, ViewError> {
     let parcel = Parcel::from_proto(parcel)?;
-    Ok(match simulate(&parcel, u64::MAX, context)? {
+    Ok(match simulate(&parcel, FUEL, context)? {
         Simulated::Done { response, fuel_used } => SimulateResponse {
             execution: Some(response_to_proto(&response)),
             gas_used: fuel_used,
@@ -249,7 +252,8 @@ fn simulated(parcel: MessageContextParcel, context: &ViewContext<'_>) -> Result<
     })
 }
 
-/// Each call on its own; one that makes no sense fails alone.
+/// Each call on its own; one that makes no sense fails alone. The reference reports the error of the last call that failed, for all of
+/// them; here each call has its own beside it.
 pub(super) fn multi_simulate_view(
     payload: &[u8],
     context: &ViewContext<'_>,
@@ -259,7 +263,7 @@ pub(super) fn multi_simulate_view(
         let error = format!("at most {} calls are tried at once", context.limits.calls_max);
         return Ok(MultiSimulateResponse { responses: Vec::new(), error });
     }
-    let mut responses = Vec::new();
+    let (mut responses, mut last_error) = (Vec::new(), String::new());
     let mut bytes = 0;
     for parcel in request.parcels {
         let response = match simulated(parcel, context) {
@@ -270,9 +274,12 @@ pub(super) fn multi_simulate_view(
         if bytes > context.limits.answer_bytes_max {
             return Err(ViewError::TooLarge);
         }
+        if !response.error.is_empty() {
+            last_error.clone_from(&response.error);
+        }
         responses.push(response);
     }
-    Ok(MultiSimulateResponse { responses, error: String::new() })
+    Ok(MultiSimulateResponse { responses, error: last_error })
 }
 
 pub(super) fn meta_view(payload: &[u8], context: &ViewContext<'_>) -> Result<Vec<u8>, ViewError> {
