@@ -1,0 +1,113 @@
+//! A released indexer of alkanes of before 2.0, which keys the inventories of contracts in another form, and programs that write
+//! what nobody knows.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod support;
+
+#[cfg(feature = "machine")]
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+#[cfg(feature = "machine")]
+use paraffin_alkanes::Transfer;
+#[cfg(feature = "machine")]
+use paraffin_alkanes::proto::alkanes::{AlkaneInventoryRequest, AlkaneInventoryResponse};
+use paraffin_alkanes::{StateError, StateKey, StateReader};
+use paraffin_hosted::{Flush, Program, Serves, UnknownKey, translate};
+use paraffin_primitives::AlkaneId;
+#[cfg(feature = "machine")]
+use prost::Message as _;
+
+use support::{Index, Scripted, TRADING, branches, flushes, run_natively};
+
+struct Nothing;
+
+impl StateReader for Nothing {
+    fn get(&self, _: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
+        Ok(None)
+    }
+}
+
+/// What a block says that contracts came to hold.
+fn inventories(flush: &Flush, block: &paraffin_primitives::ConnectedBlock) -> Vec<(AlkaneId, AlkaneId)> {
+    let writes = translate(flush, block, &Nothing).unwrap().effects.writes.into_iter();
+    let held = writes.filter_map(|(key, _)| match key {
+        StateKey::Inventory { who, what } => Some((who, what)),
+        _ => None,
+    });
+    held.collect()
+}
+
+#[test]
+fn both_forms_of_the_keys_of_inventories_are_read() {
+    let branches = branches(5, TRADING);
+    let (told, _) = run_natively(&branches[..1]);
+    let mut seen = 0;
+    for block in &branches[0] {
+        let new = support::encode(block.id.height, &told[&block.id.hash]);
+        let mut old = new.clone();
+        for (key, value) in &new.pairs {
+            if key.windows(11).any(|part| part == b"/inventory/") {
+                old.pairs.remove(key);
+                old.pairs.insert([b"/alkanes", &key[b"/alkanes/".len()..]].concat(), value.clone());
+            }
+        }
+        let held = inventories(&new, block);
+        assert_eq!(inventories(&old, block), held, "block {}", block.id);
+        assert_eq!(translate(&old, block, &Nothing).unwrap().unknown, None, "block {}", block.id);
+        seen += held.len();
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+#[test]
+fn the_first_key_of_no_known_kind_is_kept_and_undone_with_its_block() {
+    let branches = branches(5, 112);
+    let (told, _) = run_natively(&branches);
+    let mut flushes: HashMap<_, _> = flushes(&branches, &told);
+    // In a block that the other branch does not have, and in the one after it.
+    let fork = branches[0].iter().zip(&branches[1]).position(|(one, other)| one.id != other.id).unwrap();
+    for (block, key) in branches[0][fork..].iter().zip([b"/new\0kind", b"/new\0next"]) {
+        flushes.get_mut(&block.id.hash).unwrap().pairs.insert(key.to_vec(), vec![1]);
+    }
+    let program: Arc<dyn Program> = Arc::new(Scripted(flushes));
+    let mut index = Index::of(|store| support::modules(store, &program, Serves::Hosted, None));
+    let first = |index: &Index| UnknownKey::first(&index.store.snapshot()).unwrap();
+    index.follow(&branches[0][..fork]).unwrap();
+    assert_eq!(first(&index), None);
+    index.follow(&branches[0]).unwrap();
+    let height = branches[0][fork].id.height;
+    assert_eq!(first(&index), Some(UnknownKey { height, key: "/new\\00kind".to_owned() }));
+    index.follow(&branches[1]).unwrap();
+    assert_eq!(first(&index), None);
+}
+
+#[cfg(feature = "machine")]
+#[test]
+fn a_release_of_before_2_0_writes_no_unknown_key_and_its_inventories_are_read() {
+    let Some(path) = paraffin_testkit::reference_program("alkanes-2025-07-regtest.wasm") else { return };
+    let program = paraffin_hosted::load_file(&path).unwrap();
+    let branches = branches(5, TRADING);
+    let mut index = Index::of(|store| support::modules(store, &program, Serves::Hosted, None));
+    index.follow(&branches[0]).unwrap();
+    let snapshot = index.store.snapshot();
+    assert_eq!(UnknownKey::first(&snapshot).unwrap(), None);
+    let height = index.height().unwrap();
+    // What the program itself says that a contract holds is what the index says.
+    let views = paraffin_hosted::HostedViews::new(Arc::clone(&program), paraffin_hosted::ViewLimits::default());
+    let state = paraffin_alkanes::ChainState::at(&snapshot, height);
+    let mut holders = 0;
+    for tx in 0..40 {
+        let id = AlkaneId { block: 2, tx };
+        let request = AlkaneInventoryRequest { id: Some(id.into()) }.encode_to_vec();
+        let answer = views.view(&snapshot, height, "getinventory", &request, &|| false).unwrap();
+        let told = AlkaneInventoryResponse::decode(&*answer).unwrap().alkanes;
+        let told: BTreeSet<(AlkaneId, u128)> =
+            told.into_iter().map(Transfer::from).map(|held| (held.id, held.value)).collect();
+        let indexed: BTreeSet<_> = state.inventory(id, None, 1000).unwrap().items.into_iter().collect();
+        assert_eq!(indexed, told, "{id}");
+        holders += usize::from(!told.is_empty());
+    }
+    assert!(holders > 0, "contracts hold alkanes");
+}
