@@ -4,20 +4,12 @@
 
 mod support;
 
-#[cfg(feature = "machine")]
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-#[cfg(feature = "machine")]
-use paraffin_alkanes::Transfer;
-#[cfg(feature = "machine")]
-use paraffin_alkanes::proto::alkanes::{AlkaneInventoryRequest, AlkaneInventoryResponse};
-use paraffin_alkanes::{StateError, StateKey, StateReader};
-use paraffin_hosted::{Flush, Program, Serves, UnknownKey, translate};
-use paraffin_primitives::AlkaneId;
-#[cfg(feature = "machine")]
-use prost::Message as _;
+use paraffin_alkanes::{ChainState, StateError, StateKey, StateReader};
+use paraffin_hosted::{Flush, HostedState, Program, Reads as _, Serves, UnknownKey, translate};
+use paraffin_primitives::{AlkaneId, ConnectedBlock};
 
 use support::{Index, Scripted, TRADING, branches, flushes, run_natively};
 
@@ -29,9 +21,15 @@ impl StateReader for Nothing {
     }
 }
 
+fn is_of_inventory(key: &[u8]) -> bool {
+    key.windows(11).any(|part| part == b"/inventory/")
+}
+
 /// What a block says that contracts came to hold.
-fn inventories(flush: &Flush, block: &paraffin_primitives::ConnectedBlock) -> Vec<(AlkaneId, AlkaneId)> {
-    let writes = translate(flush, block, &Nothing).unwrap().effects.writes.into_iter();
+fn inventories(flush: &Flush, block: &ConnectedBlock) -> Vec<(AlkaneId, AlkaneId)> {
+    let pairs = flush.pairs.iter().filter(|(key, _)| is_of_inventory(key));
+    let flush = Flush { pairs: pairs.map(|(key, value)| (key.clone(), value.clone())).collect() };
+    let writes = translate(&flush, block, &Nothing).unwrap().effects.writes.into_iter();
     let held = writes.filter_map(|(key, _)| match key {
         StateKey::Inventory { who, what } => Some((who, what)),
         _ => None,
@@ -46,13 +44,9 @@ fn both_forms_of_the_keys_of_inventories_are_read() {
     let mut seen = 0;
     for block in &branches[0] {
         let new = support::encode(block.id.height, &told[&block.id.hash]);
-        let mut old = new.clone();
-        for (key, value) in &new.pairs {
-            if key.windows(11).any(|part| part == b"/inventory/") {
-                old.pairs.remove(key);
-                old.pairs.insert([b"/alkanes", &key[b"/alkanes/".len()..]].concat(), value.clone());
-            }
-        }
+        let older = |key: &Vec<u8>| [b"/alkanes", &key[b"/alkanes/".len()..]].concat();
+        let pairs = new.pairs.iter().filter(|(key, _)| is_of_inventory(key));
+        let old = Flush { pairs: pairs.map(|(key, value)| (older(key), value.clone())).collect() };
         let held = inventories(&new, block);
         assert_eq!(inventories(&old, block), held, "block {}", block.id);
         assert_eq!(translate(&old, block, &Nothing).unwrap().unknown, None, "block {}", block.id);
@@ -94,20 +88,21 @@ fn a_release_of_before_2_0_writes_no_unknown_key_and_its_inventories_are_read() 
     let snapshot = index.store.snapshot();
     assert_eq!(UnknownKey::first(&snapshot).unwrap(), None);
     let height = index.height().unwrap();
-    // What the program itself says that a contract holds is what the index says.
-    let views = paraffin_hosted::HostedViews::new(Arc::clone(&program), paraffin_hosted::ViewLimits::default());
-    let state = paraffin_alkanes::ChainState::at(&snapshot, height);
+    // What the program keeps of what contracts held is what the index says.
+    let kept = HostedState::at(&snapshot, Some(height));
+    let state = ChainState::at(&snapshot, height);
     let mut holders = 0;
-    for tx in 0..40 {
+    for tx in 0..60 {
         let id = AlkaneId { block: 2, tx };
-        let request = AlkaneInventoryRequest { id: Some(id.into()) }.encode_to_vec();
-        let answer = views.view(&snapshot, height, "getinventory", &request, &|| false).unwrap();
-        let told = AlkaneInventoryResponse::decode(&*answer).unwrap().alkanes;
-        let told: BTreeSet<(AlkaneId, u128)> =
-            told.into_iter().map(Transfer::from).map(|held| (held.id, held.value)).collect();
-        let indexed: BTreeSet<_> = state.inventory(id, None, 1000).unwrap().items.into_iter().collect();
-        assert_eq!(indexed, told, "{id}");
-        holders += usize::from(!told.is_empty());
+        let list = [b"/alkanes", &id.block.to_le_bytes()[..], &id.tx.to_le_bytes(), b"/inventory/"].concat();
+        let entry = |name: &str| kept.get(&[&list, name.as_bytes()].concat()).unwrap();
+        let length = entry("/length").map_or(0, |length| u32::from_le_bytes(length.try_into().unwrap()));
+        let held: BTreeSet<Vec<u8>> = (0..length).map(|index| entry(&format!("/{index}")).unwrap()).collect();
+        let indexed = state.inventory(id, None, 1000).unwrap().items.into_iter();
+        let indexed: BTreeSet<Vec<u8>> =
+            indexed.map(|(what, _)| [what.block.to_le_bytes(), what.tx.to_le_bytes()].concat()).collect();
+        assert_eq!(indexed, held, "{id}");
+        holders += usize::from(!held.is_empty());
     }
     assert!(holders > 0, "contracts hold alkanes");
 }
