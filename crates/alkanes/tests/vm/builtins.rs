@@ -169,6 +169,7 @@ fn the_contract_of_an_older_program_takes_the_published_fuel() {
     stage.parameters = Parameters::of(Network::Mainnet);
     stage.height = 917_888;
     stage.builtins = Builtins::given([(DIESEL, program[start..start + 230_363].to_vec())]);
+    stage.put(StateKey::Storage(DIESEL, b"/totalsupply".to_vec()), 50_000_000_u128.to_le_bytes());
     for (opcode, fuel) in [(99, 25_123), (100, 25_123), (101, 33_820)] {
         let block = stage.block(&[]);
         assert_eq!(simulated(&stage, &block, DIESEL, &[opcode]).fuel_used, fuel, "opcode {opcode}");
