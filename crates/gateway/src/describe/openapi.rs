@@ -248,8 +248,8 @@ fn refusals() -> Value {
         (
             "503",
             "Nothing is indexed yet (`STARTING`), the node or the key store is away (`UPSTREAM_UNAVAILABLE`, \
-             `AUTH_UNAVAILABLE`), this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, `BRC20_NOT_INDEXED`, \
-             `PRICES_NOT_CONFIGURED`), or the durable stream of the orderbook is away (`INGEST_UNAVAILABLE`, \
+             `AUTH_UNAVAILABLE`), this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, \
+             `ALKANES_UNREADABLE`, `BRC20_NOT_INDEXED`, `PRICES_NOT_CONFIGURED`), or the durable stream of the orderbook is away (`INGEST_UNAVAILABLE`, \
              `EVENTS_UNAVAILABLE`)",
         ),
         ("504", "The answer took too long (`TIMEOUT`)"),
