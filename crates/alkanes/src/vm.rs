@@ -30,7 +30,7 @@ mod stop;
 mod wire;
 
 pub(crate) use block_codes::BlockCodes;
-pub use builtins::{Builtins, BuiltinsError};
+pub use builtins::{Builtins, BuiltinsError, ReleasedModule};
 pub use cache::CodeCache;
 pub(crate) use cache::PackedCode;
 pub use simulate::{
