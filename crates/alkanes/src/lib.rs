@@ -56,7 +56,7 @@ pub use trace::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceSt
 pub use trace_log::{MESSAGE_TRACE_BYTES_MAX, TraceLog, event_bytes};
 pub use vm::{
     Builtins, BuiltinsError, CodeCache, META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, contract_code,
-    deploy_builtins, meta, simulate,
+    deploy_builtins, meta, simulate, simulate_within,
 };
 pub use work::{BLOCK_WORK, STATE_BYTES_MAX, TRANSACTION_WORK};
 pub use world::World;

@@ -177,7 +177,7 @@ fn settle_runtime(
     for (id, value) in outgoing_sheet.iter() {
         let held = sheet.get(id);
         if value > held && world.state.get(&StateKey::Etching(id))?.is_some_and(|etching| !etching.is_empty()) {
-            return Err(Stop::revert("balance underflow during debit"));
+            return Err(Stop::revert("balance underflow during debit_mintable"));
         }
         sheet.set(id, held.saturating_sub(value));
     }

@@ -32,7 +32,9 @@ pub(crate) use block_codes::BlockCodes;
 pub use builtins::{Builtins, BuiltinsError};
 pub use cache::CodeCache;
 pub(crate) use cache::PackedCode;
-pub use simulate::{META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, deploy_builtins, meta, simulate};
+pub use simulate::{
+    META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, deploy_builtins, meta, simulate, simulate_within,
+};
 
 pub(crate) use balances::{credit, debit};
 pub(crate) use call::store;

@@ -1,7 +1,7 @@
 //! Book-keeping for the wrapped-bitcoin contract 32:0: which of its payments are still to be made (protocol B19).
 //!
 //! The contract lists payments by height. A payment names an output that is spent when the payment is made. After each
-//! block the height up to which everything is paid is written into the contract's own storage, where it can read it.
+//! block the lowest height that may still have open payments is written into the contract's own storage, where it can read it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -24,7 +24,7 @@ pub struct Payment {
     pub output: TxOut,
 }
 
-/// Advances the height up to which all payments are made, at the end of a block.
+/// Advances the lowest height that may still have open payments, at the end of a block.
 ///
 /// Which outputs wait to be spent is kept in one value of the state. An output enters it when a payment of its own block
 /// names it, which is the only kind that the contract can ask for: it names outputs of the transaction that called it.
@@ -56,8 +56,8 @@ pub(crate) fn advance(world: &mut World<'_>, block: &ConnectedBlock) -> Result<(
         let bytes = pending.iter().flat_map(|PendingKey(outpoint)| encode_outpoint(outpoint)).collect();
         world.state.put_direct(StateKey::PendingPayments, bytes);
     }
-    let last_block = paid_up_to(world, &pending)?;
-    world.state.put_direct(last_block_key(), last_block.to_le_bytes().to_vec());
+    let lowest = lowest_open(world, &pending)?;
+    world.state.put_direct(last_block_key(), lowest.to_le_bytes().to_vec());
     Ok(())
 }
 
@@ -65,20 +65,20 @@ fn last_block_key() -> StateKey {
     StateKey::Storage(WRAPPED_BITCOIN, b"/last_block".to_vec())
 }
 
-/// The height up to which nothing is pending; never above the block at hand, unless it was before.
-fn paid_up_to(world: &World<'_>, pending: &BTreeSet<PendingKey>) -> Result<u128, Halt> {
+/// The lowest height that may still have open payments: the one after the block at hand where none is open, or what is stored where
+/// that is above.
+fn lowest_open(world: &World<'_>, pending: &BTreeSet<PendingKey>) -> Result<u128, Halt> {
     let stored = world.state.get(&last_block_key())?.unwrap_or_default();
     let stored = integer::<16>(&stored, "/last_block of 32:0")?.map_or(0, u128::from_le_bytes);
-    let first = stored.max(u128::from(world.parameters.genesis_height));
-    let mut last_block = first;
-    for height in first..=u128::from(world.height) {
-        let payments = payments(world, height as u64)?;
+    let mut lowest = stored.max(u128::from(world.parameters.genesis_height));
+    while lowest <= u128::from(world.height) {
+        let payments = payments(world, lowest as u64)?;
         if payments.iter().any(|payment| pending.contains(&PendingKey(payment.spendable))) {
             break;
         }
-        last_block = height;
+        lowest += 1;
     }
-    Ok(last_block)
+    Ok(lowest)
 }
 
 /// The payments that the contract lists at a height.

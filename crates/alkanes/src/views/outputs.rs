@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bitcoin::{Amount, OutPoint, Script, ScriptBuf, TxOut};
-use paraffin_primitives::Height;
+use paraffin_primitives::{AlkaneId, Height};
 
 use super::words::{Words, WordsLimits};
 use super::{PlacedOutput, ViewContext, ViewError, ViewState, outpoint, outpoint_to_proto, output_to_proto};
@@ -24,6 +24,37 @@ pub struct OutputHoldings {
     pub placed: PlacedOutput,
     /// Positive amounts in the order of their ids.
     pub alkanes: Vec<Transfer>,
+    /// Ids of which it held something until a transaction with protostones spent it, in their order.
+    pub emptied: Vec<AlkaneId>,
+}
+
+impl OutputHoldings {
+    /// What lies on a sheet.
+    pub(super) fn new(outpoint: OutPoint, placed: PlacedOutput, sheet: &Sheet) -> Self {
+        let emptied = sheet.iter().filter(|(_, value)| *value == 0).map(|(id, _)| id).collect();
+        Self { outpoint, placed, alkanes: sheet.transfers(), emptied }
+    }
+
+    /// As the reference lists them: in the order of the ids, with 0 for what is spent (protocol B16, B21).
+    pub fn listed(&self) -> Vec<Transfer> {
+        let emptied = self.emptied.iter().map(|id| Transfer { id: *id, value: 0 });
+        let mut listed: Vec<Transfer> = self.alkanes.iter().copied().chain(emptied).collect();
+        listed.sort_unstable_by_key(|transfer| transfer.id);
+        listed
+    }
+
+    /// Height and index as the reference reports them: the parts of the first id that is listed, or those of the output
+    /// (protocol B21). Parts above 32 bits keep their low ones.
+    pub fn reported_position(&self) -> (u32, u32) {
+        let first = self.alkanes.first().map(|first| first.id).into_iter().chain(self.emptied.first().copied()).min();
+        first.map_or((self.placed.height, self.placed.index), |id| (id.block as u32, id.tx as u32))
+    }
+
+    /// The same output as a protocol sees it that keeps nothing in it.
+    pub fn clear(&mut self) {
+        self.alkanes.clear();
+        self.emptied.clear();
+    }
 }
 
 /// What an output holds; `None` when there is no such output up to the view's height.
@@ -41,8 +72,8 @@ pub fn held_by_output(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<
         },
         None => return Ok(None),
     };
-    let alkanes = sheet(context.state, &StateKey::Sheet(*outpoint))?.transfers();
-    Ok(Some(OutputHoldings { outpoint: *outpoint, placed, alkanes }))
+    let sheet = sheet(context.state, &StateKey::Sheet(*outpoint))?;
+    Ok(Some(OutputHoldings::new(*outpoint, placed, &sheet)))
 }
 
 /// What the unspent outputs of a script hold, oldest first. Outputs without alkanes are left out unless `empty_too`.
@@ -59,15 +90,15 @@ pub fn held_by_address(
     let mut held = Vec::new();
     for outpoint in outpoints {
         context.check()?;
-        let alkanes = sheet(context.state, &StateKey::Sheet(outpoint))?.transfers();
-        if alkanes.is_empty() && !empty_too {
+        let sheet = sheet(context.state, &StateKey::Sheet(outpoint))?;
+        if sheet.is_empty() && !empty_too {
             continue;
         }
         if held.len() >= context.limits.records_max {
             return Err(ViewError::TooLarge);
         }
         if let Some(placed) = context.chain.output(&outpoint)? {
-            held.push(OutputHoldings { outpoint, placed, alkanes });
+            held.push(OutputHoldings::new(outpoint, placed, &sheet));
         }
     }
     Ok(held)
@@ -86,7 +117,7 @@ pub(super) fn by_outpoint(payload: &[u8], context: &ViewContext<'_>) -> Result<O
     let outpoint = outpoint(&request.txid, request.vout)?;
     let Some(mut held) = held_by_output(&outpoint, context)? else { return Ok(OutpointResponse::default()) };
     if !is_alkanes(request.protocol) {
-        held.alkanes.clear();
+        held.clear();
     }
     let mut words = Words::new(context, WordsLimits::VIEWS);
     response(&held, &mut words)
@@ -119,7 +150,7 @@ pub(super) fn by_address(
     let mut outpoints = Vec::new();
     for mut held in held_by_address(&script, empty_too, context)? {
         if !is_alkanes {
-            held.alkanes.clear();
+            held.clear();
         }
         outpoints.push(response(&held, &mut words)?);
     }
@@ -150,18 +181,15 @@ pub(super) fn by_height(payload: &[u8], context: &ViewContext<'_>) -> Result<Run
 
 fn response(held: &OutputHoldings, words: &mut Words<'_, '_>) -> Result<OutpointResponse, ViewError> {
     let mut entries = Vec::new();
-    for Transfer { id, value } in &held.alkanes {
-        entries.push(BalanceSheetItem { rune: Some(words.rune(*id)?), balance: Some((*value).into()) });
+    for Transfer { id, value } in held.listed() {
+        entries.push(BalanceSheetItem { rune: Some(words.rune(id)?), balance: Some(value.into()) });
     }
     Ok(answer(held, entries))
 }
 
-/// The answer for one output, with the height and the place that the reference gives: the parts of the first token's id, or
-/// those of the output (protocol B21).
+/// The answer for one output.
 pub(super) fn answer(held: &OutputHoldings, entries: Vec<BalanceSheetItem>) -> OutpointResponse {
-    // Parts above 32 bits keep their low ones, as in the reference.
-    let first = held.alkanes.first().map(|first| (first.id.block as u32, first.id.tx as u32));
-    let (height, txindex) = first.unwrap_or((held.placed.height, held.placed.index));
+    let (height, txindex) = held.reported_position();
     OutpointResponse {
         balances: Some(BalanceSheet { entries }),
         outpoint: Some(outpoint_to_proto(&held.outpoint)),

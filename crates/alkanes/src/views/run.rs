@@ -18,7 +18,7 @@ use crate::proto;
 use crate::proto::alkanes::{MessageContextParcel, MultiSimulateRequest, MultiSimulateResponse, SimulateResponse};
 use crate::{
     BlockEffects, CallResponse, Engine as _, Halt, META_FUEL, NativeEngine, Overlay, SimulatedCall, StateError,
-    StateKey, StateReader, Trace, Transfer, World, contract_code,
+    StateKey, StateReader, Trace, Transfer, World, contract_code, simulate_within,
 };
 
 /// A call to be tried, and what it happens in.
@@ -97,7 +97,10 @@ pub enum Simulated {
     Failed(String),
 }
 
-/// Tries a call on the state of a view, with at most `fuel` and at most [`super::ViewLimits::fuel_max`].
+/// Fuel of a simulation in the reference.
+const FUEL: u64 = u64::MAX;
+
+/// Tries a call on the state of a view. It is given `fuel`, and may use [`super::ViewLimits::fuel_max`] of it.
 ///
 /// # Errors
 /// [`ViewError::TooLong`] when the time of the view ends first; [`ViewError::State`], [`ViewError::Halt`].
@@ -116,11 +119,11 @@ pub fn simulate_traced(parcel: &Parcel, fuel: u64, context: &ViewContext<'_>) ->
         vout: parcel.vout,
         calldata: &parcel.calldata,
         incoming: &parcel.incoming,
-        fuel: fuel.min(context.limits.fuel_max),
+        fuel,
         interrupted: context.is_over,
     };
     let mut world = world(&parcel.block, parcel.height, context);
-    match crate::simulate(&mut world, &call) {
+    match simulate_within(&mut world, &call, context.limits.fuel_max) {
         Ok(ended) => {
             let simulated = match ended.result {
                 Ok(response) => Simulated::Done { response, fuel_used: ended.fuel_used },
@@ -227,7 +230,7 @@ pub(super) fn simulate_view(payload: &[u8], context: &ViewContext<'_>) -> Result
 
 fn simulated(parcel: MessageContextParcel, context: &ViewContext<'_>) -> Result<SimulateResponse, ViewError> {
     let parcel = Parcel::from_proto(parcel)?;
-    Ok(match simulate(&parcel, u64::MAX, context)? {
+    Ok(match simulate(&parcel, FUEL, context)? {
         Simulated::Done { response, fuel_used } => SimulateResponse {
             execution: Some(response_to_proto(&response)),
             gas_used: fuel_used,

@@ -67,8 +67,9 @@ pub(super) fn by_address(payload: &[u8], context: &ViewContext<'_>) -> Result<Wa
 /// The base runes of an output, with the placeholders that the reference gives instead of their names.
 fn held(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<Option<OutpointResponse>, ViewError> {
     let Some(placed) = context.chain.output(outpoint)? else { return Ok(None) };
-    let runes = sheet(context.state, &StateKey::BaseSheet(*outpoint))?.transfers();
-    let entries = runes.iter().map(|transfer| BalanceSheetItem {
+    let sheet = sheet(context.state, &StateKey::BaseSheet(*outpoint))?;
+    let held = OutputHoldings::new(*outpoint, placed, &sheet);
+    let entries = held.listed().into_iter().map(|transfer| BalanceSheetItem {
         rune: Some(Rune {
             rune_id: Some(transfer.id.into()),
             name: "UNKNOWN".to_owned(),
@@ -79,7 +80,7 @@ fn held(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<Option<Outpoin
         balance: Some(transfer.value.into()),
     });
     let entries = entries.collect();
-    Ok(Some(answer(&OutputHoldings { outpoint: *outpoint, placed, alkanes: runes }, entries)))
+    Ok(Some(answer(&held, entries)))
 }
 
 pub(super) fn by_height(payload: &[u8], context: &ViewContext<'_>) -> Result<RunesResponse, ViewError> {

@@ -28,7 +28,7 @@ pub fn pending_unwraps(context: &ViewContext<'_>) -> Result<Vec<PendingPayment>,
     let stored = context.state.get(&StateKey::PendingPayments)?.unwrap_or_default();
     let mut waiting = pending_outpoints(&stored)?;
     let mut pending = Vec::new();
-    let first = paid_up_to(context)?.max(context.parameters.genesis_height);
+    let first = lowest_open(context)?.max(context.parameters.genesis_height);
     for height in first..=u64::from(context.height) {
         if waiting.is_empty() {
             break;
@@ -47,8 +47,8 @@ pub fn pending_unwraps(context: &ViewContext<'_>) -> Result<Vec<PendingPayment>,
     Ok(pending)
 }
 
-/// The height below which the contract has noted that everything is paid.
-fn paid_up_to(context: &ViewContext<'_>) -> Result<u64, ViewError> {
+/// The height below which everything is paid, as it stands in the storage of the contract.
+fn lowest_open(context: &ViewContext<'_>) -> Result<u64, ViewError> {
     let key = StateKey::Storage(AlkaneId { block: 32, tx: 0 }, b"/last_block".to_vec());
     let noted = super::contract::stored_integer(context.state, &key)?.unwrap_or(0);
     Ok(u64::try_from(noted).unwrap_or(u64::MAX))

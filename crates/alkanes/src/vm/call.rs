@@ -36,7 +36,7 @@ struct Request {
 
 /// How a call failed whose layer is still open.
 enum Failure {
-    /// The contract that was called ended badly. It had been given this much fuel.
+    /// The contract that was called ended badly. It had been given this much fuel, as reported.
     Child { text: String, fuel: u64 },
     /// The call itself could not be made or booked.
     Call(Stop),
@@ -153,7 +153,8 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     let fuel = remaining(guest);
     let host = guest.data_mut();
     let session = &mut *host.session;
-    frame.record_enter(&mut session.events, kind, session.vout, fuel);
+    let reported_fuel = session.reported_fuel(fuel);
+    frame.record_enter(&mut session.events, kind, session.vout, reported_fuel);
     session.check_bounds()?;
     // Instances of this message live until the one above them ends, so they share what is left.
     let outer_bytes_left = std::mem::replace(&mut session.instance_bytes_left, host.limits.bytes_left());
@@ -161,7 +162,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     session.instance_bytes_left = outer_bytes_left;
     let outcome = match ended {
         Ok(outcome) => outcome,
-        Err(Stop::Revert(text)) => return Err(Failure::Child { text, fuel }),
+        Err(Stop::Revert(text)) => return Err(Failure::Child { text, fuel: reported_fuel }),
         Err(halt) => return Err(Failure::Call(halt)),
     };
 

@@ -50,6 +50,8 @@ pub(crate) struct Session<'s, 'w> {
     pub(crate) table_weight: usize,
     /// Fuel that the code of the newest call has burnt, however that ended.
     pub(crate) burnt_fuel: u64,
+    /// Of a simulation: fuel that `__fuel` and traces report and that contracts cannot use.
+    pub(crate) unusable_fuel: u64,
     /// The transaction as contracts read it, once one has (protocol B10).
     transaction_bytes: OnceCell<Arc<[u8]>>,
     outer_depth: usize,
@@ -69,6 +71,7 @@ impl<'s, 'w> Session<'s, 'w> {
             instance_bytes_left: INSTANCE_BYTES_MAX,
             table_weight: 1,
             burnt_fuel: 0,
+            unusable_fuel: 0,
             transaction_bytes: OnceCell::new(),
             outer_depth: MESSAGE_DEPTH,
         }
@@ -82,6 +85,11 @@ impl<'s, 'w> Session<'s, 'w> {
     ) -> Self {
         let txid = transaction.compute_txid();
         Self { interrupted, outer_depth: SIMULATION_DEPTH, ..Self::message(world, transaction, txid, vout) }
+    }
+
+    /// What `__fuel` and traces report where `fuel` is left.
+    pub(crate) fn reported_fuel(&self, fuel: u64) -> u64 {
+        fuel.saturating_add(self.unusable_fuel)
     }
 
     /// The transaction in consensus encoding.

@@ -15,8 +15,7 @@ use super::stop::Stop;
 use crate::codec::Cellpack;
 use crate::{CallKind, CallResponse, Halt, StateKey, Trace, TraceStatus, Transfer, World};
 
-/// Fuel of a simulation unless its caller says otherwise: what a whole block has, a second or two of computing. The
-/// reference gives no limit; here a view must end.
+/// Fuel of a simulation unless its caller says otherwise: what a whole block has, a second or two of computing.
 pub const SIMULATION_FUEL: u64 = 1_000_000_000;
 
 /// Fuel of `meta` (protocol B21).
@@ -41,7 +40,7 @@ pub struct SimulatedCall<'a> {
     pub calldata: &'a [u8],
     /// What comes in; it need not exist.
     pub incoming: &'a [Transfer],
-    /// Most fuel that it may use, see [`SIMULATION_FUEL`].
+    /// Fuel that contracts are given, as `__fuel` reports it; see [`SIMULATION_FUEL`].
     pub fuel: u64,
     /// Asked at every host call: whether it has to end now, because time is up or the client has gone.
     pub interrupted: &'a dyn Fn() -> bool,
@@ -66,6 +65,15 @@ pub struct Simulation {
 /// The engine would halt, reading failed, or [`SimulatedCall::interrupted`] said so ([`Halt::Interrupted`]). For a view
 /// all of these are errors of this one call.
 pub fn simulate(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Simulation, Halt> {
+    simulate_within(world, call, call.fuel)
+}
+
+/// As [`simulate`], with a bound of its own: what the call uses of its fuel, what it stores included, may not be more than
+/// `fuel_max`. The reference gives views 2^64 - 1 units and lets them run; here a view must end, and `__fuel` reports the same.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_within(world: &mut World<'_>, call: &SimulatedCall<'_>, fuel_max: u64) -> Result<Simulation, Halt> {
     let depth = world.state.depth();
     world.state.checkpoint();
     let (mut ended, mut trace) = (Ok((CallResponse::default(), 0)), Trace::default());
@@ -73,7 +81,8 @@ pub fn simulate(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Simul
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
         session.instance_bytes_left = INSTANCE_BYTES_MAX;
         session.table_weight = TABLE_WEIGHT;
-        ended = message(&mut session, call);
+        session.unusable_fuel = call.fuel.saturating_sub(fuel_max);
+        ended = message(&mut session, call, fuel_max);
         trace = session.events.finish();
     });
     world.state.rollback_to(depth);
@@ -127,14 +136,18 @@ fn enter(session: &mut Session<'_, '_>, call: &SimulatedCall<'_>) -> Result<(Fra
     Ok((frame, resolved.code))
 }
 
-fn message(session: &mut Session<'_, '_>, call: &SimulatedCall<'_>) -> Result<(CallResponse, u64), Stop> {
+fn message(
+    session: &mut Session<'_, '_>,
+    call: &SimulatedCall<'_>,
+    fuel_max: u64,
+) -> Result<(CallResponse, u64), Stop> {
     let (frame, code) = enter(session, call)?;
     let myself = frame.myself;
     balances::credit(&mut session.world.state, myself, call.incoming)?;
     frame.record_enter(&mut session.events, CallKind::Call, session.vout, call.fuel);
     let ended = session.check_bounds().and_then(|()| code.compiled(session)).and_then(|code| {
-        let outcome = instance::execute(session, frame, &code, call.fuel)?;
-        if outcome.fuel_used > call.fuel {
+        let outcome = instance::execute(session, frame, &code, call.fuel.min(fuel_max))?;
+        if outcome.fuel_used > fuel_max {
             return Err(Stop::revert("all fuel consumed by WebAssembly"));
         }
         let (response, data) = outcome.response.into_parts();
@@ -156,8 +169,9 @@ fn message(session: &mut Session<'_, '_>, call: &SimulatedCall<'_>) -> Result<(C
 
 /// Deploys the built-in contracts that are not there yet, which the first active block does (protocol B18).
 ///
-/// Each is run once with operation 0, in the order 2:0, 32:0, 32:1; what it stores is written. Returned is what 2:0 and
-/// 32:1 issue: the caller puts it on the network's genesis outpoint.
+/// Each is run once with operation 0, in the order 2:0, 32:0, 32:1; what it stores is written, and what it issues is taken from
+/// what it holds as from any contract, which leaves a balance of 0. Returned is what 2:0 and 32:1 issue: the caller puts it on
+/// the network's genesis outpoint.
 ///
 /// # Errors
 /// A built-in is missing or fails, without which nothing can go on.
@@ -184,7 +198,7 @@ const DEPLOYED_MARK: [u8; 1] = [1];
 
 fn deploy_builtin(world: &mut World<'_>, id: AlkaneId) -> Result<CallResponse, Halt> {
     let transaction =
-        Transaction { version: Version::TWO, lock_time: LockTime::ZERO, input: Vec::new(), output: Vec::new() };
+        Transaction { version: Version::ONE, lock_time: LockTime::ZERO, input: Vec::new(), output: Vec::new() };
     let mut ended = Ok(CallResponse::default());
     guarded(|| {
         let height = world.parameters.genesis_height;
@@ -202,8 +216,11 @@ fn deploy_builtin(world: &mut World<'_>, id: AlkaneId) -> Result<CallResponse, H
 }
 
 fn run_builtin(session: &mut Session<'_, '_>, frame: Frame) -> Result<CallResponse, Stop> {
-    let code = session.world.builtins.code(frame.myself, session.height)?;
+    let myself = frame.myself;
+    let code = session.world.builtins.code(myself, session.height)?;
     let code = code.expect("every id deployed is one of a built-in");
     let code = session.world.codes.compile(&code)?;
-    Ok(instance::execute(session, frame, &code, u64::MAX)?.response.into_response())
+    let response = instance::execute(session, frame, &code, u64::MAX)?.response.into_response();
+    balances::debit(&mut session.world.state, myself, &response.alkanes)?;
+    Ok(response)
 }

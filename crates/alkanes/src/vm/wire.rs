@@ -48,6 +48,15 @@ impl<'b> Reader<'b> {
         Self { buffer, position: 0 }
     }
 
+    /// Of a part of a storage map, which says itself how long it is.
+    fn part(&mut self, what: &str) -> Result<Range<usize>, Stop> {
+        let len = self.len()?;
+        if len > self.rest().len() {
+            return Err(Stop::Revert(format!("StorageMap: {what} length {len} exceeds remaining input")));
+        }
+        self.range(len)
+    }
+
     fn range(&mut self, len: usize) -> Result<Range<usize>, Stop> {
         let end = self.position.checked_add(len).filter(|end| *end <= self.buffer.len());
         let end = end.ok_or_else(|| Stop::revert("failed to fill whole buffer"))?;
@@ -88,14 +97,11 @@ impl<'b> Reader<'b> {
     fn storage(&mut self) -> Result<Pairs, Stop> {
         let count = self.len()?;
         if count > self.rest().len() / PAIR_LEN_MIN_BYTES {
-            return Err(Stop::revert("failed to fill whole buffer"));
+            return Err(Stop::Revert(format!("StorageMap: entry count {count} exceeds remaining input")));
         }
         let mut pairs = Vec::with_capacity(count);
         for _ in 0..count {
-            let key_len = self.len()?;
-            let key = self.range(key_len)?;
-            let value_len = self.len()?;
-            pairs.push((key, self.range(value_len)?));
+            pairs.push((self.part("key")?, self.part("value")?));
         }
         Ok(Pairs::sorted(self.buffer, pairs))
     }

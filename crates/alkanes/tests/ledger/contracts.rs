@@ -104,6 +104,33 @@ fn contracts_are_deployed_minted_and_called_and_everything_can_be_read() {
     assert!(matches!(traces[1].trace.events.last(), Some(TraceEvent::Exit { status: TraceStatus::Revert, .. })));
 }
 
+/// The reference follows the id to itself until it has no stack left, and halts (decision 0039).
+#[test]
+fn a_clone_of_itself_is_refunded_and_the_block_goes_on() {
+    let mut instance = instance();
+    let (blocks, transactions) = blocks();
+    for block in &blocks {
+        instance.connect(block);
+    }
+    let minted = OutPoint { txid: transactions[1].compute_txid(), vout: 0 };
+    // 2:2 is the next contract.
+    let outputs = || vec![output(script(6)), output(script(7))];
+    let clone = with_stones(vec![spend(minted)], outputs(), &[message(id(5, 2), &[0], 0, 1)]);
+    let after = with_stones(vec![], outputs(), &[message(COUNTER, &[1, 3], 0, 0)]);
+    let tip = instance.snapshot().tip().unwrap().id;
+    instance.connect(&block(tip.height + 1, tip.hash, vec![clone.clone(), after.clone()]));
+    let state = instance.at(tip.height + 1);
+    let [pointer, refund] = [0, 1].map(|vout| OutPoint { txid: clone.compute_txid(), vout });
+    assert!(state.sheet(&pointer).unwrap().entries.is_empty());
+    assert_eq!(state.sheet(&refund).unwrap().entries, [(DIESEL, 50 * 100_000_000)]);
+    assert_eq!(state.sequence().unwrap(), 2);
+    assert_eq!(state.get(&StateKey::Code(id(2, 2))).unwrap(), None);
+    let traced: Vec<_> = state.block_traces(tip.height + 1).unwrap().iter().map(|trace| trace.outpoint).collect();
+    assert_eq!(traced, [OutPoint { txid: after.compute_txid(), vout: 4 }]);
+    let count = state.get(&StateKey::Storage(COUNTER, b"/count".to_vec())).unwrap();
+    assert_eq!(count, Some(8u128.to_le_bytes().to_vec()));
+}
+
 #[test]
 fn undoing_and_running_again_leaves_the_same_rows() {
     let mut instance = instance();

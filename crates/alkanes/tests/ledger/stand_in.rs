@@ -27,7 +27,7 @@ pub(crate) const HALT: u128 = 1007;
 pub(crate) const PAY: u128 = 1008;
 /// Writes a payment that cannot be read.
 pub(crate) const PAY_BROKEN: u128 = 1009;
-/// Stores the given integer as the height up to which all is paid: with 1, in 8 bytes instead of 16.
+/// Stores the given integer as the lowest height with open payments: with 1, in 8 bytes instead of 16.
 pub(crate) const SET_PAID: u128 = 1010;
 
 /// What a contract gives back; `None` when it fails.

@@ -68,7 +68,7 @@ fn an_output_is_told_with_its_alkanes_their_names_and_itself() {
         b""
     );
 
-    // What is spent holds nothing, and its past is still told.
+    // What is spent holds nothing of each of its ids, as the reference lists them, and its past is still told.
     stage.mine(vec![transaction(
         &[first_output(&deploy)],
         vec![output(script(2), 9_000)],
@@ -76,7 +76,8 @@ fn an_output_is_told_with_its_alkanes_their_names_and_itself() {
         None,
     )]);
     let spent: OutpointResponse = stage.ask("protorunesbyoutpoint", &asked(&first_output(&deploy), Some(1)));
-    assert_eq!(held(&spent), []);
+    assert_eq!((held(&spent), spent.height, spent.txindex), (vec![(TOKEN, 0)], 2, 1));
+    assert_eq!(spent.balances.unwrap().entries[0].rune, Some(rune));
     let past: OutpointResponse = stage.ask_at(1, "protorunesbyoutpoint", &asked(&first_output(&deploy), Some(1)));
     assert_eq!(past, answer);
 }
@@ -190,6 +191,9 @@ fn base_runes_are_told_by_outpoint_address_and_height() {
     assert_eq!((held(&by_outpoint), by_outpoint.height, by_outpoint.txindex), (vec![(id, 777)], 5, 1));
     let by_address: WalletResponse = stage.ask("runesbyaddress", &WalletRequest { wallet: address(3).into_bytes() });
     assert_eq!(by_address.outpoints, [by_outpoint]);
+    stage.mine(vec![transaction(&[outpoint], vec![output(script(4), 500)], &[], None)]);
+    let spent: OutpointResponse = stage.ask("runesbyoutpoint", &request);
+    assert_eq!((held(&spent), spent.height, spent.txindex), (vec![(id, 0)], 5, 1), "spent by any transaction");
     let terms = stage.at(5, |context| views::rune(id, context)).unwrap().unwrap();
     assert_eq!((terms.name.as_str(), terms.divisibility), ("PARAFFINWAXES", 2));
 }

@@ -9,7 +9,7 @@ use paraffin_alkanes::{
 };
 use paraffin_primitives::{AlkaneId, Network};
 
-use crate::stage::{Stage, answering, contract, id, transfer};
+use crate::stage::{Stage, answering, contract, id, module, transfer};
 
 const DIESEL: AlkaneId = id(2, 0);
 const WRAPPED_BITCOIN: AlkaneId = id(32, 0);
@@ -37,7 +37,48 @@ fn the_first_active_block_deploys_them_once() {
         assert!(writes.iter().any(|(key, value)| *key == StateKey::Code(id) && !value.is_empty()), "{id}");
     }
     assert!(writes.iter().any(|(key, _)| *key == StateKey::Storage(DIESEL, b"/totalsupply".to_vec())));
-    assert!(!writes.iter().any(|(key, _)| matches!(key, StateKey::Balance { .. })));
+    // What it issues is taken from what it holds, which leaves nothing, but a balance; who issues nothing has none.
+    let balances: Vec<_> = writes.iter().filter(|(key, _)| matches!(key, StateKey::Balance { .. })).collect();
+    assert_eq!(balances, [&(StateKey::Balance { what: DIESEL, who: DIESEL }, vec![0; 16])]);
+}
+
+#[test]
+fn a_built_in_that_issues_what_it_does_not_hold_cannot_be_deployed() {
+    let mut stage = Stage::new();
+    let foreign = [1_u128, 2, 9, 5].map(u128::to_le_bytes).concat();
+    let bytes = [&foreign[..], &[0; 4]].concat();
+    let text: String = bytes.iter().map(|byte| format!("\\{byte:02x}")).collect();
+    let issuing = module(&format!(
+        r#"(data (i32.const 2000) "\{:02x}\00\00\00{text}") (func (export "__execute") (result i32) (i32.const 2004))"#,
+        bytes.len()
+    ));
+    stage.builtins = Builtins::given([(DIESEL, issuing)]);
+    let block = stage.block(&[]);
+    let halt = deploy_builtins(&mut stage.world(&block)).unwrap_err();
+    assert!(halt.to_string().contains("built-in contract 2:0 cannot be deployed: balance underflow"), "{halt}");
+}
+
+#[test]
+fn a_built_in_is_deployed_by_an_empty_transaction_of_version_1() {
+    let mut stage = Stage::new();
+    // Stores the transaction that it sees.
+    let storing = module(
+        r#"(data (i32.const 2016) "\01\00\00\00\01\00\00\00t\0c\00\00\00")
+        (func (export "__execute") (result i32)
+            (call $load_transaction (i32.const 3000))
+            (i32.store (i32.const 1996) (i32.const 41))
+            (i64.store (i32.const 2029) (i64.load (i32.const 3000)))
+            (i32.store (i32.const 2037) (i32.load (i32.const 3008)))
+            (i32.const 2000))"#,
+    );
+    stage.builtins =
+        Builtins::given([(DIESEL, storing), (WRAPPED_BITCOIN, answering("")), (SIGNING_TOKEN, answering(""))]);
+    let block = stage.block(&[]);
+    let mut world = stage.world(&block);
+    deploy_builtins(&mut world).unwrap();
+    let seen = world.state.get(&StateKey::Storage(DIESEL, b"t".to_vec())).unwrap().unwrap();
+    // Without inputs it is encoded as one with witnesses is.
+    assert_eq!(seen, [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]

@@ -83,10 +83,19 @@ fn five_and_six_clone_contracts_of_two_and_four_by_their_id() {
     assert_eq!((missing.end, missing.events.len(), missing.writes.len()), (MessageEnd::Failed, 0, 0));
 }
 
+/// The reference halts there (decision 0039).
 #[test]
 fn a_template_that_would_be_itself_is_refused() {
-    let ended = stage(false).message_to(id(5, 5), &[1]);
+    let stage = stage(false);
+    let ended = stage.message_to(id(5, 5), &[1]);
     assert_eq!((ended.end, ended.events.len(), ended.writes.len()), (MessageEnd::Failed, 0, 0));
+    let called = stage.message(&[40, 5, 5, 1, 1]);
+    assert_eq!(called.reverts()[0], "factory target 5:5 aliases the alkane id being created (2:5)");
+    assert_eq!((called.end.clone(), created(&called), called.writes.len()), (MessageEnd::Failed, vec![], 0));
+    let simulated = stage.simulate(id(5, 5), &[1], 1_000_000).unwrap();
+    assert!(simulated.result.is_err() && simulated.trace.events.is_empty());
+    // One that is created later is none yet.
+    assert_eq!(stage.message(&[40, 5, 6, 1, 1]).end, MessageEnd::Failed);
 }
 
 #[test]

@@ -29,6 +29,43 @@ fn a_failed_simulation_tells_why_and_uses_no_fuel() {
     assert_eq!(unpaid.result.unwrap_err(), "all fuel consumed by WebAssembly", "storage is paid for as well");
 }
 
+/// The reference gives views all the fuel that there can be. Contracts see that, in calls as well, and still end.
+#[test]
+fn contracts_see_the_fuel_that_they_are_given_and_use_no_more_than_the_bound() {
+    let stage = Stage::with(&contract("probe"));
+    stage.put_code(id(2, 3), &contract("probe"));
+    stage.put(StateKey::Sequence, 9_u128.to_le_bytes());
+    let reported = |inputs: &[u128], fuel_max| {
+        let simulation = stage.simulate_within(SUBJECT, inputs, u64::MAX, fuel_max).unwrap();
+        u64::from_le_bytes(simulation.result.unwrap().data.try_into().unwrap())
+    };
+    for inputs in [&[14][..], &[40, 2, 3, 1, 14]] {
+        let seen = reported(inputs, 10_000_000);
+        assert!(seen > u64::MAX - 10_000_000, "{seen}");
+        assert_eq!(reported(inputs, 20_000_000), seen, "whatever the bound is");
+        assert_eq!(seen, reported(inputs, u64::MAX));
+    }
+    let called = stage.simulate_within(SUBJECT, &[40, 2, 3, 1, 14], u64::MAX, 10_000_000).unwrap();
+    let given: Vec<u64> = called
+        .trace
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            TraceEvent::Enter { fuel, .. } => Some(*fuel),
+            _ => None,
+        })
+        .collect();
+    assert!(given[0] == u64::MAX && given[1] < u64::MAX && given[1] > u64::MAX - 10_000_000, "{given:?}");
+    let endless = stage.simulate_within(SUBJECT, &[80], u64::MAX, 100_000).unwrap();
+    assert_eq!(endless.result.unwrap_err(), "ALKANES: revert: all fuel consumed by WebAssembly");
+    let child = stage.simulate_within(SUBJECT, &[47, 2, 3, 1, 87], u64::MAX, 10_000_000).unwrap();
+    assert_eq!(
+        child.result.unwrap_err(),
+        "ALKANES: revert: all fuel consumed by WebAssembly",
+        "a failed child leaves none"
+    );
+}
+
 #[test]
 fn what_comes_in_need_not_exist_and_a_transaction_without_outputs_will_do() {
     let stage = Stage::with(&contract("probe"));

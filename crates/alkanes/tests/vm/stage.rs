@@ -270,6 +270,17 @@ impl Stage {
 
     /// A simulation with this much fuel.
     pub(crate) fn simulate(&self, target: AlkaneId, inputs: &[u128], fuel: u64) -> Result<Simulation, Halt> {
+        self.simulate_within(target, inputs, fuel, fuel)
+    }
+
+    /// A simulation that is given `fuel` and may use `fuel_max` of it.
+    pub(crate) fn simulate_within(
+        &self,
+        target: AlkaneId,
+        inputs: &[u128],
+        fuel: u64,
+        fuel_max: u64,
+    ) -> Result<Simulation, Halt> {
         let cellpack = Cellpack { target, inputs: inputs.to_vec() };
         let block = self.block(&[&cellpack]);
         let mut world = self.world(&block);
@@ -281,7 +292,7 @@ impl Stage {
             fuel,
             interrupted: &|| false,
         };
-        let simulation = paraffin_alkanes::simulate(&mut world, &call)?;
+        let simulation = paraffin_alkanes::simulate_within(&mut world, &call, fuel_max)?;
         assert_eq!(world.state.depth(), 0, "a simulation leaves no layer");
         Ok(simulation)
     }

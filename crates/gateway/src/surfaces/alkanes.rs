@@ -206,7 +206,7 @@ async fn simulate(context: &RequestContext, params: &Params) -> RpcResult {
     let asked = Asked::read(&object(params)?)?;
     let answer = alkanes::try_out(context, tag(context, params, 1)?, move |moment| {
         let parcel = asked.parcel(&moment.view);
-        let (simulated, trace) = views::simulate_traced(&parcel, moment.view.limits.fuel_max, &moment.view)?;
+        let (simulated, trace) = views::simulate_traced(&parcel, u64::MAX, &moment.view)?;
         let simulated = match simulated {
             Simulated::Done { response, fuel_used } => outcome(0, fuel_used, &response, None),
             Simulated::Failed(text) => outcome(1, 0, &CallResponse::default(), Some(&text)),

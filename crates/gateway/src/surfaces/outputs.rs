@@ -64,7 +64,7 @@ struct SheetEntry {
 
 fn held_runes(held: &OutputHoldings, words: &mut Words<'_, '_>) -> Result<Vec<HeldRune>, ViewError> {
     let mut runes = Vec::new();
-    for transfer in &held.alkanes {
+    for transfer in held.listed() {
         let (name, symbol) = words.of(transfer.id)?;
         runes.push(HeldRune {
             rune: json!({
@@ -83,7 +83,7 @@ fn held_runes(held: &OutputHoldings, words: &mut Words<'_, '_>) -> Result<Vec<He
 }
 
 fn sheet(held: &OutputHoldings) -> Value {
-    let entries = held.alkanes.iter().map(|transfer| SheetEntry {
+    let entries = held.listed().into_iter().map(|transfer| SheetEntry {
         block: transfer.id.block,
         tx: transfer.id.tx,
         amount: transfer.value,
@@ -93,15 +93,14 @@ fn sheet(held: &OutputHoldings) -> Value {
 
 /// One output in the superset shape.
 fn row(held: &OutputHoldings, words: &mut Words<'_, '_>, order: Order) -> Result<Value, ViewError> {
-    // Height and place as the reference gives them: the parts of the first alkane's id, or where the output stands.
-    let first = held.alkanes.first().map(|first| (first.id.block as u32, first.id.tx as u32));
-    let (height, index) = first.unwrap_or((held.placed.height, held.placed.index));
+    let (height, index) = held.reported_position();
     Ok(json!({
         "outpoint": { "txid": order.text(&held.outpoint.txid), "vout": held.outpoint.vout },
         "output": output(held),
         "value": held.placed.output.value.to_sat(),
         "height": height,
         "txindex": index,
+        "block_height": held.placed.height,
         "runes": held_runes(held, words)?,
         "balance_sheet": sheet(held),
     }))
@@ -196,10 +195,13 @@ pub(super) async fn by_outpoint(
     let found = alkanes::read(context, height, None, move |moment| {
         let Some(mut held) = held_in_either_order(&asked, Order::Display, moment)? else { return Ok(None) };
         if !is_alkanes {
-            held.alkanes.clear();
+            held.clear();
         }
         let mut words = Words::new(&moment.view, WordsLimits::VIEWS);
-        row(&held, &mut words, Order::Display).map(Some)
+        let mut row = row(&held, &mut words, Order::Display)?;
+        let chain = moment.view.chain;
+        row["spent"] = json!(chain.output(&held.outpoint)?.is_some() && !chain.is_unspent(&held.outpoint)?);
+        Ok(Some(row))
     });
     // An output that nobody knows holds nothing.
     Ok(found.await?.unwrap_or_else(|| {
@@ -209,6 +211,8 @@ pub(super) async fn by_outpoint(
             "value": 0,
             "height": 0,
             "txindex": 0,
+            "block_height": null,
+            "spent": false,
             "runes": [],
             "balance_sheet": { "cached": { "balances": [] } },
         })
@@ -226,7 +230,7 @@ pub(super) async fn by_outpoint_as_array(
         let held = held_in_either_order(&asked, Order::Internal, moment)?;
         let mut words = Words::new(&moment.view, WordsLimits::VIEWS);
         let mut tokens = Vec::new();
-        for transfer in held.iter().filter(|_| is_alkanes).flat_map(|held| &held.alkanes) {
+        for transfer in held.iter().filter(|_| is_alkanes).flat_map(OutputHoldings::listed) {
             let AlkaneId { block, tx } = transfer.id;
             let (name, symbol) = words.of(transfer.id)?;
             let id = json!({ "block": format!("{block:#x}"), "tx": format!("{tx:#x}") });

@@ -159,7 +159,12 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
                             ("height", natural()),
                             ("balance_sheet", map(anything())),
                         ],
-                        &[("output", map(anything())), ("txindex", natural()), ("runes", list(map(anything())))],
+                        &[
+                            ("output", map(anything())),
+                            ("txindex", natural()),
+                            ("block_height", natural()),
+                            ("runes", list(map(anything()))),
+                        ],
                     )),
                 )],
                 &[("balances", map(anything()))],

@@ -1,8 +1,10 @@
 //! `alkanes_*`.
 
+use bitcoin::OutPoint;
 use serde_json::{Value, json};
 
-use super::scenario::{Scenario, contract, turned};
+use super::scenario::{Scenario, TOKEN, calling, contract, turned};
+use crate::chain::script_of;
 
 /// row MR12
 #[tokio::test]
@@ -154,6 +156,32 @@ async fn an_output_is_told_as_an_array_to_who_sends_a_tag_and_as_an_object_to_ot
     let other = json!([{ "txid": mint.to_string(), "vout": 0, "protocolTag": "13" }]);
     let other = instance.result("alkanes_protorunesbyoutpoint", other).await;
     assert_eq!(other["balance_sheet"]["cached"]["balances"], json!([]));
+}
+
+/// As in the reference, whose height and place are the parts of the first id; what is so stands beside.
+#[tokio::test]
+async fn a_spent_output_lists_its_tokens_with_nothing_and_says_that_it_is_spent() {
+    let Scenario { mut instance, mint, .. } = Scenario::start().await;
+    let asked = json!([{ "txid": mint.to_string(), "vout": 0 }]);
+    let members =
+        |answer: &Value| json!([answer["height"], answer["txindex"], answer["block_height"], answer["spent"]]);
+    let object = instance.result("alkanes_protorunesbyoutpoint", asked.clone()).await;
+    assert_eq!(members(&object), json!([2, 1, 5, false]));
+
+    let payee = script_of(instance.chain.network, &instance.payee);
+    let spending = calling(OutPoint { txid: mint, vout: 0 }, payee.clone(), TOKEN, &[77], None);
+    instance.chain.mine(payee, vec![spending]);
+    instance.node.add_block(instance.chain.blocks.last().unwrap());
+    let object = instance.result("alkanes_protorunesbyoutpoint", asked).await;
+    assert_eq!(object["balance_sheet"]["cached"]["balances"], json!([{ "block": 2, "tx": 1, "amount": 0 }]));
+    assert_eq!((&object["runes"][0]["amount"], &object["runes"][0]["balance"]), (&json!("0"), &json!("0x0")));
+    assert_eq!(members(&object), json!([2, 1, 5, true]));
+    let array = json!([{ "txid": turned(&mint), "vout": 0, "protocolTag": "1" }, "latest"]);
+    let array = instance.result("alkanes_protorunesbyoutpoint", array).await;
+    assert_eq!((&array[0]["token"]["symbol"], &array[0]["value"]), (&json!("WAX"), &json!("0x0")));
+    let other = json!([{ "txid": mint.to_string(), "vout": 0, "protocolTag": "13" }]);
+    let other = instance.result("alkanes_protorunesbyoutpoint", other).await;
+    assert_eq!((members(&other), &other["runes"]), (json!([5, 1, 5, true]), &json!([])));
 }
 
 /// row MR12
