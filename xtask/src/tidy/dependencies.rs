@@ -13,6 +13,7 @@ const SECOND_COPIES: &[(&str, &str)] = &[
     ("esplora-client", "bdk_esplora wants 0.12; tests alone"),
     ("getrandom", "tempfile and proptest want 0.4, fjall's tree 0.3"),
     ("sha2", "sqlx's log-in to PostgreSQL wants 0.11, bitcoin's tree 0.10"),
+    ("wasmi_core", "ours has the place of 0.37.2, and its tests compare it with 0.38.0, whose sources are the same"),
     ("rand_chacha", "an older rand that ruint can work with; switched off, so it is in the lock file and never built"),
 ];
 
@@ -70,14 +71,25 @@ fn named_once(files: &[SourceFile]) -> Vec<Finding> {
 /// A crate that the root names and nobody takes is left over.
 fn used(wanted: &BTreeMap<String, String>, files: &[SourceFile]) -> Vec<Finding> {
     let (manifests, _) = manifests(files);
+    let renamed = renamed(files);
     let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
     let taken: BTreeSet<&String> = manifests
         .iter()
         .flat_map(|(_, manifest)| sections.iter().filter_map(|section| manifest.get(*section)?.as_table()))
         .flat_map(toml::Table::keys)
+        .map(|name| renamed.get(name).unwrap_or(name))
         .collect();
     let unused = wanted.keys().filter(|name| !taken.contains(name));
     unused.map(|name| Finding::whole("Cargo.toml", format!("`{name}` is named and used by no crate"))).collect()
+}
+
+/// The crates that the root gives another name: that name, and the crate's.
+fn renamed(files: &[SourceFile]) -> BTreeMap<String, String> {
+    let root =
+        files.iter().find(|file| file.path == "Cargo.toml").and_then(|file| file.text.parse::<toml::Table>().ok());
+    let listed = root.as_ref().and_then(|root| root.get("workspace")?.get("dependencies")?.as_table());
+    let packages = listed.into_iter().flatten();
+    packages.filter_map(|(name, value)| Some((name.clone(), value.get("package")?.as_str()?.to_owned()))).collect()
 }
 
 /// The page has a row `| name | version | licence | for what, why |` for each crate, and for nothing else.
@@ -190,6 +202,9 @@ mod tests {
         let manifest = "[dependencies]\nbytes.workspace = true\n[dev-dependencies]\nhyper.workspace = true\n";
         assert_eq!(texts(&used(&wanted(), &[sample("crates/store/Cargo.toml", manifest)])), [""; 0]);
         assert_eq!(used(&wanted(), &[sample("crates/store/Cargo.toml", "[dependencies]\n")]).len(), 2);
+        let root = ROOT.replace("hyper = { ", "web = { package = \"hyper\", ");
+        let files = [sample("Cargo.toml", &root), sample("crates/store/Cargo.toml", &manifest.replace("hyper", "web"))];
+        assert_eq!(texts(&used(&third_party(&root).unwrap(), &files)), [""; 0]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod calls;
 mod creation;
 mod dearest;
 mod failures;
+mod floats;
 mod host;
 mod hostile;
 mod message;

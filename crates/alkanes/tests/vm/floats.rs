@@ -1,0 +1,18 @@
+//! Floats of contracts: the same bits on every processor, for the fuel of ever (decision 0040).
+
+#[path = "../../../../wasmi_core/tests/floats/module.rs"]
+mod module;
+
+use crate::stage::{SUBJECT, Stage, wat};
+
+/// Fuel of the message, measured with the published arithmetic before ours took its place.
+const FUEL: u64 = 1_708_153;
+
+#[test]
+fn a_contract_computes_with_floats_what_no_processor_decides() {
+    let module = module::module();
+    let ended = Stage::with(&wat(&module.text)).message(&[]);
+    assert_eq!(ended.fuel(), FUEL);
+    module.check(ended.data());
+    assert_eq!(ended.stored(SUBJECT, b"bits"), Some(ended.data()), "what is stored is what is answered");
+}
