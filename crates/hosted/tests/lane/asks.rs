@@ -2,6 +2,7 @@
 
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash as _;
+use bitcoin::hex::DisplayHex as _;
 use bitcoin::{Address, OutPoint};
 use paraffin_alkanes::codec::{Cellpack, append_varint};
 use paraffin_alkanes::proto::alkanes::{
@@ -128,9 +129,19 @@ impl Ask {
         }
     }
 
+    fn height(&self, lane: &Lane) -> Height {
+        (lane.blocks.next_height() - 1).saturating_sub(self.below).max(lane.start())
+    }
+
+    /// What this program says, as hexadecimal digits or as the reason why it says nothing.
+    pub(crate) fn native_answer(&self, lane: &Lane) -> String {
+        let answer = lane.native_view(self.height(lane), &self.view, &self.encode(lane));
+        answer.map_or_else(|error| format!("error: {error}"), |bytes| bytes.to_lower_hex_string())
+    }
+
     /// Asks both; what they said when it is not the same.
     pub(crate) fn difference(&self, lane: &Lane) -> Option<String> {
-        let height = (lane.blocks.next_height() - 1).saturating_sub(self.below).max(lane.start());
+        let height = self.height(lane);
         let payload = self.encode(lane);
         let native = lane.native_view(height, &self.view, &payload);
         let reference = lane.reference_view(height, &self.view, &payload);

@@ -53,8 +53,8 @@ impl Reference {
 pub(crate) enum Outcome {
     /// Both engines did the same: this.
     Equal(BlockEffects),
-    /// They did not; the native engine's effects are kept.
-    Parted(String, BlockEffects),
+    /// They did not: what differs first. The native engine's effects are kept.
+    Parted(String),
     /// One of them does not go on with the block, and nothing of it is kept: why.
     Refused(String),
 }
@@ -85,7 +85,6 @@ impl Engine for Recorder {
 /// Both engines on a store of their own.
 pub(crate) struct Lane {
     pub(crate) rules: Rules,
-    reference: Option<Reference>,
     builtins: Arc<Builtins>,
     codes: Arc<CodeCache>,
     views: Option<HostedViews>,
@@ -146,7 +145,6 @@ impl Lane {
         });
         Self {
             rules,
-            reference: reference.cloned(),
             builtins: Arc::clone(builtins),
             codes: Arc::clone(codes),
             views,
@@ -183,7 +181,7 @@ impl Lane {
         if self.differences.count() == count {
             return Outcome::Equal(effects);
         }
-        Outcome::Parted(self.differences.last().unwrap_or_default(), effects)
+        Outcome::Parted(self.differences.last().unwrap_or_default())
     }
 
     /// Undoes the newest blocks.
@@ -233,11 +231,6 @@ impl Lane {
             HostedViewError::Program(ProgramError::Trapped(text)) => format!("trapped: {text}"),
             error => error.to_string(),
         })
-    }
-
-    /// A lane of the same kind before its first block.
-    pub(crate) fn anew(&self, start: Height) -> Self {
-        Self::of(self.rules, start, self.reference.as_ref(), &self.builtins, &self.codes)
     }
 }
 

@@ -9,6 +9,7 @@ mod answers;
 mod asks;
 mod chain;
 mod generator;
+mod kept;
 mod lane;
 mod minimise;
 mod modules;

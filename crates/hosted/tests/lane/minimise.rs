@@ -30,7 +30,10 @@ impl Difference {
     pub(crate) fn of_block(text: String) -> Self {
         let told =
             text.strip_prefix("block ").and_then(|rest| rest.split_once(": ")).map_or(&text[..], |(_, told)| told);
-        let kind = told.split([':', ' ']).next().unwrap_or_default().to_owned();
+        let part = told.split([':', ' ']).next().unwrap_or_default();
+        // How the messages ended tells one difference of traces from another.
+        let ends = told.lines().filter_map(|line| line.split_once("status: ").map(|(_, rest)| &rest[..6]));
+        let kind = [part].into_iter().chain(ends).collect::<Vec<_>>().join(" ");
         Self { kind: format!("block {kind}"), text }
     }
 
@@ -47,7 +50,7 @@ pub(crate) fn first_difference(case: &Case, reference: &Reference) -> Option<Dif
             Step::Undo(count) => lane.undo(*count),
             Step::Block(recipes) => match lane.connect(recipes) {
                 Outcome::Equal(_) => {}
-                Outcome::Parted(text, _) => return Some(Difference::of_block(text)),
+                Outcome::Parted(text) => return Some(Difference::of_block(text)),
                 Outcome::Refused(_) => return None,
             },
         }

@@ -76,7 +76,7 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
                 tally.messages += effects.traces.len();
                 generator.learn(&recipes, &effects, &lane.blocks);
             }
-            Outcome::Parted(text, _) => {
+            Outcome::Parted(text) => {
                 tally.blocks += 1;
                 let case = Case { chain, ask: None };
                 return report(case, Difference::of_block(text), plan, reference, tally);
