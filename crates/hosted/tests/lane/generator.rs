@@ -1,0 +1,606 @@
+//! Wild chains: what honest and hostile people could put into blocks, drawn from a seed.
+
+use std::collections::BTreeSet;
+
+use bitcoin::key::{Secp256k1, UntweakedPublicKey};
+use bitcoin::{Amount, ScriptBuf};
+use ordinals::Rune;
+use paraffin_alkanes::codec::gzip;
+use paraffin_alkanes::{BlockEffects, SavedSheet, StateKey};
+
+use crate::chain::{
+    Blocks, Bytes, Input, Item, Message, Output, Recipe, Rules, Runestone, Script, Source, Step, Stone, envelope,
+};
+use crate::modules::{self, Id};
+use crate::numbers::Numbers;
+
+/// Committed contracts that are deployed, and what they are begun with.
+const CONTRACTS: [(&str, &[u128]); 9] = [
+    ("probe", &[0]),
+    ("probe", &[0]),
+    ("free-mint", &[0, 1_000, 100, 5, 0x7861_57, 0, 0x58_4157]),
+    ("owned-token", &[0, 3, 1_000_000]),
+    ("auth-token", &[0, 7]),
+    ("counter", &[0]),
+    ("upgradeable-proxy", &[0x7fff, 4, 1, 1]),
+    ("upgradeable-beacon", &[0x7fff, 4, 1, 1]),
+    ("beacon-proxy", &[0x7fff, 4, 2]),
+];
+
+/// Numbers of contracts 4:n that chains ask for, so that several ask for the same.
+const RESERVED: usize = 40;
+
+/// What is known of a chain while it grows.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    unspent: Vec<Source>,
+    /// Outputs that hold alkanes.
+    rich: Vec<Source>,
+    ids: Vec<Id>,
+    base_runes: Vec<Id>,
+}
+
+/// Draws the blocks of one chain.
+pub(crate) struct Generator {
+    pub(crate) numbers: Numbers,
+    rules: Rules,
+    next_name: u32,
+    known: Known,
+    /// What was known after each block, and what was in it.
+    history: Vec<(Known, Vec<Recipe>)>,
+    /// Transactions of blocks that were undone.
+    orphans: Vec<Recipe>,
+    /// Where payments to be wrapped go.
+    signer: Option<ScriptBuf>,
+    /// Whether numbers near 2^128 come up: a single one can stop a token for good.
+    has_extremes: bool,
+}
+
+impl Generator {
+    pub(crate) fn new(rules: Rules, seed: u64) -> Self {
+        let known = Known { ids: vec![(2, 0), (32, 0), (32, 1)], ..Known::default() };
+        let has_extremes = seed.is_multiple_of(3);
+        Self {
+            numbers: Numbers::new(seed),
+            rules,
+            next_name: 1,
+            known,
+            history: Vec::new(),
+            orphans: Vec::new(),
+            signer: None,
+            has_extremes,
+        }
+    }
+
+    /// Sets the key that wrapped bitcoin names as its signer's.
+    pub(crate) fn pay_to(&mut self, key: &[u8]) {
+        if let Ok(key) = UntweakedPublicKey::from_slice(key) {
+            self.signer = Some(ScriptBuf::new_p2tr(&Secp256k1::verification_only(), key, None));
+        }
+    }
+
+    pub(crate) fn ids(&self) -> &[Id] {
+        &self.known.ids
+    }
+
+    pub(crate) fn outputs(&self) -> (&[Source], &[Source]) {
+        (&self.known.unspent, &self.known.rich)
+    }
+
+    /// What comes next.
+    pub(crate) fn step(&mut self, transactions: usize) -> Step {
+        if self.history.len() > 2 && self.numbers.chance(6) {
+            let count = 1 + self.numbers.below(self.history.len().min(5));
+            let kept = self.history.len() - count;
+            for (_, recipes) in self.history.drain(kept..) {
+                self.orphans.extend(recipes.into_iter().skip(1));
+            }
+            self.known = self.history.last().map_or_else(
+                || Known { ids: vec![(2, 0), (32, 0), (32, 1)], ..Known::default() },
+                |(known, _)| known.clone(),
+            );
+            return Step::Undo(count);
+        }
+        let mut recipes = vec![self.coinbase()];
+        if self.numbers.chance(60) {
+            let again = self.numbers.below(self.orphans.len() + 1);
+            recipes.extend(self.orphans.drain(..again));
+        } else {
+            self.orphans.clear();
+        }
+        for _ in 0..transactions {
+            let recipe = self.transaction();
+            recipes.push(recipe);
+        }
+        Step::Block(recipes)
+    }
+
+    /// Takes in what a block did.
+    pub(crate) fn learn(&mut self, recipes: &[Recipe], effects: &BlockEffects, blocks: &Blocks) {
+        let spent: BTreeSet<_> =
+            recipes.iter().flat_map(|recipe| &recipe.inputs).map(|input| blocks.outpoint(input.source)).collect();
+        let known = &mut self.known;
+        for recipe in recipes {
+            known.unspent.extend((0..recipe.outputs.len() as u32).map(|vout| Source::Output(recipe.name, vout)));
+        }
+        for (key, value) in &effects.writes {
+            match key {
+                StateKey::Code(id) if !known.ids.contains(&(id.block, id.tx)) => known.ids.push((id.block, id.tx)),
+                StateKey::Etching(id) => known.base_runes.push((id.block, id.tx)),
+                StateKey::Sheet(outpoint) => {
+                    let holds = SavedSheet::decode(value).unwrap().entries.iter().any(|(_, amount)| *amount > 0);
+                    if let (true, Some(source)) = (holds, blocks.source(outpoint)) {
+                        known.rich.push(source);
+                    }
+                }
+                _ => {}
+            }
+        }
+        known.unspent.retain(|source| !spent.contains(&blocks.outpoint(*source)));
+        known.rich.retain(|source| !spent.contains(&blocks.outpoint(*source)));
+        let most = known.unspent.len().saturating_sub(300);
+        known.unspent.drain(..most);
+        self.history.push((known.clone(), recipes.to_vec()));
+    }
+
+    fn name(&mut self) -> u32 {
+        self.next_name += 1;
+        self.next_name
+    }
+
+    fn coinbase(&mut self) -> Recipe {
+        let number = self.numbers.next();
+        let mut outputs = vec![self.output()];
+        if self.numbers.chance(30) {
+            outputs.push(self.output());
+        }
+        if self.numbers.chance(12) {
+            let script = self.stones(outputs.len() as u32 + 1);
+            outputs.push(Output { sats: 0, script });
+        }
+        let input = Input { source: Source::Coinbase(number), witness: vec![Item::Bytes(Bytes(vec![0; 32]))] };
+        Recipe { name: self.name(), inputs: vec![input], outputs }
+    }
+
+    fn amount(&mut self) -> u128 {
+        if self.has_extremes { self.numbers.number() } else { self.numbers.number() % (1 << 60) }
+    }
+
+    fn output(&mut self) -> Output {
+        let number = self.numbers.below(6) as u8;
+        let script = match self.numbers.below(20) {
+            0 => vec![0x51],
+            1 => [&[0x00, 0x14][..], &[number; 20]].concat(),
+            2 => [&[0x76, 0xa9, 0x14][..], &[number; 20], &[0x88, 0xac]].concat(),
+            3 => [&[0xa9, 0x14][..], &[number; 20], &[0x87]].concat(),
+            4 => [&[0x00, 0x20][..], &[number; 32]].concat(),
+            5 => [&[0x6a, 0x04][..], &[number; 4]].concat(),
+            6 => self.numbers.bytes(usize::from(number)),
+            _ => [&[0x51, 0x20][..], &[number + 1; 32]].concat(),
+        };
+        // A sixth kind of script must not pass for a runestone.
+        let script = if script.starts_with(&[0x6a, 0x5d]) { vec![0x6a] } else { script };
+        Output { sats: self.numbers.pick(&[0, 546, 10_000, 100_000_000]), script: Script::Bytes(Bytes(script)) }
+    }
+
+    fn inputs(&mut self) -> Vec<Input> {
+        let mut sources = Vec::new();
+        for _ in 0..self.numbers.pick(&[1, 1, 1, 2, 2, 3, 5]) {
+            let source = match self.numbers.below(20) {
+                0 => Source::Unknown(self.numbers.next()),
+                1 => Source::Genesis,
+                2..15 if !self.known.rich.is_empty() => self.numbers.pick(&self.known.rich),
+                _ if !self.known.unspent.is_empty() => self.numbers.pick(&self.known.unspent),
+                _ => Source::Unknown(self.numbers.next()),
+            };
+            if !sources.contains(&source) {
+                sources.push(source);
+            }
+        }
+        // Nobody can spend what another transaction of the block spends.
+        for source in &sources {
+            self.known.rich.retain(|other| other != source);
+            self.known.unspent.retain(|other| other != source);
+        }
+        let with = |source| Input { source, witness: Vec::new() };
+        sources.into_iter().map(with).collect()
+    }
+
+    fn transaction(&mut self) -> Recipe {
+        let mut inputs = self.inputs();
+        let mut outputs: Vec<Output> = (0..self.numbers.pick(&[1, 2, 2, 3, 4])).map(|_| self.output()).collect();
+        let count = outputs.len() as u32 + 1;
+        let script = match self.numbers.below(100) {
+            0..22 => {
+                let (script, witness) = self.deployment(count);
+                let place = if self.numbers.chance(80) { 0 } else { self.numbers.below(inputs.len()) };
+                inputs[place].witness = witness;
+                Some(script)
+            }
+            22..27 => {
+                let (script, witness) = self.base_rune();
+                inputs[0].witness = witness;
+                Some(script)
+            }
+            27..34 => {
+                if let Some(signer) = self.signer.clone() {
+                    let script = Script::Bytes(Bytes(signer.into_bytes()));
+                    outputs[0] = Output { sats: self.numbers.pick(&[546, 100_000, 50_000_000]), script };
+                }
+                Some(self.wrapping(count))
+            }
+            34..38 => None,
+            38..40 => Some(Script::Bytes(Bytes(self.broken_runestone()))),
+            _ => Some(self.stones(count)),
+        };
+        if let Some(script) = script {
+            let place = if self.numbers.chance(70) { outputs.len() } else { self.numbers.below(outputs.len() + 1) };
+            outputs.insert(place, Output { sats: 0, script });
+        }
+        if self.numbers.chance(6) {
+            let place = self.numbers.below(outputs.len() + 1);
+            let script = if self.numbers.chance(30) { self.stones(count) } else { Script::Bytes(Bytes(vec![0x6a])) };
+            outputs.insert(place, Output { sats: 0, script });
+        }
+        let recipe = Recipe { name: self.name(), inputs, outputs };
+        // What it pays can be spent in the same block.
+        if self.numbers.chance(50) {
+            let vout = self.numbers.below(recipe.outputs.len()) as u32;
+            self.known.rich.push(Source::Output(recipe.name, vout));
+        }
+        recipe
+    }
+
+    fn vout(&mut self, count: u32, stones: u32) -> u128 {
+        u128::from(match self.numbers.below(60) {
+            0 => count,
+            1 => count + stones,
+            2 => count + stones + 1,
+            3 => u32::MAX,
+            4 => return (1 << 32) + self.numbers.below(4) as u128,
+            5..10 => count + 1 + self.numbers.below(stones as usize) as u32,
+            _ => self.numbers.below(count as usize) as u32,
+        })
+    }
+
+    fn id(&mut self) -> Id {
+        match self.numbers.below(20) {
+            0 => (0, self.numbers.below(3) as u128),
+            1 => (2, self.numbers.below(30) as u128),
+            2 => (self.numbers.number(), self.numbers.number()),
+            3..8 => (2, 0),
+            _ => self.numbers.pick(&self.known.ids),
+        }
+    }
+
+    fn edicts(&mut self, count: u32, stones: u32, fields: &mut Vec<u128>) {
+        let mut ids: Vec<Id> = (0..=self.numbers.below(3)).map(|_| self.id()).collect();
+        ids.sort_unstable();
+        fields.push(0);
+        let mut before = (0, 0);
+        for (block, tx) in ids {
+            let delta = block - before.0;
+            let amount = if self.numbers.chance(40) { 0 } else { self.amount() };
+            let output = if self.numbers.chance(30) { u128::from(count) } else { self.vout(count, stones) };
+            fields.extend([delta, if delta == 0 { tx - before.1 } else { tx }, amount, output]);
+            before = (block, tx);
+        }
+        if self.numbers.chance(3) {
+            fields.push(self.numbers.number());
+        }
+    }
+
+    /// Integers that say whom to call and how.
+    fn call(&mut self) -> Vec<u128> {
+        let (block, tx) = match self.numbers.below(40) {
+            0 => (5, self.numbers.below(20) as u128),
+            1 => (6, self.numbers.below(RESERVED) as u128),
+            2 => (8, self.numbers.below(9) as u128),
+            3 => (1, self.numbers.below(2) as u128),
+            4 => (800_000_000, self.numbers.below(4) as u128),
+            5..8 => (2, 0),
+            8..10 => (32, self.numbers.below(3) as u128),
+            10 => self.id(),
+            _ => self.numbers.pick(&self.known.ids),
+        };
+        let operation = match self.numbers.below(10) {
+            0..5 => self.numbers.pick(&[
+                10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 30, 31, 32, 33, 34, 35, 36, 40, 41, 42, 43, 44, 45, 46, 47,
+                48, 49, 50, 51, 52, 60, 61, 62, 63, 64, 81, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93,
+            ]),
+            5..8 => self.numbers.pick(&[0, 1, 2, 4, 77, 77, 78, 79, 88, 99, 100, 101, 102, 103, 104, 105, 1000]),
+            8 => self.numbers.pick(&[0x7fff, 0x7ffe, 0x7ffd, 0x7ffc, 0x8fff, 3, 5, 6]),
+            _ => self.numbers.number(),
+        };
+        let mut call = vec![block, tx, operation];
+        // Loops without an end are for those whose fuel is least.
+        if self.rules == Rules::Regtest && self.numbers.chance(1) {
+            call[2] = self.numbers.pick(&[80, 82]);
+        }
+        if matches!(operation, 40..=47 | 49 | 50 | 51) || self.numbers.chance(25) {
+            let (block, tx) = if self.numbers.chance(10) {
+                self.numbers.pick(&[
+                    (1, 0),
+                    (3, 5),
+                    (5, 1),
+                    (6, 1),
+                    (800_000_000, 0),
+                    (800_000_000, 2),
+                    (800_000_000, 3),
+                    (0, 0),
+                ])
+            } else {
+                self.id()
+            };
+            if operation == 43 {
+                call.extend([block, tx, self.numbers.number()]);
+            } else if matches!(operation, 46 | 51) {
+                call.extend([self.numbers.below(4) as u128, self.numbers.number(), block, tx]);
+            } else {
+                call.extend([block, tx]);
+            }
+            if operation == 44 {
+                let (block, tx) = self.id();
+                call.extend([block, tx, self.amount()]);
+            }
+            if operation == 45 || operation == 52 {
+                call[3] = self.numbers.below(27) as u128;
+            }
+        }
+        if matches!(operation, 45 | 52 | 81) {
+            call.truncate(3);
+            call.push(self.numbers.pick(&[1, 5, 23, 24, 25, 26, 200, 1_100]));
+        }
+        if matches!(operation, 33 | 34 | 84 | 48) {
+            call.truncate(3);
+            call.extend([self.numbers.below(12) as u128, self.numbers.below(300) as u128]);
+        }
+        if call[0] == 32 && matches!(call[2], 78) {
+            call.truncate(3);
+            call.extend([self.numbers.below(3) as u128, self.amount()]);
+        }
+        for _ in 0..self.numbers.below(5) {
+            let number = self.amount();
+            call.push(number);
+        }
+        call
+    }
+
+    fn stone(&mut self, count: u32, stones: u32) -> Stone {
+        let mut stone = Stone {
+            tag: if self.numbers.chance(90) { 1 } else { self.numbers.pick(&[7, 2, 13, u128::MAX]) },
+            ..Stone::default()
+        };
+        if self.numbers.chance(75) {
+            stone.message = Some(match self.numbers.below(40) {
+                0 => Message::Bytes(Bytes(self.numbers.pick(&[
+                    vec![2],
+                    vec![0x80; 15],
+                    vec![9, 9, 0x80],
+                    vec![0; 20],
+                    vec![2, 0, 77, 0],
+                ]))),
+                1 => {
+                    let len = self.numbers.below(50);
+                    Message::Bytes(Bytes(self.numbers.bytes(len)))
+                }
+                _ => Message::Call(self.call()),
+            });
+        }
+        // A message without pointers voids its transaction, so most have them.
+        let wanted = if stone.message.is_none() { 60 } else { 97 };
+        for key in [91, 93] {
+            if self.numbers.chance(wanted) {
+                stone.fields.extend([key, self.vout(count, stones)]);
+            }
+        }
+        if self.numbers.chance(5) {
+            stone.fields.extend([self.numbers.pick(&[83, 95, 81, 91, 14, u128::MAX]), self.numbers.number()]);
+        }
+        if self.numbers.chance(35) {
+            self.edicts(count, stones, &mut stone.fields);
+        }
+        if self.numbers.chance(1) {
+            stone.count = Some(self.numbers.pick(&[0, 1, 2, 5, 1_000, 1 << 32, u128::MAX]));
+        }
+        stone
+    }
+
+    fn stones(&mut self, count: u32) -> Script {
+        let stones = self.numbers.pick(&[1, 1, 1, 2, 2, 3, 5, 8]);
+        let mut runestone =
+            Runestone { stones: (0..stones).map(|_| self.stone(count, stones)).collect(), ..Runestone::default() };
+        if self.numbers.chance(2) {
+            let len = self.numbers.below(12);
+            runestone.tail = Bytes(self.numbers.bytes(len));
+        }
+        self.base_fields(&mut runestone);
+        Script::Runestone(runestone)
+    }
+
+    /// Says something of base runes as well.
+    fn base_fields(&mut self, runestone: &mut Runestone) {
+        if self.known.base_runes.is_empty() {
+            return;
+        }
+        if self.numbers.chance(12) {
+            let (block, tx) = self.numbers.pick(&self.known.base_runes);
+            runestone.fields.extend([(20, block), (20, tx)]);
+        }
+        if self.numbers.chance(8) {
+            let (block, tx) = self.numbers.pick(&self.known.base_runes);
+            runestone.edicts.push([block, tx, self.amount(), self.numbers.below(3) as u128]);
+        }
+        if self.numbers.chance(4) {
+            runestone.fields.push((22, self.numbers.below(4) as u128));
+        }
+    }
+
+    fn broken_runestone(&mut self) -> Vec<u8> {
+        let mut script = vec![0x6a, 0x5d];
+        if self.numbers.chance(50) {
+            script.extend(self.numbers.pick(&[
+                vec![0x01, 0x16],
+                vec![0x02, 0xff, 0xff],
+                vec![0x51],
+                vec![0x4c],
+                vec![0x02, 0x16, 0x7f],
+            ]));
+        } else {
+            let bytes = self.numbers.below(30);
+            let bytes = self.numbers.bytes(bytes);
+            script.push(bytes.len() as u8);
+            script.extend(bytes);
+        }
+        script
+    }
+
+    /// A message that creates a contract, and the witness that holds its code.
+    fn deployment(&mut self, count: u32) -> (Script, Vec<Item>) {
+        let (code, inputs) = match self.numbers.below(20) {
+            0..9 => {
+                let (name, inputs) = self.numbers.pick(&CONTRACTS);
+                (Item::Contract(name.to_owned()), inputs.to_vec())
+            }
+            9..16 => (Item::Module(modules::random(&mut self.numbers, &self.known.ids)), self.call()[2..].to_vec()),
+            16..18 => (Item::Module(modules::odd(&mut self.numbers)), vec![0]),
+            _ => (Item::Bytes(Bytes(self.odd_envelope())), vec![0]),
+        };
+        let target = if self.numbers.chance(50) { [1, 0] } else { [3, self.numbers.below(RESERVED) as u128] };
+        let stone = Stone {
+            tag: 1,
+            count: None,
+            message: Some(Message::Call([&target[..], &inputs].concat())),
+            fields: vec![91, 0, 93, 0],
+        };
+        let mut stones = vec![stone];
+        while self.numbers.chance(20) {
+            stones.push(self.stone(count, 2));
+        }
+        let last = match self.numbers.below(12) {
+            0 => vec![vec![0xc0; 33], vec![0x50, 1]],
+            1 => vec![Vec::new()],
+            2 => vec![vec![0x50]],
+            _ => vec![vec![0xc0; 33]],
+        };
+        let witness = [code].into_iter().chain(last.into_iter().map(|item| Item::Bytes(Bytes(item)))).collect();
+        (Script::Runestone(Runestone { stones, ..Runestone::default() }), witness)
+    }
+
+    /// A script with an envelope that is odd, or whose code is packed oddly.
+    fn odd_envelope(&mut self) -> Vec<u8> {
+        let code = wat::parse_str(modules::odd(&mut self.numbers)).unwrap();
+        let packed = gzip(&code);
+        let cut = self.numbers.below(packed.len());
+        match self.numbers.below(14) {
+            0 => envelope(&packed[..cut]),
+            1 => envelope(&[&packed[..], b"trailing"].concat()),
+            2 => envelope(&[&packed[..], &packed].concat()),
+            3 => envelope(&code),
+            4 => envelope(&[]),
+            // Thirty-two bytes are the id of a template.
+            5 => {
+                let (block, tx) = self.id();
+                envelope(&[block.to_le_bytes(), tx.to_le_bytes()].concat())
+            }
+            6 => {
+                // With a name, and a comment, in the head.
+                let mut named = packed.clone();
+                named[3] |= 0x18;
+                named.splice(10..10, *b"name\0comment\0");
+                envelope(&named)
+            }
+            7 => {
+                let mut extra = packed.clone();
+                extra[3] |= 0x04;
+                extra.splice(10..10, [3, 0, 1, 2, 3]);
+                envelope(&extra)
+            }
+            8 => {
+                let mut spoiled = packed.clone();
+                spoiled[cut] ^= 1 << self.numbers.below(8);
+                envelope(&spoiled)
+            }
+            9 => [envelope(&packed), envelope(b"second")].concat(),
+            10 => [vec![0x00, 0x63], envelope(&packed)].concat(),
+            11 => [envelope(&packed), vec![0x4c]].concat(),
+            12 => [&[0x00, 0x63, 0x03][..], b"BIN", &[0x00, 0x51, 0x60, 0x4f, 0x68]].concat(),
+            _ => {
+                let mut spoiled = code.clone();
+                let place = self.numbers.below(code.len());
+                spoiled[place] ^= 1 << self.numbers.below(8);
+                envelope(&gzip(&spoiled))
+            }
+        }
+    }
+
+    /// An etching, and the witness with its commitment.
+    fn base_rune(&mut self) -> (Script, Vec<Item>) {
+        let thirteen_letters = 99_246_114_928_149_462_u128;
+        let name = match self.numbers.below(10) {
+            0 => self.numbers.next().into(),
+            1 => Rune::RESERVED + 3,
+            _ => thirteen_letters + self.numbers.below(20) as u128,
+        };
+        let mut runestone =
+            Runestone { fields: vec![(2, self.numbers.pick(&[1, 3, 3, 3, 7])), (4, name)], ..Runestone::default() };
+        for (tag, value) in [
+            (6, self.amount()),
+            (8, self.numbers.pick(&[0, 1, 3, u128::MAX])),
+            (10, self.amount()),
+            (1, self.numbers.below(40) as u128),
+            (3, self.numbers.below(300) as u128),
+            (5, 0x41 + self.numbers.below(26) as u128),
+        ] {
+            if self.numbers.chance(75) {
+                runestone.fields.push((tag, value));
+            }
+        }
+        for tag in [12, 14, 16, 18] {
+            if self.numbers.chance(8) {
+                runestone.fields.push((tag, self.numbers.pick(&[0, 1, 5, 1_000_000, u128::from(u64::MAX)])));
+            }
+        }
+        let commitment = Rune(name).commitment();
+        let mut script = vec![commitment.len() as u8];
+        script.extend(commitment);
+        if self.numbers.chance(40) {
+            self.base_fields(&mut runestone);
+        }
+        if self.numbers.chance(30) {
+            runestone.stones.push(self.stone(2, 1));
+        }
+        (Script::Runestone(runestone), vec![Item::Bytes(Bytes(script)), Item::Bytes(Bytes(vec![0xc0; 33]))])
+    }
+
+    /// Wraps or unwraps bitcoin, or sets who signs.
+    fn wrapping(&mut self, count: u32) -> Script {
+        let call = match self.numbers.below(10) {
+            0 => vec![32, 0, 1, self.numbers.below(count as usize) as u128],
+            1 => vec![32, 0, 4, self.numbers.below(200_000) as u128],
+            2..7 => vec![32, 0, 77],
+            _ => vec![32, 0, 78, self.numbers.below(count as usize + 1) as u128, self.amount() % 60_000_000],
+        };
+        let stone = Stone {
+            tag: 1,
+            count: None,
+            message: Some(Message::Call(call)),
+            fields: vec![91, u128::from(self.numbers.chance(50)), 93, 0],
+        };
+        let mut stones = vec![stone];
+        if self.numbers.chance(25) {
+            stones.push(self.stone(count, 2));
+        }
+        Script::Runestone(Runestone { stones, ..Runestone::default() })
+    }
+}
+
+/// A coinbase of nothing but a coin, for chains that are cut down.
+pub(crate) fn plain_coinbase(number: u64, name: u32) -> Recipe {
+    let output = Output { sats: Amount::ONE_BTC.to_sat(), script: Script::Bytes(Bytes(vec![0x51])) };
+    Recipe {
+        name,
+        inputs: vec![Input { source: Source::Coinbase(number), witness: Vec::new() }],
+        outputs: vec![output],
+    }
+}
