@@ -1,5 +1,7 @@
 //! A contract that answers and calls with bytes that make no sense, and asks for balances and fuel.
 
+use std::fmt::Write as _;
+
 use crate::chain::{ODD, RUNE};
 
 /// What the contract is told to do.
@@ -96,7 +98,7 @@ impl Odd {
         let length = u32::try_from(bytes.len()).unwrap();
         let escape = |byte: &u8| ["\\".to_owned(), format!("{byte:02x}")];
         let text: String = length.to_le_bytes().iter().chain(bytes).flat_map(escape).collect();
-        self.data += &format!("(data (i32.const {}) \"{text}\")\n", self.end);
+        writeln!(self.data, "(data (i32.const {}) \"{text}\")", self.end).unwrap();
         self.end = start + length.next_multiple_of(4);
         start
     }
