@@ -100,7 +100,7 @@ const CONSTANTS: [(&str, u64); 42] = [
 /// 1.0, signalling in 64 and in 32 bits, infinity, 0.
 const MOVED: [u64; 5] = [0x3FF0_0000_0000_0000, 0xFFF4_5678_9ABC_DEF0, 0xFFA5_4321, 0x7FF0_0000_0000_0000, 0];
 
-const CONSTANT_FUNCTIONS: &str = r#"
+const CONSTANT_FUNCTIONS: &str = r"
     (global $global f64 (f64.const -nan:0xc000000000000))
     (func $answer (result f64) (f64.const -nan:0xc000000000000))
     (func $same (param f64) (result f64) (local.get 0))
@@ -109,7 +109,7 @@ const CONSTANT_FUNCTIONS: &str = r#"
         (if (i32.load (i32.const 32)) (then (local.set 0 (f64.const 1))))
         (local.get 0))
     (func $first (result f64)
-        (return (select (f64.const -nan:0xc000000000000) (f64.const nan:0xc000000000000) (i32.load (i32.const 4)))))"#;
+        (return (select (f64.const -nan:0xc000000000000) (f64.const nan:0xc000000000000) (i32.load (i32.const 4)))))";
 
 /// The module as text, and what it answers.
 pub(crate) struct Module {
@@ -147,7 +147,9 @@ pub(crate) fn module() -> Module {
         writeln!(calls, "(call ${name} (i32.const {from}) (i32.const {to}) (i32.const {end}))").unwrap();
         for row in group {
             let pair = [row.operands[0], row.operands.get(1).copied().unwrap_or_default()];
-            pair.iter().for_each(|operand| bytes(&mut operands, *operand));
+            for operand in pair {
+                bytes(&mut operands, operand);
+            }
             expected.extend(row.result.unwrap().to_le_bytes());
             names.push(format!("{name} {:x?}", row.operands));
         }
@@ -164,7 +166,9 @@ pub(crate) fn module() -> Module {
     // The results are stored, and answered once more behind that.
     let answer_len = results - ANSWER + 2 * len;
     let mut moved = String::new();
-    MOVED.iter().for_each(|bits| bytes(&mut moved, *bits));
+    for bits in MOVED {
+        bytes(&mut moved, bits);
+    }
     let text = format!(
         r#"(module (memory (export "memory") 8)
         (data (i32.const 0) "{moved}") (data (i32.const {OPERANDS}) "{operands}") (data (i32.const {ANSWER}) "{HEAD}")
@@ -206,7 +210,9 @@ impl Module {
 
 /// Eight bytes of a data segment, least first.
 fn bytes(text: &mut String, value: u64) {
-    value.to_le_bytes().iter().for_each(|byte| write!(text, "\\{byte:02x}").unwrap());
+    for byte in value.to_le_bytes() {
+        write!(text, "\\{byte:02x}").unwrap();
+    }
 }
 
 /// A contract that copies constants to locals beside one another, and answers with nothing.

@@ -123,8 +123,12 @@ fn every_instruction_is_that_of_the_published_crate_but_for_what_is_not_a_number
         match ours {
             Operation::Unary(_) => ENDS.iter().chain(&random).for_each(|value| compare(&[*value])),
             Operation::Binary(_) => {
-                ENDS.iter().for_each(|left| ENDS.iter().for_each(|right| compare(&[*left, *right])));
-                random.windows(2).for_each(|pair| compare(pair));
+                for left in ENDS {
+                    for right in ENDS {
+                        compare(&[left, right]);
+                    }
+                }
+                random.windows(2).for_each(&mut compare);
                 random.iter().zip(ENDS.iter().cycle()).for_each(|(left, right)| compare(&[*left, *right]));
             }
         }
