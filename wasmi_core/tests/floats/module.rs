@@ -11,6 +11,10 @@ pub(crate) const TABLE: &str = include_str!("table.txt");
 /// the instructions alone.
 pub(crate) const FUEL: u64 = 40_633;
 
+/// Fuel of [`copies`]: in the reference's host, a constant of 64 bits that is not a number takes a register unless it is the
+/// canonical one, and a copy of a register becomes one instruction with the copy before it.
+pub(crate) const FUEL_OF_COPIES: u64 = 15;
+
 /// Where operands begin.
 const OPERANDS: usize = 1 << 17;
 /// Where the answer begins; its length is in the four bytes before.
@@ -96,7 +100,7 @@ const CONSTANTS: [(&str, u64); 42] = [
 /// 1.0, signalling in 64 and in 32 bits, infinity, 0.
 const MOVED: [u64; 5] = [0x3FF0_0000_0000_0000, 0xFFF4_5678_9ABC_DEF0, 0xFFA5_4321, 0x7FF0_0000_0000_0000, 0];
 
-const CONSTANT_FUNCTIONS: &str = r#"
+const CONSTANT_FUNCTIONS: &str = r"
     (global $global f64 (f64.const -nan:0xc000000000000))
     (func $answer (result f64) (f64.const -nan:0xc000000000000))
     (func $same (param f64) (result f64) (local.get 0))
@@ -105,7 +109,7 @@ const CONSTANT_FUNCTIONS: &str = r#"
         (if (i32.load (i32.const 32)) (then (local.set 0 (f64.const 1))))
         (local.get 0))
     (func $first (result f64)
-        (return (select (f64.const -nan:0xc000000000000) (f64.const nan:0xc000000000000) (i32.load (i32.const 4)))))"#;
+        (return (select (f64.const -nan:0xc000000000000) (f64.const nan:0xc000000000000) (i32.load (i32.const 4)))))";
 
 /// The module as text, and what it answers.
 pub(crate) struct Module {
@@ -143,7 +147,9 @@ pub(crate) fn module() -> Module {
         writeln!(calls, "(call ${name} (i32.const {from}) (i32.const {to}) (i32.const {end}))").unwrap();
         for row in group {
             let pair = [row.operands[0], row.operands.get(1).copied().unwrap_or_default()];
-            pair.iter().for_each(|operand| bytes(&mut operands, *operand));
+            for operand in pair {
+                bytes(&mut operands, operand);
+            }
             expected.extend(row.result.unwrap().to_le_bytes());
             names.push(format!("{name} {:x?}", row.operands));
         }
@@ -160,7 +166,9 @@ pub(crate) fn module() -> Module {
     // The results are stored, and answered once more behind that.
     let answer_len = results - ANSWER + 2 * len;
     let mut moved = String::new();
-    MOVED.iter().for_each(|bits| bytes(&mut moved, *bits));
+    for bits in MOVED {
+        bytes(&mut moved, bits);
+    }
     let text = format!(
         r#"(module (memory (export "memory") 8)
         (data (i32.const 0) "{moved}") (data (i32.const {OPERANDS}) "{operands}") (data (i32.const {ANSWER}) "{HEAD}")
@@ -202,5 +210,43 @@ impl Module {
 
 /// Eight bytes of a data segment, least first.
 fn bytes(text: &mut String, value: u64) {
-    value.to_le_bytes().iter().for_each(|byte| write!(text, "\\{byte:02x}").unwrap());
+    for byte in value.to_le_bytes() {
+        write!(text, "\\{byte:02x}").unwrap();
+    }
+}
+
+/// A contract that copies constants to locals beside one another, and answers with nothing.
+pub(crate) fn copies() -> String {
+    answering(
+        r"(func $copies (param f64) (result f64) (local f64 f64 f64 f64 f64 f64 f64 f64)
+            (local.set 1 (f64.const -nan)) (local.set 2 (local.get 0))
+            (local.set 3 (f64.const nan:0xc000000000000)) (local.set 4 (local.get 0))
+            (local.set 5 (f64.const nan)) (local.set 6 (local.get 0))
+            (local.set 7 (f64.add (local.get 0) (f64.const -nan:0xc000000000000))) (local.set 8 (local.get 0))
+            (f64.add (f64.add (local.get 1) (local.get 3)) (f64.add (local.get 5) (local.get 7))))",
+        "(drop (call $copies (f64.load (i32.const 0))))",
+    )
+}
+
+/// A contract whose calls reach deep, with frames that have room for as many constants as there are: more than the stack holds.
+pub(crate) fn deep() -> String {
+    let mut constants = String::new();
+    for number in 1..=1300_u64 {
+        write!(constants, "(local.set 1 (f64.const nan:{:#x}))", 1 << 51 | number << 29).unwrap();
+    }
+    answering(
+        &format!(
+            "(func $deep (param i32) (local f64) {constants}
+                (if (local.get 0) (then (call $deep (i32.sub (local.get 0) (i32.const 1))))))"
+        ),
+        "(call $deep (i32.const 200))",
+    )
+}
+
+fn answering(functions: &str, body: &str) -> String {
+    format!(
+        r#"(module (memory (export "memory") 1) (data (i32.const {}) "\14") {functions}
+        (func (export "__execute") (result i32) {body} (i32.const {ANSWER})))"#,
+        ANSWER - 4
+    )
 }

@@ -170,7 +170,9 @@ pub(crate) fn table(names: &[&str]) -> String {
     for name in names.iter().filter(|name| name.contains("f32") || name.contains("f64")) {
         for operands in operands(name) {
             write!(table, "{name}").unwrap();
-            operands.iter().for_each(|operand| write!(table, " {operand:x}").unwrap());
+            for operand in &operands {
+                write!(table, " {operand:x}").unwrap();
+            }
             match result(name, &operands) {
                 Ok(bits) => writeln!(table, " = {bits:x}").unwrap(),
                 Err(trap) => writeln!(table, " = {trap}").unwrap(),
@@ -187,7 +189,7 @@ fn operands(name: &str) -> Vec<Vec<u64>> {
         "f32" => (&SINGLES[..], &SINGLES_CROSSED[..]),
         "f64" => (&DOUBLES[..], &DOUBLES_CROSSED[..]),
         "i32" => {
-            let listed = INTEGERS.iter().filter(|integer| **integer <= u64::from(u32::MAX));
+            let listed = INTEGERS.iter().filter(|integer| u32::try_from(**integer).is_ok());
             return listed.map(|integer| vec![*integer]).collect();
         }
         _ => return INTEGERS.iter().map(|integer| vec![*integer]).collect(),
