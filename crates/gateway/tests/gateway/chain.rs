@@ -97,7 +97,7 @@ impl Chain {
         }
         if markets {
             contracts.push(Box::new(AmmModule::new(Parameters::default())));
-            contracts.push(Box::new(crate::town::pools_module()));
+            contracts.push(Box::new(crate::town::pools_module(network)));
         }
         if let Some(options) = ordinals {
             contracts.push(Box::new(OrdinalsModule::new(network, options)));
