@@ -31,6 +31,13 @@ fn gated() -> (LogThread, mpsc::Sender<()>, Arc<Mutex<Vec<u8>>>) {
     (LogThread::start(LogForm::default(), gate).unwrap(), open, written)
 }
 
+/// Drops the thread and waits until it has written everything, however slow this machine is.
+fn end(thread: LogThread) {
+    let queue = Arc::clone(&thread.0);
+    drop(thread);
+    queue.ended.wait_while(&mut queue.waiting.lock(), |waiting| !waiting.has_ended);
+}
+
 fn request(writer: &LogWriter, id: &str, path: &str) {
     let line = RequestLine {
         at: SystemTime::now(),
@@ -71,7 +78,7 @@ fn lines_of_requests_and_of_the_program_are_written_whole_and_in_their_order() {
             expected.push(format!("{number}"));
         }
     }
-    drop(thread);
+    end(thread);
     assert_eq!(names(&written), expected);
     assert_eq!(writer.dropped_lines(), 0);
 }
@@ -90,7 +97,7 @@ fn an_output_that_takes_nothing_holds_up_nobody_and_what_is_dropped_is_counted()
     // As many as may wait, and as many again that the thread had already taken.
     assert!((LINES_WAITING_MAX..=sent - LINES_WAITING_MAX).contains(&dropped), "{dropped}");
     drop(open);
-    drop(thread);
+    end(thread);
     assert_eq!(names(&written).len(), sent - dropped, "each line is written or counted");
 }
 
@@ -106,7 +113,7 @@ fn long_paths_fill_the_memory_that_is_meant_for_them_and_no_more() {
     let dropped = writer.dropped_lines() as usize;
     assert!(dropped >= sent / 2 - 2, "{dropped} of {sent}");
     drop(open);
-    drop(thread);
+    end(thread);
     assert_eq!(names(&written).len(), sent - dropped);
 }
 
@@ -140,6 +147,6 @@ fn lines_that_the_output_refuses_are_counted() {
     let thread = LogThread::start(LogForm::default(), Broken).unwrap();
     let writer = thread.writer();
     (0..10).for_each(|number| request(&writer, &format!("{number}"), "/"));
-    drop(thread);
+    end(thread);
     assert_eq!(writer.dropped_lines(), 10);
 }
