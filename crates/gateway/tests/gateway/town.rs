@@ -22,10 +22,14 @@ pub(crate) fn market_blocks(seed: u64, height: u32) -> Vec<Block> {
     blocks(&town)
 }
 
-/// Contracts as on regtest, whose blocks these are, with the addresses of a network.
+/// The rules of regtest, whose blocks these are, with the addresses of a network.
+pub(crate) fn parameters(network: Network) -> Parameters {
+    Parameters { network, ..Parameters::of(Network::Regtest) }
+}
+
 pub(crate) fn alkanes_parts(network: Network) -> AlkanesParts {
     AlkanesParts {
-        parameters: Parameters { network, ..Parameters::of(Network::Regtest) },
+        parameters: parameters(network),
         builtins: Arc::new(builtins()),
         codes: Arc::new(CodeCache::default()),
         limits: ViewLimits::default(),
