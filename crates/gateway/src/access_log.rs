@@ -56,9 +56,9 @@ impl Renderer {
         let path = redacted_path(path);
         let caller = line.caller.as_ref().map_or_else(|| "-".to_owned(), caller_name);
         if self.form.is_json {
-            self.json(line, id, &path, &caller, out)
+            self.json(line, id, &path, &caller, out);
         } else {
-            self.text(line, id, &path, &caller, out)
+            self.text(line, id, &path, &caller, out);
         }
         out.push(b'\n');
     }

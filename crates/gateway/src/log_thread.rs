@@ -147,7 +147,9 @@ impl Queue {
         }
         let is_first = batch.lines.is_empty();
         batch.lines.push(line);
-        texts.iter().for_each(|text| batch.text.push_str(text));
+        for text in texts {
+            batch.text.push_str(text);
+        }
         let wakes = is_first || (is_urgent && !waiting.is_urgent);
         waiting.is_urgent |= is_urgent;
         drop(waiting);

@@ -107,7 +107,9 @@ fn long_paths_fill_the_memory_that_is_meant_for_them_and_no_more() {
     let writer = thread.writer();
     let path = format!("/{}", "x".repeat(64 << 10));
     let sent = 4 * BYTES_WAITING_MAX / path.len();
-    (0..sent).for_each(|number| request(&writer, &format!("{number}"), &path));
+    for number in 0..sent {
+        request(&writer, &format!("{number}"), &path);
+    }
     let waiting = thread.0.waiting.lock().batch.text.len();
     assert!(waiting <= BYTES_WAITING_MAX, "{waiting}");
     let dropped = writer.dropped_lines() as usize;
@@ -146,7 +148,9 @@ impl Write for Broken {
 fn lines_that_the_output_refuses_are_counted() {
     let thread = LogThread::start(LogForm::default(), Broken).unwrap();
     let writer = thread.writer();
-    (0..10).for_each(|number| request(&writer, &format!("{number}"), "/"));
+    for number in 0..10 {
+        request(&writer, &format!("{number}"), "/");
+    }
     end(thread);
     assert_eq!(writer.dropped_lines(), 10);
 }
