@@ -30,7 +30,7 @@ impl Served {
             (KeyedSurface::Btcusd, KeyedHandler::btcusd(PoolRules::default())),
         ]);
         let market = Some(market_blocks(SEED, HEIGHT));
-        let instance = Instance::with(Setup { network, market, keyed, ..Setup::default() }).await;
+        let instance = Instance::with(Setup { network, keyed, market, ..Setup::default() }).await;
         Self { network, instance, answers: BTreeMap::new() }
     }
 
