@@ -4,6 +4,7 @@
 //! has no text here stops the packaging.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -116,11 +117,11 @@ fn write(root: &Path, crates: &[Crate]) -> Outcome<String> {
     );
     for Crate { label, licence, authors, repository, .. } in crates {
         let authors = if authors.is_empty() { "its contributors" } else { authors };
-        all.push_str(&format!("{label}: {licence}; by {authors}; {repository}\n"));
+        let _ = writeln!(all, "{label}: {licence}; by {authors}; {repository}");
     }
     for (text, labels) in texts.values() {
         let labels: Vec<&str> = labels.iter().copied().collect();
-        all.push_str(&format!("\n{}\nOf {}:\n\n{}\n", "-".repeat(80), labels.join(", "), text.trim_end()));
+        let _ = writeln!(all, "\n{}\nOf {}:\n\n{}", "-".repeat(80), labels.join(", "), text.trim_end());
     }
     Ok(all)
 }
