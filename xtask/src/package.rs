@@ -12,6 +12,7 @@ use std::process::Command;
 use memchr::memmem;
 use sha2::{Digest as _, Sha256};
 
+use crate::notices;
 use crate::process::{Failure, Outcome, capture, run};
 use crate::repository;
 
@@ -40,6 +41,8 @@ const FILES: [(&str, &str); 5] = [
     ("CHANGELOG.md", "usr/share/doc/paraffin/changelog"),
 ];
 const MANUAL: &str = "usr/share/man/man1";
+/// The licence notices of the crates that are built in.
+const NOTICES: &str = "usr/share/doc/paraffin/THIRD-PARTY-NOTICES";
 /// Files of the repository that lie beside the packages.
 const BESIDE: [&str; 2] = ["packaging/Dockerfile", "packaging/compose.yaml"];
 /// Versions of symbols of the C++ library, and the first compiler that brings them.
@@ -164,6 +167,7 @@ fn lay_out(root: &Path, program: &Path, tree: &Path) -> Outcome {
         copy(&root.join(from), &tree.join(to), 0o644)?;
     }
     write(&tree.join("usr/share/doc/paraffin/copyright"), &copyright(root)?)?;
+    write(&tree.join(NOTICES), &notices::third_party(root, FEATURES)?)?;
     for (shell, to) in COMPLETIONS {
         write(&tree.join(to), &capture(Command::new(program).args(["completions", shell]))?)?;
     }
@@ -171,7 +175,8 @@ fn lay_out(root: &Path, program: &Path, tree: &Path) -> Outcome {
     fs::create_dir_all(&manual).map_err(|error| failed(&manual, &error))?;
     capture(Command::new(program).arg("man").arg(&manual))?;
     let mut gzip = Command::new("gzip");
-    gzip.args(["-9", "-n", "--recursive"]).arg(&manual).arg(tree.join("usr/share/doc/paraffin/changelog"));
+    gzip.args(["-9", "-n", "--recursive"]).arg(&manual);
+    gzip.arg(tree.join("usr/share/doc/paraffin/changelog")).arg(tree.join(NOTICES));
     run(&mut gzip)?;
     // Whatever the umask is: everyone may read and only the owner may write.
     run(Command::new("chmod").args(["-R", "u=rwX,go=rX"]).arg(tree))
@@ -186,7 +191,8 @@ fn copyright(root: &Path) -> Outcome<String> {
     Ok(format!(
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\
          Upstream-Name: paraffin\n\n\
-         Files: *\nCopyright: the Paraffin authors\nLicense: MIT or Apache-2.0\n\n\
+         Files: *\nCopyright: the Paraffin authors\nLicense: MIT or Apache-2.0\n\
+         Comment: The program has libraries of others built in; their notices are in THIRD-PARTY-NOTICES.gz beside this file.\n\n\
          License: MIT\n{indented}\n\
          License: Apache-2.0\n The text is in /usr/share/common-licenses/Apache-2.0 and in LICENSE-APACHE beside this file.\n"
     ))

@@ -30,7 +30,7 @@ use crate::disk_need::DiskNeed;
 use crate::hosted::Shadow;
 use crate::memory::MemorySection;
 use crate::mempool::LiveSet;
-use crate::{accounts, forex, markets, orderbook, prices, scripts, verify};
+use crate::{accounts, forex, log, markets, orderbook, prices, scripts, verify};
 
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -443,6 +443,7 @@ impl Instance {
             access: config.access.clone(),
             keyed: keyed_surfaces(config, live.as_ref(), &forex, orderbook.as_ref(), verifier.as_ref()),
             metrics,
+            access_log: log::of_requests(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;
         let control = Control::start(&config.data_dir(), &store);

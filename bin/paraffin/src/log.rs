@@ -1,9 +1,10 @@
 //! Structured logs on standard error.
 
-use std::io::BufWriter;
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+use paraffin_gateway::{LogForm, LogThread, LogWriter};
+use tracing::Level;
 use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -26,37 +27,45 @@ fn place(panic: &std::panic::PanicHookInfo<'_>) -> String {
     panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string)
 }
 
-/// Lines that wait for standard error, at most; each has some 300 bytes. Further ones are dropped and counted.
-const LINES_WAITING_MAX: usize = 32_768;
-
 /// How often lines that were dropped are reported.
 const REPORT_EVERY: Duration = Duration::from_secs(10);
 
-/// Writes what is still waiting when it is dropped; gives up after a second when standard error takes nothing.
-#[must_use = "lines are written until it is dropped"]
-pub(crate) struct LogGuard {
-    _worker: WorkerGuard,
+/// Where lines about requests go, once the log has been started with a filter that lets them through.
+static REQUESTS: OnceLock<LogWriter> = OnceLock::new();
+
+/// Where lines about requests go, if anywhere.
+pub(crate) fn of_requests() -> Option<LogWriter> {
+    REQUESTS.get().cloned()
 }
 
-/// Starts the log; a bad filter falls back to `info` and says so.
+/// Starts the log; a bad filter falls back to `info` and says so. Lines are written until what it returns is dropped.
 ///
 /// Lines are written by a thread of their own, many with one system call: a terminal, pipe or disk that is slow holds up no
 /// request. Must be called within the runtime.
-pub(crate) fn start(section: &LogSection) -> LogGuard {
+///
+/// # Errors
+/// The system gives no thread.
+pub(crate) fn start(section: &LogSection) -> std::io::Result<LogThread> {
     let (filter, complaint) = match filter(&section.filter) {
         Ok(filter) => (filter, None),
         Err(error) => (Targets::new().with_default(LevelFilter::INFO), Some(error)),
     };
-    let (writer, guard) = NonBlockingBuilder::default()
-        .buffered_lines_limit(LINES_WAITING_MAX)
-        .lossy(true)
-        .thread_name("paraffin-log")
-        .finish(BufWriter::new(std::io::stderr()));
-    let dropped = writer.error_counter();
-    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_target(false);
+    let is_json = section.format == LogFormat::Json;
+    let is_colored = !is_json && std::io::IsTerminal::is_terminal(&std::io::stderr());
+    let has_connection = filter.would_enable("paraffin_gateway::server", &Level::ERROR);
+    let form = LogForm { is_json, is_colored, has_connection };
+    let has_requests = filter.would_enable("paraffin::access", &Level::INFO);
+    let thread = LogThread::start(form, std::io::stderr())?;
+    let writer = thread.writer();
+    if has_requests {
+        // The log of a process is started once.
+        let _ = REQUESTS.set(writer.clone());
+    }
+    let each_line = writer.clone();
+    let lines = tracing_subscriber::fmt::layer().with_writer(move || each_line.clone()).with_target(false);
     let log = tracing_subscriber::registry().with(filter);
     match section.format {
-        LogFormat::Text => log.with(lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))).init(),
+        LogFormat::Text => log.with(lines.with_ansi(is_colored)).init(),
         LogFormat::Json => log.with(lines.json()).init(),
     }
     if let Some(error) = complaint {
@@ -66,7 +75,7 @@ pub(crate) fn start(section: &LogSection) -> LogGuard {
         let mut reported = 0;
         loop {
             tokio::time::sleep(REPORT_EVERY).await;
-            let lines = dropped.dropped_lines();
+            let lines = writer.dropped_lines();
             if lines > reported {
                 tracing::warn!(
                     lines = lines - reported,
@@ -76,7 +85,7 @@ pub(crate) fn start(section: &LogSection) -> LogGuard {
             }
         }
     });
-    LogGuard { _worker: guard }
+    Ok(thread)
 }
 
 /// Levels, alone or after the beginning of a target and `=`, with commas between.
@@ -89,8 +98,6 @@ fn filter(text: &str) -> Result<Targets, ParseError> {
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
-
-    use tracing::Level;
 
     use super::*;
 

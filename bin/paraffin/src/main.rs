@@ -93,34 +93,34 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
     survive_file_size_limit();
     match command {
         Command::Dev(arguments) => {
-            let _log = log::start(&LogSection { filter: "warn".to_owned(), ..LogSection::default() });
+            let _log = log::start(&LogSection { filter: "warn".to_owned(), ..LogSection::default() })?;
             // Everything is in it, from the chain to the gateway.
             Box::pin(dev::run(arguments)).await?;
         }
         Command::Serve(arguments) => {
             let config = Config::load(&arguments.config)?;
-            let _log = log::start(&config.log);
+            let _log = log::start(&config.log)?;
             serve::run(config).await?;
         }
         Command::Index(arguments) => {
             let config = Config::load(&arguments.config.config)?;
-            let _log = log::start(&config.log);
+            let _log = log::start(&config.log)?;
             index::run(config, arguments.once).await?;
         }
         Command::Reindex(arguments) => {
             let config = Config::load(&arguments.config.config)?;
-            let _log = log::start(&config.log);
+            let _log = log::start(&config.log)?;
             index::reindex(config, arguments.module, arguments.from).await?;
         }
         Command::Snapshot(arguments) => match arguments.command {
             SnapshotCommand::Export { config, rate, file } => {
                 let config = Config::load(&config.config)?;
-                let _log = log::start(&config.log);
+                let _log = log::start(&config.log)?;
                 snapshot::export(&config, &file, rate.map(|kib| kib << 10)).await?;
             }
             SnapshotCommand::Import { config, file } => {
                 let config = Config::load(&config.config)?;
-                let _log = log::start(&config.log);
+                let _log = log::start(&config.log)?;
                 snapshot::import(&config, &file)?;
             }
         },

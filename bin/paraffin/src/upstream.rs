@@ -11,6 +11,7 @@ use crate::accounts;
 use crate::config::Config;
 use crate::instance::{self, InstanceError};
 use crate::leave::Leave;
+use crate::log;
 use crate::memory::MemorySection;
 
 /// `[upstream]`: the instances that answer in the place of a store of our own.
@@ -108,6 +109,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         access: config.access.clone(),
         keyed: BTreeMap::new(),
         metrics,
+        access_log: log::of_requests(),
     };
     let gateway = Gateway::bind(config.gateway.clone(), parts).await?;
     println!("listening on http://{} ({}, without a store)", gateway.local_addr(), config.network);

@@ -1,7 +1,7 @@
 //! What authentication, both windows, accounting and the access log cost: requests a second of a keyed `btc_getblockcount`
 //! through the gateway, with and without its log, against a server written for this one answer that sends the same headers or
 //! none, and against the gateway's handler with nothing around it. 64 connections, keep-alive, all in this process and in turns,
-//! so that noise of the machine meets all. The log goes through the program's kind of writer into a file.
+//! so that noise of the machine meets all. The log goes through the program's thread into a file.
 //!
 //! Catches: a store that is asked for each request, a lock that all requests share, work that is done twice, a log that is
 //! written by the thread that answers.
@@ -39,7 +39,7 @@ use hyper::service::service_fn;
 use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use paraffin_access::{KeyStore as _, NewKey, Plan, WindowLimits};
-use paraffin_gateway::ChainState;
+use paraffin_gateway::{ChainState, LogForm, LogThread};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
@@ -93,11 +93,14 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let log = std::fs::File::create(folder.path().join("log")).unwrap();
-    let (writer, _worker) = tracing_appender::non_blocking(std::io::BufWriter::new(log));
-    let dropped = writer.error_counter();
-    tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_target(false).init();
+    let form = LogForm { has_connection: true, ..LogForm::default() };
+    let thread = LogThread::start(form, log).unwrap();
+    let lines = thread.writer();
+    let each_line = lines.clone();
+    tracing_subscriber::fmt().with_writer(move || each_line.clone()).with_ansi(false).with_target(false).init();
     runtime.block_on(async {
-        let logged = instance::Instance::with(instance::Setup::default()).await;
+        let setup = instance::Setup { access_log: Some(lines.clone()), ..Default::default() };
+        let logged = instance::Instance::with(setup).await;
         let mut setup = instance::Setup::default();
         setup.config.access_log = false;
         let silent = instance::Instance::with(setup).await;
@@ -141,7 +144,7 @@ fn main() {
         for (place, name, what) in [(0, "gateway cost", "access log on"), (1, "gateway cost without log", "access log off")] {
             println!(
                 "{{\"bar\":\"{name}\",\"value\":{:.3},\"at_least\":{BAR},\"how\":\"requests a second of keyed btc_getblockcount with all middleware, {what}: {} over a server written for this answer that sends the same headers: {}; {:.3} of one that sends none: {}; {:.3} of the handler alone: {}; {CONNECTIONS} connections, median of {rounds}, processor time of a request with its client in brackets; {} log lines dropped\"}}",
-                kept(place, 3), say(place), say(3), kept(place, 4), say(4), kept(place, 2), say(2), dropped.dropped_lines()
+                kept(place, 3), say(place), say(3), kept(place, 4), say(4), kept(place, 2), say(2), lines.dropped_lines()
             );
         }
         println!("round,target,requests_per_second,cpu_us");

@@ -15,6 +15,7 @@
 //! | `X-Request-Id` of the caller | kept when it has at most 64 harmless characters and could be no key |
 #![forbid(unsafe_code)]
 
+mod access_log;
 mod admission;
 mod alkanes;
 mod body;
@@ -44,6 +45,7 @@ mod hosted;
 mod interrupt;
 mod jsonrpc;
 mod limits;
+mod log_thread;
 mod markets;
 mod metrics;
 mod patient_stream;
@@ -69,6 +71,7 @@ pub use forward::Upstreams;
 pub use hosted::{HostedFault, HostedProgram, ShadowState};
 pub use jsonrpc::{Flavour, Params};
 pub use limits::Limits;
+pub use log_thread::{LogForm, LogThread, LogWriter};
 pub use markets::MarketsParts;
 pub use metrics::{Meter, Metrics};
 pub use redact::{redact, redacted_key};

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
@@ -14,6 +14,7 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use tracing::Instrument as _;
 
+use crate::access_log::RequestLine;
 use crate::admission::{Quota, admit};
 use crate::body::{BodyLimit, RequestBody};
 use crate::byte_budget::UNCOUNTED_BYTES_MAX;
@@ -22,7 +23,6 @@ use crate::clients::{client_address, is_public_name};
 use crate::errors::{Refusal, RestError};
 use crate::forward::{self, AnswerBody, Answered, Forwarded, Received, Streamed};
 use crate::jsonrpc::{self, Panicked, catch_panic, top_level_method};
-use crate::redact::{redacted_key, redacted_path};
 use crate::request_id::{REQUEST_ID, RequestId};
 use crate::respond::Reply;
 use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
@@ -44,8 +44,8 @@ const HEALTH_VERBS: &str = "GET, HEAD, POST, OPTIONS";
 struct Outcome {
     reply: Reply,
     height: Option<u32>,
-    /// For the access log, where there is one.
-    caller: Option<String>,
+    /// For the access log.
+    caller: Option<Caller>,
     /// Whether the page at the request's `Origin` may read the answer.
     readable: bool,
     /// A body that is still coming from an instance, in the place of that of `reply`.
@@ -96,7 +96,7 @@ pub(crate) async fn answer(
             RequestId::Own(_) => handled.await,
         }
     };
-    let outcome = handled.unwrap_or_else(|Panicked| {
+    let mut outcome = handled.unwrap_or_else(|Panicked| {
         shared.metrics.panic();
         Outcome::plain(Reply::refusal(Refusal::Internal, route.form))
     });
@@ -106,19 +106,18 @@ pub(crate) async fn answer(
 
     let (status, elapsed) = (outcome.reply.status.as_u16(), started.elapsed());
     shared.metrics.request(route.surface_name(), status, elapsed);
-    if shared.config.access_log {
-        tracing::info!(
-            target: "paraffin::access",
-            request_id = id.as_str(),
-            peer = %client,
-            verb = verb_name(&head.method),
-            surface = route.surface_name(),
-            path = %redacted_path(head.uri.path()),
-            caller = outcome.caller.as_deref().unwrap_or("-"),
+    if let Some(log) = &shared.access_log {
+        let line = RequestLine {
+            at: SystemTime::now(),
+            connection: connection.names.connection_digits(),
+            peer: client,
+            verb: verb_name(&head.method),
+            surface: route.surface_name(),
+            caller: outcome.caller.take(),
             status,
-            elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
-            "request"
-        );
+            elapsed_us: u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+        };
+        log.request(line, id.as_str(), head.uri.path());
     }
     let origin = cors::single_origin(&head.headers).cloned();
     // The map of the request becomes that of the answer, and the connection's next request has it again.
@@ -176,7 +175,7 @@ async fn route_request(
         }
         Err(refusal) => return refuse(refusal),
     };
-    let name = shared.config.access_log.then(|| caller_name(&caller, &route.credential));
+    let logged = shared.access_log.is_some().then(|| caller.clone());
     let counted = !matches!(route.target, Target::PlainHealth | Target::Health)
         && (route.credential != Credential::Open || route.target != Target::Nothing);
     if counted {
@@ -188,10 +187,10 @@ async fn route_request(
             Err(refusal) => Err(refusal),
         };
         if let Err(refusal) = served {
-            return Outcome { caller: name, readable, ..refuse(refusal) };
+            return Outcome { caller: logged, readable, ..refuse(refusal) };
         }
     }
-    Outcome { caller: name, readable, ..dispatch(connection, &arrival, caller, id, head, body).await }
+    Outcome { caller: logged, readable, ..dispatch(connection, &arrival, caller, id, head, body).await }
 }
 
 /// Whether a page of another name was led to this machine, which serves itself alone (DNS rebinding). Behind a proxy on the same
@@ -200,16 +199,6 @@ fn is_elsewhere(shared: &Shared, headers: &HeaderMap) -> bool {
     shared.config.listen.ip().is_loopback()
         && shared.access.trusted_proxies.is_empty()
         && headers.get(HOST).is_some_and(|host| host.to_str().is_ok_and(is_public_name))
-}
-
-fn caller_name(caller: &Caller, credential: &Credential) -> String {
-    match (caller, credential) {
-        (Caller::Key(record), Credential::PathKey(key)) => format!("key:{} {}", record.id, redacted_key(key)),
-        (Caller::Key(record), _) => format!("key:{} {}…", record.id, record.prefix),
-        (Caller::Alias(record), _) => format!("alias:{} {}", record.id.0, record.name),
-        (Caller::Origin(record), _) => format!("origin:{} {}", record.id.0, record.pattern),
-        (Caller::Keyless, _) => "keyless".to_owned(),
-    }
 }
 
 fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {

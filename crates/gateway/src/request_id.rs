@@ -13,7 +13,8 @@ use crate::redact::redact;
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// An id that a caller sends along is kept when it is no longer than this and made of harmless characters.
 const GIVEN_BYTES_MAX: usize = 64;
-const CONNECTION_DIGITS: usize = 12;
+/// Digits that all ids of a connection begin with.
+pub(crate) const CONNECTION_DIGITS: usize = 12;
 const DIGITS: usize = 20;
 /// Odd, so that multiples of it run through all numbers of [`CONNECTION_DIGITS`] before one comes back.
 const STEP: u64 = 0x9e37_79b9_7f4b;
@@ -37,6 +38,11 @@ impl RequestNames {
     /// What all ids of this connection begin with.
     pub(crate) fn connection(&self) -> &str {
         ascii(&self.connection)
+    }
+
+    /// The same as bytes.
+    pub(crate) fn connection_digits(&self) -> [u8; CONNECTION_DIGITS] {
+        self.connection
     }
 
     /// The caller's own id where it is harmless and no key, else a new one.
@@ -103,7 +109,7 @@ fn hex<const N: usize>(mut number: u64) -> [u8; N] {
 }
 
 /// Digits are always text.
-fn ascii(digits: &[u8]) -> &str {
+pub(crate) fn ascii(digits: &[u8]) -> &str {
     std::str::from_utf8(digits).unwrap_or_default()
 }
 

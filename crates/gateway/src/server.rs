@@ -99,6 +99,7 @@ impl Gateway {
             let (views_max, simulations_max) = (config.limits.views_max, config.limits.simulations_max);
             let byte_budget = ByteBudget::new(&config.limits);
             let families = FamilyServers::new(&parts.families, &config.limits);
+            let access_log = parts.access_log.filter(|_| config.access_log);
             let shared = Arc::new(Shared {
                 config,
                 chain: parts.chain,
@@ -115,6 +116,7 @@ impl Gateway {
                 main: Arc::new(MainRpc::new()),
                 keyed: parts.keyed,
                 metrics: parts.metrics,
+                access_log,
                 store_reads,
                 account_scans: FairSemaphore::new(ACCOUNT_SCANS_MAX, ACCOUNT_SCANS_MAX),
                 node_calls: FairSemaphore::new(NODE_CALLS_MAX, NODE_PARTS),

@@ -33,6 +33,7 @@ use crate::forward::Upstreams;
 use crate::header_values::Told;
 use crate::hosted::{HostedProgram, ShadowState};
 use crate::interrupt::Interrupt;
+use crate::log_thread::LogWriter;
 use crate::markets::{Books, MarketsParts};
 use crate::metrics::Metrics;
 use crate::request_id::RequestNames;
@@ -181,6 +182,8 @@ pub struct GatewayParts {
     pub keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     /// Where metrics go; a fresh set when the program has none of its own.
     pub metrics: Metrics,
+    /// Where a line for each request goes, unless [`GatewayConfig::access_log`] is off; without it nowhere.
+    pub access_log: Option<LogWriter>,
 }
 
 /// Who calls.
@@ -212,6 +215,7 @@ pub(crate) struct Shared {
     pub(crate) main: Arc<dyn RpcSurface>,
     pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
     pub(crate) metrics: Metrics,
+    pub(crate) access_log: Option<LogWriter>,
     pub(crate) store_reads: FairSemaphore,
     pub(crate) account_scans: FairSemaphore,
     pub(crate) hosted_views: FairSemaphore,

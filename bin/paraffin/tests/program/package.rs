@@ -136,6 +136,7 @@ fn the_debian_package_is_installed_serves_is_upgraded_and_purged() {
     let unpacked = "dpkg-deb --fsys-tarfile \"$1\" | tar -t";
     let of_deb = listed(Command::new("sh").args(["-c", unpacked, "sh"]).arg(&packages.deb), "./");
     assert_eq!(of_archive, of_deb);
+    assert!(of_deb.contains("usr/share/doc/paraffin/THIRD-PARTY-NOTICES.gz"), "{of_deb:?}");
 
     let Some(system) = System::new(&out) else { return };
     system.run(&["mkdir", "-p", "/run/systemd/system"]);

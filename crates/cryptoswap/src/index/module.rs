@@ -143,3 +143,7 @@ fn write_swap(
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "module/tests.rs"]
+mod tests;

@@ -93,11 +93,12 @@ impl Chain {
         let options = StoreOptions { network, undo_blocks: None, memory_bytes: 256 << 20 };
         let mut contracts: Vec<Box<dyn Module>> = Vec::new();
         if let Some(engine) = engine {
-            contracts.push(Box::new(AlkanesModule::new(Box::new(engine), network)));
+            let module = AlkanesModule::new(Box::new(engine), network);
+            contracts.push(Box::new(module.with_parameters(crate::town::parameters(network))));
         }
         if markets {
             contracts.push(Box::new(AmmModule::new(Parameters::default())));
-            contracts.push(Box::new(crate::town::pools_module()));
+            contracts.push(Box::new(crate::town::pools_module(network)));
         }
         if let Some(options) = ordinals {
             contracts.push(Box::new(OrdinalsModule::new(network, options)));

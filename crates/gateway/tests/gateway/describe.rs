@@ -139,7 +139,8 @@ async fn discover_gives_the_document_of_the_path_and_takes_no_parameters() {
 /// Every method of the description is one that is answered: with no parameters it may be refused, but it is known.
 #[tokio::test]
 async fn every_described_method_is_known() {
-    let setup = Setup { alkanes: Some(crate::town::alkanes_parts()), ..Setup::default() };
+    let setup =
+        Setup { alkanes: Some(crate::town::alkanes_parts(paraffin_primitives::Network::Regtest)), ..Setup::default() };
     let instance = Instance::with(setup).await;
     // What the node would be asked is known before it is.
     instance.node.set_away(true);

@@ -10,7 +10,7 @@ use paraffin_alkanes::NativeEngine;
 use paraffin_bitcoin_index::RawTransactions;
 use paraffin_gateway::{
     AccessConfig, AlkanesParts, ChainState, Families, Gateway, GatewayConfig, GatewayParts, IndexingStatus,
-    KeyedHandler, KeyedSurface, Metrics, ScriptParts, ShadowState,
+    KeyedHandler, KeyedSurface, LogWriter, Metrics, ScriptParts, ShadowState,
 };
 use paraffin_ordinals_index::OrdinalsOptions;
 use paraffin_primitives::Network;
@@ -79,6 +79,8 @@ pub(crate) struct Setup {
     pub(crate) families: Families,
     /// Scripts, which are kept in the store of the keys.
     pub(crate) scripts: Option<MakeScripts>,
+    /// Where a line about each request goes.
+    pub(crate) access_log: Option<LogWriter>,
 }
 
 impl Default for Setup {
@@ -107,6 +109,7 @@ impl Default for Setup {
             mempool: None,
             families: Families::default(),
             scripts: None,
+            access_log: None,
         }
     }
 }
@@ -138,13 +141,13 @@ impl Instance {
     pub(crate) async fn with(mut setup: Setup) -> Self {
         let market = setup.market.take();
         if market.is_some() {
-            setup.alkanes = Some(town::alkanes_parts());
+            setup.alkanes = Some(town::alkanes_parts(setup.network));
         }
         let (miner, payee) = (taproot(setup.network, 0), taproot(setup.network, 1));
-        let engine = setup
-            .alkanes
-            .as_ref()
-            .map(|parts| NativeEngine::new(setup.network, Arc::clone(&parts.builtins), Arc::clone(&parts.codes)));
+        let engine = setup.alkanes.as_ref().map(|parts| {
+            let engine = NativeEngine::new(setup.network, Arc::clone(&parts.builtins), Arc::clone(&parts.codes));
+            engine.with_parameters(parts.parameters)
+        });
         let last = setup.last_module.take();
         let mut chain = Chain::new(setup.network, setup.raw, engine, market.is_some(), setup.ordinals, last);
         let mut paid = bitcoin::hashes::Hash::all_zeros();
@@ -194,6 +197,7 @@ impl Instance {
             access: setup.access,
             keyed: setup.keyed,
             metrics: Metrics::new(),
+            access_log: setup.access_log,
         };
         let gateway = Gateway::bind(setup.config, parts).await.unwrap();
         let (address, metrics) = (gateway.local_addr(), gateway.metrics_addr().unwrap());

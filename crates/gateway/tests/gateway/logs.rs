@@ -4,10 +4,11 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use paraffin_access::ApiKey;
+use paraffin_gateway::{LogForm, LogThread, LogWriter};
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::client::request;
-use crate::instance::Instance;
+use crate::instance::{Instance, Setup};
 
 #[derive(Clone, Default)]
 struct Captured(Arc<Mutex<Vec<u8>>>);
@@ -38,11 +39,15 @@ fn a_key_shows_its_first_four_digits_and_nothing_more_wherever_a_request_leaves_
     let captured = Captured::default();
     let subscriber =
         tracing_subscriber::fmt().json().with_max_level(tracing::Level::TRACE).with_writer(captured.clone()).finish();
+    let form = LogForm { is_json: true, is_colored: false, has_connection: true };
+    let thread = LogThread::start(form, captured.clone()).unwrap();
     // Everything of the instance runs on this thread, so that this subscriber sees all of it and no other test.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (keys, bodies, metrics) = tracing::subscriber::with_default(subscriber, || runtime.block_on(drive()));
+    let (keys, bodies, metrics) =
+        tracing::subscriber::with_default(subscriber, || runtime.block_on(drive(thread.writer())));
+    drop(thread);
     let log = String::from_utf8(captured.0.lock().unwrap().clone()).unwrap();
-    let access_lines = log.lines().filter(|line| line.contains("paraffin::access")).count();
+    let access_lines = log.lines().filter(|line| line.contains("\"message\":\"request\"")).count();
     assert!(access_lines >= 15, "{access_lines} lines: {log}");
     assert!(log.contains(&format!("/v4/{}…", &keys[0][..4])), "{log}");
     assert!(metrics.contains("surface=\"main\""));
@@ -57,8 +62,8 @@ fn a_key_shows_its_first_four_digits_and_nothing_more_wherever_a_request_leaves_
 }
 
 /// Keys used, all answers, and the metrics.
-async fn drive() -> (Vec<String>, String, String) {
-    let instance = Instance::start().await;
+async fn drive(log: LogWriter) -> (Vec<String>, String, String) {
+    let instance = Instance::with(Setup { access_log: Some(log), ..Setup::default() }).await;
     let active = instance.key.key.reveal();
     let unknown = ApiKey::generate().unwrap().reveal();
     let mut bodies = String::new();

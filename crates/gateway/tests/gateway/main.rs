@@ -31,6 +31,7 @@ mod logs;
 mod lua;
 mod markets;
 mod mempool;
+mod networks;
 mod node;
 mod opi;
 mod ord;

@@ -172,6 +172,8 @@ async fn the_highest_and_the_lowest_price_are_those_of_52_weeks() {
         (&[(700, 900_000), (380, 1)][..], 66_000, 64_000),
         (&[(380, 900_000), (363, 120_000), (362, 20_000)], 120_000, 20_000),
         (&[(366, 1), (200, 110_000), (190, 30_000)], 110_000, 30_000),
+        // 52 weeks are 364 days.
+        (&[(365, 900_000), (364, 130_000)], 130_000, 64_000),
     ] {
         let prices: Arc<dyn BitcoinPrices> = Arc::new(Ages([older, &month].concat()));
         let instance = Instance::with(Setup { prices: Some(prices), ..Setup::default() }).await;
@@ -181,6 +183,66 @@ async fn the_highest_and_the_lowest_price_are_those_of_52_weeks() {
         });
         assert_eq!(weekly["market_data"], expected, "{older:?}");
     }
+}
+
+/// row RB02
+#[tokio::test]
+async fn the_range_of_52_weeks_is_that_of_the_feed_and_moves_on_with_time() {
+    const WEEKS_52: u64 = 52 * 7 * DAY;
+    let clock = Arc::new(AtomicU64::new(NOW));
+    let now = {
+        let clock = Arc::clone(&clock);
+        Arc::new(move || clock.load(Ordering::Relaxed))
+    };
+    let endpoint = EvmEndpoint::start(EvmOptions::new(1, now.clone())).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (mut ranges, mut older, mut younger) = (Vec::new(), 0, 0);
+    for days in [0, 150, 300] {
+        // Started again after a while, the feed has its own history and fills in what is missing.
+        clock.store(NOW + days * DAY, Ordering::Relaxed);
+        let config = PricesConfig {
+            poll: Duration::from_millis(200),
+            backfill_days: 500,
+            backfill_calls_per_second: 0,
+            ..PricesConfig::wbtc_usdc(endpoint.url())
+        };
+        let feed = PriceFeed::start(config, folder.path(), now.clone()).unwrap();
+        let prices = feed.prices();
+        let mut before = 0;
+        loop {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let points = prices.range(0, u64::MAX);
+            let is_current = points.last().is_some_and(|point| point.time + DAY > clock.load(Ordering::Relaxed));
+            if is_current && points.len() == before && points[0].time < NOW - 490 * DAY {
+                break;
+            }
+            before = points.len();
+        }
+        let instance = Instance::with(Setup { prices: Some(Arc::clone(&prices)), ..Setup::default() }).await;
+        let weekly = data(&instance, "get-bitcoin-market-weekly", json!({})).await;
+        // By the endpoint's own prices at the moments that the feed has.
+        let points = prices.range(0, u64::MAX);
+        let newest = points.last().unwrap().time;
+        let extremes = |from: u64| {
+            let times = points.iter().map(|point| point.time).filter(|time| (from..=newest).contains(time));
+            let dollars: Vec<f64> = times.map(|time| endpoint.mean_dollars_at(time, 600)).collect();
+            (dollars.iter().copied().fold(0.0, f64::max), dollars.iter().copied().fold(f64::MAX, f64::min))
+        };
+        let market = &weekly["market_data"];
+        let range = (market["high_52w"]["usd"].as_f64().unwrap(), market["low_52w"]["usd"].as_f64().unwrap());
+        let is = |expected: (f64, f64)| {
+            (range.0 / expected.0 - 1.0).abs() < 1e-8 && (range.1 / expected.1 - 1.0).abs() < 1e-8
+        };
+        let expected = extremes(newest - WEEKS_52);
+        assert!(is(expected), "{days} days later: {range:?} {expected:?}");
+        older += usize::from(!is(extremes(0)));
+        younger += usize::from(!is(extremes(newest - WEEKS_52 / 2)));
+        ranges.push(range);
+        feed.stop().await;
+    }
+    // Neither all of the history nor half a year of it has the same range.
+    assert!(older > 0 && younger > 0, "{older} {younger} {ranges:?}");
+    assert!(ranges.windows(2).all(|pair| pair[0] != pair[1]), "{ranges:?}");
 }
 
 /// row RB04

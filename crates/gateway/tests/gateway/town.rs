@@ -22,9 +22,14 @@ pub(crate) fn market_blocks(seed: u64, height: u32) -> Vec<Block> {
     blocks(&town)
 }
 
-pub(crate) fn alkanes_parts() -> AlkanesParts {
+/// The rules of regtest, whose blocks these are, with the addresses of a network.
+pub(crate) fn parameters(network: Network) -> Parameters {
+    Parameters { network, ..Parameters::of(Network::Regtest) }
+}
+
+pub(crate) fn alkanes_parts(network: Network) -> AlkanesParts {
     AlkanesParts {
-        parameters: Parameters::of(Network::Regtest),
+        parameters: parameters(network),
         builtins: Arc::new(builtins()),
         codes: Arc::new(CodeCache::default()),
         limits: ViewLimits::default(),
@@ -41,7 +46,7 @@ pub(crate) fn markets_parts() -> MarketsParts {
 }
 
 /// The pool index.
-pub(crate) fn pools_module() -> CryptoSwapModule {
-    let AlkanesParts { parameters, builtins, codes, .. } = alkanes_parts();
+pub(crate) fn pools_module(network: Network) -> CryptoSwapModule {
+    let AlkanesParts { parameters, builtins, codes, .. } = alkanes_parts(network);
     CryptoSwapModule::new(PoolRules::default(), PoolProbe { parameters, builtins, codes })
 }

@@ -19,7 +19,7 @@ pub(super) fn routes() -> Vec<Route> {
     let usd = || record(&[("usd", about(number(), "US dollars for one bitcoin"))]);
     vec![
         post("get-bitcoin-price", "The newest bitcoin price").gives(told(vec![("bitcoin", usd())])),
-        post("get-bitcoin-market-weekly", "The newest bitcoin price, and the highest and lowest of 365 days").gives(
+        post("get-bitcoin-market-weekly", "The newest bitcoin price, and the highest and lowest of 52 weeks").gives(
             told(vec![("market_data", record(&[("current_price", usd()), ("high_52w", usd()), ("low_52w", usd())]))]),
         ),
         post("get-bitcoin-markets", "The market that the bitcoin price comes from").gives(list(told(vec![

@@ -67,6 +67,7 @@ impl Edge {
             },
             keyed: BTreeMap::new(),
             metrics: Metrics::new(),
+            access_log: None,
         };
         let gateway = Gateway::bind(config, parts).await.unwrap();
         let address = gateway.local_addr();

@@ -1,0 +1,187 @@
+//! The line of the access log about one request: what the worker that answers it hands over, and the text that the log thread makes of it.
+//!
+//! The text is byte for byte that of a `tracing` event with these fields within the span of the connection, so that all lines of a log have
+//! one form.
+
+use std::io::Write as _;
+use std::net::IpAddr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use time::OffsetDateTime;
+
+use crate::log_thread::LogForm;
+use crate::redact::redacted_path;
+use crate::request_id::{CONNECTION_DIGITS, ascii};
+use crate::state::Caller;
+
+/// What is known of an answered request, but for its id and its path.
+#[derive(Debug)]
+pub(crate) struct RequestLine {
+    /// When it was answered.
+    pub(crate) at: SystemTime,
+    /// The digits of its connection.
+    pub(crate) connection: [u8; CONNECTION_DIGITS],
+    /// The client, behind trusted proxies.
+    pub(crate) peer: IpAddr,
+    pub(crate) verb: &'static str,
+    pub(crate) surface: &'static str,
+    /// `None` when it was refused before anybody was identified.
+    pub(crate) caller: Option<Caller>,
+    pub(crate) status: u16,
+    pub(crate) elapsed_us: u64,
+}
+
+/// Makes text of lines.
+pub(crate) struct Renderer {
+    form: LogForm,
+    /// The last second that was written, and how.
+    second: (u64, String),
+}
+
+/// Escape sequences of a terminal, as `tracing-subscriber` uses them.
+mod style {
+    pub(super) const BOLD: &str = "1";
+    pub(super) const DIMMED: &str = "2";
+    pub(super) const ITALIC: &str = "3";
+    pub(super) const GREEN: &str = "32";
+}
+
+impl Renderer {
+    pub(crate) fn new(form: LogForm) -> Self {
+        Self { form, second: (u64::MAX, String::new()) }
+    }
+
+    /// Appends the line of a request with this id and this path, as it came.
+    pub(crate) fn render(&mut self, line: &RequestLine, id: &str, path: &str, out: &mut Vec<u8>) {
+        let path = redacted_path(path);
+        let caller = line.caller.as_ref().map_or_else(|| "-".to_owned(), caller_name);
+        if self.form.is_json {
+            self.json(line, id, &path, &caller, out);
+        } else {
+            self.text(line, id, &path, &caller, out);
+        }
+        out.push(b'\n');
+    }
+
+    fn text(&mut self, line: &RequestLine, id: &str, path: &str, caller: &str, out: &mut Vec<u8>) {
+        let is_colored = self.form.is_colored;
+        let paint = |style: &str, text: &str, out: &mut Vec<u8>| {
+            if is_colored {
+                let _ = write!(out, "\x1b[{style}m{text}\x1b[0m");
+            } else {
+                out.extend_from_slice(text.as_bytes());
+            }
+        };
+        let field = |name: &str, out: &mut Vec<u8>| {
+            paint(style::ITALIC, name, out);
+            paint(style::DIMMED, "=", out);
+        };
+        if is_colored {
+            out.extend_from_slice(b"\x1b[2m");
+        }
+        self.time(line.at, out);
+        out.extend_from_slice(if is_colored { b"\x1b[0m " } else { b" " });
+        paint(style::GREEN, " INFO", out);
+        out.push(b' ');
+        if self.form.has_connection {
+            paint(style::BOLD, "connection", out);
+            paint(style::BOLD, "{", out);
+            field("id", out);
+            quote(ascii(&line.connection), out);
+            paint(style::BOLD, "}", out);
+            paint(style::DIMMED, ":", out);
+            out.push(b' ');
+        }
+        out.extend_from_slice(b"request");
+        for (name, value) in [("request_id", id), ("peer", ""), ("verb", line.verb), ("surface", line.surface)] {
+            out.push(b' ');
+            field(name, out);
+            if name == "peer" {
+                let _ = write!(out, "{}", line.peer);
+            } else {
+                quote(value, out);
+            }
+        }
+        out.push(b' ');
+        field("path", out);
+        out.extend_from_slice(path.as_bytes());
+        out.push(b' ');
+        field("caller", out);
+        quote(caller, out);
+        out.push(b' ');
+        field("status", out);
+        let _ = write!(out, "{} ", line.status);
+        field("elapsed_us", out);
+        let _ = write!(out, "{}", line.elapsed_us);
+    }
+
+    fn json(&mut self, line: &RequestLine, id: &str, path: &str, caller: &str, out: &mut Vec<u8>) {
+        // Texts are written as JSON writes them; a write into memory does not fail.
+        let text = |name: &str, value: &str, out: &mut Vec<u8>| {
+            out.extend_from_slice(name.as_bytes());
+            let _ = serde_json::to_writer(out, value);
+        };
+        out.extend_from_slice(b"{\"timestamp\":\"");
+        self.time(line.at, out);
+        out.extend_from_slice(b"\",\"level\":\"INFO\",\"fields\":{\"message\":\"request\"");
+        text(",\"request_id\":", id, out);
+        let _ = write!(out, ",\"peer\":\"{}\"", line.peer);
+        text(",\"verb\":", line.verb, out);
+        text(",\"surface\":", line.surface, out);
+        text(",\"path\":", path, out);
+        text(",\"caller\":", caller, out);
+        let _ = write!(out, ",\"status\":{},\"elapsed_us\":{}}}", line.status, line.elapsed_us);
+        if self.form.has_connection {
+            let id = ascii(&line.connection);
+            let _ = write!(
+                out,
+                ",\"span\":{{\"id\":\"{id}\",\"name\":\"connection\"}},\"spans\":[{{\"id\":\"{id}\",\"name\":\"connection\"}}]"
+            );
+        }
+        out.push(b'}');
+    }
+
+    /// RFC 3339 in UTC with microseconds.
+    fn time(&mut self, at: SystemTime, out: &mut Vec<u8>) {
+        let since = at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        if self.second.0 != since.as_secs() {
+            let moment = OffsetDateTime::from(UNIX_EPOCH + since);
+            let (date, time) = (moment.date(), moment.time());
+            let text = format!(
+                "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
+                date.year(),
+                u8::from(date.month()),
+                date.day(),
+                time.hour(),
+                time.minute(),
+                time.second()
+            );
+            self.second = (since.as_secs(), text);
+        }
+        let _ = write!(out, "{}.{:06}Z", self.second.1, since.subsec_micros());
+    }
+}
+
+/// A text between quotation marks, with what does not show escaped.
+fn quote(text: &str, out: &mut Vec<u8>) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        let _ = write!(out, "{text:?}");
+    }
+}
+
+fn caller_name(caller: &Caller) -> String {
+    match caller {
+        Caller::Key(record) => format!("key:{} {}…", record.id, record.prefix),
+        Caller::Alias(record) => format!("alias:{} {}", record.id.0, record.name),
+        Caller::Origin(record) => format!("origin:{} {}", record.id.0, record.pattern),
+        Caller::Keyless => "keyless".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "access_log/tests.rs"]
+mod tests;
