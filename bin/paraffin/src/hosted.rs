@@ -145,10 +145,11 @@ impl Hosted {
     }
 
     /// What answers `metashrew_*`, when the program serves.
-    pub(crate) fn views(&self) -> Option<Arc<dyn HostedProgram>> {
+    pub(crate) fn views(&self, gateway: &Limits) -> Option<Arc<dyn HostedProgram>> {
         (self.engine == EngineSetting::Hosted).then(|| {
-            let mut limits = ViewLimits::default();
-            limits.preview_memory_bytes_max = limits.preview_memory_bytes_max.min(self.limits.memory_bytes_max);
+            let mut limits = ViewLimits { concurrent_max: gateway.hosted_views_max.max(1), ..ViewLimits::default() };
+            let of_preview = limits.memory_bytes_max * gateway.preview_permits() as u64;
+            limits.preview_memory_bytes_max = of_preview.min(self.limits.memory_bytes_max);
             let views = HostedViews::new(Arc::clone(&self.program), limits);
             Arc::new(Views(views)) as Arc<dyn HostedProgram>
         })

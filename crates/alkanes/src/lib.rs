@@ -53,10 +53,10 @@ pub use sheet::{SavedSheet, Sheet, SheetOverflow, Transfer};
 pub use state::{Overlay, RECENT_BLOCKS, StateError, StateKey, StateReader};
 pub use tables::{MODULE, SCHEMA, TABLES};
 pub use trace::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceStatus};
-pub use trace_log::{MESSAGE_TRACE_BYTES_MAX, TraceLog, event_bytes};
+pub use trace_log::{LARGE_TRACES_BYTES, MESSAGE_TRACE_BYTES_MAX, TraceLog, event_bytes};
 pub use vm::{
-    Builtins, BuiltinsError, CodeCache, META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, contract_code,
-    deploy_builtins, meta, simulate,
+    BLOCK_CODE_BYTES, Builtins, BuiltinsError, CodeCache, INSTANCE_BYTES_MAX, META_FUEL, SIMULATION_FUEL,
+    SimulatedCall, Simulation, contract_code, deploy_builtins, meta, simulate,
 };
 pub use work::{BLOCK_WORK, STATE_BYTES_MAX, TRANSACTION_WORK};
 pub use world::World;

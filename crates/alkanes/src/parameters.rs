@@ -1,6 +1,8 @@
 use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::Network;
 
+use crate::trace_log::LARGE_TRACES_BYTES;
+use crate::vm::{BLOCK_CODE_BYTES, INSTANCE_BYTES_MAX};
 use crate::{BLOCK_WORK, STATE_BYTES_MAX};
 
 /// What differs between networks: first heights, forks and fuel (protocol B2). Heights are inclusive.
@@ -31,8 +33,14 @@ pub struct Parameters {
     /// Work that no fuel pays for which the transactions of a block may do beyond [`TRANSACTION_WORK`](crate::TRANSACTION_WORK)
     /// of each: [`BLOCK_WORK`] but in tests.
     pub block_work: u64,
-    /// Bytes that the changes of a block may take while messages make them: [`STATE_BYTES_MAX`] but in tests.
+    /// Bytes that the changes of a block may take while messages make them: [`STATE_BYTES_MAX`] but in tests and for views.
     pub state_bytes: usize,
+    /// Bytes of memories and tables of one message: [`INSTANCE_BYTES_MAX`] but for views.
+    pub instance_bytes: usize,
+    /// Bytes of large traces of a block; small ones share twice as much: [`LARGE_TRACES_BYTES`] but for views.
+    pub trace_bytes: u64,
+    /// Bytes of compiled code that a block keeps: [`BLOCK_CODE_BYTES`] but for views.
+    pub code_bytes: u64,
 }
 
 impl Parameters {
@@ -53,6 +61,9 @@ impl Parameters {
                 fuel_is_minimum: false,
                 block_work: BLOCK_WORK,
                 state_bytes: STATE_BYTES_MAX,
+                instance_bytes: INSTANCE_BYTES_MAX,
+                trace_bytes: LARGE_TRACES_BYTES,
+                code_bytes: BLOCK_CODE_BYTES,
             },
             Network::Signet | Network::Regtest => Self {
                 network,
@@ -68,7 +79,24 @@ impl Parameters {
                 fuel_is_minimum: true,
                 block_work: BLOCK_WORK,
                 state_bytes: STATE_BYTES_MAX,
+                instance_bytes: INSTANCE_BYTES_MAX,
+                trace_bytes: LARGE_TRACES_BYTES,
+                code_bytes: BLOCK_CODE_BYTES,
             },
+        }
+    }
+
+    /// The same for what callers try, which then takes about `bytes` of memory: three quarters for memories and tables, the rest
+    /// for changes, reads, traces and code. A block that is indexed never has these bounds.
+    #[must_use]
+    pub fn within(self, bytes: usize) -> Self {
+        let wide = bytes as u64;
+        Self {
+            instance_bytes: self.instance_bytes.min(bytes / 4 * 3),
+            state_bytes: self.state_bytes.min(bytes / 16),
+            trace_bytes: self.trace_bytes.min(wide / 64),
+            code_bytes: self.code_bytes.min(wide / 16),
+            ..self
         }
     }
 

@@ -28,6 +28,7 @@ mod simulate;
 mod stop;
 mod wire;
 
+pub use block_codes::BLOCK_CODE_BYTES;
 pub(crate) use block_codes::BlockCodes;
 pub use builtins::{Builtins, BuiltinsError};
 pub use cache::CodeCache;
@@ -39,6 +40,7 @@ pub(crate) use call::store;
 pub(crate) use guard::guarded;
 pub(crate) use instance::{Outcome, execute};
 pub(crate) use resolve::{Resolved, resolve};
+pub use session::INSTANCE_BYTES_MAX;
 pub(crate) use session::{Frame, Session};
 pub(crate) use stop::Stop;
 pub(crate) use wire::{ReturnedData, revert_data};

@@ -188,7 +188,7 @@ impl Found {
             }
         }
         // Kept as the native engine keeps its own.
-        let mut ordered = TraceLog::of(&block.block);
+        let mut ordered = TraceLog::of(&block.block, LARGE_TRACES_BYTES);
         for outpoint in trace_order.into_values() {
             if let Some(trace) = traces.remove(&outpoint) {
                 ordered.push(outpoint, trace);

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use paraffin_database::{Row, Session, query, query_of};
 
@@ -6,6 +7,10 @@ use super::accounts::{self, plan_of};
 use super::{Inner, audit};
 use crate::origin::patterns_of;
 use crate::{AccessError, AccountId, ApiKey, OriginId, OriginPattern, OriginRecord, UnixMillis};
+
+/// How long an origin that nobody has registered is not asked for again. A registration ends it at once here, and within the lease
+/// in other processes.
+const UNKNOWN_FOR: Duration = Duration::from_secs(10);
 
 const COLUMNS: &str = "SELECT origin.id, origin.account, plan, pattern, token, origin.created_at, verified_at, last_used_at, request_count FROM origin JOIN account ON account.id = origin.account";
 
@@ -69,6 +74,7 @@ pub(super) async fn register(
     let detail = format!("account={} pattern={pattern} served={}", account.id, verified_at.is_some());
     audit(&mut transaction, now, actor, "register", format!("origin:{id}"), detail).await?;
     transaction.commit().await?;
+    inner.known.invalidate();
     Ok(OriginRecord {
         id: OriginId(id),
         account: account.id,
@@ -142,6 +148,11 @@ pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<Or
     if patterns.is_empty() {
         return Ok(None);
     }
+    let unknown = match inner.known.unknown_origins.get(origin) {
+        Ok(asked) if inner.counting.may_recall() && asked.elapsed() < UNKNOWN_FOR => return Ok(None),
+        Ok(_) => inner.known.unknown_origins.remove(origin),
+        Err(generation) => generation,
+    };
     let mut connection = inner.database.session().await?;
     let places: Vec<String> = (1..=patterns.len()).map(|place| format!("${place}")).collect();
     let statement =
@@ -155,8 +166,9 @@ pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<Or
     // The pattern that says most counts, and of several registrations of it the oldest.
     let place = |record: &OriginRecord| patterns.iter().position(|pattern| *pattern == record.pattern);
     let found = registered.into_iter().min_by_key(|record| (place(record), record.id)).map(Arc::new);
-    if let Some(found) = &found {
-        inner.known.origins.insert(origin.to_owned(), Arc::clone(found), generation);
+    match &found {
+        Some(found) => inner.known.origins.insert(origin.to_owned(), Arc::clone(found), generation),
+        None => inner.known.unknown_origins.insert(origin.to_owned(), Arc::new(Instant::now()), unknown),
     }
     Ok(found)
 }

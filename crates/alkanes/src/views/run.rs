@@ -144,7 +144,8 @@ fn stopped(halt: Halt) -> Result<String, ViewError> {
 
 /// The world at the start of a block on the state of a view.
 pub(super) fn world<'a>(block: &'a Block, height: u64, context: &ViewContext<'a>) -> World<'a> {
-    World::new(context.parameters, height, block, Overlay::new(context.state), context.codes, context.builtins)
+    let state = Overlay::new(context.state).within(context.parameters.state_bytes);
+    World::new(context.parameters, height, block, state, context.codes, context.builtins)
 }
 
 /// Asks a contract something without anything around it.

@@ -24,7 +24,7 @@ const DEPTH_END: usize = 75;
 
 /// Memories and tables of all instances of one message, in bytes: the whole address space of the reference, which halts
 /// when it is used up (protocol B22.7).
-pub(crate) const INSTANCE_BYTES_MAX: usize = 4 << 30;
+pub const INSTANCE_BYTES_MAX: usize = 4 << 30;
 
 /// Most that a simulation may write in all, in bytes by [`Overlay::written_bytes`](crate::Overlay::written_bytes).
 const SIMULATION_WRITTEN_BYTES_MAX: usize = 64 << 20;
@@ -57,7 +57,7 @@ pub(crate) struct Session<'s, 'w> {
 
 impl<'s, 'w> Session<'s, 'w> {
     pub(crate) fn message(world: &'s mut World<'w>, transaction: &'s Transaction, txid: Txid, vout: u32) -> Self {
-        let height = world.height;
+        let (height, instance_bytes_left) = (world.height, world.parameters.instance_bytes);
         Self {
             world,
             height,
@@ -66,7 +66,7 @@ impl<'s, 'w> Session<'s, 'w> {
             vout,
             events: TraceRecorder::default(),
             interrupted: None,
-            instance_bytes_left: INSTANCE_BYTES_MAX,
+            instance_bytes_left,
             table_weight: 1,
             burnt_fuel: 0,
             transaction_bytes: OnceCell::new(),
@@ -94,7 +94,8 @@ impl<'s, 'w> Session<'s, 'w> {
     /// # Errors
     /// The simulation has reached a bound. A message of a block goes on whatever it does.
     pub(crate) fn check_bounds(&self) -> Result<(), Stop> {
-        let is_over = self.events.is_over() || self.world.state.written_bytes() > SIMULATION_WRITTEN_BYTES_MAX;
+        let written_bytes_max = SIMULATION_WRITTEN_BYTES_MAX.min(self.world.parameters.state_bytes);
+        let is_over = self.events.is_over() || self.world.state.written_bytes() > written_bytes_max;
         if self.interrupted.is_some() && is_over { Err(Halt::SimulationTooLarge.into()) } else { Ok(()) }
     }
 

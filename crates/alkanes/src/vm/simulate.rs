@@ -71,7 +71,7 @@ pub fn simulate(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Simul
     let (mut ended, mut trace) = (Ok((CallResponse::default(), 0)), Trace::default());
     let guarded = guarded(|| {
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
-        session.instance_bytes_left = INSTANCE_BYTES_MAX;
+        session.instance_bytes_left = INSTANCE_BYTES_MAX.min(session.instance_bytes_left);
         session.table_weight = TABLE_WEIGHT;
         ended = message(&mut session, call);
         trace = session.events.finish();
@@ -97,7 +97,7 @@ pub fn meta(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Result<Ve
     let mut ended = Ok(Vec::new());
     let guarded = guarded(|| {
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
-        session.instance_bytes_left = INSTANCE_BYTES_MAX;
+        session.instance_bytes_left = INSTANCE_BYTES_MAX.min(session.instance_bytes_left);
         session.table_weight = TABLE_WEIGHT;
         ended = enter(&mut session, call).and_then(|(frame, code)| {
             let code = code.compiled(&session)?;
