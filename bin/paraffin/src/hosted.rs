@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paraffin_alkanes::{Engine, NativeEngine, Parameters};
-use paraffin_gateway::{HostedFault, HostedProgram, ShadowState};
+use paraffin_gateway::{HostedFault, HostedProgram, Limits, ShadowState};
 use paraffin_hosted::{
     BlockLimits, Differences, Handover, HostedEngine, HostedModule, HostedViews, LoadError, OnDifference, Program,
     ProgramError, ReadError, Serves, ShadowEngine, ViewError, ViewLimits, load,
@@ -71,6 +71,11 @@ impl Config {
     /// Whether the operator's indexer program is run.
     pub(crate) fn runs_program(&self) -> bool {
         self.indexes_alkanes() && self.alkanes.runs_program()
+    }
+
+    /// Whether a hosted program answers `metashrew_*`.
+    pub(crate) fn serves_program(&self) -> bool {
+        self.indexes_alkanes() && self.alkanes.engine == EngineSetting::Hosted
     }
 }
 

@@ -172,3 +172,27 @@ pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<Or
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DatabaseKeyStore, KeyStore as _, Plan};
+
+    #[tokio::test]
+    async fn what_nobody_has_registered_is_asked_for_once_until_somebody_registers_it() {
+        const ORIGIN: &str = "https://app.example.com";
+        let folder = tempfile::tempdir().unwrap();
+        let store = DatabaseKeyStore::open(&folder.path().join("accounts.sqlite")).await.unwrap();
+        assert_eq!(store.find_origin(ORIGIN).await.unwrap(), None);
+        let asked = store.0.known.unknown_origins.get(ORIGIN).unwrap();
+        assert_eq!(store.find_origin(ORIGIN).await.unwrap(), None);
+        assert_eq!(store.0.known.unknown_origins.get(ORIGIN).unwrap(), asked, "it was asked for again");
+        // One that is no origin of a page costs nothing.
+        assert_eq!(store.find_origin("null").await.unwrap(), None);
+        assert!(store.0.known.unknown_origins.get("null").is_err());
+        let account = store.create_account("a", Plan::FREE, "test", 0).await.unwrap().id;
+        let pattern = "https://*.example.com".parse().unwrap();
+        store.register_origin(account, pattern, true, "test", 0).await.unwrap();
+        assert!(store.find_origin(ORIGIN).await.unwrap().is_some());
+    }
+}
