@@ -19,16 +19,16 @@ pub struct ScriptLimits {
 
 impl ScriptLimits {
     /// One of so many parts.
-    pub(crate) const fn part(self, parts: u32) -> Self {
+    pub(crate) fn part(self, parts: u32) -> Self {
         let scripts_max = if self.scripts_max < parts { 1 } else { self.scripts_max / parts };
-        Self { scripts_max, bytes_max: self.bytes_max / parts as u64 }
+        Self { scripts_max, bytes_max: self.bytes_max / u64::from(parts) }
     }
 
     /// So many times as much.
-    pub(crate) const fn times(self, times: u32) -> Self {
+    pub(crate) fn times(self, times: u32) -> Self {
         Self {
             scripts_max: self.scripts_max.saturating_mul(times),
-            bytes_max: self.bytes_max.saturating_mul(times as u64),
+            bytes_max: self.bytes_max.saturating_mul(u64::from(times)),
         }
     }
 }

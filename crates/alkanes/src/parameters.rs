@@ -128,3 +128,33 @@ impl Parameters {
         if height >= self.fuel_change { 100_000 } else { 10_000 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_callers_try_has_bounds_that_add_up() {
+        for network in [Network::Mainnet, Network::Regtest] {
+            let whole = Parameters::of(network);
+            for bytes in [64 << 20, 288 << 20, 1_088 << 20] {
+                let tried = whole.within(bytes);
+                // Changes, reads, and large and small traces beside the contracts.
+                let sum = tried.instance_bytes as u64
+                    + 2 * tried.state_bytes as u64
+                    + 3 * tried.trace_bytes
+                    + tried.code_bytes;
+                assert!(sum <= bytes as u64 && sum > bytes as u64 / 10 * 9, "{sum} of {bytes}");
+                let same = Parameters {
+                    instance_bytes: whole.instance_bytes,
+                    state_bytes: whole.state_bytes,
+                    trace_bytes: whole.trace_bytes,
+                    code_bytes: whole.code_bytes,
+                    ..tried
+                };
+                assert_eq!(same, whole);
+            }
+            assert_eq!(whole.within(usize::MAX), whole, "never more than a block has");
+        }
+    }
+}
