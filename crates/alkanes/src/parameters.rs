@@ -93,7 +93,7 @@ impl Parameters {
         let wide = bytes as u64;
         Self {
             instance_bytes: self.instance_bytes.min(bytes / 4 * 3),
-            state_bytes: self.state_bytes.min(bytes / 16),
+            state_bytes: self.state_bytes.min(bytes / 32 * 3),
             trace_bytes: self.trace_bytes.min(wide / 64),
             code_bytes: self.code_bytes.min(wide / 16),
             ..self
@@ -141,7 +141,7 @@ mod tests {
                 let tried = whole.within(bytes);
                 // Changes, reads, and large and small traces beside the contracts.
                 let sum = tried.instance_bytes as u64
-                    + 2 * tried.state_bytes as u64
+                    + tried.state_bytes as u64 / 3 * 4
                     + 3 * tried.trace_bytes
                     + tried.code_bytes;
                 assert!(sum <= bytes as u64 && sum > bytes as u64 / 10 * 9, "{sum} of {bytes}");

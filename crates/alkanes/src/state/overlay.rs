@@ -97,11 +97,11 @@ impl<'r> Overlay<'r> {
         Self { work: Work::of_block(parameters.block_work), ..Self::new(reader).within(parameters.state_bytes) }
     }
 
-    /// The same for changes and reads of at most so many bytes each.
+    /// The same for changes of at most so many bytes, and a third of it for what was read.
     #[must_use]
     pub(crate) fn within(mut self, bytes: usize) -> Self {
         self.kept_bytes_max = bytes;
-        self.read.get_mut().bytes_max = bytes.min(READ_BYTES_MAX);
+        self.read.get_mut().bytes_max = READ_BYTES_MAX.min(bytes / 3);
         self
     }
 
