@@ -192,12 +192,14 @@ async fn whoever_waits_too_long_for_a_permit_is_overloaded() {
     // Not answered for an hour; one caller has two of the permits.
     let stuck = json!({ "method": "btc_getdifficulty", "params": [], "id": 1 }).to_string();
     let quick = json!({ "method": "btc_getblockchaininfo", "params": [], "id": 1 }).to_string();
+    let mut waiting = Vec::new();
     for _ in 0..2 {
-        drop(sent(&instance, &head("/v4/jsonrpc", &stuck)).await);
+        waiting.push(sent(&instance, &head("/v4/jsonrpc", &stuck)).await);
     }
     tokio::time::sleep(Duration::from_millis(300)).await;
     let started = Instant::now();
     is_overloaded(&instance.post("/v4/jsonrpc", &quick).await);
     assert!(started.elapsed() >= Duration::from_secs(9), "{:?}", started.elapsed());
     assert_eq!(instance.post(&instance.keyed(""), &quick).await.status, 200, "another caller");
+    drop(waiting);
 }

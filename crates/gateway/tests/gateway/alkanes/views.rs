@@ -174,10 +174,11 @@ async fn contracts_that_run_for_callers_take_of_one_memory() {
     let script = script_of(network, &taproot(network, 2));
     let probe = calling(coin, script.clone(), CREATE, &[0], Some(&contract("probe")));
     instance.chain.mine(script, vec![probe]);
+    let metrics = instance.metrics;
     let used = async || {
-        let text = crate::client::request(instance.metrics, "GET", "/metrics", &[], b"").await.text();
+        let text = crate::client::request(metrics, "GET", "/metrics", &[], b"").await;
         let line = "paraffin_memory_used_bytes{part=\"contracts\"} ";
-        text.lines().find_map(|found| found.strip_prefix(line)).unwrap().parse::<f64>().unwrap()
+        text.text().lines().find_map(|found| found.strip_prefix(line)).unwrap().parse::<f64>().unwrap()
     };
     assert!(used().await < 1.0);
     let mut slow = std::pin::pin!(
