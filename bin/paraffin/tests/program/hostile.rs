@@ -395,6 +395,7 @@ fn a_paying_caller_is_served_and_memory_stays_bounded_under_all_attacks_at_once(
             }
         })
     };
+    let coins = giants::coins(&scene.dev);
     let threads = attacks(&scene, &run);
     let (paid, poisoned, giants) = std::thread::scope(|scope| {
         let paying = scope.spawn(|| pay(&scene, &run, seconds));
@@ -404,7 +405,7 @@ fn a_paying_caller_is_served_and_memory_stays_bounded_under_all_attacks_at_once(
             // This comes from the address of the attackers, whose connections are used up now and then.
             let executed = scene.tx(&["execute", &scene.calling, "--inputs", "500", "--no-simulate"]);
             poisoned += u32::from(executed.is_ok_and(|executed| executed["outcome"]["success"] == true));
-            conflicting += giants::sent(&scene.dev, &scene.keyed("pro"));
+            conflicting += giants::sent(&coins, &run.address, &scene.keyed("pro"));
             std::thread::sleep(Duration::from_secs(1));
         }
         (paying.join().unwrap(), poisoned, conflicting)

@@ -14,7 +14,7 @@ use crate::support::dev::Dev;
 use crate::support::http;
 
 /// A coin of one of the accounts, and what signs for it.
-struct Coin {
+pub(super) struct Coin {
     outpoint: OutPoint,
     output: TxOut,
     key: PrivateKey,
@@ -65,16 +65,25 @@ impl Coin {
     }
 }
 
+/// The coins of some accounts, looked for before anybody attacks.
+pub(super) fn coins(dev: &Dev) -> Vec<Coin> {
+    (1..4).filter_map(|account| Coin::of(dev, account)).collect()
+}
+
 /// Sends giants that spend one coin, each paying more than the one that it pushes out, as far as the node takes them; how many it
 /// took.
-pub(super) fn sent(dev: &Dev, path: &str) -> u32 {
+pub(super) fn sent(coins: &[Coin], address: &str, path: &str) -> u32 {
     let mut taken = 0;
-    for account in 1..4 {
-        let Some(coin) = Coin::of(dev, account) else { continue };
-        for feerate in [2, 4, 8, 16] {
-            let Some(giant) = coin.giant(feerate) else { continue };
-            let answer = http::call(dev.listen(), path, "btc_sendrawtransaction", json!([giant]));
-            taken += u32::from(answer["result"].is_string());
+    for coin in coins {
+        for giant in [2, 4, 8, 16].into_iter().filter_map(|feerate| coin.giant(feerate)) {
+            let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "btc_sendrawtransaction", "params": [giant] });
+            // The other attackers use up the connections of their address.
+            let answer = http::connect_from([127, 0, 0, 3], address).and_then(|stream| {
+                let headers = [("content-type", "application/json")];
+                http::try_request_on(stream, address, "POST", path, &headers, body.to_string().as_bytes())
+            });
+            taken +=
+                u32::from(answer.is_some_and(|answer| answer.status == 200 && answer.json()["result"].is_string()));
         }
     }
     taken
