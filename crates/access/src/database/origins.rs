@@ -73,6 +73,8 @@ pub(super) async fn register(
     .get("id")?;
     let detail = format!("account={} pattern={pattern} served={}", account.id, verified_at.is_some());
     audit(&mut transaction, now, actor, "register", format!("origin:{id}"), detail).await?;
+    // Changes and removals move the version by themselves. That this origin was unknown is remembered by other processes too.
+    query("UPDATE access_version SET value = value + 1").execute(&mut transaction).await?;
     transaction.commit().await?;
     inner.known.invalidate();
     Ok(OriginRecord {
