@@ -4,6 +4,7 @@
 mod aarch64;
 mod contracts;
 mod fuzz;
+mod hostile;
 mod licences;
 mod rows;
 mod schema;
@@ -83,6 +84,15 @@ enum Task {
         #[arg(long, default_value_t = soak::MINUTES_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=10_080))]
         minutes: u64,
     },
+    /// Everything that hostile callers and contracts can do, at once, and the dearest blocks; half an hour
+    Hostile {
+        /// How long each run lasts
+        #[arg(long, default_value_t = hostile::SECONDS_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+        seconds: u64,
+        /// Memory that is given, instead of the default and half of it
+        #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
+        total_mib: Option<u64>,
+    },
     /// Makes the Debian package, the archive and what an image needs, in target/packages
     Package {
         /// Another folder for them
@@ -138,6 +148,7 @@ fn dispatch(task: Task) -> Outcome {
         Task::Peers(Peers::Ord) => compare_with_ord(&root),
         Task::Fuzz { seconds, keep, target } => fuzz::run_targets(&root, seconds, target.as_deref(), keep),
         Task::Soak { minutes } => soak::run(&root, minutes),
+        Task::Hostile { seconds, total_mib } => hostile::run(&root, seconds, total_mib),
         Task::Package { out } => package::build(&root, out.as_deref()),
         Task::Schema => schema::check(&root),
         Task::Aarch64 => aarch64::check(&root),
@@ -170,5 +181,6 @@ mod tests {
         Arguments::command().debug_assert();
         assert!(Arguments::try_parse_from(["xtask", "fuzz", "--seconds", "0"]).is_err());
         assert!(Arguments::try_parse_from(["xtask", "test", "--full", "store"]).is_err());
+        assert!(Arguments::try_parse_from(["xtask", "hostile", "--seconds", "0"]).is_err());
     }
 }

@@ -207,8 +207,8 @@ impl Contracts {
     }
 
     /// What answers `metashrew_*` in the place of the native views.
-    pub(crate) fn hosted_views(&self) -> Option<Arc<dyn HostedProgram>> {
-        self.hosted.as_ref().and_then(Hosted::views)
+    pub(crate) fn hosted_views(&self, limits: &paraffin_gateway::Limits) -> Option<Arc<dyn HostedProgram>> {
+        self.hosted.as_ref().and_then(|hosted| hosted.views(limits))
     }
 
     /// How both engines compare, where they run.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paraffin_alkanes::{Engine, NativeEngine, Parameters};
-use paraffin_gateway::{HostedFault, HostedProgram, ShadowState};
+use paraffin_gateway::{HostedFault, HostedProgram, Limits, ShadowState};
 use paraffin_hosted::{
     BlockLimits, Differences, Handover, HostedEngine, HostedModule, HostedViews, LoadError, OnDifference, Program,
     ProgramError, ReadError, Serves, ShadowEngine, UnknownKey, ViewError, ViewLimits, load,
@@ -75,6 +75,11 @@ impl Config {
     /// Whether the operator's indexer program is run.
     pub(crate) fn runs_program(&self) -> bool {
         self.indexes_alkanes() && self.alkanes.runs_program()
+    }
+
+    /// Whether a hosted program answers `metashrew_*`.
+    pub(crate) fn serves_program(&self) -> bool {
+        self.indexes_alkanes() && self.alkanes.engine == EngineSetting::Hosted
     }
 }
 
@@ -149,10 +154,11 @@ impl Hosted {
     }
 
     /// What answers `metashrew_*`, when the program serves.
-    pub(crate) fn views(&self) -> Option<Arc<dyn HostedProgram>> {
+    pub(crate) fn views(&self, gateway: &Limits) -> Option<Arc<dyn HostedProgram>> {
         (self.engine == EngineSetting::Hosted).then(|| {
-            let mut limits = ViewLimits::default();
-            limits.preview_memory_bytes_max = limits.preview_memory_bytes_max.min(self.limits.memory_bytes_max);
+            let mut limits = ViewLimits { concurrent_max: gateway.hosted_views_max.max(1), ..ViewLimits::default() };
+            let of_preview = limits.memory_bytes_max * gateway.preview_permits() as u64;
+            limits.preview_memory_bytes_max = of_preview.min(self.limits.memory_bytes_max);
             let views = HostedViews::new(Arc::clone(&self.program), limits);
             Arc::new(Views(views)) as Arc<dyn HostedProgram>
         })

@@ -430,7 +430,7 @@ impl Instance {
             chain: Arc::new(chain),
             node: Arc::new(client),
             alkanes: contracts.as_ref().map(Contracts::parts),
-            hosted: contracts.as_ref().and_then(Contracts::hosted_views),
+            hosted: contracts.as_ref().and_then(|contracts| contracts.hosted_views(&gateway.limits)),
             markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
             prices: prices::source(config, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             mempool: live.as_ref().filter(|_| config.mempool.esplora).map(|live| Arc::clone(live.mempool())),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+mod arenas;
 mod bridge;
 mod call;
 mod client;
@@ -58,7 +59,10 @@ fn main() -> ExitCode {
         Command::VerifyWorker => return paraffin_verify::run_worker(),
         Command::VerifyConfine { arguments } => return paraffin_verify::run_confined(arguments),
         Command::LuaWorker { arguments } => return scripts::work(arguments),
-        command => protect::protect(command),
+        command => {
+            arenas::settle(command);
+            protect::protect(command);
+        }
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("paraffin").build() {
         Ok(runtime) => runtime,

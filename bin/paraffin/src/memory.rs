@@ -14,7 +14,21 @@ const TOTAL_MIB_MIN: u64 = 1_536;
 const TOTAL_MIB_MAX: u64 = 1 << 20;
 /// What of the sum the parts may take, percent. The rest is for what has no setting: connections, blocks being indexed, the
 /// program itself.
-const PARTS_PERCENT_MAX: u64 = 80;
+const PARTS_PERCENT_MAX: u64 = 90;
+/// Of the gateway's part one caller has a quarter, which holds the largest answer.
+const HELD_MIB_MIN: u64 = 256;
+/// Memory of one call of contracts that is tried for a client: five contracts that call each other and some more, and as many as
+/// the rules allow.
+const SIMULATION_MIB_MIN: u64 = 272;
+const SIMULATION_MIB_MAX: u64 = 1_088;
+/// Memory of a view that runs contracts.
+const VIEW_MIB: u64 = 144;
+/// Memory of a view of a hosted program.
+const HOSTED_VIEW_MIB: u64 = 256;
+/// Memory of accounts that are searched for.
+const SCANS_MIB: u64 = 32;
+/// The store does not run with less.
+const INDEX_MIB_MIN: u64 = 256;
 
 /// `[memory]`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -40,15 +54,33 @@ impl MemorySection {
             return Err(Problem::Value(range));
         }
         let share = |default: u64| default * total / DEFAULT_MIB;
-        let shares = [
-            ("index.memory_mib", share(1_024)),
-            ("gateway.limits.held_bytes_max", share(512) << 20),
+        let contracts = share(576).max(SIMULATION_MIB_MIN);
+        let simulation = (contracts / 2).clamp(SIMULATION_MIB_MIN, SIMULATION_MIB_MAX);
+        let mut shares = vec![
+            ("gateway.limits.held_bytes_max", share(320).max(HELD_MIB_MIN) << 20),
+            ("gateway.limits.contracts_bytes_max", contracts << 20),
+            ("gateway.limits.simulation_bytes_max", simulation << 20),
+            ("gateway.limits.simulations_max", contracts / simulation),
+            ("gateway.limits.views_max", (contracts / VIEW_MIB).max(1)),
+            ("gateway.limits.hosted_views_max", (share(512) / HOSTED_VIEW_MIB).max(1)),
             ("mempool.size_mb", share(300)),
             ("mempool.replay_mb", share(256)),
             ("lua.scripts_max", share(4).max(1)),
         ];
         // `join` keeps what is there.
-        Ok(shares.into_iter().fold(figment, |figment, (name, part)| figment.join(Serialized::default(name, part))))
+        let join = |figment: Figment, shares: &[(&str, u64)]| {
+            shares.iter().fold(figment, |figment, (name, part)| figment.join(Serialized::default(name, *part)))
+        };
+        let with_others = join(figment.clone(), &shares);
+        // The index has what the others leave, at most its share: below the default they cannot all shrink alike.
+        let others: u64 = match with_others.extract::<Config>() {
+            Ok(config) => parts(&config).iter().filter(|part| part.name != "index").map(|part| part.bytes >> 20).sum(),
+            // It is reported when the configuration is read.
+            Err(_) => 0,
+        };
+        let left = (total * PARTS_PERCENT_MAX / 100).saturating_sub(others);
+        shares.push(("index.memory_mib", share(1_024).min(left).max(INDEX_MIB_MIN)));
+        Ok(join(figment, &shares))
     }
 
     /// Compares the parts with the sum.
@@ -110,7 +142,19 @@ fn parts(config: &Config) -> Vec<Part> {
             add("scripts", "[lua] scripts_max times memory_bytes_max", scripts);
         }
     }
-    add("gateway", "[gateway.limits] held_bytes_max", wide(config.gateway.limits.held_bytes_max));
+    let limits = &config.gateway.limits;
+    add("gateway", "[gateway.limits] held_bytes_max", wide(limits.held_bytes_max));
+    if !config.upstream.is_used() {
+        add("scans", "no setting", SCANS_MIB << 20);
+        if config.indexes_alkanes() {
+            let contracts = wide(limits.contracts_bytes_max).max(wide(limits.simulation_bytes_max));
+            add("contracts", "[gateway.limits] contracts_bytes_max", contracts);
+        }
+        if config.serves_program() {
+            let views = wide(limits.hosted_views_max) * (HOSTED_VIEW_MIB << 20);
+            add("hosted_views", "[gateway.limits] hosted_views_max times 256 MiB", views);
+        }
+    }
     parts
 }
 
@@ -121,7 +165,8 @@ mod tests {
     use super::*;
 
     fn load(text: &str) -> Result<Config, String> {
-        let text = format!("[node]\nurl = \"http://127.0.0.1:8332\"\n{text}");
+        // Where contracts are indexed without an operator's file.
+        let text = format!("network = \"regtest\"\n[node]\nurl = \"http://127.0.0.1:8332\"\n{text}");
         let figment =
             MemorySection::share_out(Figment::from(Toml::string(&text))).map_err(|problem| match problem {
                 Problem::Type(error) => error.to_string(),
@@ -131,11 +176,17 @@ mod tests {
         MemorySection::check(&config).map(|()| config)
     }
 
-    fn figures(config: &Config) -> [u64; 5] {
+    fn figures(config: &Config) -> [u64; 10] {
         let wide = |number: usize| number as u64;
+        let limits = &config.gateway.limits;
         [
             config.index.memory_mib,
-            wide(config.gateway.limits.held_bytes_max) >> 20,
+            wide(limits.held_bytes_max) >> 20,
+            wide(limits.contracts_bytes_max) >> 20,
+            wide(limits.simulation_bytes_max) >> 20,
+            wide(limits.simulations_max),
+            wide(limits.views_max),
+            wide(limits.hosted_views_max),
             wide(config.mempool.size_mb),
             wide(config.mempool.replay_mb),
             wide(config.lua.scripts_max),
@@ -144,10 +195,30 @@ mod tests {
 
     #[test]
     fn the_sum_that_the_defaults_suit_gives_the_defaults() {
-        let defaults = figures(&load("").unwrap());
+        let mut defaults = figures(&load("").unwrap());
+        // Without a sum a hosted program has as many views as it can take.
+        assert_eq!(std::mem::replace(&mut defaults[6], 2), 16);
+        assert_eq!(defaults, [1_024, 320, 576, 288, 2, 4, 2, 300, 256, 4]);
         assert_eq!(figures(&load(&format!("[memory]\ntotal_mib = {DEFAULT_MIB}")).unwrap()), defaults);
-        assert_eq!(figures(&load("[memory]\ntotal_mib = 6144").unwrap()), defaults.map(|part| 2 * part));
-        assert_eq!(figures(&load("[memory]\ntotal_mib = 1536").unwrap()), defaults.map(|part| part / 2));
+        let twice = figures(&load("[memory]\ntotal_mib = 6144").unwrap());
+        assert_eq!(twice, [2_048, 640, 1_152, 576, 2, 8, 4, 600, 512, 8]);
+        let half = figures(&load("[memory]\ntotal_mib = 1536").unwrap());
+        assert_eq!(half, [407, 256, 288, 272, 1, 2, 1, 150, 128, 2]);
+    }
+
+    /// From the least to the largest sum, with everything that takes memory switched on.
+    #[test]
+    fn whatever_the_sum_the_parts_that_follow_from_it_fit() {
+        for total in (1_536..40_000).step_by(97).chain([1 << 20]) {
+            let config =
+                load(&format!("[memory]\ntotal_mib = {total}")).unwrap_or_else(|error| panic!("{total}: {error}"));
+            let limits = &config.gateway.limits;
+            assert!(limits.simulations_max * limits.simulation_bytes_max <= limits.contracts_bytes_max, "{total}");
+            assert!(
+                limits.views_max * ((VIEW_MIB as usize) << 20) <= limits.contracts_bytes_max.max(288 << 20),
+                "{total}"
+            );
+        }
     }
 
     #[test]
@@ -156,7 +227,7 @@ mod tests {
             "[memory]\ntotal_mib = 8192\n[index]\nmemory_mib = 300\n[gateway.limits]\nheld_bytes_max = 400000000";
         assert_eq!(figures(&load(text).unwrap())[..2], [300, 381]);
         let error = load("[memory]\ntotal_mib = 4096\n[index]\nmemory_mib = 4000").unwrap_err();
-        assert!(error.contains("index 4000 ([index] memory_mib)") && error.contains("gateway 682"), "{error}");
+        assert!(error.contains("index 4000 ([index] memory_mib)") && error.contains("gateway 426"), "{error}");
         // Without a sum there is nothing that they must fit.
         assert!(load("[index]\nmemory_mib = 40000").is_ok());
     }

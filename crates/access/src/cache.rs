@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
+use std::time::Instant;
 
 use parking_lot::RwLock;
 
@@ -8,14 +9,28 @@ use crate::{AliasRecord, KeyDigest, KeyRecord, OriginRecord};
 
 /// Records kept at most in one cache; beyond that it starts anew.
 const RECORDS_MAX: usize = 100_000;
+/// Unknown names kept at most: anybody can ask for any.
+const UNKNOWN_MAX: usize = 4_096;
 
 /// What this process knows of the store, valid until anything changes about who may call.
-#[derive(Default)]
 pub(crate) struct Known {
     pub(crate) keys: RecordCache<KeyDigest, KeyRecord>,
     pub(crate) aliases: RecordCache<String, AliasRecord>,
     /// By `Origin`, not by pattern.
     pub(crate) origins: RecordCache<String, OriginRecord>,
+    /// Origins that nobody has registered, with the time at which the store was asked.
+    pub(crate) unknown_origins: RecordCache<String, Instant>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            keys: RecordCache::default(),
+            aliases: RecordCache::default(),
+            origins: RecordCache::default(),
+            unknown_origins: RecordCache::holding(UNKNOWN_MAX),
+        }
+    }
 }
 
 impl Known {
@@ -24,11 +39,12 @@ impl Known {
         self.keys.invalidate();
         self.aliases.invalidate();
         self.origins.invalidate();
+        self.unknown_origins.invalidate();
     }
 }
 
-/// Records that were found; what was not found is asked for again each time, so that an unknown name costs no memory.
-pub(crate) struct RecordCache<K, V>(RwLock<Inner<K, V>>);
+/// Records, as many as it may hold.
+pub(crate) struct RecordCache<K, V>(RwLock<Inner<K, V>>, usize);
 
 struct Inner<K, V> {
     records: HashMap<K, Arc<V>>,
@@ -37,7 +53,13 @@ struct Inner<K, V> {
 
 impl<K, V> Default for RecordCache<K, V> {
     fn default() -> Self {
-        Self(RwLock::new(Inner { records: HashMap::new(), generation: 0 }))
+        Self::holding(RECORDS_MAX)
+    }
+}
+
+impl<K, V> RecordCache<K, V> {
+    fn holding(records_max: usize) -> Self {
+        Self(RwLock::new(Inner { records: HashMap::new(), generation: 0 }), records_max)
     }
 }
 
@@ -63,7 +85,7 @@ impl<K: Eq + Hash, V> RecordCache<K, V> {
         if inner.generation != generation.0 {
             return;
         }
-        if inner.records.len() >= RECORDS_MAX {
+        if inner.records.len() >= self.1 {
             inner.records.clear();
         }
         inner.records.insert(name, record);

@@ -54,6 +54,9 @@ pub enum AccessError {
     /// A limit is zero or too large.
     #[error("a limit is a number from 1 to 2147483646; leave it out for none")]
     InvalidLimit,
+    /// Anonymous callers have saved as many scripts as they may together, and none of them is old.
+    #[error("callers without a key have saved as many scripts as they may together: send the source instead")]
+    ScriptsFull,
     /// The text cannot be an alias.
     #[error("an alias has 3 to 32 characters of a-z, 0-9 and -, is no reserved word and does not look like a key")]
     InvalidAlias,

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 use paraffin_database::{Database, Watch, query};
 use parking_lot::Mutex;
 
-use crate::AccessError;
 use crate::cache::Known;
+use crate::{AccessError, patience};
 
 /// How long this process may answer from what it knows without having asked the store. A change made by another process
 /// is seen within this time (`decisions` 2.4).
@@ -83,8 +83,8 @@ impl Lease {
 
     async fn renew_with(&self, watch: &mut Watch, cache: &Known) -> Result<(), AccessError> {
         let started = Instant::now();
-        let read = tokio::time::timeout(RENEWAL_TIMEOUT, read_version(watch)).await;
-        let read = read.unwrap_or_else(|_| Err(AccessError::Unavailable("it does not answer".to_owned())));
+        let read = patience::within(RENEWAL_TIMEOUT, read_version(watch)).await;
+        let read = read.unwrap_or_else(|| Err(AccessError::Unavailable("it does not answer".to_owned())));
         let mut state = self.state.lock();
         match read {
             Ok((version, is_new)) => {

@@ -13,6 +13,7 @@ mod lease;
 mod migrations;
 mod moment;
 mod origin;
+mod patience;
 mod plan;
 mod proof;
 mod record;

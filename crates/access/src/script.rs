@@ -1,7 +1,9 @@
 //! Scripts that callers have saved.
 
-use crate::AccountId;
+use sha2::{Digest as _, Sha256};
+
 use crate::store::AccessFuture;
+use crate::{AccountId, ClientNet};
 
 /// SHA-256 of a script's source, which is its name.
 pub type ScriptHash = [u8; 32];
@@ -15,6 +17,22 @@ pub struct ScriptLimits {
     pub bytes_max: u64,
 }
 
+impl ScriptLimits {
+    /// One of so many parts.
+    pub(crate) fn part(self, parts: u32) -> Self {
+        let scripts_max = if self.scripts_max < parts { 1 } else { self.scripts_max / parts };
+        Self { scripts_max, bytes_max: self.bytes_max / u64::from(parts) }
+    }
+
+    /// So many times as much.
+    pub(crate) fn times(self, times: u32) -> Self {
+        Self {
+            scripts_max: self.scripts_max.saturating_mul(times),
+            bytes_max: self.bytes_max.saturating_mul(u64::from(times)),
+        }
+    }
+}
+
 /// Whose limits a saved script counts for. What one of them saves takes nothing from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScriptOwner {
@@ -22,18 +40,34 @@ pub enum ScriptOwner {
     Keys(AccountId),
     /// Whoever comes by an alias or from an origin of an account: both are public, so that anybody may be that.
     Public(AccountId),
-    /// Callers without an account.
-    Anonymous,
+    /// Callers without an account, by their address: what one saves takes nothing from another.
+    Anonymous(ClientNet),
 }
+
+/// What anonymous callers have numbers below.
+pub(crate) const ANONYMOUS_BELOW: i64 = -(1 << 61);
+/// Of what an owner may save, an anonymous address may save one of so many parts,
+pub(crate) const ANONYMOUS_PART: u32 = 8;
+/// and all of them together so many times as much as an owner.
+pub(crate) const ANONYMOUS_TIMES: u32 = 16;
 
 impl ScriptOwner {
     /// One number for each; accounts are numbered from 1.
-    pub(crate) const fn number(self) -> i64 {
+    pub(crate) fn number(self) -> i64 {
         match self {
             Self::Keys(account) => account.0,
             Self::Public(account) => -account.0,
-            Self::Anonymous => 0,
+            Self::Anonymous(client) => {
+                let digest = Sha256::digest(client.to_string());
+                let number = digest.iter().take(8).fold(0_i64, |number, byte| (number << 8) | i64::from(*byte));
+                ANONYMOUS_BELOW - (number & ((1 << 61) - 1))
+            }
         }
+    }
+
+    /// Whether a number of [`Self::number`] is that of an anonymous caller; 0 was once that of all of them.
+    pub(crate) const fn is_anonymous(number: i64) -> bool {
+        number == 0 || number <= ANONYMOUS_BELOW
     }
 }
 
@@ -44,8 +78,11 @@ pub trait ScriptStore: Send + Sync {
     /// Saves a script for an owner, or makes it the newest of the owner's. What the owner saved longest ago makes room for it; a
     /// script that alone is beyond the limits is not kept.
     ///
+    /// An anonymous address has an eighth of the limits, and all of them together have sixteen times the limits: what was not saved
+    /// again for a week makes room, and nothing else does.
+    ///
     /// # Errors
-    /// [`crate::AccessError::Unavailable`].
+    /// [`crate::AccessError::Unavailable`]; [`crate::AccessError::ScriptsFull`] when anonymous callers have no room.
     fn save_script<'a>(
         &'a self,
         owner: ScriptOwner,

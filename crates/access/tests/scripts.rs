@@ -3,11 +3,19 @@
 
 mod support;
 
-use paraffin_access::{AccountId, DatabaseKeyStore, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
+use std::net::IpAddr;
+
+use paraffin_access::{
+    AccessError, AccountId, ClientNet, DatabaseKeyStore, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore,
+};
 use support::place;
 
 const LIMITS: ScriptLimits = ScriptLimits { scripts_max: 3, bytes_max: 30 };
 const ONE: ScriptOwner = ScriptOwner::Keys(AccountId(1));
+
+fn anonymous(last: u8) -> ScriptOwner {
+    ScriptOwner::Anonymous(ClientNet::from(IpAddr::from([192, 0, 2, last])))
+}
 
 fn hash(first: u8) -> ScriptHash {
     [first; 32]
@@ -43,7 +51,7 @@ async fn what_an_account_saved_longest_ago_makes_room_and_other_accounts_keep_th
         store.save_script(ONE, hash(first), "x", LIMITS).await.unwrap();
     }
     store.save_script(two, hash(2), "x", LIMITS).await.unwrap();
-    store.save_script(ScriptOwner::Anonymous, hash(9), "x", LIMITS).await.unwrap();
+    store.save_script(anonymous(1), hash(9), "x", LIMITS).await.unwrap();
     // Saved again, 1 is the newest; 2 goes first, but the other account has it still.
     store.save_script(ONE, hash(1), "x", LIMITS).await.unwrap();
     store.save_script(ONE, hash(4), "x", LIMITS).await.unwrap();
@@ -81,10 +89,37 @@ async fn what_is_saved_without_a_key_takes_nothing_from_what_was_saved_with_one(
     for first in [1, 2, 3] {
         store.save_script(ONE, hash(first), "x", LIMITS).await.unwrap();
     }
-    for (owner, first) in [(ScriptOwner::Public(AccountId(1)), 4), (ScriptOwner::Anonymous, 10)] {
+    for (owner, first) in [(ScriptOwner::Public(AccountId(1)), 4), (anonymous(1), 10)] {
         for place in 0..6 {
             store.save_script(owner, hash(first + place), "x", LIMITS).await.unwrap();
         }
     }
-    assert_eq!(kept(&store).await, [1, 2, 3, 7, 8, 9, 13, 14, 15]);
+    // An address has an eighth, and at least one.
+    assert_eq!(kept(&store).await, [1, 2, 3, 7, 8, 9, 15]);
+}
+
+/// Nobody can have an anonymous caller's script removed by saving others, from however many addresses.
+#[tokio::test]
+async fn what_a_stranger_saves_takes_nothing_of_another_stranger() {
+    let Some(place) = place() else { return };
+    let store = place.open().await;
+    store.save_script(anonymous(0), hash(0), "x", LIMITS).await.unwrap();
+    // Sixteen times three for all of them.
+    let mut refused = 0;
+    for number in 1..100_u8 {
+        match store.save_script(anonymous(number), hash(number), "x", LIMITS).await {
+            Ok(()) => assert_eq!(refused, 0, "room for {number} after there was none"),
+            Err(AccessError::ScriptsFull) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(refused, 99 - 47);
+    assert!(
+        store.find_script(hash(0)).await.unwrap().is_some() && store.find_script(hash(47)).await.unwrap().is_some()
+    );
+    assert!(store.find_script(hash(48)).await.unwrap().is_none(), "what was refused is not kept");
+    // What was saved before can be saved again, and a key has its own room.
+    store.save_script(anonymous(3), hash(3), "x", LIMITS).await.unwrap();
+    store.save_script(ONE, hash(200), "x", LIMITS).await.unwrap();
+    assert!(store.find_script(hash(200)).await.unwrap().is_some());
 }

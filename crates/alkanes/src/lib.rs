@@ -53,10 +53,10 @@ pub use sheet::{SavedSheet, Sheet, SheetOverflow, Transfer};
 pub use state::{Overlay, RECENT_BLOCKS, StateError, StateKey, StateReader};
 pub use tables::{MODULE, SCHEMA, TABLES};
 pub use trace::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceStatus};
-pub use trace_log::{MESSAGE_TRACE_BYTES_MAX, TraceLog, event_bytes};
+pub use trace_log::{LARGE_TRACES_BYTES, MESSAGE_TRACE_BYTES_MAX, TraceLog, event_bytes};
 pub use vm::{
-    Builtins, BuiltinsError, CodeCache, META_FUEL, ReleasedModule, SIMULATION_FUEL, SimulatedCall, Simulation,
-    contract_code, deploy_builtins, meta, simulate, simulate_within,
+    BLOCK_CODE_BYTES, Builtins, BuiltinsError, CodeCache, META_FUEL, ReleasedModule, SIMULATION_FUEL, SimulatedCall,
+    Simulation, contract_code, deploy_builtins, meta, simulate, simulate_within,
 };
 pub use work::{BLOCK_WORK, MESSAGE_BYTES_MAX, STATE_BYTES_MAX, TRANSACTION_WORK};
 pub use world::World;

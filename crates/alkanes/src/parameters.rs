@@ -1,6 +1,8 @@
 use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::Network;
 
+use crate::trace_log::LARGE_TRACES_BYTES;
+use crate::vm::BLOCK_CODE_BYTES;
 use crate::{BLOCK_WORK, MESSAGE_BYTES_MAX, STATE_BYTES_MAX};
 
 /// What differs between networks: first heights, forks and fuel (protocol B2). Heights are inclusive.
@@ -31,10 +33,14 @@ pub struct Parameters {
     /// Work that no fuel pays for which the transactions of a block may do beyond [`TRANSACTION_WORK`](crate::TRANSACTION_WORK)
     /// of each: [`BLOCK_WORK`] but in tests.
     pub block_work: u64,
-    /// Bytes that the changes of a block may take while messages make them: [`STATE_BYTES_MAX`] but in tests.
+    /// Bytes that the changes of a block may take while messages make them: [`STATE_BYTES_MAX`] but in tests and for views.
     pub state_bytes: usize,
-    /// Memory that its messages may take at a time, in bytes: [`MESSAGE_BYTES_MAX`].
+    /// Memory that its messages may take at a time, in bytes: [`MESSAGE_BYTES_MAX`] but in tests and for views.
     pub message_bytes: u64,
+    /// Bytes of large traces of a block; small ones share twice as much: [`LARGE_TRACES_BYTES`] but for views.
+    pub trace_bytes: u64,
+    /// Bytes of compiled code that a block keeps: [`BLOCK_CODE_BYTES`] but for views.
+    pub code_bytes: u64,
 }
 
 impl Parameters {
@@ -56,6 +62,8 @@ impl Parameters {
                 block_work: BLOCK_WORK,
                 state_bytes: STATE_BYTES_MAX,
                 message_bytes: MESSAGE_BYTES_MAX,
+                trace_bytes: LARGE_TRACES_BYTES,
+                code_bytes: BLOCK_CODE_BYTES,
             },
             Network::Signet | Network::Regtest => Self {
                 network,
@@ -72,7 +80,23 @@ impl Parameters {
                 block_work: BLOCK_WORK,
                 state_bytes: STATE_BYTES_MAX,
                 message_bytes: MESSAGE_BYTES_MAX,
+                trace_bytes: LARGE_TRACES_BYTES,
+                code_bytes: BLOCK_CODE_BYTES,
             },
+        }
+    }
+
+    /// The same for what callers try, which then takes about `bytes` of memory: three quarters for memories and tables, the rest
+    /// for changes, reads, traces and code. A block that is indexed never has these bounds.
+    #[must_use]
+    pub fn within(self, bytes: usize) -> Self {
+        let wide = bytes as u64;
+        Self {
+            message_bytes: self.message_bytes.min(wide / 4 * 3),
+            state_bytes: self.state_bytes.min(bytes / 32 * 3),
+            trace_bytes: self.trace_bytes.min(wide / 64),
+            code_bytes: self.code_bytes.min(wide / 16),
+            ..self
         }
     }
 
@@ -102,5 +126,33 @@ impl Parameters {
     /// Fuel of creating a contract by an extcall (protocol B11, B12).
     pub const fn deploy_fuel(&self, height: u64) -> u64 {
         if height >= self.fuel_change { 100_000 } else { 10_000 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_callers_try_has_bounds_that_add_up() {
+        for network in [Network::Mainnet, Network::Regtest] {
+            let whole = Parameters::of(network);
+            for bytes in [64 << 20, 288 << 20, 1_088 << 20] {
+                let tried = whole.within(bytes);
+                // Changes, reads, and large and small traces beside the contracts.
+                let sum =
+                    tried.message_bytes + tried.state_bytes as u64 / 3 * 4 + 3 * tried.trace_bytes + tried.code_bytes;
+                assert!(sum <= bytes as u64 && sum > bytes as u64 / 10 * 9, "{sum} of {bytes}");
+                let same = Parameters {
+                    message_bytes: whole.message_bytes,
+                    state_bytes: whole.state_bytes,
+                    trace_bytes: whole.trace_bytes,
+                    code_bytes: whole.code_bytes,
+                    ..tried
+                };
+                assert_eq!(same, whole);
+            }
+            assert_eq!(whole.within(usize::MAX), whole, "never more than a block has");
+        }
     }
 }

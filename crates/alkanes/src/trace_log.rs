@@ -16,11 +16,12 @@ use crate::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceStatus
 /// Largest trace of one message that is kept whole, in bytes by [`event_bytes`]; also most of a simulation's.
 pub const MESSAGE_TRACE_BYTES_MAX: u64 = 8 << 20;
 
-/// Bytes of all traces of a block that are larger than its share of [`SMALL_TRACES_BYTES`].
-const LARGE_TRACES_BYTES: u64 = 64 << 20;
+/// Bytes of all traces of a block that are larger than its share of the small ones.
+pub const LARGE_TRACES_BYTES: u64 = 64 << 20;
 
-/// Bytes that are shared evenly by all messages of a block: no message loses its trace to the size of another's.
-const SMALL_TRACES_BYTES: u64 = 128 << 20;
+/// Of so many bytes for large traces, how many times as many are shared evenly by all messages of a block: no message loses its
+/// trace to the size of another's.
+const SMALL_TRACES_TIMES: u64 = 2;
 
 /// Most that one message has of that share.
 const SMALL_TRACE_BYTES_MAX: u64 = 16 << 10;
@@ -204,18 +205,15 @@ pub struct TraceLog {
 }
 
 impl TraceLog {
-    /// The empty log of a block.
-    pub fn of(block: &Block) -> Self {
-        Self::sized(block.txdata.iter().map(messages).sum())
+    /// The empty log of a block, for so many bytes of large traces.
+    pub fn of(block: &Block, large_bytes: u64) -> Self {
+        Self::sized(block.txdata.iter().map(messages).sum(), large_bytes)
     }
 
-    fn sized(messages: u64) -> Self {
-        let small_bytes = SMALL_TRACES_BYTES.checked_div(messages).unwrap_or(SMALL_TRACE_BYTES_MAX);
-        Self {
-            traces: Vec::new(),
-            large_bytes_left: LARGE_TRACES_BYTES,
-            small_bytes: small_bytes.min(SMALL_TRACE_BYTES_MAX),
-        }
+    fn sized(messages: u64, large_bytes: u64) -> Self {
+        let small_bytes = large_bytes.saturating_mul(SMALL_TRACES_TIMES);
+        let small_bytes = small_bytes.checked_div(messages).unwrap_or(SMALL_TRACE_BYTES_MAX);
+        Self { traces: Vec::new(), large_bytes_left: large_bytes, small_bytes: small_bytes.min(SMALL_TRACE_BYTES_MAX) }
     }
 
     /// Adds what a message did, or a record of it where the block has traces enough. Events beyond
@@ -309,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_message_is_kept_up_to_its_bound_and_not_beyond() {
-        let mut log = TraceLog::sized(1);
+        let mut log = TraceLog::sized(1, LARGE_TRACES_BYTES);
         push(&mut log, trace(MESSAGE_TRACE_BYTES_MAX));
         push(&mut log, trace(MESSAGE_TRACE_BYTES_MAX + 1));
         assert!(is_kept(&log, 0) && !is_kept(&log, 1));
@@ -322,7 +320,7 @@ mod tests {
 
     #[test]
     fn large_traces_of_a_block_share_a_bound_and_take_nothing_from_small_ones() {
-        let mut log = TraceLog::sized(100);
+        let mut log = TraceLog::sized(100, LARGE_TRACES_BYTES);
         for _ in 0..20 {
             push(&mut log, trace(MESSAGE_TRACE_BYTES_MAX));
         }
@@ -336,7 +334,7 @@ mod tests {
     #[test]
     fn the_more_messages_a_block_has_the_less_each_is_sure_of() {
         for (messages, sure) in [(0, 16 << 10), (8_192, 16 << 10), (65_536, 2 << 10)] {
-            let mut log = TraceLog::sized(messages);
+            let mut log = TraceLog::sized(messages, LARGE_TRACES_BYTES);
             log.large_bytes_left = 0;
             push(&mut log, trace(sure));
             push(&mut log, trace(sure + 1));
@@ -366,7 +364,7 @@ mod tests {
             whole.events.push(TraceEvent::Enter { kind: CallKind::Delegate, context: context.clone(), fuel });
             whole.events.push(TraceEvent::Exit { status: TraceStatus::Revert, response, fuel_used: fuel });
         }
-        let mut log = TraceLog::sized(1);
+        let mut log = TraceLog::sized(1, LARGE_TRACES_BYTES);
         push(&mut log, whole);
         assert_eq!(log.traces()[0].1, recorder.finish());
         assert!(!is_kept(&log, 0));

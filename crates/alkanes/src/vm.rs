@@ -29,6 +29,7 @@ mod simulate;
 mod stop;
 mod wire;
 
+pub use block_codes::BLOCK_CODE_BYTES;
 pub(crate) use block_codes::BlockCodes;
 pub use builtins::{Builtins, BuiltinsError, ReleasedModule};
 pub use cache::CodeCache;

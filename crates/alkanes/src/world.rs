@@ -58,10 +58,10 @@ impl<'a> World<'a> {
             tank,
             codes,
             builtins,
-            traces: TraceLog::of(block),
+            traces: TraceLog::of(block, parameters.trace_bytes),
             undone: Vec::new(),
             diesel_mints: None,
-            block_codes: RefCell::default(),
+            block_codes: RefCell::new(BlockCodes::within(parameters.code_bytes)),
             block_bytes: OnceCell::new(),
             block_txids: OnceCell::new(),
         }

@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use crate::calls::ChainInfo;
 use crate::config::NodeConfig;
 use crate::error::{NodeError, RPC_INVALID_PARAMETER, RPC_NOT_FOUND};
-use crate::http::{Answer, Exchange, Transport};
+use crate::http::{Answer, Exchange, Keep, Transport};
 use crate::rest::{self, MissingRoutes, RestAnswer, Route};
 use crate::rpc;
 use crate::status::{NodeStatus, StatusCell};
@@ -124,10 +124,24 @@ impl NodeClient {
         params: impl Serialize + Send,
         limit: usize,
     ) -> Result<Box<RawValue>, NodeError> {
+        self.rpc_counted(method, params, limit, None).await
+    }
+
+    /// As [`Self::rpc_at_most`], and `keep` is asked before more of the answer is kept.
+    ///
+    /// # Errors
+    /// As [`Self::rpc_at_most`], and `NoMemory` when it says no.
+    pub async fn rpc_counted(
+        &self,
+        method: &str,
+        params: impl Serialize + Send,
+        limit: usize,
+        keep: Option<Keep>,
+    ) -> Result<Box<RawValue>, NodeError> {
         let id = self.inner.next_id.fetch_add(1, Ordering::Relaxed);
         let body = rpc::encode_call(id, method, params)?;
         self.connect().await?;
-        self.call(method, body, limit, |answer| rpc::decode_call(answer, id)).await
+        self.call_counted(method, body, limit, keep, |answer| rpc::decode_call(answer, id)).await
     }
 
     /// Follows what the instance knows about its node; every call updates it.
@@ -241,9 +255,21 @@ impl NodeClient {
         limit: usize,
         decode: impl FnOnce(&Answer) -> Result<T, NodeError>,
     ) -> Result<T, NodeError> {
+        self.call_counted(method, body, limit, None, decode).await
+    }
+
+    async fn call_counted<T>(
+        &self,
+        method: &str,
+        body: Bytes,
+        limit: usize,
+        keep: Option<Keep>,
+        decode: impl FnOnce(&Answer) -> Result<T, NodeError>,
+    ) -> Result<T, NodeError> {
         let _permit = self.permit(&self.inner.rpc_calls).await?;
         let repeatable = rpc::is_repeatable(method);
-        let answer = self.exchange(Exchange { path: "/".to_owned(), body: Some(body), limit, repeatable }).await?;
+        let answer =
+            self.exchange(Exchange { path: "/".to_owned(), body: Some(body), limit, repeatable, keep }).await?;
         let outcome = decode(&answer);
         self.record(answer.status.as_u16(), &outcome);
         outcome
@@ -262,8 +288,9 @@ impl NodeClient {
             return Ok(RestAnswer::NoRoute);
         }
         let _permit = self.permit(&self.inner.rest_calls).await?;
-        let answer =
-            self.exchange(Exchange { path: route.path(hash, query), body: None, limit, repeatable: true }).await;
+        let answer = self
+            .exchange(Exchange { path: route.path(hash, query), body: None, limit, repeatable: true, keep: None })
+            .await;
         let answer = answer.map_err(NodeError::into_invalid)?;
         let status = answer.status.as_u16();
         let outcome = rest::sort_answer(answer, hash);

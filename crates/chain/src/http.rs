@@ -8,11 +8,14 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri, body::Incoming};
-use paraffin_web::{BodyError, Connections, HttpClient, describe, read_body};
+use paraffin_web::{BodyError, Connections, HttpClient, describe, read_body_while};
 use parking_lot::Mutex;
 
 use crate::config::{NodeAuth, NodeConfig};
 use crate::error::NodeError;
+
+/// Says whether so many bytes of an answer may be kept.
+pub type Keep = std::sync::Arc<dyn Fn(usize) -> bool + Send + Sync>;
 
 /// Shorter than Bitcoin Core's `rpcservertimeout` of 30 s, so that we rarely meet a connection that it has closed.
 const POOL_IDLE: Duration = Duration::from_secs(20);
@@ -31,6 +34,8 @@ pub(crate) struct Exchange {
     pub(crate) limit: usize,
     /// Whether doing it twice does no harm.
     pub(crate) repeatable: bool,
+    /// Asked before more of the answer is kept.
+    pub(crate) keep: Option<Keep>,
 }
 
 /// An answer with its whole body.
@@ -127,19 +132,21 @@ impl Transport {
             outcome = self.client.request(request()?).await;
         }
         let response = outcome.map_err(|error| NodeError::Unavailable(describe(&error)))?;
-        read_answer(response, exchange.limit).await
+        read_answer(response, exchange.limit, exchange.keep.as_ref()).await
     }
 }
 
-async fn read_answer(response: Response<Incoming>, limit: usize) -> Result<Answer, NodeError> {
+async fn read_answer(response: Response<Incoming>, limit: usize, keep: Option<&Keep>) -> Result<Answer, NodeError> {
     let status = response.status();
     let is_html = response
         .headers()
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("text/html"));
-    let body = read_body(response, limit).await.map_err(|error| match error {
+    let body = read_body_while(response, limit, |bytes| keep.is_none_or(|keep| keep(bytes)));
+    let body = body.await.map_err(|error| match error {
         BodyError::TooLarge(limit) => NodeError::TooLarge(limit),
+        BodyError::NoMemory => NodeError::NoMemory,
         BodyError::Closed => NodeError::Unavailable(error.to_string()),
     })?;
     Ok(Answer { status, is_html, body })

@@ -48,7 +48,7 @@ impl StatusCell {
     /// beyond what a caller asked for say nothing against the node.
     pub(crate) fn record<T>(&self, outcome: &Result<T, NodeError>) {
         match outcome {
-            Ok(_) | Err(NodeError::Rpc { .. } | NodeError::TooLarge(_)) => {
+            Ok(_) | Err(NodeError::Rpc { .. } | NodeError::TooLarge(_) | NodeError::NoMemory) => {
                 self.set(Some(true), |errors| errors.call = None);
             }
             Err(error @ NodeError::Invalid(_)) => self.set(Some(true), |errors| errors.call = Some(error.to_string())),

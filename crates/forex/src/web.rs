@@ -93,7 +93,7 @@ impl Web {
         let validators = Validators { etag: header(ETAG), modified: header(LAST_MODIFIED) };
         let body = read_body(response, BODY_BYTES_MAX).await.map_err(|error| match error {
             BodyError::TooLarge(limit) => FeedError::TooLarge(limit),
-            BodyError::Closed => FeedError::Unavailable(error.to_string()),
+            BodyError::Closed | BodyError::NoMemory => FeedError::Unavailable(error.to_string()),
         })?;
         Ok(Fetched::Body(body, validators))
     }

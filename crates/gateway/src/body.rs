@@ -7,7 +7,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use tokio::time::Instant;
 
-use crate::byte_budget::{HeldBytes, UNCOUNTED_BYTES_MAX};
+use crate::byte_budget::{HeldBytes, HeldFor, UNCOUNTED_BYTES_MAX};
 use crate::deadline::SteadyTimer;
 use crate::errors::Refusal;
 use crate::state::RequestContext;
@@ -151,5 +151,7 @@ impl RequestBody {
 
 /// Counts a body among the bytes that the process holds.
 async fn hold(held: &mut Option<Box<HeldBytes>>, limit: &BodyLimit<'_>, bytes: usize) -> Result<(), Refusal> {
-    held.get_or_insert_with(|| Box::new(limit.context.held_bytes())).reach(bytes.min(limit.large_bytes_max)).await
+    held.get_or_insert_with(|| Box::new(limit.context.held_bytes(HeldFor::Bodies)))
+        .reach(bytes.min(limit.large_bytes_max))
+        .await
 }

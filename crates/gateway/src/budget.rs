@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::byte_budget::{HeldBytes, UNCOUNTED_BYTES_MAX};
+use crate::byte_budget::{HeldBytes, HeldFor, UNCOUNTED_BYTES_MAX};
 use crate::call_windows::CallWindow;
 use crate::errors::RpcError;
 use crate::limits::Limits;
@@ -84,7 +84,7 @@ impl RequestBudget {
         if self.is_overloaded() {
             return false;
         }
-        let held = held.get_or_insert_with(|| context.held_bytes());
+        let held = held.get_or_insert_with(|| context.held_bytes(HeldFor::Answers));
         if held.reach(bytes).await.is_err() {
             self.is_spent.store(true, Ordering::Relaxed);
             self.is_overloaded.store(true, Ordering::Relaxed);
@@ -92,6 +92,12 @@ impl RequestBudget {
         }
         self.held_bytes.fetch_max(held.bytes(), Ordering::Relaxed);
         true
+    }
+
+    /// The work of this request found no memory: no further call is run, and its answer says so.
+    pub(crate) fn overload(&self) {
+        self.is_spent.store(true, Ordering::Relaxed);
+        self.is_overloaded.store(true, Ordering::Relaxed);
     }
 
     /// Whether the process could not hold what this request kept. There is no answer to it but that.

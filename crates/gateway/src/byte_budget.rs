@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -49,8 +50,38 @@ impl ByteHolder {
     }
 }
 
+/// What bytes are held for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HeldFor {
+    /// Answers, from when they are put together until they have been sent.
+    Answers,
+    /// Bodies of requests.
+    Bodies,
+    /// Rows that were read and are not written as an answer yet.
+    Rows,
+    /// Replies of the node that are passed on.
+    Node,
+    /// Replies of servers that answer a family of methods.
+    Families,
+    /// Messages that wait for slow readers of streams.
+    Streams,
+}
+
+impl HeldFor {
+    const ALL: [(Self, &'static str); 6] = [
+        (Self::Answers, "answers"),
+        (Self::Bodies, "bodies"),
+        (Self::Rows, "rows"),
+        (Self::Node, "node"),
+        (Self::Families, "families"),
+        (Self::Streams, "streams"),
+    ];
+}
+
 /// The bytes of the whole process.
 pub(crate) struct ByteBudget {
+    /// KiB held for each of [`HeldFor::ALL`].
+    used: [AtomicUsize; HeldFor::ALL.len()],
     all: Semaphore,
     keyless: Semaphore,
     all_kib: u32,
@@ -68,6 +99,7 @@ impl ByteBudget {
         let all_kib = kib(limits.held_bytes_max);
         let share_kib = kib(limits.caller_held_bytes_max());
         Arc::new(Self {
+            used: Default::default(),
             all: Semaphore::new(all_kib as usize),
             keyless: Semaphore::new((all_kib / 2).max(share_kib) as usize),
             all_kib,
@@ -80,12 +112,25 @@ impl ByteBudget {
     /// Reports what is held and what may be.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
     pub(crate) fn measure(&self, meter: &Meter<'_>) {
-        let held = self.all_kib as usize - self.all.available_permits().min(self.all_kib as usize);
+        let held = self.held_kib();
         let bytes = |kib: usize| (kib << 10) as f64;
+        for (used, (_, name)) in self.used.iter().zip(HeldFor::ALL) {
+            let text = "Bytes of what is above 64 KiB in memory, by what they are held for";
+            meter.gauge("paraffin_held_bytes", text, &[("for", name)], bytes(used.load(Ordering::Relaxed)));
+        }
         let text = "Bytes of large answers and request bodies in memory";
         meter.gauge("paraffin_http_held_bytes", text, &[], bytes(held));
         let text = "Bytes of large answers and request bodies that may be in memory";
         meter.gauge("paraffin_http_held_bytes_limit", text, &[], bytes(self.all_kib as usize));
+    }
+
+    fn held_kib(&self) -> usize {
+        self.all_kib as usize - self.all.available_permits().min(self.all_kib as usize)
+    }
+
+    /// Bytes that are held.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.held_kib() << 10
     }
 
     fn share_of(self: &Arc<Self>, holder: ByteHolder) -> Share {
@@ -124,6 +169,24 @@ impl Share {
         Ok(())
     }
 
+    /// Takes so much if the holder, those without a key, and the whole have it now.
+    fn take_now(&self, kib: u32) -> bool {
+        let Some(semaphore) = &self.semaphore else { return true };
+        let Ok(own) = semaphore.try_acquire_many(kib) else { return false };
+        let keyless = match self.holder {
+            ByteHolder::Client(_) => match self.budget.keyless.try_acquire_many(kib) {
+                Ok(keyless) => Some(keyless),
+                Err(_) => return false,
+            },
+            ByteHolder::Keys(_) | ByteHolder::Public(_) => None,
+        };
+        let Ok(all) = self.budget.all.try_acquire_many(kib) else { return false };
+        all.forget();
+        keyless.into_iter().for_each(tokio::sync::SemaphorePermit::forget);
+        own.forget();
+        true
+    }
+
     fn give_back(&self, kib: u32) {
         let kib = kib as usize;
         self.budget.all.add_permits(kib);
@@ -148,13 +211,57 @@ impl Drop for Share {
 /// Bytes that one answer or body holds until this is dropped.
 pub(crate) struct HeldBytes {
     share: Share,
+    purpose: HeldFor,
     kib: u32,
 }
 
 impl HeldBytes {
     /// Nothing yet.
-    pub(crate) fn none(budget: &Arc<ByteBudget>, holder: ByteHolder) -> Self {
-        Self { share: budget.share_of(holder), kib: 0 }
+    pub(crate) fn none(budget: &Arc<ByteBudget>, holder: ByteHolder, purpose: HeldFor) -> Self {
+        Self { share: budget.share_of(holder), purpose, kib: 0 }
+    }
+
+    fn used(&self) -> &AtomicUsize {
+        &self.share.budget.used[self.purpose as usize]
+    }
+
+    fn add(&mut self, kib: u32) {
+        self.kib += kib;
+        self.used().fetch_add(kib as usize, Ordering::Relaxed);
+    }
+
+    /// As [`HeldBytes::reach`] without waiting, and without an end: whether so many bytes are held now. What is at most
+    /// [`UNCOUNTED_BYTES_MAX`] is.
+    pub(crate) fn reach_now(&mut self, bytes: usize) -> bool {
+        let (wanted, share) = (kib(bytes), self.share.budget.share_kib);
+        if bytes <= UNCOUNTED_BYTES_MAX || wanted <= self.kib {
+            return true;
+        }
+        if wanted > share {
+            return false;
+        }
+        let missing = wanted - self.kib;
+        let step = missing.max(STEP_KIB).min(share - self.kib);
+        let is_taken = self.share.take_now(step);
+        if is_taken {
+            self.add(step);
+            return true;
+        }
+        let is_taken = self.share.take_now(missing);
+        if is_taken {
+            self.add(missing);
+        }
+        is_taken
+    }
+
+    /// Gives back what is beyond so many bytes.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        let kept = if bytes <= UNCOUNTED_BYTES_MAX { 0 } else { kib(bytes) };
+        if let Some(beyond) = self.kib.checked_sub(kept) {
+            self.kib = kept;
+            self.used().fetch_sub(beyond as usize, Ordering::Relaxed);
+            self.share.give_back(beyond);
+        }
     }
 
     /// Holds `bytes` in all; waits for others to finish when they are not to be had at once. A whole share holds any number.
@@ -169,7 +276,7 @@ impl HeldBytes {
         let step = step.min(self.share.budget.share_kib - self.kib);
         match within(self.share.budget.wait_max, self.share.take(step)).await {
             Ok(Ok(())) => {
-                self.kib += step;
+                self.add(step);
                 Ok(())
             }
             Ok(Err(_)) | Err(_) => Err(Refusal::Overloaded),
@@ -190,6 +297,7 @@ impl HeldBytes {
 
 impl Drop for HeldBytes {
     fn drop(&mut self) {
+        self.used().fetch_sub(self.kib as usize, Ordering::Relaxed);
         self.share.give_back(self.kib);
     }
 }
@@ -222,7 +330,7 @@ mod tests {
     }
 
     async fn held(budget: &Arc<ByteBudget>, holder: ByteHolder, bytes: usize) -> Result<HeldBytes, Refusal> {
-        let mut held = HeldBytes::none(budget, holder);
+        let mut held = HeldBytes::none(budget, holder, HeldFor::Answers);
         held.reach(bytes).await.map(|()| held)
     }
 
@@ -269,7 +377,7 @@ mod tests {
     #[tokio::test]
     async fn what_grows_is_held_in_steps_and_a_wait_that_is_given_up_leaves_nothing() {
         let budget = budget();
-        let mut growing = HeldBytes::none(&budget, client(1));
+        let mut growing = HeldBytes::none(&budget, client(1), HeldFor::Bodies);
         for bytes in [100 << 10, 200 << 10, 2 * MIB] {
             growing.reach(bytes).await.unwrap();
             assert!(growing.kib >= kib(bytes));
@@ -279,5 +387,21 @@ mod tests {
         drop(growing);
         assert_eq!((budget.all.available_permits(), budget.keyless.available_permits()), (8 << 10, 4 << 10));
         assert!(budget.shares.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_does_not_wait_is_refused_at_the_share_and_counted_by_what_it_is_for() {
+        let budget = budget();
+        let mut rows = HeldBytes::none(&budget, client(1), HeldFor::Rows);
+        assert!(rows.reach_now(UNCOUNTED_BYTES_MAX) && rows.kib == 0);
+        assert!(rows.reach_now(MIB + 1) && rows.reach_now(2 * MIB) && !rows.reach_now(2 * MIB + 1));
+        let mut node = HeldBytes::none(&budget, client(1), HeldFor::Node);
+        assert!(!node.reach_now(100 << 10), "the share is used up");
+        rows.shrink(MIB);
+        assert!(node.reach_now(MIB) && !node.reach_now(2 * MIB));
+        let used = |purpose: HeldFor| budget.used[purpose as usize].load(Ordering::Relaxed);
+        assert_eq!([used(HeldFor::Rows), used(HeldFor::Node), used(HeldFor::Answers)], [1 << 10, 1 << 10, 0]);
+        drop((rows, node));
+        assert_eq!((used(HeldFor::Rows), budget.all.available_permits()), (0, 8 << 10));
     }
 }

@@ -1,8 +1,11 @@
 use std::borrow::Cow;
 
 use hyper::StatusCode;
+use paraffin_store::StoreError;
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::state::ReadAbandoned;
 
 /// Codes of JSON-RPC errors (seed A, Errors; `decisions` 2.2).
 pub mod rpc_code {
@@ -24,6 +27,16 @@ pub mod rpc_code {
     pub const RATE_LIMITED: i64 = -32005;
     /// What was asked for does not exist: an unknown transaction, block or output of the `esplora_*` family.
     pub const NOT_FOUND: i64 = -32004;
+}
+
+/// Logs a failure of our own. A read that ended because nobody waits for it is none.
+fn log_inside(reason: &dyn std::fmt::Display, what: &'static str) {
+    let reason = reason.to_string();
+    if reason.contains(&StoreError::Abandoned.to_string()) || reason == ReadAbandoned.to_string() {
+        tracing::debug!(reason, what);
+    } else {
+        tracing::error!(reason = %crate::redact::redact(&reason), what);
+    }
 }
 
 /// The error of one JSON-RPC call.
@@ -70,7 +83,7 @@ impl RpcError {
 
     /// -32603 that tells the caller nothing; the reason goes to the log.
     pub fn internal(reason: &dyn std::fmt::Display) -> Self {
-        tracing::error!(reason = %crate::redact::redact(&reason.to_string()), "a call failed inside");
+        log_inside(reason, "a call failed inside");
         Self::panicked()
     }
 
@@ -155,7 +168,7 @@ impl RestError {
 
     /// 500 that tells the caller nothing; the reason goes to the log.
     pub fn internal(reason: &dyn std::fmt::Display) -> Self {
-        tracing::error!(reason = %crate::redact::redact(&reason.to_string()), "a request failed inside");
+        log_inside(reason, "a request failed inside");
         Self::panicked()
     }
 
@@ -245,7 +258,7 @@ impl Refusal {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "OVERLOADED",
                 INTERNAL,
-                "The memory for large answers and request bodies is in use, all of it or this caller's share; try again later",
+                "The memory for this work is in use, all of it or this caller's share; try again later",
             ),
             Self::BodyTooLarge => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", INVALID_REQUEST, "The request body is too large")

@@ -44,6 +44,9 @@ impl CallerId {
 
 /// A number of permits, and the parts of it that one caller and all anonymous callers may have.
 pub(crate) struct FairSemaphore {
+    permits: usize,
+    /// Memory that the work of one permit may take, bytes.
+    bytes_each: usize,
     all: Arc<Semaphore>,
     anonymous: Arc<Semaphore>,
     per_caller_max: usize,
@@ -60,26 +63,52 @@ pub(crate) struct FairPermit {
 impl FairSemaphore {
     /// `permits` for all, at most one of `parts` equal parts for one caller, half for all anonymous callers; at least one each.
     pub(crate) fn new(permits: usize, parts: usize) -> Self {
+        Self::of_heaviest(permits, parts, 1)
+    }
+
+    /// As [`FairSemaphore::new`], where one piece of work may need `heaviest` permits: no part is smaller.
+    pub(crate) fn of_heaviest(permits: usize, parts: usize, heaviest: usize) -> Self {
+        let permits = permits.max(heaviest);
         Self {
+            permits,
+            bytes_each: 0,
             all: Arc::new(Semaphore::new(permits)),
-            anonymous: Arc::new(Semaphore::new((permits / 2).max(1))),
-            per_caller_max: (permits / parts.max(1)).max(1),
+            anonymous: Arc::new(Semaphore::new((permits / 2).max(heaviest))),
+            per_caller_max: (permits / parts.max(1)).max(heaviest),
             callers: Mutex::default(),
         }
+    }
+
+    /// The same for work of which each permit may take so much memory.
+    #[must_use]
+    pub(crate) const fn of_bytes(mut self, bytes_each: usize) -> Self {
+        self.bytes_each = bytes_each;
+        self
+    }
+
+    /// Memory that the work may take in all, and what that of the permits that are taken may, bytes.
+    pub(crate) fn bytes(&self) -> (usize, usize) {
+        let used = self.permits - self.all.available_permits().min(self.permits);
+        (self.permits * self.bytes_each, used * self.bytes_each)
     }
 
     /// A permit for `caller`, once one is free. Dropped before its end, it leaves the queue. The process never closes the
     /// semaphores, so `None` is not met.
     pub(crate) async fn acquire(&self, caller: CallerId) -> Option<FairPermit> {
+        self.acquire_many(caller, 1).await
+    }
+
+    /// As [`FairSemaphore::acquire`] for work that needs several permits, at most as many as the heaviest.
+    pub(crate) async fn acquire_many(&self, caller: CallerId, count: u32) -> Option<FairPermit> {
         let own = match caller {
             CallerId::Admin => None,
-            caller => Some(self.of_caller(caller).acquire_owned().await.ok()?),
+            caller => Some(self.of_caller(caller).acquire_many_owned(count).await.ok()?),
         };
         let anonymous = match caller {
-            CallerId::Client(_) => Some(Arc::clone(&self.anonymous).acquire_owned().await.ok()?),
+            CallerId::Client(_) => Some(Arc::clone(&self.anonymous).acquire_many_owned(count).await.ok()?),
             CallerId::Admin | CallerId::Account(_) => None,
         };
-        let all = Arc::clone(&self.all).acquire_owned().await.ok()?;
+        let all = Arc::clone(&self.all).acquire_many_owned(count).await.ok()?;
         Some(FairPermit { _all: all, _anonymous: anonymous, _own: own })
     }
 
@@ -144,6 +173,18 @@ mod tests {
             assert!(now(&semaphore, account(9)).is_none());
             drop(held);
         }
+    }
+
+    #[test]
+    fn heavy_work_fits_and_what_it_takes_is_told() {
+        let semaphore = FairSemaphore::of_heaviest(5, 4, 4).of_bytes(10);
+        let heavy = semaphore.acquire_many(client("192.0.2.1"), 4).now_or_never().flatten().unwrap();
+        assert_eq!(semaphore.bytes(), (50, 40));
+        assert!(semaphore.acquire_many(account(1), 2).now_or_never().is_none());
+        assert!(now(&semaphore, client("192.0.2.2")).is_none() && now(&semaphore, account(1)).is_some());
+        drop(heavy);
+        assert!(semaphore.acquire_many(account(1), 4).now_or_never().flatten().is_some());
+        assert_eq!(FairSemaphore::of_heaviest(1, 4, 3).of_bytes(10).bytes(), (30, 0));
     }
 
     #[test]

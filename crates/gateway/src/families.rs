@@ -8,11 +8,13 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
-use paraffin_web::{BodyError, Connections, HttpsClient, describe, read_body};
-use tokio::sync::Semaphore;
+use paraffin_web::{BodyError, Connections, HttpsClient, describe, read_body_while};
 
+use crate::byte_budget::{HeldBytes, HeldFor};
 use crate::errors::{RestError, RpcError, rpc_code};
+use crate::fairness::FairSemaphore;
 use crate::limits::Limits;
+use crate::state::RequestContext;
 
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -48,16 +50,21 @@ pub(crate) struct FamilyServer {
     client: HttpsClient,
     /// What stands before the path of every request; may hold a secret and is told to nobody.
     base: String,
-    places: Semaphore,
+    /// A quarter of them for one caller.
+    requests: FairSemaphore,
     answer_bytes_max: usize,
     timeout: Duration,
 }
 
-/// A whole answer.
+/// One caller may have one of so many parts of the requests to a server.
+const PARTS: usize = 4;
+
+/// A whole answer, counted among the bytes that the process holds for as long as this lives.
 pub(crate) struct FamilyAnswer {
     pub(crate) status: StatusCode,
     pub(crate) encoding: Option<HeaderValue>,
     pub(crate) body: Bytes,
+    _held: HeldBytes,
 }
 
 /// Why there is no answer; the reason has been logged.
@@ -71,38 +78,49 @@ pub(crate) enum NoAnswer {
 
 impl FamilyServer {
     fn new(name: &'static str, address: &Uri, limits: &Limits) -> Self {
-        let places = limits.family_requests_max;
-        let connections = Connections { timeout: CONNECT_TIMEOUT, idle: POOL_IDLE, per_host: places };
+        let requests = limits.family_requests_max;
+        let connections = Connections { timeout: CONNECT_TIMEOUT, idle: POOL_IDLE, per_host: requests };
         Self {
             name,
             client: connections.https(),
             base: address.to_string().trim_end_matches('/').to_owned(),
-            places: Semaphore::new(places),
+            requests: FairSemaphore::new(requests, PARTS),
             answer_bytes_max: limits.family_answer_bytes_max,
             timeout: limits.family_timeout(),
         }
     }
 
     /// Asks for a path that begins with `/` and holds nothing that would need an escape.
-    pub(crate) async fn get(&self, path: &str) -> Result<FamilyAnswer, NoAnswer> {
-        self.get_encoded(path, None).await
+    pub(crate) async fn get(&self, context: &RequestContext, path: &str) -> Result<FamilyAnswer, NoAnswer> {
+        self.get_encoded(context, path, None).await
     }
 
     /// As [`FamilyServer::get`], with the encodings that the answer may have.
-    pub(crate) async fn get_encoded(&self, path: &str, encodings: Option<&str>) -> Result<FamilyAnswer, NoAnswer> {
-        match tokio::time::timeout(self.timeout, self.exchange(path, encodings)).await {
+    pub(crate) async fn get_encoded(
+        &self,
+        context: &RequestContext,
+        path: &str,
+        encodings: Option<&str>,
+    ) -> Result<FamilyAnswer, NoAnswer> {
+        match tokio::time::timeout(self.timeout, self.exchange(context, path, encodings)).await {
             Ok(answer) => answer,
             Err(_) => Err(self.failed("no answer in time")),
         }
     }
 
     /// As [`FamilyServer::get`], for as long as the request itself may take.
-    pub(crate) async fn get_patiently(&self, path: &str) -> Result<FamilyAnswer, NoAnswer> {
-        self.exchange(path, None).await
+    pub(crate) async fn get_patiently(&self, context: &RequestContext, path: &str) -> Result<FamilyAnswer, NoAnswer> {
+        self.exchange(context, path, None).await
     }
 
-    async fn exchange(&self, path: &str, encodings: Option<&str>) -> Result<FamilyAnswer, NoAnswer> {
-        let _place = self.places.acquire().await.map_err(|_| NoAnswer::Unavailable)?;
+    async fn exchange(
+        &self,
+        context: &RequestContext,
+        path: &str,
+        encodings: Option<&str>,
+    ) -> Result<FamilyAnswer, NoAnswer> {
+        let _permit = context.permit(&self.requests).await.ok_or(NoAnswer::Unavailable)?;
+        let mut held = context.held_bytes(HeldFor::Families);
         let mut request = Request::builder().method(Method::GET).uri(format!("{}{path}", self.base));
         request = request.header(ACCEPT, "application/json");
         if let Some(encodings) = encodings {
@@ -112,14 +130,19 @@ impl FamilyServer {
         let response = self.client.request(request).await.map_err(|error| self.failed(&describe(&error)))?;
         let status = response.status();
         let encoding = response.headers().get(CONTENT_ENCODING).cloned();
-        let body = read_body(response, self.answer_bytes_max).await.map_err(|error| match error {
+        let body = read_body_while(response, self.answer_bytes_max, |bytes| held.reach_now(bytes));
+        let body = body.await.map_err(|error| match error {
+            BodyError::NoMemory => {
+                context.budget().overload();
+                NoAnswer::Unavailable
+            }
             BodyError::TooLarge(_) => {
                 self.failed("an answer above the limit");
                 NoAnswer::TooLarge
             }
             BodyError::Closed => self.failed("the connection closed in the middle of an answer"),
         })?;
-        Ok(FamilyAnswer { status, encoding, body })
+        Ok(FamilyAnswer { status, encoding, body, _held: held })
     }
 
     /// Logs what went wrong.

@@ -1,6 +1,7 @@
 //! An indexer program of the operator that answers `metashrew_*` in the place of the native views. The gateway knows it by what it
 //! answers; what runs it is the owner's.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use paraffin_primitives::Height;
@@ -12,6 +13,9 @@ use crate::errors::{RpcError, rpc_code};
 use crate::interrupt::Interrupt;
 use crate::metrics::Meter;
 use crate::state::RequestContext;
+
+/// Memory of a view of a program.
+pub(crate) const HOSTED_VIEW_BYTES: usize = 256 << 20;
 
 /// Characters of a program's failure that a caller sees.
 const SHOWN_MAX: usize = 300;
@@ -134,14 +138,16 @@ impl From<HostedFault> for RpcError {
 /// few at a time.
 pub(crate) async fn ask(
     context: &RequestContext,
+    permits: u32,
     question: impl FnOnce(&Snapshot, &dyn Fn() -> bool) -> Result<Vec<u8>, HostedFault> + Send + 'static,
 ) -> Result<Vec<u8>, RpcError> {
+    let permit = context.permits(&context.shared().hosted_views, permits).await.ok_or_else(RpcError::panicked)?;
     let snapshot = context.snapshot().clone();
-    let permit = context.shared().hosted_views.acquire(context.caller_id()).await.ok_or_else(RpcError::panicked)?;
     let (awaited, interrupt) = Interrupt::at(Instant::now() + context.limits().view_timeout());
     let task = tokio::task::spawn_blocking(move || {
         let _permit = permit;
-        question(&snapshot, &|| interrupt.is_over())
+        let asked = interrupt.clone();
+        question(&snapshot.until(Arc::new(move || asked.is_over())), &|| interrupt.is_over())
     });
     let answer = task.await.map_err(|_| RpcError::panicked())?;
     drop(awaited);

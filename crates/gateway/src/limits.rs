@@ -52,8 +52,15 @@ pub struct Limits {
     /// Views of contracts that run at the same time, half of them of one caller; further ones wait.
     pub views_max: usize,
     /// Calls of contracts tried for clients at the same time, half of them of one caller, beside the other views; each may take a
-    /// second of a core and up to 1 GiB of memory.
+    /// second of a core.
     pub simulations_max: usize,
+    /// Memory of one such call, three quarters of it for the contracts that call each other: 32 MiB for each.
+    pub simulation_bytes_max: usize,
+    /// Memory of all contracts that run for clients, in such calls and in views (144 MiB each), half of it of one caller; what does
+    /// not fit waits for ten seconds and is then 503 `OVERLOADED`.
+    pub contracts_bytes_max: usize,
+    /// Views of a hosted program at the same time, of 256 MiB each; a preview counts as four.
+    pub hosted_views_max: usize,
     /// A view must have ended within this time; beyond it 504, on JSON-RPC -32603 `timeout`.
     pub view_timeout_ms: u64,
     /// Unspent outputs in one answer; an address with more needs a `limit`.
@@ -87,7 +94,7 @@ impl Default for Limits {
             calls_per_request_max: 2_048,
             calls_per_request_of_minute: 20,
             response_bytes_max: 64 << 20,
-            held_bytes_max: 512 << 20,
+            held_bytes_max: 320 << 20,
             caller_held_percent: 25,
             header_read_timeout_ms: 10_000,
             body_read_timeout_ms: 10_000,
@@ -100,6 +107,9 @@ impl Default for Limits {
             store_reads_max: 32,
             views_max: 4,
             simulations_max: 2,
+            simulation_bytes_max: 288 << 20,
+            contracts_bytes_max: 576 << 20,
+            hosted_views_max: 16,
             view_timeout_ms: 20_000,
             list_records_max: 200_000,
             account_scripts_max: 50_000,
@@ -118,6 +128,11 @@ impl Limits {
     pub(crate) fn caller_held_bytes_max(&self) -> usize {
         let percent = usize::from(self.caller_held_percent);
         self.held_bytes_max / 100 * percent + self.held_bytes_max % 100 * percent / 100
+    }
+
+    /// Permits of [`Limits::hosted_views_max`] that a preview takes: its block may take as much memory as four views.
+    pub fn preview_permits(&self) -> usize {
+        self.hosted_views_max.clamp(1, 4)
     }
 
     pub(crate) const fn header_read_timeout(&self) -> Duration {

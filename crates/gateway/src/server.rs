@@ -24,6 +24,7 @@ use crate::connections::{Activity, Closing, OpenConnections};
 use crate::drain::Draining;
 use crate::fairness::FairSemaphore;
 use crate::families::FamilyServers;
+use crate::hosted::HOSTED_VIEW_BYTES;
 use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
@@ -45,12 +46,12 @@ const METRICS_CONNECTIONS_MAX: usize = 16;
 const READ_PARTS: usize = 4;
 /// Accounts whose scripts are derived at the same time, one of one caller.
 const ACCOUNT_SCANS_MAX: usize = 4;
+/// Memory of one of them: the scripts that were used, and what is unconfirmed of them.
+const ACCOUNT_SCAN_BYTES: usize = 8 << 20;
 /// Calls of callers that the node answers at the same time. The client of the node has eight: two are left for the index.
 const NODE_CALLS_MAX: usize = 6;
 /// Of these, one caller has one of so many parts.
 const NODE_PARTS: usize = 3;
-/// Views of the operator's program that are asked of it at the same time; it refuses what is too much for it.
-const HOSTED_VIEWS_MAX: usize = 16;
 /// How often idle connections are closed while all places are taken.
 const PRESSURE_EVERY: Duration = Duration::from_millis(250);
 /// Connections that the system keeps for us while nothing accepts them.
@@ -96,15 +97,17 @@ impl Gateway {
                 None => None,
             };
             let store_reads = FairSemaphore::new(config.limits.store_reads_max, READ_PARTS);
-            let (views_max, simulations_max) = (config.limits.views_max, config.limits.simulations_max);
             let byte_budget = ByteBudget::new(&config.limits);
+            let alkanes = parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, &config.limits)));
+            let hosted_views =
+                FairSemaphore::of_heaviest(config.limits.hosted_views_max, READ_PARTS, config.limits.preview_permits());
             let families = FamilyServers::new(&parts.families, &config.limits);
             let access_log = parts.access_log.filter(|_| config.access_log);
             let shared = Arc::new(Shared {
                 config,
                 chain: parts.chain,
                 node: parts.node,
-                alkanes: parts.alkanes.map(|parts| Arc::new(Alkanes::new(parts, views_max, simulations_max))),
+                alkanes,
                 hosted: parts.hosted,
                 markets: parts.markets,
                 books: Arc::default(),
@@ -118,9 +121,9 @@ impl Gateway {
                 metrics: parts.metrics,
                 access_log,
                 store_reads,
-                account_scans: FairSemaphore::new(ACCOUNT_SCANS_MAX, ACCOUNT_SCANS_MAX),
+                account_scans: FairSemaphore::new(ACCOUNT_SCANS_MAX, ACCOUNT_SCANS_MAX).of_bytes(ACCOUNT_SCAN_BYTES),
                 node_calls: FairSemaphore::new(NODE_CALLS_MAX, NODE_PARTS),
-                hosted_views: FairSemaphore::new(HOSTED_VIEWS_MAX, READ_PARTS),
+                hosted_views: hosted_views.of_bytes(HOSTED_VIEW_BYTES),
                 byte_budget,
                 call_windows: CallWindows::default(),
                 waiting: WaitingLines::default(),

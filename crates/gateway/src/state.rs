@@ -5,12 +5,12 @@ use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bitcoin::{BlockHash, Txid};
 use bytes::Bytes;
 use paraffin_access::{AliasRecord, KeyRecord, KeyStore, OriginRecord, Plans, UnixMillis, Windows};
-use paraffin_chain::{NodeClient, NodeError, NodeStatus};
+use paraffin_chain::{Keep, NodeClient, NodeError, NodeStatus};
 use paraffin_prices::BitcoinPrices;
 use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_store::Snapshot;
@@ -20,22 +20,22 @@ use serde_json::value::RawValue;
 use crate::admission::counted;
 use crate::alkanes::{Alkanes, AlkanesParts};
 use crate::budget::RequestBudget;
-use crate::byte_budget::{ByteBudget, ByteHolder, HeldBytes, UNCOUNTED_BYTES_MAX};
+use crate::byte_budget::{ByteBudget, ByteHolder, HeldBytes, HeldFor, UNCOUNTED_BYTES_MAX};
 use crate::call_windows::{CallWindow, CallWindows};
 use crate::config::{AccessConfig, GatewayConfig};
-use crate::deadline::SteadyTimer;
+use crate::deadline::{SteadyTimer, within};
 use crate::drain::Draining;
 use crate::erased::{self, Answer};
 use crate::errors::{Refusal, RestError};
-use crate::fairness::{CallerId, FairSemaphore};
+use crate::fairness::{CallerId, FairPermit, FairSemaphore};
 use crate::families::{Families, FamilyServers};
 use crate::forward::Upstreams;
 use crate::header_values::Told;
 use crate::hosted::{HostedProgram, ShadowState};
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Kept};
 use crate::log_thread::LogWriter;
 use crate::markets::{Books, MarketsParts};
-use crate::metrics::Metrics;
+use crate::metrics::{Meter, Metrics};
 use crate::request_id::RequestNames;
 use crate::routes::KeyedSurface;
 use crate::strangers::{HealthChecks, Strangers};
@@ -44,6 +44,9 @@ use crate::surfaces::opi::BalancesHash;
 use crate::surfaces::{KeyedHandler, RpcSurface, ScriptParts};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
+
+/// How long work waits for permits that others have, before its request is overloaded.
+const PERMIT_WAIT: Duration = Duration::from_secs(10);
 
 /// A boxed future, as the dyn-safe traits of this crate answer it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -90,16 +93,22 @@ pub trait Node: Send + Sync {
         method: &'a str,
         params: &'a [Box<RawValue>],
     ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>>;
-    /// As [`Node::rpc`], for an answer that is passed on: [`NodeError::TooLarge`] beyond `bytes_max`.
+    /// As [`Node::rpc`], for an answer that is passed on: [`NodeError::TooLarge`] beyond `bytes_max`, and [`NodeError::NoMemory`]
+    /// where `keep` refuses so many bytes.
     fn rpc_at_most<'a>(
         &'a self,
         method: &'a str,
         params: &'a [Box<RawValue>],
         bytes_max: usize,
+        keep: Keep,
     ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>> {
         Box::pin(async move {
             let answer = self.rpc(method, params).await?;
-            if answer.get().len() > bytes_max { Err(NodeError::TooLarge(bytes_max)) } else { Ok(answer) }
+            match answer.get().len() {
+                bytes if bytes > bytes_max => Err(NodeError::TooLarge(bytes_max)),
+                bytes if !keep(bytes) => Err(NodeError::NoMemory),
+                _ => Ok(answer),
+            }
         })
     }
     /// `size` bytes of a block from `offset`.
@@ -126,8 +135,9 @@ impl Node for NodeClient {
         method: &'a str,
         params: &'a [Box<RawValue>],
         bytes_max: usize,
+        keep: Keep,
     ) -> BoxFuture<'a, Result<Box<RawValue>, NodeError>> {
-        Box::pin(Self::rpc_at_most(self, method, params, bytes_max))
+        Box::pin(self.rpc_counted(method, params, bytes_max, Some(keep)))
     }
 
     fn block_part(&self, hash: BlockHash, offset: u32, size: u32) -> BoxFuture<'_, Result<Bytes, NodeError>> {
@@ -238,6 +248,26 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Reports what parts of the memory take, and what those may that the configuration does not name.
+    #[allow(clippy::cast_precision_loss)] // far below 2^52
+    pub(crate) fn measure_memory(&self, meter: &Meter<'_>) {
+        let used = |part, bytes: usize| {
+            let text = "Memory that a part of the program takes, by what it counts";
+            meter.gauge("paraffin_memory_used_bytes", text, &[("part", part)], bytes as f64);
+        };
+        used("gateway", self.byte_budget.held_bytes());
+        used("scans", self.account_scans.bytes().1);
+        if let Some(alkanes) = &self.alkanes {
+            used("contracts", alkanes.memory().1);
+        }
+        if self.hosted.is_some() {
+            used("hosted_views", self.hosted_views.bytes().1);
+        }
+        if self.scripts.is_some() {
+            used("scripts", self.script_runs.bytes().1);
+        }
+    }
+
     /// Height of what is answered from: our own index, or that of an instance.
     pub(crate) fn height(&self) -> Option<Height> {
         match &self.upstreams {
@@ -349,8 +379,22 @@ impl RequestContext {
     }
 
     /// Bytes of this request among those that the process holds: none yet.
-    pub(crate) fn held_bytes(&self) -> HeldBytes {
-        HeldBytes::none(&self.connection.shared.byte_budget, ByteHolder::of(&self.caller, self.client))
+    pub(crate) fn held_bytes(&self, purpose: HeldFor) -> HeldBytes {
+        HeldBytes::none(&self.connection.shared.byte_budget, ByteHolder::of(&self.caller, self.client), purpose)
+    }
+
+    /// A permit for what is dear, once one is free. `None`: others have them for so long that the request is overloaded.
+    pub(crate) async fn permit(&self, permits: &FairSemaphore) -> Option<FairPermit> {
+        self.permits(permits, 1).await
+    }
+
+    /// As [`RequestContext::permit`], for work that needs several.
+    pub(crate) async fn permits(&self, permits: &FairSemaphore, count: u32) -> Option<FairPermit> {
+        let permit = within(PERMIT_WAIT, permits.acquire_many(self.caller_id(), count)).await.ok().flatten();
+        if permit.is_none() {
+            self.budget.overload();
+        }
+        permit
     }
 
     /// A large answer, counted among the bytes that the process holds until the last of it has been sent. A small one as it is.
@@ -362,7 +406,7 @@ impl RequestContext {
         if body.len() <= UNCOUNTED_BYTES_MAX {
             return Ok(body);
         }
-        let mut held = kept.unwrap_or_else(|| self.held_bytes());
+        let mut held = kept.unwrap_or_else(|| self.held_bytes(HeldFor::Answers));
         held.reach(body.len()).await?;
         Ok(held.with(body))
     }
@@ -410,8 +454,8 @@ impl RequestContext {
         self.read_until(move |snapshot, _| read(snapshot)).await
     }
 
-    /// As [`RequestContext::read`], for a read of many rows, which asks along the way whether it should end: when its caller
-    /// has gone or has got a time-out. What it answers then is dropped.
+    /// As [`RequestContext::read`], for a read that asks along the way whether it should end: when its caller has gone or has got a
+    /// time-out. What it answers then is dropped. Every read of the snapshot asks as well.
     ///
     /// # Errors
     /// As [`RequestContext::read`].
@@ -419,7 +463,21 @@ impl RequestContext {
         &self,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        self.read_with(&self.connection.shared.store_reads, read).await
+        self.read_with(&self.connection.shared.store_reads, None, read).await
+    }
+
+    /// As [`RequestContext::read_until`], for a list that may be long: its rows are counted with [`Interrupt::keep`], and stay
+    /// counted until what comes with the answer is dropped.
+    ///
+    /// # Errors
+    /// As [`RequestContext::read`].
+    pub(crate) async fn read_kept<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
+    ) -> Result<(T, Kept), ReadAbandoned> {
+        let kept = Kept::new(self.held_bytes(HeldFor::Rows));
+        let answer = self.read_with(&self.connection.shared.store_reads, Some(&kept), read).await?;
+        Ok((answer, kept))
     }
 
     /// As [`RequestContext::read_until`], for reads that derive keys as they go: four at a time, one of one caller.
@@ -430,16 +488,18 @@ impl RequestContext {
         &self,
         scan: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        self.read_with(&self.connection.shared.account_scans, scan).await
+        let kept = Kept::new(self.held_bytes(HeldFor::Rows));
+        self.read_with(&self.connection.shared.account_scans, Some(&kept), scan).await
     }
 
     async fn read_with<T: Send + 'static>(
         &self,
         permits: &FairSemaphore,
+        kept: Option<&Kept>,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
         let read = Box::new(move |snapshot: &Snapshot, interrupt: &Interrupt| erased::erase(read(snapshot, interrupt)));
-        self.read_erased(permits, read).await.map(erased::restore)
+        self.read_erased(permits, kept, read).await.map(erased::restore)
     }
 
     /// As [`RequestContext::read`], for work on something else than the store: it takes no snapshot, and the answer has no height.
@@ -451,31 +511,40 @@ impl RequestContext {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
         let work = Box::new(move |_: &Interrupt| erased::erase(work())) as ErasedWork;
-        self.in_lane(&self.connection.shared.store_reads, Box::new(move || work)).await.map(erased::restore)
+        self.in_lane(&self.connection.shared.store_reads, None, Box::new(move || work)).await.map(erased::restore)
     }
 
     fn read_erased<'a>(
         &'a self,
         permits: &'a FairSemaphore,
+        kept: Option<&'a Kept>,
         read: ErasedRead,
     ) -> BoxFuture<'a, Result<Answer, ReadAbandoned>> {
         let work = move || {
             let snapshot = self.snapshot().clone();
-            Box::new(move |interrupt: &Interrupt| read(&snapshot, interrupt)) as ErasedWork
+            Box::new(move |interrupt: &Interrupt| {
+                let asked = interrupt.clone();
+                read(&snapshot.until(Arc::new(move || asked.is_over())), interrupt)
+            }) as ErasedWork
         };
-        self.in_lane(permits, Box::new(work))
+        self.in_lane(permits, kept, Box::new(work))
     }
 
     /// Runs what `begin` gives once it may begin.
     fn in_lane<'a>(
         &'a self,
         permits: &'a FairSemaphore,
+        kept: Option<&'a Kept>,
         begin: Box<dyn FnOnce() -> ErasedWork + Send + 'a>,
     ) -> BoxFuture<'a, Result<Answer, ReadAbandoned>> {
         Box::pin(async move {
-            let permit = permits.acquire(self.caller_id()).await.ok_or(ReadAbandoned)?;
+            let permit = self.permit(permits).await.ok_or(ReadAbandoned)?;
             let work = begin();
             let (awaited, interrupt) = Interrupt::at(Instant::now() + self.limits().handler_timeout());
+            let interrupt = match kept {
+                Some(kept) => interrupt.keeping(kept),
+                None => interrupt,
+            };
             // The permit goes along: a request that is given up frees it when its read has ended.
             let task = tokio::task::spawn_blocking(move || {
                 let _permit = permit;
@@ -484,6 +553,10 @@ impl RequestContext {
             });
             let answer = task.await.ok().flatten().ok_or(ReadAbandoned);
             drop(awaited);
+            if kept.is_some_and(Kept::is_refused) {
+                self.budget.overload();
+                return Err(ReadAbandoned);
+            }
             answer
         })
     }

@@ -24,6 +24,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, O
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
+use crate::byte_budget::{HeldBytes, HeldFor};
 use crate::errors::RestError;
 use crate::fairness::CallerId;
 use crate::respond::Reply;
@@ -47,6 +48,9 @@ const STANDING_EVERY: Duration = Duration::from_secs(1);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes that may wait to be sent to a client that reads slowly.
 const WAITING_BYTES_MAX: usize = 4 << 20;
+/// Buffers of a stream. What is larger is counted among the bytes that the process holds.
+const READ_BUFFER_BYTES: usize = 8 << 10;
+const WRITE_BUFFER_BYTES: usize = 16 << 10;
 /// Streams of an account on the plans that are seeded as the smallest and as the middle one, on every other plan, and of a client
 /// that is known by its address alone.
 const OF_FREE_MAX: usize = 20;
@@ -65,6 +69,8 @@ pub(crate) enum End {
     Shutdown,
     /// The client broke a rule of the stream.
     Policy(&'static str),
+    /// There is no memory for what waits for a slow client.
+    Overloaded,
     /// A failure of ours, or the key store is away.
     Internal,
     /// The key was revoked.
@@ -76,6 +82,7 @@ impl End {
         let (code, reason) = match self {
             Self::Shutdown => (CloseCode::Away, "the server stops"),
             Self::Policy(reason) => (CloseCode::Policy, reason),
+            Self::Overloaded => (CloseCode::Again, "the memory for what waits to be sent is in use"),
             Self::Internal => (CloseCode::Error, "internal error"),
             Self::KeyRevoked => (CloseCode::Library(4001), "the key was revoked"),
         };
@@ -192,6 +199,8 @@ pub(crate) struct Socket {
     standing: Interval,
     heard: Instant,
     commands: Commands,
+    /// What waits to be sent.
+    held: HeldBytes,
     is_over: bool,
     _permit: StreamPermit,
 }
@@ -243,6 +252,7 @@ pub(crate) fn accept(
     let shared = Arc::clone(context.shared_handle());
     let permit = Streams::enter(context).ok_or_else(too_many_streams)?;
     let stopping = shared.streams.stopping.subscribe();
+    let held = context.held_bytes(HeldFor::Streams);
     tokio::spawn(async move {
         // The client went away before it had the answer.
         let Ok(upgraded) = connection.await else { return };
@@ -250,6 +260,8 @@ pub(crate) fn accept(
         let config = WebSocketConfig::default()
             .max_message_size(Some(limit))
             .max_frame_size(Some(limit))
+            .read_buffer_size(READ_BUFFER_BYTES)
+            .write_buffer_size(WRITE_BUFFER_BYTES)
             .max_write_buffer_size(WAITING_BYTES_MAX);
         let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
         let every = |period| {
@@ -266,6 +278,7 @@ pub(crate) fn accept(
             standing: every(STANDING_EVERY),
             heard: Instant::now(),
             commands: Commands(Instant::now()),
+            held,
             is_over: false,
             _permit: permit,
         };
@@ -367,10 +380,22 @@ impl Socket {
             self.end(End::Shutdown).await;
             return Err(Gone);
         }
-        match self.stream.send(Message::Text(text)).await {
+        self.hold(text.len()).await?;
+        let sent = self.stream.send(Message::Text(text)).await;
+        self.held.shrink(0);
+        match sent {
             Ok(()) => Ok(()),
             Err(_) => self.over(),
         }
+    }
+
+    /// Counts what is about to wait for the client.
+    async fn hold(&mut self, bytes: usize) -> Result<(), Gone> {
+        if self.held.reach_now(bytes) {
+            return Ok(());
+        }
+        self.end(End::Overloaded).await;
+        Err(Gone)
     }
 
     /// As [`Socket::send`] for several, written together.
@@ -378,12 +403,16 @@ impl Socket {
     /// # Errors
     /// The stream has ended.
     pub(crate) async fn send_all(&mut self, texts: impl Iterator<Item = Utf8Bytes>) -> Result<(), Gone> {
+        // One waits beside what the buffer holds: a text is not taken before the last has left.
         for text in texts {
+            self.hold(text.len()).await?;
             if self.is_over || self.stream.feed(Message::Text(text)).await.is_err() {
                 return self.over();
             }
         }
-        match self.stream.flush().await {
+        let sent = self.stream.flush().await;
+        self.held.shrink(0);
+        match sent {
             Ok(()) => Ok(()),
             Err(_) => self.over(),
         }
@@ -397,13 +426,16 @@ impl Socket {
         let mut parts = parts.peekable();
         let mut kind = Data::Text;
         while let Some(part) = parts.next() {
+            self.hold(part.len()).await?;
             let frame = Frame::message(part, OpCode::Data(kind), parts.peek().is_none());
             if self.is_over || self.stream.feed(Message::Frame(frame)).await.is_err() {
                 return self.over();
             }
             kind = Data::Continue;
         }
-        match self.stream.flush().await {
+        let sent = self.stream.flush().await;
+        self.held.shrink(0);
+        match sent {
             Ok(()) => Ok(()),
             Err(_) => self.over(),
         }

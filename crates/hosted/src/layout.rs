@@ -27,7 +27,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use bitcoin::OutPoint;
 use paraffin_alkanes::proto::alkanes::AlkanesTrace;
 use paraffin_alkanes::views::trace_from_proto;
-use paraffin_alkanes::{BlockEffects, SavedSheet, StateError, StateKey, StateReader, Trace, TraceLog};
+use paraffin_alkanes::{
+    BlockEffects, LARGE_TRACES_BYTES, SavedSheet, StateError, StateKey, StateReader, Trace, TraceLog,
+};
 use paraffin_primitives::{AlkaneId, ConnectedBlock};
 use prost::Message as _;
 
@@ -192,7 +194,7 @@ impl Found {
             }
         }
         // Kept as the native engine keeps its own.
-        let mut ordered = TraceLog::of(&block.block);
+        let mut ordered = TraceLog::of(&block.block, LARGE_TRACES_BYTES);
         for outpoint in trace_order.into_values() {
             if let Some(trace) = traces.remove(&outpoint) {
                 ordered.push(outpoint, trace);

@@ -120,7 +120,7 @@ impl Endpoint {
         let status = response.status();
         let body = read_body(response, ANSWER_BYTES_MAX).await.map_err(|error| match error {
             BodyError::TooLarge(_) => SourceError::Invalid(error.to_string()),
-            BodyError::Closed => SourceError::Unavailable(error.to_string()),
+            BodyError::Closed | BodyError::NoMemory => SourceError::Unavailable(error.to_string()),
         })?;
         Ok((status, body))
     }

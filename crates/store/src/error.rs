@@ -8,6 +8,9 @@ use paraffin_primitives::{BlockId, Height, Network};
 /// What went wrong in the store, and what the caller can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// Nobody waits for the read any more.
+    #[error("the read was given up")]
+    Abandoned,
     /// The folder is open elsewhere.
     #[error("another process is using this store ({}): stop it, or give this one another data folder", .folder.display())]
     Locked {

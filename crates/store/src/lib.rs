@@ -40,7 +40,7 @@ pub use module_writer::{ModuleWriter, VALUE_LEN_MAX};
 pub use options::{MemorySplit, StoreOptions};
 pub use record::{BlockDigests, BlockRecord, FORMAT_VERSION, ModuleDigest};
 pub use rerun::Rewound;
-pub use snapshot::{Snapshot, SnapshotMark};
+pub use snapshot::{IsOver, Snapshot, SnapshotMark};
 pub use store::{SpaceStats, Store, StoreStats};
 pub use table::{Module, ModuleError, ModuleId, ModuleSchema, Placement, Table, TableKind};
 pub use writer::Writer;

@@ -15,6 +15,47 @@ use crate::{BlockDigests, BlockRecord, ModuleDigest, ModuleId, Row, StoreError, 
 #[derive(Clone)]
 pub struct Snapshot {
     pub(crate) published: Arc<Published>,
+    is_over: Option<IsOver>,
+}
+
+/// Says that nobody waits for a read any more.
+pub type IsOver = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// Rows until nobody waits for them.
+struct Awaited<R> {
+    rows: R,
+    is_over: Option<IsOver>,
+    has_ended: bool,
+}
+
+impl<R> Awaited<R> {
+    fn next_with(
+        &mut self,
+        next: impl FnOnce(&mut R) -> Option<Result<Row, StoreError>>,
+    ) -> Option<Result<Row, StoreError>> {
+        if self.has_ended {
+            return None;
+        }
+        if self.is_over.as_ref().is_some_and(|is_over| is_over()) {
+            self.has_ended = true;
+            return Some(Err(StoreError::Abandoned));
+        }
+        next(&mut self.rows)
+    }
+}
+
+impl<R: DoubleEndedIterator<Item = Result<Row, StoreError>>> Iterator for Awaited<R> {
+    type Item = R::Item;
+
+    fn next(&mut self) -> Option<R::Item> {
+        self.next_with(R::next)
+    }
+}
+
+impl<R: DoubleEndedIterator<Item = Result<Row, StoreError>>> DoubleEndedIterator for Awaited<R> {
+    fn next_back(&mut self) -> Option<R::Item> {
+        self.next_with(R::next_back)
+    }
 }
 
 /// Names a snapshot without keeping what it shows: rows that were replaced since do not stay on disk for it.
@@ -64,7 +105,25 @@ pub(crate) fn module_state(view: &View, module: ModuleId) -> Result<Option<Modul
 impl Snapshot {
     /// The view of a process that has no store: there is no block and no row.
     pub fn of_nothing() -> Self {
-        Self { published: Arc::new(Published { view: Arc::new(View::of_nothing()), tip: None }) }
+        Self::of(Arc::new(Published { view: Arc::new(View::of_nothing()), tip: None }))
+    }
+
+    pub(crate) fn of(published: Arc<Published>) -> Self {
+        Self { published, is_over: None }
+    }
+
+    /// The same view for a read that ends with [`StoreError::Abandoned`] at its next row once `is_over` says so.
+    #[must_use]
+    pub fn until(&self, is_over: IsOver) -> Self {
+        Self { published: Arc::clone(&self.published), is_over: Some(is_over) }
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        if self.is_over.as_ref().is_some_and(|is_over| is_over()) { Err(StoreError::Abandoned) } else { Ok(()) }
+    }
+
+    fn awaited<R>(&self, rows: R) -> Awaited<R> {
+        Awaited { rows, is_over: self.is_over.clone(), has_ended: false }
     }
 
     /// A name for this moment.
@@ -136,6 +195,7 @@ impl Snapshot {
         if table.kind == TableKind::Versioned {
             return self.get_at(table, row_key, Height::MAX);
         }
+        self.check()?;
         let found = key::with_plain(table, row_key, |key| self.view().get(Space::of(table.placement), key))?;
         Ok(found.map(|value| value.to_vec()))
     }
@@ -146,6 +206,7 @@ impl Snapshot {
     /// The table is of another kind, the disk cannot be read, or the store is damaged.
     pub fn get_at(&self, table: &Table, row_key: &[u8], height: Height) -> Result<Option<Vec<u8>>, StoreError> {
         require_versioned(table, "values as of a height")?;
+        self.check()?;
         key::with_stem(table, row_key, |stem| version_in_view(self.view(), table, stem, height))
     }
 
@@ -174,7 +235,7 @@ impl Snapshot {
         from: &[u8],
         to: &[u8],
     ) -> impl DoubleEndedIterator<Item = Result<Row, StoreError>> + Send + use<> {
-        TableScan::range(self.view(), table, from, to, Height::MAX)
+        self.awaited(TableScan::range(self.view(), table, from, to, Height::MAX))
     }
 
     /// Rows whose key starts with `prefix`, ascending; `.rev()` for descending. Rows are read as they are asked for.
@@ -183,7 +244,7 @@ impl Snapshot {
         table: &Table,
         prefix: &[u8],
     ) -> impl DoubleEndedIterator<Item = Result<Row, StoreError>> + Send + use<> {
-        TableScan::prefix(self.view(), table, prefix, Height::MAX)
+        self.awaited(TableScan::prefix(self.view(), table, prefix, Height::MAX))
     }
 
     /// Versioned tables: rows whose key starts with `prefix`, each with its value as of `height`.
@@ -197,7 +258,7 @@ impl Snapshot {
         height: Height,
     ) -> Result<impl DoubleEndedIterator<Item = Result<Row, StoreError>> + Send + use<>, StoreError> {
         require_versioned(table, "values as of a height")?;
-        Ok(TableScan::prefix(self.view(), table, prefix, height))
+        Ok(self.awaited(TableScan::prefix(self.view(), table, prefix, height)))
     }
 
     /// Number of rows of a Sequence table.

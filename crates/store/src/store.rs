@@ -151,7 +151,7 @@ impl Store {
 
     /// Consistent view of the newest committed block.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { published: Arc::clone(&self.inner.published.read()) }
+        Snapshot::of(Arc::clone(&self.inner.published.read()))
     }
 
     /// The single writer. A second call while one is alive is an error.

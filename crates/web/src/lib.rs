@@ -104,6 +104,9 @@ pub enum BodyError {
     /// It has, or is said to have, more bytes than may be read.
     #[error("an answer above the limit of {0} bytes")]
     TooLarge(usize),
+    /// There is no memory for it at the moment.
+    #[error("there is no memory for the answer at the moment")]
+    NoMemory,
     /// It ends too early.
     #[error("the connection closed in the middle of an answer")]
     Closed,
@@ -114,10 +117,25 @@ pub enum BodyError {
 /// # Errors
 /// See [`BodyError`].
 pub async fn read_body(response: Response<Incoming>, limit: usize) -> Result<Bytes, BodyError> {
+    read_body_while(response, limit, |_| true).await
+}
+
+/// As [`read_body`], and `keep` is asked, before more is kept, whether so many bytes in all may be.
+///
+/// # Errors
+/// See [`BodyError`].
+pub async fn read_body_while(
+    response: Response<Incoming>,
+    limit: usize,
+    mut keep: impl FnMut(usize) -> bool,
+) -> Result<Bytes, BodyError> {
     let told = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let told: u64 = told.unwrap_or(0);
     if told > limit as u64 {
         return Err(BodyError::TooLarge(limit));
+    }
+    if !keep(told as usize) {
+        return Err(BodyError::NoMemory);
     }
     let mut body = response.into_body();
     let mut collected = BytesMut::with_capacity((told as usize).min(RESERVE_BYTES_MAX));
@@ -125,6 +143,9 @@ pub async fn read_body(response: Response<Incoming>, limit: usize) -> Result<Byt
         let Ok(data) = frame.map_err(|_| BodyError::Closed)?.into_data() else { continue };
         if collected.len() + data.len() > limit {
             return Err(BodyError::TooLarge(limit));
+        }
+        if !keep(collected.len() + data.len()) {
+            return Err(BodyError::NoMemory);
         }
         collected.extend_from_slice(&data);
     }

@@ -17,6 +17,7 @@ use paraffin_database::{Database, Place, Session, query};
 use crate::cache::Known;
 use crate::lease::{LEASE, Lease, RENEWAL};
 use crate::migrations::MIGRATIONS;
+use crate::patience;
 use crate::store::{AccessFuture, KeyStore};
 use crate::usage::{PendingUse, Use};
 use crate::{
@@ -165,8 +166,8 @@ fn clock() -> UnixMillis {
 
 /// What a request asks of the store, or an error when it takes too long: a request waits, and nobody is served meanwhile.
 async fn soon<T>(question: impl Future<Output = Result<T, AccessError>>) -> Result<T, AccessError> {
-    let away = |_| Err(AccessError::Unavailable("it does not answer".to_owned()));
-    tokio::time::timeout(LOOK_UP, question).await.unwrap_or_else(away)
+    let away = || Err(AccessError::Unavailable("it does not answer".to_owned()));
+    patience::within(LOOK_UP, question).await.unwrap_or_else(away)
 }
 
 async fn audit(

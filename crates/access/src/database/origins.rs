@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use paraffin_database::{Row, Session, query, query_of};
 
@@ -6,6 +7,10 @@ use super::accounts::{self, plan_of};
 use super::{Inner, audit};
 use crate::origin::patterns_of;
 use crate::{AccessError, AccountId, ApiKey, OriginId, OriginPattern, OriginRecord, UnixMillis};
+
+/// How long an origin that nobody has registered is not asked for again. A registration ends it at once here, and within the lease
+/// in other processes.
+const UNKNOWN_FOR: Duration = Duration::from_secs(10);
 
 const COLUMNS: &str = "SELECT origin.id, origin.account, plan, pattern, token, origin.created_at, verified_at, last_used_at, request_count FROM origin JOIN account ON account.id = origin.account";
 
@@ -68,7 +73,10 @@ pub(super) async fn register(
     .get("id")?;
     let detail = format!("account={} pattern={pattern} served={}", account.id, verified_at.is_some());
     audit(&mut transaction, now, actor, "register", format!("origin:{id}"), detail).await?;
+    // Changes and removals move the version by themselves. That this origin was unknown is remembered by other processes too.
+    query("UPDATE access_version SET value = value + 1").execute(&mut transaction).await?;
     transaction.commit().await?;
+    inner.known.invalidate();
     Ok(OriginRecord {
         id: OriginId(id),
         account: account.id,
@@ -142,6 +150,11 @@ pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<Or
     if patterns.is_empty() {
         return Ok(None);
     }
+    let unknown = match inner.known.unknown_origins.get(origin) {
+        Ok(asked) if inner.counting.may_recall() && asked.elapsed() < UNKNOWN_FOR => return Ok(None),
+        Ok(_) => inner.known.unknown_origins.remove(origin),
+        Err(generation) => generation,
+    };
     let mut connection = inner.database.session().await?;
     let places: Vec<String> = (1..=patterns.len()).map(|place| format!("${place}")).collect();
     let statement =
@@ -155,8 +168,33 @@ pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<Or
     // The pattern that says most counts, and of several registrations of it the oldest.
     let place = |record: &OriginRecord| patterns.iter().position(|pattern| *pattern == record.pattern);
     let found = registered.into_iter().min_by_key(|record| (place(record), record.id)).map(Arc::new);
-    if let Some(found) = &found {
-        inner.known.origins.insert(origin.to_owned(), Arc::clone(found), generation);
+    match &found {
+        Some(found) => inner.known.origins.insert(origin.to_owned(), Arc::clone(found), generation),
+        None => inner.known.unknown_origins.insert(origin.to_owned(), Arc::new(Instant::now()), unknown),
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DatabaseKeyStore, KeyStore as _, Plan};
+
+    #[tokio::test]
+    async fn what_nobody_has_registered_is_asked_for_once_until_somebody_registers_it() {
+        const ORIGIN: &str = "https://app.example.com";
+        let folder = tempfile::tempdir().unwrap();
+        let store = DatabaseKeyStore::open(&folder.path().join("accounts.sqlite")).await.unwrap();
+        assert_eq!(store.find_origin(ORIGIN).await.unwrap(), None);
+        let asked = store.0.known.unknown_origins.get(ORIGIN).unwrap();
+        assert_eq!(store.find_origin(ORIGIN).await.unwrap(), None);
+        assert_eq!(store.0.known.unknown_origins.get(ORIGIN).unwrap(), asked, "it was asked for again");
+        // One that is no origin of a page costs nothing.
+        assert_eq!(store.find_origin("null").await.unwrap(), None);
+        assert!(store.0.known.unknown_origins.get("null").is_err());
+        let account = store.create_account("a", Plan::FREE, "test", 0).await.unwrap().id;
+        let pattern = "https://*.example.com".parse().unwrap();
+        store.register_origin(account, pattern, true, "test", 0).await.unwrap();
+        assert!(store.find_origin(ORIGIN).await.unwrap().is_some());
+    }
 }

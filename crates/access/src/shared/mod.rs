@@ -7,6 +7,7 @@ mod ledger;
 mod scripts;
 
 use std::fmt;
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, FromRedisValue, ScriptInvocation};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::store::AccessFuture;
 use crate::throttle::Throttle;
@@ -28,6 +29,9 @@ use scripts::Scripts;
 
 /// Questions to Redis that may be open at the same time; further ones wait, within the time of an answer.
 const IN_FLIGHT_MAX: usize = 512;
+/// Groups of callers, and questions of one group that may be open.
+const SLOTS: usize = 256;
+const IN_FLIGHT_OF_SLOT_MAX: usize = 32;
 /// Longest time for a connection, and for one step of coming back.
 const STEP: Duration = Duration::from_secs(1);
 /// Subjects of one step in which counts are raised.
@@ -99,6 +103,8 @@ impl fmt::Debug for SharedOptions {
 enum Lost {
     #[error("Redis: {0}")]
     Redis(#[from] redis::RedisError),
+    #[error("too many other questions are under way")]
+    Busy,
     #[error("Redis does not answer in time")]
     Silent,
     #[error("the counts in Redis are gone")]
@@ -120,6 +126,32 @@ struct Up {
     began_ms: u64,
 }
 
+/// Room for questions that are under way. Whoever asks a lot waits behind itself: callers share the places of their slot.
+struct Places {
+    all: Semaphore,
+    slots: Box<[Semaphore]>,
+    state: RandomState,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self {
+            all: Semaphore::new(IN_FLIGHT_MAX),
+            slots: (0..SLOTS).map(|_| Semaphore::new(IN_FLIGHT_OF_SLOT_MAX)).collect(),
+            state: RandomState::new(),
+        }
+    }
+}
+
+impl Places {
+    async fn take(&self, caller: impl Hash) -> [Option<SemaphorePermit<'_>>; 2] {
+        let slot = self.state.hash_one(caller) as usize % SLOTS;
+        // Never closed.
+        let own = self.slots[slot].acquire().await.ok();
+        [own, self.all.acquire().await.ok()]
+    }
+}
+
 pub(crate) struct SharedWindows {
     options: SharedOptions,
     prefix: String,
@@ -128,7 +160,7 @@ pub(crate) struct SharedWindows {
     ledger: Ledger,
     /// Buckets of callers without credentials while Redis is away.
     throttle: Throttle,
-    places: Semaphore,
+    places: Places,
     began: Instant,
     turns: AtomicU64,
     lost: AtomicU64,
@@ -145,7 +177,7 @@ impl SharedWindows {
             up: RwLock::new(None),
             ledger: Ledger::default(),
             throttle: Throttle::default(),
-            places: Semaphore::new(IN_FLIGHT_MAX),
+            places: Places::default(),
             began: Instant::now(),
             turns: AtomicU64::new(0),
             lost: AtomicU64::new(0),
@@ -177,12 +209,26 @@ impl SharedWindows {
 
     async fn ask<T: FromRedisValue>(&self, up: &Up, question: &ScriptInvocation<'_>) -> Result<T, Lost> {
         let mut connection = up.connection.clone();
-        in_time(self.options.answer_within, async {
-            // Never closed.
-            let _place = self.places.acquire().await;
-            question.invoke_async(&mut connection).await
-        })
-        .await
+        in_time(self.options.answer_within, question.invoke_async(&mut connection)).await
+    }
+
+    /// As [`SharedWindows::ask`], for one of many callers. What waits for other questions does not say that Redis is away.
+    async fn ask_for<T: FromRedisValue>(
+        &self,
+        up: &Up,
+        question: &ScriptInvocation<'_>,
+        caller: impl Hash,
+    ) -> Result<T, Lost> {
+        let place = tokio::time::timeout(self.options.answer_within, self.places.take(caller)).await;
+        let _place = place.map_err(|_| Lost::Busy)?;
+        self.ask(up, question).await
+    }
+
+    /// Whether a question that was not answered leaves the others as they are: there were too many of them.
+    fn lost(&self, up: &Up, why: &Lost) {
+        if !matches!(why, Lost::Busy) {
+            self.down(up, why);
+        }
     }
 
     /// From now on this process decides alone, until it has come back.
@@ -201,7 +247,7 @@ impl SharedWindows {
         if let Some(up) = up {
             match self.admit_together(&up, subject, limits).await {
                 Ok(decision) => return decision,
-                Err(why) => self.down(&up, &why),
+                Err(why) => self.lost(&up, &why),
             }
         }
         self.alone.fetch_add(1, Ordering::Relaxed);
@@ -218,7 +264,7 @@ impl SharedWindows {
         question.arg(limit(limits.per_minute)).arg(limit(limits.per_day));
         question.arg(minute).arg(in_minute).arg(part(limits.per_minute));
         question.arg(day).arg(in_day).arg(part(limits.per_day));
-        let answer: Vec<i64> = self.ask(up, &question).await?;
+        let answer: Vec<i64> = self.ask_for(up, &question, subject.number()).await?;
         let [admitted, minute, in_minute, day, in_day, minute_left, day_left] = numbers(&answer)?;
         let narrow = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
         let counted = WindowState {
@@ -243,7 +289,7 @@ impl SharedWindows {
         if let Some(up) = up {
             match self.reserve_together(&up, client, settings).await {
                 Ok(place) => return place,
-                Err(why) => self.down(&up, &why),
+                Err(why) => self.lost(&up, &why),
             }
         }
         self.alone.fetch_add(1, Ordering::Relaxed);
@@ -262,7 +308,7 @@ impl SharedWindows {
         question
             .arg(interval.saturating_mul(settings.burst.max(1).into()))
             .arg(i64::from(settings.wait_ms_max) * 1_000);
-        let answer: Vec<i64> = self.ask(up, &question).await?;
+        let answer: Vec<i64> = self.ask_for(up, &question, client).await?;
         let [granted, wait, remaining, full_at] = numbers(&answer)?;
         Ok(Reservation {
             granted: granted == 1,
@@ -282,7 +328,7 @@ impl SharedWindows {
         tokio::spawn(async move {
             let mut question = this.scripts.give_back.key(&this.prefix);
             question.arg(&*up.epoch).arg(this.latest(&up)).arg(client.to_string()).arg(settings.interval());
-            let _: Result<Vec<i64>, Lost> = this.ask(&up, &question).await;
+            let _: Result<Vec<i64>, Lost> = this.ask_for(&up, &question, client).await;
         });
     }
 
@@ -428,4 +474,29 @@ fn numbers<const N: usize>(answer: &[i64]) -> Result<[i64; N], Lost> {
 /// The value of a line `name:value`.
 fn member<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_caller_that_asks_a_lot_waits_behind_itself() {
+        async fn now(places: &Places, caller: u32) -> Option<[Option<SemaphorePermit<'_>>; 2]> {
+            tokio::time::timeout(Duration::from_millis(20), places.take(caller)).await.ok()
+        }
+        let places = Places::default();
+        let mut of_one = Vec::new();
+        for _ in 0..IN_FLIGHT_OF_SLOT_MAX {
+            of_one.push(now(&places, 1).await.unwrap());
+        }
+        assert!(now(&places, 1).await.is_none());
+        let mut others = 0;
+        for caller in 2..100 {
+            others += usize::from(now(&places, caller).await.is_some());
+        }
+        assert!(others > 90, "{others} of 98 other callers");
+        drop(of_one);
+        assert!(now(&places, 1).await.is_some());
+    }
 }

@@ -51,20 +51,26 @@ impl Layer {
 }
 
 /// What was read from below, so that most keys are read once in a block.
-#[derive(Default)]
 struct ReadCache {
     values: HashMap<StateKey, Option<Vec<u8>>>,
     bytes: usize,
+    bytes_max: usize,
+}
+
+impl Default for ReadCache {
+    fn default() -> Self {
+        Self { values: HashMap::new(), bytes: 0, bytes_max: READ_BYTES_MAX }
+    }
 }
 
 impl ReadCache {
     /// Forgets everything when it has become too much: what is needed again is read again.
     fn insert(&mut self, key: StateKey, value: Option<Vec<u8>>) {
         let bytes = entry_bytes(&key, value.as_ref().map_or(0, Vec::len));
-        if self.bytes + bytes > READ_BYTES_MAX {
-            *self = Self::default();
+        if self.bytes + bytes > self.bytes_max {
+            *self = Self { bytes_max: self.bytes_max, ..Self::default() };
         }
-        if bytes <= READ_BYTES_MAX {
+        if bytes <= self.bytes_max {
             self.bytes += bytes;
             self.values.insert(key, value);
         }
@@ -88,9 +94,16 @@ impl<'r> Overlay<'r> {
 
     /// Nothing changed yet in a block, whose messages may do so much work that no fuel pays for.
     pub(crate) fn of_block(reader: &'r dyn StateReader, parameters: &Parameters) -> Self {
-        let kept_bytes_max = parameters.state_bytes;
         let work = Work::of_block(parameters.block_work, parameters.message_bytes);
-        Self { kept_bytes_max, work, ..Self::new(reader) }
+        Self { work, ..Self::new(reader).within(parameters.state_bytes) }
+    }
+
+    /// The same for changes of at most so many bytes, and a third of it for what was read.
+    #[must_use]
+    pub(crate) fn within(mut self, bytes: usize) -> Self {
+        self.kept_bytes_max = bytes;
+        self.read.get_mut().bytes_max = READ_BYTES_MAX.min(bytes / 3);
+        self
     }
 
     /// # Errors

@@ -17,8 +17,8 @@ use crate::codec::Cellpack;
 use crate::proto;
 use crate::proto::alkanes::{MessageContextParcel, MultiSimulateRequest, MultiSimulateResponse, SimulateResponse};
 use crate::{
-    BlockEffects, CallResponse, Engine as _, Halt, META_FUEL, NativeEngine, Overlay, Parameters, SimulatedCall,
-    StateError, StateKey, StateReader, Trace, Transfer, World, contract_code, simulate_within,
+    BlockEffects, CallResponse, Engine as _, Halt, META_FUEL, NativeEngine, Overlay, SimulatedCall, StateError,
+    StateKey, StateReader, Trace, Transfer, World, contract_code, simulate_within,
 };
 
 /// A call to be tried, and what it happens in.
@@ -147,7 +147,8 @@ fn stopped(halt: Halt) -> Result<String, ViewError> {
 
 /// The world at the start of a block on the state of a view.
 pub(super) fn world<'a>(block: &'a Block, height: u64, context: &ViewContext<'a>) -> World<'a> {
-    World::new(context.parameters, height, block, Overlay::new(context.state), context.codes, context.builtins)
+    let state = Overlay::new(context.state).within(context.parameters.state_bytes);
+    World::new(context.parameters, height, block, state, context.codes, context.builtins)
 }
 
 /// Asks a contract something without anything around it.
@@ -193,24 +194,12 @@ pub(super) fn code(id: AlkaneId, context: &ViewContext<'_>) -> Result<Vec<u8>, V
     }
 }
 
-/// Most bytes that the changes of a block may take that a caller brings, by the estimate of
-/// [`STATE_BYTES_MAX`](crate::STATE_BYTES_MAX). A message beyond fails, though it might not in a block of the chain.
-const PREVIEW_STATE_BYTES_MAX: usize = 128 << 20;
-
-/// Memory that the messages of such a block may take at a time, in bytes; as that of a simulation.
-const PREVIEW_MESSAGE_BYTES_MAX: u64 = 1 << 30;
-
 /// Runs a whole block after the one that the view stands at. The engine knows no time, but it reads the inputs of each
 /// transaction, and those reads fail when the time of the view is over.
 pub(super) fn run_block(block: &ConnectedBlock, context: &ViewContext<'_>) -> Result<BlockEffects, ViewError> {
     let network = context.parameters.network;
     let engine = NativeEngine::new(network, Arc::clone(context.builtins), Arc::clone(context.codes));
-    let bounds = Parameters {
-        state_bytes: PREVIEW_STATE_BYTES_MAX,
-        message_bytes: PREVIEW_MESSAGE_BYTES_MAX,
-        ..*context.parameters
-    };
-    let mut engine = engine.with_parameters(bounds);
+    let mut engine = engine.with_parameters(*context.parameters);
     let state = TimedState { context };
     match engine.run_block(block.id.height, block, &state) {
         Err(_) if (context.is_over)() => Err(ViewError::TooLong),

@@ -11,12 +11,12 @@ use super::stop::Stop;
 use crate::work::Work;
 
 /// Most that is kept in one block, in bytes by [`ModuleSize::compiled_bytes`].
-const BYTES_MAX: u64 = 128 << 20;
+pub const BLOCK_CODE_BYTES: u64 = 128 << 20;
 
 /// Code that the messages of one block have run: unpacking and compiling counts as work of the message that is the first to
 /// need it. What is kept depends on the block alone, unlike the cache behind it, so that the work does too.
-#[derive(Default)]
 pub(crate) struct BlockCodes {
+    bytes_max: u64,
     /// By the contract that itself holds the code; the payload tells whether it is still the same.
     stored: HashMap<AlkaneId, (Vec<u8>, PackedCode)>,
     stored_bytes: u64,
@@ -25,6 +25,11 @@ pub(crate) struct BlockCodes {
 }
 
 impl BlockCodes {
+    /// None yet, and at most so many bytes: [`BLOCK_CODE_BYTES`] in a block that is indexed.
+    pub(crate) fn within(bytes_max: u64) -> Self {
+        Self { bytes_max, stored: HashMap::new(), stored_bytes: 0, builtins: HashMap::new() }
+    }
+
     /// The code packed in `payload`, which `holder` holds.
     ///
     /// # Errors
@@ -44,8 +49,8 @@ impl BlockCodes {
         }
         let (code, size) = codes.compile_packed(holder, &payload, work)?;
         let bytes = size.compiled_bytes + payload.len() as u64;
-        if codes.keeps() && bytes <= BYTES_MAX {
-            if self.stored_bytes + bytes > BYTES_MAX {
+        if codes.keeps() && bytes <= self.bytes_max {
+            if self.stored_bytes + bytes > self.bytes_max {
                 self.stored.clear();
                 self.stored_bytes = 0;
             }

@@ -100,7 +100,8 @@ impl<'s, 'w> Session<'s, 'w> {
     /// # Errors
     /// The simulation has reached a bound. A message of a block goes on whatever it does.
     pub(crate) fn check_bounds(&self) -> Result<(), Stop> {
-        let is_over = self.events.is_over() || self.world.state.written_bytes() > SIMULATION_WRITTEN_BYTES_MAX;
+        let written_bytes_max = SIMULATION_WRITTEN_BYTES_MAX.min(self.world.parameters.state_bytes);
+        let is_over = self.events.is_over() || self.world.state.written_bytes() > written_bytes_max;
         if self.interrupted.is_some() && is_over { Err(Halt::SimulationTooLarge.into()) } else { Ok(()) }
     }
 

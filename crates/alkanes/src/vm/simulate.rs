@@ -78,7 +78,7 @@ pub fn simulate_within(world: &mut World<'_>, call: &SimulatedCall<'_>, fuel_max
     world.state.checkpoint();
     let (mut ended, mut trace) = (Ok((CallResponse::default(), 0)), Trace::default());
     let guarded = guarded(|| {
-        world.state.work.limit_memory(SIMULATION_BYTES_MAX);
+        world.state.work.limit_memory(SIMULATION_BYTES_MAX.min(world.parameters.message_bytes));
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
         session.table_weight = TABLE_WEIGHT;
         session.unusable_fuel = call.fuel.saturating_sub(fuel_max);
@@ -105,7 +105,7 @@ pub fn meta(world: &mut World<'_>, call: &SimulatedCall<'_>) -> Result<Result<Ve
     world.state.checkpoint();
     let mut ended = Ok(Vec::new());
     let guarded = guarded(|| {
-        world.state.work.limit_memory(SIMULATION_BYTES_MAX);
+        world.state.work.limit_memory(SIMULATION_BYTES_MAX.min(world.parameters.message_bytes));
         let mut session = Session::simulation(world, call.transaction, call.vout, Some(call.interrupted));
         session.table_weight = TABLE_WEIGHT;
         ended = enter(&mut session, call).and_then(|(frame, code)| {

@@ -21,6 +21,7 @@ use crate::erased::{self, Answer};
 use crate::errors::{RestError, RpcError, rpc_code};
 use crate::fairness::FairSemaphore;
 use crate::interrupt::Interrupt;
+use crate::limits::Limits;
 use crate::state::{BoxFuture, RequestContext, Shared};
 
 pub(crate) use blocks::IndexedBlocks;
@@ -49,15 +50,40 @@ pub(crate) struct Alkanes {
     views: FairSemaphore,
     /// For reads that run what anybody may have written; they take no permit of the others.
     simulations: FairSemaphore,
+    /// What both take of the memory for contracts, MiB.
+    memory: FairSemaphore,
+    /// The parameters with the bounds of memory of each lane.
+    of_views: Parameters,
+    of_simulations: Parameters,
+    simulation_mib: u32,
 }
 
-/// One caller may have half of the views, and half of the simulations.
+/// One caller may have half of the views, half of the simulations, and half of the memory for contracts.
 const PARTS: usize = 2;
+/// Memory of a view, MiB: three contracts that call each other, as many as a token behind a proxy has, and the answer.
+const VIEW_MIB: u32 = 144;
 
 impl Alkanes {
-    pub(crate) fn new(parts: AlkanesParts, views_max: usize, simulations_max: usize) -> Self {
+    pub(crate) fn new(parts: AlkanesParts, limits: &Limits) -> Self {
         let permits = |count| FairSemaphore::new(count, PARTS);
-        Self { parts, tokens: TokenCache::default(), views: permits(views_max), simulations: permits(simulations_max) }
+        let mib = |bytes: usize| u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
+        let simulation_mib = mib(limits.simulation_bytes_max).max(1);
+        let heaviest = simulation_mib.max(VIEW_MIB) as usize;
+        Self {
+            tokens: TokenCache::default(),
+            views: permits(limits.views_max),
+            simulations: permits(limits.simulations_max),
+            memory: FairSemaphore::of_heaviest(limits.contracts_bytes_max >> 20, PARTS, heaviest).of_bytes(1 << 20),
+            of_views: parts.parameters.within((VIEW_MIB as usize) << 20),
+            of_simulations: parts.parameters.within(limits.simulation_bytes_max),
+            simulation_mib,
+            parts,
+        }
+    }
+
+    /// Memory that contracts which are run for callers may take, and take, bytes.
+    pub(crate) fn memory(&self) -> (usize, usize) {
+        self.memory.bytes()
     }
 }
 
@@ -263,23 +289,25 @@ fn in_lane_erased(
         let snapshot = context.snapshot().clone();
         let network = context.network();
         let timeout = context.limits().view_timeout();
-        let permits = match lane {
-            Lane::Views => &alkanes.views,
-            Lane::Simulations => &alkanes.simulations,
+        let (permits, mib) = match lane {
+            Lane::Views => (&alkanes.views, VIEW_MIB),
+            Lane::Simulations => (&alkanes.simulations, alkanes.simulation_mib),
         };
-        let permit = permits.acquire(context.caller_id()).await.ok_or(Fault::Abandoned)?;
+        let permit = context.permit(permits).await.ok_or(Fault::Abandoned)?;
+        let memory = context.permits(&alkanes.memory, mib).await.ok_or(Fault::Abandoned)?;
         let (awaited, interrupt) = Interrupt::at(Instant::now() + timeout);
         // The permit goes along: a request that is given up frees it when its view has ended.
         let task = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
+            let _permits = (permit, memory);
             let clock: Arc<dyn Fn() -> bool + Send + Sync> = Arc::new(move || interrupt.is_over());
             let is_over = || clock();
+            let snapshot = snapshot.until(Arc::clone(&clock));
             let state = AlkanesState::at(&snapshot, height).until(Arc::clone(&clock));
             let bitcoin = BitcoinIndex::new(snapshot.clone(), network);
             let blocks =
                 IndexedBlocks::new(&bitcoin, height, height == newest, alkanes.parts.limits.records_max, &is_over);
             let view = ViewContext {
-                parameters: &alkanes.parts.parameters,
+                parameters: if lane == Lane::Views { &alkanes.of_views } else { &alkanes.of_simulations },
                 builtins: &alkanes.parts.builtins,
                 codes: &alkanes.parts.codes,
                 height,
@@ -295,7 +323,9 @@ fn in_lane_erased(
             let block = record.as_ref().map_or([0; 32], hash);
             let is_newest = height == newest;
             let (state, bitcoin, alkanes, snapshot) = (&state, &bitcoin, &*alkanes, &snapshot);
-            work(&Moment { view, state, bitcoin, alkanes, snapshot, tip, block, is_newest })
+            let worked = work(&Moment { view, state, bitcoin, alkanes, snapshot, tip, block, is_newest });
+            // Whatever a read says that ended because its time was over.
+            worked.map_err(|error| if clock() { ViewError::TooLong } else { error })
         });
         let answer = task.await.map_err(|_| Fault::Abandoned)?;
         drop(awaited);

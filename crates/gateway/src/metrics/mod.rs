@@ -220,6 +220,7 @@ impl Metrics {
         self.recorder.register_gauge(&Key::from_static_name(DRAINING), &METADATA).set(draining);
         let meter = self.meter();
         shared.byte_budget.measure(&meter);
+        shared.measure_memory(&meter);
         if let Some(state) = shared.windows.shared() {
             let is_shared = if state.is_shared { 1.0 } else { 0.0 };
             meter.gauge("paraffin_windows_shared", "1 while gateways count together", &[], is_shared);

@@ -123,7 +123,7 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
         let address = body.text("address")?;
         let limit = body.positive("limit", UTXOS_LIMIT_MAX)?;
         let route = route(context, "address", address)?;
-        let unspent = unspent(context, &route.key, limit).await?;
+        let (unspent, _kept) = unspent(context, &route.key, limit).await?;
         let total = match limit {
             None => unspent.len() as u64,
             Some(_) => totals(context, &route.key).await?.unspent_count(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use paraffin_chain::NodeError;
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tracing::Instrument as _;
 
@@ -10,6 +11,7 @@ use super::esplora::accepted;
 use super::main_rpc::MethodFamily;
 use super::node_cost;
 use super::{RpcResult, integer_to_raw, to_raw};
+use crate::byte_budget::HeldFor;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, Caller, Node, RequestContext};
@@ -137,16 +139,23 @@ pub(super) fn is_allowed(method: &str) -> bool {
 /// Asks the node what a caller asks and hands over what it says, a few calls of all and fewer of one caller at a time.
 pub(super) async fn pass(context: &RequestContext, method: &str, params: &[Box<RawValue>]) -> RpcResult {
     node_cost::check(method, params, matches!(context.caller(), Caller::Key(_)))?;
-    let permit = context.shared().node_calls.acquire(context.caller_id()).await.ok_or_else(RpcError::panicked)?;
+    let permit = context.permit(&context.shared().node_calls).await.ok_or_else(RpcError::panicked)?;
+    let held = Arc::new(Mutex::new(context.held_bytes(HeldFor::Node)));
     let (node, method, params) = (Arc::clone(context.node()), method.to_owned(), params.to_vec());
     let bytes_max = context.limits().response_bytes_max;
     // A task of its own holds the permit until the node has answered, for the node goes on when the caller has left.
     let call = async move {
         let _permit = permit;
-        node.rpc_at_most(&method, &params, bytes_max).await
+        let keep = Arc::clone(&held);
+        let answer = node.rpc_at_most(&method, &params, bytes_max, Arc::new(move |bytes| keep.lock().reach_now(bytes)));
+        (answer.await, held)
     };
     match tokio::spawn(call.in_current_span()).await {
-        Ok(answer) => answer.map_err(|error| from_node(&error)),
+        Ok((Err(NodeError::NoMemory), _)) => {
+            context.budget().overload();
+            Err(RpcError::panicked())
+        }
+        Ok((answer, _held)) => answer.map_err(|error| from_node(&error)),
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(_) => Err(RpcError::panicked()),
@@ -164,7 +173,7 @@ pub(super) fn from_node(error: &NodeError) -> RpcError {
     match error {
         NodeError::Rpc { code, message } => RpcError::new(*code, message.clone()),
         NodeError::TooLarge(_) => RpcError::response_too_large(),
-        NodeError::Unavailable(_) | NodeError::Unauthorized | NodeError::WrongNetwork(_) => {
+        NodeError::NoMemory | NodeError::Unavailable(_) | NodeError::Unauthorized | NodeError::WrongNetwork(_) => {
             RpcError::upstream_unavailable()
         }
         NodeError::Invalid(reason) => {

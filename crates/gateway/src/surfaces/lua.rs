@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::hex::{DisplayHex as _, FromHex as _};
-use paraffin_access::{ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
+use paraffin_access::{AccessError, ClientNet, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
 use paraffin_lua::{CallError, Host, NotRun, Outcome, Runner, Script, ScriptError, ScriptFuture, is_callable};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -108,7 +108,13 @@ async fn save(context: &RequestContext, scripts: &ScriptParts, params: &Params) 
     let limits = ScriptLimits { scripts_max: settings.saved_scripts_max, bytes_max: settings.saved_bytes_max };
     let hash: ScriptHash = sha256::Hash::hash(source.as_bytes()).to_byte_array();
     let saved = scripts.store.save_script(owner(context), hash, &source, limits).await;
-    saved.map_err(|error| RpcError::internal(&error))?;
+    saved.map_err(|error| match error {
+        AccessError::ScriptsFull => RpcError {
+            data: Some(json!({ "code": "SCRIPTS_FULL" })),
+            ..RpcError::new(rpc_code::INTERNAL, error.to_string())
+        },
+        error => RpcError::internal(&error),
+    })?;
     to_raw(&json!({ "hash": hash.to_lower_hex_string() }))
 }
 
@@ -179,7 +185,10 @@ fn owner(context: &RequestContext) -> ScriptOwner {
         Caller::Key(record) => ScriptOwner::Keys(record.account),
         Caller::Alias(record) => ScriptOwner::Public(record.account),
         Caller::Origin(record) => ScriptOwner::Public(record.account),
-        Caller::Keyless => ScriptOwner::Anonymous,
+        Caller::Keyless => ScriptOwner::Anonymous(match context.caller_id() {
+            CallerId::Client(client) => client,
+            CallerId::Admin | CallerId::Account(_) => ClientNet::from(context.client()),
+        }),
     }
 }
 
@@ -198,7 +207,8 @@ pub(crate) fn permits(scripts: Option<&ScriptParts>) -> FairSemaphore {
         let settings = scripts.runner.settings();
         (settings.scripts_max, settings.scripts_per_caller_max)
     });
-    FairSemaphore::new(all, all / own.max(1))
+    let bytes = scripts.map_or(0, |scripts| scripts.runner.settings().memory_bytes_max);
+    FairSemaphore::new(all, all / own.max(1)).of_bytes(bytes)
 }
 
 async fn permit(context: &RequestContext, scripts: &ScriptParts) -> Result<FairPermit, RpcError> {

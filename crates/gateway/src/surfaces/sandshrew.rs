@@ -210,7 +210,9 @@ async fn balances(context: &RequestContext, params: &Params) -> RpcResult {
     let mut outputs = BTreeMap::new();
     for address in [Some(&request.address), request.asset_address.as_ref()].into_iter().flatten() {
         let route = AddressRoute::address(context, address).map_err(|fault| of_rest(&RestError::from(fault)))?;
-        for output in unspent(context, &route.key, None).await.map_err(|fault| of_rest(&RestError::from(fault)))? {
+        let unspent = unspent(context, &route.key, None).await;
+        let (unspent, _kept) = unspent.map_err(|fault| of_rest(&RestError::from(fault)))?;
+        for output in unspent {
             outputs.insert(OutPoint { txid: output.txid, vout: output.vout }, output);
         }
     }

@@ -78,6 +78,8 @@ impl TestNode {
                     .to_owned()
             }
             "getblock" => return Err(NodeError::Rpc { code: -5, message: "Block not found".to_owned() }),
+            // Of more bytes than a caller that has an answer under way may have beside it.
+            "getblockstats" => format!("\"{}\"", "x".repeat(12 << 20)),
             "getdifficulty" => {
                 tokio::time::sleep(Duration::from_secs(3600)).await;
                 String::new()

@@ -171,3 +171,35 @@ async fn an_answer_of_rest_has_the_bound_of_all_answers() {
     let small = instance.get("/v4/api/indexer/height").await;
     assert_eq!(small.status, 200, "{}", small.text());
 }
+
+/// What the node replies counts before it is passed on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reply_of_the_node_beyond_the_share_of_its_caller_is_overloaded() {
+    let instance = Instance::with(setup()).await;
+    let stats = json!({ "method": "btc_getblockstats", "params": [1], "id": 1 }).to_string();
+    assert_eq!(instance.post("/v4/jsonrpc", &stats).await.status, 200);
+    let call = large_call(&instance).await;
+    let mut reader = sent(&instance, &head("/v4/jsonrpc", &call)).await;
+    assert_eq!(status(&mut reader).await, 200);
+    is_overloaded(&instance.post("/v4/jsonrpc", &stats).await);
+    assert_eq!(instance.post(&instance.keyed(""), &stats).await.status, 200, "another caller");
+}
+
+/// Whoever waits for others for ten seconds is told to come back, in both forms.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_waits_too_long_for_a_permit_is_overloaded() {
+    let instance = Instance::start().await;
+    // Not answered for an hour; one caller has two of the permits.
+    let stuck = json!({ "method": "btc_getdifficulty", "params": [], "id": 1 }).to_string();
+    let quick = json!({ "method": "btc_getblockchaininfo", "params": [], "id": 1 }).to_string();
+    let mut waiting = Vec::new();
+    for _ in 0..2 {
+        waiting.push(sent(&instance, &head("/v4/jsonrpc", &stuck)).await);
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let started = Instant::now();
+    is_overloaded(&instance.post("/v4/jsonrpc", &quick).await);
+    assert!(started.elapsed() >= Duration::from_secs(9), "{:?}", started.elapsed());
+    assert_eq!(instance.post(&instance.keyed(""), &quick).await.status, 200, "another caller");
+    drop(waiting);
+}

@@ -1,11 +1,12 @@
 //! What reads cost, and that they see one instant.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bitcoin::BlockHash;
 use bitcoin::hashes::Hash as _;
 use paraffin_primitives::BlockId;
-use paraffin_store::{Store, TableKind, Writer};
+use paraffin_store::{Store, StoreError, TableKind, Writer};
 
 use crate::model::{FIRST_TABLES, options, schemas, tables};
 
@@ -178,4 +179,41 @@ fn rows_that_were_read_count_with_their_length_until_the_next_commit() {
     writer.end_block().unwrap();
     writer.commit(false).unwrap();
     assert!(writer.pending_bytes() < 1_000);
+}
+
+#[test]
+fn a_read_that_nobody_waits_for_ends_at_its_next_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(Some(0)), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    let [_, owners, _, _, lists, _] = FIRST_TABLES;
+    begin(&mut writer, 0);
+    let mut rows = writer.module(owners.module).unwrap();
+    for number in 0..10_u32 {
+        rows.put(&lists, &number.to_be_bytes(), b"").unwrap();
+        rows.put(&owners, &number.to_be_bytes(), b"x").unwrap();
+    }
+    writer.end_block().unwrap();
+    writer.commit(false).unwrap();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&is_over);
+    let snapshot = store.snapshot().until(Arc::new(move || asked.load(Ordering::Relaxed)));
+    let is_given_up = |row: Option<Result<_, StoreError>>| matches!(row, Some(Err(StoreError::Abandoned)));
+    let mut all = [
+        Box::new(snapshot.prefix(&lists, b"")) as Box<dyn DoubleEndedIterator<Item = _>>,
+        Box::new(snapshot.range(&owners, &[0; 4], &[0xff; 4])),
+        Box::new(snapshot.prefix_at(&owners, b"", 0).unwrap()),
+    ];
+    for rows in &mut all {
+        assert!(rows.next().unwrap().is_ok() && rows.next_back().unwrap().is_ok());
+    }
+    assert!(snapshot.get(&lists, &[0; 4]).unwrap().is_some() && snapshot.get(&owners, &[0; 4]).unwrap().is_some());
+    is_over.store(true, Ordering::Relaxed);
+    for rows in &mut all {
+        assert!(is_given_up(rows.next()) && rows.next().is_none() && rows.next_back().is_none());
+    }
+    assert!(matches!(snapshot.get(&lists, &[0; 4]), Err(StoreError::Abandoned)));
+    assert!(matches!(snapshot.get(&owners, &[0; 4]), Err(StoreError::Abandoned)));
+    // The view that it was made of goes on.
+    assert_eq!(store.snapshot().prefix(&lists, b"").count(), 10);
 }

@@ -21,7 +21,7 @@ use crate::errors::{RestError, RpcError};
 use crate::interrupt::Interrupt;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
-use crate::surfaces::esplora::{Fault, Pending, View, unconfirmed_view};
+use crate::surfaces::esplora::{Fault, Pending, UNSPENT_BYTES, View, unconfirmed_view};
 
 /// POST `/get-account-balance`.
 pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
@@ -55,10 +55,11 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
         }
         let copy = Arc::clone(&account);
         let network = context.network();
-        let unspent = context.read_until(move |snapshot, interrupt| {
+        let unspent = context.read_kept(move |snapshot, interrupt| {
             copy.unspent(&BitcoinIndex::new(snapshot.clone(), network), limit, interrupt)
         });
-        let Unspent { outputs, total } = unspent.await.map_err(Fault::from)??;
+        let (unspent, _kept) = unspent.await.map_err(Fault::from)?;
+        let Unspent { outputs, total } = unspent?;
         let scripts: Vec<(Option<String>, String)> = account
             .scripts
             .iter()
@@ -115,6 +116,7 @@ impl Account {
                 Err(ScanError::TooManyScripts) => Err(RestError::bad_request(format!(
                     "account has more than {keys_max} addresses or keys: ask for parts of it, as descriptors"
                 ))),
+                Err(ScanError::NoMemory) => Err(RestError::panicked()),
                 Err(ScanError::TimedOut) => Err(Fault::Failed(RpcError::timeout()).into()),
             })
         });
@@ -167,6 +169,10 @@ impl Account {
             }
             if script.unspent_count() == 0 {
                 continue;
+            }
+            let listed = script.unspent_count().min(wanted.unwrap_or(usize::MAX) as u64);
+            if !interrupt.keep(usize::try_from(listed).unwrap_or(usize::MAX).saturating_mul(UNSPENT_BYTES)) {
+                return Err(Fault::Failed(RpcError::panicked()));
             }
             let outputs = index.unspent(&script.key, None, wanted)?;
             let confirmed = outputs.into_iter();

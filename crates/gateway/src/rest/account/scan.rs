@@ -12,6 +12,9 @@ use crate::interrupt::Interrupt;
 /// Unused scripts in a row after which a chain of addresses is taken to be at its end (`decisions` 4.6).
 const GAP_LIMIT: u32 = 20;
 
+/// About what a used script takes.
+const USED_SCRIPT_BYTES: usize = 320;
+
 /// A script of the account with its history.
 #[derive(Debug)]
 pub(super) struct UsedScript {
@@ -28,12 +31,13 @@ pub(super) enum ScanError {
     Read(#[from] ReadError),
     #[error("the account has more scripts or keys than one answer looks at")]
     TooManyScripts,
+    #[error("there is no memory for more scripts")]
+    NoMemory,
     #[error("the deadline has passed")]
     TimedOut,
 }
 
 /// The bounds of one scan.
-#[derive(Debug)]
 pub(super) struct Bounds<'a> {
     /// Keys derived, of scripts used or not.
     pub(super) keys_max: usize,
@@ -74,6 +78,9 @@ pub(super) fn used_scripts(
             }
             unused = 0;
             if seen.insert(*key.digest()) {
+                if !bounds.interrupt.keep(USED_SCRIPT_BYTES) {
+                    return Err(ScanError::NoMemory);
+                }
                 used.push(UsedScript { script, key, totals });
             }
         }

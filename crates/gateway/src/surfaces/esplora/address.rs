@@ -3,13 +3,14 @@ use std::collections::HashSet;
 use bitcoin::address::NetworkUnchecked;
 use bitcoin::{Address, OutPoint, ScriptBuf, Txid};
 use paraffin_bitcoin_index::esplora::{EsploraTransaction, TransactionStatus, UnspentOutput};
-use paraffin_bitcoin_index::{ScriptKey, ScriptTotals};
+use paraffin_bitcoin_index::{BitcoinIndex, ScriptKey, ScriptTotals};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use super::unconfirmed::owns;
 use super::{Fault, Outcome, hash, json, read, transactions, unconfirmed};
 use crate::errors::RpcError;
+use crate::interrupt::Kept;
 use crate::state::RequestContext;
 
 /// Confirmed transactions on a page of history; clients take a shorter page for the last one.
@@ -75,7 +76,10 @@ pub(super) fn is_known(below: &[&str]) -> bool {
 pub(super) async fn answer(context: &RequestContext, route: &AddressRoute, below: &[&str]) -> Outcome {
     match below {
         [] => json(&AddressRecord { route, totals: &totals(context, &route.key).await? }),
-        ["utxo"] => json(&unspent(context, &route.key, None).await?),
+        ["utxo"] => {
+            let (unspent, _kept) = unspent(context, &route.key, None).await?;
+            json(&unspent)
+        }
         ["txs"] => {
             let mut page = pending_page(context, &route.key).await?;
             page.extend(confirmed_page(context, &route.key, None).await?);
@@ -111,13 +115,16 @@ pub(crate) async fn totals(context: &RequestContext, key: &ScriptKey) -> Result<
     Ok(Totals { chain, mempool })
 }
 
+/// About what an unspent output takes until it is written, and what is written of it.
+pub(crate) const UNSPENT_BYTES: usize = 320;
+
 /// Unspent outputs of a script, unconfirmed first, then the newest first; those that unconfirmed transactions spend are left
 /// out. All of them unless `limit` is given.
 pub(crate) async fn unspent(
     context: &RequestContext,
     key: &ScriptKey,
     limit: Option<usize>,
-) -> Result<Vec<UnspentOutput>, Fault> {
+) -> Result<(Vec<UnspentOutput>, Kept), Fault> {
     let records_max = context.limits().list_records_max;
     let pending = unconfirmed::of_script(context, key).await?;
     let spent: HashSet<OutPoint> =
@@ -125,7 +132,19 @@ pub(crate) async fn unspent(
     // Some of those read may turn out to be spent, so that many more are read.
     let wanted = limit.map_or(records_max.saturating_add(1), |limit| limit.saturating_add(spent.len()));
     let copy = key.clone();
-    let mut confirmed = read(context, move |index| index.unspent(&copy, None, Some(wanted))).await?;
+    let network = context.network();
+    let listed = context.read_kept(move |snapshot, interrupt| {
+        let index = BitcoinIndex::new(snapshot.clone(), network);
+        let totals = index.script_totals(&copy)?;
+        let count = totals.funded_txo_count.saturating_sub(totals.spent_txo_count);
+        let count = usize::try_from(count).unwrap_or(usize::MAX).min(wanted);
+        if !interrupt.keep(count.saturating_mul(UNSPENT_BYTES)) {
+            return Ok(Vec::new());
+        }
+        index.unspent(&copy, None, Some(wanted))
+    });
+    let (confirmed, kept) = listed.await?;
+    let mut confirmed = confirmed.map_err(Fault::from)?;
     if limit.is_none() && confirmed.len() > records_max {
         return Err(Fault::Failed(RpcError::response_too_large()));
     }
@@ -141,7 +160,7 @@ pub(crate) async fn unspent(
     confirmed.retain(|output| !spent.contains(&OutPoint { txid: output.txid, vout: output.vout }));
     unspent.append(&mut confirmed);
     unspent.truncate(limit.unwrap_or(usize::MAX));
-    Ok(unspent)
+    Ok((unspent, kept))
 }
 
 async fn pending_page(context: &RequestContext, key: &ScriptKey) -> Result<Vec<EsploraTransaction>, Fault> {

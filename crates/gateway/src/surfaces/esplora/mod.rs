@@ -25,7 +25,7 @@ use crate::errors::{RestError, RpcError};
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext};
 
-pub(crate) use address::{AddressRoute, Totals, totals, unspent};
+pub(crate) use address::{AddressRoute, Totals, UNSPENT_BYTES, totals, unspent};
 pub(crate) use fees::FeeEstimates;
 pub(super) use mempool::{broadcast, package};
 pub use transactions::NodeTransactions;

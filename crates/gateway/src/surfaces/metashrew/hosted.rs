@@ -56,7 +56,7 @@ pub(super) async fn view(
     let payload = payload(params, 1)?;
     let height = height(context, &**program, params, 2)?;
     let program = Arc::clone(program);
-    let answer = ask(context, move |snapshot, is_over| program.view(snapshot, height, &name, &payload, is_over));
+    let answer = ask(context, 1, move |snapshot, is_over| program.view(snapshot, height, &name, &payload, is_over));
     to_raw(&hex(&answer.await?))
 }
 
@@ -72,8 +72,10 @@ pub(super) async fn preview(
     let payload = payload(params, 2)?;
     let height = height(context, &**program, params, 3)?;
     let program = Arc::clone(program);
-    let answer =
-        ask(context, move |snapshot, is_over| program.preview(snapshot, height, &block, &name, &payload, is_over));
+    let permits = u32::try_from(context.limits().preview_permits()).unwrap_or(1);
+    let answer = ask(context, permits, move |snapshot, is_over| {
+        program.preview(snapshot, height, &block, &name, &payload, is_over)
+    });
     to_raw(&hex(&answer.await?))
 }
 

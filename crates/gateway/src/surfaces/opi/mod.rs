@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::errors::RestError;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, Kept};
 use crate::respond::Reply;
 use crate::rest::{RestBody, RestResult, Validator};
 use crate::state::{BoxFuture, RequestContext, Shared};
@@ -158,18 +158,19 @@ impl Request<'_> {
         &self,
         read: impl FnOnce(Brc20Index<'_>, Height) -> Result<T, RestError> + Send + 'static,
     ) -> Result<T, RestError> {
-        self.walk(move |index, newest, _| read(index, newest)).await
+        Ok(self.walk(move |index, newest, _| read(index, newest)).await?.0)
     }
 
-    /// As [`Request::read`], for many rows: asks along the way whether anybody waits for them.
+    /// As [`Request::read`], for many rows: asks along the way whether anybody waits for them, and counts those that it keeps.
     async fn walk<T: Send + 'static>(
         &self,
         read: impl FnOnce(Brc20Index<'_>, Height, &Interrupt) -> Result<T, RestError> + Send + 'static,
-    ) -> Result<T, RestError> {
+    ) -> Result<(T, Kept), RestError> {
         let read = move |snapshot: &Snapshot, interrupt: &Interrupt| {
             read(Brc20Index::new(snapshot), newest(snapshot)?, interrupt)
         };
-        self.context.read_until(read).await.map_err(|error| RestError::internal(&error))?
+        let (answer, kept) = self.context.read_kept(read).await.map_err(|error| RestError::internal(&error))?;
+        Ok((answer?, kept))
     }
 }
 

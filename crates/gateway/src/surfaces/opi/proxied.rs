@@ -96,8 +96,8 @@ pub(super) async fn answer(server: &FamilyServer, name: &str, request: Request<'
     let path = format!("/v1/brc20/{asked}{}", query(request, parameters)?);
     let answer = match form {
         Form::Own => return indexer::ip(request).await,
-        Form::Slow => server.get_patiently(&path).await,
-        Form::Number | Form::Enveloped => server.get(&path).await,
+        Form::Slow => server.get_patiently(request.context, &path).await,
+        Form::Number | Form::Enveloped => server.get(request.context, &path).await,
     };
     let answer = answer.map_err(|error| server.rest_error(error))?;
     match (answer.status, form) {

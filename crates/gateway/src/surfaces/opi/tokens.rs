@@ -12,6 +12,8 @@ use crate::interrupt::Interrupt;
 use crate::rest::RestResult;
 use crate::state::BoxFuture;
 
+/// About what a record takes until it is written.
+const RECORD_BYTES: usize = 640;
 /// Rows that a walk reads between two looks whether anybody waits for it.
 const ROWS_BETWEEN_LOOKS: usize = 256;
 
@@ -55,14 +57,15 @@ pub(super) fn holders(request: Request<'_>) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
         let (ticker, part) = (request.ticker()?, request.part()?);
         let (network, list_max) = (request.context.network(), request.context.limits().list_records_max);
-        let answer = request.walk(move |index, newest, interrupt| {
+        let walked = request.walk(move |index, newest, interrupt| {
             let render = |holder: paraffin_ordinals_index::brc20::Holder| {
                 let record = json!({ "pkscript": hex(&holder.script), "wallet": wallet(&holder.script, network) });
                 with_balance(record, holder.balance)
             };
             listed(index.holders(&ticker), part, list_max, render, newest, interrupt)
         });
-        enveloped(&answer.await?)
+        let (answer, _kept) = walked.await?;
+        enveloped(&answer)
     })
 }
 
@@ -71,7 +74,7 @@ pub(super) fn notes_of_wallet(request: Request<'_>) -> BoxFuture<'_, RestResult>
     Box::pin(async move {
         let (script, part) = (request.wallet()?, request.part()?);
         let list_max = request.context.limits().list_records_max;
-        let answer = request.walk(move |index, newest, interrupt| {
+        let walked = request.walk(move |index, newest, interrupt| {
             let render = |note: OpenNote| {
                 json!({
                     "tick": note.ticker,
@@ -82,7 +85,8 @@ pub(super) fn notes_of_wallet(request: Request<'_>) -> BoxFuture<'_, RestResult>
             };
             listed(index.notes_of_script(&script), part, list_max, render, newest, interrupt)
         });
-        enveloped(&answer.await?)
+        let (answer, _kept) = walked.await?;
+        enveloped(&answer)
     })
 }
 
@@ -91,7 +95,7 @@ pub(super) fn notes_of_ticker(request: Request<'_>) -> BoxFuture<'_, RestResult>
     Box::pin(async move {
         let (ticker, part) = (request.ticker()?, request.part()?);
         let (network, list_max) = (request.context.network(), request.context.limits().list_records_max);
-        let answer = request.walk(move |index, newest, interrupt| {
+        let walked = request.walk(move |index, newest, interrupt| {
             let render = |note: OpenNote| {
                 json!({
                     "tick": note.ticker,
@@ -104,7 +108,8 @@ pub(super) fn notes_of_ticker(request: Request<'_>) -> BoxFuture<'_, RestResult>
             };
             listed(index.notes_of_ticker(&ticker), part, list_max, render, newest, interrupt)
         });
-        enveloped(&answer.await?)
+        let (answer, _kept) = walked.await?;
+        enveloped(&answer)
     })
 }
 
@@ -131,6 +136,9 @@ fn listed<T>(
         }
         if records.len() == list_max {
             return Err(RestError::bad_request(format!("more than {list_max} records: give limit and offset")));
+        }
+        if !interrupt.keep(RECORD_BYTES) {
+            return Err(RestError::panicked());
         }
         records.push(render(row.map_err(|error| failed(&error))?));
     }

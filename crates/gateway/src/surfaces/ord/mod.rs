@@ -8,6 +8,7 @@ mod question;
 
 use bitcoin::consensus::encode::deserialize;
 use bitcoin::{Address, Block, OutPoint, Transaction, Txid};
+use paraffin_bitcoin_index::ScriptKey;
 use paraffin_ordinals_index::OrdinalsIndex;
 use paraffin_ordinals_index::ReadError;
 use paraffin_ordinals_index::reader::{AddressRecord, InscriptionQuery};
@@ -21,6 +22,7 @@ use super::main_rpc::MethodFamily;
 use super::{RpcResult, integer_to_raw, to_raw};
 use crate::erased::{self, Answer};
 use crate::errors::{RpcError, rpc_code};
+use crate::interrupt::Interrupt;
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
@@ -36,6 +38,9 @@ const ALIASES: [(&str, &str); 9] = [
     ("r:metadata", "metadata"),
     ("rmetadata", "metadata"),
 ];
+
+/// About what an output takes in a list, with what is written of it.
+const OUTPUT_BYTES: usize = 320;
 
 pub(super) struct OrdFamily;
 
@@ -104,8 +109,8 @@ async fn answer(context: &RequestContext, question: Question) -> RpcResult {
         }
         Question::Output(outpoint) => output(context, outpoint, missing).await,
         Question::Outputs(address, kind) => {
-            read(context, move |index| {
-                let outputs = index.outputs_of(&address, kind, limit).map_err(|error| failed(&error))?;
+            read_outputs(context, address, move |index, address| {
+                let outputs = index.outputs_of(address, kind, limit).map_err(|error| failed(&error))?;
                 to_raw(&outputs.ok_or_else(RpcError::response_too_large)?)
             })
             .await
@@ -141,28 +146,48 @@ async fn read<T: Send + 'static>(
     context: &RequestContext,
     read: impl FnOnce(&OrdinalsIndex) -> Result<T, RpcError> + Send + 'static,
 ) -> Result<T, RpcError> {
-    read_erased(context, Box::new(move |index| read(index).map(erased::erase))).await.map(erased::restore)
+    read_erased(context, Box::new(move |index, _| read(index).map(erased::erase))).await.map(erased::restore)
 }
 
 /// A read of the index that does not name what it answers.
-type ErasedRead = Box<dyn FnOnce(&OrdinalsIndex) -> Result<Answer, RpcError> + Send>;
+type ErasedRead = Box<dyn FnOnce(&OrdinalsIndex, &Interrupt) -> Result<Answer, RpcError> + Send>;
 
 fn read_erased(context: &RequestContext, read: ErasedRead) -> BoxFuture<'_, Result<Answer, RpcError>> {
     Box::pin(async move {
         let network = context.network();
         let tip = context.tip().ok_or_else(RpcError::starting)?.height;
-        let outcome = context.read(move |snapshot| {
+        let outcome = context.read_kept(move |snapshot, interrupt| {
             let index = OrdinalsIndex::new(snapshot.clone(), network);
             match index.height().map_err(|error| failed(&error))? {
-                Some(height) if height == tip => read(&index),
+                Some(height) if height == tip => read(&index, interrupt),
                 Some(height) => {
                     Err(not_indexed(format!("inscriptions and runes are indexed up to block {height} of {tip}")))
                 }
                 None => Err(not_indexed("this instance does not index inscriptions and runes".to_owned())),
             }
         });
-        outcome.await.map_err(|error| RpcError::internal(&error))?
+        let (answer, _kept) = outcome.await.map_err(|error| RpcError::internal(&error))?;
+        answer
     })
+}
+
+/// As [`read`], for a list of what an address holds: counted, before it is read, by the outputs of the address.
+async fn read_outputs(
+    context: &RequestContext,
+    address: Address,
+    read: impl FnOnce(&OrdinalsIndex, &Address) -> RpcResult + Send + 'static,
+) -> RpcResult {
+    let limit = context.limits().list_records_max as u64;
+    let counted = move |index: &OrdinalsIndex, interrupt: &Interrupt| {
+        let totals = index.bitcoin().script_totals(&ScriptKey::from_script(&address.script_pubkey()));
+        let totals = totals.map_err(|error| RpcError::internal(&error))?;
+        let count = totals.funded_txo_count.saturating_sub(totals.spent_txo_count).min(limit);
+        if !interrupt.keep(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(OUTPUT_BYTES)) {
+            return Err(RpcError::panicked());
+        }
+        read(index, &address).map(erased::erase)
+    };
+    read_erased(context, Box::new(counted)).await.map(erased::restore)
 }
 
 /// Reads and writes the answer; `missing` says what there is none of.
@@ -238,8 +263,8 @@ async fn address_record(
     render: impl FnOnce(&AddressRecord) -> RpcResult + Send + 'static,
 ) -> RpcResult {
     let limit = context.limits().list_records_max;
-    read(context, move |index| {
-        let record = index.address_record(&address, limit).map_err(|error| failed(&error))?;
+    read_outputs(context, address, move |index, address| {
+        let record = index.address_record(address, limit).map_err(|error| failed(&error))?;
         render(&record.ok_or_else(RpcError::response_too_large)?)
     })
     .await

@@ -121,7 +121,7 @@ type Members<'a> = BTreeMap<String, &'a RawValue>;
 impl Exchange<'_> {
     /// The answer to a question for something that may not exist.
     async fn ask(&self, path: &str) -> Result<FamilyAnswer, RpcError> {
-        let answer = self.server.get(path).await.map_err(|error| self.server.rpc_error(error))?;
+        let answer = self.server.get(self.context, path).await.map_err(|error| self.server.rpc_error(error))?;
         match answer.status {
             StatusCode::OK => Ok(answer),
             StatusCode::NOT_FOUND => Err(self.not_found(&answer)),
@@ -224,7 +224,7 @@ impl Exchange<'_> {
     }
 
     async fn metadata(&self, path: &str) -> RpcResult {
-        let answer = self.server.get(path).await.map_err(|error| self.server.rpc_error(error))?;
+        let answer = self.server.get(self.context, path).await.map_err(|error| self.server.rpc_error(error))?;
         if answer.status == StatusCode::NOT_FOUND {
             return Err(if answer.body.ends_with(b" metadata not found") {
                 RpcError::not_found(NO_METADATA)
@@ -264,7 +264,7 @@ impl Exchange<'_> {
 
     async fn encoded(&self, path: &str, encoding: &str) -> Result<FamilyAnswer, RpcError> {
         let accepted = format!("identity, {encoding};q=0");
-        let answer = self.server.get_encoded(path, Some(&accepted)).await;
+        let answer = self.server.get_encoded(self.context, path, Some(&accepted)).await;
         let answer = answer.map_err(|error| self.server.rpc_error(error))?;
         match answer.encoding.as_ref().map(HeaderValue::as_bytes) {
             None | Some(b"identity") => Ok(answer),

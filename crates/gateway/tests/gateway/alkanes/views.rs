@@ -161,6 +161,42 @@ async fn endless_contracts_of_anonymous_callers_leave_simulations_to_keys() {
     }
 }
 
+/// What contracts may take is taken before they run, and shown.
+#[tokio::test]
+async fn contracts_that_run_for_callers_take_of_one_memory() {
+    let mut setup = Setup { alkanes: Some(super::scenario::parts()), ..Setup::default() };
+    setup.config.limits.simulation_bytes_max = 300 << 20;
+    setup.config.limits.contracts_bytes_max = 500 << 20;
+    let mut scenario = Scenario::with(setup).await;
+    let instance = &mut scenario.instance;
+    let network = instance.chain.network;
+    let coin = bitcoin::OutPoint { txid: instance.chain.blocks[4].txdata[0].compute_txid(), vout: 0 };
+    let script = script_of(network, &taproot(network, 2));
+    let probe = calling(coin, script.clone(), CREATE, &[0], Some(&contract("probe")));
+    instance.chain.mine(script, vec![probe]);
+    let metrics = instance.metrics;
+    let used = async || {
+        let text = crate::client::request(metrics, "GET", "/metrics", &[], b"").await;
+        let line = "paraffin_memory_used_bytes{part=\"contracts\"} ";
+        text.text().lines().find_map(|found| found.strip_prefix(line)).unwrap().parse::<f64>().unwrap()
+    };
+    assert!(used().await < 1.0);
+    let mut slow = std::pin::pin!(
+        instance.result("metashrew_view", json!(["simulate", parcel(AlkaneId { block: 2, tx: 2 }, &[80])]))
+    );
+    let looked = async {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        used().await
+    };
+    tokio::select! {
+        biased;
+        _ = &mut slow => panic!("an endless contract ended at once"),
+        bytes = looked => assert!(bytes >= f64::from(300_u32 << 20), "{bytes}"),
+    }
+    slow.await;
+    assert!(used().await < 1.0);
+}
+
 #[tokio::test]
 async fn object_views_answer_json() {
     let Scenario { instance, mint, .. } = Scenario::start().await;

@@ -162,3 +162,40 @@ async fn lists_have_our_own_limit() {
     let answer = instance.call("ord_address", json!([payee])).await;
     assert_eq!(answer["error"]["data"]["code"], "RESPONSE_TOO_LARGE", "{answer}");
 }
+
+/// A server of the operator is shared among callers as the node is.
+#[tokio::test]
+async fn one_caller_does_not_take_all_requests_to_a_server() {
+    let server = Upstream::start(|asked| {
+        Box::pin(async move {
+            let slow = asked.path.contains("/block/");
+            let text = || answer(200, "", "7");
+            if slow { Reaction::Late(Duration::from_secs(8), b"HTTP/1.1 500 X\r\n\r\n".to_vec()) } else { text() }
+        })
+    })
+    .await;
+    let address = format!("http://{}", server.address).parse().ok();
+    let mut setup = Setup { families: Families { ord: address, opi: None }, ..Setup::default() };
+    // One of four for a caller, two for anonymous callers together.
+    setup.config.limits.family_requests_max = 4;
+    let instance = Instance::with(setup).await;
+    let call = |method: &str, params: Value| json!({ "method": method, "params": params, "id": 1 }).to_string();
+    let quick = call("ord_blockcount", json!([]));
+    let mut slow = futures_util::stream::FuturesUnordered::new();
+    for _ in 0..6 {
+        slow.push(instance.post("/v4/jsonrpc", call("ord_block", json!([1]))));
+    }
+    let others = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        for _ in 0..3 {
+            let started = Instant::now();
+            assert_eq!(instance.post(&instance.keyed(""), &quick).await.json()["result"], 7);
+            assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = futures_util::StreamExt::next(&mut slow) => panic!("a slow answer came before three quick ones"),
+        () = others => {}
+    }
+}
