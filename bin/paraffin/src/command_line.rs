@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Snapshot(SnapshotArguments),
     /// Check the configuration, the node, the disk and the store, and say what is wrong
     Doctor(ConfigArguments),
+    /// Look into an indexer program of a network's operator
+    Hosted(HostedArguments),
     /// Compare two running instances and find the first block in which they differ
     Diff(DiffArguments),
     /// Call a method or a route of a running instance
@@ -166,9 +168,35 @@ pub(crate) enum SnapshotCommand {
     },
 }
 
+/// Arguments of `hosted`.
+#[derive(Debug, Args)]
+pub(crate) struct HostedArguments {
+    #[command(subcommand)]
+    pub command: HostedCommand,
+}
+
+/// The commands of `hosted`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HostedCommand {
+    /// Write the built-in contracts that a program holds into a folder, each checked by its digest
+    ExtractBuiltins {
+        /// Network whose built-in contracts are looked for
+        #[arg(long, default_value = "mainnet", value_name = "NETWORK")]
+        network: Network,
+        /// The indexer program
+        #[arg(value_name = "FILE")]
+        program: PathBuf,
+        /// Folder to write to, for `[alkanes] builtins_folder`
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}
+
 /// What `replay` can run blocks through beside the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReplayEngine {
+    /// Our own engine of contracts.
+    Native,
     /// An indexer program.
     Hosted,
 }
@@ -182,14 +210,14 @@ pub(crate) struct ReplayArguments {
     /// Chain the blocks belong to
     #[arg(long, default_value = "mainnet", value_name = "NETWORK")]
     pub network: Network,
-    /// Print one line per block: height, hash, digest, cumulative digest
+    /// Print one line per block: height, hash, digest, cumulative digest (an engine always prints its own digests)
     #[arg(long)]
     pub digest: bool,
-    /// Run the blocks through an indexer program instead: one line per block with height, hash and digest of what it wrote, pairs and bytes
-    #[arg(long, value_enum, value_name = "ENGINE", requires = "alkanes_wasm", conflicts_with = "digest")]
+    /// Run the blocks through an engine instead: one line per block with height, hash and digest of what it did
+    #[arg(long, value_enum, value_name = "ENGINE")]
     pub engine: Option<ReplayEngine>,
-    /// The indexer program (with `--engine hosted`)
-    #[arg(long, value_name = "FILE", requires = "engine")]
+    /// The indexer program: it is run, or with `--engine native` its built-in contracts are
+    #[arg(long, value_name = "FILE")]
     pub alkanes_wasm: Option<PathBuf>,
     /// Folder for the index; a temporary one when absent
     #[arg(long, value_name = "DIR")]

@@ -1,13 +1,13 @@
 //! Whether this instance indexes alkanes, and with which built-in contracts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use paraffin_alkanes::views::ViewLimits;
 use paraffin_alkanes::{AlkanesModule, Builtins, BuiltinsError, CodeCache, Engine, NativeEngine, Parameters};
 use paraffin_cryptoswap::PoolProbe;
 use paraffin_gateway::{AlkanesParts, HostedProgram};
-use paraffin_hosted::{LoadError, read_file};
+use paraffin_hosted::{LoadError, ReadError, UnknownKey, read_file};
 use paraffin_primitives::Network;
 use paraffin_store::{Module, Store};
 use serde::{Deserialize, Serialize};
@@ -62,15 +62,41 @@ impl Config {
     }
 }
 
-/// The built-in contracts that the configuration names; `file` holds the bytes of the indexer program, where one is named.
-fn builtins(config: &Config, file: Option<&[u8]>) -> Result<Builtins, BuiltinsError> {
-    let parameters = Parameters::of(config.network);
-    match (file, &config.alkanes.builtins_folder) {
-        (Some(file), _) => Builtins::from_operator_wasm(&parameters, file),
-        (None, Some(folder)) => Builtins::from_folder(&parameters, folder),
-        (None, None) if config.network == Network::Regtest => Ok(paraffin_devnet::market::builtins()),
-        (None, None) => Ok(Builtins::default()),
+/// What an operator is told whose instance does not index alkanes and does not say that this is meant.
+pub(crate) const NOT_INDEXED: &str = "alkanes are not indexed: some ninety methods and routes answer ALKANES_NOT_INDEXED until [alkanes] \
+                                      wasm_path names the network's indexer program, which holds the built-in contracts \
+                                      (docs/hosted.md; `paraffin doctor` checks it). [alkanes] enabled = false says that it is \
+                                      meant so";
+
+/// Where built-in contracts come from.
+pub(crate) struct Sources<'s> {
+    /// The bytes of an indexer program.
+    pub program: Option<&'s [u8]>,
+    /// A folder, where no program is named.
+    pub folder: Option<&'s Path>,
+    /// Whether the program is run as well. It may then be one that has nothing to do with alkanes.
+    pub runs_program: bool,
+}
+
+/// The built-in contracts of a network; on regtest those of our own where no others are named.
+///
+/// # Errors
+/// They cannot be read, or some that the network needs are missing.
+pub(crate) fn builtins(network: Network, sources: &Sources<'_>) -> Result<Builtins, BuiltinsError> {
+    let parameters = Parameters::of(network);
+    let found = match (sources.program, sources.folder) {
+        (Some(program), _) => Builtins::from_operator_wasm(&parameters, program)?,
+        (None, Some(folder)) => Builtins::from_folder(&parameters, folder)?,
+        (None, None) if network == Network::Regtest => paraffin_devnet::market::builtins(),
+        (None, None) => Builtins::default(),
+    };
+    // A program of another kind has no contracts that could be missed.
+    let is_of_another_kind = sources.runs_program && found.modules_in_program() == Some(0);
+    if is_of_another_kind && network == Network::Regtest {
+        tracing::info!("the indexer program holds no contracts: the built-in contracts are our own");
+        return Ok(paraffin_devnet::market::builtins());
     }
+    found.require().map(|()| found)
 }
 
 /// What engine and views share.
@@ -81,6 +107,8 @@ pub(crate) struct Contracts {
     codes: Arc<CodeCache>,
     known_until: Option<u64>,
     hosted: Option<Hosted>,
+    /// What keeps the native machine from simulating beside a program that serves alone.
+    lacks: Option<String>,
 }
 
 /// Contracts cannot be indexed as configured.
@@ -102,24 +130,25 @@ impl Contracts {
     pub(crate) fn of(config: &Config) -> Result<Option<Self>, ContractsError> {
         if !config.indexes_alkanes() {
             if config.alkanes.enabled.is_none() {
-                tracing::info!(
-                    "alkanes are not indexed: [alkanes] wasm_path names the indexer program that holds their built-in contracts"
-                );
+                tracing::warn!("{NOT_INDEXED}");
             }
             return Ok(None);
         }
         let file = config.alkanes.wasm_path.as_deref().map(read_file).transpose()?;
         let hosted = Hosted::of(config, file.as_deref())?;
-        let found = builtins(config, file.as_deref()).and_then(|builtins| builtins.require().map(|()| builtins));
-        let is_alone = config.alkanes.engine == EngineSetting::Hosted && config.alkanes.shadow == ShadowSetting::Off;
-        let builtins = match found {
-            Ok(builtins) => builtins,
-            // A program for development has none in it.
-            Err(_) if hosted.is_some() && config.network == Network::Regtest => paraffin_devnet::market::builtins(),
+        let section = &config.alkanes;
+        let sources = Sources {
+            program: file.as_deref(),
+            folder: section.builtins_folder.as_deref(),
+            runs_program: section.runs_program(),
+        };
+        let is_alone = section.engine == EngineSetting::Hosted && section.shadow == ShadowSetting::Off;
+        let (builtins, lacks) = match builtins(config.network, &sources) {
+            Ok(builtins) => (builtins, None),
             // The program runs without them; only what is simulated here needs them.
             Err(error) if is_alone => {
                 tracing::warn!(%error, "calls cannot be simulated by the native machine");
-                Builtins::default()
+                (Builtins::default(), Some(error.to_string()))
             }
             Err(error) => return Err(error.into()),
         };
@@ -129,7 +158,18 @@ impl Contracts {
             codes: Arc::default(),
             known_until: config.alkanes.known_until.map(u64::from),
             hosted,
+            lacks,
         }))
+    }
+
+    /// How many released built-in contracts there are; 0 where they are our own.
+    pub(crate) fn released_builtins(&self) -> usize {
+        self.builtins.released_modules().count()
+    }
+
+    /// Why the native machine cannot simulate beside a program that serves alone.
+    pub(crate) fn lacks(&self) -> Option<&str> {
+        self.lacks.as_deref()
     }
 
     /// The indexer modules: that of the hosted program, where one runs, and that of alkanes.
@@ -146,6 +186,24 @@ impl Contracts {
         };
         modules.push(Box::new(AlkanesModule::new(engine, self.network)));
         modules
+    }
+
+    /// Says again, at each start, what keeps the index from being believed where the program serves.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(crate) fn warn_of_unknown_keys(&self, store: &Store) -> Result<(), ReadError> {
+        if self.hosted_views().is_none() {
+            return Ok(());
+        }
+        if let Some(UnknownKey { height, key }) = UnknownKey::first(&store.snapshot())? {
+            tracing::error!(
+                height,
+                key,
+                "the indexer program writes under keys of no known kind: what depends on the contract index is refused"
+            );
+        }
+        Ok(())
     }
 
     /// What answers `metashrew_*` in the place of the native views.

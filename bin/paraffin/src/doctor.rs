@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::{accounts, control, disk, instance};
 
+mod contracts;
 mod protection;
 
 /// Verdict of one check.
@@ -41,7 +42,7 @@ impl Report {
         if verdict == Verdict::Bad || (verdict == Verdict::Warning && self.worst == Verdict::Good) {
             self.worst = verdict;
         }
-        println!("{verdict}  {what:<8}  {text}");
+        println!("{verdict}  {what:<9}  {text}");
     }
 }
 
@@ -59,6 +60,7 @@ pub(crate) async fn run(config: &Config, file: &Path) -> bool {
     } else {
         let chain = check_node(&mut report, config).await;
         check_disk(&mut report, config, chain);
+        contracts::check(&mut report, config);
         check_store(&mut report, config).await;
         protection::check_scripts(&mut report, config).await;
         protection::check_builds(&mut report, config);

@@ -1,5 +1,7 @@
 //! The operator's indexer program, where this instance runs it.
 
+mod extract;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +9,7 @@ use paraffin_alkanes::{Engine, NativeEngine, Parameters};
 use paraffin_gateway::{HostedFault, HostedProgram, ShadowState};
 use paraffin_hosted::{
     BlockLimits, Differences, Handover, HostedEngine, HostedModule, HostedViews, LoadError, OnDifference, Program,
-    ProgramError, ReadError, Serves, ShadowEngine, ViewError, ViewLimits, load,
+    ProgramError, ReadError, Serves, ShadowEngine, UnknownKey, ViewError, ViewLimits, load,
 };
 use paraffin_primitives::Height;
 use paraffin_store::{Snapshot, Store};
@@ -15,6 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::contracts::AlkanesSection;
+
+pub(crate) use extract::extract;
 
 /// Longest time that the program may be given for one block, in seconds: a day.
 const BLOCK_SECONDS_MAX: u64 = 86_400;
@@ -43,7 +47,7 @@ pub(crate) enum ShadowSetting {
 
 impl AlkanesSection {
     /// Whether the indexer program is run.
-    fn runs_program(&self) -> bool {
+    pub(crate) fn runs_program(&self) -> bool {
         self.engine == EngineSetting::Hosted || self.shadow != ShadowSetting::Off
     }
 
@@ -196,6 +200,11 @@ impl HostedProgram for Views {
 
     fn digest(&self, snapshot: &Snapshot, height: Height) -> Result<Option<[u8; 32]>, HostedFault> {
         HostedViews::digest(snapshot, height).map_err(|error| inside(&error))
+    }
+
+    fn unknown_key(&self, snapshot: &Snapshot) -> Result<Option<Height>, HostedFault> {
+        let first = UnknownKey::first(snapshot).map_err(|error| inside(&error))?;
+        Ok(first.map(|first| first.height))
     }
 
     fn view(

@@ -35,6 +35,9 @@ use crate::{accounts, forex, markets, orderbook, prices, scripts, verify};
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstanceError {
+    /// The state of the indexer program cannot be read.
+    #[error(transparent)]
+    Hosted(#[from] paraffin_hosted::ReadError),
     /// A gateway without a store was to have one.
     #[error("the configuration has [upstream]: this is a gateway without a store, and only `serve` runs it")]
     NoStore,
@@ -403,6 +406,9 @@ impl Instance {
     pub(crate) async fn start(config: &Config, gateway: GatewayConfig) -> Result<Self, InstanceError> {
         let contracts = Contracts::of(config)?;
         let store = open_store(config)?;
+        if let Some(contracts) = &contracts {
+            contracts.warn_of_unknown_keys(&store)?;
+        }
         let keys = Arc::new(accounts::open(config).await?);
         let client = NodeClient::new(config.node_config())?;
         let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
@@ -426,7 +432,7 @@ impl Instance {
             alkanes: contracts.as_ref().map(Contracts::parts),
             hosted: contracts.as_ref().and_then(Contracts::hosted_views),
             markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
-            prices: prices::source(&config.prices, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
+            prices: prices::source(config, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             mempool: live.as_ref().filter(|_| config.mempool.esplora).map(|live| Arc::clone(live.mempool())),
             families: config.ordinals.families().map_err(GatewayError::Config)?,
             upstreams: None,

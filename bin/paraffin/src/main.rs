@@ -135,6 +135,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Command::Diff(arguments) => return Ok(diff::run(&arguments).await),
         Command::Keys(arguments) => keys::run(arguments.command).await?,
         Command::Replay(arguments) => replay::run(&arguments)?,
+        Command::Hosted(arguments) => hosted::extract(&arguments.command)?,
         Command::Bridge(arguments) => return Ok(bridge::run(&arguments)),
         Command::Call(arguments) => call::run(arguments).await?,
         Command::Tx(arguments) => tx::run(&arguments).await?,

@@ -12,6 +12,8 @@ use paraffin_primitives::AlkaneId;
 use paraffin_store::Store;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Config;
+use crate::hosted::EngineSetting;
 use pool_index::PoolIndexPrices;
 
 /// `[prices]`: the bitcoin price in US dollars.
@@ -168,7 +170,7 @@ pub(crate) fn start(section: &PricesSection, data_dir: &Path) -> Result<Option<P
 /// The prices that answers are made with: those of the feed, else those of the first main pool of the index that trades `bitcoin`, where
 /// pools are indexed (`decisions` 4.9).
 pub(crate) fn source(
-    section: &PricesSection,
+    config: &Config,
     feed: Option<&PriceFeed>,
     store: &Store,
     pools: Option<&PoolRules>,
@@ -178,8 +180,9 @@ pub(crate) fn source(
         return Some(feed.prices());
     }
     let pool = pools?.canonical.iter().find(|pool| pool.coins.contains(&bitcoin))?.id;
-    let (store, stale_seconds, clock) = (store.clone(), section.stale_seconds, clock());
-    Some(Arc::new(PoolIndexPrices { store, pool, bitcoin, stale_seconds, clock }))
+    let (store, stale_seconds, clock) = (store.clone(), config.prices.stale_seconds, clock());
+    let program_serves = config.alkanes.engine == EngineSetting::Hosted;
+    Some(Arc::new(PoolIndexPrices { store, pool, bitcoin, program_serves, stale_seconds, clock }))
 }
 
 #[cfg(test)]

@@ -3,23 +3,28 @@
 //! Every run of consecutive blocks gets a store of its own (`docs/decisions/0004`). The result does not depend on the order of
 //! the files.
 
+mod heights;
 mod hosted;
+mod native;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use bitcoin::consensus::deserialize;
 use bitcoin::{Transaction, Txid};
+use paraffin_alkanes::{BuiltinsError, StateError};
 use paraffin_bitcoin_index::{
     BitcoinIndex, BitcoinModule, MissingPrevouts, Options, RawTransactions, ReadError, SourceError, StoredTransactions,
 };
 use paraffin_chain::{BlockFault, CheckedBlock, check_block};
-use paraffin_hosted::LoadError;
+use paraffin_hosted::{LoadError, read_file as read_program};
 use paraffin_indexer::{Indexer, IndexerError, IndexerOptions};
 use paraffin_primitives::{BlockId, ConnectedBlock, Network};
 use paraffin_store::{ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
 
-use crate::command_line::ReplayArguments;
+use self::heights::{LooseBlock, with_heights};
+use crate::command_line::{ReplayArguments, ReplayEngine};
+use crate::contracts::{Sources, builtins};
 use crate::index::hex;
 
 /// Memory of the store of one run, in bytes.
@@ -76,6 +81,15 @@ pub(crate) enum ReplayError {
     /// The indexer program cannot be run.
     #[error(transparent)]
     Program(#[from] LoadError),
+    /// No program is named.
+    #[error("--engine hosted runs an indexer program: name its file with --alkanes-wasm")]
+    NoProgram,
+    /// The native engine has not all built-in contracts.
+    #[error(transparent)]
+    Builtins(#[from] BuiltinsError),
+    /// What the native engine did cannot be read back.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// What the program wrote cannot be read back.
     #[error(transparent)]
     Hosted(#[from] paraffin_hosted::ReadError),
@@ -103,11 +117,23 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), ReplayError> {
         }
     };
     let mut output = std::io::stdout().lock();
-    if let Some(program) = arguments.alkanes_wasm.as_deref().filter(|_| arguments.engine.is_some()) {
-        return hosted::run(program, folder, arguments.network, consecutive_runs(blocks), &mut output);
+    let runs = consecutive_runs(with_heights(blocks, arguments.network)?);
+    match (arguments.engine, arguments.alkanes_wasm.as_deref()) {
+        (Some(ReplayEngine::Native), program) => {
+            let program = program.map(read_program).transpose()?;
+            let sources = Sources { program: program.as_deref(), folder: None, runs_program: false };
+            let builtins = builtins(arguments.network, &sources)?;
+            return native::run(builtins, folder, arguments.network, runs, &mut output);
+        }
+        // A program that is named is run.
+        (Some(ReplayEngine::Hosted) | None, Some(program)) => {
+            return hosted::run(program, folder, arguments.network, runs, &mut output);
+        }
+        (Some(ReplayEngine::Hosted), None) => return Err(ReplayError::NoProgram),
+        (None, None) => {}
     }
     let (mut answered, mut total) = (0, 0);
-    for run in consecutive_runs(blocks) {
+    for run in runs {
         let store = index_run(folder, arguments.network, &run)?;
         let snapshot = store.snapshot();
         for block in &run {
@@ -129,14 +155,15 @@ fn print_digest(output: &mut impl std::io::Write, snapshot: &Snapshot, id: Block
 }
 
 /// One block alone, or many with their lengths before them.
-fn read_file(file: &Path) -> Result<Vec<ConnectedBlock>, ReplayError> {
+fn read_file(file: &Path) -> Result<Vec<LooseBlock>, ReplayError> {
     let name = file.display().to_string();
     let bytes = std::fs::read(file).map_err(|source| ReplayError::File { file: name.clone(), source })?;
-    let alone = connected(&bytes);
-    if let Ok(block) = alone {
-        return Ok(vec![block]);
-    }
     let refuse = |number, reason| ReplayError::Block { file: name.clone(), number, reason };
+    let loose = |number, checked| LooseBlock { file: name.clone(), number, checked };
+    let reason = match checked(&bytes) {
+        Ok(checked) => return Ok(vec![loose(1, checked)]),
+        Err(reason) => reason,
+    };
     let mut rest = bytes.as_slice();
     let mut blocks = Vec::new();
     while !rest.is_empty() {
@@ -144,11 +171,11 @@ fn read_file(file: &Path) -> Result<Vec<ConnectedBlock>, ReplayError> {
         let length = rest.first_chunk::<4>().map(|length| u32::from_le_bytes(*length) as usize);
         match length.and_then(|length| rest.get(4..4 + length)) {
             Some(block) => {
-                blocks.push(connected(block).map_err(|reason| refuse(number, reason))?);
+                blocks.push(loose(number, checked(block).map_err(|reason| refuse(number, reason))?));
                 rest = &rest[4 + block.len()..];
             }
             // Neither form fits; what is wrong with the whole file as one block says more about a file of one block.
-            None => return Err(refuse(number, alone.err().unwrap_or_default())),
+            None => return Err(refuse(number, reason)),
         }
     }
     if blocks.is_empty() {
@@ -157,19 +184,10 @@ fn read_file(file: &Path) -> Result<Vec<ConnectedBlock>, ReplayError> {
     Ok(blocks)
 }
 
-fn connected(bytes: &[u8]) -> Result<ConnectedBlock, String> {
+fn checked(bytes: &[u8]) -> Result<CheckedBlock, String> {
     let header = bytes.get(..80).ok_or("it is shorter than a block header")?;
     let header: bitcoin::block::Header = deserialize(header).map_err(|error| error.to_string())?;
-    let checked = check_block(bytes, header.block_hash(), false).map_err(|fault: BlockFault| fault.to_string())?;
-    let CheckedBlock { block, size, txids, offsets } = checked;
-    let genesis = header.prev_blockhash == bitcoin::hashes::Hash::all_zeros();
-    let height = if genesis {
-        0
-    } else {
-        let stated = block.bip34_block_height().map_err(|error| format!("its height is not known: {error}"))?;
-        u32::try_from(stated).map_err(|_| "its height is out of range")?
-    };
-    Ok(ConnectedBlock { id: BlockId { height, hash: header.block_hash() }, block, size, txids, offsets, spent: None })
+    check_block(bytes, header.block_hash(), false).map_err(|fault: BlockFault| fault.to_string())
 }
 
 /// Runs of blocks that follow each other, by height; each block once.

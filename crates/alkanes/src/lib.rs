@@ -55,8 +55,8 @@ pub use tables::{MODULE, SCHEMA, TABLES};
 pub use trace::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceStatus};
 pub use trace_log::{MESSAGE_TRACE_BYTES_MAX, TraceLog, event_bytes};
 pub use vm::{
-    Builtins, BuiltinsError, CodeCache, META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, contract_code,
-    deploy_builtins, meta, simulate,
+    Builtins, BuiltinsError, CodeCache, META_FUEL, ReleasedModule, SIMULATION_FUEL, SimulatedCall, Simulation,
+    contract_code, deploy_builtins, meta, simulate,
 };
 pub use work::{BLOCK_WORK, STATE_BYTES_MAX, TRANSACTION_WORK};
 pub use world::World;

@@ -29,7 +29,7 @@ mod stop;
 mod wire;
 
 pub(crate) use block_codes::BlockCodes;
-pub use builtins::{Builtins, BuiltinsError};
+pub use builtins::{Builtins, BuiltinsError, ReleasedModule};
 pub use cache::CodeCache;
 pub(crate) use cache::PackedCode;
 pub use simulate::{META_FUEL, SIMULATION_FUEL, SimulatedCall, Simulation, deploy_builtins, meta, simulate};

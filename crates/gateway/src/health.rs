@@ -2,6 +2,7 @@ use hyper::StatusCode;
 use paraffin_orderbook::StreamState;
 use serde::Serialize;
 
+use crate::alkanes;
 use crate::hosted::ShadowState;
 use crate::respond::Reply;
 use crate::state::{IndexingStatus, Shared, unix_millis};
@@ -17,8 +18,8 @@ pub(crate) enum HealthStatus {
     Ok,
     /// Not yet caught up with the node.
     Starting,
-    /// Serving what there is, while the node or the durable stream of the orderbook is away, or the native engine has stopped
-    /// beside a hosted program.
+    /// Serving what there is, while the node or the durable stream of the orderbook is away, the native engine has stopped
+    /// beside a hosted program, or such a program writes what cannot be read.
     Degraded,
     /// Indexing has stopped and will not go on by itself.
     Stalled,
@@ -39,6 +40,37 @@ struct Health {
     upstreams: Option<UpstreamsHealth>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shadow: Option<ShadowState>,
+    /// Absent where other instances answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contracts: Option<ContractsHealth>,
+}
+
+#[derive(Serialize)]
+struct ContractsHealth {
+    /// Whether what depends on the contract index is answered.
+    answered: bool,
+    /// Why not, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl ContractsHealth {
+    fn of(shared: &Shared) -> Self {
+        let reason = match (&shared.alkanes, alkanes::unknown_key(shared, &shared.chain.snapshot())) {
+            (None, _) => Some(
+                "alkanes are not indexed: every method and route about them answers ALKANES_NOT_INDEXED until the operator names the \
+                 network's indexer program in [alkanes] wasm_path"
+                    .to_owned(),
+            ),
+            (Some(_), Ok(None)) => None,
+            (Some(_), Ok(Some(from))) => Some(format!(
+                "the indexer program writes under keys of no known kind since block {from}: every method and route about alkanes but \
+                 metashrew_* answers ALKANES_UNREADABLE"
+            )),
+            (Some(_), Err(_)) => Some("the contract index cannot be read".to_owned()),
+        };
+        Self { answered: reason.is_none(), reason }
+    }
 }
 
 #[derive(Serialize)]
@@ -83,9 +115,12 @@ pub(crate) fn json(shared: &Shared) -> Reply {
     let streams = shared.keyed.values().filter_map(|handler| handler.http.as_ref()?.durable_stream());
     let stream = streams.into_iter().next();
     let shadow = shared.chain.shadow();
+    let contracts = shared.upstreams.is_none().then(|| ContractsHealth::of(shared));
+    let is_unreadable = shared.alkanes.is_some() && contracts.as_ref().is_some_and(|contracts| !contracts.answered);
     let status = match status(height, shared.chain.indexing(), node.reachable) {
         HealthStatus::Ok if stream.is_some_and(|stream| stream != StreamState::Ready) => HealthStatus::Degraded,
         HealthStatus::Ok if shadow.is_some_and(|shadow| !shadow.comparing) => HealthStatus::Degraded,
+        HealthStatus::Ok if is_unreadable => HealthStatus::Degraded,
         status => status,
     };
     let status = if shared.draining.has_begun() { HealthStatus::Draining } else { status };
@@ -104,6 +139,7 @@ pub(crate) fn json(shared: &Shared) -> Reply {
             UpstreamsHealth { reachable, configured }
         }),
         shadow,
+        contracts,
         orderbook: stream.map(|stream| OrderbookHealth { stream: stream.as_str() }),
     };
     let code = match status {

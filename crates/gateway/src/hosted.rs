@@ -33,6 +33,16 @@ pub trait HostedProgram: Send + Sync {
     /// The store cannot be read.
     fn digest(&self, snapshot: &Snapshot, height: Height) -> Result<Option<[u8; 32]>, HostedFault>;
 
+    /// First height at which it wrote under a key of no known kind: from there on the contract index, which is filled from what it
+    /// writes, is not whole. `None` when that never happened.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    fn unknown_key(&self, snapshot: &Snapshot) -> Result<Option<Height>, HostedFault> {
+        let _ = snapshot;
+        Ok(None)
+    }
+
     /// Answers a view at the end of the block at `height`, until `is_over`.
     ///
     /// # Errors

@@ -6,7 +6,7 @@
 //! /alkanes/ id                                       Code; of a built-in a mark, whose content is nobody's business
 //! /alkanes/ id /storage/ key                         Storage
 //! /alkanes/ what /balances/ who                      Balance
-//! /alkanes/ who /inventory/ list of what             Inventory, a set
+//! /alkanes/ who /inventory/ list of what             Inventory, a set; before release 2.0 `/alkanes` alone stands before the id
 //! /alkanes_id_to_outpoint/ id                        Deployment
 //! /trace/ outpoint, /trace/ height, list of outpoints    traces, in the order of the list
 //! /runes/proto/1/byoutpoint/ outpoint, lists of runes and balances    Sheet
@@ -92,17 +92,21 @@ pub struct Translated {
 pub fn translate(flush: &Flush, block: &ConnectedBlock, before: &dyn StateReader) -> Result<Translated, LayoutError> {
     let height = u64::from(block.id.height);
     let mut found = Found::default();
-    let mut unknown = None;
     for (key, value) in &flush.pairs {
-        match parse(key) {
-            Some(foreign) => found.add(height, key, foreign, value)?,
-            None => unknown = unknown.or_else(|| Some(readable(key))),
+        if let Some(foreign) = parse(key) {
+            found.add(height, key, foreign, value)?;
         }
     }
+    let unknown = unknown_key(flush);
     let etched = std::mem::take(&mut found.etched);
     let mut mints_remaining = std::mem::take(&mut found.mints_remaining);
     mints_remaining.sort_unstable();
     Ok(Translated { effects: found.into_effects(height, block, before)?, etched, mints_remaining, unknown })
+}
+
+/// The first key, readable, that the alkanes indexer of the known layout does not write.
+pub(crate) fn unknown_key(flush: &Flush) -> Option<String> {
+    flush.pairs.keys().find(|key| parse(key).is_none()).map(|key| readable(key))
 }
 
 /// What was found in a flush.

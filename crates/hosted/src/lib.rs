@@ -35,7 +35,7 @@ pub use module::{Handover, HostedModule};
 pub use program::{
     BlockLimits, LoadError, PROGRAM_LEN_MAX, Program, ProgramError, Reads, RunLimits, START, load, load_file, read_file,
 };
-pub use rows::BlockRow;
+pub use rows::{BlockRow, UnknownKey};
 pub use shadow::{Differences, OnDifference, Serves, ShadowEngine, difference};
 pub use state::{HostedState, ReadError};
 pub use tables::{MODULE, SCHEMA};

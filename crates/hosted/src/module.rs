@@ -8,7 +8,8 @@ use paraffin_primitives::{BlockId, ConnectedBlock, Height};
 use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter};
 use parking_lot::Mutex;
 
-use crate::rows::{self, BlockRow};
+use crate::layout::unknown_key;
+use crate::rows::{self, BlockRow, UnknownKey};
 use crate::{BlockLimits, Flush, Program, ProgramError, ReadError, Reads, RunLimits, SCHEMA};
 
 /// Where the module leaves what a program wrote in a block, for the engine that reads it in the same block.
@@ -97,6 +98,16 @@ impl Module for HostedModule {
             rows::put(rows, key, value)?;
         }
         BlockRow::of(&flush, self.program.hash()).write(height, rows)?;
+        if let Some(key) = unknown_key(&flush)
+            && UnknownKey::write(height, &key, rows)?
+        {
+            tracing::error!(
+                block = %block.id,
+                key,
+                "the hosted indexer program writes under a key of no known kind: where it serves, what depends on the contract index is refused \
+                 from here on"
+            );
+        }
         if let Some(handover) = &self.handover {
             handover.leave(block.id, flush);
         }

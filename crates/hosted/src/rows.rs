@@ -4,7 +4,7 @@ use paraffin_primitives::Height;
 use paraffin_store::{ModuleWriter, Snapshot, StoreError};
 use sha2::{Digest, Sha256};
 
-use crate::tables::{BLOCKS, PIECES, VALUES};
+use crate::tables::{BLOCKS, PIECES, UNKNOWN, VALUES};
 use crate::{Flush, ReadError};
 
 /// Longest key that is kept as it is, in bytes. The store ends at 4,096.
@@ -131,5 +131,38 @@ impl BlockRow {
             pairs: u32::from_be_bytes(*pairs),
             bytes: u64::from_be_bytes(bytes),
         }))
+    }
+}
+
+/// The first key of no known kind that a program has written: what the contract index makes of the program is not whole from then on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownKey {
+    /// Height of the block.
+    pub height: Height,
+    /// The key, readable.
+    pub key: String,
+}
+
+impl UnknownKey {
+    /// Key of the one row.
+    const ROW: [u8; 1] = [0];
+
+    /// Keeps that a block has such a key; answers whether it is the first.
+    pub(crate) fn write(height: Height, key: &str, rows: &mut ModuleWriter<'_>) -> Result<bool, StoreError> {
+        if rows.get(&UNKNOWN, &Self::ROW)?.is_some() {
+            return Ok(false);
+        }
+        rows.put(&UNKNOWN, &Self::ROW, &[&height.to_be_bytes()[..], key.as_bytes()].concat())?;
+        Ok(true)
+    }
+
+    /// The first one; `None` when every key is of a known kind.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn first(snapshot: &Snapshot) -> Result<Option<Self>, ReadError> {
+        let Some(value) = snapshot.get(&UNKNOWN, &Self::ROW)? else { return Ok(None) };
+        let (height, key) = value.split_first_chunk().ok_or_else(|| ReadError::damaged("the row of unknown keys"))?;
+        Ok(Some(Self { height: Height::from_be_bytes(*height), key: String::from_utf8_lossy(key).into_owned() }))
     }
 }

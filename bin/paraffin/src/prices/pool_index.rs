@@ -1,6 +1,7 @@
 //! The bitcoin price of the pool index, for an instance without an EVM endpoint (`decisions` 4.9).
 
 use paraffin_cryptoswap::{Candle, Identity, IndexError, PoolIndex, PoolRecord, Slot};
+use paraffin_hosted::UnknownKey;
 use paraffin_prices::{BitcoinPrices, Clock, PricePoint, PriceReport, UsdPrice};
 use paraffin_primitives::AlkaneId;
 use paraffin_store::Store;
@@ -24,6 +25,8 @@ pub(super) struct PoolIndexPrices {
     pub(super) pool: AlkaneId,
     /// The coin of the pool that is bitcoin.
     pub(super) bitcoin: AlkaneId,
+    /// Whether the contract index is filled from an indexer program, which may write what cannot be read.
+    pub(super) program_serves: bool,
     /// Age from which on a price is told to be stale, seconds.
     pub(super) stale_seconds: u64,
     pub(super) clock: Clock,
@@ -33,6 +36,9 @@ impl PoolIndexPrices {
     /// Reads from the newest block; `None` where there is nothing to read.
     fn read<T>(&self, look: impl FnOnce(&PoolIndex, &PoolRecord) -> Result<Option<T>, IndexError>) -> Option<T> {
         let snapshot = self.store.snapshot();
+        if self.program_serves && !matches!(UnknownKey::first(&snapshot), Ok(None)) {
+            return None;
+        }
         let read = || {
             let Some(height) = PoolIndex::newest(&snapshot)? else { return Ok(None) };
             let index = PoolIndex::at(&snapshot, height);

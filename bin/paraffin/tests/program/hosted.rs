@@ -129,6 +129,35 @@ mod with_the_machine {
         assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
         let root = result(&listen, "metashrew_stateroot", json!([BLOCKS]));
 
+        // It is no indexer of alkanes: what its keys say is not known, so nothing about alkanes is answered.
+        crate::support::wait_for("the log line", Duration::from_secs(10), || {
+            process.errors().contains("under a key of no known kind").then_some(())
+        });
+        for (method, params) in [
+            ("alkanes_getinventory", json!([{ "block": 2, "tx": 0 }])),
+            ("alkanes_simulate", json!([{ "target": "2:0", "inputs": ["101"] }])),
+            ("metashrew_view", json!(["getinventory", { "id": { "block": 2, "tx": 0 } }, "latest"])),
+            (
+                "sandshrew_balances",
+                json!([{ "address": "bcrt1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqvg32hk" }]),
+            ),
+        ] {
+            let refused = http::call(&listen, "/v4/jsonrpc", method, params);
+            assert_eq!(refused["error"]["data"]["code"], "ALKANES_UNREADABLE", "{method}: {refused}");
+        }
+        for route in ["get-alkanes", "get-all-pools-details", "get-all-history"] {
+            let refused = http::post(&listen, &format!("/v4/api/{route}"), &json!({}));
+            assert_eq!((refused.status, &refused.json()["code"]), (503, &json!("ALKANES_UNREADABLE")), "{route}");
+        }
+        let health = http::get(&listen, "/v4/api/health").json();
+        assert_eq!(
+            (&health["status"], &health["contracts"]["answered"]),
+            (&json!("degraded"), &json!(false)),
+            "{health}"
+        );
+        let reason = health["contracts"]["reason"].as_str().unwrap();
+        assert!(reason.contains("since block 0") && reason.contains("ALKANES_UNREADABLE"), "{reason}");
+
         // A branch of two blocks takes the place of the newest.
         let node = devnet.node();
         node.invalidate(&node.block_hash(BLOCKS).unwrap()).unwrap();
@@ -169,7 +198,8 @@ mod with_the_machine {
         for (engine, shadow, status, told, differences, comparing) in [
             ("native", "report", 200, "ok", 4, true),
             ("native", "halt", 503, "stalled", 1, false),
-            ("hosted", "report", 200, "ok", 4, true),
+            // The counter writes keys of its own, so where it serves nothing about alkanes is answered.
+            ("hosted", "report", 200, "degraded", 4, true),
             ("hosted", "halt", 200, "degraded", 1, false),
         ] {
             let folder = tempfile::tempdir().unwrap();
@@ -187,6 +217,7 @@ mod with_the_machine {
             });
             let named = format!("{engine} {shadow}: {health}");
             assert_eq!(health["shadow"]["comparing"], comparing, "{named}");
+            assert_eq!(health["contracts"]["answered"], engine == "native", "{named}");
             let figures = http::get(&metrics, "/metrics").text();
             for line in [
                 format!("paraffin_shadow_blocks_total {differences}"),
@@ -299,37 +330,61 @@ mod with_the_machine {
         assert!(errors.contains("not an indexer program") && errors.contains("_start"), "{errors}");
     }
 
+    /// The regtest build of the reference, and that of a year before it.
+    #[test]
+    fn on_regtest_the_built_in_contracts_are_those_of_the_program_that_is_named() {
+        let Some(program) = paraffin_testkit::reference_program("alkanes-2.2.1-regtest.wasm") else { return };
+        let Some(old) = paraffin_testkit::reference_program("alkanes-2025-07-regtest.wasm") else { return };
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let devnet = devnet(&runtime, 12);
+        let folder = tempfile::tempdir().unwrap();
+        let lines = |program: &Path| format!("shadow = \"halt\"\nwasm_path = \"{}\"", program.display());
+
+        // One whose contracts are not known is refused, and not run beside others than its own.
+        let refused = refused(&["index", "--once"], &config(folder.path(), &devnet, "127.0.0.1:0", &lines(&old)));
+        assert!(refused.contains("missing built-in contracts: 2:0 (EOA), 32:0 (1.3.1), 32:1"), "{refused}");
+        assert!(refused.contains("another release or network") && refused.contains("getbytecode"), "{refused}");
+
+        // Both engines do the same from the first block on, in which the contracts are deployed.
+        let config = config(folder.path(), &devnet, "127.0.0.1:0", &lines(&program));
+        let mut process = Running::start(paraffin().args(["index", "--once", "--config"]).arg(&config));
+        assert!(process.wait(Duration::from_secs(600)).success(), "{}", process.errors());
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(process.output().contains("\"height\":12"), "{}", process.output());
+    }
+
     #[test]
     fn raw_blocks_are_replayed_through_a_program_with_their_digests() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let devnet = devnet(&runtime, 40);
         let folder = tempfile::tempdir().unwrap();
         let mut bytes = Vec::new();
-        // Lower heights are not told by their blocks in a form that can be read back.
-        for height in 20..=40 {
+        for height in 0..=40 {
             let block = devnet.node().block_bytes(&devnet.node().block_hash(height).unwrap()).unwrap();
             bytes.extend_from_slice(&u32::try_from(block.len()).unwrap().to_le_bytes());
             bytes.extend_from_slice(&block);
         }
         let file = folder.path().join("blocks");
         std::fs::write(&file, bytes).unwrap();
-        let replay = || {
+        let replay = |more: &[&str]| {
             let mut command = paraffin();
-            command.args(["replay", "--network", "regtest", "--engine", "hosted", "--alkanes-wasm", PROGRAM]);
+            command.args(["replay", "--network", "regtest", "--alkanes-wasm", PROGRAM]).args(more);
             let run = command.arg("--blocks").arg(&file).output().unwrap();
             assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
             String::from_utf8(run.stdout).unwrap()
         };
-        let output = replay();
+        let output = replay(&["--engine", "hosted"]);
         let lines: Vec<&str> = output.lines().collect();
-        assert_eq!(lines.len(), 22, "{output}");
-        for (height, line) in (20u32..).zip(&lines[..21]) {
+        assert_eq!(lines.len(), 42, "{output}");
+        for (height, line) in (0u32..).zip(&lines[..41]) {
             let words: Vec<&str> = line.split(' ').collect();
             assert_eq!(words[0], height.to_string());
             assert_eq!(words[1], devnet.node().block_hash(height).unwrap().to_string());
             assert_eq!((words[2].len(), &words[3..]), (64, &["2", "pairs", "115", "bytes"][..]), "{line}");
         }
-        assert!(lines[21].starts_with("21 blocks run by the program "), "{output}");
-        assert_eq!(replay(), output);
+        assert!(lines[41].starts_with("41 blocks run by the program "), "{output}");
+        // A program that is named is run, whether an engine is named or not.
+        assert_eq!(replay(&["--digest"]), output);
+        assert_eq!(replay(&["--engine", "hosted", "--digest"]), output);
     }
 }

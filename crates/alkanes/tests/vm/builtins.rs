@@ -1,13 +1,16 @@
 //! Contracts that are never on chain (protocol B18).
 
-use bitcoin::Transaction;
 use bitcoin::absolute::LockTime;
+use bitcoin::hex::DisplayHex as _;
 use bitcoin::transaction::Version;
+use bitcoin::{Block, Transaction};
 use paraffin_alkanes::codec::Cellpack;
 use paraffin_alkanes::{
-    Builtins, CallResponse, Halt, Overlay, Parameters, SimulatedCall, StateKey, World, contract_code, deploy_builtins,
+    Builtins, CallResponse, Halt, Overlay, Parameters, SimulatedCall, Simulation, StateKey, World, contract_code,
+    deploy_builtins,
 };
 use paraffin_primitives::{AlkaneId, Network};
+use sha2::{Digest as _, Sha256};
 
 use crate::stage::{Stage, answering, contract, id, transfer};
 
@@ -66,10 +69,7 @@ fn a_missing_or_failing_built_in_halts_the_engine() {
     );
 }
 
-/// The figures of the released modules, which only an operator has.
-///
-/// `PARAFFIN_ALKANES_WASM` names a mainnet `alkanes.wasm`. Its modules are the property of others and are not in this
-/// repository, so that without the file nothing is compared, and this says so.
+/// The figures of the released modules, which only an operator has: they are the property of others and not in this repository.
 #[test]
 fn released_modules_give_the_figures_of_the_protocol() {
     let Some(path) = paraffin_testkit::reference_program("alkanes-2.2.1-mainnet.wasm") else { return };
@@ -110,6 +110,72 @@ fn released_modules_give_the_figures_of_the_protocol() {
     assert_eq!(issued, [transfer(DIESEL, 50_000_000), transfer(SIGNING_TOKEN, 1)]);
 }
 
+/// What runs at each height of mainnet, as published: contract, first height, bytes, SHA-256 (protocol B18).
+const PUBLISHED: [(AlkaneId, u64, usize, &str); 9] = [
+    (DIESEL, 880_000, 174_225, "58cca703f5462c733975c068c6d1e245cc32941741f4b6e61a468257b4b5ffb6"),
+    (DIESEL, 908_888, 260_605, "1fe883c4fe06748a7ce4a06df1006b2f5697a6e3ff66e6b20ded46ce9374cccf"),
+    (DIESEL, 917_888, 262_445, "f780aacd1718a312c9ac1a5f8b126a8b8e15708a4b0c908d4d633fbfdb847fd1"),
+    (WRAPPED_BITCOIN, 880_000, 1_542_292, "ed3c1cc9af5a8727aacd5c096191699d1fd8c6d3b802c463c5832ca2091e83fc"),
+    (WRAPPED_BITCOIN, 917_888, 1_542_742, "59d41a0f1e6587f9ca364dcd3f9523cf877e1acdf76b52965ac6de3627c0b7bf"),
+    (WRAPPED_BITCOIN, 950_000, 304_864, "a44c14f4c35107afb1f2f730b12d679b7b2dde513fb1de526f795b8645e464e4"),
+    (WRAPPED_BITCOIN, 957_000, 297_554, "c7f29e75cc496dbb009de58cc7547a1a0f3bb95462566c1df529d7a099414b96"),
+    (WRAPPED_BITCOIN, 960_000, 315_879, "e67a857f56ca2a574fc1528caa38399a34cc2727057934553a63743c03d94a42"),
+    (SIGNING_TOKEN, 880_000, 172_658, "e09ebe6d4c7315545e5ebbee1ea30205500d8fc9b896e9eb6cedb159d6b0fac8"),
+];
+
+#[test]
+fn at_the_height_of_each_fork_the_published_code_is_what_a_message_runs() {
+    let Some(path) = paraffin_testkit::reference_program("alkanes-2.2.1-mainnet.wasm") else { return };
+    let mut stage = Stage::new();
+    stage.put(StateKey::Sequence, 1_u128.to_le_bytes());
+    stage.parameters = Parameters::of(Network::Mainnet);
+    stage.builtins = Builtins::from_operator_wasm(&stage.parameters, &std::fs::read(path).unwrap()).unwrap();
+    stage.builtins.require().unwrap();
+    let mut before = (DIESEL, 0);
+    for (place, (id, from, len_bytes, sha256)) in PUBLISHED.into_iter().enumerate() {
+        let until = match PUBLISHED.get(place + 1) {
+            Some((next, height, ..)) if *next == id => height - 1,
+            _ => 1_000_000,
+        };
+        for height in [from, until] {
+            let code = stage.builtins.bytes(id, height).unwrap().unwrap();
+            let digest = Sha256::digest(&code).to_lower_hex_string();
+            assert_eq!((code.len(), digest.as_str()), (len_bytes, sha256), "{id} at {height}");
+            // Each code takes fuel of its own to say its name.
+            stage.height = height;
+            let block = stage.block(&[]);
+            let fuel = simulated(&stage, &block, id, &[99]).fuel_used;
+            if height == from {
+                assert_ne!((id, fuel), before, "{id} at {height}");
+            }
+            before = (id, fuel);
+        }
+    }
+    // The published figure of the third code of 2:0, of before calls of the host are paid for; an empty answer is paid on top.
+    stage.height = 917_888;
+    let block = stage.block(&[]);
+    let simulated = simulated(&stage, &block, DIESEL, &[99]);
+    assert_eq!((simulated.result.unwrap().data, simulated.fuel_used), (b"DIESEL".to_vec(), 39_851 + 4 * 40));
+}
+
+/// The published figures of the one contract that a regtest program of July 2025 holds, and that a view of it answers in full.
+#[test]
+fn the_contract_of_an_older_program_takes_the_published_fuel() {
+    let Some(path) = paraffin_testkit::reference_program("alkanes-2025-07-regtest.wasm") else { return };
+    let program = std::fs::read(path).unwrap();
+    let start = program.windows(8).rposition(|window| window == b"\0asm\x01\0\0\0").unwrap();
+    let mut stage = Stage::new();
+    stage.put(StateKey::Sequence, 1_u128.to_le_bytes());
+    stage.parameters = Parameters::of(Network::Mainnet);
+    stage.height = 917_888;
+    stage.builtins = Builtins::given([(DIESEL, program[start..start + 230_363].to_vec())]);
+    stage.put(StateKey::Storage(DIESEL, b"/totalsupply".to_vec()), 50_000_000_u128.to_le_bytes());
+    for (opcode, fuel) in [(99, 25_123), (100, 25_123), (101, 33_820)] {
+        let block = stage.block(&[]);
+        assert_eq!(simulated(&stage, &block, DIESEL, &[opcode]).fuel_used, fuel, "opcode {opcode}");
+    }
+}
+
 /// Fuel for what a call stores, at the price of a byte before it rose at 899,087: a count, and for each pair two lengths of four
 /// bytes, key and value.
 fn stored(response: &CallResponse) -> u64 {
@@ -119,7 +185,12 @@ fn stored(response: &CallResponse) -> u64 {
 
 /// What a built-in answers when it is deployed: to a call by an empty transaction, as the published figures were taken.
 fn initialized(stage: &Stage, id: AlkaneId, inputs: &[u128]) -> (CallResponse, u64) {
-    let block = stage.block(&[]);
+    let simulated = simulated(stage, &stage.block(&[]), id, inputs);
+    (simulated.result.unwrap(), simulated.fuel_used)
+}
+
+/// A call by an empty transaction.
+fn simulated(stage: &Stage, block: &Block, id: AlkaneId, inputs: &[u128]) -> Simulation {
     let transaction =
         Transaction { version: Version::TWO, lock_time: LockTime::ZERO, input: Vec::new(), output: Vec::new() };
     let cellpack = Cellpack { target: id, inputs: inputs.to_vec() };
@@ -131,6 +202,5 @@ fn initialized(stage: &Stage, id: AlkaneId, inputs: &[u128]) -> (CallResponse, u
         fuel: u64::MAX,
         interrupted: &|| false,
     };
-    let simulated = paraffin_alkanes::simulate(&mut stage.world(&block), &call).unwrap();
-    (simulated.result.unwrap(), simulated.fuel_used)
+    paraffin_alkanes::simulate(&mut stage.world(block), &call).unwrap()
 }

@@ -21,7 +21,7 @@ use crate::erased::{self, Answer};
 use crate::errors::{RestError, RpcError, rpc_code};
 use crate::fairness::FairSemaphore;
 use crate::interrupt::Interrupt;
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::{BoxFuture, RequestContext, Shared};
 
 pub(crate) use blocks::IndexedBlocks;
 pub(crate) use ids::{alkane_id, decimal};
@@ -66,6 +66,11 @@ impl Alkanes {
 pub(crate) enum Fault {
     /// This instance does not index contracts.
     NotIndexed,
+    /// The index is filled from a program that writes under keys of no known kind.
+    Unreadable {
+        /// First height at which it did.
+        from: Height,
+    },
     /// Nothing is indexed yet.
     Starting,
     /// The height is above the tip.
@@ -87,13 +92,25 @@ impl From<ViewError> for Fault {
     }
 }
 
+/// What a caller is told when contracts are not indexed.
+const NOT_INDEXED: &str = "this instance does not index alkanes";
+
+/// What a caller is told when the index cannot be believed.
+fn unreadable(from: Height) -> String {
+    format!(
+        "the indexer program of this instance writes what cannot be read since block {from}: alkanes are not answered from it"
+    )
+}
+
 impl From<Fault> for RpcError {
     fn from(fault: Fault) -> Self {
+        let coded = |code: &str, message: String| Self {
+            data: Some(json!({ "code": code })),
+            ..Self::new(rpc_code::INTERNAL, message)
+        };
         match fault {
-            Fault::NotIndexed => Self {
-                data: Some(json!({ "code": "ALKANES_NOT_INDEXED" })),
-                ..Self::new(rpc_code::INTERNAL, "this instance does not index alkanes")
-            },
+            Fault::NotIndexed => coded("ALKANES_NOT_INDEXED", NOT_INDEXED.to_owned()),
+            Fault::Unreadable { from } => coded("ALKANES_UNREADABLE", unreadable(from)),
             Fault::Starting => Self::starting(),
             Fault::AboveTip { newest } => {
                 Self::invalid_params(format!("the height is above the newest indexed one, {newest}"))
@@ -114,11 +131,10 @@ impl From<Fault> for RpcError {
 impl From<Fault> for RestError {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::NotIndexed => Self::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "ALKANES_NOT_INDEXED",
-                "this instance does not index alkanes",
-            ),
+            Fault::NotIndexed => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ALKANES_NOT_INDEXED", NOT_INDEXED),
+            Fault::Unreadable { from } => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "ALKANES_UNREADABLE", unreadable(from))
+            }
             Fault::Starting => Self::starting(),
             Fault::AboveTip { newest } => {
                 Self::bad_request(format!("the height is above the newest indexed one, {newest}"))
@@ -139,7 +155,17 @@ impl From<Fault> for RestError {
 
 /// The contract index of this instance.
 pub(crate) fn of(context: &RequestContext) -> Result<&Arc<Alkanes>, Fault> {
-    context.shared().alkanes.as_ref().ok_or(Fault::NotIndexed)
+    let alkanes = context.shared().alkanes.as_ref().ok_or(Fault::NotIndexed)?;
+    match unknown_key(context.shared(), context.snapshot())? {
+        None => Ok(alkanes),
+        Some(from) => Err(Fault::Unreadable { from }),
+    }
+}
+
+/// First height at which the program that fills the index wrote under a key of no known kind.
+pub(crate) fn unknown_key(shared: &Shared, snapshot: &Snapshot) -> Result<Option<Height>, ViewError> {
+    let Some(program) = &shared.hosted else { return Ok(None) };
+    program.unknown_key(snapshot).map_err(|fault| ViewError::Chain(format!("{fault:?}")))
 }
 
 /// Newest height that views can be asked about: the tip, or less while the contracts are indexed anew.

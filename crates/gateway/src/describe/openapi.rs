@@ -248,8 +248,8 @@ fn refusals() -> Value {
         (
             "503",
             "Nothing is indexed yet (`STARTING`), the node or the key store is away (`UPSTREAM_UNAVAILABLE`, \
-             `AUTH_UNAVAILABLE`), this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, `BRC20_NOT_INDEXED`, \
-             `PRICES_NOT_CONFIGURED`), or the durable stream of the orderbook is away (`INGEST_UNAVAILABLE`, \
+             `AUTH_UNAVAILABLE`), this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, \
+             `ALKANES_UNREADABLE`, `BRC20_NOT_INDEXED`, `PRICES_NOT_CONFIGURED`), or the durable stream of the orderbook is away (`INGEST_UNAVAILABLE`, \
              `EVENTS_UNAVAILABLE`)",
         ),
         ("504", "The answer took too long (`TIMEOUT`)"),
@@ -294,7 +294,12 @@ fn health() -> Value {
         record(&[("compared", natural()), ("differences", natural()), ("comparing", super::schema::boolean())]);
     let about_shadow =
         about(shadow, "The native engine beside a hosted indexer program; absent where only one of them runs");
-    let health = record_and(&always, &[("orderbook", about_orderbook), ("shadow", about_shadow)]);
+    let contracts = record_and(&[("answered", super::schema::boolean())], &[("reason", text())]);
+    let about_contracts = about(contracts, "Whether what depends on the contract index is answered, and why not");
+    let health = record_and(
+        &always,
+        &[("orderbook", about_orderbook), ("shadow", about_shadow), ("contracts", about_contracts)],
+    );
     let told = |about: &str| {
         json!({
             "description": about,

@@ -92,8 +92,12 @@ pub(super) fn parse(key: &[u8]) -> Option<ForeignKey> {
         b"/alkanes/sequence" => return Some(ForeignKey::State(StateKey::Sequence)),
         _ => {}
     }
-    if let Some(rest) = key.strip_prefix(b"/alkanes/") {
-        return contract(rest);
+    // The two forms cannot be mistaken for each other: read as the other, neither has a name that it must have.
+    if let Some(found) = key.strip_prefix(b"/alkanes/").and_then(contract) {
+        return Some(found);
+    }
+    if let Some(found) = key.strip_prefix(b"/alkanes").and_then(old_inventory) {
+        return Some(found);
     }
     if let Some(rest) = key.strip_prefix(b"/alkanes_id_to_outpoint/") {
         return Some(ForeignKey::State(StateKey::Deployment(lists::id(rest)?)));
@@ -139,6 +143,17 @@ fn contract(rest: &[u8]) -> Option<ForeignKey> {
     if let Some(who) = rest.strip_prefix(b"/balances/") {
         return Some(ForeignKey::State(StateKey::Balance { what: id, who: lists::id(who)? }));
     }
+    inventory(id, rest)
+}
+
+/// What follows `/alkanes` in releases before 2.0, whose inventories lack the stroke before the id.
+fn old_inventory(rest: &[u8]) -> Option<ForeignKey> {
+    let (id, rest) = rest.split_at_checked(ID_LEN)?;
+    inventory(lists::id(id)?, rest)
+}
+
+/// What follows the id of a contract in the list of what it held.
+fn inventory(id: AlkaneId, rest: &[u8]) -> Option<ForeignKey> {
     let entry = rest.strip_prefix(b"/inventory/")?;
     Some(if index(entry)?.is_some() { ForeignKey::Inventory(id) } else { ForeignKey::LeftOut })
 }

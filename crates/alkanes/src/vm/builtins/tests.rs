@@ -2,10 +2,11 @@ use bitcoin::hex::DisplayHex as _;
 use sha2::{Digest as _, Sha256};
 
 use super::*;
+use crate::vm::memory_section::WASM_HEADER;
 
 fn released(name: &'static str, module: &[u8]) -> Release {
     let sha256 = Sha256::digest(module).to_lower_hex_string();
-    Release { name, len_bytes: module.len(), sha256: Box::leak(sha256.into_boxed_str()) }
+    Release { name, file_name: "module.wasm", len_bytes: module.len(), sha256: Box::leak(sha256.into_boxed_str()) }
 }
 
 fn module(body: &[u8]) -> Vec<u8> {
@@ -31,18 +32,20 @@ fn modules_are_found_in_the_memory_of_a_program_by_size_and_hash() {
     let image = memory_image(&program(&data, b"")).unwrap();
     let releases = [released("first", &first), released("second", &second), released("third", b"\0asm\x01\0\0\0third")];
     let found = modules_in(&image, &releases);
-    assert_eq!(found.len(), 2);
-    assert_eq!(*found[&releases[0].hash()].bytes, *first);
-    assert_eq!(*found[&releases[1].hash()].bytes, *second);
+    // One begins like a module and is none that is known.
+    assert_eq!((found.released.len(), found.count), (2, 3));
+    for (release, module) in releases.iter().zip([first, second]) {
+        assert!(found.released.values().any(|code| release.is(code) && *code.bytes == *module), "{}", release.name);
+    }
 }
 
 #[test]
 fn later_segments_lie_over_earlier_ones_as_they_do_when_the_program_starts() {
     let built = module(b"code");
     let image = memory_image(&program(&module(b"KODE"), b"\0asm\x01\0\0\0c")).unwrap();
-    assert!(modules_in(&image, &[released("built", &built)]).is_empty());
+    assert!(modules_in(&image, &[released("built", &built)]).released.is_empty());
     let image = memory_image(&program(&module(b"KODE"), &built)).unwrap();
-    assert_eq!(modules_in(&image, &[released("built", &built)]).len(), 1);
+    assert_eq!(modules_in(&image, &[released("built", &built)]).released.len(), 1);
 }
 
 #[test]
@@ -50,7 +53,7 @@ fn a_changed_byte_is_no_match() {
     let mut spoiled = module(b"first code");
     let release = released("first", &spoiled);
     *spoiled.last_mut().unwrap() ^= 1;
-    assert!(modules_in(&spoiled, &[release]).is_empty());
+    assert!(modules_in(&spoiled, &[release]).released.is_empty());
 }
 
 #[test]
@@ -60,7 +63,7 @@ fn mainnet_needs_nine_modules_and_says_which_are_missing_and_where_to_get_them()
     assert_eq!(builtins.missing().len(), 9);
     let text = builtins.require().unwrap_err().to_string();
     assert!(
-        text.contains("2:0 (EOA)") && text.contains("32:0 (1.3.1)") && text.contains("alkanes.wasm_path"),
+        text.contains("2:0 (EOA)") && text.contains("32:0 (1.3.1)") && text.contains("[alkanes] wasm_path"),
         "{text}"
     );
     let halt = builtins.code(DIESEL, 917_888).unwrap_err().to_string();
@@ -72,8 +75,8 @@ fn mainnet_needs_nine_modules_and_says_which_are_missing_and_where_to_get_them()
 fn the_code_of_a_built_in_changes_at_its_heights() {
     let parameters = Parameters::of(Network::Mainnet);
     let name = |id, height| {
-        let builtins = Builtins::released(&parameters, &HashMap::new());
-        builtins.spans.iter().rev().find(|span| span.id == id && span.from <= height).unwrap().code.clone().unwrap_err()
+        let builtins = Builtins::released(&parameters, &Modules::default());
+        builtins.spans.iter().rev().find(|span| span.id == id && span.from <= height).unwrap().name()
     };
     let diesel = [880_000, 908_887, 908_888, 917_887, 917_888].map(|height| name(DIESEL, height));
     assert_eq!(diesel, ["2:0 (base)", "2:0 (base)", "2:0 (upgraded)", "2:0 (upgraded)", "2:0 (EOA)"]);
@@ -104,4 +107,34 @@ fn a_folder_is_searched_whatever_the_names_of_its_files() {
     assert_eq!(builtins.missing(), ["2:0 (EOA)", "32:0 (1.3.1)", "32:1"], "a file of the right size is not enough");
     let gone = Builtins::from_folder(&parameters, &folder).unwrap_err();
     assert!(matches!(gone, BuiltinsError::Unreadable { .. }), "{gone}");
+}
+
+#[test]
+fn signet_is_refused_with_the_code_that_no_program_holds_and_what_to_do_instead() {
+    let parameters = Parameters::of(Network::Signet);
+    let text =
+        |program: &[u8]| Builtins::from_operator_wasm(&parameters, program).unwrap().require().unwrap_err().to_string();
+    let nothing = text(&program(b"nothing", b""));
+    assert!(nothing.contains("holds no contract at all"), "{nothing}");
+    let other = text(&program(&module(b"a contract"), b""));
+    for part in ["2:0 (the first of signet, SHA-256 584ef528…)", "another release or network", "engine = \"hosted\""]
+    {
+        assert!(other.contains(part), "{part}: {other}");
+    }
+    // All that regtest needs is not enough.
+    for name in ["alkanes-2.2.1-mainnet.wasm", "alkanes-2.2.1-regtest.wasm"] {
+        let Some(path) = paraffin_testkit::reference_program(name) else { return };
+        let released = Builtins::from_operator_wasm(&parameters, &std::fs::read(path).unwrap()).unwrap();
+        assert_eq!(released.missing(), ["2:0 (the first of signet, SHA-256 584ef528…)"], "{name}");
+    }
+}
+
+#[test]
+fn a_program_of_another_release_is_refused_and_what_it_lacks_is_named() {
+    let Some(path) = paraffin_testkit::reference_program("alkanes-2025-07-regtest.wasm") else { return };
+    let parameters = Parameters::of(Network::Regtest);
+    let builtins = Builtins::from_operator_wasm(&parameters, &std::fs::read(path).unwrap()).unwrap();
+    assert_eq!(builtins.modules_in_program(), Some(1));
+    let text = builtins.require().unwrap_err().to_string();
+    assert!(text.contains("2:0 (EOA), 32:0 (1.3.1), 32:1; the program holds other contracts"), "{text}");
 }
