@@ -17,7 +17,7 @@ use tokio::sync::{RwLock, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::blobs::{BlobError, Blobs, SourceList};
-use crate::job::{DEPLOYED, Failure, FailureCode, Job, Report, Source, Stage, UPLOAD, WORKER_SUBCOMMAND};
+use crate::job::{DEPLOYED, Failure, FailureCode, HowBuilt, Job, Report, Source, Stage, UPLOAD, WORKER_SUBCOMMAND};
 use crate::probe::{self, NotIsolated};
 use crate::records::{Attestation, Outcome, Record, Records, RecordsError, Run, UnixMillis};
 use crate::removal;
@@ -478,6 +478,18 @@ impl Verifier {
         Box::pin(async move { self.records.run(id).await })
     }
 
+    /// The newest runs for a module that have ended, up to so many.
+    ///
+    /// # Errors
+    /// [`RecordsError`].
+    pub fn attempts<'a>(
+        &'a self,
+        wasm_sha256: &'a str,
+        most: usize,
+    ) -> VerifierFuture<'a, Result<Vec<Run>, RecordsError>> {
+        Box::pin(async move { self.records.attempts(wasm_sha256, most).await })
+    }
+
     /// What is known of a module by building it.
     ///
     /// # Errors
@@ -637,6 +649,15 @@ fn record_of(run: &Run, job: &Job, outcome: &Outcome, now: UnixMillis) -> Option
             Source::Archive => None,
         },
         sources: built.sources.clone(),
+        how_built: Some(HowBuilt {
+            rustc: built.rustc.clone(),
+            build_env: job.options.environment.clone(),
+            home_dir: job.options.home_dir.clone(),
+            programs: built.programs.clone(),
+            ignored: built.ignored.clone(),
+            repeated: built.repeated,
+            isolated: built.isolated,
+        }),
         updated_at: now,
     })
 }
