@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::toolchain::TARGET;
 
 /// Variables that choose how a module is made.
-const VARIABLES: [&str; 14] = [
+const VARIABLES: [&str; 11] = [
     "RUSTFLAGS",
     "CARGO_BUILD_RUSTFLAGS",
     "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS",
@@ -21,9 +21,6 @@ const VARIABLES: [&str; 14] = [
     "LANG",
     "LC_ALL",
     "TZ",
-    "ZERO_AR_DATE",
-    "CARGO_BUILD_JOBS",
-    "CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_OPT_LEVEL",
 ];
 /// Variables whose values are flags of the compiler.
 const FLAG_VARIABLES: [&str; 3] =
@@ -45,11 +42,28 @@ const PROFILE_SETTINGS: [&str; 10] = [
 /// Beginnings of names that neither a tool nor the system reads, for `env!` in a contract.
 const CONTRACT_PREFIXES: [&str; 4] = ["CONTRACT_", "ALKANE_", "ALKANES_", "VERGEN_"];
 /// Beginnings of names by which build scripts, named in the verdict themselves, find a C compiler and its flags.
-const C_PREFIXES: [&str; 8] = ["CC_wasm32", "AR_wasm32", "CXX_wasm32", "CFLAGS", "CXXFLAGS", "TARGET_C", "TARGET_AR", "HOST_C"];
+const C_PREFIXES: [&str; 8] =
+    ["CC_wasm32", "AR_wasm32", "CXX_wasm32", "CFLAGS", "CXXFLAGS", "TARGET_C", "TARGET_AR", "HOST_C"];
 /// Beginnings of names that the loader of programs, a compiler or a linker reads: a build script may not set them for the compiler.
 const TOOL_PREFIXES: [&str; 18] = [
-    "LD_", "DYLD_", "GLIBC_", "GCONV_", "LOCPATH", "NLSPATH", "MALLOC_", "RUST", "CARGO", "LLD_", "LLVM_", "GCC_", "COLLECT_",
-    "COMPILER_", "LIBRARY_", "CCC_", "PATH", "TMP",
+    "LD_",
+    "DYLD_",
+    "GLIBC_",
+    "GCONV_",
+    "LOCPATH",
+    "NLSPATH",
+    "MALLOC_",
+    "RUST",
+    "CARGO",
+    "LLD_",
+    "LLVM_",
+    "GCC_",
+    "COLLECT_",
+    "COMPILER_",
+    "LIBRARY_",
+    "CCC_",
+    "PATH",
+    "TMP",
 ];
 
 const CODEGEN: [&str; 20] = [
@@ -126,11 +140,46 @@ const SWITCHES_OF_CARGO: [&str; 7] = ["-vV", "-V", "-v", "--version", "--verbose
 
 /// Options of `wasm-ld`, in the order in which its manual has them; values are names or numbers.
 const LINKER_OPTIONS: [&str; 40] = [
-    "export", "export-all", "export-dynamic", "export-if-defined", "export-memory", "export-table", "growable-table", "import-memory",
-    "import-table", "import-undefined", "allow-undefined", "initial-memory", "initial-heap", "max-memory", "no-growable-memory", "global-base",
-    "table-base", "entry", "no-entry", "gc-sections", "no-gc-sections", "print-gc-sections", "strip-all", "strip-debug", "demangle", "no-demangle",
-    "stack-first", "no-stack-first", "shared-memory", "compress-relocations", "merge-data-segments", "no-merge-data-segments",
-    "fatal-warnings", "no-fatal-warnings", "features", "extra-features", "keep-section", "build-id", "unresolved-symbols", "error-limit",
+    "export",
+    "export-all",
+    "export-dynamic",
+    "export-if-defined",
+    "export-memory",
+    "export-table",
+    "growable-table",
+    "import-memory",
+    "import-table",
+    "import-undefined",
+    "allow-undefined",
+    "initial-memory",
+    "initial-heap",
+    "max-memory",
+    "no-growable-memory",
+    "global-base",
+    "table-base",
+    "entry",
+    "no-entry",
+    "gc-sections",
+    "no-gc-sections",
+    "print-gc-sections",
+    "strip-all",
+    "strip-debug",
+    "demangle",
+    "no-demangle",
+    "stack-first",
+    "no-stack-first",
+    "shared-memory",
+    "compress-relocations",
+    "merge-data-segments",
+    "no-merge-data-segments",
+    "fatal-warnings",
+    "no-fatal-warnings",
+    "features",
+    "extra-features",
+    "keep-section",
+    "build-id",
+    "unresolved-symbols",
+    "error-limit",
 ];
 const LINKER_LETTERS: [&str; 9] = ["-s", "-S", "-O0", "-O1", "-O2", "-O3", "--lto-O0", "--lto-O2", "--lto-O3"];
 
@@ -217,9 +266,7 @@ pub(crate) fn compiler(arguments: &[String], paths: &ToolPaths) -> Result<(), St
             Item::Option("emit", value) => {
                 value.split(',').all(|kind| matches!(kind, "dep-info" | "metadata" | "link" | "obj" | "llvm-bc"))
             }
-            Item::Option("search", value) => {
-                paths.is_input(value.split_once('=').map_or(value, |(_, path)| path))
-            }
+            Item::Option("search", value) => paths.is_input(value.split_once('=').map_or(value, |(_, path)| path)),
             Item::Option("library", value) => {
                 value.chars().all(|letter| letter.is_ascii_alphanumeric() || "=:+,_-.".contains(letter))
             }
@@ -289,12 +336,15 @@ fn is_library(word: &str) -> bool {
 }
 
 fn is_stack_size(setting: &str) -> bool {
-    setting.strip_prefix("stack-size=").is_some_and(|size| size.bytes().all(|digit| digit.is_ascii_hexdigit() || digit == b'x'))
+    setting
+        .strip_prefix("stack-size=")
+        .is_some_and(|size| size.bytes().all(|digit| digit.is_ascii_hexdigit() || digit == b'x'))
 }
 
 /// Names of symbols and features, and numbers: nothing that could be a path.
 fn is_symbol(value: &str) -> bool {
-    value.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.$,+-:<>".contains(letter)) && !value.starts_with('-')
+    value.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.$,+-:<>".contains(letter))
+        && !value.starts_with('-')
 }
 
 fn is_plain(value: &str) -> bool {
@@ -336,7 +386,9 @@ enum Item<'a> {
 impl std::fmt::Display for Item<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Codegen(name, value) => write!(out, "-C {}", shortened(&[*name, value.unwrap_or_default()].join("="))),
+            Self::Codegen(name, value) => {
+                write!(out, "-C {}", shortened(&[*name, value.unwrap_or_default()].join("=")))
+            }
             Self::Unstable(name) => write!(out, "-Z {}", shortened(name)),
             Self::Option(name, value) => write!(out, "--{name}={}", shortened(value)),
             Self::Switch(word) | Self::Input(word) => write!(out, "{}", shortened(word)),

@@ -165,8 +165,7 @@ impl<'a> BuildFolders<'a> {
     fn prepare(job: &'a Job) -> Result<(Self, Vec<String>), Failure> {
         let failed = |error: std::io::Error| internal(&error);
         let here = std::env::current_exe().map_err(failed)?;
-        let mut folders =
-            Self { job, home: PathBuf::new(), has_vendor: false, program: (here.clone(), here) };
+        let mut folders = Self { job, home: PathBuf::new(), has_vendor: false, program: (here.clone(), here) };
         folders.home = folders.inside("home");
         if folders.is_isolated() {
             folders.program.0 = PathBuf::from(PROGRAM);
@@ -309,7 +308,8 @@ impl<'a> BuildFolders<'a> {
     fn gather_dependencies(&self) -> std::io::Result<bool> {
         let tree = self.tree();
         let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
-        let beside = self.folders_above().map(|folder| folder.join(VENDOR)).find(|folder| is_folder(&tree.join(folder)));
+        let beside =
+            self.folders_above().map(|folder| folder.join(VENDOR)).find(|folder| is_folder(&tree.join(folder)));
         let has_settings = !self.configurations().is_empty();
         if beside.is_none() && (has_settings || self.job.toolchain.library_vendor.is_none()) {
             return Ok(false);

@@ -15,7 +15,18 @@ const BYTES_MAX: usize = 64 << 10;
 const IGNORED_MAX: usize = 20;
 /// Tables that concern no build that runs without network and without a terminal; nobody needs to hear of them.
 const UNUSED: [&str; 12] = [
-    "alias", "cache", "cargo-new", "credential-alias", "doc", "future-incompat-report", "http", "install", "net", "registries", "registry", "term",
+    "alias",
+    "cache",
+    "cargo-new",
+    "credential-alias",
+    "doc",
+    "future-incompat-report",
+    "http",
+    "install",
+    "net",
+    "registries",
+    "registry",
+    "term",
 ];
 /// Settings of a profile that may be given here as in a manifest.
 const PROFILE: [&str; 12] = [
@@ -51,7 +62,9 @@ pub(crate) fn read(text: &str, folder: &Path, source: &Path) -> Result<Configura
     let table: Table = text.parse().map_err(|_| "cargo's configuration cannot be read".to_owned())?;
     let mut configuration = Configuration::default();
     for (name, value) in table {
-        let below = configuration.of(&name, value, folder, source).map_err(|error| format!("cargo's configuration: {error}"))?;
+        let below = configuration
+            .of(&name, value, folder, source)
+            .map_err(|error| format!("cargo's configuration: {error}"))?;
         if let Some(below) = below {
             configuration.allowed.insert(name, below);
         }
@@ -273,8 +286,18 @@ mod tests {
         let mut ignored = read.ignored;
         ignored.sort();
         let mut named = [
-            "include", "paths", "build.rustc", "build.rustc-wrapper", "build.rustc-workspace-wrapper", "target.wasm32-unknown-unknown.linker",
-            "target.wasm32-unknown-unknown.ar", "host", "env.LD_PRELOAD", "env.RUSTC_WRAPPER", "env.PATH", "profile.release.rustflags",
+            "include",
+            "paths",
+            "build.rustc",
+            "build.rustc-wrapper",
+            "build.rustc-workspace-wrapper",
+            "target.wasm32-unknown-unknown.linker",
+            "target.wasm32-unknown-unknown.ar",
+            "host",
+            "env.LD_PRELOAD",
+            "env.RUSTC_WRAPPER",
+            "env.PATH",
+            "profile.release.rustflags",
             "unstable.host-config",
         ];
         named.sort_unstable();
@@ -295,7 +318,8 @@ mod tests {
         ] {
             assert!(read_in_tree(text).is_err(), "{text}");
         }
-        let vendored = read_in_tree("source.v.directory = \"../vendor\"\nsource.crates-io.replace-with = \"v\"").unwrap();
+        let vendored =
+            read_in_tree("source.v.directory = \"../vendor\"\nsource.crates-io.replace-with = \"v\"").unwrap();
         assert_eq!(vendored.allowed["source"]["v"]["directory"].as_str(), Some("/build/source/vendor"));
         assert!(read_in_tree(&"#".repeat(BYTES_MAX + 1)).is_err());
     }

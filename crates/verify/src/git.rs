@@ -117,11 +117,7 @@ pub(crate) fn fetch(
 pub(crate) fn open(path: &Path) -> std::io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(std::io::Error::other("it is something else than a file"))
-    }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is something else than a file")) }
 }
 
 struct Git<'a> {

@@ -27,6 +27,16 @@ const MIGRATIONS: Migrations = Migrations {
     ],
 };
 
+/// Columns are named: a connection that was opened before another one changed the schema learns of it only when it carries a
+/// statement out, and the library panics where `*` then means more columns than when it was prepared.
+macro_rules! run {
+    () => {
+        "SELECT id, created_at, ended_at, key_id, alkane, wasm_sha256, stage, submission, outcome FROM run"
+    };
+}
+const RECORD: &str = "SELECT wasm_sha256, run, verdict, similarity, repo_url, commit_id, subdir, package, private, sources, how_built, \
+                      updated_at FROM record WHERE wasm_sha256 = $1";
+
 /// Milliseconds since the Unix epoch.
 pub type UnixMillis = i64;
 
@@ -215,10 +225,7 @@ impl Records {
             .execute(&mut transaction)
             .await?;
         if let Some(record) = record {
-            let known = query("SELECT * FROM record WHERE wasm_sha256 = $1")
-                .bind(&record.wasm_sha256)
-                .fetch_optional(&mut transaction)
-                .await?;
+            let known = query(RECORD).bind(&record.wasm_sha256).fetch_optional(&mut transaction).await?;
             let known = known.as_ref().map(record_of).transpose()?;
             if known.is_none_or(|known| record.replaces(&known)) {
                 put_record(&mut transaction, record).await?;
@@ -263,7 +270,7 @@ impl Records {
     }
 
     pub(crate) async fn run(&self, id: &str) -> Result<Option<Run>, RecordsError> {
-        let row = query("SELECT * FROM run WHERE id = $1")
+        let row = query(concat!(run!(), " WHERE id = $1"))
             .bind(id)
             .fetch_optional(&mut self.database.session().await?)
             .await?;
@@ -271,18 +278,16 @@ impl Records {
     }
 
     pub(crate) async fn record(&self, wasm_sha256: &str) -> Result<Option<Record>, RecordsError> {
-        let row = query("SELECT * FROM record WHERE wasm_sha256 = $1")
-            .bind(wasm_sha256)
-            .fetch_optional(&mut self.database.session().await?)
-            .await?;
+        let row = query(RECORD).bind(wasm_sha256).fetch_optional(&mut self.database.session().await?).await?;
         row.as_ref().map(record_of).transpose()
     }
 
     /// The newest runs for a module that have ended, up to so many.
     pub(crate) async fn attempts(&self, wasm_sha256: &str, most: usize) -> Result<Vec<Run>, RecordsError> {
-        let rows = query(
-            "SELECT * FROM run WHERE wasm_sha256 = $1 AND ended_at IS NOT NULL ORDER BY ended_at DESC, id LIMIT $2",
-        )
+        let rows = query(concat!(
+            run!(),
+            " WHERE wasm_sha256 = $1 AND ended_at IS NOT NULL ORDER BY ended_at DESC, id LIMIT $2"
+        ))
         .bind(wasm_sha256)
         .bind(i64::try_from(most).unwrap_or(i64::MAX))
         .fetch_all(&mut self.database.session().await?)

@@ -156,9 +156,10 @@ impl Plan {
             if made.contains_key(&index) {
                 continue;
             }
-            let needed = unit.dependencies.iter().filter(|dependency| {
-                graph.units.get(dependency.index).is_some_and(Unit::is_compiled)
-            });
+            let needed = unit
+                .dependencies
+                .iter()
+                .filter(|dependency| graph.units.get(dependency.index).is_some_and(Unit::is_compiled));
             if !is_ready {
                 if ahead.len() > graph.units.len() * graph.units.len() {
                     return Err(differs("cargo's plan has no end"));
@@ -268,7 +269,8 @@ impl<'a> Second<'a> {
     fn written(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, Failure> {
         let entries = fs::read_dir(self.folders.here(WRITTEN)).map_err(|error| self.folders.internal(&error))?;
         let is_plain = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
-        let wanted = entries.flatten().filter(|entry| is_plain(entry) && entry.file_name().to_str().is_some_and(&is_wanted));
+        let wanted =
+            entries.flatten().filter(|entry| is_plain(entry) && entry.file_name().to_str().is_some_and(&is_wanted));
         Ok(wanted.map(|entry| entry.path()).collect())
     }
 
@@ -337,7 +339,8 @@ fn arguments(recorded: &[String], written: &Path) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut words = recorded.iter();
     while let Some(word) = words.next() {
-        if word.starts_with("--error-format=") || word.starts_with("--json=") || word.starts_with("--diagnostic-width=") {
+        if word.starts_with("--error-format=") || word.starts_with("--json=") || word.starts_with("--diagnostic-width=")
+        {
             continue;
         }
         arguments.push(word.clone());

@@ -171,8 +171,7 @@ impl Settings {
     /// User and group of builds, where this process is root's.
     pub(crate) fn build_user(&self) -> Option<(u32, u32)> {
         let own = || own_user(&std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default(), std::process::id());
-        paraffin_confine::is_root()
-            .then(|| (self.user_id.unwrap_or_else(own), self.group_id.unwrap_or_else(own)))
+        paraffin_confine::is_root().then(|| (self.user_id.unwrap_or_else(own), self.group_id.unwrap_or_else(own)))
     }
 }
 

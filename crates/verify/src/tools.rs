@@ -45,11 +45,8 @@ pub(crate) fn install(folder: &Path, inside: &Path, program: &Path, paths: &Tool
     for (name, tool) in [(COMPILER_ENTRY.as_ref(), COMPILER), (linker, LINKER)] {
         let entry = folder.join(name);
         let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', "'\\''"));
-        let script = format!(
-            "#!/bin/sh\nexec {} {SUBCOMMAND} {} {tool} \"$@\"\n",
-            quoted(program),
-            quoted(&inside.join(PATHS))
-        );
+        let script =
+            format!("#!/bin/sh\nexec {} {SUBCOMMAND} {} {tool} \"$@\"\n", quoted(program), quoted(&inside.join(PATHS)));
         fs::write(&entry, script)?;
         fs::set_permissions(&entry, fs::Permissions::from_mode(0o755))?;
     }

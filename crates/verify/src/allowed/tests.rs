@@ -17,9 +17,12 @@ fn words(text: &str) -> Vec<String> {
 #[test]
 fn variables_pass_a_list() {
     for (name, value) in [
-        ("RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Clink-arg=--stack-first -Clink-arg=-zstack-size=65536"),
+        (
+            "RUSTFLAGS",
+            "-Zunstable-options -Cpanic=immediate-abort -Zlocation-detail=none -Clink-arg=--stack-first -Clink-arg=-zstack-size=65536",
+        ),
         ("RUSTFLAGS", "-C link-arg=-z -C link-arg=stack-size=65536  --remap-path-prefix=/a=/b --cfg x -O"),
-        ("CARGO_BUILD_RUSTFLAGS", "-Clink-args=-z stack-size=1024"),
+        ("CARGO_BUILD_RUSTFLAGS", "-Clink-args=--stack-first"),
         ("RUSTC_BOOTSTRAP", "1"),
         ("CARGO_UNSTABLE_BUILD_STD", "core,alloc"),
         ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "z"),
@@ -29,16 +32,54 @@ fn variables_pass_a_list() {
         assert_eq!(variable(name, value), Ok(()), "{name}={value}");
     }
     for name in [
-        "", "PATH", "HOME", "RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RUSTC_LINKER", "RUSTDOC", "RUSTUP_TOOLCHAIN", "RUST_TARGET_PATH",
-        "CARGO", "CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTC", "CARGO_BUILD_RUSTC_WRAPPER", "CARGO_BUILD_TARGET",
-        "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_AR",
-        "CARGO_HOST_LINKER", "CARGO_UNSTABLE_HOST_CONFIG", "CARGO_PROFILE_RELEASE_RUSTFLAGS", "CARGO_PROFILE_RELEASE_CODEGEN_BACKEND",
-        "CARGO_ALIAS_BUILD", "LD_PRELOAD", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "GCC_EXEC_PREFIX", "COMPILER_PATH", "LIBRARY_PATH", "BASH_ENV",
-        "A1", "A=B", "1A", "A-B", "ä",
+        "",
+        "PATH",
+        "HOME",
+        "RUSTC",
+        "RUSTC_WRAPPER",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "RUSTC_LINKER",
+        "RUSTDOC",
+        "RUSTUP_TOOLCHAIN",
+        "RUST_TARGET_PATH",
+        "CARGO",
+        "CARGO_HOME",
+        "CARGO_TARGET_DIR",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "CARGO_BUILD_RUSTC",
+        "CARGO_BUILD_RUSTC_WRAPPER",
+        "CARGO_BUILD_TARGET",
+        "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER",
+        "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
+        "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_AR",
+        "CARGO_HOST_LINKER",
+        "CARGO_UNSTABLE_HOST_CONFIG",
+        "CARGO_PROFILE_RELEASE_RUSTFLAGS",
+        "CARGO_PROFILE_RELEASE_CODEGEN_BACKEND",
+        "CARGO_ALIAS_BUILD",
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "GLIBC_TUNABLES",
+        "GCC_EXEC_PREFIX",
+        "COMPILER_PATH",
+        "LIBRARY_PATH",
+        "BASH_ENV",
+        "A1",
+        "A=B",
+        "1A",
+        "A-B",
+        "ä",
     ] {
         assert!(variable(name, "1").is_err(), "{name}");
     }
     assert!(variable("CONTRACT_X", "a\nb").is_err());
+}
+
+/// In a list, as configuration has them, a flag may hold spaces.
+#[test]
+fn several_arguments_for_the_linker_stand_in_one_flag() {
+    assert_eq!(flags(["-Clink-args=-z stack-size=1024 --stack-first"].into_iter()), Ok(()));
+    assert_eq!(flags(["-C", "link-args=--export answer"].into_iter()), Ok(()));
 }
 
 #[test]
@@ -97,7 +138,13 @@ const CALL: &str = "--crate-name guest --edition=2021 src/lib.rs --error-format=
 fn calls_of_the_compiler_are_those_of_cargo() {
     assert_eq!(compiler(&words(CALL), &paths()), Ok(()));
     assert_eq!(compiler(&words("-vV"), &paths()), Ok(()));
-    assert_eq!(compiler(&words("- --crate-name ___ --print=cfg --crate-type bin --target wasm32-unknown-unknown -Wwarnings"), &paths()), Ok(()));
+    assert_eq!(
+        compiler(
+            &words("- --crate-name ___ --print=cfg --crate-type bin --target wasm32-unknown-unknown -Wwarnings"),
+            &paths()
+        ),
+        Ok(())
+    );
     for more in [
         "-C linker=/build/source/ld",
         "-Clinker=/build/tools/../source/ld",
@@ -156,7 +203,16 @@ fn calls_of_the_linker_have_inputs_of_the_build_alone() {
 
 #[test]
 fn what_loader_compiler_and_linker_obey_is_not_for_build_scripts() {
-    for name in ["LD_PRELOAD", "LD_LIBRARY_PATH", "RUSTC_WRAPPER", "RUST_TARGET_PATH", "GLIBC_TUNABLES", "LLD_REPRODUCE", "PATH", "TMPDIR"] {
+    for name in [
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "RUSTC_WRAPPER",
+        "RUST_TARGET_PATH",
+        "GLIBC_TUNABLES",
+        "LLD_REPRODUCE",
+        "PATH",
+        "TMPDIR",
+    ] {
         assert!(is_read_by_tools(name), "{name}");
     }
     for name in ["OUT_DIR", "VERGEN_GIT_SHA", "BUILD_TARGET"] {

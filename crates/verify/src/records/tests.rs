@@ -154,11 +154,8 @@ async fn of_equal_verdicts_the_one_with_fewer_programs_holds_and_every_attempt_s
     let places = Places::new();
     for place in places.all() {
         let records = opened(&place).await;
-        let program = |name: &str| Program {
-            kind: ProgramKind::BuildScript,
-            name: name.to_owned(),
-            version: "1.0.0".to_owned(),
-        };
+        let program =
+            |name: &str| Program { kind: ProgramKind::BuildScript, name: name.to_owned(), version: "1.0.0".to_owned() };
         let all = [program("a"), program("b")];
         for (number, (programs, holds)) in
             [(None, 0), (Some(2), 1), (Some(2), 1), (Some(1), 3), (Some(0), 4), (None, 4), (Some(0), 4), (Some(1), 4)]
@@ -175,10 +172,36 @@ async fn of_equal_verdicts_the_one_with_fewer_programs_holds_and_every_attempt_s
         // A better verdict with more programs is still the better one, and a worse one is not.
         let better = HowBuilt { programs: all.to_vec(), ..HowBuilt::default() };
         let one = |verdict| Record { how_built: Some(HowBuilt::default()), ..record(verdict, "x") };
-        assert!(!one(Verdict::Verified).replaces(&Record { how_built: Some(better), ..record(Verdict::Reproducible, "y") }));
+        assert!(
+            !one(Verdict::Verified).replaces(&Record { how_built: Some(better), ..record(Verdict::Reproducible, "y") })
+        );
         let attempts = records.attempts("ab", 3).await.unwrap();
         assert_eq!(attempts.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["7", "6", "5"]);
         assert_eq!(records.attempts("ab", 100).await.unwrap().len(), 8);
         assert!(records.attempts("cd", 100).await.unwrap().is_empty());
     }
+}
+
+/// Seen once under load: a connection of the pool that is opened while another one changes the schema keeps what it has read of it.
+#[tokio::test]
+async fn a_connection_from_before_a_change_of_the_schema_reads_what_was_written_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::File(folder.path().join("verify.sqlite"));
+    let earlier = Migrations { sqlite: &MIGRATIONS.sqlite[..1], ..MIGRATIONS };
+    let database = Database::open(&place, earlier).await.unwrap();
+    // All connections of the pool know the earlier schema.
+    let mut sessions = Vec::new();
+    for _ in 0..4 {
+        let mut session = database.session().await.unwrap();
+        query("SELECT COUNT(*) AS runs FROM run").fetch_one(&mut session).await.unwrap();
+        sessions.push(session);
+    }
+    let records = opened(&place).await;
+    records.add_run(&run("one", 1)).await.unwrap();
+    records.end_run("one", &failed(), Some(&record(Verdict::Partial, "one")), 2).await.unwrap();
+    drop(sessions);
+    let stale = Records { database, owner: "here".to_owned() };
+    assert_eq!(stale.record("ab").await.unwrap(), Some(record(Verdict::Partial, "one")));
+    assert_eq!(stale.run("one").await.unwrap().unwrap().ended_at, Some(2));
+    assert_eq!(stale.attempts("ab", 9).await.unwrap().len(), 1);
 }

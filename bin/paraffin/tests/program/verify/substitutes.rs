@@ -38,7 +38,12 @@ fn manifest(more: &str) -> String {
     format!("{more}\n[workspace]\n")
 }
 
-const PACKAGE: &str = "[package]\nname = \"guest\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
+const PACKAGE: &str =
+    "[package]\nname = \"guest\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
+
+/// Macros of the compiler's own, which the standard library names.
+const MACROS: &str = "#[rustc_builtin_macro]\nmacro_rules! include { () => {} }\n#[rustc_builtin_macro]\nmacro_rules! include_bytes { () => {} }\n\
+                      #[rustc_builtin_macro]\nmacro_rules! concat { () => {} }\n#[rustc_builtin_macro]\nmacro_rules! env { () => {} }\n";
 
 /// What a library needs to be compiled in a moment: the standard library, where the compiler has it for wasm, and else the little without which
 /// there is no language.
@@ -49,13 +54,13 @@ fn library(verifier: &Verifier, code: &str) -> String {
         );
     }
     format!(
-        "#![feature(no_core, lang_items)]\n#![no_core]\n#![allow(internal_features)]\n\
+        "#![feature(no_core, lang_items, auto_traits, rustc_attrs, decl_macro)]\n#![no_core]\n#![allow(internal_features)]\n\
+         {MACROS}\
          #[lang = \"pointee_sized\"]\npub trait PointeeSized {{}}\n#[lang = \"meta_sized\"]\npub trait MetaSized: PointeeSized {{}}\n\
          #[lang = \"sized\"]\npub trait Sized: MetaSized {{}}\n#[lang = \"copy\"]\npub trait Copy {{}}\nimpl Copy for u32 {{}}\n\
          #[lang = \"sync\"]\npub unsafe trait Sync {{}}\nunsafe impl<T: PointeeSized> Sync for &T {{}}\n\
          #[lang = \"freeze\"]\npub unsafe auto trait Freeze {{}}\n#[no_mangle]\n{code}"
     )
-    .replace("lang_items)", "lang_items, auto_traits)")
 }
 
 /// A source that makes another module, with the deployed one and the fake tool in it.
@@ -105,10 +110,25 @@ async fn no_setting_puts_a_program_in_the_place_of_a_tool() {
     let fake = "\"/build/source/fake.sh\"";
     // Cargo's configuration, of the tree and of folders below it, by the present name and the older one.
     for (what, path, text, ignored) in [
-        ("linker", ".cargo/config.toml", format!("[target.wasm32-unknown-unknown]\nlinker = {fake}\n"), "target.wasm32-unknown-unknown.linker"),
+        (
+            "linker",
+            ".cargo/config.toml",
+            format!("[target.wasm32-unknown-unknown]\nlinker = {fake}\n"),
+            "target.wasm32-unknown-unknown.linker",
+        ),
         ("older name", ".cargo/config", format!("[build]\nrustc = {fake}\n"), "build.rustc"),
-        ("wrapper", ".cargo/config.toml", format!("[build]\nrustc-wrapper = {fake}\nrustc-workspace-wrapper = {fake}\n"), "build.rustc-wrapper"),
-        ("variables", ".cargo/config.toml", format!("[env]\nRUSTC_WRAPPER = {{ value = {fake}, force = true }}\nLD_PRELOAD = {fake}\n"), "env.LD_PRELOAD"),
+        (
+            "wrapper",
+            ".cargo/config.toml",
+            format!("[build]\nrustc-wrapper = {fake}\nrustc-workspace-wrapper = {fake}\n"),
+            "build.rustc-wrapper",
+        ),
+        (
+            "variables",
+            ".cargo/config.toml",
+            format!("[env]\nRUSTC_WRAPPER = {{ value = {fake}, force = true }}\nLD_PRELOAD = {fake}\n"),
+            "env.LD_PRELOAD",
+        ),
         ("include", ".cargo/config.toml", "include = [\"../more.toml\"]\n".to_owned(), "include"),
         (
             "unstable settings",
@@ -167,26 +187,49 @@ async fn no_manifest_and_no_source_reaches_past_the_tools() {
     let folder = tempfile::tempdir().unwrap();
     let Some(verifier) = verifier(folder.path(), |_| {}).await else { return };
     // Flags by a profile and a target by a package, both unsettled features of cargo; whether this one has them or not.
-    for manifest in [
-        format!("cargo-features = [\"profile-rustflags\"]\n{PACKAGE}[profile.release]\nrustflags = [\"-Clinker=/build/source/fake.sh\"]\n[workspace]\n"),
-        format!("cargo-features = [\"per-package-target\"]\n{}[workspace]\n", PACKAGE.replace("edition", "forced-target = \"/build/source/evil.json\"\nedition")),
+    for (manifest, refusal) in [
+        (
+            format!(
+                "cargo-features = [\"profile-rustflags\"]\n{PACKAGE}[profile.release]\nrustflags = [\"-Clinker=/build/source/fake.sh\"]\n[workspace]\n"
+            ),
+            "is not called with",
+        ),
+        (
+            format!(
+                "cargo-features = [\"per-package-target\"]\n{}[workspace]\n",
+                PACKAGE.replace("edition", "forced-target = \"/build/source/evil.json\"\nedition")
+            ),
+            "json",
+        ),
     ] {
         let specification = r#"{"arch": "wasm32", "data-layout": "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20", "llvm-target": "wasm32-unknown-unknown", "target-pointer-width": 32, "linker": "/build/source/fake.sh", "linker-flavor": "wasm-lld"}"#;
         let source = guest(&verifier).with("Cargo.toml", manifest.as_str()).with("evil.json", specification);
         let (_, log) = failed(&verifier, &manifest, &source).await;
-        assert!(log.contains("is not called with"), "{log}");
+        assert!(log.contains(refusal), "{log}");
     }
     // An attribute of the source by which the linker takes an object that nobody compiled.
-    let attribute = "#[link(name = \"/build/source/blob.o\", kind = \"link-arg\", modifiers = \"+verbatim\")]\nextern \"C\" {}\n";
+    let attribute =
+        "#[link(name = \"/build/source/blob.o\", kind = \"link-arg\", modifiers = \"+verbatim\")]\nextern \"C\" {}\n";
     let text = format!("#![feature(link_arg_attribute)]\n{}{attribute}", library(&verifier, LIBRARY));
-    let (code, log) = failed(&verifier, "object", &guest(&verifier).with("src/lib.rs", text).with("blob.o", deployed())).await;
-    assert!(code == FailureCode::BuildFailed && log.contains("the linker is not called with `/build/source/blob.o`"), "{log}");
+    let (code, log) =
+        failed(&verifier, "object", &guest(&verifier).with("src/lib.rs", text).with("blob.o", deployed())).await;
+    assert!(
+        code == FailureCode::BuildFailed && log.contains("the linker is not called with `/build/source/blob.o`"),
+        "{log}"
+    );
     // The deployed bytes as data, a finished target folder, a second module of the same name, and dates that make cargo take it for done.
     let data = "pub extern \"C\" fn answer() -> u32 { 7 }\n#[no_mangle]\npub static DEPLOYED: &[u8; SIZE] = include_bytes!(\"../deployed.wasm\");\n";
     let data = data.replace("SIZE", &deployed().len().to_string());
     let manifest = manifest(&format!("{PACKAGE}[[bin]]\nname = \"guest\"\npath = \"src/bin.rs\"\n"));
-    let mut source = guest(&verifier).with("src/lib.rs", library(&verifier, &data)).with("Cargo.toml", manifest).with("src/bin.rs", "fn main() {}\n");
-    for place in ["target/wasm32-unknown-unknown/release/guest.wasm", "target/wasm32-unknown-unknown/release/deps/guest.wasm", "guest.wasm"] {
+    let mut source = guest(&verifier)
+        .with("src/lib.rs", library(&verifier, &data))
+        .with("Cargo.toml", manifest)
+        .with("src/bin.rs", "fn main() {}\n");
+    for place in [
+        "target/wasm32-unknown-unknown/release/guest.wasm",
+        "target/wasm32-unknown-unknown/release/deps/guest.wasm",
+        "guest.wasm",
+    ] {
         source = source.with(place, deployed());
     }
     mismatch(&verifier, "data", &source).await;
@@ -218,7 +261,10 @@ fn manifest_with(crates: &[&str]) -> String {
 
 fn lock_with(crates: &[&str]) -> String {
     let listed = crates.iter().map(|name| format!(" \"{name}\",\n")).collect::<String>();
-    let packages = crates.iter().map(|name| format!("\n[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n")).collect::<String>();
+    let packages = crates
+        .iter()
+        .map(|name| format!("\n[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n"))
+        .collect::<String>();
     format!("{LOCK}dependencies = [\n{listed}]\n{packages}")
 }
 
@@ -228,7 +274,10 @@ fn script(body: &str) -> String {
 
 /// A process that outlives the one that starts it, and writes the deployed bytes over the module until the build ends.
 fn overwriter(places: &[&str]) -> String {
-    let copies = places.iter().map(|place| format!("cp /build/source/deployed.wasm {place} 2>/dev/null; ")).collect::<String>();
+    let copies = places
+        .iter()
+        .map(|place| format!("cp /build/source/deployed.wasm {place}.x 2>/dev/null && mv {place}.x {place}; "))
+        .collect::<String>();
     format!(
         "Command::new(\"setsid\").args([\"sh\", \"-c\", \"while :; do {copies} done\"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();"
     )
@@ -249,16 +298,25 @@ async fn a_build_script_does_not_write_the_module() {
         fs::write(Path::new(&home).join("config.toml"), "[target.wasm32-unknown-unknown]\nlinker = \"/build/source/fake.sh\"\n").unwrap();"#
     );
     let built = mismatch(&verifier, "before", &with(&before)).await;
-    assert_eq!(built.programs, [Program { kind: ProgramKind::BuildScript, name: "guest".to_owned(), version: "1.0.0".to_owned() }]);
+    assert_eq!(
+        built.programs,
+        [Program { kind: ProgramKind::BuildScript, name: "guest".to_owned(), version: "1.0.0".to_owned() }]
+    );
     // Arguments for the linker.
-    let (code, log) = failed(&verifier, "argument", &with("println!(\"cargo:rustc-cdylib-link-arg=/build/source/blob.o\");")).await;
-    assert!(code == FailureCode::BuildFailed && log.contains("the linker's argument `/build/source/blob.o` is not allowed"), "{log}");
+    let (code, log) =
+        failed(&verifier, "argument", &with("println!(\"cargo:rustc-cdylib-link-arg=/build/source/blob.o\");")).await;
+    assert!(
+        code == FailureCode::BuildFailed && log.contains("the linker's argument `/build/source/blob.o` is not allowed"),
+        "{log}"
+    );
     // After the linker: the first build makes the deployed bytes, and the second one does not.
     let over = overwriter(&[&format!("{TARGET}/deps/guest.wasm"), &format!("{TARGET}/guest.wasm")]);
     let after = failed(&verifier, "after", &with(&over)).await;
     assert_eq!(after.0, FailureCode::NotRepeatable, "{}", after.1);
     // Without a word of the calls of the compiler.
-    let forgetful = format!("{over} for _ in 0..20 {{ for file in fs::read_dir(\"/build/record\").unwrap() {{ let _ = fs::remove_file(file.unwrap().path()); }} }}");
+    let forgetful = format!(
+        "{over} for _ in 0..20 {{ for file in fs::read_dir(\"/build/record\").unwrap() {{ let _ = fs::remove_file(file.unwrap().path()); }} }}"
+    );
     let quiet = forgetful.replace("while :; do", "while :; do rm -f /build/record/*; ");
     let (code, reason) = failed(&verifier, "forgetful", &with(&quiet)).await;
     assert!(code == FailureCode::NotRepeatable && reason.contains("no call of the compiler"), "{reason}");
@@ -284,7 +342,9 @@ async fn a_build_script_does_not_write_the_module() {
 
 /// A crate with a macro, whose body this is, that the guest calls.
 fn with_macro(verifier: &Verifier, body: &str) -> Source {
-    let code = format!("extern crate proc_macro;\nuse std::process::{{Command, Stdio}};\n#[proc_macro]\npub fn look(_: proc_macro::TokenStream) -> proc_macro::TokenStream {{\n{body}\nproc_macro::TokenStream::new()\n}}\n");
+    let code = format!(
+        "extern crate proc_macro;\nuse std::process::{{Command, Stdio}};\n#[proc_macro]\npub fn look(_: proc_macro::TokenStream) -> proc_macro::TokenStream {{\n{body}\nproc_macro::TokenStream::new()\n}}\n"
+    );
     guest(verifier)
         .with("Cargo.toml", manifest_with(&["look"]))
         .with("Cargo.lock", lock_with(&["look"]))
@@ -298,12 +358,20 @@ async fn a_macro_does_not_write_the_module() {
     let folder = tempfile::tempdir().unwrap();
     let Some(verifier) = verifier(folder.path(), |_| {}).await else { return };
     let places = [format!("{TARGET}/deps/guest.wasm"), "/build/written/guest.wasm".to_owned()];
-    let copies = places.iter().map(|place| format!("let _ = std::fs::copy(\"/build/source/deployed.wasm\", \"{place}\");")).collect::<String>();
+    let copies = places
+        .iter()
+        .map(|place| format!("let _ = std::fs::copy(\"/build/source/deployed.wasm\", \"{place}\");"))
+        .collect::<String>();
     let built = mismatch(&verifier, "before", &with_macro(&verifier, &copies)).await;
-    assert_eq!(built.programs, [Program { kind: ProgramKind::Macro, name: "look".to_owned(), version: "1.0.0".to_owned() }]);
+    assert_eq!(
+        built.programs,
+        [Program { kind: ProgramKind::Macro, name: "look".to_owned(), version: "1.0.0".to_owned() }]
+    );
     // After the linker: by a process that stays, and by the compiler's own last breath.
     let places: Vec<&str> = places.iter().map(String::as_str).collect();
-    let last = format!("extern \"C\" {{ fn atexit(function: extern \"C\" fn()) -> i32; }}\nextern \"C\" fn last() {{ {copies} }}\nunsafe {{ atexit(last); }}");
+    let last = format!(
+        "extern \"C\" {{ fn atexit(function: extern \"C\" fn()) -> i32; }}\nextern \"C\" fn last() {{ {copies} }}\nunsafe {{ atexit(last); }}"
+    );
     for (what, body) in [("stays", overwriter(&places)), ("last", last)] {
         let (code, reason) = failed(&verifier, what, &with_macro(&verifier, &body)).await;
         assert_eq!(code, FailureCode::NotRepeatable, "{what}: {reason}");
@@ -321,14 +389,12 @@ async fn what_is_generated_counts_and_its_programs_are_named() {
     let library = library(&verifier, LIBRARY).replace(LIBRARY, code).replace("#[no_mangle]\ninclude", "include");
     let generate = "let out = std::env::var(\"OUT_DIR\").unwrap();\nfs::write(Path::new(&out).join(\"answer.rs\"), \"#[no_mangle] pub extern \\\"C\\\" fn seven() -> u32 { 7 }\").unwrap();\nprintln!(\"cargo:rustc-cfg=generated\");";
     let expand = "return \"#[no_mangle] pub extern \\\"C\\\" fn answer() -> u32 { 42 }\".parse().unwrap();";
-    let features = if library.contains("no_core") {
-        library.replace("#![no_core]", "#![no_core]\n#![feature(rustc_attrs, decl_macro)]\n#[rustc_builtin_macro]\nmacro_rules! include { () => {} }\n#[rustc_builtin_macro]\nmacro_rules! concat { () => {} }\n#[rustc_builtin_macro]\nmacro_rules! env { () => {} }\n")
-    } else {
-        library
-    };
-    let tree = with_macro(&verifier, "").with("build.rs", script(generate)).with("src/lib.rs", features);
+    let tree = with_macro(&verifier, "").with("build.rs", script(generate)).with("src/lib.rs", library);
     let code = String::from_utf8(tree.0["vendor/look/src/lib.rs"].clone()).unwrap();
-    let tree = tree.with("vendor/look/src/lib.rs", code.replace("pub fn look", "pub fn answer").replace("proc_macro::TokenStream::new()", expand));
+    let tree = tree.with(
+        "vendor/look/src/lib.rs",
+        code.replace("pub fn look", "pub fn answer").replace("proc_macro::TokenStream::new()", expand),
+    );
     let module = compiler.module_of(&tree, "", "guest", &[("RUSTC_BOOTSTRAP", "1")]);
     let submission = Submission { deployed: module, ..submitted(&tree, &["CONTRACT_NETWORK=test"]) };
     let run = ended(&verifier, submission).await;
