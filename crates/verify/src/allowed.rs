@@ -27,7 +27,7 @@ const FLAG_VARIABLES: [&str; 3] =
     ["RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS", "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS"];
 /// Before the settings of a profile, and these settings.
 const PROFILE: &str = "CARGO_PROFILE_RELEASE_";
-const PROFILE_SETTINGS: [&str; 10] = [
+const PROFILE_SETTINGS: [&str; 9] = [
     "OPT_LEVEL",
     "LTO",
     "CODEGEN_UNITS",
@@ -37,7 +37,6 @@ const PROFILE_SETTINGS: [&str; 10] = [
     "OVERFLOW_CHECKS",
     "DEBUG_ASSERTIONS",
     "INCREMENTAL",
-    "RPATH",
 ];
 /// Beginnings of names that neither a tool nor the system reads, for `env!` in a contract.
 const CONTRACT_PREFIXES: [&str; 4] = ["CONTRACT_", "ALKANE_", "ALKANES_", "VERGEN_"];
@@ -253,6 +252,8 @@ pub(crate) fn compiler(arguments: &[String], paths: &ToolPaths) -> Result<(), St
     for item in items(&words)? {
         let is_allowed = match item {
             Item::Codegen("linker", value) => value.map(Path::new) == Some(&paths.linker_entry),
+            // Bitcode for an optimization over all crates; a value would be the path of a library that the linker loads.
+            Item::Codegen("linker-plugin-lto", value) => value.is_none(),
             Item::Codegen("metadata" | "extra-filename", value) => value.is_some_and(is_plain),
             Item::Codegen("incremental", value) => value.is_some_and(|path| paths.is_input(path)),
             Item::Codegen(name, value) => {

@@ -29,7 +29,7 @@ const UNUSED: [&str; 12] = [
     "term",
 ];
 /// Settings of a profile that may be given here as in a manifest.
-const PROFILE: [&str; 12] = [
+const PROFILE: [&str; 11] = [
     "opt-level",
     "lto",
     "codegen-units",
@@ -39,7 +39,6 @@ const PROFILE: [&str; 12] = [
     "overflow-checks",
     "debug-assertions",
     "incremental",
-    "rpath",
     "split-debuginfo",
     "inherits",
 ];

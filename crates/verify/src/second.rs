@@ -104,9 +104,7 @@ impl Planned {
                         suffix.clone_into(&mut planned.suffix);
                     }
                 }
-                word if word.ends_with(".rs") && !word.starts_with('-') => {
-                    planned.source = planned.call.folder.join(word);
-                }
+                word if is_source(word) => planned.source = planned.call.folder.join(word),
                 _ => {}
             }
         }
@@ -258,7 +256,7 @@ impl<'a> Second<'a> {
             fs::rename(compiled.join(name), folders.here(WRITTEN).join(name)).map_err(internal)?;
         }
         let mut linking: Vec<String> = arguments(&planned.call.arguments, &inside);
-        linking.retain(|word| !word.ends_with(".rs") || word.starts_with('-'));
+        linking.retain(|word| !is_source(word));
         linking.push("-Zlink-only".to_owned());
         linking.push(inside.join(format!("{}{}.rlink", planned.crate_name, planned.suffix)).display().to_string());
         self.run(planned, linking)?;
@@ -332,6 +330,11 @@ impl<'a> Second<'a> {
         }
         environment
     }
+}
+
+/// Whether a word is the file that is compiled: no option, and no value of one.
+fn is_source(word: &str) -> bool {
+    !word.starts_with('-') && !word.contains('=') && Path::new(word).extension().is_some_and(|kind| kind == "rs")
 }
 
 /// The arguments with another folder for what is made, and messages for people.

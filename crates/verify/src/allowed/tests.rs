@@ -131,7 +131,7 @@ fn flags_that_name_a_program_or_a_file_are_refused() {
 const CALL: &str = "--crate-name guest --edition=2021 src/lib.rs --error-format=json --json=artifacts --crate-type cdylib --emit=dep-info,link \
                     -C opt-level=3 -C embed-bitcode=no --check-cfg cfg(docsrs,test) -C metadata=e1c1 -C extra-filename=-e1c1 \
                     --out-dir /build/target/wasm32-unknown-unknown/release/deps --target wasm32-unknown-unknown -C linker=/build/tools/rust-lld \
-                    -C strip=debuginfo -L dependency=/build/target/release/deps --extern proc_macro \
+                    -C strip=debuginfo -C linker-plugin-lto -L dependency=/build/target/release/deps --extern proc_macro \
                     --extern noprelude:core=/build/target/release/deps/libcore.rmeta -L native=/build/target/x/out -l static=secp256k1 --cap-lints allow";
 
 #[test]
@@ -157,6 +157,7 @@ fn calls_of_the_compiler_are_those_of_cargo() {
         "-l static=/x",
         "-C link-arg=/build/source/x.o",
         "-Zcodegen-backend=/build/source/x.so",
+        "-Clinker-plugin-lto=/build/source/x.so",
         "--sysroot=/build/source",
         "--emit=link=/build/x",
         "--out-dir /build/source",

@@ -157,16 +157,14 @@ async fn of_equal_verdicts_the_one_with_fewer_programs_holds_and_every_attempt_s
         let program =
             |name: &str| Program { kind: ProgramKind::BuildScript, name: name.to_owned(), version: "1.0.0".to_owned() };
         let all = [program("a"), program("b")];
-        for (number, (programs, holds)) in
-            [(None, 0), (Some(2), 1), (Some(2), 1), (Some(1), 3), (Some(0), 4), (None, 4), (Some(0), 4), (Some(1), 4)]
-                .into_iter()
-                .enumerate()
-        {
+        let found =
+            [(None, 0), (Some(2), 1), (Some(2), 1), (Some(1), 3), (Some(0), 4), (None, 4), (Some(0), 4), (Some(1), 4)];
+        for (number, (programs, holds)) in (0_i64..).zip(found) {
             let id = number.to_string();
             let how_built = programs.map(|count| HowBuilt { programs: all[..count].to_vec(), ..HowBuilt::default() });
             let record = Record { how_built, ..record(Verdict::Reproducible, &id) };
             records.add_run(&run(&id, 1)).await.unwrap();
-            records.end_run(&id, &failed(), Some(&record), 10 + number as i64).await.unwrap();
+            records.end_run(&id, &failed(), Some(&record), 10 + number).await.unwrap();
             assert_eq!(records.record("ab").await.unwrap().unwrap().run, holds.to_string(), "{number}");
         }
         // A better verdict with more programs is still the better one, and a worse one is not.

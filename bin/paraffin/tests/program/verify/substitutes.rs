@@ -218,7 +218,7 @@ async fn no_manifest_and_no_source_reaches_past_the_tools() {
         "{log}"
     );
     // The deployed bytes as data, a finished target folder, a second module of the same name, and dates that make cargo take it for done.
-    let data = "pub extern \"C\" fn answer() -> u32 { 7 }\n#[no_mangle]\npub static DEPLOYED: &[u8; SIZE] = include_bytes!(\"../deployed.wasm\");\n";
+    let data = "pub extern \"C\" fn answer() -> u32 { 7 }\n#[no_mangle]\npub extern \"C\" fn deployed() -> &'static [u8; SIZE] { include_bytes!(\"../deployed.wasm\") }\n";
     let data = data.replace("SIZE", &deployed().len().to_string());
     let manifest = manifest(&format!("{PACKAGE}[[bin]]\nname = \"guest\"\npath = \"src/bin.rs\"\n"));
     let mut source = guest(&verifier)
