@@ -229,6 +229,8 @@ fn inside(path: &Value, folder: &Path, source: &Path) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::Strategy as _;
+
     use super::*;
 
     fn read_in_tree(text: &str) -> Result<Configuration, String> {
@@ -301,6 +303,19 @@ mod tests {
         ];
         named.sort_unstable();
         assert_eq!(ignored, named);
+    }
+
+    proptest::proptest! {
+        /// Words of configuration in any order and depth.
+        #[test]
+        fn no_text_panics(words in proptest::collection::vec(proptest::prelude::prop_oneof![
+            proptest::sample::select(vec!["[", "]", "=", ".", "{", "}", "\"", "'", "\n", ",", "build", "target", "env", "profile", "source", "patch",
+                "rustflags", "directory", "path", "cfg(all())", "-C", "linker=x", "..", "/"]).prop_map(str::to_owned),
+            ".{0,8}",
+        ], 0..60)) {
+            let _ = read_in_tree(&words.concat());
+            let _ = read_in_tree(&format!("build.rustflags = [\"{}\"]", words.join("\", \"")));
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod archive;
 mod blobs;
 mod compile;
 mod configuration;
+mod folders;
 mod git;
 mod graph;
 mod job;

@@ -11,7 +11,7 @@ use std::time::Instant;
 use paraffin_confine::Shown;
 
 use crate::allowed;
-use crate::compile::{BuildFolders, Step};
+use crate::folders::{BuildFolders, Step};
 use crate::graph::{Graph, Unit};
 use crate::job::{Failure, FailureCode};
 use crate::tools::{self, Call};
