@@ -134,11 +134,13 @@ const OPTIONS_OF_CARGO: [&str; 11] = [
     "print",
     "color",
 ];
+/// What is written, without a place; the last ones are asked for by build scripts that try what the compiler can do.
+const EMITTED: [&str; 8] = ["dep-info", "metadata", "link", "obj", "llvm-bc", "llvm-ir", "asm", "mir"];
 const SWITCHES: [&str; 2] = ["-O", "-g"];
 const SWITCHES_OF_CARGO: [&str; 7] = ["-vV", "-V", "-v", "--version", "--verbose", "--test", "-"];
 
 /// Options of `wasm-ld`, in the order in which its manual has them; values are names or numbers.
-const LINKER_OPTIONS: [&str; 40] = [
+const LINKER_OPTIONS: [&str; 42] = [
     "export",
     "export-all",
     "export-dynamic",
@@ -179,6 +181,8 @@ const LINKER_OPTIONS: [&str; 40] = [
     "build-id",
     "unresolved-symbols",
     "error-limit",
+    "whole-archive",
+    "no-whole-archive",
 ];
 const LINKER_LETTERS: [&str; 9] = ["-s", "-S", "-O0", "-O1", "-O2", "-O3", "--lto-O0", "--lto-O2", "--lto-O3"];
 
@@ -262,11 +266,9 @@ pub(crate) fn compiler(arguments: &[String], paths: &ToolPaths) -> Result<(), St
             }
             Item::Unstable(name) => UNSTABLE.contains(&name),
             Item::Option("target", value) => value == TARGET,
-            Item::Option("out-dir", value) => paths.is_input(value),
+            Item::Option("out-dir" | "output", value) => paths.is_input(value),
             Item::Option("extern", value) => value.split_once('=').is_none_or(|(_, path)| paths.is_input(path)),
-            Item::Option("emit", value) => {
-                value.split(',').all(|kind| matches!(kind, "dep-info" | "metadata" | "link" | "obj" | "llvm-bc"))
-            }
+            Item::Option("emit", value) => value.split(',').all(|kind| EMITTED.contains(&kind)),
             Item::Option("search", value) => paths.is_input(value.split_once('=').map_or(value, |(_, path)| path)),
             Item::Option("library", value) => {
                 value.chars().all(|letter| letter.is_ascii_alphanumeric() || "=:+,_-.".contains(letter))
@@ -434,6 +436,7 @@ fn items<'a>(words: &[&'a str]) -> Result<Vec<Item<'a>>, String> {
                 "F" => "forbid",
                 "L" => "search",
                 "l" => "library",
+                "o" => "output",
                 _ => return Err(format!("the compiler's flag `{}` is not allowed", shortened(word))),
             };
             named(name, value_of(attached)?)

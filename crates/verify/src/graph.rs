@@ -49,10 +49,12 @@ impl Unit {
     }
 
     fn kind(&self) -> Option<ProgramKind> {
-        if self.mode == "run-custom-build" {
-            Some(ProgramKind::BuildScript)
+        let is_macro = self.target.kind.iter().chain(&self.target.crate_types).any(|kind| kind == "proc-macro");
+        if self.is_compiled() {
+            is_macro.then_some(ProgramKind::Macro)
         } else {
-            self.target.kind.iter().any(|kind| kind == "proc-macro").then_some(ProgramKind::Macro)
+            // Whatever cargo does beside compiling is a run of something.
+            Some(ProgramKind::BuildScript)
         }
     }
 }

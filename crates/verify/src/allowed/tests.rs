@@ -161,6 +161,7 @@ fn calls_of_the_compiler_are_those_of_cargo() {
         "--sysroot=/build/source",
         "--emit=link=/build/x",
         "--out-dir /build/source",
+        "-o /build/source/x",
         "-C incremental=/build/source",
         "@/build/source/x",
         "/build/source/x.so",
