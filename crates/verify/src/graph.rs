@@ -60,6 +60,12 @@ impl Unit {
 }
 
 impl Graph {
+    /// Whether a build script has a word in how a unit is compiled.
+    pub(crate) fn has_build_script(&self, unit: &Unit) -> bool {
+        let needed = unit.dependencies.iter().filter_map(|dependency| self.units.get(dependency.index));
+        needed.into_iter().any(|needed| !needed.is_compiled())
+    }
+
     /// Programs that cargo runs besides the toolchain's own, sorted. `library` is where the toolchain has the sources of the standard
     /// library, whose build scripts are its own.
     pub(crate) fn programs(&self, library: &[PathBuf]) -> Vec<Program> {

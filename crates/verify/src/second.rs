@@ -114,12 +114,18 @@ impl Planned {
     }
 
     /// Whether it is what cargo planned for a unit.
-    fn is_of(&self, unit: &Unit) -> bool {
+    fn is_of(&self, unit: &Unit, graph: &Graph) -> bool {
         self.crate_name == unit.target.name.replace('-', "_")
             && self.source == unit.target.src_path
             && self.target == unit.platform
             && self.crate_types.iter().eq(unit.target.crate_types.iter().collect::<BTreeSet<_>>())
-            && self.features.iter().eq(unit.features.iter().collect::<BTreeSet<_>>())
+            && unit.features.iter().all(|feature| self.features.contains(feature))
+            && (graph.has_build_script(unit) || self.has_no_more_features_than(unit))
+    }
+
+    /// A build script may switch on further ones, as any other condition.
+    fn has_no_more_features_than(&self, unit: &Unit) -> bool {
+        self.features.iter().all(|feature| unit.features.contains(feature))
     }
 
     fn is_one_of_its_files(&self, name: &str) -> bool {
@@ -169,18 +175,21 @@ impl Plan {
             let needed: HashMap<&str, usize> = needed
                 .filter_map(|dependency| Some((dependency.extern_crate_name.as_str(), *made.get(&dependency.index)?)))
                 .collect();
-            let fits = |call: &&(usize, &Planned)| {
+            let fits = |call: &(usize, &Planned)| {
                 let knows = |(name, file): (&String, &PathBuf)| {
                     needed.get(name.as_str()).is_some_and(|call| calls[*call].makes(file))
                 };
-                call.1.is_of(unit) && call.1.externs.iter().all(knows)
+                call.1.is_of(unit, graph) && call.1.externs.iter().all(knows)
             };
-            let all: Vec<(usize, &Planned)> = calls.iter().enumerate().collect();
-            let mut fitting = all.iter().filter(fits);
-            let call = fitting.next().ok_or_else(|| {
+            let mut fitting: Vec<(usize, &Planned)> = calls.iter().enumerate().filter(fits).collect();
+            // Of calls for one crate with different features the one that has those of the unit and no more.
+            if fitting.len() > 1 {
+                fitting.retain(|(_, call)| call.has_no_more_features_than(unit));
+            }
+            let call = *fitting.first().ok_or_else(|| {
                 differs(&format!("no call of the compiler is the one that cargo planned for `{}`", unit.target.name))
             })?;
-            if fitting.next().is_some() {
+            if fitting.len() > 1 {
                 return Err(differs(&format!("the compiler was called twice for `{}`", unit.target.name)));
             }
             made.insert(index, call.0);
