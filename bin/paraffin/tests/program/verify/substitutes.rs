@@ -255,17 +255,18 @@ fn package(name: &str, more: &str) -> String {
 
 /// The manifest and the lock file of the guest with crates of the tree.
 fn manifest_with(crates: &[&str]) -> String {
-    let all = crates.iter().map(|name| format!("{name} = {{ path = \"vendor/{name}\" }}\n")).collect::<String>();
+    let all = joined(crates, |name| format!("{name} = {{ path = \"vendor/{name}\" }}\n"));
     manifest(&format!("{PACKAGE}[dependencies]\n{all}"))
 }
 
 fn lock_with(crates: &[&str]) -> String {
-    let listed = crates.iter().map(|name| format!(" \"{name}\",\n")).collect::<String>();
-    let packages = crates
-        .iter()
-        .map(|name| format!("\n[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n"))
-        .collect::<String>();
+    let listed = joined(crates, |name| format!(" \"{name}\",\n"));
+    let packages = joined(crates, |name| format!("\n[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n"));
     format!("{LOCK}dependencies = [\n{listed}]\n{packages}")
+}
+
+fn joined<T: AsRef<str>>(all: &[T], text: impl Fn(&str) -> String) -> String {
+    all.iter().map(|one| text(one.as_ref())).collect::<Vec<_>>().concat()
 }
 
 fn script(body: &str) -> String {
@@ -274,10 +275,9 @@ fn script(body: &str) -> String {
 
 /// A process that outlives the one that starts it, and writes the deployed bytes over the module until the build ends.
 fn overwriter(places: &[&str]) -> String {
-    let copies = places
-        .iter()
-        .map(|place| format!("cp /build/source/deployed.wasm {place}.x 2>/dev/null && mv {place}.x {place}; "))
-        .collect::<String>();
+    let copies = joined(places, |place| {
+        format!("cp /build/source/deployed.wasm {place}.x 2>/dev/null && mv {place}.x {place}; ")
+    });
     format!(
         "Command::new(\"setsid\").args([\"sh\", \"-c\", \"while :; do {copies} done\"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();"
     )
@@ -358,10 +358,8 @@ async fn a_macro_does_not_write_the_module() {
     let folder = tempfile::tempdir().unwrap();
     let Some(verifier) = verifier(folder.path(), |_| {}).await else { return };
     let places = [format!("{TARGET}/deps/guest.wasm"), "/build/written/guest.wasm".to_owned()];
-    let copies = places
-        .iter()
-        .map(|place| format!("let _ = std::fs::copy(\"/build/source/deployed.wasm\", \"{place}\");"))
-        .collect::<String>();
+    let copies =
+        joined(&places, |place| format!("let _ = std::fs::copy(\"/build/source/deployed.wasm\", \"{place}\");"));
     let built = mismatch(&verifier, "before", &with_macro(&verifier, &copies)).await;
     assert_eq!(
         built.programs,
