@@ -72,6 +72,13 @@ pub(crate) enum Command {
     /// Rebuild one contract; the server starts it
     #[command(name = paraffin_verify::WORKER_SUBCOMMAND, hide = true)]
     VerifyWorker,
+    /// Look at one call of a compiler or linker and become it; a build starts it
+    #[command(name = paraffin_verify::TOOL_SUBCOMMAND, hide = true, disable_help_flag = true)]
+    VerifyTool {
+        /// What is called, and how
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Shut one build in; the worker starts it
     #[command(name = paraffin_verify::CONFINE_SUBCOMMAND, hide = true, disable_help_flag = true)]
     VerifyConfine {

@@ -57,6 +57,7 @@ fn main() -> ExitCode {
     // Each is a process of its own, without the runtime's threads: their children's lives hang on the main thread.
     match &command_line.command {
         Command::VerifyWorker => return paraffin_verify::run_worker(),
+        Command::VerifyTool { arguments } => return paraffin_verify::run_tool(arguments),
         Command::VerifyConfine { arguments } => return paraffin_verify::run_confined(arguments),
         Command::LuaWorker { arguments } => return scripts::work(arguments),
         command => {
@@ -146,7 +147,10 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Command::Completions { shell } => manual::completions(shell)?,
         Command::Man { folder } => manual::pages(folder.as_deref())?,
         // Run before there is a runtime.
-        Command::VerifyWorker | Command::VerifyConfine { .. } | Command::LuaWorker { .. } => {
+        Command::VerifyWorker
+        | Command::VerifyTool { .. }
+        | Command::VerifyConfine { .. }
+        | Command::LuaWorker { .. } => {
             return Ok(ExitCode::from(FAILED));
         }
     }

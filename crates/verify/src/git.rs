@@ -113,15 +113,11 @@ pub(crate) fn fetch(
     Ok((id, files))
 }
 
-/// Opens a file that git has written, and neither what a link in its place leads to nor a pipe on which this process would wait.
-fn open(path: &Path) -> std::io::Result<File> {
+/// Opens a file that a program of others has written, and neither what a link in its place leads to nor a pipe on which this process would wait.
+pub(crate) fn open(path: &Path) -> std::io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(std::io::Error::other("git left something else than a file"))
-    }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is something else than a file")) }
 }
 
 struct Git<'a> {
@@ -223,6 +219,7 @@ impl<'a> Git<'a> {
             disk_bytes: self.settings.disk_bytes(),
             disk_entries: self.settings.disk_entries_max,
             output_bytes: OUTPUT_BYTES,
+            errors_bytes: OUTPUT_BYTES,
         };
         let finished = supervise::run(command(&confinement, &self.run_folder, "git.json")?, &watch)?;
         match finished.ended {

@@ -111,8 +111,58 @@ pub struct Built {
     pub stored_bytes: u64,
     /// Whether the build was shut off from this machine.
     pub isolated: bool,
+    /// Programs of the submission that ran while it was built.
+    #[serde(default)]
+    pub programs: Vec<Program>,
+    /// Settings of the submission that had no effect.
+    #[serde(default)]
+    pub ignored: Vec<String>,
+    /// Whether the same module came of a second build without build scripts.
+    #[serde(default)]
+    pub repeated: bool,
     /// End of the build's output.
     pub log: String,
+}
+
+/// What a program of a submission is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramKind {
+    /// It runs before its package is compiled, and may generate files for it.
+    BuildScript,
+    /// It runs inside of the compiler, and writes a part of the code.
+    Macro,
+}
+
+/// A program that came with a submission and was allowed to run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Program {
+    /// What it is.
+    pub kind: ProgramKind,
+    /// Its package.
+    pub name: String,
+    /// The version of the package.
+    pub version: String,
+}
+
+/// What a submission had done, and how: beside a source that is shown, so that others can judge it and do the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HowBuilt {
+    /// `rustc --version` of the compiler.
+    pub rustc: String,
+    /// Variables that the submission set.
+    pub build_env: BTreeMap<String, String>,
+    /// Home folder that the build saw, where the submission chose one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub home_dir: Option<String>,
+    /// Programs of the submission that ran.
+    pub programs: Vec<Program>,
+    /// Settings of the submission that had no effect.
+    pub ignored: Vec<String>,
+    /// Whether the same module came of a second build without build scripts.
+    pub repeated: bool,
+    /// Whether the build was isolated from the machine.
+    pub isolated: bool,
 }
 
 /// A run that came to no comparison.
@@ -138,6 +188,8 @@ pub enum FailureCode {
     PackageNotFound,
     /// The compiler or a build script ended with an error.
     BuildFailed,
+    /// The module is made by programs of the submission and not by the compiler alone.
+    NotRepeatable,
     /// The build took too long.
     TimeLimit,
     /// The build took too much memory.

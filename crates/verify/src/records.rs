@@ -1,6 +1,7 @@
 //! What outlives the process: runs, what they found, and attestations. The statements are those that SQLite and PostgreSQL
 //! share, as in the room of accounts.
 
+use std::cmp::Reverse;
 use std::str::FromStr as _;
 
 use paraffin_database::{Database, DatabaseError, Migrations, Place, Row, Session, query};
@@ -8,7 +9,7 @@ use paraffin_primitives::AlkaneId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::job::{Built, Failure, Stage};
+use crate::job::{Built, Failure, HowBuilt, Stage};
 use crate::verdict::Verdict;
 
 /// An entry that has been released never changes.
@@ -17,12 +18,24 @@ const MIGRATIONS: Migrations = Migrations {
     sqlite: &[
         include_str!("../migrations/sqlite/0001_runs_records_attestations.sql"),
         include_str!("../migrations/sqlite/0002_owner.sql"),
+        include_str!("../migrations/sqlite/0003_how_built.sql"),
     ],
     postgres: &[
         include_str!("../migrations/postgres/0001_runs_records_attestations.sql"),
         include_str!("../migrations/postgres/0002_sources.sql"),
+        include_str!("../migrations/postgres/0003_how_built.sql"),
     ],
 };
+
+/// Columns are named: a connection that was opened before another one changed the schema learns of it only when it carries a
+/// statement out, and the library panics where `*` then means more columns than when it was prepared.
+macro_rules! run {
+    () => {
+        "SELECT id, created_at, ended_at, key_id, alkane, wasm_sha256, stage, submission, outcome FROM run"
+    };
+}
+const RECORD: &str = "SELECT wasm_sha256, run, verdict, similarity, repo_url, commit_id, subdir, package, private, sources, how_built, \
+                      updated_at FROM record WHERE wasm_sha256 = $1";
 
 /// Milliseconds since the Unix epoch.
 pub type UnixMillis = i64;
@@ -94,8 +107,24 @@ pub struct Record {
     pub private: Option<bool>,
     /// Digest of the list of files; absent when they are not stored.
     pub sources: Option<String>,
+    /// How it was built; unknown for records of earlier versions.
+    pub how_built: Option<HowBuilt>,
     /// When it was found.
     pub updated_at: UnixMillis,
+}
+
+impl Record {
+    /// The greater, the better: the verdict, whether it is known what ran, and how few programs of the submission did.
+    fn rank(&self) -> (Verdict, bool, Reverse<usize>) {
+        let programs = self.how_built.as_ref().map(|how| how.programs.len());
+        (self.verdict, programs.is_some(), Reverse(programs.unwrap_or(0)))
+    }
+
+    /// Whether it takes the place of an earlier one. What counts as the contract's source is not pushed aside by another tree that builds to the
+    /// same, only by a better one.
+    fn replaces(&self, known: &Self) -> bool {
+        self.rank() > known.rank() || (self.rank() == known.rank() && !known.verdict.promotes())
+    }
 }
 
 /// What an admin says of a module.
@@ -196,12 +225,9 @@ impl Records {
             .execute(&mut transaction)
             .await?;
         if let Some(record) = record {
-            let known = query("SELECT * FROM record WHERE wasm_sha256 = $1")
-                .bind(&record.wasm_sha256)
-                .fetch_optional(&mut transaction)
-                .await?;
+            let known = query(RECORD).bind(&record.wasm_sha256).fetch_optional(&mut transaction).await?;
             let known = known.as_ref().map(record_of).transpose()?;
-            if known.is_none_or(|known| replaces(record.verdict, known.verdict)) {
+            if known.is_none_or(|known| record.replaces(&known)) {
                 put_record(&mut transaction, record).await?;
             }
         }
@@ -244,7 +270,7 @@ impl Records {
     }
 
     pub(crate) async fn run(&self, id: &str) -> Result<Option<Run>, RecordsError> {
-        let row = query("SELECT * FROM run WHERE id = $1")
+        let row = query(concat!(run!(), " WHERE id = $1"))
             .bind(id)
             .fetch_optional(&mut self.database.session().await?)
             .await?;
@@ -252,11 +278,21 @@ impl Records {
     }
 
     pub(crate) async fn record(&self, wasm_sha256: &str) -> Result<Option<Record>, RecordsError> {
-        let row = query("SELECT * FROM record WHERE wasm_sha256 = $1")
-            .bind(wasm_sha256)
-            .fetch_optional(&mut self.database.session().await?)
-            .await?;
+        let row = query(RECORD).bind(wasm_sha256).fetch_optional(&mut self.database.session().await?).await?;
         row.as_ref().map(record_of).transpose()
+    }
+
+    /// The newest runs for a module that have ended, up to so many.
+    pub(crate) async fn attempts(&self, wasm_sha256: &str, most: usize) -> Result<Vec<Run>, RecordsError> {
+        let rows = query(concat!(
+            run!(),
+            " WHERE wasm_sha256 = $1 AND ended_at IS NOT NULL ORDER BY ended_at DESC, id LIMIT $2"
+        ))
+        .bind(wasm_sha256)
+        .bind(i64::try_from(most).unwrap_or(i64::MAX))
+        .fetch_all(&mut self.database.session().await?)
+        .await?;
+        rows.iter().map(run_of).collect()
     }
 
     /// Digests of all stored lists of files.
@@ -298,17 +334,13 @@ impl Records {
     }
 }
 
-/// Whether a finding takes the place of an earlier one. What counts as the contract's source is not pushed aside by another
-/// tree that builds to the same, only by a better one.
-fn replaces(new: Verdict, known: Verdict) -> bool {
-    new > known || (new == known && !known.promotes())
-}
-
 async fn put_record(connection: &mut Session, record: &Record) -> Result<(), RecordsError> {
+    let how_built = record.how_built.as_ref().map(serde_json::to_string).transpose();
+    let how_built = how_built.map_err(|error| RecordsError::Damaged(error.to_string()))?;
     query("DELETE FROM record WHERE wasm_sha256 = $1").bind(&record.wasm_sha256).execute(connection).await?;
     query(
-        "INSERT INTO record (wasm_sha256, run, verdict, similarity, repo_url, commit_id, subdir, package, private, sources, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        "INSERT INTO record (wasm_sha256, run, verdict, similarity, repo_url, commit_id, subdir, package, private, sources, how_built, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     )
     .bind(&record.wasm_sha256)
     .bind(&record.run)
@@ -320,6 +352,7 @@ async fn put_record(connection: &mut Session, record: &Record) -> Result<(), Rec
     .bind(&record.package)
     .bind(record.private.map(i64::from))
     .bind(&record.sources)
+    .bind(&how_built)
     .bind(record.updated_at)
     .execute(connection)
     .await?;
@@ -347,6 +380,7 @@ fn run_of(row: &Row) -> Result<Run, RecordsError> {
 
 fn record_of(row: &Row) -> Result<Record, RecordsError> {
     let verdict: String = row.get("verdict")?;
+    let how_built: Option<String> = row.get("how_built")?;
     let (similarity, private): (i64, Option<i64>) = (row.get("similarity")?, row.get("private")?);
     Ok(Record {
         wasm_sha256: row.get("wasm_sha256")?,
@@ -359,158 +393,13 @@ fn record_of(row: &Row) -> Result<Record, RecordsError> {
         package: row.get("package")?,
         private: private.map(|private| private != 0),
         sources: row.get("sources")?,
+        how_built: how_built
+            .map(|text| serde_json::from_str(&text))
+            .transpose()
+            .map_err(|_| RecordsError::Damaged("how_built".to_owned()))?,
         updated_at: row.get("updated_at")?,
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use paraffin_testkit::PostgresServer;
-
-    use super::*;
-    use crate::job::FailureCode;
-
-    /// The places that a test runs over: a file, and a server where there is one.
-    struct Places {
-        folder: tempfile::TempDir,
-        server: Option<PostgresServer>,
-    }
-
-    impl Places {
-        fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let is_built = cfg!(feature = "postgres");
-            let mut server = if is_built { PostgresServer::prepare(folder.path()) } else { None };
-            server.iter_mut().for_each(PostgresServer::run);
-            Self { folder, server }
-        }
-
-        fn all(&self) -> Vec<Place> {
-            let file = Place::File(self.folder.path().join("verify.sqlite"));
-            let server = self.server.iter().map(|server| Place::Server(server.url().parse().unwrap()));
-            std::iter::once(file).chain(server).collect()
-        }
-    }
-
-    async fn opened(place: &Place) -> Records {
-        Records::open(place, "here".to_owned()).await.unwrap()
-    }
-
-    fn run(id: &str, created_at: i64) -> Run {
-        Run {
-            id: id.to_owned(),
-            created_at,
-            ended_at: None,
-            key_id: 7,
-            alkane: AlkaneId { block: 2, tx: 9 },
-            wasm_sha256: "ab".to_owned(),
-            stage: Stage::Queued,
-            submission: serde_json::json!({ "repo_url": "https://github.com/a/b" }),
-            outcome: None,
-        }
-    }
-
-    fn record(verdict: Verdict, run: &str) -> Record {
-        Record {
-            wasm_sha256: "ab".to_owned(),
-            run: run.to_owned(),
-            verdict,
-            similarity: 9_712,
-            repo_url: "https://github.com/a/b".to_owned(),
-            commit: None,
-            subdir: String::new(),
-            package: "p".to_owned(),
-            private: Some(false),
-            sources: Some("cd".to_owned()),
-            updated_at: 5,
-        }
-    }
-
-    fn failed() -> Outcome {
-        Outcome::Failed(Failure { code: FailureCode::Interrupted, reason: "stopped".to_owned(), log: String::new() })
-    }
-
-    #[tokio::test]
-    async fn runs_and_records_come_back_after_a_restart() {
-        let places = Places::new();
-        for place in places.all() {
-            let records = opened(&place).await;
-            for (id, at) in [("one", 1), ("two", 2), ("three", 3)] {
-                records.add_run(&run(id, at)).await.unwrap();
-            }
-            records.set_stage("one", Stage::Building).await.unwrap();
-            records.end_run("two", &failed(), Some(&record(Verdict::Partial, "two")), 9).await.unwrap();
-            records.close().await;
-
-            let records = opened(&place).await;
-            assert_eq!(records.run("one").await.unwrap().unwrap().stage, Stage::Building);
-            assert_eq!(records.end_interrupted(&failed(), 0, 10).await.unwrap(), 2);
-            let one = records.run("one").await.unwrap().unwrap();
-            assert_eq!((one.stage, one.ended_at, one.outcome), (Stage::Finished, Some(10), Some(failed())));
-            assert_eq!(records.run("two").await.unwrap().unwrap().ended_at, Some(9));
-            assert_eq!(records.record("ab").await.unwrap().unwrap(), record(Verdict::Partial, "two"));
-            assert_eq!(records.lists().await.unwrap(), ["cd"]);
-            records.forget_runs(1).await.unwrap();
-            assert!(records.run("two").await.unwrap().is_none() && records.run("three").await.unwrap().is_some());
-        }
-    }
-
-    #[tokio::test]
-    async fn only_a_better_finding_takes_the_place_of_a_verified_one() {
-        let places = Places::new();
-        for place in places.all() {
-            let records = opened(&place).await;
-            for (number, (verdict, holds)) in [
-                (Verdict::Mismatch, 0),
-                (Verdict::Mismatch, 1),
-                (Verdict::Partial, 2),
-                (Verdict::Verified, 3),
-                (Verdict::Mismatch, 3),
-                (Verdict::Verified, 3),
-                (Verdict::Reproducible, 6),
-                (Verdict::Reproducible, 6),
-            ]
-            .into_iter()
-            .enumerate()
-            {
-                let id = number.to_string();
-                records.add_run(&run(&id, 1)).await.unwrap();
-                records.end_run(&id, &failed(), Some(&record(verdict, &id)), 2).await.unwrap();
-                assert_eq!(records.record("ab").await.unwrap().unwrap().run, holds.to_string(), "{verdict:?}");
-            }
-        }
-    }
-
-    #[tokio::test]
-    async fn an_attestation_is_replaced_by_the_next_one() {
-        let places = Places::new();
-        for place in places.all() {
-            let records = opened(&place).await;
-            assert_eq!(records.attestation("ab").await.unwrap(), None);
-            let text = r#"{"wasm_sha256":"ab","repo_url":"https://github.com/a/b","verdict":"verified","match_pct":99.25,"manifest":{"x":1}}"#;
-            let mut attestation: Attestation = serde_json::from_str(text).unwrap();
-            records.attest(&attestation, 1, 2).await.unwrap();
-            assert_eq!(records.attestation("ab").await.unwrap().as_ref(), Some(&attestation));
-            attestation.note = Some("again".to_owned());
-            records.attest(&attestation, 1, 3).await.unwrap();
-            assert_eq!(records.attestation("ab").await.unwrap(), Some(attestation));
-        }
-    }
-
-    #[tokio::test]
-    async fn a_gateway_that_starts_ends_its_own_runs_and_leaves_those_of_others() {
-        let places = Places::new();
-        for place in places.all() {
-            let here = opened(&place).await;
-            let there = Records::open(&place, "there".to_owned()).await.unwrap();
-            here.add_run(&run("here", 5)).await.unwrap();
-            there.add_run(&run("there", 5)).await.unwrap();
-            assert_eq!(here.end_interrupted(&failed(), 5, 10).await.unwrap(), 1);
-            assert!(here.run("here").await.unwrap().unwrap().ended_at.is_some());
-            assert!(there.run("there").await.unwrap().unwrap().ended_at.is_none());
-            // Its folder has not been heard of for too long.
-            assert_eq!(here.end_interrupted(&failed(), 6, 11).await.unwrap(), 1);
-            assert_eq!(there.run("there").await.unwrap().unwrap().ended_at, Some(11));
-        }
-    }
-}
+mod tests;

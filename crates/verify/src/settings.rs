@@ -11,6 +11,10 @@ use crate::archive::ArchiveLimits;
 use crate::verdict::Verdict;
 
 const MIB: u64 = 1 << 20;
+/// The first user of builds: systemd gives containers the numbers up to it. Numbers of processes are below 2^22.
+const USERS_FROM: u32 = 0x7000_0000;
+/// Whom systems call `nobody`.
+const NOBODY: u32 = 65_534;
 /// One file of a source tree, MiB: a file is answered in one piece.
 const FILE_MIB_MAX: u64 = 32;
 
@@ -56,10 +60,12 @@ pub struct Settings {
     pub sources_mib: u64,
     /// Kept of a build's output, in KiB.
     pub log_kib: usize,
-    /// User of builds when this program runs as root.
-    pub user_id: u32,
-    /// Group of builds when this program runs as root.
-    pub group_id: u32,
+    /// User of builds when this program runs as root; absent for one that each build has for itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<u32>,
+    /// The same of their group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group_id: Option<u32>,
     /// Compilers by name; the first by name serves who asks for none. Without any, that of rustup or of the system.
     pub toolchains: BTreeMap<String, ToolchainSettings>,
 }
@@ -103,8 +109,8 @@ impl Default for Settings {
             source_entries_max: 20_000,
             sources_mib: 8_192,
             log_kib: 64,
-            user_id: 65_534,
-            group_id: 65_534,
+            user_id: None,
+            group_id: None,
             toolchains: BTreeMap::new(),
         }
     }
@@ -164,8 +170,21 @@ impl Settings {
 
     /// User and group of builds, where this process is root's.
     pub(crate) fn build_user(&self) -> Option<(u32, u32)> {
-        paraffin_confine::is_root().then_some((self.user_id, self.group_id))
+        let own = || own_user(&std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default(), std::process::id());
+        paraffin_confine::is_root().then(|| (self.user_id.unwrap_or_else(own), self.group_id.unwrap_or_else(own)))
     }
+}
+
+/// A user that no other program of the machine has: one for each worker, beyond what systems and containers give out. Where this
+/// process is root of a namespace that knows no such users, the one that nobody should be.
+fn own_user(users: &str, worker: u32) -> u32 {
+    let user = USERS_FROM.saturating_add(worker);
+    let is_known = |line: &str| {
+        let mut numbers = line.split_ascii_whitespace().map(|number| number.parse::<u32>().unwrap_or(0));
+        let (first, _, count) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        user.checked_sub(first).filter(|place| *place < count)
+    };
+    if users.lines().any(|line| is_known(line).is_some()) { user } else { NOBODY }
 }
 
 #[cfg(test)]
@@ -181,6 +200,15 @@ mod tests {
         }
         for verdict in [Verdict::Partial, Verdict::Mismatch] {
             assert_eq!((room(verdict, 2), room(verdict, 1), room(verdict, 0)), (1, 0, 0), "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn each_worker_has_a_user_of_its_own_where_there_are_so_many() {
+        let whole = "         0          0 4294967295\n";
+        assert_eq!((own_user(whole, 1), own_user(whole, 4_194_303)), (1_879_048_193, 1_883_242_495));
+        for few in ["0 1000 1\n1 100000 65536\n", "", "x"] {
+            assert_eq!(own_user(few, 1), NOBODY, "{few}");
         }
     }
 

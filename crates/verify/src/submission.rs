@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
-use crate::compile::{is_name, may_set};
+use crate::allowed;
 use crate::job::{BuildOptions, Source};
+use crate::package::is_name;
 use crate::paths::{shown, tree_path};
 use crate::repository::{Repository, RepositoryError, check_commit};
 use crate::settings::Settings;
@@ -77,6 +78,8 @@ pub(crate) fn described(submission: &Submission, source: &Source, options: &Buil
         "commit": commit,
         "package": options.package,
         "subdir": options.subdir,
+        "home_dir": options.home_dir,
+        "build_env": options.environment,
         "is_archive": *source == Source::Archive,
         "noted": submission.noted,
     })
@@ -146,9 +149,8 @@ fn environment(lines: &[String]) -> Result<BTreeMap<String, String>, String> {
     let mut bytes = 0;
     for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
         let (name, value) = line.split_once('=').ok_or("build_env must be lines of KEY=VALUE")?;
-        if !may_set(name) || value.contains(char::is_control) {
-            return Err(format!("build_env: `{}` cannot be set", shown(name.as_bytes())));
-        }
+        allowed::variable(name, value)
+            .map_err(|reason| format!("build_env: `{}`: {reason}", shown(name.as_bytes())))?;
         bytes += line.len();
         if bytes > ENVIRONMENT_BYTES_MAX {
             return Err(format!("build_env is longer than {ENVIRONMENT_BYTES_MAX} bytes"));

@@ -35,8 +35,9 @@ pub(crate) struct Watch {
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) disk_bytes: u64,
     pub(crate) disk_entries: u64,
-    /// Bytes kept of each of its two outputs.
+    /// Bytes kept of what it prints, and of what it says on standard error.
     pub(crate) output_bytes: usize,
+    pub(crate) errors_bytes: usize,
 }
 
 /// How a child ended.
@@ -68,7 +69,7 @@ pub(crate) fn run(mut command: Command, watch: &Watch) -> io::Result<Finished> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
     let output = child.stdout.take().map(|pipe| keep(pipe, watch.output_bytes));
-    let errors = child.stderr.take().map(|pipe| keep(pipe, watch.output_bytes));
+    let errors = child.stderr.take().map(|pipe| keep(pipe, watch.errors_bytes));
     let ended = loop {
         if let Some(status) = child.try_wait()? {
             break status.code().map_or_else(|| Ended::Signal(status.signal().unwrap_or_default()), Ended::Code);
@@ -326,6 +327,7 @@ mod tests {
             disk_bytes: 1 << 20,
             disk_entries: 100,
             output_bytes: 4_000,
+            errors_bytes: 4_000,
         }
     }
 

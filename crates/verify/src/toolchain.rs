@@ -30,7 +30,10 @@ pub struct Toolchain {
     pub has_target: bool,
     pub(crate) rustc: PathBuf,
     pub(crate) cargo: PathBuf,
-    pub(crate) linker: Option<PathBuf>,
+    /// The linker for wasm.
+    pub(crate) linker: PathBuf,
+    /// Folders with the libraries of the toolchain.
+    pub(crate) libraries: Vec<PathBuf>,
     /// Folders that builds must see, beside the system's.
     pub(crate) folders: Vec<PathBuf>,
     /// Crates that the library itself is built with.
@@ -137,6 +140,13 @@ fn linker(root: &Path) -> Option<PathBuf> {
     hosts.map(|host| host.path().join("bin/rust-lld")).find(|path| path.is_file())
 }
 
+/// A linker for wasm among the system's programs.
+fn system_linker() -> Option<PathBuf> {
+    let folders = ["/usr/local/bin", "/usr/bin"].iter();
+    let named = folders.flat_map(|folder| ["rust-lld", "wasm-ld", "lld"].map(|name| Path::new(folder).join(name)));
+    named.into_iter().find(|path| path.is_file())
+}
+
 fn of(name: &str, settings: &ToolchainSettings) -> Result<Toolchain, ToolchainError> {
     let broken = |reason: String| ToolchainError::Broken { name: name.to_owned(), reason };
     let version = told(&settings.rustc, &["-vV"]).ok_or_else(|| broken("rustc does not run".to_owned()))?;
@@ -150,9 +160,13 @@ fn of(name: &str, settings: &ToolchainSettings) -> Result<Toolchain, ToolchainEr
     if !has_target && !library.join("core").is_dir() {
         return Err(broken(format!("it has neither the target {TARGET} nor the library's sources")));
     }
+    let linker = settings.linker.clone().or_else(|| linker(&sysroot)).or_else(system_linker);
+    let linker = linker.ok_or_else(|| broken("no linker for wasm is found: name one".to_owned()))?;
+    let library_folder = sysroot.join("lib/rustlib");
+    let libraries = [Some(library_folder.clone()), library_folder.canonicalize().ok()].into_iter().flatten().collect();
     let mut folders = settings.folders.clone();
     folders.push(sysroot);
-    for program in [Some(&settings.rustc), Some(&cargo), settings.linker.as_ref()].into_iter().flatten() {
+    for program in [&settings.rustc, &cargo, &linker] {
         folders.extend(root_of(program));
     }
     folders.sort();
@@ -171,7 +185,8 @@ fn of(name: &str, settings: &ToolchainSettings) -> Result<Toolchain, ToolchainEr
         has_target,
         rustc: settings.rustc.clone(),
         cargo,
-        linker: settings.linker.clone(),
+        linker,
+        libraries,
         folders,
         library_vendor: vendor.is_dir().then_some(vendor),
     })
@@ -207,7 +222,8 @@ mod tests {
             has_target: true,
             rustc: PathBuf::new(),
             cargo: PathBuf::new(),
-            linker: None,
+            linker: PathBuf::new(),
+            libraries: Vec::new(),
             folders: Vec::new(),
             library_vendor: None,
         }

@@ -17,7 +17,7 @@ use tokio::sync::{RwLock, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::blobs::{BlobError, Blobs, SourceList};
-use crate::job::{DEPLOYED, Failure, FailureCode, Job, Report, Source, Stage, UPLOAD, WORKER_SUBCOMMAND};
+use crate::job::{DEPLOYED, Failure, FailureCode, HowBuilt, Job, Report, Source, Stage, UPLOAD, WORKER_SUBCOMMAND};
 use crate::probe::{self, NotIsolated};
 use crate::records::{Attestation, Outcome, Record, Records, RecordsError, Run, UnixMillis};
 use crate::removal;
@@ -97,8 +97,8 @@ enum Unable {
     #[error(transparent)]
     Isolation(#[from] NotIsolated),
     #[error(
-        "builds without isolation run as user {user} here, who cannot pass through {folder} to the folders of builds: \
-         `chmod o+x` it"
+        "builds without isolation run as user {user} here, who cannot pass through {folder} to the folders of builds or to this \
+         program: `chmod o+x` it"
     )]
     OutOfReach { user: u32, folder: PathBuf },
 }
@@ -118,13 +118,14 @@ async fn let_pass(settings: &Settings, folder: &Path) -> std::io::Result<()> {
     tokio::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o711)).await
 }
 
-/// Whether a foreign user of builds gets to the folder of verification.
-fn check_reach(settings: &Settings, folder: &Path) -> Result<(), Unable> {
+/// Whether a foreign user of builds gets to the folder of verification, and to this program, which stands before the tools.
+fn check_reach(settings: &Settings, folder: &Path, program: &Path) -> Result<(), Unable> {
     use std::os::unix::fs::PermissionsExt as _;
     let Some(user) = foreign_user(settings) else { return Ok(()) };
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (folder, program) = (whole(folder), whole(program));
     let is_closed = |path: &&Path| path.metadata().is_ok_and(|found| found.permissions().mode() & 0o001 == 0);
-    match folder.ancestors().find(is_closed) {
+    match folder.ancestors().chain(program.ancestors().skip(1)).find(is_closed) {
         Some(closed) => Err(Unable::OutOfReach { user, folder: closed.to_owned() }),
         None => Ok(()),
     }
@@ -222,7 +223,7 @@ impl Verifier {
             if settings.isolation == Isolation::Required {
                 probe::isolation(&settings, &program, &folder)?;
             }
-            check_reach(&settings, &folder)?;
+            check_reach(&settings, &folder, &program)?;
             Ok(found)
         })
         .await?;
@@ -478,6 +479,18 @@ impl Verifier {
         Box::pin(async move { self.records.run(id).await })
     }
 
+    /// The newest runs for a module that have ended, up to so many.
+    ///
+    /// # Errors
+    /// [`RecordsError`].
+    pub fn attempts<'a>(
+        &'a self,
+        wasm_sha256: &'a str,
+        most: usize,
+    ) -> VerifierFuture<'a, Result<Vec<Run>, RecordsError>> {
+        Box::pin(async move { self.records.attempts(wasm_sha256, most).await })
+    }
+
     /// What is known of a module by building it.
     ///
     /// # Errors
@@ -637,6 +650,15 @@ fn record_of(run: &Run, job: &Job, outcome: &Outcome, now: UnixMillis) -> Option
             Source::Archive => None,
         },
         sources: built.sources.clone(),
+        how_built: Some(HowBuilt {
+            rustc: built.rustc.clone(),
+            build_env: job.options.environment.clone(),
+            home_dir: job.options.home_dir.clone(),
+            programs: built.programs.clone(),
+            ignored: built.ignored.clone(),
+            repeated: built.repeated,
+            isolated: built.isolated,
+        }),
         updated_at: now,
     })
 }

@@ -13,7 +13,7 @@ use crate::blobs::{BlobError, Blobs};
 use crate::compile;
 use crate::git::{self, FetchError};
 use crate::job::{Built, DEPLOYED, Failure, FailureCode, Job, Report, Source, Stage, UPLOAD};
-use crate::verdict::compare;
+use crate::verdict::{Verdict, compare};
 
 /// Longest job in bytes.
 const JOB_BYTES_MAX: u64 = 1 << 20;
@@ -87,10 +87,17 @@ fn work(job: &Job) -> Result<Built, Failure> {
         return Err(refused("the source has no such folder as `subdir` names"));
     }
     tell(&Report::Stage(Stage::Building));
-    let module = compile::build(job)?;
-    tell(&Report::Stage(Stage::Comparing));
+    let build = compile::build(job)?;
     let deployed = fs::read(job.folder.join(DEPLOYED)).map_err(|error| internal(&error))?;
-    let comparison = compare(&module.bytes, &deployed);
+    let comparison = compare(&build.module.bytes, &deployed);
+    // Programs of the submission can have made any module, so what counts for them is made again without them.
+    let isolated = job.settings.isolation == Isolation::Required;
+    let repeated = isolated && build.ran_programs() && comparison.verdict > Verdict::Mismatch;
+    if repeated {
+        build.repeat()?;
+    }
+    let module = build.module;
+    tell(&Report::Stage(Stage::Comparing));
     let room = job.settings.room_for(comparison.verdict, job.room);
     let stored = Blobs::new(job.blobs.clone()).put_tree(&tree, &files, room);
     let stored = stored.map_err(|error| match error {
@@ -105,7 +112,10 @@ fn work(job: &Job) -> Result<Built, Failure> {
         rustc: job.toolchain.told.clone(),
         sources,
         stored_bytes,
-        isolated: job.settings.isolation == Isolation::Required,
+        isolated,
+        programs: module.programs,
+        ignored: module.ignored,
+        repeated,
         log: module.log,
     })
 }

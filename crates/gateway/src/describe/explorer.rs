@@ -162,10 +162,53 @@ fn source() -> Value {
         ("fileCount", natural()),
         ("private", boolean()),
         ("attestation", component("Attestation")),
+        ("built", about(built(), "How it was built, where that is known")),
+        ("attempts", about(list(attempt()), "The newest runs for the module, whatever they found")),
     ];
     let texts = ["alkane", "block", "tx", "repo", "owner", "name", "commit", "subdir", "package", "entrypoint"];
     members.extend(texts.map(|name| (name, text())));
     object(&["alkane", "block", "tx", "verified", "verdict", "match_pct", "origin", "fileCount"], members)
+}
+
+/// A program that came with a source.
+fn program() -> Value {
+    let members = vec![("kind", one_of(&["build-script", "macro"])), ("name", text()), ("version", text())];
+    object(&["kind", "name", "version"], members)
+}
+
+fn variables() -> Value {
+    json!({ "type": "object", "additionalProperties": text() })
+}
+
+fn built() -> Value {
+    object(
+        &["rustc", "build_env", "programs", "ignored", "repeated", "isolated"],
+        vec![
+            ("rustc", text()),
+            ("build_env", variables()),
+            ("home_dir", text()),
+            ("programs", list(program())),
+            ("ignored", list(text())),
+            ("repeated", boolean()),
+            ("isolated", boolean()),
+        ],
+    )
+}
+
+fn attempt() -> Value {
+    object(
+        &["run_id", "repo"],
+        vec![
+            ("run_id", pattern("^[0-9a-f]{32}$")),
+            ("ended_at", or_null(text())),
+            ("repo", text()),
+            ("commit", or_null(text())),
+            ("verdict", verdict()),
+            ("match_pct", number()),
+            ("programs", about(natural(), "Programs of the submission that ran")),
+            ("failure", text()),
+        ],
+    )
 }
 
 fn tree() -> Value {
@@ -234,6 +277,9 @@ fn schemas() -> Value {
             ("rustc", text()),
             ("isolated", boolean()),
             ("source_stored", boolean()),
+            ("programs", about(list(program()), "Programs of the submission that ran")),
+            ("repeated", about(boolean(), "Whether a second build without build scripts made the same module")),
+            ("ignored", about(list(text()), "Settings of the submission that had no effect")),
         ],
     );
     let run = object(
@@ -249,6 +295,8 @@ fn schemas() -> Value {
             ("created_at", text()),
             ("ended_at", or_null(text())),
             ("deployed_sha256", text()),
+            ("build_env", variables()),
+            ("home_dir", or_null(text())),
             ("result", result),
             ("failure", failure),
             ("log", text()),

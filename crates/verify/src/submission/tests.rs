@@ -60,10 +60,10 @@ fn fields_that_could_lead_elsewhere_are_refused() {
     {
         assert!(checked(|s| s.home_dir = Some(bad.to_owned())).is_err(), "{bad}");
     }
-    for bad in ["PATH=/x", "LD_PRELOAD=x", "X", "=x", "A\u{7}=x"] {
+    for bad in ["PATH=/x", "LD_PRELOAD=x", "A=x", "X", "=x", "CONTRACT_A=\u{7}", "RUSTFLAGS=-Clinker=x"] {
         assert!(checked(|s| s.build_env = vec![bad.to_owned()]).is_err(), "{bad}");
     }
-    assert!(checked(|s| s.build_env = vec![format!("A={}", "x".repeat(9_000))]).is_err());
+    assert!(checked(|s| s.build_env = vec![format!("CONTRACT_A={}", "x".repeat(9_000))]).is_err());
     assert!(refuse(|s| s.commit = Some("--upload-pack=x".to_owned())).starts_with("commit"));
 }
 
@@ -73,13 +73,13 @@ fn good_fields_reach_the_build() {
         s.subdir = Some("./contracts/".to_owned());
         s.package = Some("my-coin_2".to_owned());
         s.home_dir = Some("/users/me".to_owned());
-        s.build_env = vec!["RUSTFLAGS=-C opt-level=z".to_owned(), String::new(), "A=b=c".to_owned()];
+        s.build_env = vec!["RUSTFLAGS=-C opt-level=z".to_owned(), String::new(), "CONTRACT_A=b=c".to_owned()];
     })
     .unwrap();
     assert_eq!(options.subdir, "contracts");
     assert_eq!(options.package.as_deref(), Some("my-coin_2"));
     assert_eq!(options.environment["RUSTFLAGS"], "-C opt-level=z");
-    assert_eq!(options.environment["A"], "b=c");
+    assert_eq!(options.environment["CONTRACT_A"], "b=c");
 }
 
 #[test]

@@ -36,7 +36,8 @@ fn toolchain_of_tests() -> Toolchain {
         has_target: true,
         rustc: PathBuf::new(),
         cargo: PathBuf::new(),
-        linker: None,
+        linker: PathBuf::new(),
+        libraries: Vec::new(),
         folders: Vec::new(),
         library_vendor: None,
     }

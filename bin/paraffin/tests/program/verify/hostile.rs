@@ -301,7 +301,7 @@ async fn git_sees_its_own_folder_and_the_network_alone() {
         let folder = tempfile::tempdir().unwrap();
         let settings = |settings: &mut Settings| {
             settings.isolation = isolation;
-            (settings.user_id, settings.group_id) = (0, 0);
+            (settings.user_id, settings.group_id) = (Some(0), Some(0));
         };
         let Some(verifier) = verifier(folder.path(), settings).await else { return };
         let run = ended(&verifier, of(borrower.path())).await;

@@ -4,5 +4,6 @@ mod contracts;
 mod hostile;
 mod rebuilt;
 mod source;
+mod substitutes;
 mod surface;
 mod ways_around;

@@ -67,7 +67,7 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 "#;
 
 /// A compiler that can make modules.
-struct Compiler {
+pub struct Compiler {
     rustc: PathBuf,
     cargo: PathBuf,
     linker: Option<PathBuf>,
@@ -82,7 +82,7 @@ fn sysroot(rustc: &Path) -> Option<PathBuf> {
 
 impl Compiler {
     /// That of rustup, else that of the system.
-    fn find() -> Option<Self> {
+    pub fn find() -> Option<Self> {
         let rustup = sysroot(Path::new("rustc"))?;
         let system = std::env::var_os("PARAFFIN_WASM_RUSTC").map_or_else(|| "/usr/bin/rustc".into(), PathBuf::from);
         let hosts = std::fs::read_dir(rustup.join("lib/rustlib")).ok()?.flatten();
@@ -118,14 +118,19 @@ impl Compiler {
 
     /// The module of a source, made by nothing but cargo.
     fn module(&self, source: &Source) -> Vec<u8> {
+        self.module_of(source, "nested/seven", PACKAGE, &self.environment())
+    }
+
+    /// The same of a package in a folder of the source.
+    pub fn module_of(&self, source: &Source, at: &str, package: &str, environment: &[(&str, &str)]) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         source.repository(folder.path());
         let mut command = Command::new(&self.cargo);
-        command.current_dir(folder.path().join("nested/seven"));
+        command.current_dir(folder.path().join(at));
         for variable in ["RUSTC_WRAPPER", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"] {
             command.env_remove(variable);
         }
-        command.env("RUSTC", &self.rustc).envs(self.environment());
+        command.env("RUSTC", &self.rustc).envs(environment.iter().copied());
         command.args(["build", "--release", "--locked", "--offline", "--lib", "--target", TARGET, "--target-dir"]);
         command.arg(folder.path().join("target"));
         if let Some(linker) = &self.linker {
@@ -137,7 +142,7 @@ impl Compiler {
         }
         let built = command.output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        std::fs::read(folder.path().join("target").join(TARGET).join("release/seven.wasm")).unwrap()
+        std::fs::read(folder.path().join("target").join(TARGET).join(format!("release/{package}.wasm"))).unwrap()
     }
 }
 

@@ -41,7 +41,8 @@ impl Source {
         for (path, content) in &self.0 {
             let mut header = tar::Header::new_gnu();
             header.set_size(content.len() as u64);
-            header.set_mode(0o644);
+            let is_program = Path::new(path).extension().is_some_and(|kind| kind == "sh");
+            header.set_mode(if is_program { 0o755 } else { 0o644 });
             builder.append_data(&mut header, path, content.as_slice()).unwrap();
         }
         builder.into_inner().unwrap().finish().unwrap()

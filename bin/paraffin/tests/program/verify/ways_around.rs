@@ -183,7 +183,7 @@ async fn files_without_a_name_and_memory_that_no_process_shows_count() {
 fn beside(settings: &mut Settings) {
     settings.isolation = Isolation::Limits;
     // Where root runs the test, the compiler may lie where nobody else reads.
-    (settings.user_id, settings.group_id) = (0, 0);
+    (settings.user_id, settings.group_id) = (Some(0), Some(0));
     settings.processes_max = 4_096;
     settings.build_seconds = 120;
 }

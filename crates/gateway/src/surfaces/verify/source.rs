@@ -8,7 +8,7 @@ use paraffin_primitives::AlkaneId;
 use paraffin_verify::{ReadError, Record, SourceFile, Verifier, entrypoint, nodes, sha256_hex};
 use serde_json::{Map, Value, json};
 
-use super::submit::percent;
+use super::submit::{attempt, percent};
 use super::{deployed, fields, unreachable};
 use crate::alkanes::base64;
 use crate::errors::RestError;
@@ -18,6 +18,9 @@ use crate::state::RequestContext;
 
 /// Where the files of an answer come from: the stored copy.
 const ORIGIN: &str = "db";
+
+/// Attempts at one module that are shown, the newest.
+const ATTEMPTS_MAX: usize = 50;
 
 /// A source that can be browsed.
 struct Browsable {
@@ -96,6 +99,11 @@ pub(super) async fn metadata(
         told.insert("owner".to_owned(), owner.into());
         told.insert("name".to_owned(), name.into());
     }
+    if let Some(how_built) = &record.how_built {
+        told.insert("built".to_owned(), serde_json::to_value(how_built).unwrap_or_default());
+    }
+    let attempts = verifier.attempts(&record.wasm_sha256, ATTEMPTS_MAX).await?;
+    told.insert("attempts".to_owned(), attempts.iter().map(attempt).collect());
     // An admin's word for the same module stands beside what was built; it does not vouch for these files.
     if let Some(attestation) = verifier.attestation(&record.wasm_sha256).await? {
         told.insert("attestation".to_owned(), serde_json::to_value(attestation).unwrap_or_default());

@@ -100,6 +100,11 @@ pub(super) async fn run(verifier: &Verifier, id: &str) -> Result<Reply, RestErro
     let mut told = started(&run);
     told.insert("created_at".to_owned(), time_text(run.created_at).into());
     told.insert("ended_at".to_owned(), run.ended_at.and_then(time_text).into());
+    for name in ["build_env", "home_dir"] {
+        if let Some(value) = run.submission.get(name) {
+            told.insert(name.to_owned(), value.clone());
+        }
+    }
     told.insert("deployed_sha256".to_owned(), run.wasm_sha256.clone().into());
     match run.outcome {
         Some(Outcome::Built(built)) => {
@@ -114,6 +119,9 @@ pub(super) async fn run(verifier: &Verifier, id: &str) -> Result<Reply, RestErro
                 "commit": built.commit,
                 "rustc": built.rustc,
                 "isolated": built.isolated,
+                "programs": built.programs,
+                "repeated": built.repeated,
+                "ignored": built.ignored,
                 "source_stored": built.sources.is_some(),
             });
             told.insert("result".to_owned(), result);
@@ -126,6 +134,26 @@ pub(super) async fn run(verifier: &Verifier, id: &str) -> Result<Reply, RestErro
         None => {}
     }
     Reply::bare(&json!({ "ok": true, "run": told }))
+}
+
+/// Every attempt at one module, as it stands beside its source.
+pub(super) fn attempt(run: &Run) -> Value {
+    let mut told = json!({
+        "run_id": run.id,
+        "ended_at": run.ended_at.and_then(time_text),
+        "repo": run.submission["repo_url"],
+        "commit": run.submission["commit"],
+    });
+    match &run.outcome {
+        Some(Outcome::Built(built)) => {
+            told["verdict"] = json!(built.comparison.verdict);
+            told["match_pct"] = percent(built.comparison.similarity).into();
+            told["programs"] = built.programs.len().into();
+        }
+        Some(Outcome::Failed(failure)) => told["failure"] = json!(failure.code),
+        None => {}
+    }
+    told
 }
 
 /// `GET /verify`: the compilers of this instance.
