@@ -1,7 +1,6 @@
 //! Runs chains, one after the other, until enough blocks are compared.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use paraffin_alkanes::codec::Cellpack;
@@ -9,6 +8,7 @@ use paraffin_alkanes::proto::alkanes::{MessageContextParcel, SimulateResponse};
 use paraffin_primitives::{AlkaneId, Height};
 use prost::Message as _;
 
+use crate::answers::Compared;
 use crate::asks::{Ask, VIEWS};
 use crate::chain::{Chain, Rules, Step};
 use crate::generator::Generator;
@@ -21,13 +21,49 @@ const FORKS: [Height; 10] = [880_000, 899_087, 908_888, 913_301, 917_888, 943_50
 /// What chains have come to.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    pub(crate) blocks: usize,
+    blocks: usize,
     messages: usize,
     undone: usize,
+    /// Blocks that the reference does not go on with, by its reason.
     refused: BTreeMap<String, usize>,
-    /// By view: questions, and answers with content.
+    /// Questions by view.
     views: BTreeMap<String, usize>,
+    /// Of these such that the reference traps at.
+    trapped: BTreeMap<String, usize>,
+    /// Blocks around each fork of mainnet.
+    forks: BTreeMap<Height, usize>,
     differences: Vec<Difference>,
+}
+
+impl Tally {
+    fn summary(&self) -> serde_json::Value {
+        let kinds: BTreeSet<&str> = self.differences.iter().map(|difference| &difference.kind[..]).collect();
+        serde_json::json!({
+            "blocks": self.blocks, "messages": self.messages, "undone": self.undone, "views": self.views,
+            "trapped": self.trapped, "refused": self.refused, "forks": self.forks,
+            "differences": self.differences.len(), "kinds": kinds,
+        })
+    }
+
+    fn add(&mut self, chain: Self) {
+        fn add<K: Ord>(to: &mut BTreeMap<K, usize>, from: BTreeMap<K, usize>) {
+            for (key, count) in from {
+                *to.entry(key).or_default() += count;
+            }
+        }
+        self.blocks += chain.blocks;
+        self.messages += chain.messages;
+        self.undone += chain.undone;
+        add(&mut self.refused, chain.refused);
+        add(&mut self.views, chain.views);
+        add(&mut self.trapped, chain.trapped);
+        add(&mut self.forks, chain.forks);
+        self.differences = chain.differences;
+    }
+
+    fn sum(counts: &BTreeMap<String, usize>) -> usize {
+        counts.values().sum()
+    }
 }
 
 /// The plan of one chain.
@@ -43,12 +79,20 @@ impl Plan {
     /// The chain of a seed: regtest and mainnet in turns, mainnet around a fork.
     pub(crate) fn of(seed: u64, blocks: usize) -> Self {
         if seed % 2 == 0 {
-            return Self { seed, rules: Rules::Regtest, start: 0, blocks };
+            // Block 0 of a real chain has no transaction but its coinbase.
+            return Self { seed, rules: Rules::Regtest, start: 1, blocks };
         }
         let fork = FORKS[(seed / 2) as usize % FORKS.len()];
         // Some blocks before the fork, so that what stood before is there.
         let start = if fork == FORKS[0] { fork - 1 } else { fork - 6 };
         Self { seed, rules: Rules::Mainnet, start, blocks }
+    }
+}
+
+impl Plan {
+    /// The fork that a chain of mainnet is around.
+    fn fork(&self) -> Height {
+        FORKS.into_iter().find(|fork| *fork > self.start).unwrap_or(FORKS[0])
     }
 }
 
@@ -73,6 +117,9 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
         match lane.connect(&recipes) {
             Outcome::Equal(effects) => {
                 tally.blocks += 1;
+                if plan.rules == Rules::Mainnet {
+                    *tally.forks.entry(plan.fork()).or_default() += 1;
+                }
                 tally.messages += effects.traces.len();
                 generator.learn(&recipes, &effects, &lane.blocks);
             }
@@ -97,9 +144,14 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
             let view = VIEWS[next_view % VIEWS.len()];
             let ask = Ask::draw(view, &lane, &mut generator);
             *tally.views.entry(view.to_owned()).or_default() += 1;
-            if let Some(text) = ask.difference(&lane) {
-                let difference = Difference::of_view(&ask, text);
-                return report(Case { chain, ask: Some(ask) }, difference, plan, reference, tally);
+            match ask.compare(&lane) {
+                Compared::Same => {}
+                Compared::Trapped => *tally.trapped.entry(view.to_owned()).or_default() += 1,
+                Compared::Parted(text) => {
+                    // The chain goes on: what a view says changes nothing.
+                    let difference = Difference::of_view(&ask, text);
+                    report(Case { chain: chain.clone(), ask: Some(ask) }, difference, plan, reference, tally);
+                }
             }
         }
     }
@@ -118,6 +170,12 @@ fn signer(lane: &Lane) -> Vec<u8> {
 
 fn report(case: Case, difference: Difference, plan: Plan, reference: &Reference, tally: &mut Tally) {
     eprintln!("seed {}: {}\n{}", plan.seed, difference.kind, difference.text.chars().take(3_000).collect::<String>());
+    if tally.differences.iter().any(|other| other.kind == difference.kind)
+        || std::env::var_os("PARAFFIN_REFERENCE_WHOLE").is_some()
+    {
+        tally.differences.push(difference);
+        return;
+    }
     let case = minimise(case, &difference.kind, reference);
     let found = crate::minimise::first_difference(&case, reference);
     let text = serde_json::to_string_pretty(&(&case.chain, &case.ask)).unwrap();
@@ -130,23 +188,44 @@ fn report(case: Case, difference: Difference, plan: Plan, reference: &Reference,
 #[test]
 fn generated_chains_are_equal_in_both_engines() {
     let given = |name| std::env::var(name).ok().map(|text: String| text.parse::<usize>().expect("a number"));
+    let is_long = std::env::var_os("PARAFFIN_REFERENCE_LONG").is_some();
     let blocks = given("PARAFFIN_REFERENCE_BLOCKS").unwrap_or(200);
     let first_seed = given("PARAFFIN_REFERENCE_SEED").unwrap_or(1) as u64;
+    let (chain_len, views_per_block) = if is_long { (24, 5) } else { (20, 2) };
     let mut tally = Tally::default();
-    let begun = Instant::now();
+    let mut rows = "seed,rules,start,blocks,undone,messages,views,trapped,refused,differences,seconds\n".to_owned();
     for seed in first_seed.. {
-        let plan = Plan::of(seed, 20);
+        let plan = Plan::of(seed, chain_len);
         let Some(reference) = Reference::of(plan.rules) else { return };
-        let (before, start) = (tally.blocks, Instant::now());
-        run(plan, 4, &reference, &mut tally);
-        let mut line = String::new();
-        let seconds = start.elapsed().as_secs_f64();
-        write!(line, "{seed},{:?},{},{},{seconds:.2}", plan.rules, plan.start, tally.blocks - before).unwrap();
-        eprintln!("{line}");
+        let begun = Instant::now();
+        let mut chain = Tally::default();
+        std::mem::swap(&mut chain.differences, &mut tally.differences);
+        let before = chain.differences.len();
+        run(plan, views_per_block, &reference, &mut chain);
+        let row = format!(
+            "{seed},{:?},{},{},{},{},{},{},{},{},{:.2}",
+            plan.rules,
+            plan.start,
+            chain.blocks,
+            chain.undone,
+            chain.messages,
+            Tally::sum(&chain.views),
+            Tally::sum(&chain.trapped),
+            Tally::sum(&chain.refused),
+            chain.differences.len() - before,
+            begun.elapsed().as_secs_f64()
+        );
+        tally.add(chain);
+        eprintln!("{row} ({} of {blocks} blocks)", tally.blocks);
+        rows.push_str(&row);
+        rows.push('\n');
+        if let Some(path) = std::env::var_os("PARAFFIN_REFERENCE_CSV") {
+            std::fs::write(path, format!("# {}\n{rows}", tally.summary())).unwrap();
+        }
         if tally.blocks >= blocks {
             break;
         }
     }
-    eprintln!("{} s; {tally:#?}", begun.elapsed().as_secs());
+    eprintln!("{:#}", tally.summary());
     assert!(tally.differences.is_empty(), "{} differences", tally.differences.len());
 }
