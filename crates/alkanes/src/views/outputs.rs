@@ -157,11 +157,13 @@ pub(super) fn by_address(
     Ok(WalletResponse { outpoints, balances: None })
 }
 
-/// Tokens first seen in a block; without a name where the contract has none.
+/// Tokens first seen in a block; without a name where the contract has none. Here no protocol tag means base runes, as the reference
+/// has it, which sees none of them.
 pub(super) fn by_height(payload: &[u8], context: &ViewContext<'_>) -> Result<RunesResponse, ViewError> {
     let request: ProtorunesByHeightRequest = proto::decode(payload)?;
     let height = Height::try_from(request.height).ok().filter(|height| *height <= context.height);
-    let Some(height) = height.filter(|_| is_alkanes(request.protocol_tag)) else { return Ok(RunesResponse::default()) };
+    let is_alkanes = integer(request.protocol_tag) == ALKANES_PROTOCOL;
+    let Some(height) = height.filter(|_| is_alkanes) else { return Ok(RunesResponse::default()) };
     let ids = context.state.first_seen(height)?;
     if ids.len() > context.limits.records_max {
         return Err(ViewError::TooLarge);

@@ -240,7 +240,8 @@ fn simulated(parcel: MessageContextParcel, context: &ViewContext<'_>) -> Result<
     })
 }
 
-/// Each call on its own; one that makes no sense fails alone.
+/// Each call on its own; one that makes no sense fails alone. Of those that fail the last one's reason stands beside the answers,
+/// as the reference has it, and theirs are empty.
 pub(super) fn multi_simulate_view(
     payload: &[u8],
     context: &ViewContext<'_>,
@@ -252,18 +253,23 @@ pub(super) fn multi_simulate_view(
     }
     let mut responses = Vec::new();
     let mut bytes = 0;
+    let mut failure = String::new();
     for parcel in request.parcels {
-        let response = match simulated(parcel, context) {
+        let mut response = match simulated(parcel, context) {
             Err(ViewError::Meaningless(error)) => SimulateResponse { error, ..SimulateResponse::default() },
             response => response?,
         };
+        let error = std::mem::take(&mut response.error);
+        if !error.is_empty() {
+            failure = error;
+        }
         bytes += response.encoded_len();
         if bytes > context.limits.answer_bytes_max {
             return Err(ViewError::TooLarge);
         }
         responses.push(response);
     }
-    Ok(MultiSimulateResponse { responses, error: String::new() })
+    Ok(MultiSimulateResponse { responses, error: failure })
 }
 
 pub(super) fn meta_view(payload: &[u8], context: &ViewContext<'_>) -> Result<Vec<u8>, ViewError> {

@@ -61,7 +61,23 @@ fn difference(native: &str, reference: &str) -> String {
 }
 
 fn message<T: Message + Default + std::fmt::Debug>(bytes: &[u8]) -> String {
-    T::decode(bytes).map_or_else(|_| bytes.to_lower_hex_string(), |message| format!("{message:#?}"))
+    T::decode(bytes).map_or_else(|_| bytes.to_lower_hex_string(), |message| with_bytes(&format!("{message:#?}")))
+}
+
+/// Bytes that stand in a line each are put into one, as hexadecimal digits.
+fn with_bytes(text: &str) -> String {
+    let mut short = String::with_capacity(text.len());
+    for line in text.lines() {
+        let byte = line.trim_start().strip_suffix(',').and_then(|number| number.parse::<u8>().ok());
+        match byte {
+            Some(byte) => short.push_str(&format!("{byte:02x}")),
+            None => {
+                short.push('\n');
+                short.push_str(line);
+            }
+        }
+    }
+    short
 }
 
 /// An answer for people.

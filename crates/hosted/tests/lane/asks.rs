@@ -18,7 +18,7 @@ use prost::Message as _;
 use serde::{Deserialize, Serialize};
 
 use crate::answers::Compared;
-use crate::chain::{Bytes, Source};
+use crate::chain::{Bytes, Rules, Source};
 use crate::generator::Generator;
 use crate::lane::Lane;
 use crate::modules::Id;
@@ -48,6 +48,12 @@ pub(crate) const VIEWS: [&str; 22] = [
     "simulateblock",
     "simulateprotostones",
 ];
+
+/// Views whose answers are not yet those of the reference: each is asked and its differences are counted apart.
+///
+/// The reference runs a transaction in a block that it makes up behind the newest, answers what every output number got, shadow
+/// outputs and the runtime's among them, counts fuel of inner calls twice and numbers protostones by their traces.
+pub(crate) const OPEN: [&str; 3] = ["simulateblock", "simulateprotostones", "simulatetransaction"];
 
 /// A question to a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -190,6 +196,10 @@ fn address(lane: &Lane, generator: &mut Generator) -> String {
     let block = &blocks[generator.numbers.below(blocks.len())].block;
     let transaction = &block.txdata[generator.numbers.below(block.txdata.len())];
     let output = &transaction.output[generator.numbers.below(transaction.output.len())];
+    // The reference writes other addresses of regtest in a form of its own.
+    if lane.rules == Rules::Regtest && !output.script_pubkey.is_witness_program() {
+        return "none".to_owned();
+    }
     Address::from_script(&output.script_pubkey, lane.rules.network().bitcoin())
         .map_or_else(|_| "none".to_owned(), |address| address.to_string())
 }
