@@ -62,18 +62,22 @@ impl OutputHoldings {
 /// # Errors
 /// [`ViewError::State`].
 pub fn held_by_output(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<Option<OutputHoldings>, ViewError> {
-    let placed = match context.chain.output(outpoint)? {
-        Some(placed) => placed,
-        // What the built-in contracts issue lies in an output of mainnet, on every network.
-        None if *outpoint == context.parameters.genesis_outpoint() => PlacedOutput {
-            output: TxOut { value: Amount::ZERO, script_pubkey: ScriptBuf::new() },
-            height: Height::try_from(context.parameters.genesis_outpoint_height).unwrap_or(0),
-            index: 0,
-        },
-        None => return Ok(None),
-    };
+    let Some(placed) = placed(outpoint, context)? else { return Ok(None) };
     let sheet = sheet(context.state, &StateKey::Sheet(*outpoint))?;
     Ok(Some(OutputHoldings::new(*outpoint, placed, &sheet)))
+}
+
+/// An output and where it stands. What the built-in contracts issue lies in an output of mainnet, on every network; the reference
+/// knows no more of it than its height.
+pub(super) fn placed(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<Option<PlacedOutput>, ViewError> {
+    if *outpoint != context.parameters.genesis_outpoint() {
+        return context.chain.output(outpoint);
+    }
+    Ok(Some(PlacedOutput {
+        output: TxOut { value: Amount::ZERO, script_pubkey: ScriptBuf::new() },
+        height: Height::try_from(context.parameters.genesis_outpoint_height).unwrap_or(0),
+        index: 0,
+    }))
 }
 
 /// What the unspent outputs of a script hold, oldest first. Outputs without alkanes are left out unless `empty_too`.
