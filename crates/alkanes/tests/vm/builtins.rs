@@ -47,7 +47,7 @@ fn a_built_in_that_issues_what_it_does_not_hold_cannot_be_deployed() {
     let mut stage = Stage::new();
     let foreign = [1_u128, 2, 9, 5].map(u128::to_le_bytes).concat();
     let bytes = [&foreign[..], &[0; 4]].concat();
-    let text: String = bytes.iter().map(|byte| format!("\\{byte:02x}")).collect();
+    let text: String = bytes.iter().flat_map(|byte| ["\\".to_owned(), format!("{byte:02x}")]).collect();
     let issuing = module(&format!(
         r#"(data (i32.const 2000) "\{:02x}\00\00\00{text}") (func (export "__execute") (result i32) (i32.const 2004))"#,
         bytes.len()

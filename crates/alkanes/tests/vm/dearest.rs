@@ -39,7 +39,7 @@ fn dear() -> Vec<Dear> {
     let plain = |name, code| Dear { name, code, callees: Vec::new() };
     let calling = |name, callee| Dear { name, code: forever(PREPARE, CALL), callees: vec![callee] };
     let pages: String =
-        (16..8192).map(|page| format!("(i32.store8 (i32.const {}) (i32.const 1))", page * 4096)).collect();
+        (16..8192).flat_map(|page| [format!("(i32.store8 (i32.const {}) (i32.const 1))", page * 4096)]).collect();
     let counting = |again: &str| {
         module(&format!(
             r#"(func (export "__execute") (result i32) (local $i i32) {PREPARE}

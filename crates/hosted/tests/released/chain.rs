@@ -82,9 +82,8 @@ impl Chain {
 
         let mut calls = Vec::new();
         for case in &odd.cases {
-            let call = message(&[], vec![output(script(20))], ODD, &[case.operation, case.pointer.into()]);
+            let mut call = message(&[], vec![output(script(20))], ODD, &[case.operation, case.pointer.into()]);
             // Messages of one block are different transactions.
-            let mut call = call;
             call.lock_time = LockTime::from_consensus(calls.len() as u32);
             chain.ask_trace(case.name, &call);
             calls.push(call);

@@ -1,5 +1,7 @@
 //! A contract that answers and calls with bytes that make no sense, and asks for balances and fuel.
 
+use std::fmt::Write as _;
+
 use crate::chain::{ODD, RUNE};
 
 /// What the contract is told to do.
@@ -94,8 +96,9 @@ impl Odd {
     fn place(&mut self, bytes: &[u8]) -> u32 {
         let start = self.end + 4;
         let length = u32::try_from(bytes.len()).unwrap();
-        let text = |bytes: &[u8]| bytes.iter().map(|byte| format!("\\{byte:02x}")).collect::<String>();
-        self.data += &format!("(data (i32.const {}) \"{}{}\")\n", self.end, text(&length.to_le_bytes()), text(bytes));
+        let escape = |byte: &u8| ["\\".to_owned(), format!("{byte:02x}")];
+        let text: String = length.to_le_bytes().iter().chain(bytes).flat_map(escape).collect();
+        writeln!(self.data, "(data (i32.const {}) \"{text}\")", self.end).unwrap();
         self.end = start + length.next_multiple_of(4);
         start
     }
@@ -103,13 +106,13 @@ impl Odd {
     /// The module. The context lies at 30,000, its first input 96 bytes behind; an answer of 8 bytes of data at 40,000.
     pub(crate) fn module(&self) -> Vec<u8> {
         let Self { data, balances, cellpack, parcel, map, .. } = self;
-        let asked = balances.iter().zip((40_020..).step_by(4)).map(|(id, output)| {
-            format!(
-                "(call $balance (i32.const {id}) (i32.const {id}) (i32.const 41000))
-                (i32.store (i32.const {output}) (i32.load (i32.const 40996)))"
-            )
+        let asked = balances.iter().zip((40_020..).step_by(4)).flat_map(|(id, output)| {
+            [
+                format!("(call $balance (i32.const {id}) (i32.const {id}) (i32.const 41000))"),
+                format!("(i32.store (i32.const {output}) (i32.load (i32.const 40996)))"),
+            ]
         });
-        let asked = asked.collect::<String>();
+        let asked: String = asked.collect();
         let text = format!(
             r#"(module
             (import "env" "__load_context" (func $load_context (param i32) (result i32)))

@@ -32,13 +32,16 @@ fn a_storage_map_is_sorted_and_of_equal_keys_the_last_counts() {
 
 #[test]
 fn counts_and_lengths_beyond_the_buffer_are_refused_before_memory_is_taken() {
-    for bytes in [
-        u32::MAX.to_le_bytes().to_vec(),
-        [&1_u32.to_le_bytes()[..], &u32::MAX.to_le_bytes(), &[0; 20]].concat(),
-        [&2_u32.to_le_bytes()[..], &[0; 15]].concat(),
-        vec![0; 3],
+    for (bytes, text) in [
+        (u32::MAX.to_le_bytes().to_vec(), "StorageMap: entry count 4294967295 exceeds remaining input"),
+        (
+            [&1_u32.to_le_bytes()[..], &u32::MAX.to_le_bytes(), &[0; 20]].concat(),
+            "StorageMap: key length 4294967295 exceeds remaining input",
+        ),
+        ([&2_u32.to_le_bytes()[..], &[0; 15]].concat(), "StorageMap: entry count 2 exceeds remaining input"),
+        (vec![0; 3], "failed to fill whole buffer"),
     ] {
-        assert_eq!(failure(RawStorage::parse(bytes)), "failed to fill whole buffer");
+        assert_eq!(failure(RawStorage::parse(bytes)), text);
     }
     assert_eq!(failure(parse_parcel(&u128::MAX.to_le_bytes())), "failed to fill whole buffer");
     assert_eq!(failure(parse_cellpack(&[0; 31])), "failed to fill whole buffer");
