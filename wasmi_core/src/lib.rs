@@ -8,6 +8,8 @@
 //! Written from the numerics of the [standard](https://webassembly.github.io/spec/core/exec/numerics.html) and from what wasmi
 //! calls; it holds no more than that.
 #![forbid(unsafe_code)]
+// These casts and comparisons are the instructions themselves.
+#![allow(clippy::cast_possible_wrap, clippy::cast_precision_loss, clippy::cast_sign_loss, clippy::float_cmp)]
 
 mod float;
 pub mod hint;

@@ -35,6 +35,9 @@ impl ValType {
 pub trait Typed {
     /// That type.
     const TY: ValType;
+
+    /// Whether a constant comes back as this type after the translator was given another float for it ([`crate::TypedVal`]).
+    const HAS_STAND_IN: bool = false;
 }
 
 macro_rules! typed {
@@ -45,4 +48,9 @@ macro_rules! typed {
     };
 }
 
-typed! { bool => I32, i32 => I32, u32 => I32, i64 => I64, u64 => I64, f32 => F32, F32 => F32, f64 => F64, F64 => F64 }
+typed! { bool => I32, i32 => I32, u32 => I32, i64 => I64, u64 => I64, f32 => F32, F32 => F32, F64 => F64 }
+
+impl Typed for f64 {
+    const TY: ValType = ValType::F64;
+    const HAS_STAND_IN: bool = true;
+}

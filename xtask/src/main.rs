@@ -1,6 +1,7 @@
 //! The tasks of the repository: `cargo xtask <task>`. Without a task it prints the list.
 #![forbid(unsafe_code)]
 
+mod aarch64;
 mod contracts;
 mod fuzz;
 mod licences;
@@ -103,6 +104,8 @@ enum Task {
     },
     /// Tries every REST route as its description says, about three minutes
     Schema,
+    /// Runs the float tests for aarch64 under qemu, with Debian's compiler
+    Aarch64,
 }
 
 #[derive(Subcommand)]
@@ -151,6 +154,7 @@ fn dispatch(task: Task) -> Outcome {
         Task::Reference { blocks, seed, long } => reference::run(&root, blocks, seed, long),
         Task::Package { out } => package::build(&root, out.as_deref()),
         Task::Schema => schema::check(&root),
+        Task::Aarch64 => aarch64::check(&root),
     }
 }
 

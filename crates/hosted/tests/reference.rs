@@ -9,7 +9,7 @@ mod module;
 mod stage;
 mod support;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use bitcoin::consensus::serialize;
@@ -64,6 +64,37 @@ fn chain(code: &[u8]) -> Vec<ConnectedBlock> {
         .collect()
 }
 
+/// The last event of each message, after comparing the contract's storage and traces, with data and fuel, in both engines.
+fn compared(program: &Arc<dyn Program>, code: &[u8]) -> Vec<TraceEvent> {
+    let limits = RunLimits { memory_bytes_max: 4 << 30, is_over: &|| false };
+    let (mut pairs, mut state, mut native) = (Pairs::default(), State::default(), support::native());
+    let mut ends = Vec::new();
+    for block in chain(code) {
+        let height: Height = block.id.height;
+        let flush = program.run_block(height, &serialize(&block.block), &pairs, limits).unwrap();
+        let effects = native.run_block(height, &block, &state).unwrap();
+        for (outpoint, trace) in &effects.traces {
+            let key = [&b"/trace/"[..], &serialize::<OutPoint>(outpoint)].concat();
+            let reference = flush.pairs.get(&key).unwrap_or_else(|| panic!("no trace of {outpoint}"));
+            let is_equal = trace_to_proto(trace).encode_to_vec() == *reference;
+            assert!(is_equal, "block {height}: the traces differ; ours ends with {:.400?}", trace.events.last());
+            ends.extend(trace.events.last().cloned());
+        }
+        pairs.0.extend(flush.pairs);
+        state.0.extend(effects.writes);
+    }
+    let contract = [CONTRACT.block.to_le_bytes(), CONTRACT.tx.to_le_bytes()].concat();
+    let storage = [&b"/alkanes/"[..], &contract, b"/storage/"].concat();
+    let theirs = pairs.0.iter().filter_map(|(key, value)| Some((key.strip_prefix(&storage[..])?, value)));
+    let ours = state.0.iter().filter_map(|(key, value)| match key {
+        StateKey::Storage(CONTRACT, name) => Some((name.as_slice(), value)),
+        _ => None,
+    });
+    let (theirs, ours): (BTreeMap<_, _>, BTreeMap<_, _>) = (theirs.collect(), ours.collect());
+    assert!(theirs == ours, "storage differs");
+    ends
+}
+
 #[test]
 fn floats_and_their_fuel_are_those_of_the_reference() {
     if !paraffin_testkit::long_tests() {
@@ -71,34 +102,20 @@ fn floats_and_their_fuel_are_those_of_the_reference() {
     }
     let Some(path) = paraffin_testkit::reference_program("alkanes-2.2.1-regtest.wasm") else { return };
     let program: Arc<dyn Program> = load(&std::fs::read(path).unwrap()).unwrap();
-    let limits = RunLimits { memory_bytes_max: 4 << 30, is_over: &|| false };
     let module = module::module();
-    let (mut pairs, mut state, mut native) = (Pairs::default(), State::default(), support::native());
-    let mut answers = 0;
-    for block in chain(&wat(&module.text)) {
-        let height: Height = block.id.height;
-        let flush = program.run_block(height, &serialize(&block.block), &pairs, limits).unwrap();
-        let effects = native.run_block(height, &block, &state).unwrap();
-        for (outpoint, trace) in &effects.traces {
-            let key = [&b"/trace/"[..], &serialize::<OutPoint>(outpoint)].concat();
-            let reference = flush.pairs.get(&key).unwrap_or_else(|| panic!("no trace of {outpoint}"));
-            match trace.events.last() {
-                Some(TraceEvent::Exit { status: TraceStatus::Success, response, .. }) => module.check(&response.data),
-                other => panic!("{other:?}"),
+    let ends = compared(&program, &wat(&module.text));
+    assert_eq!(ends.len(), 2, "the contract is run when it is created and when it is called");
+    for end in &ends {
+        match end {
+            TraceEvent::Exit { status: TraceStatus::Success, response, .. } => {
+                module.check(&response.data);
+                assert_eq!(response.storage, [(b"bits".to_vec(), module.expected.clone())]);
             }
-            // Data, storage and fuel.
-            assert!(trace_to_proto(trace).encode_to_vec() == *reference, "block {height}: the traces differ");
-            answers += 1;
+            other => panic!("{other:?}"),
         }
-        let stored = StateKey::Storage(CONTRACT, b"bits".to_vec());
-        if let Some((_, value)) = effects.writes.iter().find(|(key, _)| *key == stored) {
-            let contract = [CONTRACT.block.to_le_bytes(), CONTRACT.tx.to_le_bytes()].concat();
-            let key = [&b"/alkanes/"[..], &contract, b"/storage/bits"].concat();
-            assert_eq!(flush.pairs.get(&key), Some(value), "block {height}");
-        }
-        pairs.0.extend(flush.pairs);
-        state.0.extend(effects.writes);
     }
-    assert_eq!(answers, 2);
-    assert!(state.0.contains_key(&StateKey::Storage(CONTRACT, b"bits".to_vec())));
+    let ends = compared(&program, &wat(&module::copies()));
+    assert!(matches!(ends[0], TraceEvent::Exit { status: TraceStatus::Success, .. }), "{ends:?}");
+    let ends = compared(&program, &wat(&module::deep()));
+    assert!(matches!(ends[0], TraceEvent::Exit { status: TraceStatus::Revert, .. }), "{ends:?}");
 }

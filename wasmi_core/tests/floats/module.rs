@@ -11,6 +11,10 @@ pub(crate) const TABLE: &str = include_str!("table.txt");
 /// the instructions alone.
 pub(crate) const FUEL: u64 = 40_633;
 
+/// Fuel of [`copies`]: in the reference's host, a constant of 64 bits that is not a number takes a register unless it is the
+/// canonical one, and a copy of a register becomes one instruction with the copy before it.
+pub(crate) const FUEL_OF_COPIES: u64 = 15;
+
 /// Where operands begin.
 const OPERANDS: usize = 1 << 17;
 /// Where the answer begins; its length is in the four bytes before.
@@ -203,4 +207,40 @@ impl Module {
 /// Eight bytes of a data segment, least first.
 fn bytes(text: &mut String, value: u64) {
     value.to_le_bytes().iter().for_each(|byte| write!(text, "\\{byte:02x}").unwrap());
+}
+
+/// A contract that copies constants to locals beside one another, and answers with nothing.
+pub(crate) fn copies() -> String {
+    answering(
+        r"(func $copies (param f64) (result f64) (local f64 f64 f64 f64 f64 f64 f64 f64)
+            (local.set 1 (f64.const -nan)) (local.set 2 (local.get 0))
+            (local.set 3 (f64.const nan:0xc000000000000)) (local.set 4 (local.get 0))
+            (local.set 5 (f64.const nan)) (local.set 6 (local.get 0))
+            (local.set 7 (f64.add (local.get 0) (f64.const -nan:0xc000000000000))) (local.set 8 (local.get 0))
+            (f64.add (f64.add (local.get 1) (local.get 3)) (f64.add (local.get 5) (local.get 7))))",
+        "(drop (call $copies (f64.load (i32.const 0))))",
+    )
+}
+
+/// A contract whose calls reach deep, with frames that have room for as many constants as there are: more than the stack holds.
+pub(crate) fn deep() -> String {
+    let mut constants = String::new();
+    for number in 1..=1300_u64 {
+        write!(constants, "(local.set 1 (f64.const nan:{:#x}))", 1 << 51 | number << 29).unwrap();
+    }
+    answering(
+        &format!(
+            "(func $deep (param i32) (local f64) {constants}
+                (if (local.get 0) (then (call $deep (i32.sub (local.get 0) (i32.const 1))))))"
+        ),
+        "(call $deep (i32.const 200))",
+    )
+}
+
+fn answering(functions: &str, body: &str) -> String {
+    format!(
+        r#"(module (memory (export "memory") 1) (data (i32.const {}) "\14") {functions}
+        (func (export "__execute") (result i32) {body} (i32.const {ANSWER})))"#,
+        ANSWER - 4
+    )
 }

@@ -3,7 +3,7 @@
 //! The published 0.37.2 cannot stand beside its replacement in one build; 0.38.0 can, and its sources are those of 0.37.2, byte
 //! for byte.
 #![allow(missing_docs, clippy::unwrap_used)]
-#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)] // bits of one type as another's
+#![allow(clippy::cast_possible_wrap, clippy::cast_precision_loss, clippy::cast_sign_loss, clippy::float_cmp)] // bits of one type as another's
 
 #[path = "../floats/operations.rs"]
 mod operations;
