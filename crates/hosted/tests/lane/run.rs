@@ -1,6 +1,7 @@
 //! Runs chains, one after the other, until enough blocks are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use paraffin_alkanes::codec::Cellpack;
@@ -137,10 +138,11 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
             }
             // Where the reference halts there is nothing to be equal to (decision 0038): the chain goes on without the block.
             Outcome::Refused(why) => {
+                let path = keep(&Case { chain: chain.clone(), ask: None }, &format!("halt-{}", plan.seed));
                 chain.steps.pop();
                 let why = why.split_once("halts: ").map_or(&why[..], |(_, why)| why);
                 let why = why.split_once(". Its state").map_or(why, |(why, _)| why).to_owned();
-                eprintln!("seed {}: refused: {why}", plan.seed);
+                eprintln!("seed {}: refused: {why}: {}", plan.seed, path.display());
                 *tally.refused.entry(why).or_default() += 1;
                 continue;
             }
@@ -178,6 +180,13 @@ fn signer(lane: &Lane) -> Vec<u8> {
     response.execution.map(|execution| execution.data).unwrap_or_default()
 }
 
+/// Writes a case to the temporary folder.
+fn keep(case: &Case, name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("reference-{name}.json"));
+    std::fs::write(&path, serde_json::to_string_pretty(&(&case.chain, &case.ask)).unwrap()).unwrap();
+    path
+}
+
 fn report(case: Case, difference: Difference, plan: Plan, reference: &Reference, tally: &mut Tally) {
     eprintln!("seed {}: {}\n{}", plan.seed, difference.kind, difference.text.chars().take(3_000).collect::<String>());
     // One of each kind is cut down.
@@ -187,9 +196,7 @@ fn report(case: Case, difference: Difference, plan: Plan, reference: &Reference,
     }
     let case = minimise(case, &difference.kind, reference);
     let found = crate::minimise::first_difference(&case, reference);
-    let text = serde_json::to_string_pretty(&(&case.chain, &case.ask)).unwrap();
-    let path = std::env::temp_dir().join(format!("reference-{}-{}.json", difference.kind.replace(' ', "-"), plan.seed));
-    std::fs::write(&path, &text).unwrap();
+    let path = keep(&case, &format!("{}-{}", difference.kind.replace(' ', "-"), plan.seed));
     eprintln!("minimal: {}\n{:?}", path.display(), found);
     tally.differences.push(found.unwrap_or(difference));
 }
