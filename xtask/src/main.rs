@@ -6,6 +6,7 @@ mod contracts;
 mod fuzz;
 mod hostile;
 mod licences;
+mod reference;
 mod rows;
 mod schema;
 mod soak;
@@ -93,6 +94,18 @@ enum Task {
         #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
         total_mib: Option<u64>,
     },
+    /// Generated hostile chains in the native engine and in the reference's release program at once
+    Reference {
+        /// Blocks to compare; 200, with `--long` 10,000
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+        blocks: Option<u64>,
+        /// Seed of the first chain
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Each difference is cut down for longer, and more views are asked
+        #[arg(long)]
+        long: bool,
+    },
     /// Makes the Debian package, the archive and what an image needs, in target/packages
     Package {
         /// Another folder for them
@@ -149,6 +162,7 @@ fn dispatch(task: Task) -> Outcome {
         Task::Fuzz { seconds, keep, target } => fuzz::run_targets(&root, seconds, target.as_deref(), keep),
         Task::Soak { minutes } => soak::run(&root, minutes),
         Task::Hostile { seconds, total_mib } => hostile::run(&root, seconds, total_mib),
+        Task::Reference { blocks, seed, long } => reference::run(&root, blocks, seed, long),
         Task::Package { out } => package::build(&root, out.as_deref()),
         Task::Schema => schema::check(&root),
         Task::Aarch64 => aarch64::check(&root),

@@ -263,7 +263,9 @@ pub fn call(name: &str, payload: &[u8], context: &ViewContext<'_>) -> Result<Vec
         "runesbyaddress" => or_default(runes::by_address(payload, context))?.encode_to_vec(),
         "runesbyoutpoint" => or_default(runes::by_outpoint(payload, context))?.encode_to_vec(),
         "runesbyheight" => or_default(runes::by_height(payload, context))?.encode_to_vec(),
-        "alkanes_id_to_outpoint" | "getdeployment" => contract::deployment_view(payload, context)?.encode_to_vec(),
+        "alkanes_id_to_outpoint" | "getdeployment" => {
+            or_default(contract::deployment_view(payload, context))?.encode_to_vec()
+        }
         "getbytecode" => contract::bytecode_view(payload, context)?,
         "getinventory" => contract::inventory_view(payload, context)?.encode_to_vec(),
         "getstorageat" => contract::storage_view(payload, context)?.encode_to_vec(),

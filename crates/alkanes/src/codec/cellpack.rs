@@ -20,8 +20,11 @@ pub enum CellpackError {
     #[error("the message is not a list of integers: {0}")]
     Varint(#[from] VarintError),
     /// Fewer than two integers.
-    #[error("a message needs at least two integers, the two parts of its target")]
-    NoTarget,
+    #[error("cellpack: need at least 2 varints (target.block + target.tx), got {count}")]
+    NoTarget {
+        /// Integers that there are.
+        count: usize,
+    },
 }
 
 impl Cellpack {
@@ -34,8 +37,9 @@ impl Cellpack {
     /// The message is not a list of varints, or holds fewer than two.
     pub fn decode(message: &[u8]) -> Result<Self, CellpackError> {
         let mut integers = VarintList::parse(message)?;
+        let count = integers.len();
         let (Some(block), Some(tx)) = (integers.next(), integers.next()) else {
-            return Err(CellpackError::NoTarget);
+            return Err(CellpackError::NoTarget { count });
         };
         Ok(Self { target: AlkaneId { block, tx }, inputs: integers.collect() })
     }
@@ -65,8 +69,8 @@ mod tests {
 
     #[test]
     fn a_message_without_a_whole_target_is_refused() {
-        assert_eq!(Cellpack::decode(&[]), Err(CellpackError::NoTarget));
-        assert_eq!(Cellpack::decode(&[2]), Err(CellpackError::NoTarget));
+        assert_eq!(Cellpack::decode(&[]), Err(CellpackError::NoTarget { count: 0 }));
+        assert_eq!(Cellpack::decode(&[2]), Err(CellpackError::NoTarget { count: 1 }));
         assert_eq!(Cellpack::decode(&[2, 0, 0x80]), Err(CellpackError::Varint(VarintError::Unterminated)));
     }
 

@@ -62,18 +62,22 @@ impl OutputHoldings {
 /// # Errors
 /// [`ViewError::State`].
 pub fn held_by_output(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<Option<OutputHoldings>, ViewError> {
-    let placed = match context.chain.output(outpoint)? {
-        Some(placed) => placed,
-        // What the built-in contracts issue lies in an output of mainnet, on every network.
-        None if *outpoint == context.parameters.genesis_outpoint() => PlacedOutput {
-            output: TxOut { value: Amount::ZERO, script_pubkey: ScriptBuf::new() },
-            height: Height::try_from(context.parameters.genesis_outpoint_height).unwrap_or(0),
-            index: 0,
-        },
-        None => return Ok(None),
-    };
+    let Some(placed) = placed(outpoint, context)? else { return Ok(None) };
     let sheet = sheet(context.state, &StateKey::Sheet(*outpoint))?;
     Ok(Some(OutputHoldings::new(*outpoint, placed, &sheet)))
+}
+
+/// An output and where it stands. What the built-in contracts issue lies in an output of mainnet, on every network; the reference
+/// knows no more of it than its height.
+pub(super) fn placed(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<Option<PlacedOutput>, ViewError> {
+    if *outpoint != context.parameters.genesis_outpoint() {
+        return context.chain.output(outpoint);
+    }
+    Ok(Some(PlacedOutput {
+        output: TxOut { value: Amount::ZERO, script_pubkey: ScriptBuf::new() },
+        height: Height::try_from(context.parameters.genesis_outpoint_height).unwrap_or(0),
+        index: 0,
+    }))
 }
 
 /// What the unspent outputs of a script hold, oldest first. Outputs without alkanes are left out unless `empty_too`.
@@ -157,11 +161,13 @@ pub(super) fn by_address(
     Ok(WalletResponse { outpoints, balances: None })
 }
 
-/// Tokens first seen in a block; without a name where the contract has none.
+/// Tokens first seen in a block; without a name where the contract has none. Here no protocol tag means base runes, as the reference
+/// has it, which sees none of them.
 pub(super) fn by_height(payload: &[u8], context: &ViewContext<'_>) -> Result<RunesResponse, ViewError> {
     let request: ProtorunesByHeightRequest = proto::decode(payload)?;
     let height = Height::try_from(request.height).ok().filter(|height| *height <= context.height);
-    let Some(height) = height.filter(|_| is_alkanes(request.protocol_tag)) else { return Ok(RunesResponse::default()) };
+    let is_alkanes = integer(request.protocol_tag) == ALKANES_PROTOCOL;
+    let Some(height) = height.filter(|_| is_alkanes) else { return Ok(RunesResponse::default()) };
     let ids = context.state.first_seen(height)?;
     if ids.len() > context.limits.records_max {
         return Err(ViewError::TooLarge);

@@ -241,8 +241,8 @@ fn simulated(parcel: MessageContextParcel, context: &ViewContext<'_>) -> Result<
     })
 }
 
-/// Each call on its own; one that makes no sense fails alone. The reference reports the error of the last call that failed, for all of
-/// them; here each call has its own beside it.
+/// Each call on its own; one that makes no sense fails alone. Of those that fail the last one's reason stands beside the answers,
+/// as the reference has it, and theirs are empty.
 pub(super) fn multi_simulate_view(
     payload: &[u8],
     context: &ViewContext<'_>,
@@ -252,23 +252,25 @@ pub(super) fn multi_simulate_view(
         let error = format!("at most {} calls are tried at once", context.limits.calls_max);
         return Ok(MultiSimulateResponse { responses: Vec::new(), error });
     }
-    let (mut responses, mut last_error) = (Vec::new(), String::new());
+    let mut responses = Vec::new();
     let mut bytes = 0;
+    let mut failure = String::new();
     for parcel in request.parcels {
-        let response = match simulated(parcel, context) {
+        let mut response = match simulated(parcel, context) {
             Err(ViewError::Meaningless(error)) => SimulateResponse { error, ..SimulateResponse::default() },
             response => response?,
         };
+        let error = std::mem::take(&mut response.error);
+        if !error.is_empty() {
+            failure = error;
+        }
         bytes += response.encoded_len();
         if bytes > context.limits.answer_bytes_max {
             return Err(ViewError::TooLarge);
         }
-        if !response.error.is_empty() {
-            last_error.clone_from(&response.error);
-        }
         responses.push(response);
     }
-    Ok(MultiSimulateResponse { responses, error: last_error })
+    Ok(MultiSimulateResponse { responses, error: failure })
 }
 
 pub(super) fn meta_view(payload: &[u8], context: &ViewContext<'_>) -> Result<Vec<u8>, ViewError> {

@@ -3,7 +3,7 @@
 use bitcoin::OutPoint;
 use paraffin_primitives::{AlkaneId, Height};
 
-use super::outputs::{OutputHoldings, answer, script_of, sheet};
+use super::outputs::{OutputHoldings, answer, placed, script_of, sheet};
 use super::{ViewContext, ViewError, outpoint};
 use crate::proto;
 use crate::proto::alkanes::Outpoint;
@@ -66,7 +66,7 @@ pub(super) fn by_address(payload: &[u8], context: &ViewContext<'_>) -> Result<Wa
 
 /// The base runes of an output, with the placeholders that the reference gives instead of their names.
 fn held(outpoint: &OutPoint, context: &ViewContext<'_>) -> Result<Option<OutpointResponse>, ViewError> {
-    let Some(placed) = context.chain.output(outpoint)? else { return Ok(None) };
+    let Some(placed) = placed(outpoint, context)? else { return Ok(None) };
     let sheet = sheet(context.state, &StateKey::BaseSheet(*outpoint))?;
     let held = OutputHoldings::new(*outpoint, placed, &sheet);
     let entries = held.listed().into_iter().map(|transfer| BalanceSheetItem {

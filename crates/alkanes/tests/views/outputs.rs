@@ -132,8 +132,8 @@ fn tokens_are_listed_by_the_height_at_which_they_were_first_seen() {
     assert_eq!(answer.runes.len(), 1);
     assert_eq!(AlkaneId::from(answer.runes[0].rune_id.unwrap()), TOKEN);
     assert_eq!((answer.runes[0].name.as_str(), answer.runes[0].divisibility), ("Paraffin Wax", 0));
-    for height in [2, u64::MAX] {
-        let none = ProtorunesByHeightRequest { height, protocol_tag: Some(1.into()) };
+    for (height, tag) in [(2, Some(1_u128)), (u64::MAX, Some(1)), (1, Some(0)), (1, None)] {
+        let none = ProtorunesByHeightRequest { height, protocol_tag: tag.map(Into::into) };
         assert_eq!(stage.ask::<RunesResponse>("protorunesbyheight", &none).runes, []);
     }
 }

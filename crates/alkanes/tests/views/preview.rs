@@ -54,7 +54,7 @@ fn a_preview_sees_the_block_and_leaves_nothing_behind() {
     assert_eq!(answer.execution.unwrap().data, 1_100_u128.to_le_bytes());
     let traces: AlkanesBlockTraceEvent = after(&stage, &block, "traceblock", &());
     assert_eq!(traces.events.iter().map(|event| event.txindex).collect::<Vec<_>>(), [1, 2]);
-    let seen = ProtorunesByHeightRequest { height: 2, protocol_tag: None };
+    let seen = ProtorunesByHeightRequest { height: 2, protocol_tag: Some(1.into()) };
     let seen: RunesResponse = after(&stage, &block, "protorunesbyheight", &seen);
     assert_eq!(seen.runes.len(), 1);
     assert_eq!(seen.runes[0].symbol, "B");

@@ -226,6 +226,14 @@ impl Stone {
 }
 
 impl Runestone {
+    /// The integers of the protocol field.
+    pub(crate) fn integers(&self) -> Vec<u128> {
+        let mut stones = Vec::new();
+        self.stones.iter().for_each(|stone| stone.append(&mut stones));
+        stones.extend(&self.tail.0);
+        pack_chunks(&stones)
+    }
+
     fn script(&self) -> ScriptBuf {
         /// Tag of an integer of the protocol field.
         const PROTOCOL: u128 = 16_383;
@@ -234,10 +242,7 @@ impl Runestone {
             append_varint(*tag, &mut payload);
             append_varint(*value, &mut payload);
         }
-        let mut stones = Vec::new();
-        self.stones.iter().for_each(|stone| stone.append(&mut stones));
-        stones.extend(&self.tail.0);
-        for integer in pack_chunks(&stones) {
+        for integer in self.integers() {
             append_varint(PROTOCOL, &mut payload);
             append_varint(integer, &mut payload);
         }
@@ -304,7 +309,7 @@ impl Blocks {
         self.names.get(&outpoint.txid).map(|name| Source::Output(*name, outpoint.vout))
     }
 
-    fn transaction(&mut self, recipe: &Recipe) -> Transaction {
+    pub(crate) fn transaction(&mut self, recipe: &Recipe) -> Transaction {
         let input = recipe.inputs.iter().map(|input| TxIn {
             previous_output: self.outpoint(input.source),
             script_sig: match input.source {

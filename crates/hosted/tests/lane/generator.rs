@@ -1,11 +1,11 @@
 //! Wild chains: what honest and hostile people could put into blocks, drawn from a seed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use bitcoin::key::{Secp256k1, UntweakedPublicKey};
 use bitcoin::{Amount, ScriptBuf};
 use ordinals::Rune;
-use paraffin_alkanes::codec::gzip;
+use paraffin_alkanes::codec::{append_varint, gzip};
 use paraffin_alkanes::{BlockEffects, SavedSheet, StateKey};
 
 use crate::chain::{
@@ -38,6 +38,8 @@ struct Known {
     rich: Vec<Source>,
     ids: Vec<Id>,
     base_runes: Vec<Id>,
+    /// What the chain has spent.
+    spent: HashSet<Source>,
 }
 
 /// Draws the blocks of one chain.
@@ -112,6 +114,13 @@ impl Generator {
             let recipe = self.transaction();
             recipes.push(recipe);
         }
+        // No chain spends an output twice.
+        let mut spent = self.known.spent.clone();
+        recipes.retain(|recipe| {
+            let is_spent = recipe.inputs.iter().any(|input| spent.contains(&input.source));
+            spent.extend(recipe.inputs.iter().map(|input| input.source).filter(|_| !is_spent));
+            !is_spent
+        });
         Step::Block(recipes)
     }
 
@@ -136,11 +145,26 @@ impl Generator {
                 _ => {}
             }
         }
+        known.spent.extend(recipes.iter().flat_map(|recipe| &recipe.inputs).map(|input| input.source));
         known.unspent.retain(|source| !spent.contains(&blocks.outpoint(*source)));
         known.rich.retain(|source| !spent.contains(&blocks.outpoint(*source)));
         let most = known.unspent.len().saturating_sub(300);
         known.unspent.drain(..most);
         self.history.push((known.clone(), recipes.to_vec()));
+    }
+
+    /// A transaction that is only tried, and its protostones as integers; nothing of it is remembered.
+    pub(crate) fn trial(&mut self, blocks: &Blocks) -> (Vec<u8>, bitcoin::Transaction) {
+        let known = self.known.clone();
+        let recipe = self.transaction();
+        self.known = known;
+        let stones = recipe.outputs.iter().find_map(|output| match &output.script {
+            Script::Runestone(runestone) => Some(runestone.integers()),
+            Script::Bytes(_) => None,
+        });
+        let mut bytes = Vec::new();
+        stones.unwrap_or_default().iter().for_each(|integer| append_varint(*integer, &mut bytes));
+        (bytes, blocks.clone().transaction(&recipe))
     }
 
     fn name(&mut self) -> u32 {

@@ -1,7 +1,7 @@
 //! Runs chains, one after the other, until enough blocks are compared.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use paraffin_alkanes::codec::Cellpack;
@@ -9,7 +9,8 @@ use paraffin_alkanes::proto::alkanes::{MessageContextParcel, SimulateResponse};
 use paraffin_primitives::{AlkaneId, Height};
 use prost::Message as _;
 
-use crate::asks::{Ask, VIEWS};
+use crate::answers::Compared;
+use crate::asks::{Ask, OPEN, VIEWS};
 use crate::chain::{Chain, Rules, Step};
 use crate::generator::Generator;
 use crate::lane::{Lane, Outcome, Reference};
@@ -21,13 +22,52 @@ const FORKS: [Height; 10] = [880_000, 899_087, 908_888, 913_301, 917_888, 943_50
 /// What chains have come to.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    pub(crate) blocks: usize,
+    blocks: usize,
     messages: usize,
     undone: usize,
+    /// Blocks that the reference does not go on with, by its reason.
     refused: BTreeMap<String, usize>,
-    /// By view: questions, and answers with content.
+    /// Questions by view.
     views: BTreeMap<String, usize>,
+    /// Of these such that the reference traps at.
+    trapped: BTreeMap<String, usize>,
+    /// Of these such whose answers are known to differ.
+    open: BTreeMap<String, usize>,
+    /// Blocks around each fork of mainnet.
+    forks: BTreeMap<Height, usize>,
     differences: Vec<Difference>,
+}
+
+impl Tally {
+    fn summary(&self) -> serde_json::Value {
+        let kinds: BTreeSet<&str> = self.differences.iter().map(|difference| &difference.kind[..]).collect();
+        serde_json::json!({
+            "blocks": self.blocks, "messages": self.messages, "undone": self.undone, "views": self.views,
+            "trapped": self.trapped, "open": self.open, "refused": self.refused, "forks": self.forks,
+            "differences": self.differences.len(), "kinds": kinds,
+        })
+    }
+
+    fn add(&mut self, chain: Self) {
+        fn add<K: Ord>(to: &mut BTreeMap<K, usize>, from: BTreeMap<K, usize>) {
+            for (key, count) in from {
+                *to.entry(key).or_default() += count;
+            }
+        }
+        self.blocks += chain.blocks;
+        self.messages += chain.messages;
+        self.undone += chain.undone;
+        add(&mut self.refused, chain.refused);
+        add(&mut self.views, chain.views);
+        add(&mut self.trapped, chain.trapped);
+        add(&mut self.open, chain.open);
+        add(&mut self.forks, chain.forks);
+        self.differences = chain.differences;
+    }
+
+    fn sum(counts: &BTreeMap<String, usize>) -> usize {
+        counts.values().sum()
+    }
 }
 
 /// The plan of one chain.
@@ -43,12 +83,20 @@ impl Plan {
     /// The chain of a seed: regtest and mainnet in turns, mainnet around a fork.
     pub(crate) fn of(seed: u64, blocks: usize) -> Self {
         if seed % 2 == 0 {
-            return Self { seed, rules: Rules::Regtest, start: 0, blocks };
+            // Block 0 of a real chain has no transaction but its coinbase.
+            return Self { seed, rules: Rules::Regtest, start: 1, blocks };
         }
         let fork = FORKS[(seed / 2) as usize % FORKS.len()];
         // Some blocks before the fork, so that what stood before is there.
-        let start = if fork == FORKS[0] { fork - 1 } else { fork - 6 };
+        let start = if fork == FORKS[0] { fork } else { fork - 6 };
         Self { seed, rules: Rules::Mainnet, start, blocks }
+    }
+}
+
+impl Plan {
+    /// The fork that a chain of mainnet is around.
+    fn fork(&self) -> Height {
+        FORKS.into_iter().find(|fork| *fork >= self.start).unwrap_or(FORKS[0])
     }
 }
 
@@ -73,6 +121,9 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
         match lane.connect(&recipes) {
             Outcome::Equal(effects) => {
                 tally.blocks += 1;
+                if plan.rules == Rules::Mainnet {
+                    *tally.forks.entry(plan.fork()).or_default() += 1;
+                }
                 tally.messages += effects.traces.len();
                 generator.learn(&recipes, &effects, &lane.blocks);
             }
@@ -81,10 +132,17 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
                 let case = Case { chain, ask: None };
                 return report(case, Difference::of_block(text), plan, reference, tally);
             }
+            Outcome::Refused(why) if !why.contains("the hosted indexer program halts") => {
+                let difference = Difference { kind: "block refused".to_owned(), text: why };
+                return report(Case { chain, ask: None }, difference, plan, reference, tally);
+            }
+            // Where the reference halts there is nothing to be equal to (decision 0038): the chain goes on without the block.
             Outcome::Refused(why) => {
+                let path = keep(&Case { chain: chain.clone(), ask: None }, &format!("halt-{}", plan.seed));
                 chain.steps.pop();
-                let why: String = why.split_once("halts").map_or(&why[..], |(_, why)| why).chars().take(160).collect();
-                eprintln!("seed {}: refused: {why}", plan.seed);
+                let why = why.split_once("halts: ").map_or(&why[..], |(_, why)| why);
+                let why = why.split_once(". Its state").map_or(why, |(why, _)| why).to_owned();
+                eprintln!("seed {}: refused: {why}: {}", plan.seed, path.display());
                 *tally.refused.entry(why).or_default() += 1;
                 continue;
             }
@@ -97,9 +155,15 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
             let view = VIEWS[next_view % VIEWS.len()];
             let ask = Ask::draw(view, &lane, &mut generator);
             *tally.views.entry(view.to_owned()).or_default() += 1;
-            if let Some(text) = ask.difference(&lane) {
-                let difference = Difference::of_view(&ask, text);
-                return report(Case { chain, ask: Some(ask) }, difference, plan, reference, tally);
+            match ask.compare(&lane) {
+                Compared::Same => {}
+                Compared::Parted(_) if OPEN.contains(&view) => *tally.open.entry(view.to_owned()).or_default() += 1,
+                Compared::Trapped => *tally.trapped.entry(view.to_owned()).or_default() += 1,
+                Compared::Parted(text) => {
+                    // The chain goes on: what a view says changes nothing.
+                    let difference = Difference::of_view(&ask, text);
+                    report(Case { chain: chain.clone(), ask: Some(ask) }, difference, plan, reference, tally);
+                }
             }
         }
     }
@@ -116,13 +180,23 @@ fn signer(lane: &Lane) -> Vec<u8> {
     response.execution.map(|execution| execution.data).unwrap_or_default()
 }
 
+/// Writes a case to the temporary folder.
+fn keep(case: &Case, name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("reference-{name}.json"));
+    std::fs::write(&path, serde_json::to_string_pretty(&(&case.chain, &case.ask)).unwrap()).unwrap();
+    path
+}
+
 fn report(case: Case, difference: Difference, plan: Plan, reference: &Reference, tally: &mut Tally) {
     eprintln!("seed {}: {}\n{}", plan.seed, difference.kind, difference.text.chars().take(3_000).collect::<String>());
+    // One of each kind is cut down.
+    if tally.differences.iter().any(|other| other.kind == difference.kind) {
+        tally.differences.push(difference);
+        return;
+    }
     let case = minimise(case, &difference.kind, reference);
     let found = crate::minimise::first_difference(&case, reference);
-    let text = serde_json::to_string_pretty(&(&case.chain, &case.ask)).unwrap();
-    let path = std::env::temp_dir().join(format!("reference-{}-{}.json", difference.kind.replace(' ', "-"), plan.seed));
-    std::fs::write(&path, &text).unwrap();
+    let path = keep(&case, &format!("{}-{}", difference.kind.replace(' ', "-"), plan.seed));
     eprintln!("minimal: {}\n{:?}", path.display(), found);
     tally.differences.push(found.unwrap_or(difference));
 }
@@ -130,23 +204,44 @@ fn report(case: Case, difference: Difference, plan: Plan, reference: &Reference,
 #[test]
 fn generated_chains_are_equal_in_both_engines() {
     let given = |name| std::env::var(name).ok().map(|text: String| text.parse::<usize>().expect("a number"));
+    let is_long = std::env::var_os("PARAFFIN_REFERENCE_LONG").is_some();
     let blocks = given("PARAFFIN_REFERENCE_BLOCKS").unwrap_or(200);
     let first_seed = given("PARAFFIN_REFERENCE_SEED").unwrap_or(1) as u64;
+    let (chain_len, views_per_block) = if is_long { (24, 5) } else { (20, 2) };
     let mut tally = Tally::default();
-    let begun = Instant::now();
+    let mut rows = "seed,rules,start,blocks,undone,messages,views,trapped,refused,differences,seconds\n".to_owned();
     for seed in first_seed.. {
-        let plan = Plan::of(seed, 20);
+        let plan = Plan::of(seed, chain_len);
         let Some(reference) = Reference::of(plan.rules) else { return };
-        let (before, start) = (tally.blocks, Instant::now());
-        run(plan, 4, &reference, &mut tally);
-        let mut line = String::new();
-        let seconds = start.elapsed().as_secs_f64();
-        write!(line, "{seed},{:?},{},{},{seconds:.2}", plan.rules, plan.start, tally.blocks - before).unwrap();
-        eprintln!("{line}");
+        let begun = Instant::now();
+        let mut chain = Tally::default();
+        std::mem::swap(&mut chain.differences, &mut tally.differences);
+        let before = chain.differences.len();
+        run(plan, views_per_block, &reference, &mut chain);
+        let row = format!(
+            "{seed},{:?},{},{},{},{},{},{},{},{},{:.2}",
+            plan.rules,
+            plan.start,
+            chain.blocks,
+            chain.undone,
+            chain.messages,
+            Tally::sum(&chain.views),
+            Tally::sum(&chain.trapped),
+            Tally::sum(&chain.refused),
+            chain.differences.len() - before,
+            begun.elapsed().as_secs_f64()
+        );
+        tally.add(chain);
+        eprintln!("{row} ({} of {blocks} blocks)", tally.blocks);
+        rows.push_str(&row);
+        rows.push('\n');
+        if let Some(path) = std::env::var_os("PARAFFIN_REFERENCE_CSV") {
+            std::fs::write(path, format!("# {}\n{rows}", tally.summary())).unwrap();
+        }
         if tally.blocks >= blocks {
             break;
         }
     }
-    eprintln!("{} s; {tally:#?}", begun.elapsed().as_secs());
+    eprintln!("{:#}", tally.summary());
     assert!(tally.differences.is_empty(), "{} differences", tally.differences.len());
 }
