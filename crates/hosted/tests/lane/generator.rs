@@ -98,6 +98,8 @@ impl Generator {
             for (_, recipes) in self.history.drain(kept..) {
                 self.orphans.extend(recipes.into_iter().skip(1));
             }
+            // What spends an output comes after what made it.
+            self.orphans.sort_by_key(|recipe| recipe.name);
             self.known = self.history.last().map_or_else(
                 || Known { ids: vec![(2, 0), (32, 0), (32, 1)], ..Known::default() },
                 |(known, _)| known.clone(),
