@@ -193,7 +193,7 @@ impl Contracts {
     /// # Errors
     /// The store cannot be read.
     pub(crate) fn warn_of_unknown_keys(&self, store: &Store) -> Result<(), ReadError> {
-        if !self.hosted.as_ref().is_some_and(Hosted::serves_program) {
+        if !self.hosted.as_ref().is_some_and(Hosted::serves) {
             return Ok(());
         }
         if let Some(UnknownKey { height, key }) = UnknownKey::first(&store.snapshot())? {

@@ -153,9 +153,14 @@ impl Hosted {
         (self.shadow != ShadowSetting::Off).then(|| Shadow(self.differences.clone()))
     }
 
+    /// Whether the program serves, and not the native engine.
+    pub(crate) fn serves(&self) -> bool {
+        self.engine == EngineSetting::Hosted
+    }
+
     /// What answers `metashrew_*`, when the program serves.
     pub(crate) fn views(&self, gateway: &Limits) -> Option<Arc<dyn HostedProgram>> {
-        (self.engine == EngineSetting::Hosted).then(|| {
+        self.serves().then(|| {
             let mut limits = ViewLimits { concurrent_max: gateway.hosted_views_max.max(1), ..ViewLimits::default() };
             let of_preview = limits.memory_bytes_max * gateway.preview_permits() as u64;
             limits.preview_memory_bytes_max = of_preview.min(self.limits.memory_bytes_max);

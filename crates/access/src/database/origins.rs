@@ -177,7 +177,6 @@ pub(super) async fn look_up(inner: &Inner, origin: &str) -> Result<Option<Arc<Or
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{DatabaseKeyStore, KeyStore as _, Plan};
 
     #[tokio::test]

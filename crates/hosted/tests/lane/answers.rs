@@ -1,5 +1,7 @@
 //! When two answers of a view are the same, and how a difference is shown.
 
+use std::fmt::Write as _;
+
 use bitcoin::hex::DisplayHex as _;
 use paraffin_alkanes::proto::alkanes::{
     AlkaneInventoryResponse, AlkanesBlockTraceEvent, AlkanesTrace, MultiSimulateResponse, PendingUnwrapsResponse,
@@ -70,7 +72,7 @@ fn with_bytes(text: &str) -> String {
     for line in text.lines() {
         let byte = line.trim_start().strip_suffix(',').and_then(|number| number.parse::<u8>().ok());
         match byte {
-            Some(byte) => short.push_str(&format!("{byte:02x}")),
+            Some(byte) => write!(short, "{byte:02x}").unwrap(),
             None => {
                 short.push('\n');
                 short.push_str(line);

@@ -79,7 +79,7 @@ pub(crate) enum Payload {
 impl Ask {
     /// Draws a question about the chain as it is.
     pub(crate) fn draw(view: &str, lane: &Lane, generator: &mut Generator) -> Self {
-        let below = generator.numbers.pick(&[0, 0, 1, 2, 5]).min(lane.blocks.blocks.len() as Height - 1);
+        let below = generator.numbers.pick(&[0, 0, 1, 2, 5]).min(lane.blocks.connected.len() as Height - 1);
         let tip = lane.blocks.next_height() - 1;
         let tag = |generator: &mut Generator| {
             generator.numbers.pick(&[None, Some(1), Some(1), Some(1), Some(1), Some(0), Some(7)])
@@ -123,7 +123,7 @@ impl Ask {
             Payload::Shadow(source) => {
                 let OutPoint { txid, vout } = lane.blocks.outpoint(*source);
                 let transactions =
-                    lane.blocks.blocks.iter().flat_map(|block| block.block.txdata.iter().zip(&block.txids));
+                    lane.blocks.connected.iter().flat_map(|block| block.block.txdata.iter().zip(&block.txids));
                 let outputs = transactions.filter(|(_, other)| **other == txid).map(|(one, _)| one.output.len()).next();
                 let vout = outputs.unwrap_or(0) as u32 + 1 + vout % 3;
                 Outpoint { txid: txid.to_byte_array().to_vec(), vout }.encode_to_vec()
@@ -186,7 +186,7 @@ fn source(generator: &mut Generator) -> Source {
 }
 
 fn address(lane: &Lane, generator: &mut Generator) -> String {
-    let blocks = &lane.blocks.blocks;
+    let blocks = &lane.blocks.connected;
     if generator.numbers.chance(4) {
         return generator
             .numbers
@@ -237,7 +237,7 @@ fn parcel(lane: &Lane, generator: &mut Generator, tip: Height) -> MessageContext
         alkanes.push(AlkaneTransfer { id: Some(id.into()), value: Some(generator.numbers.number().into()) });
     }
     let numbers = &mut generator.numbers;
-    let block = &lane.blocks.blocks[numbers.below(lane.blocks.blocks.len())].block;
+    let block = &lane.blocks.connected[numbers.below(lane.blocks.connected.len())].block;
     let transaction = &block.txdata[numbers.below(block.txdata.len())];
     MessageContextParcel {
         alkanes,
@@ -302,7 +302,7 @@ fn whole(view: &str, lane: &Lane, generator: &mut Generator, tip: Height) -> Vec
     let (stones, mut trial) = generator.trial(&lane.blocks);
     let numbers = &mut generator.numbers;
     let height = numbers.pick(&[0, 0, u64::from(tip), u64::from(tip) + 1, u64::from(tip) + 1, 910_000]);
-    let block = &lane.blocks.blocks[numbers.below(lane.blocks.blocks.len())].block;
+    let block = &lane.blocks.connected[numbers.below(lane.blocks.connected.len())].block;
     if numbers.chance(40) {
         trial = block.txdata[numbers.below(block.txdata.len())].clone();
     }

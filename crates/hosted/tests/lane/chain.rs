@@ -213,7 +213,9 @@ impl Stone {
             Some(Message::Bytes(bytes)) => bytes.0.clone(),
             Some(Message::Call(call)) => {
                 let mut message = Vec::new();
-                call.iter().for_each(|integer| append_varint(*integer, &mut message));
+                for integer in call {
+                    append_varint(*integer, &mut message);
+                }
                 message
             }
         };
@@ -221,7 +223,9 @@ impl Stone {
         integers.extend(&self.fields);
         append_varint(self.tag, bytes);
         append_varint(self.count.unwrap_or(integers.len() as u128), bytes);
-        integers.into_iter().for_each(|integer| append_varint(integer, bytes));
+        for integer in integers {
+            append_varint(integer, bytes);
+        }
     }
 }
 
@@ -274,7 +278,8 @@ pub(crate) struct Blocks {
     names: HashMap<Txid, u32>,
     rules: Option<Rules>,
     start: Height,
-    pub(crate) blocks: Vec<ConnectedBlock>,
+    /// The blocks, oldest first.
+    pub(crate) connected: Vec<ConnectedBlock>,
 }
 
 impl Blocks {
@@ -283,7 +288,7 @@ impl Blocks {
     }
 
     pub(crate) fn next_height(&self) -> Height {
-        self.start + self.blocks.len() as Height
+        self.start + self.connected.len() as Height
     }
 
     pub(crate) fn outpoint(&self, source: Source) -> OutPoint {
@@ -337,7 +342,7 @@ impl Blocks {
         let txdata: Vec<Transaction> = recipes.iter().map(|recipe| self.transaction(recipe)).collect();
         let header = Header {
             version: BlockVersion::TWO,
-            prev_blockhash: self.blocks.last().map_or(BlockHash::all_zeros(), |block| block.id.hash),
+            prev_blockhash: self.connected.last().map_or(BlockHash::all_zeros(), |block| block.id.hash),
             merkle_root: TxMerkleNode::all_zeros(),
             time: 1_700_000_000 + height * 600,
             bits: CompactTarget::from_consensus(0x207f_ffff),
@@ -346,11 +351,11 @@ impl Blocks {
         let mut block = Block { header, txdata };
         block.header.merkle_root = block.compute_merkle_root().unwrap();
         let block = ConnectedBlock::new(height, block);
-        self.blocks.push(block.clone());
+        self.connected.push(block.clone());
         block
     }
 
     pub(crate) fn undo(&mut self, count: usize) {
-        self.blocks.truncate(self.blocks.len().saturating_sub(count));
+        self.connected.truncate(self.connected.len().saturating_sub(count));
     }
 }

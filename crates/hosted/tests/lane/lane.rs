@@ -120,7 +120,7 @@ impl Lane {
         let folder = TempDir::new().unwrap();
         let options = StoreOptions { network: rules.network(), undo_blocks: None, memory_bytes: 256 << 20 };
         let schemas = [paraffin_alkanes::SCHEMA, paraffin_hosted::SCHEMA];
-        let store = Store::open(folder.path(), &options, &schemas[..1 + usize::from(reference.is_some())]).unwrap();
+        let store = Store::open(folder.path(), &options, &schemas[..=usize::from(reference.is_some())]).unwrap();
         let engine = NativeEngine::new(rules.network(), Arc::clone(builtins), Arc::clone(codes));
         let effects = Arc::new(Mutex::new(None));
         let native = Box::new(Recorder { engine, effects: Arc::clone(&effects) });
@@ -186,16 +186,16 @@ impl Lane {
 
     /// Undoes the newest blocks.
     pub(crate) fn undo(&mut self, count: usize) {
-        for _ in 0..count.min(self.blocks.blocks.len()) {
+        for _ in 0..count.min(self.blocks.connected.len()) {
             self.writer.undo_block().unwrap();
             self.blocks.undo(1);
         }
         self.listed = Listed::default();
-        self.blocks.blocks.iter().for_each(|block| self.listed.add(block));
+        self.blocks.connected.iter().for_each(|block| self.listed.add(block));
     }
 
     pub(crate) fn start(&self) -> Height {
-        self.blocks.next_height() - self.blocks.blocks.len() as Height
+        self.blocks.next_height() - self.blocks.connected.len() as Height
     }
 
     /// A view of this program.
@@ -203,7 +203,7 @@ impl Lane {
         let snapshot = self.store.snapshot();
         let parameters = self.rules.parameters();
         let block = views::block_wanted(name, payload).and_then(|height| {
-            let block = self.blocks.blocks.get(height.checked_sub(self.start())? as usize)?;
+            let block = self.blocks.connected.get(height.checked_sub(self.start())? as usize)?;
             Some(bitcoin::consensus::serialize(&block.block))
         });
         let begun = Instant::now();

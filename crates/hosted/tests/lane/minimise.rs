@@ -56,7 +56,7 @@ pub(crate) fn first_difference(case: &Case, reference: &Reference) -> Option<Dif
             },
         }
     }
-    let ask = case.ask.as_ref().filter(|_| !lane.blocks.blocks.is_empty())?;
+    let ask = case.ask.as_ref().filter(|_| !lane.blocks.connected.is_empty())?;
     ask.difference(&lane).map(|text| Difference::of_view(ask, text))
 }
 

@@ -86,7 +86,11 @@ impl Writing<'_> {
 
     /// A pointer to these bytes, seldom to nothing.
     fn pointer(&mut self, bytes: &[u8]) -> i64 {
-        if self.numbers.chance(2) { self.numbers.pick(&BAD_POINTERS) } else { self.buffer(bytes) as i64 }
+        if self.numbers.chance(2) {
+            self.numbers.pick(&BAD_POINTERS)
+        } else {
+            i64::try_from(self.buffer(bytes)).unwrap()
+        }
     }
 
     fn id(&mut self) -> Id {

@@ -82,7 +82,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// The chain of a seed: regtest and mainnet in turns, mainnet around a fork.
     pub(crate) fn of(seed: u64, blocks: usize) -> Self {
-        if seed % 2 == 0 {
+        if seed.is_multiple_of(2) {
             // Block 0 of a real chain has no transaction but its coinbase.
             return Self { seed, rules: Rules::Regtest, start: 1, blocks };
         }

@@ -169,6 +169,9 @@ async fn the_sources_that_one_gateway_has_built_are_shown_by_the_others() {
         sources: Some(list.clone()),
         stored_bytes,
         isolated: false,
+        programs: Vec::new(),
+        ignored: Vec::new(),
+        repeated: false,
         log: String::new(),
     };
     let report = serde_json::to_string(&Report::Built(Box::new(built))).unwrap();
