@@ -49,15 +49,15 @@ pub struct Limits {
     pub connections_per_client_max: usize,
     /// Long reads of the store that run at the same time, a quarter of them of one caller.
     pub store_reads_max: usize,
-    /// Views of contracts that run at the same time, half of them of one caller; further ones wait.
+    /// Views of contracts that run at the same time, of 144 MiB each, half of them of one caller; further ones wait.
     pub views_max: usize,
     /// Calls of contracts tried for clients at the same time, half of them of one caller, beside the other views; each may take a
     /// second of a core.
     pub simulations_max: usize,
     /// Memory of one such call, three quarters of it for the contracts that call each other: 32 MiB for each.
     pub simulation_bytes_max: usize,
-    /// Memory of all contracts that run for clients, in such calls and in views (144 MiB each), half of it of one caller; what does
-    /// not fit waits for ten seconds and is then 503 `OVERLOADED`.
+    /// Memory of all such calls at the same time, half of it of one caller; what does not fit waits for ten seconds and is then
+    /// 503 `OVERLOADED`.
     pub contracts_bytes_max: usize,
     /// Views of a hosted program at the same time, of 256 MiB each; a preview counts as four.
     pub hosted_views_max: usize,

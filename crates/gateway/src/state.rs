@@ -258,7 +258,8 @@ impl Shared {
         used("gateway", self.byte_budget.held_bytes());
         used("scans", self.account_scans.bytes().1);
         if let Some(alkanes) = &self.alkanes {
-            used("contracts", alkanes.memory().1);
+            used("contracts", alkanes.used_by_simulations());
+            used("views", alkanes.used_by_views());
         }
         if self.hosted.is_some() {
             used("hosted_views", self.hosted_views.bytes().1);

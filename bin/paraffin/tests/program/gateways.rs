@@ -418,7 +418,7 @@ fn doctor_and_keys_work_on_the_shared_accounts_and_show_no_address() {
         format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr))
     };
     let well = doctor();
-    assert!(well.contains("accounts  the database") && well.contains("windows   Redis"), "{well}");
+    assert!(well.contains("accounts   the database") && well.contains("windows    Redis"), "{well}");
     shared.redis.kill();
     shared.postgres.kill();
     let ill = doctor();

@@ -113,7 +113,7 @@ fn a_running_instance_writes_a_snapshot_while_blocks_come_and_go_and_answers_go_
 
     let doctor = source.command(&["doctor"]).output().unwrap();
     let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    assert!(doctor.contains("ok       store     a running instance has it"), "{doctor}");
+    assert!(doctor.contains("ok       store      a running instance has it"), "{doctor}");
 
     // As quickly as it goes: how large it is.
     let quick = finish(export(&source, &folder.path().join("quick"), None)).unwrap();

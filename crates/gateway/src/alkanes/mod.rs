@@ -68,12 +68,12 @@ impl Alkanes {
         let permits = |count| FairSemaphore::new(count, PARTS);
         let mib = |bytes: usize| u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
         let simulation_mib = mib(limits.simulation_bytes_max).max(1);
-        let heaviest = simulation_mib.max(VIEW_MIB) as usize;
+        let memory = FairSemaphore::of_heaviest(limits.contracts_bytes_max >> 20, PARTS, simulation_mib as usize);
         Self {
             tokens: TokenCache::default(),
-            views: permits(limits.views_max),
+            views: permits(limits.views_max).of_bytes((VIEW_MIB as usize) << 20),
             simulations: permits(limits.simulations_max),
-            memory: FairSemaphore::of_heaviest(limits.contracts_bytes_max >> 20, PARTS, heaviest).of_bytes(1 << 20),
+            memory: memory.of_bytes(1 << 20),
             of_views: parts.parameters.within((VIEW_MIB as usize) << 20),
             of_simulations: parts.parameters.within(limits.simulation_bytes_max),
             simulation_mib,
@@ -81,9 +81,14 @@ impl Alkanes {
         }
     }
 
-    /// Memory that contracts which are run for callers may take, and take, bytes.
-    pub(crate) fn memory(&self) -> (usize, usize) {
-        self.memory.bytes()
+    /// Memory that contracts which are tried for callers may take now, bytes.
+    pub(crate) fn used_by_simulations(&self) -> usize {
+        self.memory.bytes().1
+    }
+
+    /// Memory that views may take now, bytes.
+    pub(crate) fn used_by_views(&self) -> usize {
+        self.views.bytes().1
     }
 }
 
@@ -289,12 +294,15 @@ fn in_lane_erased(
         let snapshot = context.snapshot().clone();
         let network = context.network();
         let timeout = context.limits().view_timeout();
-        let (permits, mib) = match lane {
-            Lane::Views => (&alkanes.views, VIEW_MIB),
-            Lane::Simulations => (&alkanes.simulations, alkanes.simulation_mib),
+        // A permit of a view is its memory too, so that no simulation delays a view.
+        let (permit, memory) = match lane {
+            Lane::Views => (context.permit(&alkanes.views).await.ok_or(Fault::Abandoned)?, None),
+            Lane::Simulations => {
+                let permit = context.permit(&alkanes.simulations).await.ok_or(Fault::Abandoned)?;
+                let memory = context.permits(&alkanes.memory, alkanes.simulation_mib).await;
+                (permit, Some(memory.ok_or(Fault::Abandoned)?))
+            }
         };
-        let permit = context.permit(permits).await.ok_or(Fault::Abandoned)?;
-        let memory = context.permits(&alkanes.memory, mib).await.ok_or(Fault::Abandoned)?;
         let (awaited, interrupt) = Interrupt::at(Instant::now() + timeout);
         // The permit goes along: a request that is given up frees it when its view has ended.
         let task = tokio::task::spawn_blocking(move || {
