@@ -3,6 +3,7 @@
 //! rustup's targets may be out of reach, so the compiler and its library are Debian's (`rustc-web`), a release near the one that
 //! the workspace asks for. The programs are linked statically: a dynamic one hangs at its first thread under Debian 12's qemu.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -43,11 +44,14 @@ pub(crate) fn check(root: &Path) -> Outcome {
     let [compiler, emulator] = versions.each_ref().map(|version| version.lines().next().unwrap_or_default());
     let bar = Bar {
         name: "floats on aarch64".to_owned(),
-        value: passed.len() as f64,
+        value: f64::from(u32::try_from(passed.len()).unwrap_or(u32::MAX)),
         floor: Floor::None,
         how: format!("tests of wasmi_core that passed, and none that failed, for {TARGET}: {compiler}, {emulator}"),
     };
-    let rows: String = passed.iter().map(|test| format!("{test},passed\n")).collect();
+    let mut rows = String::new();
+    for test in &passed {
+        let _ = writeln!(rows, "{test},passed");
+    }
     bar.report(root, "cargo xtask aarch64", &format!("test,result\n{rows}"))
 }
 

@@ -212,16 +212,23 @@ impl SharedWindows {
         in_time(self.options.answer_within, question.invoke_async(&mut connection)).await
     }
 
-    /// As [`SharedWindows::ask`], for one of many callers. What waits for other questions does not say that Redis is away.
+    /// As [`SharedWindows::ask`], for one of many callers. Waiting for a place and for the answer have one time together; where a good part of
+    /// it went into the place, silence does not say that Redis is away.
     async fn ask_for<T: FromRedisValue>(
         &self,
         up: &Up,
         question: &ScriptInvocation<'_>,
         caller: impl Hash,
     ) -> Result<T, Lost> {
-        let place = tokio::time::timeout(self.options.answer_within, self.places.take(caller)).await;
-        let _place = place.map_err(|_| Lost::Busy)?;
-        self.ask(up, question).await
+        let within = self.options.answer_within;
+        let began = Instant::now();
+        let _place = tokio::time::timeout(within, self.places.take(caller)).await.map_err(|_| Lost::Busy)?;
+        let left = within.saturating_sub(began.elapsed());
+        let mut connection = up.connection.clone();
+        match in_time(left, question.invoke_async(&mut connection)).await {
+            Err(Lost::Silent) if left < within / 2 => Err(Lost::Busy),
+            answer => answer,
+        }
     }
 
     /// Whether a question that was not answered leaves the others as they are: there were too many of them.
