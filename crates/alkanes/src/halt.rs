@@ -5,7 +5,7 @@ use crate::StateError;
 /// The engine cannot go on with a block, because the reference would not either, or because reading failed.
 ///
 /// A halt is never skipped: the block is not applied, and the operator sees this text (protocol B1, B22.5). But a message
-/// that could bring one about [fails](Halt::fails_message) instead.
+/// that could bring one about fails instead.
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
     /// Reading the state failed.

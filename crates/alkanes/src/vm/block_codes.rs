@@ -10,7 +10,7 @@ use super::module_size::ModuleSize;
 use super::stop::Stop;
 use crate::work::Work;
 
-/// Most that is kept in one block, in bytes by [`ModuleSize::compiled_bytes`].
+/// Most compiled code that is kept in one block, in bytes by the estimate of its modules.
 pub const BLOCK_CODE_BYTES: u64 = 128 << 20;
 
 /// Code that the messages of one block have run: unpacking and compiling counts as work of the message that is the first to
