@@ -1,4 +1,5 @@
 //! Verification of contracts through the built program: our own contracts end to end, and builds of the worst kind.
+mod artefacts;
 mod browse;
 mod contracts;
 mod hostile;

@@ -11,10 +11,10 @@ use super::source::Source;
 
 /// A contract that answers 42; none of the sources makes it.
 const DEPLOYED: &str = r#"(module (memory (export "memory") 1) (func (export "answer") (result i32) i32.const 42))"#;
-const LIBRARY: &str = "pub extern \"C\" fn answer() -> u32 { 7 }\n";
-const LOCK: &str = "version = 3\n\n[[package]]\nname = \"guest\"\nversion = \"1.0.0\"\n";
+pub const LIBRARY: &str = "pub extern \"C\" fn answer() -> u32 { 7 }\n";
+pub const LOCK: &str = "version = 3\n\n[[package]]\nname = \"guest\"\nversion = \"1.0.0\"\n";
 /// Where the module lies in the end, as builds see it.
-const TARGET: &str = "/build/target/wasm32-unknown-unknown/release";
+pub const TARGET: &str = "/build/target/wasm32-unknown-unknown/release";
 /// A linker that copies, and a compiler that copies over what the real one makes.
 const FAKE: &str = r#"#!/bin/sh
 case "$1" in
@@ -30,15 +30,15 @@ done
 exit 0
 "#;
 
-fn deployed() -> Vec<u8> {
+pub fn deployed() -> Vec<u8> {
     wat::parse_str(DEPLOYED).unwrap()
 }
 
-fn manifest(more: &str) -> String {
+pub fn manifest(more: &str) -> String {
     format!("{more}\n[workspace]\n")
 }
 
-const PACKAGE: &str =
+pub const PACKAGE: &str =
     "[package]\nname = \"guest\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[lib]\ncrate-type = [\"cdylib\"]\n";
 
 /// Macros of the compiler's own, which the standard library names.
@@ -47,7 +47,7 @@ const MACROS: &str = "#[rustc_builtin_macro]\nmacro_rules! include { () => {} }\
 
 /// What a library needs to be compiled in a moment: the standard library, where the compiler has it for wasm, and else the little without which
 /// there is no language.
-fn library(verifier: &Verifier, code: &str) -> String {
+pub fn library(verifier: &Verifier, code: &str) -> String {
     if verifier.toolchains()[0].has_target {
         return format!(
             "#![no_std]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! {{ loop {{}} }}\n#[no_mangle]\n{code}"
@@ -64,7 +64,7 @@ fn library(verifier: &Verifier, code: &str) -> String {
 }
 
 /// A source that makes another module, with the deployed one and the fake tool in it.
-fn guest(verifier: &Verifier) -> Source {
+pub fn guest(verifier: &Verifier) -> Source {
     Source::default()
         .with("Cargo.toml", manifest(PACKAGE))
         .with("Cargo.lock", LOCK)
@@ -73,13 +73,13 @@ fn guest(verifier: &Verifier) -> Source {
         .with("fake.sh", FAKE)
 }
 
-fn submitted(source: &Source, environment: &[&str]) -> Submission {
+pub fn submitted(source: &Source, environment: &[&str]) -> Submission {
     let mut build_env = vec!["RUSTC_BOOTSTRAP=1".to_owned()];
     build_env.extend(environment.iter().map(|line| (*line).to_owned()));
     Submission { deployed: deployed(), build_env, package: Some("guest".to_owned()), ..submission(Some(source)) }
 }
 
-fn built(run: &Run) -> &Built {
+pub fn built(run: &Run) -> &Built {
     match &run.outcome {
         Some(Outcome::Built(built)) => built,
         other => panic!("{other:#?}"),
@@ -87,7 +87,7 @@ fn built(run: &Run) -> &Built {
 }
 
 /// Runs a submission; what was built, which is not what is deployed.
-async fn mismatch(verifier: &Arc<Verifier>, what: &str, source: &Source) -> Built {
+pub async fn mismatch(verifier: &Arc<Verifier>, what: &str, source: &Source) -> Built {
     let run = ended(verifier, submitted(source, &[])).await;
     let built = built(&run);
     assert_eq!(built.comparison.verdict.name(), "mismatch", "{what}");
@@ -95,7 +95,7 @@ async fn mismatch(verifier: &Arc<Verifier>, what: &str, source: &Source) -> Buil
 }
 
 /// Runs a submission that fails; what is said about it.
-async fn failed(verifier: &Arc<Verifier>, what: &str, source: &Source) -> (FailureCode, String) {
+pub async fn failed(verifier: &Arc<Verifier>, what: &str, source: &Source) -> (FailureCode, String) {
     let run = ended(verifier, submitted(source, &[])).await;
     match run.outcome {
         Some(Outcome::Failed(failure)) => (failure.code, format!("{}\n{}", failure.reason, failure.log)),
@@ -249,17 +249,17 @@ fn names(programs: &[Program]) -> Vec<String> {
     programs.iter().map(|program| format!("{} {}", program.name, program.version)).collect()
 }
 
-fn package(name: &str, more: &str) -> String {
+pub fn package(name: &str, more: &str) -> String {
     format!("[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2021\"\n{more}")
 }
 
 /// The manifest and the lock file of the guest with crates of the tree.
-fn manifest_with(crates: &[&str]) -> String {
+pub fn manifest_with(crates: &[&str]) -> String {
     let all = joined(crates, |name| format!("{name} = {{ path = \"vendor/{name}\" }}\n"));
     manifest(&format!("{PACKAGE}[dependencies]\n{all}"))
 }
 
-fn lock_with(crates: &[&str]) -> String {
+pub fn lock_with(crates: &[&str]) -> String {
     let listed = joined(crates, |name| format!(" \"{name}\",\n"));
     let packages = joined(crates, |name| format!("\n[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\n"));
     format!("{LOCK}dependencies = [\n{listed}]\n{packages}")
@@ -269,7 +269,7 @@ fn joined<T: AsRef<str>>(all: &[T], text: impl Fn(&str) -> String) -> String {
     all.iter().map(|one| text(one.as_ref())).collect::<Vec<_>>().concat()
 }
 
-fn script(body: &str) -> String {
+pub fn script(body: &str) -> String {
     format!("#![allow(unused)]\nuse std::{{fs, path::Path, process::{{Command, Stdio}}}};\nfn main() {{\n{body}\n}}\n")
 }
 
