@@ -3,7 +3,7 @@
 
 use bitcoin::block::Header;
 use bitcoin::consensus::encode::{Decodable, VarInt};
-use bitcoin::hashes::{Hash, sha256d};
+use bitcoin::hashes::{Hash, HashEngine, sha256d};
 use bitcoin::{Block, BlockHash, Transaction, TxOut, Txid, Wtxid};
 use paraffin_primitives::{Height, Network};
 
@@ -89,50 +89,80 @@ pub fn check_block(bytes: &[u8], expected: BlockHash, witness_required: bool) ->
     }
     let mut txdata = Vec::with_capacity(count as usize);
     let mut offsets = Vec::with_capacity(count as usize);
+    let mut ids = Vec::with_capacity(count as usize);
     for _ in 0..count {
         // Below 4,000,000, see above.
         offsets.push((bytes.len() - rest.len()) as u32);
-        txdata.push(Transaction::consensus_decode(&mut rest).map_err(undecodable)?);
+        let begins = rest;
+        let transaction = Transaction::consensus_decode(&mut rest).map_err(undecodable)?;
+        ids.push(TransactionIds::of(&begins[..begins.len() - rest.len()], &transaction));
+        txdata.push(transaction);
     }
     if !rest.is_empty() {
         return Err(BlockFault::Undecodable(format!("{} bytes after the last transaction", rest.len())));
     }
     let block = Block { header, txdata };
-    let txids = check_decoded(&block, bytes.len(), witness_required)?;
+    check_decoded(&block, bytes.len(), &ids, witness_required)?;
+    let txids = ids.into_iter().map(|ids| ids.txid).collect();
     Ok(CheckedBlock { block, size: bytes.len() as u32, txids, offsets })
 }
 
-/// The checks of a decoded block whose hash is known to be right; `size` is that of its encoding. Gives the txids.
-pub(crate) fn check_decoded(block: &Block, size: usize, witness_required: bool) -> Result<Vec<Txid>, BlockFault> {
+/// What a transaction is identified by.
+#[derive(Debug, PartialEq, Eq)]
+struct TransactionIds {
+    txid: Txid,
+    wtxid: Wtxid,
+    /// Bytes that only the encoding with witnesses has: marker, flag, witnesses.
+    witness_bytes: usize,
+}
+
+impl TransactionIds {
+    /// Hashes the encoding that `transaction` was decoded from: it is the only one, so nothing has to be encoded again.
+    fn of(encoded: &[u8], transaction: &Transaction) -> Self {
+        // Behind the version comes the number of inputs, which is never zero, or the marker of BIP144, which is.
+        const VERSION_LEN: usize = 4;
+        const MARKER_AND_FLAG_LEN: usize = 2;
+        const LOCK_TIME_LEN: usize = 4;
+        let whole = sha256d::Hash::hash(encoded);
+        if encoded[VERSION_LEN] != 0 {
+            return Self { txid: whole.into(), wtxid: whole.into(), witness_bytes: 0 };
+        }
+        let witnesses: usize = transaction.input.iter().map(|input| input.witness.size()).sum();
+        let (version, rest) = encoded.split_at(VERSION_LEN);
+        let (rest, lock_time) = rest.split_at(rest.len() - LOCK_TIME_LEN);
+        let mut engine = Txid::engine();
+        engine.input(version);
+        engine.input(&rest[MARKER_AND_FLAG_LEN..rest.len() - witnesses]);
+        engine.input(lock_time);
+        Self { txid: Txid::from_engine(engine), wtxid: whole.into(), witness_bytes: MARKER_AND_FLAG_LEN + witnesses }
+    }
+}
+
+/// The checks of a decoded block whose hash is known to be right; `size` is that of its encoding.
+fn check_decoded(block: &Block, size: usize, ids: &[TransactionIds], witness_required: bool) -> Result<(), BlockFault> {
     let Some((coinbase, others)) = block.txdata.split_first() else { return Err(BlockFault::Coinbase) };
     if !coinbase.is_coinbase() || others.iter().any(Transaction::is_coinbase) {
         return Err(BlockFault::Coinbase);
     }
-    let txids: Vec<Txid> = block.txdata.iter().map(Transaction::compute_txid).collect();
-    let (root, repeated) = merkle_root(txids.iter().map(|txid| txid.to_raw_hash()).collect());
+    let (root, repeated) = merkle_root(ids.iter().map(|ids| ids.txid.to_raw_hash()).collect());
     if root != block.header.merkle_root.to_raw_hash() {
         return Err(BlockFault::MerkleRoot);
     }
     if repeated {
         return Err(BlockFault::DuplicatedTransactions);
     }
-    check_weight(block, size)?;
-    check_witness_commitment(block, &txids, witness_required)?;
-    Ok(txids)
+    check_weight(ids, size)?;
+    check_witness_commitment(block, ids, witness_required)
 }
 
-fn check_weight(block: &Block, size: usize) -> Result<(), BlockFault> {
-    let witness: usize = block.txdata.iter().map(|tx| tx.total_size() - tx.base_size()).sum();
+fn check_weight(ids: &[TransactionIds], size: usize) -> Result<(), BlockFault> {
+    let witness: usize = ids.iter().map(|ids| ids.witness_bytes).sum();
     // Every byte weighs four, except those of witnesses, which weigh one.
     if size * 4 - witness * 3 > BLOCK_WEIGHT_MAX { Err(BlockFault::TooLarge) } else { Ok(()) }
 }
 
-fn has_witness(transaction: &Transaction) -> bool {
-    transaction.input.iter().any(|input| !input.witness.is_empty())
-}
-
-fn check_witness_commitment(block: &Block, txids: &[Txid], required: bool) -> Result<(), BlockFault> {
-    let any_witness = block.txdata.iter().any(has_witness);
+fn check_witness_commitment(block: &Block, ids: &[TransactionIds], required: bool) -> Result<(), BlockFault> {
+    let any_witness = ids.iter().any(|ids| ids.witness_bytes > 0);
     if !any_witness && !required {
         return Ok(());
     }
@@ -150,15 +180,8 @@ fn check_witness_commitment(block: &Block, txids: &[Txid], required: bool) -> Re
         (1, Some(reserved)) if reserved.len() == 32 => reserved,
         _ => return Err(BlockFault::WitnessCommitment),
     };
-    let wtxids = block.txdata.iter().zip(txids).enumerate().map(|(index, (transaction, txid))| {
-        if index == 0 {
-            Wtxid::all_zeros().to_raw_hash()
-        } else if has_witness(transaction) {
-            transaction.compute_wtxid().to_raw_hash()
-        } else {
-            txid.to_raw_hash()
-        }
-    });
+    // That of the coinbase counts as zeros.
+    let wtxids = std::iter::once(sha256d::Hash::all_zeros()).chain(ids[1..].iter().map(|ids| ids.wtxid.to_raw_hash()));
     let (root, _) = merkle_root(wtxids.collect());
     let computed = sha256d::Hash::hash(&[root.as_byte_array().as_slice(), reserved].concat());
     if computed.as_byte_array() == commitment { Ok(()) } else { Err(BlockFault::WitnessCommitment) }
@@ -201,6 +224,7 @@ pub fn spent_outputs_fit(block: &Block, spent: &[Vec<TxOut>]) -> bool {
 mod tests {
     use bitcoin::consensus::serialize;
     use bitcoin::constants::genesis_block;
+    use bitcoin::{OutPoint, TxIn, Witness};
     use proptest::prelude::*;
 
     use super::*;
@@ -230,6 +254,46 @@ mod tests {
         }
         let longer = [bytes.as_slice(), &[0]].concat();
         assert!(matches!(check_block(&longer, genesis.block_hash(), true), Err(BlockFault::Undecodable(_))));
+    }
+
+    #[test]
+    fn ids_are_those_of_the_bitcoin_crate() {
+        let input = |script: Vec<u8>, witness: Vec<Vec<u8>>| TxIn {
+            previous_output: OutPoint { txid: Txid::hash(&script), vout: script.len() as u32 },
+            script_sig: script.into(),
+            sequence: bitcoin::Sequence(7),
+            witness: Witness::from_slice(&witness),
+        };
+        let inputs = [
+            input(vec![], vec![]),
+            input(vec![1; 300], vec![]),
+            input(vec![2; 22], vec![vec![], vec![3; 72], vec![4; 33]]),
+            input(vec![], vec![vec![5; 70_000]; 2]),
+            input(vec![], vec![vec![]; 253]),
+        ];
+        // Every choice of inputs.
+        for choice in 1_u32..1 << inputs.len() {
+            for outputs in [0, 1, 260] {
+                let transaction = Transaction {
+                    version: bitcoin::transaction::Version(choice as i32),
+                    lock_time: bitcoin::absolute::LockTime::from_consensus(choice),
+                    input: inputs
+                        .iter()
+                        .enumerate()
+                        .filter(|(bit, _)| choice >> bit & 1 == 1)
+                        .map(|(_, input)| input.clone())
+                        .collect(),
+                    output: vec![TxOut { value: bitcoin::Amount::ONE_SAT, script_pubkey: vec![6; 34].into() }; outputs],
+                };
+                let encoded = serialize(&transaction);
+                let expected = TransactionIds {
+                    txid: transaction.compute_txid(),
+                    wtxid: transaction.compute_wtxid(),
+                    witness_bytes: transaction.total_size() - transaction.base_size(),
+                };
+                assert_eq!(TransactionIds::of(&encoded, &transaction), expected, "{choice:b} {outputs}");
+            }
+        }
     }
 
     #[test]

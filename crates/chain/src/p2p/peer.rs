@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bitcoin::block::Header;
+use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash;
 use bitcoin::p2p::Magic;
 use bitcoin::p2p::message::{MAX_INV_SIZE, NetworkMessage};
@@ -21,7 +22,7 @@ use tokio::time::{Instant, timeout};
 
 use super::frame::{self, FrameError};
 use super::handshake::{PeerInfo, read_message, shake_hands};
-use crate::block_check::check_decoded;
+use crate::block_check::check_block;
 
 /// Messages waiting to be sent.
 const OUTGOING_MAX: usize = 64;
@@ -193,8 +194,7 @@ impl Peer {
         }
         let block = outcome??;
         let checked = tokio::task::spawn_blocking(move || {
-            let size = block.total_size();
-            check_decoded(&block, size, false).map(|_| block)
+            check_block(&serialize(&block), hash, false).map(|checked| checked.block)
         });
         match checked.await {
             Ok(outcome) => outcome.map_err(|fault| PeerError::BadBlock(fault.to_string())),
