@@ -6,12 +6,14 @@
 //! A table has up to two layers. The newest takes the writes. While a sorted run is on its way into the engine, the rows of
 //! the run lie frozen below it; they are shared with the thread that writes the run.
 
+mod held;
 mod keyed;
 mod layer;
 mod sequence;
 mod versioned;
 
 use std::any::Any;
+use std::sync::Arc;
 
 use paraffin_primitives::Height;
 
@@ -22,6 +24,7 @@ use crate::undo::UndoWriter;
 use crate::{StoreError, Table, TableKind};
 
 pub(crate) use keyed::KeyedRows;
+pub use layer::KeyHashing;
 pub(crate) use sequence::SequenceRows;
 pub(crate) use versioned::{VersionedRows, stored_value, version_in_view};
 
@@ -90,6 +93,19 @@ impl ModuleOverlay {
             Some(Some(slot)) if slot.table.module == table.module && slot.table.kind == table.kind => Ok(slot),
             _ => Err(StoreError::UnknownTable(table.name)),
         }
+    }
+
+    /// Gets ready for a block that can be undone later, or not.
+    ///
+    /// # Errors
+    /// The disk cannot be read.
+    pub(crate) fn prepare(&mut self, undoable: bool, view: &Arc<View>) -> Result<(), StoreError> {
+        for slot in self.tables.iter_mut().flatten() {
+            if let TableRows::Keyed(rows) = &mut slot.rows {
+                rows.prepare(&slot.table, undoable, view)?;
+            }
+        }
+        Ok(())
     }
 
     /// Ends the block: rows become waiting rows, the digest and the undo record see each of them once, sorted.

@@ -230,8 +230,10 @@ impl Writer {
                 entry.insert(ModuleOverlay::open(read_schema.tables, &self.view)?);
             }
         }
+        let undoable = self.is_undo_wanted(height);
         let mut overlays = self.overlays.range_mut(..=module);
         let (_, overlay) = overlays.next_back().ok_or(StoreError::UnknownModule(module.0))?;
+        overlay.prepare(undoable, &self.view)?;
         let earlier =
             overlays.filter(|(id, _)| schema.reads.contains(id)).map(|(id, overlay)| (*id, &*overlay)).collect();
         Ok(ModuleWriter { overlay, earlier, view: &self.view, height })

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use bitcoin::hashes::Hash;
 use bitcoin::{Script, TxOut};
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::{ModuleError, ModuleWriter};
+use paraffin_store::{KeyHashing, ModuleError, ModuleWriter};
 
 use crate::activity::{RowSource, busy_totals, script_activities, script_activity};
 use crate::error::ReadError;
@@ -23,7 +23,7 @@ const COUNTING_ODDS: u64 = 32;
 pub(super) struct BlockScripts<'a> {
     block: &'a ConnectedBlock,
     first_number: u32,
-    places: HashMap<&'a Script, u32>,
+    places: HashMap<&'a Script, u32, KeyHashing>,
     scripts: Vec<BlockScript<'a>>,
     events: Vec<Event>,
 }
@@ -33,6 +33,7 @@ struct BlockScript<'a> {
     digest: [u8; 32],
 }
 
+#[derive(Clone, Copy)]
 struct Event {
     /// Position in `scripts`.
     script: u32,
@@ -57,7 +58,7 @@ impl<'a> BlockScripts<'a> {
         Self {
             block,
             first_number,
-            places: HashMap::with_capacity(expected),
+            places: HashMap::with_capacity_and_hasher(expected, KeyHashing::default()),
             scripts: Vec::with_capacity(expected),
             events: Vec::with_capacity(expected),
         }
@@ -91,15 +92,7 @@ impl<'a> BlockScripts<'a> {
 
     /// Writes history, and totals, unspent outputs and spends of the busy scripts. All other rows of the block are there.
     pub(super) fn write(mut self, rows: &mut ModuleWriter<'_>, width: PrefixWidth) -> Result<(), ModuleError> {
-        let mut order: Vec<u32> = (0..self.scripts.len() as u32).collect();
-        order.sort_unstable_by_key(|place| self.scripts[*place as usize].digest);
-        let mut ranks = vec![0u32; order.len()];
-        for (rank, place) in (0u32..).zip(&order) {
-            ranks[*place as usize] = rank;
-        }
-        // Stable, so the events of a script stay in the order of the block.
-        self.events.sort_by_key(|event| ranks[event.script as usize]);
-
+        self.sort_events();
         self.write_history(rows, width)?;
         let mut to_count = Vec::new();
         for events in self.events.chunk_by(|left, right| left.script == right.script) {
@@ -117,6 +110,37 @@ impl<'a> BlockScripts<'a> {
             }
         }
         make_busy(rows, width, &busy)
+    }
+
+    /// Puts the events in order of their scripts' digests, and those of a script in the order of the block.
+    fn sort_events(&mut self) {
+        let scripts = &self.scripts;
+        // The first eight bytes tell nearly all digests apart.
+        let head = |digest: &[u8; 32]| digest.first_chunk::<8>().map_or(0, |head| u64::from_be_bytes(*head));
+        let mut order: Vec<(u64, u32)> =
+            (0..).zip(scripts).map(|(place, script)| (head(&script.digest), place)).collect();
+        order.sort_unstable_by(|(left_head, left), (right_head, right)| {
+            let digest = |place: &u32| &scripts[*place as usize].digest;
+            left_head.cmp(right_head).then_with(|| digest(left).cmp(digest(right)))
+        });
+        // Where the events of each script begin.
+        let mut counts = vec![0_u32; scripts.len()];
+        for event in &self.events {
+            counts[event.script as usize] += 1;
+        }
+        let mut begins = vec![0_u32; scripts.len()];
+        let mut next = 0;
+        for (_, place) in order {
+            begins[place as usize] = next;
+            next += counts[place as usize];
+        }
+        let mut sorted = vec![0_u32; self.events.len()];
+        for (index, event) in (0..).zip(&self.events) {
+            let begin = &mut begins[event.script as usize];
+            sorted[*begin as usize] = index;
+            *begin += 1;
+        }
+        self.events = sorted.into_iter().map(|index| self.events[index as usize]).collect();
     }
 
     /// One row for each script prefix of the block. Scripts that share a prefix share the row: readers compare scripts.

@@ -4,12 +4,15 @@ use std::any::Any;
 use std::mem;
 use std::sync::Arc;
 
+use paraffin_primitives::Height;
 use parking_lot::Mutex;
 
+use super::held::HeldKeys;
 use super::layer::{KeyMap, KeyedLayer, Places, order, scan_layers};
 use super::{BlockEnd, Known, ROW_OVERHEAD};
 use crate::engine::{Batch, Bytes, Space, View};
 use crate::key::{self, PREFIX_LEN};
+use crate::rows::TableScan;
 use crate::run::{EachChange, RunPart};
 use crate::{StoreError, Table, TableKind};
 
@@ -23,6 +26,8 @@ pub(crate) struct KeyedRows {
     read: Mutex<ReadRows>,
     /// Rows on their way into the engine.
     frozen: Option<Arc<Layer>>,
+    /// Keys of this table, in the engine or waiting.
+    held: HeldKeys,
 }
 
 /// Rows that were read and may be written.
@@ -93,12 +98,16 @@ impl KeyedRows {
     /// The newest value.
     pub(crate) fn get(&self, table: &Table, row_key: &[u8], view: &View) -> Result<Option<Bytes>, StoreError> {
         key::with_plain(table, row_key, |key| {
+            if !self.held.may_hold(key) {
+                return Ok(None);
+            }
             match self.newest.get(key) {
                 Known::Present(value) => return Ok(Some(value.clone())),
                 Known::Absent => return Ok(None),
                 Known::Unknown => {}
             }
-            if table.kind != TableKind::Current {
+            // A block that is never undone does not need to know what was there before it.
+            if table.kind != TableKind::Current || self.held.is_known() {
                 return self.get_below(table, key, view);
             }
             if let Some(found) = self.read.lock().rows.get(key) {
@@ -107,6 +116,30 @@ impl KeyedRows {
             let found = self.get_below(table, key, view)?;
             self.read.lock().insert(Bytes::from(key), found.clone());
             Ok(found)
+        })
+    }
+
+    /// Gets ready for a block. Of one that is not `undoable` it is worth knowing which keys the table holds.
+    pub(super) fn prepare(&mut self, table: &Table, undoable: bool, view: &Arc<View>) -> Result<(), StoreError> {
+        if undoable {
+            self.held.forget();
+            return Ok(());
+        }
+        let (newest, frozen) = (&self.newest, self.frozen.as_deref());
+        self.held.prepare(|each| {
+            let layers = [Some(newest), frozen].into_iter().flatten();
+            for row in layers.flat_map(|layer| &layer.rows) {
+                if !each(&row.key) {
+                    return Ok(());
+                }
+            }
+            for row in TableScan::prefix(view, table, &[], Height::MAX) {
+                let (row_key, _) = row?;
+                if !key::with_plain(table, &row_key, |key| each(key)) {
+                    return Ok(());
+                }
+            }
+            Ok(())
         })
     }
 
@@ -152,7 +185,8 @@ impl KeyedRows {
                 }
                 return Ok(());
             }
-            let (before, stored) = if table.kind == TableKind::WriteOnce {
+            let may_be_held = self.held.insert(&key);
+            let (before, stored) = if table.kind == TableKind::WriteOnce || !may_be_held {
                 (Known::Absent, Some(false))
             } else {
                 match self.read.get_mut().remove(&key) {

@@ -10,10 +10,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::engine::Bytes;
 use crate::key::PREFIX_LEN;
 
-/// Hashes keys of rows. Keys hold bytes that anybody can put into a block, so each map draws a seed of its own; the
-/// standard hasher would cost a tenth of an import.
-#[derive(Clone)]
-pub(super) struct KeyHashing(u64);
+/// Hashes keys of maps that hold bytes which anybody can put into a block, so each map draws a seed of its own; the standard
+/// hasher would cost a tenth of an import.
+#[derive(Debug, Clone)]
+pub struct KeyHashing(u64);
 
 impl Default for KeyHashing {
     fn default() -> Self {
@@ -29,7 +29,9 @@ impl BuildHasher for KeyHashing {
     }
 }
 
-pub(super) struct KeyHasher(u64);
+/// The hasher of one key.
+#[derive(Debug)]
+pub struct KeyHasher(u64);
 
 impl Hasher for KeyHasher {
     fn write(&mut self, bytes: &[u8]) {
