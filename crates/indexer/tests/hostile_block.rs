@@ -19,7 +19,7 @@ use bitcoin::{
 use paraffin_alkanes::codec::{
     ALKANES_PROTOCOL, Cellpack, Protostone, Runestone, append_envelope, encode_protostones, gzip,
 };
-use paraffin_alkanes::{AlkanesModule, CodeCache, NativeEngine};
+use paraffin_alkanes::{AlkanesModule, ChainState, CodeCache, NativeEngine, TraceEvent, TraceStatus};
 use paraffin_amm::{AmmModule, Parameters};
 use paraffin_bitcoin_index::{BitcoinModule, RawTransactions};
 use paraffin_devnet::market::builtins;
@@ -57,14 +57,19 @@ fn status_bytes(name: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
 
+/// A contract is created without inputs, and then does nothing.
+const UNLESS_CREATED: &str = "(if (i32.eq (call $request_context) (i32.const 96)) (then (return (i32.const 1028))))";
+
 fn writer() -> Vec<u8> {
     let text = format!(
         r#"(module (import "env" "__call" (func $call (param i32 i32 i32 i64) (result i32)))
+        (import "env" "__request_context" (func $request_context (result i32)))
         (memory (export "memory") 1) (data (i32.const 1024) "\14\00\00\00")
         (func (export "__execute") (result i32) (local $i i32) (local $id i32) (local $calls i32)
             (i32.store (i32.const 1996) (i32.const 32)) (i32.store (i32.const 2000) (i32.const 4))
             (i32.store (i32.const 2016) (i32.const {RECEIVER})) (i32.store (i32.const 2196) (i32.const 4))
             (i32.store (i32.const 99996) (i32.const 9600016)) (i32.store (i32.const 100000) (i32.const 200000))
+            {UNLESS_CREATED}
             (loop
                 (local.set $i (i32.const 0))
                 (loop
@@ -83,8 +88,9 @@ fn memories(count: usize) -> Vec<u8> {
         .map(|memory| format!("(memory.fill {memory} (i32.const 0) (i32.const 1) (i32.const 43515904))"))
         .collect();
     let text = format!(
-        r#"(module (memory (export "memory") 1) {} (data (i32.const 1024) "\14\00\00\00")
-        (func (export "__execute") (result i32) {fills} (i32.const 1028)))"#,
+        r#"(module (import "env" "__request_context" (func $request_context (result i32)))
+        (memory (export "memory") 1) {} (data (i32.const 1024) "\14\00\00\00")
+        (func (export "__execute") (result i32) {UNLESS_CREATED} {fills} (i32.const 1028)))"#,
         "(memory 664)".repeat(count)
     );
     wat::parse_str(text).unwrap()
@@ -98,7 +104,7 @@ fn receiver() -> Vec<u8> {
 fn message(target: AlkaneId, code: Option<&[u8]>, spent: OutPoint) -> Transaction {
     let stone = Protostone {
         protocol_tag: ALKANES_PROTOCOL,
-        message: Cellpack { target, inputs: vec![1] }.encode(),
+        message: Cellpack { target, inputs: if code.is_some() { vec![] } else { vec![1] } }.encode(),
         pointer: Some(0),
         refund: Some(0),
         ..Protostone::default()
@@ -172,6 +178,10 @@ impl Chain {
 
 fn indexer(folder: &std::path::Path) -> Indexer {
     let engine = NativeEngine::new(Network::Regtest, Arc::new(builtins()), Arc::new(CodeCache::default()));
+    // A message alone in its block has all of its fuel, as on mainnet.
+    let parameters =
+        paraffin_alkanes::Parameters { fuel_is_minimum: false, ..paraffin_alkanes::Parameters::of(Network::Regtest) };
+    let engine = engine.with_parameters(parameters);
     let modules: Vec<Box<dyn Module>> = vec![
         Box::new(BitcoinModule::new(RawTransactions::Store)),
         Box::new(OrdinalsModule::new(Network::Regtest, OrdinalsOptions::default())),
@@ -189,7 +199,7 @@ fn index(name: &str) {
     let folder = tempfile::tempdir().unwrap();
     let mut indexer = indexer(folder.path());
     let mut chain = Chain::default();
-    let mut apply = |indexer: &mut Indexer, block: ConnectedBlock| {
+    let apply = |indexer: &mut Indexer, block: ConnectedBlock| {
         indexer.apply(&block).unwrap();
     };
     apply(&mut indexer, chain.mine(Vec::new()));
@@ -214,6 +224,7 @@ fn index(name: &str) {
     };
     let calls = (0..).zip(calls).map(|(vout, tx)| message(AlkaneId { block: 4, tx: *tx }, None, chain.coin(vout)));
     let mut last: Vec<_> = calls.collect();
+    let messages = last.len();
     if name == "inscriptions" {
         last.push(transaction(inscribed, Witness::new(), None));
     }
@@ -228,6 +239,25 @@ fn index(name: &str) {
     indexer.commit().unwrap();
     let (peak, after) = (status_bytes("VmHWM:"), status_bytes("VmRSS:"));
     let mib = [before, pending, applied, peak, after].map(|bytes| (bytes >> 20).to_string()).join(",");
+    // Every message has done what it is for.
+    let height = chain.tip.as_ref().unwrap().id.height;
+    let traces = ChainState::at(&indexer.store().snapshot(), height).block_traces(height).unwrap();
+    let succeeded = traces.iter().filter(|traced| {
+        matches!(
+            traced.trace.events.last(),
+            Some(
+                TraceEvent::Exit { status: TraceStatus::Success, .. }
+                    | TraceEvent::Omitted { status: TraceStatus::Success, .. }
+            )
+        )
+    });
+    let succeeded = succeeded.count();
+    assert_eq!(
+        succeeded,
+        messages,
+        "{name}: {:?}",
+        traces.iter().map(|traced| traced.trace.events.last()).collect::<Vec<_>>()
+    );
     println!("{name},{mib},{:.1}", begun.elapsed().as_secs_f64());
     assert!(peak < PEAK_BYTES_MAX, "{name}: {} MiB", peak >> 20);
 }
