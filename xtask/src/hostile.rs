@@ -83,7 +83,7 @@ fn figures(command: &mut Command, figure_of: fn(&str) -> Option<f64>) -> Outcome
     } else {
         Err(Failure::new(format!("`{}` ended with {}", typed(command), ended.status)))
     };
-    let rows = rows.iter().map(|(line, _)| format!("{line}\n")).collect();
+    let rows = rows.iter().flat_map(|(line, _)| [*line, "\n"]).collect();
     Ok((rows, greatest, outcome))
 }
 
