@@ -85,7 +85,7 @@ fn writer() -> Vec<u8> {
 
 fn memories(count: usize) -> Vec<u8> {
     let fills: String = (1..=count)
-        .map(|memory| format!("(memory.fill {memory} (i32.const 0) (i32.const 1) (i32.const 43515904))"))
+        .flat_map(|memory| [format!("(memory.fill {memory} (i32.const 0) (i32.const 1) (i32.const 43515904))")])
         .collect();
     let text = format!(
         r#"(module (import "env" "__load_context" (func $load_context (param i32) (result i32)))

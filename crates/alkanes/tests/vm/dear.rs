@@ -121,7 +121,7 @@ pub(crate) fn dear() -> Vec<Dear> {
         calling("pages of many memories are touched", {
             let touched: String = (1..20)
                 .flat_map(|memory| (0..8192).map(move |page| (memory, page * 4096)))
-                .map(|(memory, place)| format!("(i32.store8 {memory} (i32.const {place}) (i32.const 1))"))
+                .flat_map(|(memory, place)| [format!("(i32.store8 {memory} (i32.const {place}) (i32.const 1))")])
                 .collect();
             let memories = "(memory 512)".repeat(19);
             let execute = format!(r#"(func (export "__execute") (result i32) {touched} (i32.const 1028))"#);
@@ -166,7 +166,7 @@ pub(crate) fn dear() -> Vec<Dear> {
 
 /// Touches the pages from 16 on.
 fn touches(end: usize) -> String {
-    (16..end).map(|page| format!("(i32.store8 (i32.const {}) (i32.const 1))", page * 4096)).collect()
+    (16..end).flat_map(|page| [format!("(i32.store8 (i32.const {}) (i32.const 1))", page * 4096)]).collect()
 }
 
 fn touching(name: &'static str, end: usize) -> Dear {
@@ -186,7 +186,7 @@ fn touching_as_deep_as_may_be() -> Dear {
 
 /// A byte of data in every page of a memory that starts at its full size.
 fn spread_data() -> Vec<u8> {
-    let data: String = (1..8192).map(|page| format!("(data (i32.const {}) \"a\")", page * 4096)).collect();
+    let data: String = (1..8192).flat_map(|page| [format!("(data (i32.const {}) \"a\")", page * 4096)]).collect();
     let execute = r#"(func (export "__execute") (result i32) (i32.const 1028))"#;
     wat(&module_text(&format!("(memory (export \"memory\") 512) {data}"), execute))
 }
