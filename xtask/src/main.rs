@@ -85,7 +85,7 @@ enum Task {
         #[arg(long, default_value_t = soak::MINUTES_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=10_080))]
         minutes: u64,
     },
-    /// Everything that hostile callers and contracts can do, at once, and the dearest blocks; half an hour
+    /// Everything that hostile callers and contracts can do, at once, and the dearest and greatest blocks; three quarters of an hour
     Hostile {
         /// How long each run lasts
         #[arg(long, default_value_t = hostile::SECONDS_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=86_400))]

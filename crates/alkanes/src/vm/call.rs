@@ -55,6 +55,9 @@ impl<E: Into<Stop>> From<E> for Failure {
 pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: &Pointers) -> Result<i32, Stop> {
     // Every end of this call replaces it; kept until then, it would stand beside that of each call below.
     guest.data_mut().returndata = Returndata::default();
+    // What is called may call in its turn, so that counting at the end alone would be too late by all that stand above each other.
+    let fuel_left = remaining(guest);
+    guest.data_mut().count_touched(fuel_left);
     let request = match prepare(guest, pointers) {
         Ok(request) => request,
         Err(Stop::Revert(text)) => return Ok(fail(guest, &text, 0)),
@@ -101,7 +104,9 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
 /// Depth, arguments, fuel of a creation: everything before the first change (protocol B11.1, B11.2).
 fn prepare(guest: &mut Guest<'_, '_, '_, '_>, pointers: &Pointers) -> Result<Request, Stop> {
     guest.data().session.check_depth(guest.data().frame.nesting)?;
-    let cellpack = wire::parse_cellpack(&read(guest, pointers.cellpack)?)?;
+    let cellpack = read(guest, pointers.cellpack)?;
+    guest.data().session.world.state.work.add_copied_anew(cellpack.len());
+    let cellpack = wire::parse_cellpack(&cellpack)?;
     let parcel = wire::parse_parcel(&read(guest, pointers.parcel)?)?;
     guest.data().session.check_parcel(parcel.len())?;
     guest.data().session.world.state.work.add_times(parcel.len(), cost::SHEET_ENTRY);

@@ -48,6 +48,14 @@ impl<'h, 's, 'w> Host<'h, 's, 'w> {
     }
 }
 
+impl Host<'_, '_, '_> {
+    /// Counts the pages that the contract can have touched until it has so much fuel left.
+    pub(crate) fn count_touched(&mut self, fuel_left: u64) {
+        let pages = self.limits.newly_touched_pages(fuel_left);
+        self.session.world.state.work.add(pages * cost::TOUCHED_PAGE);
+    }
+}
+
 /// The contract that calls a host function.
 pub(crate) type Guest<'c, 'h, 's, 'w> = Caller<'c, Host<'h, 's, 'w>>;
 
@@ -139,7 +147,7 @@ fn memory(guest: &Guest<'_, '_, '_, '_>) -> Result<Memory, Stop> {
 /// Copies an `ArrayBuffer` out of the contract's memory.
 pub(crate) fn read(guest: &Guest<'_, '_, '_, '_>, pointer: i32) -> Result<Vec<u8>, Stop> {
     let bytes = array_buffer(memory(guest)?.data(guest), pointer)?;
-    guest.data().session.world.state.work.add_copied(bytes.len());
+    guest.data().session.world.state.work.add_copied_anew(bytes.len());
     Ok(bytes.to_vec())
 }
 

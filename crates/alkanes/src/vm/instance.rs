@@ -7,7 +7,7 @@ use wasmi::{Extern, Linker, Memory, Store, Val};
 
 use super::cache::Compiled;
 use super::host::{Host, link};
-use super::limits::{InstanceLimits, MEMORY_LEN_MAX_BYTES};
+use super::limits::InstanceLimits;
 use super::memory_section::CALL_PAGES;
 use super::session::{Frame, Session};
 use super::stop::Stop;
@@ -17,9 +17,6 @@ use crate::work::cost;
 
 /// Bytes of a page of WebAssembly.
 const PAGE_LEN_BYTES: usize = 64 << 10;
-
-/// Pages of 4 KiB in the largest memory.
-const TOUCHED_PAGES_MAX: u64 = MEMORY_LEN_MAX_BYTES as u64 / 4096;
 
 /// What a contract answered, and the fuel that it used, its storage included (protocol B9).
 pub(crate) struct Outcome {
@@ -91,7 +88,7 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         let memory = memory.ok_or_else(|| Stop::revert("memory segment not found"))?;
         let pages = memory.size(&store);
         let grown_pages = CALL_PAGES.saturating_sub(pages) as usize;
-        store.data().session.world.state.work.add_copied(grown_pages * PAGE_LEN_BYTES);
+        store.data().session.world.state.work.add_copied_anew(grown_pages * PAGE_LEN_BYTES);
         if pages < CALL_PAGES && memory.grow(&mut store, CALL_PAGES - pages).is_err() {
             store.data().limits.check()?;
             return Err(Halt::SmallMemory(code_id).into());
@@ -109,16 +106,16 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         called.map_err(|error| stop_of(&mut self.store, &error))?;
         let pointer = result[0].i32().ok_or_else(|| Stop::revert("result is not an i32"))?;
         let answer = array_buffer(self.memory.data(&self.store), pointer)?;
-        self.store.data().session.world.state.work.add_copied(answer.len());
+        self.store.data().session.world.state.work.add_copied_anew(answer.len());
         Ok(answer.to_vec())
     }
 
     /// Counts what the call took of `fuel`, and the pages that it can have touched with that.
     fn count_burnt(&mut self, fuel: u64) {
-        let burnt = fuel.saturating_sub(self.fuel());
-        let session = &mut *self.store.data_mut().session;
-        session.burnt_fuel = burnt;
-        session.world.state.work.add(burnt.min(TOUCHED_PAGES_MAX) * cost::TOUCHED_PAGE);
+        let left = self.fuel();
+        let host = self.store.data_mut();
+        host.count_touched(left);
+        host.session.burnt_fuel = fuel.saturating_sub(left);
     }
 
     /// What became of the call, with the text of the reference (protocol B9).

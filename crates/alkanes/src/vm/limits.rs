@@ -3,6 +3,7 @@ use wasmi::errors::{MemoryError, TableError};
 
 use super::stop::Stop;
 use crate::Halt;
+use crate::work::cost;
 
 /// Most bytes of one memory: 664 pages and a rest (protocol B9).
 pub(crate) const MEMORY_LEN_MAX_BYTES: usize = 43_554_432;
@@ -21,6 +22,9 @@ pub(crate) struct InstanceLimits {
     bytes_left: usize,
     /// Fuel that the instance was started with.
     fuel: u64,
+    /// Bytes of its memories, and pages of them that have been counted as touched.
+    memory_bytes: u64,
+    touched_pages: u64,
     /// Bytes counted for one byte of a table.
     table_weight: usize,
     /// What the newest growth of a table has taken; given back when it fails for want of fuel.
@@ -30,12 +34,23 @@ pub(crate) struct InstanceLimits {
 
 impl InstanceLimits {
     pub(crate) const fn new(bytes_left: usize, fuel: u64, table_weight: usize) -> Self {
-        Self { bytes_left, fuel, table_weight, table_bytes: 0, exhausted: false }
+        Self { bytes_left, fuel, memory_bytes: 0, touched_pages: 0, table_weight, table_bytes: 0, exhausted: false }
     }
 
     /// Bytes left for instances that this one calls.
     pub(crate) const fn bytes_left(&self) -> usize {
         self.bytes_left
+    }
+
+    /// Pages that the instance can have touched since it was asked last, when it has so much fuel left: no more than it has burnt
+    /// units.
+    pub(crate) fn newly_touched_pages(&mut self, fuel_left: u64) -> u64 {
+        let touched = self
+            .fuel
+            .saturating_sub(fuel_left)
+            .min(self.memory_bytes / cost::PAGE_LEN_BYTES as u64)
+            .max(self.touched_pages);
+        touched - std::mem::replace(&mut self.touched_pages, touched)
     }
 
     /// # Errors
@@ -58,7 +73,9 @@ impl ResourceLimiter for InstanceLimits {
         if desired > MEMORY_LEN_MAX_BYTES || maximum.is_some_and(|maximum| desired > maximum) {
             return Ok(false);
         }
-        if self.take(desired.saturating_sub(current)) { Ok(true) } else { Err(MemoryError::OutOfBoundsGrowth) }
+        let added = desired.saturating_sub(current);
+        self.memory_bytes += added as u64;
+        if self.take(added) { Ok(true) } else { Err(MemoryError::OutOfBoundsGrowth) }
     }
 
     fn table_growing(&mut self, current: u32, desired: u32, maximum: Option<u32>) -> Result<bool, TableError> {

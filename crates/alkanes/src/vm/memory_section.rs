@@ -20,6 +20,7 @@ pub(super) const WASM_HEADER: [u8; 8] = *b"\0asm\x01\0\0\0";
 
 pub(super) mod section {
     pub(in crate::vm) const CUSTOM: u8 = 0;
+    pub(in crate::vm) const TYPE: u8 = 1;
     pub(super) const IMPORT: u8 = 2;
     pub(super) const FUNCTION: u8 = 3;
     pub(super) const TABLE: u8 = 4;
@@ -47,7 +48,13 @@ pub(super) fn start_work(code: &[u8]) -> u64 {
                 // An element takes a byte at least, and is looked up; data is copied.
                 let byte_units = if section.id == section::ELEMENT { 4 } else { 1 };
                 units = units.saturating_add(section.body.len() as u64 * byte_units / 4);
-                body.number()
+                let segments = body.number();
+                if section.id == section::DATA {
+                    // Each can lie in a page of its own, which costs the contract no fuel.
+                    let pages = u64::from(segments.unwrap_or(0)) + section.body.len() as u64 / 4096;
+                    units = units.saturating_add(pages * cost::TOUCHED_PAGE);
+                }
+                segments
             }
             _ => None,
         };
@@ -182,7 +189,7 @@ impl<'c> Cursor<'c> {
         Some(bytes)
     }
 
-    fn byte(&mut self) -> Option<u8> {
+    pub(super) fn byte(&mut self) -> Option<u8> {
         self.bytes(1).map(|bytes| bytes[0])
     }
 

@@ -9,11 +9,17 @@ const NAME_LEN_MAX_BYTES: usize = 100_000;
 /// An instruction of one byte becomes one of eight.
 const BYTES_PER_INSTRUCTION_BYTE: u64 = 8;
 
+/// Parameters and results that the parser of wasmi 0.37.2 lets a function have, each.
+const WIDTH_MAX: u64 = 2 * 1000;
+
 /// An element of a segment takes a byte at least, and becomes an expression.
 const BYTES_PER_ELEMENT_BYTE: u64 = 40;
 
 /// Types, functions, globals, imports and exports, of which the parser takes some millions at most.
 const BYTES_PER_DECLARATION_BYTE: u64 = 64;
+
+/// First byte of the type of a function.
+const FUNCTION_TYPE: u8 = 0x60;
 
 /// The instruction that does nothing and becomes none.
 const NOP: u8 = 1;
@@ -33,11 +39,17 @@ impl ModuleSize {
     /// Of a module that is malformed it may be anything that is not too low: that one is not compiled to its end.
     pub(super) fn of(code: &[u8]) -> Self {
         let mut size = Self { len: code.len(), compiled_bytes: 4096, compile_work: 0 };
+        let mut widest = 0;
         let mut sections = Sections::of(code).into_iter().flatten();
         loop {
             match sections.next() {
                 None => return size,
-                Some(Some(section)) => size.add(&section),
+                Some(Some(section)) => {
+                    if section.id == section::TYPE {
+                        widest = widest.max(widest_type(section.body).unwrap_or(WIDTH_MAX));
+                    }
+                    size.add(&section, widest);
+                }
                 // The parser ends here as well.
                 Some(None) => {
                     size.compile_work += code.len() as u64 * cost::SECTION_BYTE;
@@ -52,13 +64,15 @@ impl ModuleSize {
         2 * self.len as u64 + self.compiled_bytes
     }
 
-    fn add(&mut self, section: &Section<'_>) {
+    fn add(&mut self, section: &Section<'_>, widest: u64) {
         let len = section.body.len() as u64;
         let (bytes, work) = match section.id {
             section::CUSTOM => (0, 0),
             section::CODE => {
                 let empty = memchr::memchr_iter(NOP, section.body).count() as u64;
-                ((len - empty) * BYTES_PER_INSTRUCTION_BYTE, len * cost::COMPILED_BYTE)
+                // A call or a block of two bytes handles all parameters and results of its type, three to an instruction of eight bytes.
+                let instruction_bytes = BYTES_PER_INSTRUCTION_BYTE.max(widest * 3 / 4);
+                ((len - empty) * instruction_bytes, len * cost::COMPILED_BYTE.max(widest))
             }
             section::DATA => (len, len * cost::SECTION_BYTE),
             section::ELEMENT => (len * BYTES_PER_ELEMENT_BYTE, len * cost::COMPILED_BYTE),
@@ -67,6 +81,21 @@ impl ModuleSize {
         self.compiled_bytes += bytes;
         self.compile_work += work;
     }
+}
+
+/// Most parameters and results together of a type; `None` when they are malformed.
+fn widest_type(body: &[u8]) -> Option<u64> {
+    let mut body = Cursor(body);
+    let mut widest = 0;
+    for _ in 0..body.number()? {
+        body.byte().filter(|form| *form == FUNCTION_TYPE)?;
+        let parameters = body.number()?;
+        body.bytes(parameters as usize)?;
+        let results = body.number()?;
+        body.bytes(results as usize)?;
+        widest = widest.max(u64::from(parameters) + u64::from(results));
+    }
+    Some(widest)
 }
 
 /// A copy of `code` without its custom sections, which mean nothing to whoever runs it; `None` when it has none, or when one of them

@@ -92,7 +92,12 @@ impl<'s, 'w> Session<'s, 'w> {
 
     /// The transaction in consensus encoding.
     pub(crate) fn transaction_bytes(&self) -> Arc<[u8]> {
-        self.transaction_bytes.get_or_init(|| encode::serialize(self.transaction).into()).clone()
+        let serialize = || {
+            // Each message of a transaction does it again.
+            self.world.state.work.add(self.transaction.total_size() as u64);
+            encode::serialize(self.transaction).into()
+        };
+        self.transaction_bytes.get_or_init(serialize).clone()
     }
 
     /// A simulation ends where its trace does, or when it has moved too much: both can cost no fuel at all.

@@ -4,6 +4,7 @@
 mod builtins;
 mod calls;
 mod creation;
+mod dear;
 mod dearest;
 mod failures;
 mod floats;

@@ -98,3 +98,13 @@ proptest! {
         let _ = (with_call_pages(&opened), data_segments(&opened), with_call_pages(&bytes));
     }
 }
+
+#[test]
+fn each_segment_of_data_may_lie_in_a_page_of_its_own() {
+    let of = |segments: usize| {
+        let data: String =
+            (0..segments).flat_map(|page| [format!("(data (i32.const {}) \"a\")", page * 4096)]).collect();
+        start_work(&wat::parse_str(format!("(module (memory 512) {data})")).unwrap())
+    };
+    assert!(of(8000) >= 8000 * cost::TOUCHED_PAGE && of(8000) < 8000 * 2 * cost::TOUCHED_PAGE, "{}", of(8000));
+}

@@ -64,3 +64,23 @@ fn custom_sections_cost_nothing_to_compile_and_instructions_most() {
     assert_eq!(busy.compiled_bytes, plain.compiled_bytes + 3 * BYTES_PER_INSTRUCTION_BYTE);
     assert_eq!(busy.compile_work, plain.compile_work);
 }
+
+#[test]
+fn what_handles_many_values_at_once_costs_as_many_times_more() {
+    let of = |values: usize| {
+        let types = "i64 ".repeat(values);
+        let text = format!("(module (type (func (param {types}) (result {types}))) (func unreachable))");
+        ModuleSize::of(&wat::parse_str(text).unwrap())
+    };
+    let (narrow, wide) = (of(1), of(1000));
+    // The code section has five bytes, one of which looks like a `nop`; the type section grows by 1998 values and two bytes of its counts.
+    let declared = 2000;
+    assert_eq!(
+        wide.compile_work - narrow.compile_work,
+        5 * (2000 - cost::COMPILED_BYTE) + declared * cost::COMPILED_BYTE
+    );
+    assert_eq!(
+        wide.compiled_bytes - narrow.compiled_bytes,
+        4 * (1500 - BYTES_PER_INSTRUCTION_BYTE) + declared * BYTES_PER_DECLARATION_BYTE
+    );
+}
