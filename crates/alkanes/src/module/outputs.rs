@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bitcoin::{OutPoint, Script, Txid};
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::ModuleWriter;
+use paraffin_store::{KeyHashing, ModuleWriter};
 
 use super::holdings::Holdings;
 use crate::rows::{Holder, OutputRow, ScriptKey, outpoint_key};
@@ -18,14 +18,14 @@ const GENESIS_OUTPUT: &[u8] = &[2];
 pub(super) struct KnownOutputs {
     genesis: OutPoint,
     /// `None`: neither alkanes nor base runes were sent to it before the block.
-    rows: HashMap<OutPoint, Option<OutputRow>>,
+    rows: HashMap<OutPoint, Option<OutputRow>, KeyHashing>,
 }
 
 impl KnownOutputs {
     /// Looks every spent output up, once.
     pub(super) fn of_inputs(block: &ConnectedBlock, rows: &ModuleWriter<'_>) -> Result<Self, StateError> {
-        let own: HashSet<&Txid> = block.txids.iter().collect();
-        let mut known = HashMap::new();
+        let own: HashSet<&Txid, KeyHashing> = block.txids.iter().collect();
+        let mut known: HashMap<_, _, KeyHashing> = HashMap::default();
         for input in block.block.txdata.iter().flat_map(|transaction| &transaction.input) {
             let outpoint = input.previous_output;
             // Outputs of the block itself held nothing before it.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bitcoin::{OutPoint, Txid};
 use ordinals::RuneId;
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::ModuleWriter;
+use paraffin_store::{KeyHashing, ModuleWriter};
 
 use super::runes::SharedList;
 use crate::error::ReadError;
@@ -23,7 +23,7 @@ type Entries = Arc<[(RuneId, u128)]>;
 pub(super) struct Holdings {
     /// Rows that the block removes, and in how many parts they stand.
     spent: Vec<(OutPoint, u32)>,
-    outputs: HashMap<OutPoint, Held>,
+    outputs: HashMap<OutPoint, Held, KeyHashing>,
     /// Lists of balances that outputs of transactions of this block share.
     lists: HashMap<Txid, Entries>,
     /// The list of an earlier transaction that was read last.
@@ -38,10 +38,10 @@ impl Holdings {
         rows: &ModuleWriter<'_>,
         part_bytes_max: usize,
     ) -> Result<Self, ReadError> {
-        let own: HashSet<&Txid> = block.txids.iter().collect();
+        let own: HashSet<&Txid, KeyHashing> = block.txids.iter().collect();
         let mut holdings = Self {
             spent: Vec::new(),
-            outputs: HashMap::new(),
+            outputs: HashMap::default(),
             lists: HashMap::new(),
             earlier_list: None,
             part_bytes_max,
