@@ -177,6 +177,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     let (response, data) = outcome.response.into_parts();
     let session = &mut *guest.data_mut().session;
     store(&mut session.world.state, child_myself, response.storage.clone())?;
+    session.world.record_touched(child_myself, &response.storage);
     let alkanes = response.alkanes.clone();
     let returned_len = succeed(guest, response, data, outcome.fuel_used);
     guest.data().session.check_bounds()?;

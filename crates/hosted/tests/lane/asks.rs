@@ -49,12 +49,6 @@ pub(crate) const VIEWS: [&str; 22] = [
     "simulateprotostones",
 ];
 
-/// Views whose answers are not yet those of the reference: each is asked and its differences are counted apart.
-///
-/// The reference runs a transaction in a block that it makes up behind the newest, answers what every output number got, shadow
-/// outputs and the runtime's among them, counts fuel of inner calls twice and numbers protostones by their traces.
-pub(crate) const OPEN: [&str; 3] = ["simulateblock", "simulateprotostones", "simulatetransaction"];
-
 /// A question to a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ask {
@@ -301,12 +295,18 @@ fn whole(view: &str, lane: &Lane, generator: &mut Generator, tip: Height) -> Vec
     let input = AlkaneTransfer { id: Some(id(generator).into()), value: Some(generator.numbers.number().into()) };
     let (stones, mut trial) = generator.trial(&lane.blocks);
     let numbers = &mut generator.numbers;
-    let height = numbers.pick(&[0, 0, u64::from(tip), u64::from(tip) + 1, u64::from(tip) + 1, 910_000]);
+    let tip = u64::from(tip);
+    let height = numbers.pick(&[0, 1, tip, tip, tip + 1, tip + 1, tip + 1, tip + 2, 910_000, (1 << 32) + tip, u64::MAX]);
     let block = &lane.blocks.connected[numbers.below(lane.blocks.connected.len())].block;
     if numbers.chance(40) {
         trial = block.txdata[numbers.below(block.txdata.len())].clone();
     }
-    let transaction = if numbers.chance(4) { numbers.bytes(7) } else { serialize(&trial) };
+    let mut transaction = if numbers.chance(4) { numbers.bytes(7) } else { serialize(&trial) };
+    if numbers.chance(8) {
+        trial.input.iter_mut().for_each(|input| input.witness.clear());
+        trial.input.iter_mut().for_each(|input| input.script_sig = bitcoin::ScriptBuf::new());
+        transaction = bitcoin::Psbt::from_unsigned_tx(trial).unwrap().serialize();
+    }
     match view {
         "simulatetransaction" => {
             SimulateTransactionRequest { height, transaction, storage_overrides: overrides }.encode_to_vec()
@@ -317,7 +317,7 @@ fn whole(view: &str, lane: &Lane, generator: &mut Generator, tip: Height) -> Vec
         }
         _ => SimulateProtostonesRequest {
             height,
-            alkane_inputs: vec![input; numbers.below(2)],
+            alkane_inputs: vec![input; numbers.below(3)],
             protostones: stones,
             transaction: if numbers.chance(30) { transaction } else { Vec::new() },
             block: if numbers.chance(10) { serialize(block) } else { Vec::new() },

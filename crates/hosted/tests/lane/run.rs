@@ -10,7 +10,7 @@ use paraffin_primitives::{AlkaneId, Height};
 use prost::Message as _;
 
 use crate::answers::Compared;
-use crate::asks::{Ask, OPEN, VIEWS};
+use crate::asks::{Ask, VIEWS};
 use crate::chain::{Chain, Rules, Step};
 use crate::generator::Generator;
 use crate::lane::{Lane, Outcome, Reference};
@@ -31,8 +31,6 @@ pub(crate) struct Tally {
     views: BTreeMap<String, usize>,
     /// Of these such that the reference traps at.
     trapped: BTreeMap<String, usize>,
-    /// Of these such whose answers are known to differ.
-    open: BTreeMap<String, usize>,
     /// Blocks around each fork of mainnet.
     forks: BTreeMap<Height, usize>,
     differences: Vec<Difference>,
@@ -43,7 +41,7 @@ impl Tally {
         let kinds: BTreeSet<&str> = self.differences.iter().map(|difference| &difference.kind[..]).collect();
         serde_json::json!({
             "blocks": self.blocks, "messages": self.messages, "undone": self.undone, "views": self.views,
-            "trapped": self.trapped, "open": self.open, "refused": self.refused, "forks": self.forks,
+            "trapped": self.trapped, "refused": self.refused, "forks": self.forks,
             "differences": self.differences.len(), "kinds": kinds,
         })
     }
@@ -60,7 +58,6 @@ impl Tally {
         add(&mut self.refused, chain.refused);
         add(&mut self.views, chain.views);
         add(&mut self.trapped, chain.trapped);
-        add(&mut self.open, chain.open);
         add(&mut self.forks, chain.forks);
         self.differences = chain.differences;
     }
@@ -157,7 +154,6 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
             *tally.views.entry(view.to_owned()).or_default() += 1;
             match ask.compare(&lane) {
                 Compared::Same => {}
-                Compared::Parted(_) if OPEN.contains(&view) => *tally.open.entry(view.to_owned()).or_default() += 1,
                 Compared::Trapped => *tally.trapped.entry(view.to_owned()).or_default() += 1,
                 Compared::Parted(text) => {
                     // The chain goes on: what a view says changes nothing.
