@@ -11,6 +11,7 @@ use super::session::Frame;
 use super::stop::Stop;
 use super::wire::{self, RawStorage, Returndata, ReturnedData};
 use crate::codec::Cellpack;
+use crate::parameters::fork_height;
 use crate::work::cost;
 use crate::{CallKind, CallResponse, Overlay, StateKey, TraceStatus, Transfer};
 
@@ -86,7 +87,7 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
         Err(Failure::Child { text, fuel }) => {
             let session = &mut *guest.data_mut().session;
             session.world.state.rollback();
-            if session.height < session.world.parameters.revert_survives {
+            if fork_height(session.height) < session.world.parameters.revert_survives {
                 // The caller keeps all of its fuel, so that nobody has paid for what the call burnt.
                 session.world.state.work.add(session.burnt_fuel);
                 return Ok(fail(guest, &text, 0));
