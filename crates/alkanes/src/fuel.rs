@@ -141,3 +141,39 @@ fn fuel_size(transaction: &Transaction) -> u64 {
     }
     transaction.vsize() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use bitcoin::absolute::LockTime;
+    use bitcoin::transaction::Version;
+    use bitcoin::{Amount, TxOut};
+    use paraffin_primitives::Network;
+
+    use super::*;
+    use crate::codec::{Protostone, Runestone, encode_protostones};
+
+    fn calling(inputs: usize) -> Transaction {
+        let message = Cellpack { target: AlkaneId { block: 2, tx: 0 }, inputs: vec![u128::MAX; inputs] }.encode();
+        let stone = Protostone { protocol_tag: ALKANES_PROTOCOL, message, ..Protostone::default() };
+        let runestone =
+            Runestone { base: ordinals::Runestone::default(), protocol: encode_protostones(&[stone]).unwrap() };
+        let output = vec![TxOut { value: Amount::ZERO, script_pubkey: runestone.encode(1).unwrap() }];
+        Transaction { version: Version::TWO, lock_time: LockTime::ZERO, input: Vec::new(), output }
+    }
+
+    #[test]
+    fn a_share_beyond_the_limit_is_told_and_not_given() {
+        let (small, large) = (calling(1), calling(1000));
+        assert!(fuel_size(&large) > 50 * fuel_size(&small));
+        let mut block = bitcoin::blockdata::constants::genesis_block(bitcoin::Network::Bitcoin);
+        block.txdata = vec![small];
+        let mut tank = FuelTank::fill(&Parameters::of(Network::Mainnet), 900_000, &block);
+        tank.limit(7_000_000);
+        tank.advance(0, &large).unwrap();
+        assert_eq!(tank.transaction_fuel(), 7_000_000);
+        assert!(tank.unusable_fuel() > 50_000_000_000);
+        assert!(tank.consume(7_000_001).is_err() && tank.consume(7_000_000).is_ok());
+        tank.drain();
+        assert_eq!((tank.transaction_fuel(), tank.unusable_fuel()), (0, 0));
+    }
+}

@@ -20,9 +20,7 @@ pub(crate) use sheets::Sheets;
 pub use sheets::runtime_amount;
 pub(crate) use void::{Void, overflow_text, varint_text};
 
-use crate::codec::{
-    ALKANES_PROTOCOL, Artifact, Protostone, RUNTIME_VOUT, default_destination, shadow_vout,
-};
+use crate::codec::{ALKANES_PROTOCOL, Artifact, Protostone, RUNTIME_VOUT, default_destination, shadow_vout};
 use crate::native::patches;
 use crate::state::StateError;
 use crate::work::cost;

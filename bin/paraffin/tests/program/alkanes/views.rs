@@ -132,7 +132,7 @@ impl Asked<'_> {
         let simulated = self.view("simulatetransaction", &asked);
         assert!(simulated.bytes(8).is_empty() && simulated.all(3).count() > 0, "{simulated:?}");
         let refused = self.view("simulateprotostones", &Message::new().number(1, self.height));
-        assert_eq!(refused.bytes(8), b"no protostones");
+        assert_eq!(refused.bytes(8), b"no protostones to simulate");
     }
 
     fn contracts(&self) {

@@ -6,8 +6,8 @@ use bitcoin::consensus::encode::deserialize_partial;
 use bitcoin::hashes::Hash as _;
 use bitcoin::transaction::Version;
 use bitcoin::{
-    Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut, Txid,
-    Witness,
+    Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut,
+    Txid, Witness,
 };
 use paraffin_primitives::Height;
 
