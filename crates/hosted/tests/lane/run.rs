@@ -135,7 +135,7 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
             }
             // Where the reference halts there is nothing to be equal to (decision 0038): the chain goes on without the block.
             Outcome::Refused(why) => {
-                let path = keep(&Case { chain: chain.clone(), ask: None }, &format!("halt-{}", plan.seed));
+                let path = keep(&Case { chain: chain.clone(), ask: None }, &format!("halt-{}-{number}", plan.seed));
                 chain.steps.pop();
                 let why = why.split_once("halts: ").map_or(&why[..], |(_, why)| why);
                 let why = why.split_once(". Its state").map_or(why, |(why, _)| why).to_owned();
