@@ -33,7 +33,7 @@ fn a_payload_that_is_no_message_is_refused_or_answered_with_the_default() {
         let answer = stage.view(name, &[0xff, 0xff, 0xff]);
         match name {
             "simulate" | "multisimluate" | "multisimulate" | "trace" | "getinventory" | "getstorageat" | "getblock" => {
-                assert!(matches!(answer, Err(ViewError::Payload(_))), "{name}")
+                assert!(matches!(answer, Err(ViewError::Payload(_))), "{name}");
             }
             "simulatetransaction" | "simulateprotostones" => {
                 let answer = SimulateTransactionResponse::decode(&answer.unwrap()[..]).unwrap();
