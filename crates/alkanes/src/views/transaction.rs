@@ -64,7 +64,7 @@ pub(super) fn transaction_view(
         block: &block,
         height: request.height,
         overrides: &request.storage_overrides,
-        incoming: held_by_inputs(&transaction, context)?,
+        incoming: if spends_nothing(&transaction) { held_by_inputs(&transaction, context)? } else { Vec::new() },
     };
     run_alone(trial, context)
 }
@@ -181,6 +181,11 @@ fn unrun(transaction: &Transaction, height: u64, error: String) -> SimulateTrans
     }
 }
 
+/// Whether the first input has a txid of zeros, as in a coinbase or a transaction that was made up.
+fn spends_nothing(transaction: &Transaction) -> bool {
+    transaction.input.first().is_some_and(|first| first.previous_output.txid == Txid::all_zeros())
+}
+
 /// What the inputs of a transaction hold, one after the other.
 fn held_by_inputs(transaction: &Transaction, context: &ViewContext<'_>) -> Result<Vec<Transfer>, ViewError> {
     let mut held = Vec::new();
@@ -218,10 +223,10 @@ fn run_alone(trial: Trial<'_>, context: &ViewContext<'_>) -> Result<SimulateTran
     }
     context.check()?;
     let mut world = trial_world(block, height, overrides, context);
-    let Some(first) = transaction.input.first() else {
+    if transaction.input.is_empty() {
         return Err(ViewError::Meaningless("the transaction has no input".to_owned()));
-    };
-    if first.previous_output.txid == Txid::all_zeros() && !incoming.is_empty() {
+    }
+    if spends_nothing(transaction) && !incoming.is_empty() {
         let sheet = match sheet_of(&incoming) {
             Ok(sheet) => sheet,
             Err(overflow) => return Ok(failed(overflow_text(overflow))),
