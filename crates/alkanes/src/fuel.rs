@@ -29,6 +29,9 @@ pub struct FuelTank {
     metered_fuel: u64,
     least: u64,
     fuel_is_minimum: bool,
+    /// Most that one transaction can use; what it is given beyond is only reported.
+    usable_max: Option<u64>,
+    unusable_fuel: u64,
 }
 
 impl FuelTank {
@@ -46,6 +49,17 @@ impl FuelTank {
     /// Fuel that the current transaction can still use.
     pub const fn transaction_fuel(&self) -> u64 {
         self.transaction_fuel
+    }
+
+    /// Lets one transaction use at most this much, whatever it is told: the caller of a view can name a block that is tiny beside
+    /// the transaction.
+    pub(crate) const fn limit(&mut self, fuel: u64) {
+        self.usable_max = Some(fuel);
+    }
+
+    /// Fuel that the current transaction is told of and cannot use.
+    pub(crate) const fn unusable_fuel(&self) -> u64 {
+        self.unusable_fuel
     }
 
     /// Fuel that no transaction has.
@@ -70,7 +84,9 @@ impl FuelTank {
         self.transaction_size = fuel_size(transaction);
         let metered = self.block_fuel.wrapping_mul(self.transaction_size).checked_div(self.size);
         self.metered_fuel = metered.ok_or(Halt::EmptyTank)?;
-        self.transaction_fuel = if self.fuel_is_minimum { self.least } else { self.least.max(self.metered_fuel) };
+        let given = if self.fuel_is_minimum { self.least } else { self.least.max(self.metered_fuel) };
+        self.transaction_fuel = self.usable_max.map_or(given, |usable| usable.min(given));
+        self.unusable_fuel = given - self.transaction_fuel;
         self.block_fuel = self.block_fuel.saturating_sub(self.metered_fuel);
         Ok(())
     }
@@ -84,7 +100,7 @@ impl FuelTank {
             return Err(format!(
                 "all fuel consumed by WebAssembly: requested {fuel} units, but only {} remaining. Transaction index: {}, \
                  Block metered fuel: {}, Block fuel remaining: {}, Transaction size: {} bytes, Block size: {} bytes",
-                self.transaction_fuel,
+                self.transaction_fuel + self.unusable_fuel,
                 self.transaction.unwrap_or(u32::MAX),
                 self.metered_fuel,
                 self.block_fuel,
@@ -100,6 +116,7 @@ impl FuelTank {
     /// A message has failed: the rest of the transaction has no fuel, and the block gets none back.
     pub(crate) const fn drain(&mut self) {
         self.transaction_fuel = 0;
+        self.unusable_fuel = 0;
         self.metered_fuel = 0;
     }
 }
@@ -123,4 +140,40 @@ fn fuel_size(transaction: &Transaction) -> u64 {
         return bare.vsize() as u64;
     }
     transaction.vsize() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use bitcoin::absolute::LockTime;
+    use bitcoin::transaction::Version;
+    use bitcoin::{Amount, TxOut};
+    use paraffin_primitives::Network;
+
+    use super::*;
+    use crate::codec::{Protostone, Runestone, encode_protostones};
+
+    fn calling(inputs: usize) -> Transaction {
+        let message = Cellpack { target: AlkaneId { block: 2, tx: 0 }, inputs: vec![u128::MAX; inputs] }.encode();
+        let stone = Protostone { protocol_tag: ALKANES_PROTOCOL, message, ..Protostone::default() };
+        let runestone =
+            Runestone { base: ordinals::Runestone::default(), protocol: encode_protostones(&[stone]).unwrap() };
+        let output = vec![TxOut { value: Amount::ZERO, script_pubkey: runestone.encode(1).unwrap() }];
+        Transaction { version: Version::TWO, lock_time: LockTime::ZERO, input: Vec::new(), output }
+    }
+
+    #[test]
+    fn a_share_beyond_the_limit_is_told_and_not_given() {
+        let (small, large) = (calling(1), calling(1000));
+        assert!(fuel_size(&large) > 50 * fuel_size(&small));
+        let mut block = bitcoin::blockdata::constants::genesis_block(bitcoin::Network::Bitcoin);
+        block.txdata = vec![small];
+        let mut tank = FuelTank::fill(&Parameters::of(Network::Mainnet), 900_000, &block);
+        tank.limit(7_000_000);
+        tank.advance(0, &large).unwrap();
+        assert_eq!(tank.transaction_fuel(), 7_000_000);
+        assert!(tank.unusable_fuel() > 50_000_000_000);
+        assert!(tank.consume(7_000_001).is_err() && tank.consume(7_000_000).is_ok());
+        tank.drain();
+        assert_eq!((tank.transaction_fuel(), tank.unusable_fuel()), (0, 0));
+    }
 }

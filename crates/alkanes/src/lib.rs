@@ -28,6 +28,7 @@ mod runes;
 mod sheet;
 mod state;
 mod tables;
+mod touched;
 mod trace;
 mod trace_log;
 pub mod views;

@@ -6,6 +6,7 @@ use bitcoin::{OutPoint, Transaction, Txid};
 use paraffin_primitives::AlkaneId;
 
 use crate::codec::Cellpack;
+use crate::protorune::overflow_text;
 use crate::vm::{
     Frame, Outcome, Resolved, ReturnedData, Session, Stop, credit, debit, execute, guarded, integer, resolve,
     revert_data, store,
@@ -80,6 +81,7 @@ fn run(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<
         Err(stop) => return stop.into_failure().map(|_| MessageEnd::Failed),
     };
     let fuel = session.world.tank.transaction_fuel();
+    session.unusable_fuel = session.world.tank.unusable_fuel();
     let frame = Frame {
         myself,
         code: myself,
@@ -88,7 +90,8 @@ fn run(world: &mut World<'_>, message: &Message<'_>, runtime: &Sheet) -> Result<
         inputs: cellpack.inputs,
         nesting: 0,
     };
-    frame.record_enter(&mut session.events, CallKind::Call, message.vout, fuel);
+    let reported_fuel = session.reported_fuel(fuel);
+    frame.record_enter(&mut session.events, CallKind::Call, message.vout, reported_fuel);
     let ended = code
         .compiled(&session)
         .and_then(|code| execute(&mut session, frame, &code, fuel))
@@ -141,6 +144,7 @@ fn book(
     world.tank.consume(fuel_used).map_err(Stop::Revert)?;
     let (response, data) = outcome.response.into_parts();
     store(&mut world.state, myself, response.storage.clone())?;
+    world.record_touched(myself, &response.storage);
     let runtime = settle_runtime(world, runtime, &message.incoming, &response.alkanes)?;
     debit(&mut world.state, myself, &response.alkanes)?;
     Ok(Booked { response, data, fuel_used, runtime })
@@ -185,11 +189,5 @@ fn settle_runtime(
 }
 
 fn increase(sheet: &mut Sheet, transfer: Transfer) -> Result<(), Stop> {
-    let current = sheet.get(transfer.id);
-    sheet.add(transfer.id, transfer.value).map_err(|_| {
-        let additional = transfer.value;
-        Stop::Revert(format!(
-            "overflow error during balance sheet increase, current({current}) + additional({additional})"
-        ))
-    })
+    sheet.add(transfer.id, transfer.value).map_err(|overflow| Stop::Revert(overflow_text(overflow)))
 }

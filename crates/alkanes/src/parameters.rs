@@ -43,6 +43,12 @@ pub struct Parameters {
     pub code_bytes: u64,
 }
 
+/// The height by which fuel, code of built-in contracts and what calls may do are chosen. The reference looks at 32 bits, which
+/// the caller of a view can exceed.
+pub(crate) const fn fork_height(height: u64) -> u64 {
+    height as u32 as u64
+}
+
 impl Parameters {
     /// The parameters of a network. Signet and regtest share theirs.
     pub const fn of(network: Network) -> Self {
@@ -110,22 +116,22 @@ impl Parameters {
 
     /// Fuel of all messages of a block (protocol B2).
     pub const fn block_fuel(&self, height: u64) -> u64 {
-        if height >= self.fuel_change { 1_000_000_000 } else { 100_000_000 }
+        if fork_height(height) >= self.fuel_change { 1_000_000_000 } else { 100_000_000 }
     }
 
     /// Least fuel of a message (protocol B12).
     pub const fn minimum_fuel(&self, height: u64) -> u64 {
-        if height >= self.fuel_change { 3_500_000 } else { 350_000 }
+        if fork_height(height) >= self.fuel_change { 3_500_000 } else { 350_000 }
     }
 
     /// Fuel for each byte of a storage map (protocol B12).
     pub const fn store_byte_fuel(&self, height: u64) -> u64 {
-        if height >= self.fuel_change { 40 } else { 8 }
+        if fork_height(height) >= self.fuel_change { 40 } else { 8 }
     }
 
     /// Fuel of creating a contract by an extcall (protocol B11, B12).
     pub const fn deploy_fuel(&self, height: u64) -> u64 {
-        if height >= self.fuel_change { 100_000 } else { 10_000 }
+        if fork_height(height) >= self.fuel_change { 100_000 } else { 10_000 }
     }
 }
 

@@ -17,8 +17,13 @@ use crate::Transfer;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// They are no such protobuf message.
-    #[error("the payload is not a {0} message")]
-    Malformed(&'static str),
+    #[error("the payload is not a {name} message: {reason}")]
+    Malformed {
+        /// Name of the message.
+        name: &'static str,
+        /// Why.
+        reason: String,
+    },
     /// They announce too much.
     #[error("the payload holds more than {ELEMENTS_MAX} nested messages")]
     TooMany,

@@ -10,6 +10,7 @@
 mod edict;
 mod message;
 mod sheets;
+mod void;
 
 use bitcoin::{OutPoint, Transaction, Txid};
 
@@ -17,32 +18,13 @@ pub(crate) use edict::{EdictRules, apply_edict};
 pub use message::MessageRunner;
 pub(crate) use sheets::Sheets;
 pub use sheets::runtime_amount;
+pub(crate) use void::{Void, overflow_text, varint_text};
 
-use crate::codec::{
-    ALKANES_PROTOCOL, Artifact, Protostone, ProtostoneError, RUNTIME_VOUT, RouteError, default_destination, shadow_vout,
-};
+use crate::codec::{ALKANES_PROTOCOL, Artifact, Protostone, RUNTIME_VOUT, default_destination, shadow_vout};
 use crate::native::patches;
 use crate::state::StateError;
 use crate::work::cost;
-use crate::{Halt, SavedSheet, Sheet, SheetOverflow, StateKey, World, runes};
-
-/// Why the transaction is void: everything that its runestone would have done is undone (protocol B1.6, B5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Void {
-    #[error(transparent)]
-    Overflow(#[from] SheetOverflow),
-    #[error(transparent)]
-    Protostone(#[from] ProtostoneError),
-    #[error(transparent)]
-    Route(#[from] RouteError),
-    #[error("an edict moves 0:{tx}, which no alkane can be called")]
-    EdictId { tx: u128 },
-    #[error("an edict names output {output}, which does not fit 32 bits")]
-    EdictOutput { output: u128 },
-    /// Decision 0038.
-    #[error("the transaction needs more work, or moves more amounts, than is left for it")]
-    TooMuch,
-}
+use crate::{Halt, SavedSheet, Sheet, StateKey, World, handle_message, runes};
 
 /// What ends the work on a transaction early.
 #[derive(Debug)]
@@ -130,7 +112,7 @@ impl Ledger {
                     if stones.is_empty() {
                         Ok(())
                     } else {
-                        self.process_protostones(world, run_message, placed, &stones)
+                        self.process_protostones(world, run_message, placed, &stones).map(drop)
                     }
                 });
                 match done {
@@ -159,37 +141,47 @@ impl Ledger {
         run_message: MessageRunner,
         placed: Placed<'_>,
         stones: &[Protostone],
-    ) -> Result<(), Fault> {
-        let outputs = &placed.transaction.output;
-        let mut sheets = Sheets::default();
-        let sum = sum_of_inputs(world, placed.transaction, StateKey::Sheet)?;
-        if let Some(index) = stones.iter().position(|stone| stone.protocol_tag == ALKANES_PROTOCOL) {
-            sheets.add_sheet(&world.state, shadow_vout(outputs.len(), index), &sum)?;
-        }
-        let rules = EdictRules::of(world);
-        for (index, stone) in stones.iter().enumerate() {
-            let shadow = shadow_vout(outputs.len(), index);
-            let destination = stone.pointer.unwrap_or_else(|| default_destination(outputs));
-            let mut current = if stone.is_alkanes_message() {
-                if !message::process_message(world, run_message, placed, stone, index, stones.len(), &mut sheets)? {
-                    continue;
-                }
-                sheets.take(destination)
-            } else {
-                sheets.take(shadow)
-            };
-            for edict in &stone.edicts {
-                apply_edict(rules, outputs, edict, &mut current, |vout, id, amount| {
-                    sheets.add(&world.state, vout, id, amount)
-                })?;
-            }
-            sheets.add_sheet(&world.state, destination, &current)?;
-        }
+    ) -> Result<Sheets, Fault> {
+        let sheets = move_protostones(world, run_message, placed, stones)?;
         self.save(world, placed, &sheets)?;
         for input in &placed.transaction.input {
             clear_sheet(world, StateKey::Sheet(input.previous_output))?;
         }
-        Ok(())
+        Ok(sheets)
+    }
+
+    /// Tries the protostones of a transaction as if they stood in a block: what every output holds then, shadow outputs and the
+    /// runtime among them, or why the transaction is void. `is_kept`: transactions after it find what it has done.
+    ///
+    /// # Errors
+    /// The engine halts.
+    pub(crate) fn try_protostones(
+        &mut self,
+        world: &mut World<'_>,
+        placed: Placed<'_>,
+        stones: &[Protostone],
+        is_kept: bool,
+    ) -> Result<Result<Sheets, Void>, Halt> {
+        let depth = world.state.depth();
+        world.state.checkpoint();
+        world.state.work.begin_transaction(placed.transaction.weight());
+        let done = if is_kept {
+            self.process_protostones(world, handle_message, placed, stones)
+        } else {
+            move_protostones(world, handle_message, placed, stones)
+        };
+        world.state.work.end_transaction();
+        match done {
+            Ok(sheets) => {
+                world.state.commit();
+                Ok(Ok(sheets))
+            }
+            Err(Fault::Void(void)) => {
+                world.state.rollback_to(depth);
+                Ok(Err(void))
+            }
+            Err(Fault::Halt(halt)) => Err(halt),
+        }
     }
 
     /// Protocol B5.7: outputs, runtime, ids seen for the first time.
@@ -223,6 +215,42 @@ impl Ledger {
         }
         Ok(())
     }
+}
+
+/// Protocol B5, steps 2 to 6.
+fn move_protostones(
+    world: &mut World<'_>,
+    run_message: MessageRunner,
+    placed: Placed<'_>,
+    stones: &[Protostone],
+) -> Result<Sheets, Fault> {
+    let outputs = &placed.transaction.output;
+    let mut sheets = Sheets::default();
+    let sum = sum_of_inputs(world, placed.transaction, StateKey::Sheet)?;
+    if let Some(index) = stones.iter().position(|stone| stone.protocol_tag == ALKANES_PROTOCOL) {
+        sheets.add_sheet(&world.state, shadow_vout(outputs.len(), index), &sum)?;
+    }
+    let rules = EdictRules::of(world);
+    for (index, stone) in stones.iter().enumerate() {
+        world.begin_protostone(index);
+        let shadow = shadow_vout(outputs.len(), index);
+        let destination = stone.pointer.unwrap_or_else(|| default_destination(outputs));
+        let mut current = if stone.is_alkanes_message() {
+            if !message::process_message(world, run_message, placed, stone, index, stones.len(), &mut sheets)? {
+                continue;
+            }
+            sheets.take(destination)
+        } else {
+            sheets.take(shadow)
+        };
+        for edict in &stone.edicts {
+            apply_edict(rules, outputs, edict, &mut current, |vout, id, amount| {
+                sheets.add(&world.state, vout, id, amount)
+            })?;
+        }
+        sheets.add_sheet(&world.state, destination, &current)?;
+    }
+    Ok(sheets)
 }
 
 /// The sum of the sheets of all inputs.

@@ -25,8 +25,15 @@ pub struct Sheet {
 
 /// A sum is above 2^128 - 1. What that means is said where it happens: the transaction is void, or the message fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("balance overflow of {0}")]
-pub struct SheetOverflow(pub AlkaneId);
+#[error("balance overflow of {id}: {held} and {added} more")]
+pub struct SheetOverflow {
+    /// Of what.
+    pub id: AlkaneId,
+    /// What was there.
+    pub held: u128,
+    /// What was to be added.
+    pub added: u128,
+}
 
 impl Sheet {
     /// A sheet without entries.
@@ -59,9 +66,14 @@ impl Sheet {
     /// # Errors
     /// The sum does not fit; the sheet is unchanged.
     pub fn add(&mut self, id: AlkaneId, value: u128) -> Result<(), SheetOverflow> {
-        let sum = self.get(id).checked_add(value).ok_or(SheetOverflow(id))?;
+        let sum = self.sum(id, value)?;
         self.entries.insert(id, sum);
         Ok(())
+    }
+
+    fn sum(&self, id: AlkaneId, added: u128) -> Result<u128, SheetOverflow> {
+        let held = self.get(id);
+        held.checked_add(added).ok_or(SheetOverflow { id, held, added })
     }
 
     /// Takes `value` of `id` away; nothing happens when there is less (protocol B5).
@@ -79,7 +91,7 @@ impl Sheet {
     /// A sum does not fit; the sheet is unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), SheetOverflow> {
         for (id, value) in other.iter() {
-            self.get(id).checked_add(value).ok_or(SheetOverflow(id))?;
+            self.sum(id, value)?;
         }
         for (id, value) in other.iter() {
             self.add(id, value)?;

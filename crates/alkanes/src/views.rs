@@ -31,7 +31,6 @@ pub use token::{
     LIQUIDITY_DECIMALS, Mints, TokenFacts, TokenWords, entered_by, token_facts, token_numbers, token_words,
 };
 pub use trace::{trace_from_proto, trace_to_proto};
-pub use transaction::{ProtostoneOutcome, TransactionOutcome, simulate_transaction};
 pub use unwrap::{PendingPayment, pending_unwraps};
 pub use words::{Words, WordsLimits};
 
@@ -232,12 +231,14 @@ pub fn runs_contracts(name: &str) -> bool {
     name.starts_with("simulate") || matches!(name, "meta" | "multisimluate" | "multisimulate")
 }
 
-/// The block whose bytes a view hands out, so that the caller can fetch them before [`call`]. `None`: it needs none.
+/// The block that a view needs beside the state, so that the caller can fetch it before [`call`]: the one that `getblock` hands
+/// out, the one behind which `simulatetransaction` tries. `None`: it needs none.
 pub fn block_wanted(name: &str, payload: &[u8]) -> Option<Height> {
-    if name != "getblock" {
-        return None;
+    match name {
+        "getblock" => proto::decode::<alkanes::BlockRequest>(payload).ok().map(|request| request.height),
+        "simulatetransaction" => transaction::block_wanted(payload),
+        _ => None,
     }
-    proto::decode::<alkanes::BlockRequest>(payload).ok().map(|request| request.height)
 }
 
 /// Answers a view (protocol B21). Views that the reference answers with an empty or default message when their payload

@@ -6,8 +6,12 @@ use bitcoin::{Block, OutPoint, Transaction, Txid};
 
 use paraffin_primitives::AlkaneId;
 
+use crate::touched::TouchedStorage;
 use crate::vm::{BlockCodes, PackedCode, Stop};
 use crate::{Builtins, CodeCache, FuelTank, Overlay, Parameters, TraceLog};
+
+/// Layers around the first call of a message in a block.
+const CALL_DEPTH: usize = 4;
 
 /// What messages of one block run in: its height, its bytes, the state so far, the fuel left.
 pub struct World<'a> {
@@ -31,6 +35,10 @@ pub struct World<'a> {
     pub undone: Vec<OutPoint>,
     /// Transactions of this block that mint 2:0, once counted (protocol B13).
     pub diesel_mints: Option<u128>,
+    /// Layers that the reference has opened when the first contract of a message makes a call (protocol B11.1).
+    pub(crate) call_depth: usize,
+    /// Of a trial: what contracts have stored.
+    pub(crate) touched: Option<TouchedStorage>,
     /// Code that its messages have run.
     pub(crate) block_codes: RefCell<BlockCodes>,
     /// The block as contracts read it, once one has (protocol B10).
@@ -61,9 +69,25 @@ impl<'a> World<'a> {
             traces: TraceLog::of(block, parameters.trace_bytes),
             undone: Vec::new(),
             diesel_mints: None,
+            call_depth: CALL_DEPTH,
+            touched: None,
             block_codes: RefCell::new(BlockCodes::within(parameters.code_bytes)),
             block_bytes: OnceCell::new(),
             block_txids: OnceCell::new(),
+        }
+    }
+
+    /// Tells a trial which protostone comes next.
+    pub(crate) fn begin_protostone(&mut self, index: usize) {
+        if let Some(touched) = &mut self.touched {
+            touched.begin_protostone(index);
+        }
+    }
+
+    /// Tells a trial what a call stores, whatever becomes of the call.
+    pub(crate) fn record_touched(&mut self, contract: AlkaneId, pairs: &[(Vec<u8>, Vec<u8>)]) {
+        if let Some(touched) = &mut self.touched {
+            touched.record(contract, pairs);
         }
     }
 

@@ -59,11 +59,16 @@ requests! {
 /// The bytes are no such message, or hold more than [`ELEMENTS_MAX`] nested messages.
 pub fn decode<T: Request>(bytes: &[u8]) -> Result<T, DecodeError> {
     let mut elements = 0;
-    count(bytes, &T::SHAPE, &mut elements).map_err(|fault| match fault {
-        Fault::Malformed => DecodeError::Malformed(T::NAME),
-        Fault::TooMany => DecodeError::TooMany,
-    })?;
-    T::decode(bytes).map_err(|_| DecodeError::Malformed(T::NAME))
+    let is_malformed = match count(bytes, &T::SHAPE, &mut elements) {
+        Err(Fault::TooMany) => return Err(DecodeError::TooMany),
+        counted => counted.is_err(),
+    };
+    // What counts as malformed is so for the library too, which says why.
+    let malformed = |reason| DecodeError::Malformed { name: T::NAME, reason };
+    match T::decode(bytes) {
+        Ok(_) if is_malformed => Err(malformed("it cannot be counted".to_owned())),
+        decoded => decoded.map_err(|error| malformed(error.to_string())),
+    }
 }
 
 enum Fault {
@@ -91,11 +96,36 @@ fn count(mut bytes: &[u8], shape: &Shape, elements: &mut usize) -> Result<(), Fa
                 }
             }
             5 => _ = take(&mut bytes, 4)?,
-            // Groups are no part of proto3.
+            // Groups are no part of proto3: the library passes over what is in them.
+            3 => group(&mut bytes, field, GROUPS_DEPTH_MAX)?,
             _ => return Err(Fault::Malformed),
         }
     }
     Ok(())
+}
+
+/// Groups within groups, as deep as the library goes.
+const GROUPS_DEPTH_MAX: u32 = 100;
+
+/// Passes over a group of an unknown field.
+fn group(bytes: &mut &[u8], number: u64, depth_left: u32) -> Result<(), Fault> {
+    let depth_left = depth_left.checked_sub(1).ok_or(Fault::Malformed)?;
+    loop {
+        let key = varint(bytes)?;
+        let (field, wire_type) = (key >> 3, key & 7);
+        match wire_type {
+            0 => _ = varint(bytes)?,
+            1 => _ = take(bytes, 8)?,
+            2 => {
+                let length = varint(bytes)?;
+                take(bytes, length)?;
+            }
+            3 => group(bytes, field, depth_left)?,
+            4 if field == number => return Ok(()),
+            5 => _ = take(bytes, 4)?,
+            _ => return Err(Fault::Malformed),
+        }
+    }
 }
 
 fn varint(bytes: &mut &[u8]) -> Result<u64, Fault> {
@@ -144,18 +174,19 @@ mod tests {
             &[0x2a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f],
             &[0x80],
             &[0x0b, 0x0c],
+            &[0xfb, 0x01, 0x0b],
             &[0x0f],
             &[0x2a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
         ] {
-            assert_eq!(
-                decode::<alkanes::MessageContextParcel>(bytes),
-                Err(DecodeError::Malformed("MessageContextParcel")),
-                "{bytes:?}"
-            );
+            let decoded = decode::<alkanes::MessageContextParcel>(bytes);
+            assert!(matches!(decoded, Err(DecodeError::Malformed { name: "MessageContextParcel", .. })), "{bytes:?}");
         }
         // Field 5, two bytes: the call that clients send for 2:0.
         let parcel: alkanes::MessageContextParcel = decode(&[0x2a, 0x02, 0x02, 0x00]).unwrap();
         assert_eq!(parcel.calldata, [2, 0]);
+        // A group of a field that the message does not have is passed over.
+        let parcel: alkanes::MessageContextParcel = decode(&[0xfb, 0x01, 0xfc, 0x01, 0x2a, 0x01, 0x07]).unwrap();
+        assert_eq!(parcel.calldata, [7]);
     }
 
     proptest! {

@@ -30,7 +30,7 @@ pub(crate) fn apply_edict(
 ) -> Result<(), Fault> {
     let id = edict.id;
     if id.block == 0 && id.tx != 0 {
-        return Err(Void::EdictId { tx: id.tx }.into());
+        return Err(Void::EdictId.into());
     }
     let available = current.get(id);
     // An id that is asked for is in the sheet from then on, be it with 0, and in those of the outputs: it counts as seen.
@@ -50,7 +50,7 @@ fn shares(rules: EdictRules, outputs: &[TxOut], edict: &Edict, available: u128) 
     let amount = edict.amount.0;
     // The comparison is made on the low 32 bits, whatever the number (protocol B22.1).
     if edict.output as u32 as usize != outputs.len() {
-        let output = u32::try_from(edict.output).map_err(|_| Void::EdictOutput { output: edict.output })?;
+        let output = u32::try_from(edict.output).map_err(|_| Void::EdictOutput)?;
         return Ok(vec![(output, if amount == 0 { available } else { amount })]);
     }
     let holding = (0u32..).zip(outputs).filter(|(_, output)| !output.script_pubkey.is_op_return());

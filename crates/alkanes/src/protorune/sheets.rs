@@ -47,6 +47,12 @@ impl Sheets {
         self.by_vout.values()
     }
 
+    /// All sheets by output; the runtime's is always there.
+    pub(crate) fn into_outputs(mut self) -> BTreeMap<u32, Sheet> {
+        self.by_vout.entry(RUNTIME_VOUT).or_default();
+        self.by_vout
+    }
+
     /// Adds an amount to the sheet of an output.
     pub(crate) fn add(&mut self, state: &Overlay<'_>, vout: u32, id: AlkaneId, amount: u128) -> Result<(), Fault> {
         if vout == RUNTIME_VOUT {

@@ -11,6 +11,7 @@ use self::releases::{
     FRBTC_131, FRSIGIL, Modules, RELEASES, Release, memory_image, modules_in,
 };
 use super::cache::Code;
+use crate::parameters::fork_height;
 use crate::{Halt, Parameters};
 
 /// The genesis token.
@@ -188,6 +189,7 @@ impl Builtins {
     }
 
     pub(crate) fn code(&self, id: AlkaneId, height: u64) -> Result<Option<Code>, Halt> {
+        let height = fork_height(height);
         let span = self.spans.iter().rev().find(|span| span.id == id && span.from <= height);
         let name = match span {
             Some(Span { code: Some(code), .. }) => return Ok(Some(code.clone())),

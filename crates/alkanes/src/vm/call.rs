@@ -11,6 +11,7 @@ use super::session::Frame;
 use super::stop::Stop;
 use super::wire::{self, RawStorage, Returndata, ReturnedData};
 use crate::codec::Cellpack;
+use crate::parameters::fork_height;
 use crate::work::cost;
 use crate::{CallKind, CallResponse, Overlay, StateKey, TraceStatus, Transfer};
 
@@ -89,7 +90,7 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
         Err(Failure::Child { text, fuel }) => {
             let session = &mut *guest.data_mut().session;
             session.world.state.rollback();
-            if session.height < session.world.parameters.revert_survives {
+            if fork_height(session.height) < session.world.parameters.revert_survives {
                 // The caller keeps all of its fuel, so that nobody has paid for what the call burnt.
                 session.world.state.work.add(session.burnt_fuel);
                 return Ok(fail(guest, &text, 0));
@@ -182,6 +183,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     let (response, data) = outcome.response.into_parts();
     let session = &mut *guest.data_mut().session;
     store(&mut session.world.state, child_myself, response.storage.clone())?;
+    session.world.record_touched(child_myself, &response.storage);
     let alkanes = response.alkanes.clone();
     let returned_len = succeed(guest, response, data, outcome.fuel_used);
     guest.data().session.check_bounds()?;

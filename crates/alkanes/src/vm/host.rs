@@ -12,6 +12,7 @@ use super::sequence;
 use super::session::{Frame, Session};
 use super::stop::Stop;
 use super::wire::{Returndata, array_buffer, parse_id};
+use crate::parameters::fork_height;
 use crate::work::cost;
 use crate::{CallKind, StateKey};
 
@@ -179,7 +180,7 @@ fn write_parts(data: &mut [u8], pointer: i32, parts: &[&[u8]]) -> Result<i32, St
 pub(crate) fn charge(guest: &mut Guest<'_, '_, '_, '_>, fuel: u64) -> Result<(), Stop> {
     let left = remaining(guest).checked_sub(fuel).ok_or_else(Stop::overflow)?;
     let session = &guest.data().session;
-    if session.height >= session.world.parameters.host_fuel_deducted {
+    if fork_height(session.height) >= session.world.parameters.host_fuel_deducted {
         set_remaining(guest, left);
     }
     Ok(())

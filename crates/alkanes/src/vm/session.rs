@@ -10,10 +10,8 @@ use super::wire;
 use crate::trace_log::{TraceContextRef, TraceRecorder};
 use crate::{CallKind, Halt, Transfer, World};
 
-/// Layers that the reference has opened when the first contract of a message makes a call (protocol B11.1).
-const MESSAGE_DEPTH: usize = 4;
-
-/// The same in a simulation, which has no layer of a message.
+/// Layers that the reference has opened when the first contract of a simulation makes a call (protocol B11.1): it has no layer
+/// of a message.
 const SIMULATION_DEPTH: usize = 3;
 
 /// Layers that each nested call adds.
@@ -46,7 +44,7 @@ pub(crate) struct Session<'s, 'w> {
     pub(crate) table_weight: usize,
     /// Fuel that the code of the newest call has burnt, however that ended.
     pub(crate) burnt_fuel: u64,
-    /// Of a simulation: fuel that `__fuel` and traces report and that contracts cannot use.
+    /// Of a view: fuel that `__fuel` and traces report and that contracts cannot use.
     pub(crate) unusable_fuel: u64,
     /// The transaction as contracts read it, once one has (protocol B10).
     transaction_bytes: OnceCell<Arc<[u8]>>,
@@ -55,7 +53,7 @@ pub(crate) struct Session<'s, 'w> {
 
 impl<'s, 'w> Session<'s, 'w> {
     pub(crate) fn message(world: &'s mut World<'w>, transaction: &'s Transaction, txid: Txid, vout: u32) -> Self {
-        let height = world.height;
+        let (height, outer_depth) = (world.height, world.call_depth);
         let instance_bytes_left = usize::try_from(world.state.work.memory_max()).unwrap_or(usize::MAX);
         world.state.work.set_memory_left(instance_bytes_left);
         Self {
@@ -71,7 +69,7 @@ impl<'s, 'w> Session<'s, 'w> {
             burnt_fuel: 0,
             unusable_fuel: 0,
             transaction_bytes: OnceCell::new(),
-            outer_depth: MESSAGE_DEPTH,
+            outer_depth,
         }
     }
 

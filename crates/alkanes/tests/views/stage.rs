@@ -228,7 +228,10 @@ impl Stage {
     }
 
     pub(crate) fn view_at(&self, height: Height, name: &str, payload: &[u8]) -> Result<Vec<u8>, ViewError> {
-        self.at(height, |context| views::call(name, payload, context))
+        let wanted = views::block_wanted(name, payload).filter(|_| views::runs_contracts(name));
+        let wanted = wanted.and_then(|wanted| self.blocks.get(wanted as usize));
+        let block = wanted.map(bitcoin::consensus::serialize);
+        self.at(height, |context| views::call(name, payload, &ViewContext { block: block.as_deref(), ..*context }))
     }
 
     /// A view whose request and answer are messages.

@@ -11,10 +11,12 @@ use paraffin_primitives::AlkaneId;
 
 use crate::stage::{Stage, TOKEN, call, first_output, id, output, script, transaction};
 
+/// What the outputs hold that are there.
 fn balances(answer: &SimulateTransactionResponse) -> Vec<(u32, AlkaneId, u128)> {
     let lines = answer
         .final_balances_by_vout
         .iter()
+        .filter(|vout| vout.vout < 4)
         .flat_map(|vout| vout.balances.iter().map(|held| (vout.vout, alkane_id(held.id), integer(held.value))));
     lines.collect()
 }
@@ -30,11 +32,12 @@ fn a_transaction_is_run_with_its_inputs_and_tells_balances_fuel_traces_and_stora
     let (stage, deploy) = Stage::with_token();
     let mint = transaction(&[first_output(&deploy)], vec![output(script(2), 546)], &[call(TOKEN, &[77])], None);
     let request = SimulateTransactionRequest {
+        height: 2,
         transaction: bitcoin::consensus::serialize(&mint),
         ..SimulateTransactionRequest::default()
     };
     let answer: SimulateTransactionResponse = stage.ask("simulatetransaction", &request);
-    assert_eq!((answer.error.as_str(), answer.height), ("", 1));
+    assert_eq!((answer.error.as_str(), answer.height), ("", 2));
     assert_eq!(answer.txid, mint.compute_txid().to_string());
     assert_eq!(balances(&answer), [(0, TOKEN, 1_100)]);
     assert_eq!(answer.protostones.len(), 1);
@@ -42,13 +45,20 @@ fn a_transaction_is_run_with_its_inputs_and_tells_balances_fuel_traces_and_stora
     assert!(answer.total_fuel_used > 0 && answer.total_fuel_used == answer.protostones[0].fuel_used);
     assert!(!answer.protostones[0].trace.as_ref().unwrap().events.is_empty());
     assert_eq!(answer.used_transaction, request.transaction);
-    assert!(answer.used_block.len() > 80);
+
+    // The block that it stands in follows the newest one.
+    let block: bitcoin::Block = bitcoin::consensus::deserialize(&answer.used_block).unwrap();
+    let newest = &stage.blocks[1].header;
+    assert_eq!(block.header.prev_blockhash, newest.block_hash());
+    assert_eq!((block.header.time, block.header.bits), (newest.time + 600, newest.bits));
+    assert_eq!(block.header.nonce >> 16, 0xdead);
+    assert!(block.check_merkle_root() && block.txdata[0].is_coinbase() && block.txdata[1] == mint);
 
     // A PSBT of the same is the same.
     let mut unsigned = mint.clone();
     unsigned.input[0].witness.clear();
     let psbt = bitcoin::Psbt::from_unsigned_tx(unsigned).unwrap().serialize();
-    let request = SimulateTransactionRequest { transaction: psbt, ..SimulateTransactionRequest::default() };
+    let request = SimulateTransactionRequest { transaction: psbt, ..request };
     assert_eq!(balances(&stage.ask("simulatetransaction", &request)), [(0, TOKEN, 1_100)]);
 
     // Pretended storage counts: the cap is reached.
@@ -58,7 +68,7 @@ fn a_transaction_is_run_with_its_inputs_and_tells_balances_fuel_traces_and_stora
     let answer: SimulateTransactionResponse = stage.ask("simulatetransaction", &request);
     assert_eq!(balances(&answer), [(0, TOKEN, 1_000)]);
     assert_eq!(stored(&answer, 0, b"/minted"), None);
-    assert!(answer.protostones[0].fuel_used > 0);
+    assert_eq!(answer.protostones[0].fuel_used, 0, "a message that fails has used what its inner calls did");
 }
 
 #[test]
@@ -71,7 +81,7 @@ fn a_transaction_without_protostones_says_so() {
         ..SimulateTransactionRequest::default()
     };
     let answer: SimulateTransactionResponse = stage.ask("simulatetransaction", &request);
-    assert_eq!((answer.error.as_str(), answer.height, answer.protostones.len()), ("no_runestone", 7, 0));
+    assert_eq!((answer.error.as_str(), answer.height, answer.protostones.len()), ("no runestone in transaction", 7, 0));
 }
 
 #[test]
@@ -90,6 +100,7 @@ fn protostones_are_run_with_what_is_said_to_come_in() {
     let answer: SimulateTransactionResponse = stage.ask("simulateprotostones", &request);
     assert_eq!(answer.error, "");
     assert_eq!(balances(&answer), [(0, TOKEN, 100), (0, id(2, 9), 5)]);
+    assert_eq!(answer.height, 0, "a height that is not named is the first one");
     let ran: bitcoin::Transaction = bitcoin::consensus::deserialize(&answer.used_transaction).unwrap();
     assert_eq!(answer.txid, ran.compute_txid().to_string());
 }
@@ -107,7 +118,7 @@ fn a_block_is_run_in_order_and_each_transaction_sees_the_one_before() {
     assert_eq!((answer.error.as_str(), answer.height, answer.block_hash), ("", 2, block.block_hash().to_string()));
     assert_eq!(answer.used_block, bytes);
     let errors: Vec<&str> = answer.txs.iter().map(|one| one.error.as_str()).collect();
-    assert_eq!(errors, ["no_runestone", "", ""]);
+    assert_eq!(errors, ["coinbase", "", ""]);
     assert_eq!(balances(&answer.txs[1]), [(0, TOKEN, 1_100)]);
     assert_eq!(balances(&answer.txs[2]), [(0, TOKEN, 1_200)]);
     assert_eq!(answer.total_fuel_used, answer.txs.iter().map(|one| one.total_fuel_used).sum::<u64>());

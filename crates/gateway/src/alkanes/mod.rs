@@ -351,15 +351,22 @@ pub(crate) async fn call(
     if !paraffin_alkanes::views::is_known(&name) {
         return Err(ViewError::Unknown.into());
     }
-    if paraffin_alkanes::views::runs_contracts(&name) {
-        let answer = move |moment: &Moment<'_>| paraffin_alkanes::views::call(&name, &payload, &moment.view);
-        return try_out(context, height, answer).await;
+    let lane = if paraffin_alkanes::views::runs_contracts(&name) { Lane::Simulations } else { Lane::Views };
+    let block = block_of_view(context, &name, &payload).await?;
+    let answer = move |moment: &Moment<'_>| paraffin_alkanes::views::call(&name, &payload, &moment.view);
+    in_lane(context, lane, height, block, answer).await
+}
+
+/// The block that a view needs, if it needs one that is there.
+pub(crate) async fn block_of_view(
+    context: &RequestContext,
+    name: &str,
+    payload: &[u8],
+) -> Result<Option<bytes::Bytes>, Fault> {
+    match paraffin_alkanes::views::block_wanted(name, payload) {
+        Some(wanted) => block_at(context, wanted).await,
+        None => Ok(None),
     }
-    let block = match paraffin_alkanes::views::block_wanted(&name, &payload) {
-        Some(wanted) => block_at(context, wanted).await?,
-        None => None,
-    };
-    read(context, height, block, move |moment| paraffin_alkanes::views::call(&name, &payload, &moment.view)).await
 }
 
 /// A block of the indexed chain, checked against its hash; `None` above the tip.

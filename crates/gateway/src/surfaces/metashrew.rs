@@ -163,7 +163,8 @@ async fn preview(context: &RequestContext, params: &Params) -> RpcResult {
     let height = tag(context, params, 3)?;
     let block: bitcoin::Block = bitcoin::consensus::encode::deserialize(&block)
         .map_err(|_| RpcError::invalid_params("the block must be the consensus encoding of a block"))?;
-    let answer = alkanes::try_out(context, height, move |moment| {
+    let wanted = alkanes::block_of_view(context, &name, &payload).await?;
+    let answer = alkanes::in_lane(context, alkanes::Lane::Simulations, height, wanted, move |moment| {
         paraffin_alkanes::views::preview(&block, &name, &payload, &moment.view)
     });
     to_raw(&hex(&answer.await?))

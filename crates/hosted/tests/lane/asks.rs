@@ -49,12 +49,6 @@ pub(crate) const VIEWS: [&str; 22] = [
     "simulateprotostones",
 ];
 
-/// Views whose answers are not yet those of the reference: each is asked and its differences are counted apart.
-///
-/// The reference runs a transaction in a block that it makes up behind the newest, answers what every output number got, shadow
-/// outputs and the runtime's among them, counts fuel of inner calls twice and numbers protostones by their traces.
-pub(crate) const OPEN: [&str; 3] = ["simulateblock", "simulateprotostones", "simulatetransaction"];
-
 /// A question to a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ask {
@@ -98,9 +92,9 @@ impl Ask {
             "runesbyaddress" => Payload::Wallet(address(lane, generator), None),
             _ => {
                 let mut bytes = plain(view, lane, generator, tip);
-                if generator.numbers.chance(2) && !bytes.is_empty() {
-                    let place = generator.numbers.below(bytes.len());
-                    bytes[place] ^= 1 << generator.numbers.below(8);
+                let is_trial = view.starts_with("simulate") && view != "simulate";
+                if generator.numbers.chance(if is_trial { 8 } else { 2 }) {
+                    spoil(&mut bytes, generator);
                 }
                 Payload::Bytes(Bytes(bytes))
             }
@@ -166,6 +160,23 @@ impl Ask {
             Compared::Parted(text) => Some(text),
             Compared::Same | Compared::Trapped => None,
         }
+    }
+}
+
+/// Changes a bit, anywhere or among the first bytes, or cuts off the end.
+fn spoil(bytes: &mut Vec<u8>, generator: &mut Generator) {
+    if bytes.is_empty() {
+        return;
+    }
+    let numbers = &mut generator.numbers;
+    let place = match numbers.below(4) {
+        0 => numbers.below(bytes.len().min(12)),
+        _ => numbers.below(bytes.len()),
+    };
+    if numbers.chance(20) {
+        bytes.truncate(place);
+    } else {
+        bytes[place] ^= 1 << numbers.below(8);
     }
 }
 
@@ -299,30 +310,65 @@ fn whole(view: &str, lane: &Lane, generator: &mut Generator, tip: Height) -> Vec
         overrides.push(StorageOverride { alkane: Some(id(generator).into()), entries });
     }
     let input = AlkaneTransfer { id: Some(id(generator).into()), value: Some(generator.numbers.number().into()) };
-    let (stones, mut trial) = generator.trial(&lane.blocks);
+    let (mut stones, mut trial) = generator.trial(&lane.blocks);
+    let block = block(lane, &trial, generator);
     let numbers = &mut generator.numbers;
-    let height = numbers.pick(&[0, 0, u64::from(tip), u64::from(tip) + 1, u64::from(tip) + 1, 910_000]);
-    let block = &lane.blocks.connected[numbers.below(lane.blocks.connected.len())].block;
-    if numbers.chance(40) {
+    if numbers.chance(5) {
+        stones = numbers.bytes(12);
+    }
+    let tip = u64::from(tip);
+    let height =
+        numbers.pick(&[0, 1, tip, tip, tip + 1, tip + 1, tip + 1, tip + 2, 910_000, (1 << 32) + tip, u64::MAX]);
+    if numbers.chance(40) && !block.txdata.is_empty() {
         trial = block.txdata[numbers.below(block.txdata.len())].clone();
     }
-    let transaction = if numbers.chance(4) { numbers.bytes(7) } else { serialize(&trial) };
+    if numbers.chance(2) {
+        trial.input.clear();
+    }
+    let mut transaction = if numbers.chance(4) { numbers.bytes(7) } else { serialize(&trial) };
+    if numbers.chance(8) {
+        trial.input.iter_mut().for_each(|input| input.witness.clear());
+        trial.input.iter_mut().for_each(|input| input.script_sig = bitcoin::ScriptBuf::new());
+        transaction = bitcoin::Psbt::from_unsigned_tx(trial).unwrap().serialize();
+    }
     match view {
         "simulatetransaction" => {
             SimulateTransactionRequest { height, transaction, storage_overrides: overrides }.encode_to_vec()
         }
         "simulateblock" => {
-            let block = if numbers.chance(4) { numbers.bytes(90) } else { serialize(block) };
+            let block = if numbers.chance(4) { numbers.bytes(90) } else { serialize(&block) };
             SimulateBlockRequest { height, block, storage_overrides: overrides }.encode_to_vec()
         }
         _ => SimulateProtostonesRequest {
             height,
-            alkane_inputs: vec![input; numbers.below(2)],
+            alkane_inputs: vec![input; numbers.below(3)],
             protostones: stones,
             transaction: if numbers.chance(30) { transaction } else { Vec::new() },
-            block: if numbers.chance(10) { serialize(block) } else { Vec::new() },
+            block: if numbers.chance(20) { serialize(&block) } else { Vec::new() },
             storage_overrides: overrides,
         }
         .encode_to_vec(),
     }
+}
+
+/// A block of the chain, or one whose transactions stand anywhere in it, some of them twice.
+fn block(lane: &Lane, trial: &bitcoin::Transaction, generator: &mut Generator) -> bitcoin::Block {
+    let numbers = &mut generator.numbers;
+    let blocks = &lane.blocks.connected;
+    let mut block = blocks[numbers.below(blocks.len())].block.clone();
+    if numbers.chance(50) {
+        return block;
+    }
+    if numbers.chance(20) {
+        block.txdata.clear();
+    }
+    for _ in 0..numbers.below(5) {
+        let from = &blocks[numbers.below(blocks.len())].block.txdata;
+        block.txdata.push(from[numbers.below(from.len())].clone());
+    }
+    if numbers.chance(60) {
+        let twice = if numbers.chance(30) { 2 } else { 1 };
+        block.txdata.extend(vec![trial.clone(); twice]);
+    }
+    block
 }

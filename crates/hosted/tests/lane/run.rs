@@ -1,7 +1,9 @@
-//! Runs chains, one after the other, until enough blocks are compared.
+//! Runs chains, as many at once as there are cores, until enough blocks are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use paraffin_alkanes::codec::Cellpack;
@@ -10,7 +12,7 @@ use paraffin_primitives::{AlkaneId, Height};
 use prost::Message as _;
 
 use crate::answers::Compared;
-use crate::asks::{Ask, OPEN, VIEWS};
+use crate::asks::{Ask, VIEWS};
 use crate::chain::{Chain, Rules, Step};
 use crate::generator::Generator;
 use crate::lane::{Lane, Outcome, Reference};
@@ -31,8 +33,6 @@ pub(crate) struct Tally {
     views: BTreeMap<String, usize>,
     /// Of these such that the reference traps at.
     trapped: BTreeMap<String, usize>,
-    /// Of these such whose answers are known to differ.
-    open: BTreeMap<String, usize>,
     /// Blocks around each fork of mainnet.
     forks: BTreeMap<Height, usize>,
     differences: Vec<Difference>,
@@ -43,7 +43,7 @@ impl Tally {
         let kinds: BTreeSet<&str> = self.differences.iter().map(|difference| &difference.kind[..]).collect();
         serde_json::json!({
             "blocks": self.blocks, "messages": self.messages, "undone": self.undone, "views": self.views,
-            "trapped": self.trapped, "open": self.open, "refused": self.refused, "forks": self.forks,
+            "trapped": self.trapped, "refused": self.refused, "forks": self.forks,
             "differences": self.differences.len(), "kinds": kinds,
         })
     }
@@ -60,9 +60,8 @@ impl Tally {
         add(&mut self.refused, chain.refused);
         add(&mut self.views, chain.views);
         add(&mut self.trapped, chain.trapped);
-        add(&mut self.open, chain.open);
         add(&mut self.forks, chain.forks);
-        self.differences = chain.differences;
+        self.differences.extend(chain.differences);
     }
 
     fn sum(counts: &BTreeMap<String, usize>) -> usize {
@@ -100,8 +99,12 @@ impl Plan {
     }
 }
 
+/// Kinds of differences that have been cut down.
+type Minimised = Mutex<BTreeSet<String>>;
+
 /// Runs one chain; its first difference ends it.
-pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tally: &mut Tally) {
+pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, minimised: &Minimised) -> Tally {
+    let mut tally = Tally::default();
     let mut generator = Generator::new(plan.rules, plan.seed);
     let mut lane = Lane::new(plan.rules, plan.start, reference);
     let mut chain = Chain { rules: plan.rules, start: plan.start, steps: Vec::new() };
@@ -130,15 +133,17 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
             Outcome::Parted(text) => {
                 tally.blocks += 1;
                 let case = Case { chain, ask: None };
-                return report(case, Difference::of_block(text), plan, reference, tally);
+                report(case, Difference::of_block(text), plan, reference, minimised, &mut tally);
+                return tally;
             }
             Outcome::Refused(why) if !why.contains("the hosted indexer program halts") => {
                 let difference = Difference { kind: "block refused".to_owned(), text: why };
-                return report(Case { chain, ask: None }, difference, plan, reference, tally);
+                report(Case { chain, ask: None }, difference, plan, reference, minimised, &mut tally);
+                return tally;
             }
             // Where the reference halts there is nothing to be equal to (decision 0038): the chain goes on without the block.
             Outcome::Refused(why) => {
-                let path = keep(&Case { chain: chain.clone(), ask: None }, &format!("halt-{}", plan.seed));
+                let path = keep(&Case { chain: chain.clone(), ask: None }, &format!("halt-{}-{number}", plan.seed));
                 chain.steps.pop();
                 let why = why.split_once("halts: ").map_or(&why[..], |(_, why)| why);
                 let why = why.split_once(". Its state").map_or(why, |(why, _)| why).to_owned();
@@ -157,16 +162,17 @@ pub(crate) fn run(plan: Plan, views_per_block: usize, reference: &Reference, tal
             *tally.views.entry(view.to_owned()).or_default() += 1;
             match ask.compare(&lane) {
                 Compared::Same => {}
-                Compared::Parted(_) if OPEN.contains(&view) => *tally.open.entry(view.to_owned()).or_default() += 1,
                 Compared::Trapped => *tally.trapped.entry(view.to_owned()).or_default() += 1,
                 Compared::Parted(text) => {
                     // The chain goes on: what a view says changes nothing.
                     let difference = Difference::of_view(&ask, text);
-                    report(Case { chain: chain.clone(), ask: Some(ask) }, difference, plan, reference, tally);
+                    let case = Case { chain: chain.clone(), ask: Some(ask) };
+                    report(case, difference, plan, reference, minimised, &mut tally);
                 }
             }
         }
     }
+    tally
 }
 
 /// The key that wrapped bitcoin names as its signer's.
@@ -187,10 +193,17 @@ fn keep(case: &Case, name: &str) -> PathBuf {
     path
 }
 
-fn report(case: Case, difference: Difference, plan: Plan, reference: &Reference, tally: &mut Tally) {
+fn report(
+    case: Case,
+    difference: Difference,
+    plan: Plan,
+    reference: &Reference,
+    minimised: &Minimised,
+    tally: &mut Tally,
+) {
     eprintln!("seed {}: {}\n{}", plan.seed, difference.kind, difference.text.chars().take(3_000).collect::<String>());
     // One of each kind is cut down.
-    if tally.differences.iter().any(|other| other.kind == difference.kind) {
+    if !minimised.lock().unwrap().insert(difference.kind.clone()) {
         tally.differences.push(difference);
         return;
     }
@@ -208,40 +221,49 @@ fn generated_chains_are_equal_in_both_engines() {
     let blocks = given("PARAFFIN_REFERENCE_BLOCKS").unwrap_or(200);
     let first_seed = given("PARAFFIN_REFERENCE_SEED").unwrap_or(1) as u64;
     let (chain_len, views_per_block) = if is_long { (24, 5) } else { (20, 2) };
-    let mut tally = Tally::default();
-    let mut rows = "seed,rules,start,blocks,undone,messages,views,trapped,refused,differences,seconds\n".to_owned();
-    for seed in first_seed.. {
-        let plan = Plan::of(seed, chain_len);
-        let Some(reference) = Reference::of(plan.rules) else { return };
-        let begun = Instant::now();
-        let mut chain = Tally::default();
-        std::mem::swap(&mut chain.differences, &mut tally.differences);
-        let before = chain.differences.len();
-        run(plan, views_per_block, &reference, &mut chain);
-        let row = format!(
-            "{seed},{:?},{},{},{},{},{},{},{},{},{:.2}",
-            plan.rules,
-            plan.start,
-            chain.blocks,
-            chain.undone,
-            chain.messages,
-            Tally::sum(&chain.views),
-            Tally::sum(&chain.trapped),
-            Tally::sum(&chain.refused),
-            chain.differences.len() - before,
-            begun.elapsed().as_secs_f64()
-        );
-        tally.add(chain);
-        eprintln!("{row} ({} of {blocks} blocks)", tally.blocks);
-        rows.push_str(&row);
-        rows.push('\n');
-        if let Some(path) = std::env::var_os("PARAFFIN_REFERENCE_CSV") {
-            std::fs::write(path, format!("# {}\n{rows}", tally.summary())).unwrap();
-        }
-        if tally.blocks >= blocks {
-            break;
-        }
+    if [Rules::Regtest, Rules::Mainnet].into_iter().any(|rules| Reference::of(rules).is_none()) {
+        return;
     }
+    let next_seed = AtomicU64::new(first_seed);
+    let minimised = Minimised::default();
+    let header = "seed,rules,start,blocks,undone,messages,views,trapped,refused,differences,seconds\n".to_owned();
+    let whole = Mutex::new((Tally::default(), header));
+    let work = || {
+        while whole.lock().unwrap().0.blocks < blocks {
+            let seed = next_seed.fetch_add(1, Ordering::Relaxed);
+            let plan = Plan::of(seed, chain_len);
+            let Some(reference) = Reference::of(plan.rules) else { return };
+            let begun = Instant::now();
+            let chain = run(plan, views_per_block, &reference, &minimised);
+            let row = format!(
+                "{seed},{:?},{},{},{},{},{},{},{},{},{:.2}",
+                plan.rules,
+                plan.start,
+                chain.blocks,
+                chain.undone,
+                chain.messages,
+                Tally::sum(&chain.views),
+                Tally::sum(&chain.trapped),
+                Tally::sum(&chain.refused),
+                chain.differences.len(),
+                begun.elapsed().as_secs_f64()
+            );
+            let (tally, rows) = &mut *whole.lock().unwrap();
+            tally.add(chain);
+            eprintln!("{row} ({} of {blocks} blocks)", tally.blocks);
+            rows.push_str(&row);
+            rows.push('\n');
+            if let Some(path) = std::env::var_os("PARAFFIN_REFERENCE_CSV") {
+                std::fs::write(path, format!("# {}\n{rows}", tally.summary())).unwrap();
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let (tally, _) = whole.into_inner().unwrap();
     eprintln!("{:#}", tally.summary());
     assert!(tally.differences.is_empty(), "{} differences", tally.differences.len());
 }
