@@ -13,8 +13,8 @@ const GROUPS: &str = "/sys/fs/cgroup/memory";
 /// The bound.
 #[derive(Debug)]
 pub(crate) enum Bound {
-    /// The group's folder. Its limit follows what the program itself uses, so that only files are pushed out; a program that still
-    /// finds no memory waits for the next time the limit is set instead of being killed.
+    /// The group's folder. Its limit is lowered to what the program itself uses and the bound, which pushes files out, and lifted again
+    /// at once: under a limit that stays, a read that finds no memory ends early, which the store takes for damage.
     Group(PathBuf),
     /// Files are given up as a whole, so the page cache holds less than the bound most of the time and more now and then.
     Advice,
@@ -23,14 +23,7 @@ pub(crate) enum Bound {
 impl Bound {
     pub(crate) fn new() -> Self {
         let folder = Path::new(GROUPS).join(format!("paraffin-bars-{}", std::process::id()));
-        let made = std::fs::create_dir(&folder).is_ok();
-        if made && std::fs::write(folder.join("memory.oom_control"), "1").is_ok() {
-            return Self::Group(folder);
-        }
-        if made {
-            let _ = std::fs::remove_dir(&folder);
-        }
-        Self::Advice
+        if std::fs::create_dir(&folder).is_ok() { Self::Group(folder) } else { Self::Advice }
     }
 
     /// A command that runs under the bound.
@@ -45,16 +38,19 @@ impl Bound {
         }
     }
 
-    /// Holds the files of `store` to `allowed` bytes from now on; what the page cache holds, where that is known.
+    /// Pushes files of `store` out until `allowed` bytes are left; what the page cache held, where that is known.
     pub(crate) fn hold(&self, store: &Path, allowed: u64) -> Option<u64> {
         match self {
             Self::Group(folder) => {
                 let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
                 let usage: u64 = read("memory.usage_in_bytes").trim().parse().ok()?;
                 let cached = read("memory.stat").lines().find_map(|line| line.strip_prefix("cache ")?.parse().ok())?;
-                let limit = usage.saturating_sub(cached) + allowed;
-                // Refused when it cannot be reached at once; the next time comes soon.
-                let _ = std::fs::write(folder.join("memory.limit_in_bytes"), limit.to_string());
+                if cached > allowed {
+                    let limit = folder.join("memory.limit_in_bytes");
+                    // Refused when it cannot be reached at once; the next time comes soon.
+                    let _ = std::fs::write(&limit, (usage - cached.min(usage) + allowed).to_string());
+                    let _ = std::fs::write(&limit, "-1");
+                }
                 Some(cached)
             }
             Self::Advice => {
@@ -66,8 +62,8 @@ impl Bound {
 
     pub(crate) const fn describe(&self) -> &'static str {
         match self {
-            Self::Group(_) => "page cache bound by a memory group",
-            Self::Advice => "files given up by posix_fadvise",
+            Self::Group(_) => "page cache pushed back four times a second by the limit of a memory group",
+            Self::Advice => "files given up four times a second by posix_fadvise",
         }
     }
 }

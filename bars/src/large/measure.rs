@@ -67,7 +67,7 @@ pub(crate) struct Run {
     pub(crate) store_max: u64,
     /// Bytes of the store at the end.
     pub(crate) kept: u64,
-    /// Largest share of the index, once that was complete, which store and page cache could hold.
+    /// The most that store and page cache could hold at a time, of the index as it was at the end.
     pub(crate) held: f64,
     pub(crate) rows: String,
     output: String,
@@ -192,7 +192,7 @@ fn follow(
         looks += 1;
         let allowed = (size / HELD_SHARE).saturating_sub(setup.store_cache()).max(CACHE_MIN);
         let cached = bound.hold(&store, allowed).unwrap_or(0);
-        cached_max = cached_max.max(cached.min(allowed));
+        cached_max = cached_max.max(cached);
         let height = node.served();
         if ended.is_none() {
             let stalled = height == run.last.height && height > 0 && height < node.chain.height();
@@ -258,7 +258,7 @@ impl Run {
 }
 
 /// Processor seconds of a process; 0 when it is gone.
-fn processor(id: u32) -> f64 {
+pub(crate) fn processor(id: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     // Behind the name, which may hold blanks: state is the first, user and system time are the twelfth and the thirteenth.
     let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);

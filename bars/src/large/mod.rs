@@ -86,7 +86,7 @@ pub(crate) fn measure(root: &Path, arguments: &[String]) -> Outcome {
         chain.height(),
         chain.transactions(),
         if generate_seconds > 0.0 {
-            format!("made in {generate_seconds:.1} s, {:.0} MB/s", megabytes / generate_seconds)
+            format!("made in {generate_seconds:.1} s of one processor, {:.0} MB/s", megabytes / generate_seconds)
         } else {
             "made before".to_owned()
         }

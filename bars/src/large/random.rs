@@ -39,8 +39,8 @@ impl Random {
     /// A count of at least 1 with a mean of `hundredths / 100`: most are small, a few are up to 200 times as large.
     pub(crate) fn count(&mut self, hundredths: u32) -> u16 {
         let above = u64::from(hundredths.saturating_sub(100));
-        // Two fifths of what is above one come from long lists, whose mean is 68 and a half.
-        if self.below(100_000) < above * 40_000 / 6_850 {
+        // Two fifths of what is above one come from long lists, whose mean is 93 and a half.
+        if self.below(100_000) < above * 40_000 / 9_250 {
             let scale = 10 << self.below(5);
             return (scale + self.below(scale) + 1).min(320) as u16;
         }

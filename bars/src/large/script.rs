@@ -236,6 +236,7 @@ mod tests {
         // Busy scripts get 9 % of all payments and the first of them a thirteenth of that.
         assert!((2_000..4_000).contains(&largest), "{largest}");
         let distinct = counts.len() as f64 / 400_000.0;
-        assert!((0.34..0.48).contains(&distinct), "{distinct}");
+        // The widest windows of reuse are not full in so few transactions.
+        assert!((0.40..0.56).contains(&distinct), "{distinct}");
     }
 }
