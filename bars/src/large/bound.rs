@@ -44,7 +44,8 @@ impl Bound {
             Self::Group(folder) => {
                 let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
                 let usage: u64 = read("memory.usage_in_bytes").trim().parse().ok()?;
-                let cached: u64 = read("memory.stat").lines().find_map(|line| line.strip_prefix("cache ")?.parse().ok())?;
+                let cached: u64 =
+                    read("memory.stat").lines().find_map(|line| line.strip_prefix("cache ")?.parse().ok())?;
                 if cached > allowed {
                     let limit = folder.join("memory.limit_in_bytes");
                     // Refused when it cannot be reached at once; the next time comes soon.

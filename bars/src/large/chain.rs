@@ -225,14 +225,12 @@ pub(crate) fn resolve(
 }
 
 /// A coinbase, and its bytes without the witness.
-pub(crate) fn coinbase(
-    height: u32,
-    value: u64,
-    script: Script,
-    commitment: Option<[u8; 32]>,
-) -> (Vec<u8>, Vec<u8>) {
-    let input =
-        Builder::new().push_int(i64::from(height)).push_slice(u64::from(height).to_le_bytes()).into_script().into_bytes();
+pub(crate) fn coinbase(height: u32, value: u64, script: Script, commitment: Option<[u8; 32]>) -> (Vec<u8>, Vec<u8>) {
+    let input = Builder::new()
+        .push_int(i64::from(height))
+        .push_slice(u64::from(height).to_le_bytes())
+        .into_script()
+        .into_bytes();
     let mut body = vec![1];
     body.extend_from_slice(&[0; 32]);
     body.extend_from_slice(&[0xff; 4]);

@@ -167,7 +167,8 @@ impl Maker {
             }
         }
         let commitment = row.has_witnesses().then(|| commitment(wtxids));
-        let value = 5_000_000_000_u64 >> (u64::from(height) * MAINNET_HEIGHT / u64::from(self.shape.height()) / HALVING);
+        let value =
+            5_000_000_000_u64 >> (u64::from(height) * MAINNET_HEIGHT / u64::from(self.shape.height()) / HALVING);
         let script = Script::of(self.seed, &row, row_number, first, 0);
         let (whole, base) = chain::coinbase(height, value, script, commitment);
         txids[0] = sha256d::Hash::hash(&base);
@@ -263,11 +264,7 @@ impl Maker {
 fn plan(seed: u64, number: u32, row: &Row, height: u32, place: u32) -> Plan {
     let mut random = Random::new(seed, PLANS, u64::from(number));
     let drawn = random.below(1000) as u32;
-    let shares = [
-        (row.inscriptions, Purpose::Inscription),
-        (row.runes, Purpose::Mint),
-        (row.data, Purpose::Data),
-    ];
+    let shares = [(row.inscriptions, Purpose::Inscription), (row.runes, Purpose::Mint), (row.data, Purpose::Data)];
     let mut from = 0;
     let mut purpose = Purpose::Payment;
     for (share, named) in shares {

@@ -155,14 +155,7 @@ impl Drop for Running {
     }
 }
 
-fn follow(
-    program: &Path,
-    config: &Path,
-    data: &Path,
-    node: &Node,
-    bound: &Bound,
-    setup: Setup,
-) -> Outcome<Run> {
+fn follow(program: &Path, config: &Path, data: &Path, node: &Node, bound: &Bound, setup: Setup) -> Outcome<Run> {
     let failed = |error| Failure::new(format!("{}: {error}", program.display()));
     let store = data.join("store");
     let mut command = bound.command(program);
@@ -173,9 +166,10 @@ fn follow(
     let mut process = Running(command.spawn().map_err(failed)?);
     let id = process.0.id();
     let mut run = Run {
-        rows: "seconds,height,block_mb,mb_per_second,resident_mib,page_cache_mib,descriptors,store_mb,read_mb,written_mb,\
+        rows:
+            "seconds,height,block_mb,mb_per_second,resident_mib,page_cache_mib,descriptors,store_mb,read_mb,written_mb,\
                read_calls,compacted_mb,processor_seconds,generator_seconds,stalled_seconds\n"
-            .to_owned(),
+                .to_owned(),
         ..Run::default()
     };
     let mut tables = Tables::default();
@@ -212,7 +206,7 @@ fn follow(
         run.descriptors_max = run.descriptors_max.max(descriptors);
         if elapsed >= row_at + ROW_EVERY || ended.is_some() {
             let bytes = node.chain.bytes(height);
-            let rate = float(bytes - row_bytes) / 1e6 / (elapsed - row_at).as_secs_f64().max(0.001);
+            let rate = float(bytes - row_bytes) / 1e6 / elapsed.saturating_sub(row_at).as_secs_f64().max(0.001);
             let now = run.last;
             let _ = writeln!(
                 run.rows,

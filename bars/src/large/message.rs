@@ -22,15 +22,8 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    const ALL: [Self; 7] = [
-        Self::Coinbase,
-        Self::Payment,
-        Self::Data,
-        Self::Inscription,
-        Self::Deploy,
-        Self::Mint,
-        Self::Etching,
-    ];
+    const ALL: [Self; 7] =
+        [Self::Coinbase, Self::Payment, Self::Data, Self::Inscription, Self::Deploy, Self::Mint, Self::Etching];
 
     /// The purpose with this number; a payment for any other.
     pub(crate) fn numbered(number: u8) -> Self {

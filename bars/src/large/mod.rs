@@ -54,7 +54,8 @@ impl Wanted {
                 continue;
             }
             let value = rest.next().map(String::as_str).unwrap_or_default();
-            let broken = || Failure::new(format!("`{name} {value}`: `large` takes --gib N, --seed S, --memory-mib M, --lean"));
+            let broken =
+                || Failure::new(format!("`{name} {value}`: `large` takes --gib N, --seed S, --memory-mib M, --lean"));
             match name.as_str() {
                 "--gib" => {
                     let gib = value.parse().ok().filter(|gib: &f64| (0.001..=100.0).contains(gib));
@@ -69,6 +70,7 @@ impl Wanted {
     }
 
     /// Height of the chain.
+    #[allow(clippy::cast_sign_loss)] // checked when it was read
     fn height(&self) -> u32 {
         Shape::height_of((self.gib * float(1 << 30)) as u64)
     }
@@ -155,7 +157,8 @@ fn report(root: &Path, place: &Path, wanted: &Wanted, node: &Node, run: &Run) ->
         bars.push(Bar { name: format!("large foretold{mark}"), value: off, floor: Floor::AtMost(0.2), how });
     }
     if let Some(cost) = mainnet {
-        let sizes: Vec<String> = all.iter().map(|run| format!("{:.0} MB: {:.1} ms/MB", run.megabytes, 1e3 * run.cost)).collect();
+        let sizes: Vec<String> =
+            all.iter().map(|run| format!("{:.0} MB: {:.1} ms/MB", run.megabytes, 1e3 * run.cost)).collect();
         let how = format!("hours for 700 GB by a + b ln(size) through {}", sizes.join(", "));
         let hours = cost * float(MAINNET_BYTES) / 1e6 / 3600.0;
         bars.push(Bar { name: format!("large extrapolated{mark}"), value: hours, floor: Floor::None, how });

@@ -3,8 +3,10 @@
 //! A chain of any size has the same shape, so the time for each MB depends on the size alone: `a + b · ln(size)`, since every
 //! doubling of a store adds a share of a level to merge and makes a read miss more often. Two sizes give the line, a third tests it.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::import::float;
 use xtask::process::{Failure, Outcome};
 
 /// One import that was measured.
@@ -27,7 +29,7 @@ pub(crate) struct Line {
 impl Line {
     /// The line that fits best; `None` for fewer than two sizes.
     pub(crate) fn through(runs: &[Measured]) -> Option<Self> {
-        let count = runs.len() as f64;
+        let count = float(runs.len() as u64);
         let mean = |of: &dyn Fn(&Measured) -> f64| runs.iter().map(of).sum::<f64>() / count;
         let (x, y) = (mean(&|run| run.megabytes.ln()), mean(&|run| run.cost));
         let spread = mean(&|run| (run.megabytes.ln() - x).powi(2));
@@ -58,7 +60,7 @@ pub(crate) fn earlier(file: &Path, kind: &str, keep: impl Fn(f64) -> bool) -> Ve
 /// Adds an import to `file`.
 pub(crate) fn keep(file: &Path, run: &Measured) -> Outcome {
     let mut text = std::fs::read_to_string(file).unwrap_or_default();
-    text.push_str(&format!("{},{:.1},{:.6}\n", run.kind, run.megabytes, run.cost));
+    let _ = writeln!(text, "{},{:.1},{:.6}", run.kind, run.megabytes, run.cost);
     std::fs::write(file, text).map_err(|error| Failure::new(format!("{}: {error}", file.display())))
 }
 
@@ -68,11 +70,7 @@ mod tests {
 
     #[test]
     fn two_sizes_foretell_a_third_on_the_line() {
-        let run = |megabytes: f64| Measured {
-            kind: "lean".to_owned(),
-            megabytes,
-            cost: 0.02 + 0.003 * megabytes.ln(),
-        };
+        let run = |megabytes: f64| Measured { kind: "lean".to_owned(), megabytes, cost: 0.02 + 0.003 * megabytes.ln() };
         let line = Line::through(&[run(5_000.0), run(20_000.0)]).unwrap();
         assert!((line.cost(50_000.0) - run(50_000.0).cost).abs() < 1e-9);
         assert_eq!(Line::through(&[run(5_000.0)]), None);

@@ -177,7 +177,10 @@ impl Node {
                 let from = number("offset").unwrap_or(usize::MAX);
                 let to = from.saturating_add(number("size").unwrap_or(0));
                 let part = made.block.get(from..to).map(<[u8]>::to_vec);
-                part.map_or_else(|| Answer(400, format!("{hash}: out of range\r\n").into_bytes()), |part| Answer(200, part))
+                part.map_or_else(
+                    || Answer(400, format!("{hash}: out of range\r\n").into_bytes()),
+                    |part| Answer(200, part),
+                )
             }
             _ => Answer(404, Vec::new()),
         }

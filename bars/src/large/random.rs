@@ -71,7 +71,7 @@ mod tests {
         for wanted in [100, 130, 190, 250, 275] {
             let mut random = Random::new(7, 1, u64::from(wanted));
             let sum: u64 = (0..400_000).map(|_| u64::from(random.count(wanted))).sum();
-            let mean = sum as f64 / 4_000.0;
+            let mean = crate::import::float(sum) / 4_000.0;
             assert!((mean - f64::from(wanted)).abs() < 0.06 * f64::from(wanted), "{wanted} {mean}");
         }
     }

@@ -170,8 +170,7 @@ mod tests {
     fn records_come_back_and_outputs_are_worth_no_more_than_their_sum() {
         for outputs in 1..20 {
             let value = 5_000_000_000 / u64::from(outputs) + 13;
-            let record =
-                Record { txid: [7; 32], value, inputs: 3, outputs, purpose: Purpose::Mint, row: 9 };
+            let record = Record { txid: [7; 32], value, inputs: 3, outputs, purpose: Purpose::Mint, row: 9 };
             let mut bytes = Vec::new();
             record.encode(&mut bytes);
             assert_eq!(Record::decode(bytes.first_chunk().unwrap()), record);
