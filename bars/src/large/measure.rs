@@ -127,6 +127,9 @@ pub(crate) fn import(program: &Path, place: &Path, node: &Node, address: &str, s
         return Err(Failure::new(format!("the index ends at {height:?}, the chain at {}", node.chain.height())));
     }
     run.seconds = (run.seconds - rest.seconds).max(0.001);
+    run.last.read = run.last.read.saturating_sub(rest.last.read);
+    run.last.read_calls = run.last.read_calls.saturating_sub(rest.last.read_calls);
+    run.last.processor = (run.last.processor - rest.last.processor).max(0.0);
     Ok(run)
 }
 
