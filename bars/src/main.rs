@@ -1,4 +1,4 @@
-//! The figures that the project holds itself to, measured on this machine: `cargo xtask bars [GROUP…]`.
+//! The figures that the project holds itself to, measured on this machine: `cargo xtask bars [GROUP…]`, and `cargo xtask bars large` alone.
 //!
 //! What passes or fails is a ratio inside one run or a count; seconds and megabytes are reported with the machine. Every
 //! run leaves its raw figures in `benches/results/`.

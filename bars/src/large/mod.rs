@@ -23,6 +23,7 @@ mod tests;
 mod transaction;
 mod unspent;
 
+use std::fs::File;
 use std::path::Path;
 
 use crate::import::float;
@@ -81,6 +82,7 @@ pub(crate) fn measure(root: &Path, arguments: &[String]) -> Outcome {
     let wanted = Wanted::parse(arguments)?;
     let place = root.join("target/bars/large");
     let program = crate::program(root)?;
+    let _alone = lock(&place)?;
     let (chain, generate_seconds) = generate::provide(&place, wanted.seed, wanted.height())?;
     let (megabytes, inputs) = (float(chain.bytes(chain.height())) / 1e6, chain.inputs(chain.height()));
     println!(
@@ -98,6 +100,15 @@ pub(crate) fn measure(root: &Path, arguments: &[String]) -> Outcome {
     let bars = report(root, &place, &wanted, &node, &run)?;
     bar::table(&bars);
     Ok(())
+}
+
+/// Held while a bar works in `place`: another would remove the index under it.
+fn lock(place: &Path) -> Outcome<File> {
+    let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", place.display()));
+    std::fs::create_dir_all(place).map_err(|error| failed(&error))?;
+    let file = File::create(place.join("lock")).map_err(|error| failed(&error))?;
+    file.try_lock().map_err(|error| failed(&error))?;
+    Ok(file)
 }
 
 fn report(root: &Path, place: &Path, wanted: &Wanted, node: &Node, run: &Run) -> Outcome<Vec<Bar>> {

@@ -97,6 +97,23 @@ fn the_seed_alone_decides() {
 }
 
 #[test]
+fn another_chain_has_another_format_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let tip = chain(folder.path(), 1).entry(HEIGHT).unwrap().hash();
+    // Whoever changes the chain or its table raises `FORMAT`, if the table is the same, and writes the new hash here.
+    assert_eq!(tip.to_string(), "23f4441101f53ad847126e5b32e32a1dcc6174fd20ef69c2378abb9e90ffe058");
+}
+
+#[test]
+fn two_bars_do_not_work_in_one_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = super::lock(folder.path()).unwrap();
+    assert!(super::lock(folder.path()).is_err());
+    drop(first);
+    assert!(super::lock(folder.path()).is_ok());
+}
+
+#[test]
 fn a_skeleton_that_was_broken_off_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     let whole = chain(folder.path(), 1).make(HEIGHT).unwrap();
