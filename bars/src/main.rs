@@ -1,4 +1,4 @@
-//! The figures that the project holds itself to, measured on this machine: `cargo xtask bars [GROUP…]`.
+//! The figures that the project holds itself to, measured on this machine: `cargo xtask bars [GROUP…]`, and `cargo xtask bars large` alone.
 //!
 //! What passes or fails is a ratio inside one run or a count; seconds and megabytes are reported with the machine. Every
 //! run leaves its raw figures in `benches/results/`.
@@ -8,6 +8,7 @@ mod benches;
 mod chain;
 mod electrs;
 mod import;
+mod large;
 mod node;
 mod start;
 
@@ -44,12 +45,7 @@ impl Bench {
     /// Builds what is missing.
     pub(crate) fn prepare(root: &Path) -> Outcome<Self> {
         let place = root.join("target/bars");
-        let paraffin = if let Some(given) = std::env::var_os("PARAFFIN_BIN") {
-            PathBuf::from(given)
-        } else {
-            run(Command::new("cargo").current_dir(root).args(["build", "--release", "--quiet", "-p", "paraffin"]))?;
-            target(root).join("release/paraffin")
-        };
+        let paraffin = program(root)?;
         let bitcoind = peers::find(root, Peer::Bitcoind)?;
         let fixtures =
             std::env::var_os("PARAFFIN_FIXTURES").map_or_else(|| root.join("../shared/fixtures"), PathBuf::from);
@@ -59,9 +55,24 @@ impl Bench {
     }
 }
 
+/// The program under test, built unless `PARAFFIN_BIN` names one.
+pub(crate) fn program(root: &Path) -> Outcome<PathBuf> {
+    if let Some(given) = std::env::var_os("PARAFFIN_BIN") {
+        return Ok(PathBuf::from(given));
+    }
+    run(Command::new("cargo").current_dir(root).args(["build", "--release", "--quiet", "-p", "paraffin"]))?;
+    Ok(target(root).join("release/paraffin"))
+}
+
 fn main() -> ExitCode {
     let groups: Vec<String> = std::env::args().skip(1).collect();
-    match measure(&repository::root(), &groups) {
+    let root = repository::root();
+    // Hours long, so it runs alone and only when it is named.
+    let outcome = match groups.split_first() {
+        Some((first, rest)) if first == "large" => large::measure(&root, rest),
+        _ => measure(&root, &groups),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("bars: {failure}");

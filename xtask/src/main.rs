@@ -56,7 +56,8 @@ enum Task {
     Deny,
     /// Measures speed, size, memory and start; results go to benches/results/
     Bars {
-        /// Groups of figures; all when none is named
+        /// Groups of figures; all but `large` when none is named. `large` stands alone with its settings
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         groups: Vec<String>,
     },
     /// Rebuilds the contracts and compares them with the committed modules
@@ -196,5 +197,12 @@ mod tests {
         assert!(Arguments::try_parse_from(["xtask", "fuzz", "--seconds", "0"]).is_err());
         assert!(Arguments::try_parse_from(["xtask", "test", "--full", "store"]).is_err());
         assert!(Arguments::try_parse_from(["xtask", "hostile", "--seconds", "0"]).is_err());
+    }
+
+    #[test]
+    fn settings_of_the_large_bar_are_handed_on() {
+        let words = ["large", "--gib", "1", "--lean"];
+        let read = Arguments::try_parse_from(["xtask", "bars"].into_iter().chain(words)).unwrap();
+        assert!(matches!(read.task, Task::Bars { groups } if groups == words));
     }
 }
