@@ -275,7 +275,7 @@ mod tests {
         for choice in 1_u32..1 << inputs.len() {
             for outputs in [0, 1, 260] {
                 let transaction = Transaction {
-                    version: bitcoin::transaction::Version(choice as i32),
+                    version: bitcoin::transaction::Version::TWO,
                     lock_time: bitcoin::absolute::LockTime::from_consensus(choice),
                     input: inputs
                         .iter()

@@ -147,25 +147,26 @@ mod tests {
         (u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_be_bytes()
     }
 
-    /// Keys below a number.
-    fn below(end: u32) -> impl Fn(&mut dyn FnMut(&[u8]) -> bool) -> Result<(), StoreError> {
-        move |each| {
+    /// The table holds the keys below a number.
+    fn prepare(held: &mut HeldKeys, end: u32) {
+        let read = |each: &mut dyn FnMut(&[u8]) -> bool| {
             let _ = (0..end).try_for_each(|number| each(&key(number)).then_some(()));
             Ok(())
-        }
+        };
+        held.prepare(read).unwrap();
     }
 
     #[test]
     fn every_key_is_held_and_few_others_however_many_there_are() {
         let mut held = HeldKeys::default();
-        held.prepare(below(1_000)).unwrap();
+        prepare(&mut held, 1_000);
         assert!(!held.is_known(), "nobody has asked");
         assert!(held.may_hold(&key(0)));
-        held.prepare(below(1_000)).unwrap();
+        prepare(&mut held, 1_000);
         for number in 1_000..300_000 {
             held.insert(&key(number));
             if number % 1_000 == 0 {
-                held.prepare(below(number + 1)).unwrap();
+                prepare(&mut held, number + 1);
             }
         }
         assert!(held.is_known() && (0..300_000).all(|number| held.may_hold(&key(number))));
@@ -180,7 +181,7 @@ mod tests {
         let mut held = HeldKeys::default();
         held.may_hold(&key(0));
         let keys = (WORDS_MAX * (KEYS_PER_WORD_MAX + 1)) as u32;
-        held.prepare(below(keys)).unwrap();
+        prepare(&mut held, keys);
         assert!(!held.is_known() && held.may_hold(&key(keys)) && held.insert(&key(keys)));
     }
 }
