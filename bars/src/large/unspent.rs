@@ -17,7 +17,7 @@ const TRIES: usize = 8;
 /// Spent places that are kept before the list is packed, beside as many as can be spent.
 const SLACK: usize = 1 << 16;
 
-/// Ages of spent outputs in blocks, in thousandths of them. Source [1] of `bars/shape.csv` gives 80 % below a day and 15 % from a day to
+/// Ages of spent outputs in blocks, in thousandths of them. The first source of `bars/shape.csv` gives 80 % below a day and 15 % from a day to
 /// a month; how the first is divided is assumed. What is older than a month is any output at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Age {
