@@ -76,7 +76,8 @@ impl<'h, 's, 'w> Instance<'h, 's, 'w> {
         session.world.state.work.add(cost::INSTANCE + code.start_work);
         session.world.state.check_limits()?;
         let bytes_left = session.instance_bytes_left.min(session.world.state.memory_left());
-        let limits = InstanceLimits::new(bytes_left, fuel, session.table_weight);
+        let work_left = session.world.state.work.left();
+        let limits = InstanceLimits::new(bytes_left, fuel, session.table_weight, work_left);
         let mut store = Store::new(&code.engine, Host::new(session, frame, limits));
         store.limiter(|host| &mut host.limits);
         store.set_fuel(fuel).expect("engines are made with fuel");

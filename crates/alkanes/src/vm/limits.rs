@@ -1,12 +1,16 @@
 use wasmi::ResourceLimiter;
 use wasmi::errors::{MemoryError, TableError};
 
+use super::memory_section::CALL_PAGES;
 use super::stop::Stop;
 use crate::Halt;
 use crate::work::cost;
 
 /// Most bytes of one memory: 664 pages and a rest (protocol B9).
 pub(crate) const MEMORY_LEN_MAX_BYTES: usize = 43_554_432;
+
+/// Bytes that the memory of every contract has.
+const CALL_LEN_BYTES: u64 = (CALL_PAGES as u64) << 16;
 
 /// Bytes of one element of a table.
 const ELEMENT_LEN_BYTES: usize = 8;
@@ -25,16 +29,37 @@ pub(crate) struct InstanceLimits {
     /// Bytes of its memories, and pages of them that have been counted as touched.
     memory_bytes: u64,
     touched_pages: u64,
+    /// Pages that the work which is left allows.
+    pages_left: u64,
     /// Bytes counted for one byte of a table.
     table_weight: usize,
     /// What the newest growth of a table has taken; given back when it fails for want of fuel.
     table_bytes: usize,
+    /// Why nothing more is given: memory, or work.
     exhausted: bool,
+    overworked: bool,
 }
 
 impl InstanceLimits {
-    pub(crate) const fn new(bytes_left: usize, fuel: u64, table_weight: usize) -> Self {
-        Self { bytes_left, fuel, memory_bytes: 0, touched_pages: 0, table_weight, table_bytes: 0, exhausted: false }
+    /// `work_left`: what the transaction may still do ([`crate::work`]).
+    pub(crate) const fn new(bytes_left: usize, fuel: u64, table_weight: usize, work_left: u64) -> Self {
+        Self {
+            bytes_left,
+            fuel,
+            memory_bytes: 0,
+            touched_pages: 0,
+            pages_left: work_left / cost::TOUCHED_PAGE,
+            table_weight,
+            table_bytes: 0,
+            exhausted: false,
+            overworked: false,
+        }
+    }
+
+    /// Pages beyond those that every contract has. They count as touched as soon as they are there, because a single call could
+    /// touch a million of them before it is counted.
+    const fn pages_beyond(&self) -> u64 {
+        self.memory_bytes.saturating_sub(CALL_LEN_BYTES) / cost::PAGE_LEN_BYTES as u64
     }
 
     /// Bytes left for instances that this one calls.
@@ -43,20 +68,22 @@ impl InstanceLimits {
     }
 
     /// Pages that the instance can have touched since it was asked last, when it has so much fuel left: no more than it has burnt
-    /// units.
+    /// units, and those beyond what every contract has.
     pub(crate) fn newly_touched_pages(&mut self, fuel_left: u64) -> u64 {
-        let touched = self
-            .fuel
-            .saturating_sub(fuel_left)
-            .min(self.memory_bytes / cost::PAGE_LEN_BYTES as u64)
-            .max(self.touched_pages);
+        let beyond = self.pages_beyond();
+        let others = self.memory_bytes / cost::PAGE_LEN_BYTES as u64 - beyond;
+        let touched = (self.fuel.saturating_sub(fuel_left).min(others) + beyond).max(self.touched_pages);
         touched - std::mem::replace(&mut self.touched_pages, touched)
     }
 
     /// # Errors
-    /// The message has used up all memory, on which the reference halts (protocol B22.7).
+    /// The message has used up all memory, on which the reference halts (protocol B22.7), or all work.
     pub(crate) fn check(&self) -> Result<(), Stop> {
-        if self.exhausted { Err(Halt::OutOfMemory.into()) } else { Ok(()) }
+        match (self.exhausted, self.overworked) {
+            (true, _) => Err(Halt::OutOfMemory.into()),
+            (false, true) => Err(Halt::TooMuchWork.into()),
+            (false, false) => Ok(()),
+        }
     }
 
     fn take(&mut self, bytes: usize) -> bool {
@@ -75,7 +102,8 @@ impl ResourceLimiter for InstanceLimits {
         }
         let added = desired.saturating_sub(current);
         self.memory_bytes += added as u64;
-        if self.take(added) { Ok(true) } else { Err(MemoryError::OutOfBoundsGrowth) }
+        self.overworked |= self.pages_beyond() > self.pages_left;
+        if !self.overworked && self.take(added) { Ok(true) } else { Err(MemoryError::OutOfBoundsGrowth) }
     }
 
     fn table_growing(&mut self, current: u32, desired: u32, maximum: Option<u32>) -> Result<bool, TableError> {
