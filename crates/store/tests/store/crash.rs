@@ -248,6 +248,8 @@ fn killed_at_random_moments_the_store_opens_on_a_whole_block() {
     let rounds: u64 = std::env::var("STORE_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(24);
     let mut random = Random(seed);
     let (mut while_opening, mut blocks) = (0, 0);
+    // How long an opening takes depends on the machine: a kill that came too late has the next one come sooner.
+    let mut opening_micros = 30_000;
     let mut folder = tempfile::tempdir().unwrap();
     for round in 0..rounds {
         if round % 6 == 0 {
@@ -257,7 +259,9 @@ fn killed_at_random_moments_the_store_opens_on_a_whole_block() {
         }
         // Every third kill falls while the store is being opened, if it can be arranged.
         if round % 3 == 2 {
-            let opened = kill_once(folder.path(), random.next(), Duration::from_millis(5 + random.below(25)), true);
+            let after = Duration::from_micros(opening_micros / 4 + random.below(opening_micros));
+            let opened = kill_once(folder.path(), random.next(), after, true);
+            opening_micros = if opened { opening_micros / 2 } else { opening_micros * 3 / 2 };
             while_opening += u32::from(!opened);
         } else {
             kill_once(folder.path(), random.next(), Duration::from_millis(random.below(250)), false);
