@@ -17,7 +17,7 @@ pub(crate) struct TouchedStorage {
     is_over: bool,
 }
 
-/// What a pair counts beside its bytes.
+/// What a pair counts beside its bytes, and a contract at all.
 const PAIR_BYTES: usize = 64;
 
 impl TouchedStorage {
@@ -39,19 +39,28 @@ impl TouchedStorage {
         if self.by_protostone.len() <= self.protostone {
             self.by_protostone.resize_with(self.protostone + 1, BTreeMap::new);
         }
-        let values = self.by_protostone[self.protostone].entry(contract).or_default();
+        let contracts = &mut self.by_protostone[self.protostone];
+        if !contracts.contains_key(&contract) && !take(&mut self.bytes_left, PAIR_BYTES) {
+            self.is_over = true;
+            return;
+        }
+        let values = contracts.entry(contract).or_default();
         for (key, value) in pairs {
             if let Some(older) = values.remove(key) {
                 self.bytes_left += key.len() + older.len() + PAIR_BYTES;
             }
-            let Some(left) = self.bytes_left.checked_sub(key.len() + value.len() + PAIR_BYTES) else {
+            if !take(&mut self.bytes_left, key.len() + value.len() + PAIR_BYTES) {
                 self.is_over = true;
                 return;
-            };
-            self.bytes_left = left;
+            }
             values.insert(key.clone(), value.clone());
         }
     }
+}
+
+/// Takes bytes of what is left; false when there are not as many.
+fn take(left: &mut usize, bytes: usize) -> bool {
+    left.checked_sub(bytes).map(|rest| *left = rest).is_some()
 }
 
 #[cfg(test)]
@@ -65,7 +74,7 @@ mod tests {
     #[test]
     fn the_newest_value_counts_and_only_its_bytes() {
         let contract = AlkaneId { block: 2, tx: 1 };
-        let mut touched = TouchedStorage::within(2 * (1 + 10 + PAIR_BYTES));
+        let mut touched = TouchedStorage::within(2 * (1 + 10 + PAIR_BYTES) + 2 * PAIR_BYTES);
         touched.begin_protostone(1);
         for _ in 0..100 {
             touched.record(contract, &[pair("a", 10)]);
@@ -78,5 +87,13 @@ mod tests {
         assert_eq!(by_protostone[1][&AlkaneId::default()], BTreeMap::new());
         touched.record(contract, &[pair("c", 2)]);
         assert!(!touched.take().1);
+        // Contracts that store nothing count as well.
+        let mut touched = TouchedStorage::within(2 * PAIR_BYTES);
+        touched.begin_protostone(0);
+        for tx in 0..3 {
+            touched.record(AlkaneId { block: 2, tx }, &[]);
+        }
+        let (by_protostone, is_whole) = touched.take();
+        assert!(!is_whole && by_protostone[0].len() == 2);
     }
 }

@@ -31,6 +31,8 @@ pub struct MemorySplit {
     /// Uncommitted rows after which a writer should commit a sorted run, bytes. Write buffers and journal are all but empty
     /// while runs are written, so a run takes their share.
     pub run: u64,
+    /// Filters of absent rows of all tables together, bytes; while runs are written, out of the third that is neither of the two.
+    pub filters: u64,
 }
 
 impl MemorySplit {
@@ -57,7 +59,7 @@ impl MemorySplit {
         let cache = memory_bytes - 3 * Self::KEYSPACES * memtable - journal - 2 * pending;
         // One run fills while another is written; a third of the share is for sorting, filters and allocation.
         let run = (3 * Self::KEYSPACES * memtable + journal + 2 * pending) / 3;
-        Ok(Self { cache, memtable, journal, pending, run })
+        Ok(Self { cache, memtable, journal, pending, run, filters: run / 4 })
     }
 
     /// The most that the parts take together, bytes; never above the ceiling it was divided from.

@@ -95,17 +95,34 @@ impl ModuleOverlay {
         }
     }
 
-    /// Gets ready for a block that can be undone later, or not.
+    /// Gets ready for a block that can be undone later, or not. Filters of this module may take `filter_bytes_max` together.
     ///
     /// # Errors
     /// The disk cannot be read.
-    pub(crate) fn prepare(&mut self, undoable: bool, view: &Arc<View>) -> Result<(), StoreError> {
+    pub(crate) fn prepare(
+        &mut self,
+        undoable: bool,
+        view: &Arc<View>,
+        filter_bytes_max: u64,
+    ) -> Result<(), StoreError> {
+        let mut left = filter_bytes_max.saturating_sub(self.filter_bytes());
         for slot in self.tables.iter_mut().flatten() {
             if let TableRows::Keyed(rows) = &mut slot.rows {
-                rows.prepare(&slot.table, undoable, view)?;
+                left += rows.held_bytes();
+                rows.prepare(&slot.table, undoable, view, left)?;
+                left = left.saturating_sub(rows.held_bytes());
             }
         }
         Ok(())
+    }
+
+    /// Bytes that filters of absent rows take.
+    pub(crate) fn filter_bytes(&self) -> u64 {
+        let keyed = self.tables.iter().flatten().filter_map(|slot| match &slot.rows {
+            TableRows::Keyed(rows) => Some(rows.held_bytes()),
+            TableRows::Versioned(_) | TableRows::Sequence(_) => None,
+        });
+        keyed.sum()
     }
 
     /// Ends the block: rows become waiting rows, the digest and the undo record see each of them once, sorted.

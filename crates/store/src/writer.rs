@@ -231,9 +231,12 @@ impl Writer {
             }
         }
         let undoable = self.is_undo_wanted(height);
+        let others = self.overlays.iter().filter(|(id, _)| **id != module);
+        let of_others: u64 = others.map(|(_, overlay)| overlay.filter_bytes()).sum();
+        let filter_bytes_max = self.inner.engine.split().filters.saturating_sub(of_others);
         let mut overlays = self.overlays.range_mut(..=module);
         let (_, overlay) = overlays.next_back().ok_or(StoreError::UnknownModule(module.0))?;
-        overlay.prepare(undoable, &self.view)?;
+        overlay.prepare(undoable, &self.view, filter_bytes_max)?;
         let earlier =
             overlays.filter(|(id, _)| schema.reads.contains(id)).map(|(id, overlay)| (*id, &*overlay)).collect();
         Ok(ModuleWriter { overlay, earlier, view: &self.view, height })

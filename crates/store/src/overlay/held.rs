@@ -8,12 +8,12 @@ use crate::StoreError;
 
 /// Words of the smallest filter: 64 KiB.
 const WORDS_MIN: usize = 1 << 13;
-/// Words of the largest: 8 MiB.
-const WORDS_MAX: usize = 1 << 20;
-/// Keys for each word of 64 bits before a filter is doubled; by then about one absent key in a hundred is looked for all the same.
-const KEYS_PER_WORD: usize = 4;
-/// Keys for each word of the largest filter, with which it is one in twenty. A table with more has no filter.
-const KEYS_PER_WORD_MAX: usize = 8;
+/// Words of the largest: 16 MiB.
+const WORDS_MAX: usize = 1 << 21;
+/// Keys for each word of 64 bits with which a filter is full; by then one absent key in twenty is looked for all the same.
+const KEYS_PER_WORD: usize = 8;
+/// A filter that was just read is at most half full, so that the next reading comes after as many new keys.
+const KEYS_PER_WORD_READ: usize = KEYS_PER_WORD / 2;
 /// Bits that a key sets in its word.
 const BITS: u32 = 4;
 
@@ -34,7 +34,7 @@ enum State {
     #[default]
     Unread,
     Filter(Filter),
-    /// There are too many keys.
+    /// There are more keys than memory for them.
     TooMany,
 }
 
@@ -79,36 +79,46 @@ impl HeldKeys {
         self.filter = State::Unread;
     }
 
-    /// Reads the keys by `read`, which hands each of them to the function that it is given, where that has not been done or the
-    /// filter is too small.
+    /// Bytes that the filter takes.
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.filter {
+            State::Filter(filter) => size_of_val(&filter.words[..]) as u64,
+            State::Unread | State::TooMany => 0,
+        }
+    }
+
+    /// Reads the keys by `read`, which hands each of them to the function that it is given until that has enough, where that has
+    /// not been done or the filter is full. The filter takes at most `bytes_max`.
     ///
     /// # Errors
     /// Those of `read`.
     pub(super) fn prepare(
         &mut self,
+        bytes_max: u64,
         read: impl Fn(&mut dyn FnMut(&[u8]) -> bool) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let mut words = match &self.filter {
             State::Unread if *self.is_asked.get_mut() => WORDS_MIN,
-            State::Filter(filter) if filter.is_full() => filter.words.len(),
+            State::Filter(filter) if filter.len >= filter.words.len() * KEYS_PER_WORD => filter.words.len(),
             _ => return Ok(()),
         };
-        loop {
+        // The one before does not stand beside its successor.
+        self.filter = State::Unread;
+        while words <= WORDS_MAX && (words * size_of::<u64>()) as u64 <= bytes_max {
             let mut filter = Filter { words: vec![0; words], len: 0, hashing: KeyHashing::default() };
+            let len_max = words * KEYS_PER_WORD_READ;
             read(&mut |key| {
                 filter.insert(key);
-                !filter.is_full()
+                filter.len <= len_max
             })?;
-            if !filter.is_full() {
+            if filter.len <= len_max {
                 self.filter = State::Filter(filter);
-                return Ok(());
-            }
-            if words == WORDS_MAX {
-                self.filter = State::TooMany;
                 return Ok(());
             }
             words *= 2;
         }
+        self.filter = State::TooMany;
+        Ok(())
     }
 }
 
@@ -132,11 +142,6 @@ impl Filter {
         self.len += usize::from(!may_hold);
         may_hold
     }
-
-    fn is_full(&self) -> bool {
-        let per_word = if self.words.len() == WORDS_MAX { KEYS_PER_WORD_MAX } else { KEYS_PER_WORD };
-        self.len >= self.words.len() * per_word
-    }
 }
 
 #[cfg(test)]
@@ -147,41 +152,73 @@ mod tests {
         (u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_be_bytes()
     }
 
-    /// The table holds the keys below a number.
-    fn prepare(held: &mut HeldKeys, end: u32) {
+    /// The table holds the keys of some numbers. Answers how many were read.
+    fn prepare(held: &mut HeldKeys, bytes_max: u64, keys: std::ops::Range<u32>) -> usize {
+        let count = std::cell::Cell::new(0);
         let read = |each: &mut dyn FnMut(&[u8]) -> bool| {
-            let _ = (0..end).try_for_each(|number| each(&key(number)).then_some(()));
+            let _ = keys.clone().try_for_each(|number| {
+                count.set(count.get() + 1);
+                each(&key(number)).then_some(())
+            });
             Ok(())
         };
-        held.prepare(read).unwrap();
+        held.prepare(bytes_max, read).unwrap();
+        count.get()
+    }
+
+    const LARGEST: u64 = (WORDS_MAX * 8) as u64;
+
+    fn asked() -> HeldKeys {
+        let held = HeldKeys::default();
+        assert!(held.may_hold(&key(0)));
+        held
     }
 
     #[test]
     fn every_key_is_held_and_few_others_however_many_there_are() {
         let mut held = HeldKeys::default();
-        prepare(&mut held, 1_000);
-        assert!(!held.is_known(), "nobody has asked");
+        prepare(&mut held, LARGEST, 0..1_000);
+        assert!(!held.is_known() && held.bytes() == 0, "no caller has asked");
         assert!(held.may_hold(&key(0)));
-        prepare(&mut held, 1_000);
+        prepare(&mut held, LARGEST, 0..1_000);
         for number in 1_000..300_000 {
             held.insert(&key(number));
             if number % 1_000 == 0 {
-                prepare(&mut held, number + 1);
+                prepare(&mut held, LARGEST, 0..number + 1);
             }
         }
         assert!(held.is_known() && (0..300_000).all(|number| held.may_hold(&key(number))));
         let others = (1_000_000..1_100_000).filter(|number| held.may_hold(&key(*number))).count();
-        assert!(others < 2_500, "{others} of 100,000");
+        assert!(others < 5_000, "{others} of 100,000");
         held.forget();
         assert!(held.may_hold(&key(5_000_000)));
     }
 
     #[test]
-    fn a_table_with_too_many_keys_has_no_filter() {
-        let mut held = HeldKeys::default();
-        held.may_hold(&key(0));
-        let keys = (WORDS_MAX * (KEYS_PER_WORD_MAX + 1)) as u32;
-        prepare(&mut held, keys);
-        assert!(!held.is_known() && held.may_hold(&key(keys)) && held.insert(&key(keys)));
+    fn keys_that_come_and_go_have_the_table_read_no_more_often_than_it_is_renewed() {
+        let mut held = asked();
+        let (live, mut read) = (100_000_u32, prepare(&mut held, LARGEST, 0..100_000));
+        for number in live..10 * live {
+            held.insert(&key(number));
+            if number % 100 == 0 {
+                read += prepare(&mut held, LARGEST, number + 1 - live..number + 1);
+            }
+        }
+        assert!(held.is_known() && held.bytes() <= 1 << 20, "{}", held.bytes());
+        assert!(read < 3 * 10 * live as usize, "{read}");
+    }
+
+    #[test]
+    fn a_table_with_too_many_keys_for_the_memory_has_no_filter() {
+        for bytes_max in [0, 1 << 16, 1 << 18] {
+            let keys = (bytes_max / 8) as u32 * KEYS_PER_WORD_READ as u32;
+            let mut held = asked();
+            prepare(&mut held, bytes_max, 0..keys);
+            assert_eq!((held.is_known(), held.bytes()), (bytes_max > 0, bytes_max), "{bytes_max}");
+            let mut held = asked();
+            // A few keys look like others.
+            prepare(&mut held, bytes_max, 0..keys + keys / 10 + 1);
+            assert!(!held.is_known() && held.may_hold(&key(keys)) && held.insert(&key(keys)), "{bytes_max}");
+        }
     }
 }

@@ -119,14 +119,20 @@ impl KeyedRows {
         })
     }
 
-    /// Gets ready for a block. Of one that is not `undoable` it is worth knowing which keys the table holds.
-    pub(super) fn prepare(&mut self, table: &Table, undoable: bool, view: &Arc<View>) -> Result<(), StoreError> {
+    /// Gets ready for a block. Of one that is not `undoable` it is worth knowing which keys the table holds, in at most `bytes_max`.
+    pub(super) fn prepare(
+        &mut self,
+        table: &Table,
+        undoable: bool,
+        view: &Arc<View>,
+        bytes_max: u64,
+    ) -> Result<(), StoreError> {
         if undoable {
             self.held.forget();
             return Ok(());
         }
         let (newest, frozen) = (&self.newest, self.frozen.as_deref());
-        self.held.prepare(|each| {
+        self.held.prepare(bytes_max, |each| {
             let layers = [Some(newest), frozen].into_iter().flatten();
             for row in layers.flat_map(|layer| &layer.rows) {
                 if !each(&row.key) {
@@ -141,6 +147,11 @@ impl KeyedRows {
             }
             Ok(())
         })
+    }
+
+    /// Bytes that knowing its keys takes.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.held.bytes()
     }
 
     /// The value below the newest layer.
