@@ -217,3 +217,51 @@ impl<T> Known<T> {
         value.map_or(Self::Absent, Self::Present)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemorySplit, ModuleId, Placement};
+
+    const fn table(id: u8) -> Table {
+        Table { module: ModuleId(4), id, name: "rows", kind: TableKind::Current, placement: Placement::Hashed }
+    }
+
+    #[test]
+    fn filters_of_all_tables_together_stay_within_their_memory_and_hide_no_row() {
+        const SMALLEST: u64 = 64 << 10;
+        let folder = tempfile::tempdir().unwrap();
+        let split = MemorySplit::of(MemorySplit::FLOOR).unwrap();
+        let engine = Arc::new(crate::engine::Engine::open(folder.path(), split).unwrap());
+        let view = Arc::new(engine.view());
+        let tables: Vec<Table> = (0..5).map(table).collect();
+        let mut overlay = ModuleOverlay::open(&tables, &view).unwrap();
+        let rows = |overlay: &ModuleOverlay, key: &[u8]| -> Vec<bool> {
+            let held = |table: &Table| match &overlay.table(table).unwrap().rows {
+                TableRows::Keyed(rows) => rows.get(table, key, &view).unwrap().is_some(),
+                TableRows::Versioned(_) | TableRows::Sequence(_) => unreachable!("all are Current"),
+            };
+            tables.iter().map(held).collect()
+        };
+        let write = |overlay: &mut ModuleOverlay, key: &[u8]| {
+            for table in &tables {
+                let TableRows::Keyed(rows) = &mut overlay.table_mut(table).unwrap().rows else { unreachable!() };
+                rows.write(table, key, Some(b"row"), &view).unwrap();
+            }
+        };
+        overlay.prepare(false, &view, 3 * SMALLEST).unwrap();
+        assert_eq!(overlay.filter_bytes(), 0, "no caller has asked");
+        write(&mut overlay, b"before");
+        assert_eq!(rows(&overlay, b"absent"), [false; 5]);
+        for part in [3, 2] {
+            overlay.prepare(true, &view, part * SMALLEST).unwrap();
+            assert_eq!((overlay.filter_bytes(), rows(&overlay, b"before")), (0, vec![true; 5]));
+            overlay.prepare(false, &view, part * SMALLEST).unwrap();
+            assert_eq!(overlay.filter_bytes(), part * SMALLEST);
+            write(&mut overlay, &part.to_be_bytes());
+            for (key, is_held) in [(&b"before"[..], true), (&part.to_be_bytes(), true), (b"absent", false)] {
+                assert_eq!(rows(&overlay, key), [is_held; 5], "{key:?}");
+            }
+        }
+    }
+}
