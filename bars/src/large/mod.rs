@@ -1,9 +1,9 @@
 //! A first import of a chain that is far larger than every cache, in the shape of mainnet: `cargo xtask bars large`.
 //!
 //! ```text
-//!  --gib N          size of the chain, 20 unless told otherwise; parts of one are taken
-//!  --seed S         1 unless told otherwise
-//!  --memory-mib M   `[index] memory_mib` of the program, 256 unless told otherwise
+//!  --gib N          size of the chain, 20 by default; parts of one are taken
+//!  --seed S         1 by default
+//!  --memory-mib M   `[index] memory_mib` of the program, 256 by default
 //!  --lean           the Bitcoin index alone instead of all modules
 //! ```
 //! docs/performance.md explains the chain, docs/decisions/0048-a-bar-that-sees-mainnet.md why it is made so.

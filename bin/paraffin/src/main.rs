@@ -48,6 +48,10 @@ use clap::Parser;
 use command_line::{Command, CommandLine, SnapshotCommand};
 use config::{Config, LogSection};
 
+/// Large allocations are mappings of their own (docs/decisions/0050).
+#[global_allocator]
+static ALLOCATOR: paraffin_allocator::Allocator = paraffin_allocator::Allocator;
+
 /// Code when a command failed.
 const FAILED: u8 = 1;
 

@@ -51,13 +51,13 @@ impl FuelTank {
         self.transaction_fuel
     }
 
-    /// Lets one transaction use at most this much, whatever it is told: the caller of a view can name a block that is tiny beside
+    /// Lets one transaction use at most this much, whatever is reported to it: the caller of a view can name a block that is tiny beside
     /// the transaction.
     pub(crate) const fn limit(&mut self, fuel: u64) {
         self.usable_max = Some(fuel);
     }
 
-    /// Fuel that the current transaction is told of and cannot use.
+    /// Fuel that is reported to the current transaction and that it cannot use.
     pub(crate) const fn unusable_fuel(&self) -> u64 {
         self.unusable_fuel
     }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_beyond_the_limit_is_told_and_not_given() {
+    fn a_share_beyond_the_limit_is_reported_and_not_given() {
         let (small, large) = (calling(1), calling(1000));
         assert!(fuel_size(&large) > 50 * fuel_size(&small));
         let mut block = bitcoin::blockdata::constants::genesis_block(bitcoin::Network::Bitcoin);

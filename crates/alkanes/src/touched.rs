@@ -21,7 +21,7 @@ pub(crate) struct TouchedStorage {
 const PAIR_BYTES: usize = 64;
 
 impl TouchedStorage {
-    /// Nothing yet, and room for this much.
+    /// Nothing yet, and at most so many bytes.
     pub(crate) fn within(bytes: usize) -> Self {
         Self { bytes_left: bytes, ..Self::default() }
     }

@@ -128,3 +128,37 @@ impl ResourceLimiter for InstanceLimits {
         self.bytes_left += std::mem::take(&mut self.table_bytes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGES_LEFT: usize = 10;
+
+    fn limits() -> InstanceLimits {
+        InstanceLimits::new(usize::MAX, 0, 1, PAGES_LEFT as u64 * cost::TOUCHED_PAGE)
+    }
+
+    #[test]
+    fn memory_that_every_contract_has_counts_when_it_is_touched() {
+        let mut limits = limits();
+        assert!(limits.memory_growing(0, CALL_LEN_BYTES as usize, None).unwrap());
+        assert!(limits.check().is_ok());
+        assert_eq!(limits.newly_touched_pages(0), 0);
+    }
+
+    #[test]
+    fn memory_beyond_it_counts_before_it_is_there() {
+        let beyond = PAGES_LEFT * cost::PAGE_LEN_BYTES;
+        let mut fits = limits();
+        assert!(fits.memory_growing(0, CALL_LEN_BYTES as usize, None).unwrap());
+        assert!(fits.memory_growing(0, beyond, None).unwrap());
+        assert!(fits.check().is_ok());
+        assert_eq!(fits.newly_touched_pages(0), PAGES_LEFT as u64);
+
+        let mut dear = limits();
+        assert!(dear.memory_growing(0, CALL_LEN_BYTES as usize, None).unwrap());
+        assert!(dear.memory_growing(0, beyond + cost::PAGE_LEN_BYTES, None).is_err());
+        assert!(matches!(dear.check(), Err(Stop::Halt(Halt::TooMuchWork))), "{:?}", dear.check());
+    }
+}

@@ -3,26 +3,23 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bitcoin::{Amount, Block, ScriptBuf, TxOut};
+use bitcoin::{Amount, Block, ScriptBuf, Transaction, TxOut};
 use paraffin_alkanes::codec::{Cellpack, gzip};
 use paraffin_alkanes::{
     BLOCK_WORK, BlockEffects, CodeCache, Engine, NativeEngine, Parameters, StateKey, TraceEvent, TraceStatus,
     handle_message,
 };
-use paraffin_primitives::{ConnectedBlock, Network};
+use paraffin_primitives::{AlkaneId, ConnectedBlock, Network};
 
+use crate::crowded::crowded;
 use crate::dear::{CALLEE, CREATE, DEAR, Dear, INNOCENT, dear};
 use crate::stage::{Stage, contract, id, transaction};
 
 impl Dear {
     /// A chain with the contract, what it calls, and one that does no harm.
     fn stage(&self, block_work: u64) -> Stage {
-        let mut stage = Stage::new();
-        stage.parameters = Parameters { block_work, ..Parameters::of(Network::Regtest) };
-        stage.put(StateKey::SeenGenesis, vec![1]);
-        stage.put(StateKey::Sequence, 1000_u128.to_le_bytes());
+        let stage = stage(block_work);
         stage.put_code(DEAR, &self.code);
-        stage.put_code(INNOCENT, &contract("probe"));
         for (callee, tx) in self.callees.iter().zip(CALLEE.tx..) {
             if !callee.is_empty() {
                 stage.put_code(id(CALLEE.block, tx), callee);
@@ -32,22 +29,48 @@ impl Dear {
     }
 }
 
-/// A block of `count` messages to [`DEAR`] and one to [`INNOCENT`], and of one large output, for what copies blocks.
-fn block_of(stage: &Stage, dear: &Dear, count: usize) -> ConnectedBlock {
-    let call = |target, number: u32, envelope: Option<&[u8]>| {
-        let mut call = transaction(&[&Cellpack { target, inputs: vec![1] }], envelope);
-        call.input[0].previous_output.vout = number;
-        call
-    };
+/// A chain with a contract that does no harm.
+fn stage(block_work: u64) -> Stage {
+    let mut stage = Stage::new();
+    stage.parameters = Parameters { block_work, ..Parameters::of(Network::Regtest) };
+    stage.put(StateKey::SeenGenesis, vec![1]);
+    stage.put(StateKey::Sequence, 1000_u128.to_le_bytes());
+    stage.put_code(INNOCENT, &contract("probe"));
+    stage
+}
+
+/// A chain with a contract that burns all fuel that there is.
+fn crowded_stage(block_work: u64) -> Stage {
+    let stage = stage(block_work);
+    let burning = dear().into_iter().find(|dear| dear.name == "numbers are divided").unwrap();
+    stage.put_code(DEAR, &burning.code);
+    stage
+}
+
+/// A block of these transactions and a message to [`INNOCENT`].
+fn block_with(stage: &Stage, transactions: impl IntoIterator<Item = Transaction>) -> ConnectedBlock {
     let Block { header, mut txdata } = stage.block(&[]);
     txdata.truncate(1);
-    txdata[0].output.push(TxOut { value: Amount::ZERO, script_pubkey: ScriptBuf::from_bytes(vec![0x6a; 300_000]) });
-    txdata.extend((0..count as u32).map(|number| match dear.created {
-        Some(code) => call(CREATE, number, Some(&gzip(&code(number)))),
-        None => call(DEAR, number, None),
-    }));
+    txdata.extend(transactions);
     txdata.push(call(INNOCENT, u32::MAX, None));
     ConnectedBlock::new(100, Block { header, txdata })
+}
+
+fn call(target: AlkaneId, number: u32, envelope: Option<&[u8]>) -> Transaction {
+    let mut call = transaction(&[&Cellpack { target, inputs: vec![1] }], envelope);
+    call.input[0].previous_output.vout = number;
+    call
+}
+
+/// A block of `count` messages to [`DEAR`] and one to [`INNOCENT`], and of one large output, for what copies blocks.
+fn block_of(stage: &Stage, dear: &Dear, count: usize) -> ConnectedBlock {
+    let mut large = call(INNOCENT, u32::MAX - 1, None);
+    large.output = vec![TxOut { value: Amount::ZERO, script_pubkey: ScriptBuf::from_bytes(vec![0x6a; 300_000]) }];
+    let calls = (0..count as u32).map(|number| match dear.created {
+        Some(code) => call(CREATE, number, Some(&gzip(&code(number)))),
+        None => call(DEAR, number, None),
+    });
+    block_with(stage, calls.chain([large]))
 }
 
 fn run(stage: &Stage, block: &ConnectedBlock) -> (BlockEffects, Duration) {
@@ -93,6 +116,17 @@ fn what_costs_no_fuel_ends_where_its_work_does_and_others_are_run_as_ever() {
 }
 
 #[test]
+fn one_transaction_that_fills_its_block_ends_and_others_are_run_as_ever() {
+    for crowded in crowded(30_000) {
+        let stage = crowded_stage(0);
+        let block = block_with(&stage, [crowded.transaction]);
+        let (effects, took) = run(&stage, &block);
+        assert!(innocent_succeeded(&effects, &block), "{}", crowded.name);
+        assert!(took < Duration::from_secs(20), "{} took {took:?}", crowded.name);
+    }
+}
+
+#[test]
 fn a_message_that_needs_too_much_work_fails_and_its_trace_says_so() {
     let dear = dear().into_iter().find(|dear| dear.name == "contracts are started").unwrap();
     let stage = dear.stage(0);
@@ -134,6 +168,9 @@ fn changes_that_do_not_fit_the_memory_of_the_reference_fail_their_message() {
 const FULL: usize = 9_000;
 const PARTS: usize = 30;
 
+/// Bytes of the largest transaction, which is nearly all of its block.
+const CROWDED_LEN_BYTES: usize = 990_000;
+
 /// Most time that a block may take.
 const LONGEST: Duration = Duration::from_secs(600);
 
@@ -167,6 +204,20 @@ fn a_full_block_of_the_dearest_messages_takes_less_than_600_seconds() {
             Ok(took) if took < LONGEST => {}
             Ok(took) => beyond.push(format!("{}: {:.0} s", dear.name, took.as_secs_f64())),
             Err(why) => beyond.push(format!("{}: {why}", dear.name)),
+        }
+    }
+    for crowded in crowded(CROWDED_LEN_BYTES) {
+        if in_full.as_ref().is_some_and(|only| !crowded.name.contains(only.as_str())) {
+            continue;
+        }
+        let stage = crowded_stage(BLOCK_WORK);
+        let block = block_with(&stage, [crowded.transaction]);
+        let (effects, took) = run(&stage, &block);
+        println!("{} (one transaction),1,{BLOCK_WORK},{:.3}", crowded.name, took.as_secs_f64());
+        if !innocent_succeeded(&effects, &block) {
+            beyond.push(format!("{}: stops others", crowded.name));
+        } else if took >= LONGEST {
+            beyond.push(format!("{}: {:.0} s", crowded.name, took.as_secs_f64()));
         }
     }
     assert!(beyond.is_empty(), "beyond {LONGEST:?}:\n{}", beyond.join("\n"));

@@ -4,6 +4,7 @@
 mod builtins;
 mod calls;
 mod creation;
+mod crowded;
 mod dear;
 mod dearest;
 mod failures;
@@ -17,3 +18,7 @@ mod precompiles;
 mod simulate;
 mod stage;
 mod tank;
+
+/// That of the program: what a call costs depends on it (docs/decisions/0050).
+#[global_allocator]
+static ALLOCATOR: paraffin_allocator::Allocator = paraffin_allocator::Allocator;

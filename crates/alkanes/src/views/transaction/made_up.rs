@@ -20,7 +20,7 @@ use crate::proto::alkanes::SimulateTransactionRequest;
 /// Seconds between the block before and the one that is made up.
 const BLOCK_SECONDS: u32 = 600;
 
-/// High half of the nonce, which says that nobody has worked for it.
+/// High half of the nonce, which marks a header without proof of work.
 const NONCE: u32 = 0xdead_0000;
 
 /// Most outputs of a transaction that is made up, beside the one of its runestone.

@@ -1,0 +1,83 @@
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::{self, NonNull};
+
+use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap, munmap};
+
+/// From how many bytes on an allocation is a mapping of its own: the least memory of a contract.
+const LARGE_BYTES: usize = 32 << 20;
+
+/// Alignment that every mapping has: the smallest page of any processor.
+const PAGE_BYTES: usize = 4096;
+
+/// Allocates up to 32 MiB with [`System`] and maps what is larger.
+#[derive(Debug, Clone, Copy)]
+pub struct Allocator;
+
+/// Whether an allocation is a mapping: depends on nothing but the layout, which `dealloc` is given again.
+const fn is_mapped(size: usize, align: usize) -> bool {
+    size >= LARGE_BYTES && align <= PAGE_BYTES
+}
+
+/// A new mapping, all zeros; null where the system has none.
+fn map(size: usize) -> *mut u8 {
+    // SAFETY: the system chooses the address, so no mapping that is in use is replaced.
+    let mapped =
+        unsafe { mmap_anonymous(ptr::null_mut(), size, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
+    mapped.map_or(ptr::null_mut(), <*mut _>::cast)
+}
+
+// SAFETY: an allocation is either one of `System`'s or a mapping of at least its size, aligned to a page, which stays until
+// `dealloc` or a `realloc` that succeeds; `is_mapped` of its layout tells which. Nothing here panics or allocates.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if is_mapped(layout.size(), layout.align()) {
+            return map(layout.size());
+        }
+        // SAFETY: the caller's promises about the layout are those that `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if is_mapped(layout.size(), layout.align()) {
+            return map(layout.size());
+        }
+        // SAFETY: as in `alloc`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, allocated: *mut u8, layout: Layout) {
+        if is_mapped(layout.size(), layout.align()) {
+            // SAFETY: the caller gives back a whole allocation of this layout, which is a mapping of this size. Unmapping one
+            // that is there cannot fail but for want of memory in the kernel, and then it stays mapped, which nobody sees.
+            let _ = unsafe { munmap(allocated.cast(), layout.size()) };
+            return;
+        }
+        // SAFETY: the layout is that of the allocation, which is one of `System`'s.
+        unsafe { System.dealloc(allocated, layout) }
+    }
+
+    unsafe fn realloc(&self, allocated: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        match (is_mapped(layout.size(), layout.align()), is_mapped(new_size, layout.align())) {
+            // SAFETY: the allocation is one of `System`'s and stays one; the rest the caller promises.
+            (false, false) => unsafe { System.realloc(allocated, layout, new_size) },
+            (true, true) => {
+                // SAFETY: the allocation is a whole mapping of its size; one that has moved is not used at its old address.
+                let moved = unsafe { mremap(allocated.cast(), layout.size(), new_size, MremapFlags::MAYMOVE) };
+                moved.map_or(ptr::null_mut(), <*mut _>::cast)
+            }
+            _ => {
+                // SAFETY: the caller promises that the new size is not zero and does not overflow when rounded up.
+                let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+                // SAFETY: the same; the two allocations are apart, and each has at least the bytes that are copied.
+                unsafe {
+                    let new = self.alloc(new_layout);
+                    if let Some(new) = NonNull::new(new) {
+                        ptr::copy_nonoverlapping(allocated, new.as_ptr(), layout.size().min(new_size));
+                        self.dealloc(allocated, layout);
+                    }
+                    new
+                }
+            }
+        }
+    }
+}

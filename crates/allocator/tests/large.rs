@@ -1,0 +1,98 @@
+//! The allocator as the program has it.
+#![cfg(target_os = "linux")]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: paraffin_allocator::Allocator = paraffin_allocator::Allocator;
+
+const MIB: usize = 1 << 20;
+const LARGE: usize = 32 * MIB;
+
+/// Held by each test, because they look at the memory of the whole process.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Resident bytes of the process.
+fn resident() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+/// A piece of the heap that is free, lies below what is in use and is larger than the memory of a contract.
+fn free_piece() -> Vec<Vec<u8>> {
+    let mut pieces: Vec<Vec<u8>> = (0..48 * MIB / 65536).map(|_| vec![1; 65536 - 64]).collect();
+    let in_use = vec![vec![1; 1000]];
+    pieces.clear();
+    in_use
+}
+
+#[test]
+fn large_memory_is_zero_and_takes_nothing_until_it_is_touched_whatever_the_heap_has_free() {
+    let _alone = alone();
+    let in_use = free_piece();
+    let (before, begun) = (resident(), Instant::now());
+    for _ in 0..3000 {
+        let mut memory = vec![0_u8; LARGE];
+        assert!(memory[LARGE - 1] == 0 && memory[LARGE / 2] == 0);
+        memory[LARGE / 2] = 1;
+        std::hint::black_box(&memory);
+    }
+    let took = begun.elapsed();
+    // Writing 100 GB of zeros takes two seconds and more, three thousand mappings some ten milliseconds.
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(resident() < before + MIB, "{} bytes more", resident() - before);
+    drop(in_use);
+}
+
+#[test]
+fn what_grows_and_shrinks_across_the_border_keeps_its_bytes() {
+    let _alone = alone();
+    let of_len = |len: usize| -> Vec<u8> { (0_u8..=250).cycle().take(len).collect() };
+    let mut bytes: Vec<u8> = Vec::new();
+    for len in [1000, LARGE - 1, LARGE, LARGE + 1, 3 * LARGE, 2 * LARGE, LARGE, LARGE - 1, 10, LARGE, 0] {
+        let expected = of_len(len);
+        bytes.truncate(len);
+        bytes.shrink_to_fit();
+        bytes.reserve_exact(len - bytes.len());
+        assert_eq!(bytes.capacity(), len);
+        bytes.extend_from_slice(&expected[bytes.len()..]);
+        assert!(bytes == expected, "{len}");
+    }
+}
+
+#[test]
+fn large_memory_goes_back_at_once() {
+    let _alone = alone();
+    let before = resident();
+    let memory = vec![1_u8; 8 * LARGE];
+    assert!(resident() > before + 7 * LARGE);
+    drop(std::hint::black_box(memory));
+    assert!(resident() < before + 4 * LARGE);
+}
+
+#[test]
+fn what_the_system_does_not_have_is_an_error() {
+    let _alone = alone();
+    let mut bytes: Vec<u8> = Vec::new();
+    assert!(bytes.try_reserve_exact(isize::MAX as usize).is_err());
+    bytes.resize(LARGE, 7);
+    assert!(bytes.try_reserve_exact(isize::MAX as usize - LARGE).is_err());
+    assert!(bytes.iter().all(|byte| *byte == 7));
+}
+
+#[repr(align(16384))]
+#[derive(Clone, Copy)]
+struct Aligned([u8; 16384]);
+
+#[test]
+fn alignments_beyond_a_page_are_kept() {
+    let _alone = alone();
+    let aligned = vec![Aligned([3; 16384]); LARGE / 16384];
+    assert_eq!(aligned.as_ptr().addr() % 16384, 0);
+    assert!(aligned.iter().all(|part| part.0.iter().all(|byte| *byte == 3)));
+}
