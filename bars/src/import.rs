@@ -8,9 +8,10 @@
 
 use std::fmt::Write as _;
 use std::hint::black_box;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use bitcoin::Block;
@@ -29,6 +30,8 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 /// What one run of the program did.
 pub(crate) struct Import {
     pub(crate) seconds: f64,
+    /// From the start of the process until its index holds the chain, before the digest of all rows.
+    pub(crate) seconds_to_tip: f64,
     pub(crate) command: String,
     written: u64,
     served: u64,
@@ -257,11 +260,12 @@ pub(crate) fn config_file(bench: &Bench, data: &Path, setup: Setup) -> Outcome<P
 fn follow(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
     let mut command = Command::new(&bench.paraffin);
     command.args(["index", "--once", "--config"]).arg(config_file(bench, data, setup)?);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let failed = |error| Failure::new(format!("{}: {error}", bench.paraffin.display()));
     let served_before = loopback_bytes();
     let begin = Instant::now();
     let mut process = command.spawn().map_err(failed)?;
+    let log = process.stderr.take().map(|log| thread::spawn(move || seconds_to_tip(log, begin)));
     let id = process.id();
     let mut samples = "milliseconds,resident_kib,written_bytes,read_bytes,loopback_bytes\n".to_owned();
     let (mut written, mut resident_max) = (0, 0);
@@ -280,7 +284,7 @@ fn follow(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
         if let Some(status) = ended {
             break status;
         }
-        std::thread::sleep(SAMPLE_EVERY);
+        thread::sleep(SAMPLE_EVERY);
     };
     if !status.success() {
         return Err(Failure::new(format!("`{}` ended with {status}", typed(&command))));
@@ -295,11 +299,26 @@ fn follow(bench: &Bench, data: &Path, setup: Setup) -> Outcome<Import> {
     if let Some(mut output) = process.stdout.take() {
         output.read_to_string(&mut digests).map_err(failed)?;
     }
+    let seconds_to_tip = log
+        .and_then(|log| log.join().ok()?)
+        .ok_or_else(|| Failure::new("the program's log does not say when its index held the chain"))?;
     // Paths of this machine say nothing to others.
     let by_block = if setup.commits == Commits::BlockByBlock { ", [index] import_kib = 0" } else { "" };
     let modules = if setup.modules == Modules::Default { "all modules" } else { "Bitcoin index alone" };
     let command = format!("paraffin index --once --config paraffin.toml # {modules}{by_block}");
-    Ok(Import { seconds, command, written, served, resident_max, digests, samples })
+    Ok(Import { seconds, seconds_to_tip, command, written, served, resident_max, digests, samples })
+}
+
+/// Passes the log of the program on; answers when it said that its index holds the chain.
+fn seconds_to_tip(log: impl std::io::Read, begin: Instant) -> Option<f64> {
+    let mut reached = None;
+    for line in BufReader::new(log).lines().map_while(Result::ok) {
+        if line.contains("the index holds the node's chain") {
+            reached = Some(begin.elapsed().as_secs_f64());
+        }
+        eprintln!("{line}");
+    }
+    reached
 }
 
 /// A number of `/proc/<id>/<file>`; 0 when the process is gone.

@@ -1,5 +1,7 @@
 //! `paraffin index` and `paraffin reindex`: the index without the API.
 
+use std::time::Instant;
+
 use paraffin_chain::NodeClient;
 use paraffin_indexer::{FollowOptions, IndexStatus, Indexer};
 use paraffin_store::{Rewound, Store};
@@ -17,6 +19,7 @@ use crate::progress;
 /// # Errors
 /// What kept the index from starting, or stopped it.
 pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::error::Error>> {
+    let begun = Instant::now();
     let shutdown = shutdown_signal()?;
     let contracts = Contracts::of(&config)?;
     let store = instance::open_store(&config)?;
@@ -33,6 +36,10 @@ pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::e
     };
     let ended = indexing.stop().await;
     shown.abort();
+    if once && !interrupted && ended.is_ok() {
+        let height = store.snapshot().tip().map(|tip| tip.id.height);
+        tracing::info!(height, seconds = begun.elapsed().as_secs_f64(), "the index holds the node's chain");
+    }
     if let Some(control) = control {
         control.stop().await;
     }

@@ -3,7 +3,7 @@
 use bitcoin::{Block, Transaction, Witness};
 use paraffin_primitives::AlkaneId;
 
-use crate::codec::{ALKANES_PROTOCOL, Artifact, Cellpack};
+use crate::codec::{ALKANES_PROTOCOL, Cellpack, Runestone};
 use crate::{Halt, Parameters};
 
 /// The target that deploys to the next id.
@@ -124,7 +124,7 @@ impl FuelTank {
 /// The size by which a transaction shares in the fuel of its block, in vbytes: 0 without a message to alkanes. The first
 /// witness of a transaction that deploys does not count (protocol B12).
 fn fuel_size(transaction: &Transaction) -> u64 {
-    let Some(Artifact::Runestone(runestone)) = Artifact::read(transaction) else { return 0 };
+    let Some(runestone) = Runestone::with_protocol(transaction) else { return 0 };
     let stones = runestone.protostones().unwrap_or_default();
     let messages = stones.iter().filter(|stone| stone.protocol_tag == ALKANES_PROTOCOL);
     let targets: Vec<_> =

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use bitcoin::hashes::Hash;
 use bitcoin::{OutPoint, Txid};
 use paraffin_primitives::{ConnectedBlock, Height, Network};
-use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter};
+use paraffin_store::{KeyHashing, Module, ModuleError, ModuleSchema, ModuleWriter};
 
 use self::holdings::Holdings;
 use self::outputs::KnownOutputs;
@@ -24,6 +24,9 @@ use crate::{BlockEffects, Engine, Parameters, StateError, StateKey};
 
 /// Row of `totals`: the state lacks what the native engine alone keeps.
 const PARTIAL: [u8; 1] = [3];
+
+/// Where in a block its transactions stand.
+type TransactionPlaces = HashMap<Txid, u32, KeyHashing>;
 
 /// The indexer module of alkanes.
 ///
@@ -101,7 +104,8 @@ fn write(
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let height = block.id.height;
-    let places: HashMap<Txid, u32> = block.txids.iter().copied().zip(0..).collect();
+    let mut places = TransactionPlaces::with_capacity_and_hasher(block.txids.len(), KeyHashing::default());
+    places.extend(block.txids.iter().copied().zip(0..));
 
     // First what depends on the state before the block.
     let mut holdings = Holdings::default();
@@ -112,7 +116,7 @@ fn write(
     write_first_seen(height, effects, rows)?;
     write_traces(height, effects, &places, rows)?;
     creations::write(height, effects, &places, rows)?;
-    outputs::write_funded(parameters, block, effects, &places, &mut holdings, rows)?;
+    outputs::write_funded(parameters, block, (effects, &places), known, &mut holdings, rows)?;
     holdings.write(rows)?;
     activity::write(block, effects, &places, known, rows)?;
     write_recent(block, rows)?;
@@ -144,7 +148,7 @@ fn write_first_seen(height: Height, effects: &BlockEffects, rows: &mut ModuleWri
 fn write_traces(
     height: Height,
     effects: &BlockEffects,
-    places: &HashMap<Txid, u32>,
+    places: &TransactionPlaces,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let undone: HashSet<&OutPoint> = effects.undone.iter().collect();

@@ -282,9 +282,9 @@ pub(crate) fn save_sheet(world: &mut World<'_>, key: StateKey, sheet: &Sheet) ->
     Ok(true)
 }
 
-/// Sets the amounts of a saved sheet to 0, past all checkpoints (protocol B14, B16).
+/// Sets the amounts of a saved sheet, that of a spent output, to 0, past all checkpoints (protocol B14, B16).
 pub(crate) fn clear_sheet(world: &mut World<'_>, key: StateKey) -> Result<(), StateError> {
-    if let Some(bytes) = world.state.get_direct(&key)? {
+    if let Some(bytes) = world.state.take_direct(&key)? {
         let mut saved = SavedSheet::decode(&bytes)?;
         saved.clear();
         world.state.put_direct(key, saved.encode());

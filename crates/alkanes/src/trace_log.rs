@@ -9,7 +9,7 @@ use bitcoin::{Block, OutPoint};
 use paraffin_primitives::AlkaneId;
 use sha2::{Digest as _, Sha256};
 
-use crate::codec::{ALKANES_PROTOCOL, Artifact};
+use crate::codec::{ALKANES_PROTOCOL, Runestone};
 use crate::rows::encode_event;
 use crate::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceStatus, Transfer};
 
@@ -251,7 +251,7 @@ impl TraceLog {
 
 /// Messages to alkanes of a transaction, as far as its size can tell.
 fn messages(transaction: &bitcoin::Transaction) -> u64 {
-    let Some(Artifact::Runestone(runestone)) = Artifact::read(transaction) else { return 0 };
+    let Some(runestone) = Runestone::with_protocol(transaction) else { return 0 };
     let stones = runestone.protostones().unwrap_or_default();
     stones.iter().filter(|stone| stone.protocol_tag == ALKANES_PROTOCOL && !stone.message.is_empty()).count() as u64
 }

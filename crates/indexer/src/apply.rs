@@ -1,11 +1,16 @@
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use bitcoin::BlockHash;
 use paraffin_chain::LocalChain;
 use paraffin_primitives::{BlockId, ConnectedBlock, Height};
-use paraffin_store::{BlockRecord, Module, ModuleId, Store, Writer};
+use paraffin_store::{BlockRecord, Module, ModuleId, ModuleSchema, ModuleWriter, Store, Writer};
 
 use crate::IndexerError;
+
+/// From so many transactions on the modules work at the same time: below, starting threads costs more than it saves.
+const SIDE_BY_SIDE_MIN: usize = 100;
 
 /// Limits of what waits in memory between two commits.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +32,7 @@ impl Default for IndexerOptions {
             commit_bytes: 48 << 20,
             commit_interval: Duration::from_secs(2),
             run_bytes: None,
-            run_interval: Duration::from_secs(60),
+            run_interval: Duration::from_secs(300),
         }
     }
 }
@@ -128,18 +133,19 @@ impl Indexer {
         }
     }
 
+    /// Modules that read no other one work at the same time, the others after them in their order.
     fn connect_modules(&mut self, block: &ConnectedBlock, only: Option<ModuleId>) -> Result<(), IndexerError> {
-        for module in &mut self.modules {
-            let schema = module.schema();
-            if only.is_some_and(|only| only != schema.id) {
-                continue;
-            }
-            let mut rows = self.writer.module(schema.id)?;
-            module.connect(block, &mut rows).map_err(|source| IndexerError::Module {
-                module: schema.name,
-                block: block.id,
-                source,
-            })?;
+        let is_wanted = |schema: &ModuleSchema| only.is_none_or(|only| only == schema.id);
+        let mut left: Vec<&mut Box<dyn Module>> =
+            self.modules.iter_mut().filter(|module| is_wanted(&module.schema())).collect();
+        if block.block.txdata.len() >= SIDE_BY_SIDE_MIN {
+            let (alone, readers) = left.into_iter().partition(|module| module.schema().reads.is_empty());
+            left = readers;
+            connect_side_by_side(&mut self.writer, alone, block)?;
+        }
+        for module in left {
+            let mut rows = self.writer.module(module.schema().id)?;
+            connect_module(module, block, &mut rows)?;
         }
         Ok(())
     }
@@ -194,6 +200,40 @@ impl Indexer {
     pub fn local_chain(&self) -> impl LocalChain {
         AppliedChain { snapshot: self.store.snapshot(), waiting: &self.waiting }
     }
+}
+
+fn connect_module(
+    module: &mut Box<dyn Module>,
+    block: &ConnectedBlock,
+    rows: &mut ModuleWriter<'_>,
+) -> Result<(), IndexerError> {
+    module.connect(block, rows).map_err(|source| IndexerError::Module {
+        module: module.schema().name,
+        block: block.id,
+        source,
+    })
+}
+
+/// Has modules that read no other one apply a block, each on a thread of its own. When several fail, the error is that of the first
+/// in order.
+fn connect_side_by_side(
+    writer: &mut Writer,
+    mut modules: Vec<&mut Box<dyn Module>>,
+    block: &ConnectedBlock,
+) -> Result<(), IndexerError> {
+    modules.sort_by_key(|module| module.schema().id);
+    let ids: Vec<ModuleId> = modules.iter().map(|module| module.schema().id).collect();
+    let mut work: Vec<_> = modules.into_iter().zip(writer.modules(&ids)?).collect();
+    let Some((last, (_, mut last_rows))) = work.pop() else { return Ok(()) };
+    thread::scope(|scope| {
+        let others: Vec<_> = work
+            .into_iter()
+            .map(|(module, (_, mut rows))| scope.spawn(move || connect_module(module, block, &mut rows)))
+            .collect();
+        let ended = connect_module(last, block, &mut last_rows);
+        let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        others.fold(Ok(()), Result::and).and(ended)
+    })
 }
 
 /// The committed chain with the waiting blocks on top.

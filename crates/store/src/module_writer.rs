@@ -65,7 +65,8 @@ impl ModuleWriter<'_> {
     /// Current, Versioned: sets. `WriteOnce`: inserts (the key must be new).
     ///
     /// That a `WriteOnce` key is new is checked against the rows that wait in memory, and in debug builds against the
-    /// store as well; a module that breaks the rule would lose the older row when the block is undone.
+    /// store as well; a module that breaks the rule would lose the older row when the block is undone. During a first import
+    /// rows of tables that are not read are checked when the block ends, against its own, and when they leave the memory.
     ///
     /// # Errors
     /// The table is a Sequence or not one of the module, the key exists in a `WriteOnce` table, or key or value are too

@@ -29,7 +29,7 @@ pub struct MemorySplit {
     /// Uncommitted rows after which a writer should commit, bytes.
     pub pending: u64,
     /// Uncommitted rows after which a writer should commit a sorted run, bytes. Write buffers and journal are all but empty
-    /// while runs are written, so a run takes their share.
+    /// while runs are written, so a run takes their share, and an eighth of the ceiling where that is more.
     pub run: u64,
     /// Filters of absent rows of all tables together, bytes; while runs are written, out of the third that is neither of the two.
     pub filters: u64,
@@ -56,9 +56,11 @@ impl MemorySplit {
         let journal = (memory_bytes / 32).clamp(64 * MIB, 128 * MIB);
         let pending = (memory_bytes / 16).clamp(16 * MIB, 128 * MIB);
         // Pending rows are counted twice: they wait in the overlay while the engine copies them into its buffers.
-        let cache = memory_bytes - 3 * Self::KEYSPACES * memtable - journal - 2 * pending;
-        // One run fills while another is written; a third of the share is for sorting, filters and allocation.
-        let run = (3 * Self::KEYSPACES * memtable + journal + 2 * pending) / 3;
+        let buffers = 3 * Self::KEYSPACES * memtable + journal + 2 * pending;
+        // One run fills while another is written; a third of the share is for sorting, filters and allocation. The larger the runs,
+        // the fewer there are to merge.
+        let run = (buffers / 3).max(memory_bytes / 8);
+        let cache = memory_bytes - buffers.max(3 * run);
         Ok(Self { cache, memtable, journal, pending, run, filters: run / 4 })
     }
 

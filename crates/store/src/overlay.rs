@@ -125,6 +125,16 @@ impl ModuleOverlay {
         keyed.sum()
     }
 
+    /// Rows that the open block has written.
+    pub(crate) fn open_rows(&self) -> usize {
+        let rows = self.tables.iter().flatten().map(|slot| match &slot.rows {
+            TableRows::Keyed(rows) => rows.open_rows(),
+            TableRows::Versioned(rows) => rows.open_rows(),
+            TableRows::Sequence(rows) => rows.open_rows(),
+        });
+        rows.sum()
+    }
+
     /// Ends the block: rows become waiting rows, the digest and the undo record see each of them once, sorted.
     pub(crate) fn end_block(&mut self, mut end: BlockEnd<'_>) -> Result<(), StoreError> {
         for slot in self.tables.iter_mut().flatten() {
@@ -166,7 +176,7 @@ impl ModuleOverlay {
     pub(crate) fn freeze_into(&mut self, run: &mut Run, batch: &mut Batch<'_>) {
         for slot in self.tables.iter_mut().flatten() {
             let part = match &mut slot.rows {
-                TableRows::Keyed(rows) => rows.freeze(),
+                TableRows::Keyed(rows) => rows.freeze(&slot.table),
                 TableRows::Versioned(rows) => rows.freeze(),
                 TableRows::Sequence(rows) => rows.freeze(&slot.table, batch),
             };
@@ -203,7 +213,7 @@ impl ModuleOverlay {
 }
 
 /// Whether a row is there, as far as memory knows.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Known<T> {
     /// Memory does not know; the committed view does.
     #[default]

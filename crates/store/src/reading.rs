@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use paraffin_primitives::Height;
 
-use crate::engine::{Bytes, View};
+use crate::engine::View;
 use crate::key::{self, PREFIX_LEN};
 use crate::overlay::{ModuleOverlay, TableRows, stored_value};
 use crate::rows::TableScan;
@@ -23,7 +23,7 @@ impl Reading<'_> {
     /// Current, `WriteOnce`, Sequence: the value; Versioned: the newest value.
     pub(crate) fn get(&self, table: &Table, row_key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let found = match &self.overlay.table(table)?.rows {
-            TableRows::Keyed(rows) => rows.get(table, row_key, self.view)?,
+            TableRows::Keyed(rows) => return rows.get(table, row_key, self.view),
             TableRows::Sequence(rows) => rows.get(table, row_key, self.view)?,
             TableRows::Versioned(rows) => {
                 return rows.get_at(table, row_key, Height::MAX, self.height, self.view);
@@ -53,7 +53,7 @@ impl Reading<'_> {
         merge.next = stored.next();
         match &overlay.rows {
             TableRows::Keyed(rows) => rows.scan(&from, &until, |key, value| {
-                merge.waiting(&mut stored, key[PREFIX_LEN..].to_vec(), value.map(|value: &Bytes| value.to_vec()))
+                merge.waiting(&mut stored, key[PREFIX_LEN..].to_vec(), value.map(<[u8]>::to_vec))
             }),
             TableRows::Sequence(rows) => rows.scan(table, &from, &until, |key, value| {
                 merge.waiting(&mut stored, key[PREFIX_LEN..].to_vec(), value.map(|value| value.to_vec()))

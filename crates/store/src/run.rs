@@ -14,7 +14,7 @@ use crate::engine::{Bytes, Space};
 pub(crate) use redo::{RedoFile, RedoWriter, discard_unfinished};
 
 /// Takes the next change of a run: key, and the value or `None` when the row is removed.
-pub(crate) type EachChange<'a> = dyn FnMut(&Bytes, Option<&Bytes>) -> Result<(), StoreError> + 'a;
+pub(crate) type EachChange<'a> = dyn FnMut(&[u8], Option<&[u8]>) -> Result<(), StoreError> + 'a;
 
 /// Rows of a run with keys that no other part has between them.
 pub(crate) trait RunPart: Send + Sync {
@@ -62,6 +62,6 @@ impl RunPart for CollectedRows {
     }
 
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
-        self.0.iter().try_for_each(|(key, value)| each(key, value.as_ref()))
+        self.0.iter().try_for_each(|(key, value)| each(key, value.as_deref()))
     }
 }

@@ -20,6 +20,9 @@ use crate::{BlockRecord, ModuleId, ModuleSchema, ModuleWriter, StoreError, key};
 /// Undo records of at most this many blocks are removed by one commit, beside twice the blocks that it adds.
 const PRUNED_BLOCKS_MIN: usize = 16;
 
+/// Rows of a block from which on its modules end it at the same time: below, starting threads costs more than it saves.
+const SIDE_BY_SIDE_ROWS: usize = 1_000;
+
 /// Bytes that a waiting block takes beside its rows and undo records: two modules, map entries.
 const WAITING_BLOCK_BYTES: u64 = 4 * ROW_OVERHEAD;
 
@@ -51,6 +54,9 @@ pub struct Writer {
     /// The run that is being written.
     under_way: Option<JoinHandle<Result<(), StoreError>>>,
 }
+
+/// What one module adds to the record of a block: its digest, and how it is undone.
+type EndedPart = (Digest, Vec<u8>);
 
 /// A module as the writer sees it.
 pub(crate) struct ModuleSlot {
@@ -206,6 +212,35 @@ impl Writer {
     /// No block is begun, the module is not declared, the block is replayed for another module, or a module whose rows this
     /// one reads is not declared or has not seen the block that is replayed.
     pub fn module(&mut self, module: ModuleId) -> Result<ModuleWriter<'_>, StoreError> {
+        let (schema, height) = self.prepare_module(module)?;
+        let mut overlays = self.overlays.range_mut(..=module);
+        let (_, overlay) = overlays.next_back().ok_or(StoreError::UnknownModule(module.0))?;
+        let earlier =
+            overlays.filter(|(id, _)| schema.reads.contains(id)).map(|(id, overlay)| (*id, &*overlay)).collect();
+        Ok(ModuleWriter { overlay, earlier, view: &self.view, height })
+    }
+
+    /// Rows of several modules in the block begun, in order of their numbers, to be written at the same time. None of them reads
+    /// rows of another module.
+    ///
+    /// # Errors
+    /// Those of [`Self::module`], or one of them reads rows of another module.
+    pub fn modules(&mut self, modules: &[ModuleId]) -> Result<Vec<(ModuleId, ModuleWriter<'_>)>, StoreError> {
+        let mut height = 0;
+        for module in modules {
+            let (schema, open) = self.prepare_module(*module)?;
+            if !schema.reads.is_empty() {
+                return Err(StoreError::Misuse("a module that reads others comes after them"));
+            }
+            height = open;
+        }
+        let (overlays, view) = (&mut self.overlays, &self.view);
+        let wanted = overlays.iter_mut().filter(|(id, _)| modules.contains(id));
+        Ok(wanted.map(|(id, overlay)| (*id, ModuleWriter { overlay, earlier: Vec::new(), view, height })).collect())
+    }
+
+    /// Gets the tables of a module ready for the block begun. Answers the module's schema and the height of the block.
+    fn prepare_module(&mut self, module: ModuleId) -> Result<(ModuleSchema, Height), StoreError> {
         let open = self.open.as_ref().ok_or(StoreError::Misuse("no block is begun"))?;
         if let OpenKind::Replay { module: replayed, .. } = open.kind
             && replayed != module
@@ -234,12 +269,9 @@ impl Writer {
         let others = self.overlays.iter().filter(|(id, _)| **id != module);
         let of_others: u64 = others.map(|(_, overlay)| overlay.filter_bytes()).sum();
         let filter_bytes_max = self.inner.engine.split().filters.saturating_sub(of_others);
-        let mut overlays = self.overlays.range_mut(..=module);
-        let (_, overlay) = overlays.next_back().ok_or(StoreError::UnknownModule(module.0))?;
+        let overlay = self.overlays.get_mut(&module).ok_or(StoreError::UnknownModule(module.0))?;
         overlay.prepare(undoable, &self.view, filter_bytes_max)?;
-        let earlier =
-            overlays.filter(|(id, _)| schema.reads.contains(id)).map(|(id, overlay)| (*id, &*overlay)).collect();
-        Ok(ModuleWriter { overlay, earlier, view: &self.view, height })
+        Ok((schema, height))
     }
 
     /// Ends the block: computes digests and the undo record. Still nothing on disk.
@@ -273,15 +305,9 @@ impl Writer {
         };
         let keep_undo = if replayed.is_some() { id.height >= self.undo_from } else { self.is_undo_wanted(id.height) };
         let mut undo_records = Vec::new();
-        for module in parts {
-            let mut digest = ModuleDigest::new();
-            let mut undo = keep_undo.then(UndoWriter::default);
-            if let Some(overlay) = self.overlays.get_mut(&module) {
-                let end = BlockEnd { view: &self.view, height: id.height, digest: &mut digest, undo: undo.as_mut() };
-                overlay.end_block(end)?;
-            }
-            let undo = undo.map_or_else(Vec::new, UndoWriter::finish);
-            block.set_module(ModuleEntry { module, digest: digest.finish(), undo_chunks: undo::chunk_count(&undo) });
+        for (module, ended) in self.end_modules(&parts, id.height, keep_undo) {
+            let (digest, undo) = ended?;
+            block.set_module(ModuleEntry { module, digest, undo_chunks: undo::chunk_count(&undo) });
             undo_records.push((module, undo));
             if let Some(slot) = self.modules.get_mut(&module) {
                 slot.state.height = Some(id.height);
@@ -304,6 +330,41 @@ impl Writer {
         self.waiting_bytes += undo_bytes as u64 + WAITING_BLOCK_BYTES;
         self.waiting.push(WaitingBlock { block, undo: undo_records, replayed });
         Ok(record)
+    }
+
+    /// Ends the block in the tables of these modules: the digest and the undo record of each, those of large blocks at the same time.
+    fn end_modules(
+        &mut self,
+        modules: &[ModuleId],
+        height: Height,
+        keep_undo: bool,
+    ) -> Vec<(ModuleId, Result<EndedPart, StoreError>)> {
+        let view = &self.view;
+        let mut overlays: BTreeMap<ModuleId, &mut ModuleOverlay> =
+            self.overlays.iter_mut().map(|(id, overlay)| (*id, overlay)).collect();
+        let mut work: Vec<_> = modules.iter().map(|module| (*module, overlays.remove(module))).collect();
+        let end = |overlay: Option<&mut ModuleOverlay>| {
+            let mut digest = ModuleDigest::new();
+            let mut undo = keep_undo.then(UndoWriter::default);
+            if let Some(overlay) = overlay {
+                overlay.end_block(BlockEnd { view, height, digest: &mut digest, undo: undo.as_mut() })?;
+            }
+            Ok((digest.finish(), undo.map_or_else(Vec::new, UndoWriter::finish)))
+        };
+        let open_rows: usize = work.iter().flat_map(|(_, overlay)| overlay).map(|overlay| overlay.open_rows()).sum();
+        if open_rows < SIDE_BY_SIDE_ROWS || work.is_empty() {
+            return work.into_iter().map(|(module, overlay)| (module, end(overlay))).collect();
+        }
+        let (first, overlay) = work.remove(0);
+        thread::scope(|scope| {
+            let others: Vec<_> =
+                work.into_iter().map(|(module, overlay)| (module, scope.spawn(|| end(overlay)))).collect();
+            let mut ended = vec![(first, end(overlay))];
+            ended.extend(others.into_iter().map(|(module, thread)| {
+                (module, thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            }));
+            ended
+        })
     }
 
     fn is_undo_wanted(&self, height: Height) -> bool {

@@ -67,16 +67,25 @@ impl Artifact {
         match ordinals::Runestone::decipher(transaction)? {
             ordinals::Artifact::Cenotaph(cenotaph) => Some(Self::Cenotaph(cenotaph)),
             ordinals::Artifact::Runestone(base) => {
-                let script = transaction.output.iter().map(|output| output.script_pubkey.as_script());
-                let payload = script.filter(|script| claims_runestone(script)).map(pushed_bytes).next();
-                let protocol = payload.map(|payload| protocol_integers(&payload)).unwrap_or_default();
-                Some(Self::Runestone(Runestone { base, protocol }))
+                Some(Self::Runestone(Runestone { base, protocol: protocol_field(transaction) }))
             }
         }
     }
 }
 
 impl Runestone {
+    /// The runestone of a transaction when it has a protocol field, as few have: most runestones move base runes alone, and need
+    /// not be read for that.
+    pub(crate) fn with_protocol(transaction: &Transaction) -> Option<Self> {
+        if protocol_field(transaction).is_empty() {
+            return None;
+        }
+        match Artifact::read(transaction)? {
+            Artifact::Runestone(runestone) => Some(runestone),
+            Artifact::Cenotaph(_) => None,
+        }
+    }
+
     /// The protostones; none when there is no protocol field (protocol B3, B4).
     ///
     /// # Errors
@@ -143,6 +152,13 @@ fn sample_transaction(script: &Script, output_count: usize) -> Transaction {
         first.script_pubkey = script.to_owned();
     }
     Transaction { version: Version::TWO, lock_time: LockTime::ZERO, input: Vec::new(), output }
+}
+
+/// The integers of the protocol field, if the transaction's runestone holds.
+fn protocol_field(transaction: &Transaction) -> Vec<u128> {
+    let mut scripts = transaction.output.iter().map(|output| output.script_pubkey.as_script());
+    let script = scripts.find(|script| claims_runestone(script));
+    script.map(|script| protocol_integers(&pushed_bytes(script))).unwrap_or_default()
 }
 
 /// Whether the script begins with `OP_RETURN OP_13`.

@@ -1,15 +1,16 @@
 //! Which scripts had a part in which transactions with protostones.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use bitcoin::hashes::Hash;
-use bitcoin::{OutPoint, Script, Transaction, Txid};
+use bitcoin::{OutPoint, Script, Transaction};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::ModuleWriter;
 
+use super::TransactionPlaces;
 use super::messages::Messages;
 use super::outputs::KnownOutputs;
-use crate::codec::{ALKANES_PROTOCOL, Artifact, Protostone};
+use crate::codec::{ALKANES_PROTOCOL, Protostone, Runestone};
 use crate::reader::{RECEIVES, SPENDS};
 use crate::rows::{ScriptKey, place_key};
 use crate::tables::ACTIVITY;
@@ -20,7 +21,7 @@ use crate::{BlockEffects, StateError};
 pub(super) fn write(
     block: &ConnectedBlock,
     effects: &BlockEffects,
-    places: &HashMap<Txid, u32>,
+    places: &TransactionPlaces,
     known: &KnownOutputs,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
@@ -66,7 +67,6 @@ pub(super) fn write(
 
 /// The protostones of a transaction when one of them is for alkanes.
 fn protostones(transaction: &Transaction) -> Option<Vec<Protostone>> {
-    let Some(Artifact::Runestone(runestone)) = Artifact::read(transaction) else { return None };
-    let stones = runestone.protostones().ok()?;
+    let stones = Runestone::with_protocol(transaction)?.protostones().ok()?;
     stones.iter().any(|stone| stone.protocol_tag == ALKANES_PROTOCOL).then_some(stones)
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use bitcoin::Txid;
 use paraffin_primitives::{AlkaneId, Height};
 use paraffin_store::ModuleWriter;
 
+use super::TransactionPlaces;
 use crate::rows::{decode_amount, encode_amount, id_key, place_key};
 use crate::state::decode_outpoint;
 use crate::tables::{CREATED, CREATIONS, TOTALS};
@@ -18,7 +18,7 @@ const CREATED_COUNT: &[u8] = &[1];
 pub(super) fn write(
     height: Height,
     effects: &BlockEffects,
-    places: &HashMap<Txid, u32>,
+    places: &TransactionPlaces,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
     let mut origins: HashMap<AlkaneId, (u32, u32)> = HashMap::new();

@@ -6,6 +6,7 @@ use bitcoin::{OutPoint, Script, Txid};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeyHashing, ModuleWriter};
 
+use super::TransactionPlaces;
 use super::holdings::Holdings;
 use crate::rows::{Holder, OutputRow, ScriptKey, outpoint_key};
 use crate::tables::{LIVE, OUTPUTS, SCRIPTS, SHEETS, SPENT, TOTALS};
@@ -25,8 +26,10 @@ impl KnownOutputs {
     /// Looks every spent output up, once.
     pub(super) fn of_inputs(block: &ConnectedBlock, rows: &ModuleWriter<'_>) -> Result<Self, StateError> {
         let own: HashSet<&Txid, KeyHashing> = block.txids.iter().collect();
-        let mut known: HashMap<_, _, KeyHashing> = HashMap::default();
-        for input in block.block.txdata.iter().flat_map(|transaction| &transaction.input) {
+        let inputs = || block.block.txdata.iter().flat_map(|transaction| &transaction.input);
+        let mut known: HashMap<_, _, KeyHashing> =
+            HashMap::with_capacity_and_hasher(inputs().count(), KeyHashing::default());
+        for input in inputs() {
             let outpoint = input.previous_output;
             // Outputs of the block itself held nothing before it.
             let is_own = outpoint.is_null() || own.contains(&outpoint.txid);
@@ -40,6 +43,11 @@ impl KnownOutputs {
     /// had such an output.
     pub(super) fn is_empty_input(&self, outpoint: &OutPoint) -> bool {
         *outpoint != self.genesis && matches!(self.rows.get(outpoint), Some(None))
+    }
+
+    /// Whether the block spends the output.
+    fn is_spent(&self, outpoint: &OutPoint) -> bool {
+        self.rows.contains_key(outpoint)
     }
 
     /// The row of a spent output.
@@ -109,18 +117,11 @@ pub(super) fn write_spent(
 pub(super) fn write_funded(
     parameters: &Parameters,
     block: &ConnectedBlock,
-    effects: &BlockEffects,
-    places: &HashMap<Txid, u32>,
+    (effects, places): (&BlockEffects, &TransactionPlaces),
+    known: &KnownOutputs,
     holdings: &mut Holdings,
     rows: &mut ModuleWriter<'_>,
 ) -> Result<(), StateError> {
-    let spent: HashSet<OutPoint> = block
-        .block
-        .txdata
-        .iter()
-        .flat_map(|transaction| &transaction.input)
-        .map(|input| input.previous_output)
-        .collect();
     let funded: HashSet<&OutPoint> = effects.funded.iter().collect();
     let mut sheets: BTreeMap<OutPoint, Sheet> = BTreeMap::new();
     for (key, value) in &effects.writes {
@@ -150,12 +151,12 @@ pub(super) fn write_funded(
         rows.put(&OUTPUTS, &outpoint_key(&genesis), &bytes)?;
         let row = OutputRow::decode(&bytes)?;
         remember_script(&row.script, rows)?;
-        if !spent.contains(&genesis) {
+        if !known.is_spent(&genesis) {
             list(&row, genesis, &sheets[&genesis], holdings, rows)?;
         }
     }
     for outpoint in &effects.funded {
-        if spent.contains(outpoint) {
+        if known.is_spent(outpoint) {
             continue;
         }
         let row = places.get(&outpoint.txid).and_then(|place| output_row(block, *place as usize, outpoint.vout, true));

@@ -1,6 +1,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use paraffin_store::KeyHashing;
+
 use super::{StateError, StateKey, StateReader};
 use crate::work::{Work, cost};
 use crate::{Halt, Parameters, STATE_BYTES_MAX};
@@ -35,7 +37,7 @@ pub struct Overlay<'r> {
 /// Changed values, and what they take.
 #[derive(Default)]
 struct Layer {
-    values: HashMap<StateKey, Vec<u8>>,
+    values: HashMap<StateKey, Vec<u8>, KeyHashing>,
     bytes: usize,
 }
 
@@ -52,28 +54,36 @@ impl Layer {
 
 /// What was read from below, so that most keys are read once in a block.
 struct ReadCache {
-    values: HashMap<StateKey, Option<Vec<u8>>>,
+    values: HashMap<StateKey, Option<Vec<u8>>, KeyHashing>,
     bytes: usize,
     bytes_max: usize,
 }
 
 impl Default for ReadCache {
     fn default() -> Self {
-        Self { values: HashMap::new(), bytes: 0, bytes_max: READ_BYTES_MAX }
+        Self { values: HashMap::default(), bytes: 0, bytes_max: READ_BYTES_MAX }
     }
 }
 
 impl ReadCache {
-    /// Forgets everything when it has become too much: what is needed again is read again.
     fn insert(&mut self, key: StateKey, value: Option<Vec<u8>>) {
-        let bytes = entry_bytes(&key, value.as_ref().map_or(0, Vec::len));
+        if self.count(&key, value.as_ref()) {
+            self.values.insert(key, value);
+        }
+    }
+
+    /// Counts a value that was read; answers whether it can be remembered. Everything is forgotten when it has become too much: what is
+    /// needed again is read again, and counted as work again, so when that happens is a rule (decision 0038).
+    fn count(&mut self, key: &StateKey, value: Option<&Vec<u8>>) -> bool {
+        let bytes = entry_bytes(key, value.map_or(0, Vec::len));
         if self.bytes + bytes > self.bytes_max {
             *self = Self { bytes_max: self.bytes_max, ..Self::default() };
         }
-        if bytes <= self.bytes_max {
+        let fits = bytes <= self.bytes_max;
+        if fits {
             self.bytes += bytes;
-            self.values.insert(key, value);
         }
+        fits
     }
 }
 
@@ -142,6 +152,19 @@ impl<'r> Overlay<'r> {
             Some(value) => Some(value.clone()),
             None => self.read(key)?,
         };
+        self.work.add(2 * cost::LAYER);
+        self.work.add_copied(value.as_ref().map_or(0, Vec::len));
+        Ok(value)
+    }
+
+    /// [`Self::get_direct`] of a key that the block does not read again, and which is therefore not remembered.
+    pub(crate) fn take_direct(&self, key: &StateKey) -> Result<Option<Vec<u8>>, StateError> {
+        if self.base.values.contains_key(key) || self.read.borrow().values.contains_key(key) {
+            return self.get_direct(key);
+        }
+        self.work.add(cost::STORE_READ);
+        let value = self.reader.get(key)?;
+        self.read.borrow_mut().count(key, value.as_ref());
         self.work.add(2 * cost::LAYER);
         self.work.add_copied(value.as_ref().map_or(0, Vec::len));
         Ok(value)

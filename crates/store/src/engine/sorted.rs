@@ -48,8 +48,8 @@ impl Engine {
         for space in Space::ALL {
             run.visit(space, &mut |key, value| {
                 rows += 1;
-                bytes += (key.len() + value.map_or(0, |value| value.len())) as u64;
-                redo.change(space, key, value.map(|value| &value[..]))
+                bytes += (key.len() + value.map_or(0, <[u8]>::len)) as u64;
+                redo.change(space, key, value)
             })?;
             redo.end_space(space)?;
         }
@@ -78,8 +78,8 @@ impl Engine {
         let mut tables = self.spaces[space as usize].start_ingestion().map_err(failed)?;
         run.visit(space, &mut |key, value| {
             match value {
-                Some(value) => tables.write(key.clone(), value.clone()),
-                None => tables.write_tombstone(key.clone()),
+                Some(value) => tables.write(key, value),
+                None => tables.write_tombstone(key),
             }
             .map_err(failed)
         })?;

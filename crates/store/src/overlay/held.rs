@@ -54,6 +54,11 @@ impl HeldKeys {
         matches!(self.filter, State::Filter(_))
     }
 
+    /// Whether somebody has asked the table for a key.
+    pub(super) fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::Relaxed)
+    }
+
     /// Whether the table may hold the key, which somebody asks for.
     pub(super) fn may_hold(&self, key: &[u8]) -> bool {
         match &self.filter {

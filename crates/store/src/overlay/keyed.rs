@@ -16,12 +16,15 @@ use crate::rows::TableScan;
 use crate::run::{EachChange, RunPart};
 use crate::{StoreError, Table, TableKind};
 
+/// Bytes that a row costs beside its key and value: the row itself, its slot in the map, its part of what it takes to sort them.
+const KEYED_OVERHEAD: u64 = 72;
+
 /// Rows by engine key.
 #[derive(Default)]
 pub(crate) struct KeyedRows {
     newest: Layer,
     /// Rows that the open block has written: their places, and what they were before.
-    dirty: Vec<(u32, Known<Bytes>)>,
+    dirty: Vec<(u32, Before)>,
     /// What reads of a Current table found below, so that a write of the same key need not look again.
     read: Mutex<ReadRows>,
     /// Rows on their way into the engine.
@@ -46,7 +49,7 @@ impl ReadRows {
         self.bytes -= replaced.as_ref().map_or(0, len);
     }
 
-    fn remove(&mut self, key: &Bytes) -> Known<Bytes> {
+    fn remove(&mut self, key: &[u8]) -> Known<Bytes> {
         let Some(found) = self.rows.remove(key) else { return Known::Unknown };
         self.bytes -= found.as_ref().map_or(0, |value| value.len() as u64);
         Known::of(found)
@@ -58,17 +61,20 @@ impl ReadRows {
     }
 }
 
-/// Rows that go to the engine together.
+/// Rows that go to the engine together. Their keys and values lie one after the other; a value that was written over stays
+/// where it was until all of them leave.
 #[derive(Default)]
 struct Layer {
     places: Places,
+    content: Vec<u8>,
     rows: Vec<KeyedRow>,
-    bytes: u64,
 }
 
+/// A row: where its key and its value lie.
 struct KeyedRow {
-    key: Bytes,
-    now: Known<Bytes>,
+    key_at: usize,
+    key_len: u16,
+    now: Known<Written>,
     /// Whether the layers below have the row, when that is known.
     stored: Option<bool>,
     /// Written by the open block.
@@ -77,10 +83,89 @@ struct KeyedRow {
     pending: bool,
 }
 
+/// A value in the content of its layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Written {
+    at: usize,
+    len: u32,
+}
+
+/// What a row was before the open block.
+enum Before {
+    /// In the same layer.
+    Here(Known<Written>),
+    /// Below it.
+    Below(Known<Bytes>),
+}
+
 impl Layer {
+    /// With room for as many rows as `like` has.
+    fn with_room_of(like: &Self) -> Self {
+        Self {
+            places: Places::with_room_of(&like.places),
+            content: Vec::with_capacity(like.content.len()),
+            rows: Vec::with_capacity(like.rows.len()),
+        }
+    }
+
     /// The value in this layer.
-    fn get(&self, key: &[u8]) -> &Known<Bytes> {
-        self.places.get(key).map_or(&Known::Unknown, |place| &self.rows[place].now)
+    fn get(&self, key: &[u8]) -> Known<&[u8]> {
+        self.place(key).map_or(Known::Unknown, |place| self.now(place))
+    }
+
+    fn now(&self, place: usize) -> Known<&[u8]> {
+        self.value(self.rows[place].now)
+    }
+
+    fn value(&self, written: Known<Written>) -> Known<&[u8]> {
+        match written {
+            Known::Present(Written { at, len }) => Known::Present(&self.content[at..at + len as usize]),
+            Known::Absent => Known::Absent,
+            Known::Unknown => Known::Unknown,
+        }
+    }
+
+    fn before<'a>(&'a self, before: &'a Before) -> Known<&'a [u8]> {
+        match before {
+            Before::Here(written) => self.value(*written),
+            Before::Below(Known::Present(value)) => Known::Present(value),
+            Before::Below(Known::Absent) => Known::Absent,
+            Before::Below(Known::Unknown) => Known::Unknown,
+        }
+    }
+
+    fn write(&mut self, value: Option<&[u8]>) -> Known<Written> {
+        let Some(value) = value else { return Known::Absent };
+        let written = Written { at: self.content.len(), len: value.len() as u32 };
+        self.content.extend_from_slice(value);
+        Known::Present(written)
+    }
+
+    /// What the engine has to be told of a row.
+    fn change(&self, place: usize) -> Change<'_> {
+        let row = &self.rows[place];
+        match self.now(place) {
+            _ if !row.pending => Change::Nothing,
+            Known::Present(value) => Change::Set(value),
+            // A row that came and went between two commits never reaches the engine.
+            Known::Absent | Known::Unknown if row.stored == Some(false) => Change::Nothing,
+            Known::Absent | Known::Unknown => Change::Remove,
+        }
+    }
+
+    /// Places of all rows in order of their keys.
+    fn order(&self) -> Vec<u32> {
+        order(0..self.rows.len() as u32, |place| self.key(place))
+    }
+
+    /// # Errors
+    /// Two of these places, which are in order, have the same key: it was written twice while no key was looked for.
+    fn require_distinct(&self, table: &Table, places: &[u32]) -> Result<(), StoreError> {
+        let mut twos = places.windows(2);
+        match twos.find(|two| !self.places.is_mapped() && self.key(two[0]) == self.key(two[1])) {
+            None => Ok(()),
+            Some(two) => Err(key_exists(table, &self.key(two[0])[PREFIX_LEN..])),
+        }
     }
 }
 
@@ -89,33 +174,39 @@ impl KeyedLayer for Layer {
         &self.places
     }
 
-    fn key(&self, place: u32) -> &Bytes {
-        &self.rows[place as usize].key
+    fn key(&self, place: u32) -> &[u8] {
+        key_of(&self.rows, &self.content, place)
     }
+}
+
+fn key_of<'a>(rows: &[KeyedRow], content: &'a [u8], place: u32) -> &'a [u8] {
+    let row = &rows[place as usize];
+    &content[row.key_at..row.key_at + usize::from(row.key_len)]
 }
 
 impl KeyedRows {
     /// The newest value.
-    pub(crate) fn get(&self, table: &Table, row_key: &[u8], view: &View) -> Result<Option<Bytes>, StoreError> {
+    pub(crate) fn get(&self, table: &Table, row_key: &[u8], view: &View) -> Result<Option<Vec<u8>>, StoreError> {
         key::with_plain(table, row_key, |key| {
             if !self.held.may_hold(key) {
                 return Ok(None);
             }
             match self.newest.get(key) {
-                Known::Present(value) => return Ok(Some(value.clone())),
+                Known::Present(value) => return Ok(Some(value.to_vec())),
                 Known::Absent => return Ok(None),
                 Known::Unknown => {}
             }
+            let owned = |found: Option<Bytes>| found.map(|value| value.to_vec());
             // A block that is never undone does not need to know what was there before it.
             if table.kind != TableKind::Current || self.held.is_known() {
-                return self.get_below(table, key, view);
+                return Ok(owned(self.get_below(table, key, view)?));
             }
             if let Some(found) = self.read.lock().rows.get(key) {
-                return Ok(found.clone());
+                return Ok(owned(found.clone()));
             }
             let found = self.get_below(table, key, view)?;
             self.read.lock().insert(Bytes::from(key), found.clone());
-            Ok(found)
+            Ok(owned(found))
         })
     }
 
@@ -127,6 +218,10 @@ impl KeyedRows {
         view: &Arc<View>,
         bytes_max: u64,
     ) -> Result<(), StoreError> {
+        // Most rows of a first import are in tables that nobody asks for a key meanwhile.
+        let is_looked_up = undoable || table.kind != TableKind::WriteOnce || self.held.is_asked();
+        let Layer { places, content, rows } = &mut self.newest;
+        places.set_mapped(is_looked_up, |place| key_of(rows, content, place));
         if undoable {
             self.held.forget();
             return Ok(());
@@ -134,8 +229,8 @@ impl KeyedRows {
         let (newest, frozen) = (&self.newest, self.frozen.as_deref());
         self.held.prepare(bytes_max, |each| {
             let layers = [Some(newest), frozen].into_iter().flatten();
-            for row in layers.flat_map(|layer| &layer.rows) {
-                if !each(&row.key) {
+            for layer in layers {
+                if !(0..layer.rows.len() as u32).all(|place| each(layer.key(place))) {
                     return Ok(());
                 }
             }
@@ -156,8 +251,8 @@ impl KeyedRows {
 
     /// The value below the newest layer.
     fn get_below(&self, table: &Table, key: &[u8], view: &View) -> Result<Option<Bytes>, StoreError> {
-        match self.frozen.as_ref().map_or(&Known::Unknown, |frozen| frozen.get(key)) {
-            Known::Present(value) => Ok(Some(value.clone())),
+        match self.frozen.as_ref().map_or(Known::Unknown, |frozen| frozen.get(key)) {
+            Known::Present(value) => Ok(Some(Bytes::from(value))),
             Known::Absent => Ok(None),
             Known::Unknown => view.get(Space::of(table.placement), key),
         }
@@ -171,36 +266,36 @@ impl KeyedRows {
         value: Option<&[u8]>,
         view: &View,
     ) -> Result<(), StoreError> {
-        let now = Known::of(value.map(Bytes::from));
-        self.newest.bytes += value.map_or(0, |value| value.len() as u64);
         key::with_plain(table, row_key, |key| {
             // Looking each new key up would double the cost of an import; debug builds and so the tests do.
             if cfg!(debug_assertions)
                 && table.kind == TableKind::WriteOnce
-                && self.newest.places.get(key).is_none()
+                && self.newest.place(key).is_none()
                 && self.get_below(table, key, view)?.is_some()
             {
                 return Err(key_exists(table, row_key));
             }
-            let key = Bytes::from(key);
-            let (place, is_new) = self.newest.places.add(&key);
+            let layer = &mut self.newest;
+            let (place, is_new) = layer.places.add(key, |place| key_of(&layer.rows, &layer.content, place));
             if !is_new {
-                let row = &mut self.newest.rows[place as usize];
-                if table.kind == TableKind::WriteOnce && matches!(row.now, Known::Present(_)) {
+                let before = layer.rows[place as usize].now;
+                if table.kind == TableKind::WriteOnce && matches!(before, Known::Present(_)) {
                     return Err(key_exists(table, row_key));
                 }
-                let before = mem::replace(&mut row.now, now);
+                let now = layer.write(value);
+                let row = &mut layer.rows[place as usize];
+                row.now = now;
                 if !row.dirty {
                     row.dirty = true;
-                    self.dirty.push((place, before));
+                    self.dirty.push((place, Before::Here(before)));
                 }
                 return Ok(());
             }
-            let may_be_held = self.held.insert(&key);
+            let may_be_held = self.held.insert(key);
             let (before, stored) = if table.kind == TableKind::WriteOnce || !may_be_held {
                 (Known::Absent, Some(false))
             } else {
-                match self.read.get_mut().remove(&key) {
+                match self.read.get_mut().remove(key) {
                     Known::Unknown => (Known::Unknown, None),
                     found => {
                         let stored = Some(found != Known::Absent);
@@ -208,23 +303,24 @@ impl KeyedRows {
                     }
                 }
             };
-            let layer = &mut self.newest;
-            layer.bytes += key.len() as u64 + ROW_OVERHEAD;
-            layer.rows.push(KeyedRow { key, now, stored, dirty: true, pending: false });
-            self.dirty.push((place, before));
+            let key_at = layer.content.len();
+            layer.content.extend_from_slice(key);
+            let now = layer.write(value);
+            layer.rows.push(KeyedRow { key_at, key_len: key.len() as u16, now, stored, dirty: true, pending: false });
+            self.dirty.push((place, Before::Below(before)));
             Ok(())
         })
     }
 
     /// Waiting rows with `from <= engine key < until`, ascending: the key, and the value or `None` when it is removed.
-    pub(crate) fn scan(&self, from: &[u8], until: &[u8], mut visit: impl FnMut(&Bytes, Option<&Bytes>) -> bool) {
+    pub(crate) fn scan(&self, from: &[u8], until: &[u8], mut visit: impl FnMut(&[u8], Option<&[u8]>) -> bool) {
         let frozen = self.frozen.as_deref();
         scan_layers(&self.newest, frozen, from, until, |key, (upper, lower)| {
-            let mut known = upper.map_or(&Known::Unknown, |place| &self.newest.rows[place].now);
-            if *known == Known::Unknown
+            let mut known = upper.map_or(Known::Unknown, |place| self.newest.now(place));
+            if known == Known::Unknown
                 && let (Some(layer), Some(place)) = (frozen, lower)
             {
-                known = &layer.rows[place].now;
+                known = layer.now(place);
             }
             match known {
                 Known::Unknown => true,
@@ -234,55 +330,67 @@ impl KeyedRows {
         });
     }
 
+    /// Rows that the open block has written.
+    pub(super) fn open_rows(&self) -> usize {
+        self.dirty.len()
+    }
+
     pub(super) fn end_block(&mut self, table: &Table, end: &mut BlockEnd<'_>) -> Result<(), StoreError> {
-        let mut dirty = mem::take(&mut self.dirty);
-        // What was there before must be known ahead of any change, so that a failed read leaves the block as it was.
+        // All that can fail comes ahead of any change, so that a failure leaves the block as it was: what was there before, and
+        // whether each key is one.
         if end.undo.is_some() && table.kind == TableKind::Current {
-            for (place, before) in dirty.iter_mut().filter(|(_, before)| *before == Known::Unknown) {
-                let row = &self.newest.rows[*place as usize];
-                match self.get_below(table, &row.key, end.view) {
-                    Ok(found) => {
-                        self.newest.rows[*place as usize].stored = Some(found.is_some());
-                        *before = Known::of(found);
-                    }
-                    Err(error) => {
-                        self.dirty = dirty;
-                        return Err(error);
-                    }
-                }
+            for index in 0..self.dirty.len() {
+                let (place, Before::Below(Known::Unknown)) = self.dirty[index] else { continue };
+                let found = self.get_below(table, self.newest.key(place), end.view)?;
+                self.newest.rows[place as usize].stored = Some(found.is_some());
+                self.dirty[index].1 = Before::Below(Known::of(found));
             }
         }
-        let written = dirty.iter().map(|(place, _)| *place);
-        for index in order(written, |place| &self.newest.rows[place as usize].key) {
-            let (place, before) = mem::take(&mut dirty[index as usize]);
-            let row = &mut self.newest.rows[place as usize];
-            let now = match &row.now {
-                Known::Present(value) => Some(&value[..]),
+        let written = order(self.dirty.iter().map(|(place, _)| *place), |place| self.newest.key(place));
+        let places: Vec<u32> = written.iter().map(|index| self.dirty[*index as usize].0).collect();
+        self.newest.require_distinct(table, &places)?;
+        for (index, place) in written.into_iter().zip(places) {
+            let layer = &self.newest;
+            let row_key = &layer.key(place)[PREFIX_LEN..];
+            let now = layer.now(place as usize);
+            let before = layer.before(&self.dirty[index as usize].1);
+            let value = match now {
+                Known::Present(value) => Some(value),
                 Known::Absent | Known::Unknown => None,
             };
-            end.digest.row(table.id, &row.key[PREFIX_LEN..], now);
-            if before != row.now {
-                row.pending = true;
-                if let Some(undo) = &mut end.undo {
-                    match (table.kind, &before) {
-                        (TableKind::Current, Known::Present(before)) => {
-                            undo.changed(&row.key[PREFIX_LEN..], Some(before));
-                        }
-                        (TableKind::Current, _) => undo.changed(&row.key[PREFIX_LEN..], None),
-                        _ => undo.added(&row.key[PREFIX_LEN..]),
-                    }
+            end.digest.row(table.id, row_key, value);
+            let is_changed = before != now;
+            if is_changed && let Some(undo) = &mut end.undo {
+                match (table.kind, before) {
+                    (TableKind::Current, Known::Present(before)) => undo.changed(row_key, Some(before)),
+                    (TableKind::Current, _) => undo.changed(row_key, None),
+                    _ => undo.added(row_key),
                 }
             }
+            let row = &mut self.newest.rows[place as usize];
+            row.pending |= is_changed;
             row.dirty = false;
         }
-        dirty.clear();
-        self.dirty = dirty;
+        self.dirty.clear();
         Ok(())
     }
 
     pub(super) fn abandon_block(&mut self) {
+        let layer = &mut self.newest;
+        if !layer.places.is_mapped() {
+            // Every write was a row of its own, and the newest are those of the block.
+            layer.rows.truncate(layer.rows.len() - self.dirty.len());
+            layer.places.truncate(layer.rows.len());
+            self.dirty.clear();
+        }
         for (place, before) in self.dirty.drain(..) {
-            let row = &mut self.newest.rows[place as usize];
+            let before = match before {
+                Before::Here(written) => written,
+                Before::Below(Known::Present(value)) => layer.write(Some(&value)),
+                Before::Below(Known::Absent) => Known::Absent,
+                Before::Below(Known::Unknown) => Known::Unknown,
+            };
+            let row = &mut layer.rows[place as usize];
             row.now = before;
             row.dirty = false;
         }
@@ -291,31 +399,30 @@ impl KeyedRows {
     pub(super) fn drain_into(&mut self, table: &Table, batch: &mut Batch<'_>) {
         let space = Space::of(table.placement);
         let layer = mem::take(&mut self.newest);
-        for row in layer.rows {
-            match row.change() {
+        let mut places = layer.order();
+        // A batch names no key twice.
+        places.dedup_by(|b, a| layer.key(*a) == layer.key(*b));
+        for place in places {
+            match layer.change(place as usize) {
                 Change::Nothing => {}
-                Change::Set(value) => batch.insert(space, row.key.clone(), value.clone()),
-                Change::Remove => batch.remove(space, row.key.clone()),
+                Change::Set(value) => batch.insert(space, layer.key(place), value),
+                Change::Remove => batch.remove(space, layer.key(place)),
             }
         }
         self.read.get_mut().clear();
     }
 
     /// The rows of ended blocks leave for the engine and stay readable until [`Self::thaw`].
-    pub(super) fn freeze(&mut self) -> Option<Box<dyn RunPart>> {
+    pub(super) fn freeze(&mut self, table: &Table) -> Option<Box<dyn RunPart>> {
         self.read.get_mut().clear();
         if self.newest.rows.is_empty() {
             return None;
         }
         // The next run will have about as many rows.
-        let next = Layer {
-            places: Places::with_room_of(&self.newest.places),
-            rows: Vec::with_capacity(self.newest.rows.len()),
-            bytes: 0,
-        };
+        let next = Layer::with_room_of(&self.newest);
         let layer = Arc::new(mem::replace(&mut self.newest, next));
         self.frozen = Some(Arc::clone(&layer));
-        Some(Box::new(KeyedPart { layer, order: Vec::new() }))
+        Some(Box::new(KeyedPart { table: *table, layer, order: Vec::new() }))
     }
 
     /// The view has the rows that left. Answers what is to be dropped.
@@ -324,50 +431,42 @@ impl KeyedRows {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        // A row that was only read takes about as much as one that waits.
         let read = self.read.lock();
-        self.newest.bytes + read.rows.len() as u64 * ROW_OVERHEAD + read.bytes
+        let waiting = self.newest.content.len() as u64 + self.newest.rows.len() as u64 * KEYED_OVERHEAD;
+        waiting + read.rows.len() as u64 * ROW_OVERHEAD + read.bytes
     }
 }
 
 /// What the engine has to be told of a row.
 enum Change<'a> {
     Nothing,
-    Set(&'a Bytes),
+    Set(&'a [u8]),
     Remove,
-}
-
-impl KeyedRow {
-    fn change(&self) -> Change<'_> {
-        match &self.now {
-            _ if !self.pending => Change::Nothing,
-            Known::Present(value) => Change::Set(value),
-            // A row that came and went between two commits never reaches the engine.
-            Known::Absent | Known::Unknown if self.stored == Some(false) => Change::Nothing,
-            Known::Absent | Known::Unknown => Change::Remove,
-        }
-    }
 }
 
 /// The rows of a layer in order.
 struct KeyedPart {
+    table: Table,
     layer: Arc<Layer>,
     order: Vec<u32>,
 }
 
 impl RunPart for KeyedPart {
     fn sort(&mut self) {
-        let rows = &self.layer.rows;
-        self.order = order(0..rows.len() as u32, |place| &rows[place as usize].key);
+        self.order = self.layer.order();
     }
 
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
+        let mut last = None;
         for place in &self.order {
-            let row = &self.layer.rows[*place as usize];
-            match row.change() {
+            let key = self.layer.key(*place);
+            if last.replace(key) == Some(key) {
+                return Err(key_exists(&self.table, &key[PREFIX_LEN..]));
+            }
+            match self.layer.change(*place as usize) {
                 Change::Nothing => {}
-                Change::Set(value) => each(&row.key, Some(value))?,
-                Change::Remove => each(&row.key, None)?,
+                Change::Set(value) => each(key, Some(value))?,
+                Change::Remove => each(key, None)?,
             }
         }
         Ok(())
@@ -377,4 +476,122 @@ impl RunPart for KeyedPart {
 fn key_exists(table: &Table, key: &[u8]) -> StoreError {
     let key = key.iter().take(32).fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     StoreError::KeyExists { table: table.name, key }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::ModuleDigest;
+    use crate::engine::Engine;
+    use crate::{MemorySplit, ModuleId, Placement};
+
+    const TABLE: Table =
+        Table { module: ModuleId(4), id: 2, name: "written", kind: TableKind::WriteOnce, placement: Placement::Hashed };
+
+    /// A table during a first import, over an empty store.
+    struct Import {
+        _folder: tempfile::TempDir,
+        view: Arc<View>,
+        rows: KeyedRows,
+    }
+
+    impl Import {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let engine = Engine::open(folder.path(), MemorySplit::of(MemorySplit::FLOOR).unwrap()).unwrap();
+            let view = Arc::new(Arc::new(engine).view());
+            Self { _folder: folder, view, rows: KeyedRows::default() }
+        }
+
+        fn begin(&mut self) {
+            self.rows.prepare(&TABLE, false, &self.view, 1 << 20).unwrap();
+        }
+
+        fn put(&mut self, key: &[u8], value: &[u8]) {
+            self.rows.write(&TABLE, key, Some(value), &self.view).unwrap();
+        }
+
+        fn end(&mut self) -> Result<(), StoreError> {
+            let mut digest = ModuleDigest::new();
+            self.rows.end_block(&TABLE, &mut BlockEnd { view: &self.view, height: 1, digest: &mut digest, undo: None })
+        }
+
+        fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+            self.rows.get(&TABLE, key, &self.view).unwrap()
+        }
+
+        /// The rows as they leave for a run.
+        fn run(&mut self) -> Result<Vec<(Vec<u8>, Vec<u8>)>, StoreError> {
+            let mut part = self.rows.freeze(&TABLE).unwrap();
+            part.sort();
+            let mut rows = Vec::new();
+            part.visit(&mut |key, value| {
+                rows.push((key[PREFIX_LEN..].to_vec(), value.unwrap().to_vec()));
+                Ok(())
+            })?;
+            Ok(rows)
+        }
+    }
+
+    fn row(key: &[u8], value: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        (key.to_vec(), value.to_vec())
+    }
+
+    #[test]
+    fn rows_that_nobody_looks_for_are_in_no_map_and_are_found_all_the_same() {
+        let mut import = Import::new();
+        import.begin();
+        import.put(b"b", b"2");
+        import.put(b"a", b"1");
+        import.end().unwrap();
+        assert!(!import.rows.newest.places.is_mapped());
+        import.begin();
+        import.put(b"c", b"3");
+        assert_eq!(
+            (import.get(b"a"), import.get(b"c"), import.get(b"d")),
+            (Some(b"1".into()), Some(b"3".into()), None)
+        );
+        import.end().unwrap();
+        // From the next block on the table is one that is read.
+        import.begin();
+        assert!(import.rows.newest.places.is_mapped());
+        assert_eq!((import.get(b"b"), import.get(b"d")), (Some(b"2".into()), None));
+        assert_eq!(import.run().unwrap(), [row(b"a", b"1"), row(b"b", b"2"), row(b"c", b"3")]);
+        assert_eq!(import.get(b"b"), Some(b"2".into()), "rows on their way are read");
+    }
+
+    #[test]
+    fn a_key_that_is_written_twice_ends_its_block_or_its_run() {
+        let mut import = Import::new();
+        import.begin();
+        import.put(b"a", b"1");
+        import.put(b"b", b"1");
+        import.put(b"a", b"2");
+        assert!(matches!(import.end(), Err(StoreError::KeyExists { table: "written", key }) if key == "61"));
+        import.rows.abandon_block();
+
+        let mut import = Import::new();
+        for value in [b"1", b"2"] {
+            import.begin();
+            import.put(b"a", value);
+            import.end().unwrap();
+        }
+        assert!(matches!(import.run(), Err(StoreError::KeyExists { table: "written", key }) if key == "61"));
+    }
+
+    #[test]
+    fn nothing_of_an_abandoned_block_leaves_with_the_others() {
+        let mut import = Import::new();
+        import.begin();
+        import.put(b"a", b"1");
+        import.end().unwrap();
+        import.begin();
+        import.put(b"b", b"1");
+        import.rows.abandon_block();
+        import.begin();
+        assert_eq!(import.get(b"b"), None);
+        import.put(b"b", b"2");
+        import.end().unwrap();
+        assert_eq!(import.run().unwrap(), [row(b"a", b"1"), row(b"b", b"2")]);
+    }
 }

@@ -1,9 +1,10 @@
 //! What the layers of waiting rows have in common: places by key, and the same places in order.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -51,11 +52,20 @@ impl Hasher for KeyHasher {
 /// A map by key.
 pub(super) type KeyMap<T> = HashMap<Bytes, T, KeyHashing>;
 
-/// Places of rows by key, and in order of the keys once somebody has asked for that.
-#[derive(Default)]
+/// Places of rows by key, and in order of the keys once somebody has asked for that. The keys stay with the rows: whoever has them
+/// says with each call which key is at a place.
 pub(super) struct Places {
-    by_key: KeyMap<u32>,
+    /// `None`: no row is looked for by its key, and each key is new. What is looked for all the same is found in the order.
+    by_key: Option<HashTable<u32>>,
+    hashing: KeyHashing,
+    len: u32,
     ordered: Mutex<Ordered>,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self { by_key: Some(HashTable::new()), hashing: KeyHashing::default(), len: 0, ordered: Mutex::default() }
+    }
 }
 
 /// Rows in order, as far as somebody has asked: sorted pieces, each at least twice as long as the next. A scan sorts what was
@@ -81,7 +91,7 @@ fn head(key: &[u8]) -> u64 {
 
 impl Ordered {
     /// Takes in the rows up to `len`.
-    fn catch_up<'a>(&mut self, len: usize, key_of: impl Fn(u32) -> &'a Bytes) {
+    fn catch_up<'a>(&mut self, len: usize, key_of: impl Fn(u32) -> &'a [u8]) {
         if self.until as usize == len {
             return;
         }
@@ -109,23 +119,65 @@ impl Ordered {
 impl Places {
     /// With room for as many rows as `like` has.
     pub(super) fn with_room_of(like: &Self) -> Self {
-        Self {
-            by_key: KeyMap::with_capacity_and_hasher(like.by_key.len(), KeyHashing::default()),
-            ordered: Mutex::default(),
+        let by_key = like.by_key.as_ref().map(|by_key| HashTable::with_capacity(by_key.len()));
+        Self { by_key, ..Self::default() }
+    }
+
+    /// Whether keys that were added before are noticed.
+    pub(super) fn is_mapped(&self) -> bool {
+        self.by_key.is_some()
+    }
+
+    /// Has rows looked for by their keys from now on, or, as long as there are none, not any more.
+    pub(super) fn set_mapped<'a>(&mut self, mapped: bool, key_of: impl Fn(u32) -> &'a [u8]) {
+        if mapped == self.is_mapped() {
+            return;
+        }
+        if mapped {
+            let hash = |place: u32| self.hashing.hash_one(key_of(place));
+            let mut by_key = HashTable::with_capacity(self.len as usize);
+            for place in 0..self.len {
+                by_key.insert_unique(hash(place), place, |place| hash(*place));
+            }
+            self.by_key = Some(by_key);
+        } else if self.len == 0 {
+            self.by_key = None;
         }
     }
 
-    pub(super) fn get(&self, key: &[u8]) -> Option<usize> {
-        self.by_key.get(key).map(|place| *place as usize)
+    /// The place of a key.
+    pub(super) fn get<'a>(&self, key: &[u8], key_of: impl Fn(u32) -> &'a [u8]) -> Option<u32> {
+        if let Some(by_key) = &self.by_key {
+            return by_key.find(self.hashing.hash_one(key), |place| key_of(*place) == key).copied();
+        }
+        let mut found = None;
+        self.visit(key, &[key, &[0]].concat(), key_of, |place| {
+            found = Some(place);
+            false
+        });
+        found
     }
 
-    /// The place of a key, a new one when it has none; answers whether it is new. Places are given in order, from 0.
-    pub(super) fn add(&mut self, key: &Bytes) -> (u32, bool) {
-        let next = self.by_key.len() as u32;
-        match self.by_key.entry(key.clone()) {
-            Entry::Occupied(place) => (*place.get(), false),
-            Entry::Vacant(place) => (*place.insert(next), true),
+    /// The place of a key, a new one when it has none or keys are not looked for; answers whether it is new. Places are given in
+    /// order, from 0.
+    pub(super) fn add<'a>(&mut self, key: &[u8], key_of: impl Fn(u32) -> &'a [u8]) -> (u32, bool) {
+        let next = self.len;
+        if let Some(by_key) = &mut self.by_key {
+            let hash = |key: &[u8]| self.hashing.hash_one(key);
+            match by_key.entry(hash(key), |place| key_of(*place) == key, |place| hash(key_of(*place))) {
+                Entry::Occupied(place) => return (*place.get(), false),
+                Entry::Vacant(vacant) => _ = vacant.insert(next),
+            }
         }
+        self.len += 1;
+        (next, true)
+    }
+
+    /// Forgets the places from `len` on, where keys are not looked for.
+    pub(super) fn truncate(&mut self, len: usize) {
+        debug_assert!(!self.is_mapped(), "the map has these places, too");
+        self.len = len as u32;
+        *self.ordered.get_mut() = Ordered::default();
     }
 
     /// Hands the places of the keys with `from <= key < until` to `take`, in order; it answers whether it wants more.
@@ -133,13 +185,13 @@ impl Places {
         &self,
         from: &[u8],
         until: &[u8],
-        key_of: impl Fn(u32) -> &'a Bytes,
+        key_of: impl Fn(u32) -> &'a [u8],
         mut take: impl FnMut(u32) -> bool,
     ) {
         let mut ordered = self.ordered.lock();
-        ordered.catch_up(self.by_key.len(), &key_of);
+        ordered.catch_up(self.len as usize, &key_of);
         let is_below = |(entry, place): &Sorted, bound: &[u8], bound_head: u64| match entry.cmp(&bound_head) {
-            std::cmp::Ordering::Equal => key_of(*place)[..] < *bound,
+            std::cmp::Ordering::Equal => *key_of(*place) < *bound,
             unequal => unequal.is_lt(),
         };
         let (from_head, until_head) = (head(from), head(until));
@@ -149,7 +201,7 @@ impl Places {
             Some((_, place)) if same_table(bound, key_of(*place)) => {
                 piece.partition_point(|entry| is_below(entry, bound, bound_head))
             }
-            Some((_, place)) if key_of(*place)[..] < *bound => piece.len(),
+            Some((_, place)) if *key_of(*place) < *bound => piece.len(),
             _ => 0,
         };
         let mut parts: Vec<&[Sorted]> = ordered
@@ -178,7 +230,7 @@ impl Places {
 /// The indices of `places` in order of their keys, which all begin with the same module and table.
 ///
 /// Most keys differ in the eight bytes after these, so most comparisons touch no key.
-pub(super) fn order<'a>(places: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'a Bytes) -> Vec<u32> {
+pub(super) fn order<'a>(places: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'a [u8]) -> Vec<u32> {
     let mut heads: Vec<(u64, u32, u32)> =
         places.zip(0..).map(|(place, index)| (head(key_of(place)), place, index)).collect();
     heads.sort_unstable_by(|(a, a_place, _), (b, b_place, _)| {
@@ -193,7 +245,12 @@ pub(super) type InLayers = (Option<usize>, Option<usize>);
 /// A layer: places, and the keys of the rows at them.
 pub(super) trait KeyedLayer {
     fn places(&self) -> &Places;
-    fn key(&self, place: u32) -> &Bytes;
+    fn key(&self, place: u32) -> &[u8];
+
+    /// The place of a key.
+    fn place(&self, key: &[u8]) -> Option<usize> {
+        self.places().get(key, |place| self.key(place)).map(|place| place as usize)
+    }
 }
 
 /// Visits the keys with `from <= key < until` of two layers in order, until `visit` answers false.
@@ -202,7 +259,7 @@ pub(super) fn scan_layers<L: KeyedLayer>(
     below: Option<&L>,
     from: &[u8],
     until: &[u8],
-    mut visit: impl FnMut(&Bytes, InLayers) -> bool,
+    mut visit: impl FnMut(&[u8], InLayers) -> bool,
 ) {
     let Some(below) = below else {
         newest.places().visit(
@@ -231,7 +288,7 @@ pub(super) fn scan_layers<L: KeyedLayer>(
                     goes_on
                 },
             );
-            goes_on = goes_on && visit(key, (Some(place as usize), below.places().get(key)));
+            goes_on = goes_on && visit(key, (Some(place as usize), below.place(key)));
             rest.clear();
             rest.extend_from_slice(key);
             // The first key above.
@@ -269,7 +326,7 @@ mod tests {
             .collect();
         let keys: Vec<Bytes> = tails.iter().map(|tail| Bytes::from([&[1, 2], tail.as_slice()].concat())).collect();
         let places: Vec<u32> = (0..keys.len() as u32).rev().collect();
-        let ordered = order(places.iter().copied(), |place| &keys[place as usize]);
+        let ordered = order(places.iter().copied(), |place| &keys[place as usize][..]);
         let found: Vec<&Bytes> = ordered.iter().map(|index| &keys[places[*index as usize] as usize]).collect();
         let mut wanted: Vec<&Bytes> = keys.iter().collect();
         wanted.sort();
@@ -284,14 +341,21 @@ mod tests {
             &self.0
         }
 
-        fn key(&self, place: u32) -> &Bytes {
+        fn key(&self, place: u32) -> &[u8] {
             &self.1[place as usize]
         }
     }
 
     impl Layer {
+        fn new(mapped: bool) -> Self {
+            let mut layer = Self::default();
+            layer.0.set_mapped(mapped, |_| &[]);
+            layer
+        }
+
         fn add(&mut self, key: &[u8]) {
-            assert_eq!(self.0.add(&Bytes::from(key)), (self.1.len() as u32, true));
+            let rows = &self.1;
+            assert_eq!(self.0.add(key, |place| &rows[place as usize]), (rows.len() as u32, true));
             self.1.push(Bytes::from(key));
         }
     }
@@ -313,14 +377,16 @@ mod tests {
             keys in proptest::collection::vec((proptest::collection::vec(0_u8..3, 0..11), any::<bool>(), 0_u8..12), 0..120),
             from in proptest::collection::vec(0_u8..3, 0..3),
             limit in 1_usize..40,
+            mapped in any::<(bool, bool)>(),
+            mapped_late in any::<bool>(),
         ) {
             // All keys of a table begin alike; the bounds may lie in the tables beside it.
             let of_table = |tail: &[u8]| [&[7, 1], tail].concat();
             let (from, until) = (of_table(&from), [7, 2].to_vec());
-            let mut layers = [Layer::default(), Layer::default()];
+            let mut layers = [Layer::new(mapped.0), Layer::new(mapped.1)];
             for (tail, upper, scans) in &keys {
                 let layer = &mut layers[usize::from(!upper)];
-                if layer.0.get(&of_table(tail)).is_none() {
+                if layer.place(&of_table(tail)).is_none() {
                     layer.add(&of_table(tail));
                 }
                 // A scan in between sorts what is there.
@@ -328,12 +394,18 @@ mod tests {
                     scan(&layers[0], &layers[1], &[7, 0], &until, usize::MAX);
                 }
             }
+            if mapped_late {
+                let Layer(places, rows) = &mut layers[0];
+                places.set_mapped(true, |place| &rows[place as usize]);
+                assert!(places.is_mapped());
+            }
             let mut wanted: Vec<(Vec<u8>, InLayers)> = Vec::new();
             let mut sorted: Vec<Vec<u8>> = keys.iter().map(|(tail, ..)| of_table(tail)).filter(|key| *key >= from).collect();
             sorted.sort();
             sorted.dedup();
             for key in sorted {
-                let places = (layers[0].0.get(&key), layers[1].0.get(&key));
+                let places = (layers[0].place(&key), layers[1].place(&key));
+                prop_assert!([places.0.map(|at| &layers[0].1[at]), places.1.map(|at| &layers[1].1[at])].iter().flatten().all(|found| ***found == *key));
                 wanted.push((key, places));
             }
             prop_assert_eq!(&scan(&layers[0], &layers[1], &from, &until, usize::MAX), &wanted);

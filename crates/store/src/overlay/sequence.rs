@@ -81,7 +81,7 @@ impl SequenceRows {
         table: &Table,
         from: &[u8],
         until: &[u8],
-        mut visit: impl FnMut(&Bytes, Option<&Bytes>) -> bool,
+        mut visit: impl FnMut(&[u8], Option<&Bytes>) -> bool,
     ) {
         // Rows are in order of their keys: skip to the first by bisection.
         let key_of = |number: u32| key::plain(table, &number.to_be_bytes());
@@ -92,10 +92,15 @@ impl SequenceRows {
         }
         for number in low..self.len() {
             let key = key_of(number);
-            if key.as_slice() >= until || !visit(&Bytes::from(key), self.waiting(number)) {
+            if key.as_slice() >= until || !visit(&key, self.waiting(number)) {
                 return;
             }
         }
+    }
+
+    /// Rows that the open block has written.
+    pub(super) fn open_rows(&self) -> usize {
+        self.newest.rows.len() - self.ended
     }
 
     pub(super) fn end_block(&mut self, table: &Table, end: &mut BlockEnd<'_>) {
@@ -162,8 +167,7 @@ impl RunPart for SequencePart {
 
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
         for (value, number) in self.layer.rows.iter().zip(self.layer.base..) {
-            let key = key::with_plain(&self.table, &number.to_be_bytes(), |key| Bytes::from(key));
-            each(&key, Some(value))?;
+            key::with_plain(&self.table, &number.to_be_bytes(), |key| each(key, Some(value)))?;
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ impl KeyedLayer for Layer {
         &self.places
     }
 
-    fn key(&self, place: u32) -> &Bytes {
+    fn key(&self, place: u32) -> &[u8] {
         &self.rows[place as usize].stem
     }
 }
@@ -98,10 +98,8 @@ impl VersionedRows {
     ) -> Result<Option<Vec<u8>>, StoreError> {
         key::with_stem(table, row_key, |stem| {
             let layers = [Some(&self.newest), self.frozen.as_deref()];
-            let waiting = layers.into_iter().flatten().find_map(|layer| {
-                let place = layer.places.get(stem)?;
-                layer.rows[place].at(height, open_height)
-            });
+            let waiting =
+                layers.into_iter().flatten().find_map(|layer| layer.rows[layer.place(stem)?].at(height, open_height));
             match waiting {
                 Some(stored) => Ok(stored_value(stored)?.map(<[u8]>::to_vec)),
                 None => version_in_view(view, table, stem, height),
@@ -123,11 +121,10 @@ impl VersionedRows {
         let layer = &mut self.newest;
         layer.bytes += stored.len() as u64 + ROW_OVERHEAD / 4;
         key::with_stem(table, row_key, |stem| {
-            let stem = Bytes::from(stem);
-            let (place, is_new) = layer.places.add(&stem);
+            let (place, is_new) = layer.places.add(stem, |place| &layer.rows[place as usize].stem);
             if is_new {
                 layer.bytes += stem.len() as u64 + ROW_OVERHEAD;
-                layer.rows.push(VersionedRow { stem, ended: Vec::new(), open: None });
+                layer.rows.push(VersionedRow { stem: Bytes::from(stem), ended: Vec::new(), open: None });
             }
             let place = place as usize;
             if layer.rows[place].open.replace(stored).is_none() {
@@ -137,13 +134,18 @@ impl VersionedRows {
     }
 
     /// Newest waiting version of each stem with `from <= stem < until`, ascending, as stored.
-    pub(crate) fn scan(&self, from: &[u8], until: &[u8], mut visit: impl FnMut(&Bytes, &Bytes) -> bool) {
+    pub(crate) fn scan(&self, from: &[u8], until: &[u8], mut visit: impl FnMut(&[u8], &Bytes) -> bool) {
         let frozen = self.frozen.as_deref();
         scan_layers(&self.newest, frozen, from, until, |stem, (upper, lower)| {
             let upper = upper.and_then(|place| self.newest.rows[place].at(Height::MAX, 0));
             let lower = || frozen.zip(lower).and_then(|(layer, place)| layer.rows[place].at(Height::MAX, 0));
             upper.or_else(lower).is_none_or(|stored| visit(stem, stored))
         });
+    }
+
+    /// Rows that the open block has written.
+    pub(super) fn open_rows(&self) -> usize {
+        self.dirty.len()
     }
 
     pub(super) fn end_block(&mut self, table: &Table, end: &mut BlockEnd<'_>) {
@@ -208,7 +210,7 @@ struct VersionedPart {
 impl RunPart for VersionedPart {
     fn sort(&mut self) {
         let rows = &self.layer.rows;
-        self.order = order(0..rows.len() as u32, |place| &rows[place as usize].stem);
+        self.order = order(0..rows.len() as u32, |place| &rows[place as usize].stem[..]);
     }
 
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
@@ -216,7 +218,7 @@ impl RunPart for VersionedPart {
             let row = &self.layer.rows[*place as usize];
             // Newest first, as their keys sort; no stem is the start of another.
             for (height, stored) in row.ended.iter().rev() {
-                each(&Bytes::from(key::at_height(&row.stem, *height)), Some(stored))?;
+                each(&key::at_height(&row.stem, *height), Some(stored))?;
             }
         }
         Ok(())

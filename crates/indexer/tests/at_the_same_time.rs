@@ -1,0 +1,176 @@
+//! Modules that read no other one apply a large block at the same time, and what they write is what they write one by one.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::path::Path;
+use std::sync::{Arc, Barrier};
+
+use bitcoin::absolute::LockTime;
+use bitcoin::block::{Header, Version as BlockVersion};
+use bitcoin::hashes::Hash as _;
+use bitcoin::transaction::Version;
+use bitcoin::{Block, BlockHash, CompactTarget, Transaction, TxMerkleNode};
+use paraffin_indexer::{Indexer, IndexerError, IndexerOptions};
+use paraffin_primitives::{ConnectedBlock, Network};
+use paraffin_store::{
+    Module, ModuleError, ModuleId, ModuleSchema, ModuleWriter, Placement, Store, StoreOptions, Table, TableKind,
+};
+
+/// Rows that a module writes for each transaction of a block.
+const ROWS: u32 = 8;
+const BLOCKS: u32 = 5;
+
+const fn table(module: u8) -> Table {
+    Table { module: ModuleId(module), id: 1, name: "rows", kind: TableKind::Versioned, placement: Placement::Hashed }
+}
+
+const TABLES: [Table; 4] = [table(1), table(2), table(3), table(4)];
+
+/// Writes rows of its own and, where it reads another module, as many as that has written.
+struct Writing {
+    number: u8,
+    reads: &'static [ModuleId],
+    /// Waits for the others, which come as well only when they have threads of their own.
+    meeting: Option<Arc<Barrier>>,
+    /// Refuses the block of this height.
+    refused: Option<u32>,
+}
+
+impl Module for Writing {
+    fn schema(&self) -> ModuleSchema {
+        let place = usize::from(self.number) - 1;
+        let name = ["first", "second", "third", "reader"][place];
+        let tables = &TABLES[place..=place];
+        ModuleSchema { id: ModuleId(self.number), name, version: 1, tables, reads: self.reads }
+    }
+
+    fn connect(&mut self, block: &ConnectedBlock, rows: &mut ModuleWriter<'_>) -> Result<(), ModuleError> {
+        let own = table(self.number);
+        if let Some(meeting) = &self.meeting {
+            meeting.wait();
+        }
+        if self.refused == Some(block.id.height) {
+            return Err(ModuleError::Block(format!("{} refuses", self.schema().name)));
+        }
+        for row in 0..block.block.txdata.len() as u32 * ROWS {
+            let mixed = (row ^ block.id.height).wrapping_mul(0x9e37_79b9) % 5_000;
+            rows.put(&own, &mixed.to_be_bytes(), &[self.number, row as u8])?;
+        }
+        if let Some(other) = self.reads.first() {
+            let seen = rows.earlier().prefix(&table(other.0), &[], usize::MAX)?;
+            rows.put(&own, b"seen", &(seen.len() as u32).to_be_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+fn block(height: u32, transactions: u32, prev_blockhash: BlockHash) -> ConnectedBlock {
+    let header = Header {
+        version: BlockVersion::TWO,
+        prev_blockhash,
+        merkle_root: TxMerkleNode::all_zeros(),
+        time: height,
+        bits: CompactTarget::from_consensus(0),
+        nonce: 0,
+    };
+    let transaction = |number| Transaction {
+        version: Version::TWO,
+        lock_time: LockTime::from_consensus(number),
+        input: Vec::new(),
+        output: Vec::new(),
+    };
+    ConnectedBlock::new(height, Block { header, txdata: (0..transactions).map(transaction).collect() })
+}
+
+fn chain(transactions: u32) -> Vec<ConnectedBlock> {
+    let mut blocks: Vec<ConnectedBlock> = Vec::new();
+    for height in 0..BLOCKS {
+        let below = blocks.last().map_or(BlockHash::all_zeros(), |below| below.id.hash);
+        blocks.push(block(height, transactions, below));
+    }
+    blocks
+}
+
+fn modules(meeting: Option<&Arc<Barrier>>, refused: &[(u8, u32)]) -> Vec<Box<dyn Module>> {
+    let module = |number: u8| -> Box<dyn Module> {
+        let is_reader = number == 4;
+        let refused = refused.iter().find(|(module, _)| *module == number).map(|(_, height)| *height);
+        let meeting = meeting.filter(|_| !is_reader).map(Arc::clone);
+        Box::new(Writing { number, reads: if is_reader { &[ModuleId(2)] } else { &[] }, meeting, refused })
+    };
+    (1..=4).map(module).collect()
+}
+
+fn indexer(folder: &Path, modules: Vec<Box<dyn Module>>) -> Indexer {
+    let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
+    let schemas: Vec<ModuleSchema> = modules.iter().map(|module| module.schema()).collect();
+    let store = Store::open(folder, &options, &schemas).unwrap();
+    Indexer::new(store, modules, IndexerOptions::default()).unwrap()
+}
+
+fn content(indexer: &mut Indexer) -> [[u8; 32]; 2] {
+    indexer.commit().unwrap();
+    let snapshot = indexer.store().snapshot();
+    [snapshot.tip().unwrap().cumulative, snapshot.content_digest().unwrap()]
+}
+
+/// What the store writes when each module of a block has its turn.
+fn one_by_one(folder: &Path, blocks: &[ConnectedBlock]) -> [[u8; 32]; 2] {
+    let mut modules = modules(None, &[]);
+    let schemas: Vec<ModuleSchema> = modules.iter().map(|module| module.schema()).collect();
+    let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
+    let store = Store::open(folder, &options, &schemas).unwrap();
+    let mut writer = store.writer().unwrap();
+    for block in blocks {
+        writer.begin_block(block.id, block.block.header.prev_blockhash, block.block.header.time).unwrap();
+        for module in &mut modules {
+            module.connect(block, &mut writer.module(module.schema().id).unwrap()).unwrap();
+        }
+        writer.end_block().unwrap();
+    }
+    writer.commit(true).unwrap();
+    let snapshot = store.snapshot();
+    [snapshot.tip().unwrap().cumulative, snapshot.content_digest().unwrap()]
+}
+
+#[test]
+fn modules_that_read_no_other_meet_in_a_block_and_leave_the_rows_of_one_by_one() {
+    let blocks = chain(200);
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let expected = one_by_one(folders[0].path(), &blocks);
+    // The three would wait for one another for ever if they had one thread.
+    let mut indexer = indexer(folders[1].path(), modules(Some(&Arc::new(Barrier::new(3))), &[]));
+    for block in &blocks {
+        indexer.apply(block).unwrap();
+    }
+    assert_eq!(content(&mut indexer), expected);
+    let before = indexer.undo().unwrap();
+    assert_eq!(before.id.height, BLOCKS - 1);
+    indexer.apply(&blocks[BLOCKS as usize - 1]).unwrap();
+    assert_eq!(content(&mut indexer), expected);
+}
+
+#[test]
+fn a_block_that_several_modules_refuse_leaves_no_trace_and_names_the_first() {
+    let blocks = chain(200);
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let expected = one_by_one(folders[0].path(), &blocks[..3]);
+    let mut indexer = indexer(folders[1].path(), modules(None, &[(3, 3), (2, 3)]));
+    for block in &blocks[..3] {
+        indexer.apply(block).unwrap();
+    }
+    let error = indexer.apply(&blocks[3]).unwrap_err();
+    assert!(matches!(&error, IndexerError::Module { module: "second", .. }), "{error}");
+    assert_eq!(content(&mut indexer), expected);
+}
+
+#[test]
+fn a_small_block_takes_one_thread() {
+    let blocks = chain(20);
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let expected = one_by_one(folders[0].path(), &blocks);
+    let mut indexer = indexer(folders[1].path(), modules(None, &[]));
+    for block in &blocks {
+        indexer.apply(block).unwrap();
+    }
+    assert_eq!(content(&mut indexer), expected);
+}
