@@ -483,7 +483,7 @@ mod tests {
     use super::*;
     use crate::digest::ModuleDigest;
     use crate::engine::Engine;
-    use crate::{MemorySplit, ModuleId, Placement};
+    use crate::{MemorySplit, ModuleId, Placement, Row};
 
     const TABLE: Table =
         Table { module: ModuleId(4), id: 2, name: "written", kind: TableKind::WriteOnce, placement: Placement::Hashed };
@@ -521,7 +521,7 @@ mod tests {
         }
 
         /// The rows as they leave for a run.
-        fn run(&mut self) -> Result<Vec<(Vec<u8>, Vec<u8>)>, StoreError> {
+        fn run(&mut self) -> Result<Vec<Row>, StoreError> {
             let mut part = self.rows.freeze(&TABLE).unwrap();
             part.sort();
             let mut rows = Vec::new();
@@ -533,7 +533,7 @@ mod tests {
         }
     }
 
-    fn row(key: &[u8], value: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    fn row(key: &[u8], value: &[u8]) -> Row {
         (key.to_vec(), value.to_vec())
     }
 
