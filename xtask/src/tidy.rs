@@ -3,6 +3,7 @@
 //! A rule looks at the files that git tracks or would track, and answers with findings. Each rule has a test that shows it
 //! catching a violation, so a rule that stops working is noticed.
 
+mod citations;
 mod dependencies;
 mod figures;
 mod floors;
@@ -58,6 +59,7 @@ fn findings(files: &[SourceFile]) -> Vec<Finding> {
     findings.extend(floors::check(files));
     findings.extend(dependencies::check(files));
     findings.extend(figures::check(files));
+    findings.extend(citations::check(files));
     findings.sort_by(|left, right| (&left.path, left.line).cmp(&(&right.path, right.line)));
     findings
 }

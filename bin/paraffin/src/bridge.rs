@@ -18,7 +18,7 @@ use self::arguments::{
     EncodeCommand, RoleName,
 };
 
-/// Code when a payload, a script or a conversion is refused (decisions 12.14).
+/// Code when a payload, a script or a conversion is refused (docs/bridge.md).
 const REFUSED: u8 = 2;
 
 /// The deployment that payloads are made for; there is one.

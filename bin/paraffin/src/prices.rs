@@ -168,7 +168,7 @@ pub(crate) fn start(section: &PricesSection, data_dir: &Path) -> Result<Option<P
 }
 
 /// The prices that answers are made with: those of the feed, else those of the first main pool of the index that trades `bitcoin`, where
-/// pools are indexed (`decisions` 4.9).
+/// pools are indexed (docs/configuration.md, `[prices]`).
 pub(crate) fn source(
     config: &Config,
     feed: Option<&PriceFeed>,

@@ -1,6 +1,6 @@
 use crate::{AccessError, AccountId, ApiKey, Plan, UnixMillis, WindowLimits};
 
-/// Words that stand below `/v4` for something else, so that no alias may have their name (`decisions` 2).
+/// Words that stand below `/v4` for something else, so that no alias may have their name.
 pub const RESERVED_WORDS: [&str; 14] = [
     "jsonrpc",
     "api",
@@ -21,7 +21,8 @@ pub const RESERVED_WORDS: [&str; 14] = [
 /// What an alias may do when nothing else is said.
 pub const ALIAS_SURFACES_DEFAULT: [&str; 3] = ["main", "rest", "opi"];
 
-/// All surfaces that an alias can be allowed. The explorer is none of them: it takes a key and nothing else (seed A).
+/// All surfaces that an alias can be allowed. The explorer is none of them: it takes a key and nothing else
+/// (docs/verification.md).
 pub const ALIAS_SURFACES: [&str; 11] =
     ["main", "rest", "opi", "mempool", "forex", "orderbook", "btcusd", "espo", "reorg", "esplora", "udf"];
 

@@ -10,7 +10,7 @@ use crate::AccessError;
 /// Number of random bytes in a key; its text has twice as many hex digits.
 const KEY_BYTES: usize = 16;
 
-/// An API key: 16 random bytes, written as 32 hex digits (seed A, "API key").
+/// An API key: 16 random bytes, written as 32 hex digits (docs/access.md).
 ///
 /// Upper-case digits are accepted and mean the same key. Neither `Debug` nor `Display` shows more than the first four
 /// digits; [`ApiKey::reveal`] is for the one moment at which a new key is handed to its owner.

@@ -8,7 +8,7 @@ use crate::cache::Known;
 use crate::{AccessError, patience};
 
 /// How long this process may answer from what it knows without having asked the store. A change made by another process
-/// is seen within this time (`decisions` 2.4).
+/// is seen within this time (docs/access.md, "Revocation").
 pub const LEASE: Duration = Duration::from_secs(1);
 
 /// How often the lease is renewed.

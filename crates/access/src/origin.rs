@@ -13,7 +13,7 @@ const LABELS_MAX: usize = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OriginId(pub i64);
 
-/// Which pages a registration stands for (`decisions` 2.6): one origin exactly, or `https://*.example.com` for all names
+/// Which pages a registration stands for (docs/access.md): one origin exactly, or `https://*.example.com` for all names
 /// of one or more labels below a domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OriginPattern {

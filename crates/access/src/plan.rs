@@ -19,7 +19,7 @@ pub struct Plan(Cow<'static, str>);
 pub struct ParsePlanError;
 
 impl Plan {
-    /// The plan that is seeded as the smallest (seed A, Limits).
+    /// The plan that is seeded as the smallest (docs/configuration.md).
     pub const FREE: Self = Self(Cow::Borrowed("free"));
     /// The plan that is seeded for paying developers.
     pub const PRO: Self = Self(Cow::Borrowed("pro"));
@@ -102,7 +102,7 @@ impl PlanTerms {
     }
 }
 
-/// All plans of an instance: the three seeded ones (`decisions` 2.7), changed and added to by configuration.
+/// All plans of an instance: the three seeded ones (docs/configuration.md), changed and added to by configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "BTreeMap<Plan, PlanTerms>")]
 pub struct Plans(BTreeMap<Plan, PlanTerms>);

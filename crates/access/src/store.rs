@@ -116,11 +116,11 @@ pub trait KeyStore: Send + Sync {
     /// Counts one request; kept in memory and written twice a second and at [`KeyStore::close`].
     fn record_use(&self, used: Used, now: UnixMillis);
 
-    /// Whether the store can be consulted. While it cannot, nobody is served, keyless callers included (`decisions` 2.4).
+    /// Whether the store can be consulted. While it cannot, nobody is served, keyless callers included (docs/access.md).
     fn available(&self) -> AccessFuture<'_, ()>;
 
     /// Waits until every process has seen the changes made before. Whoever tells a caller that a key is revoked calls this
-    /// first (`decisions` 2.4).
+    /// first (docs/access.md, "Revocation").
     fn settle(&self) -> AccessFuture<'_, ()>;
 
     /// Newest lines of the audit log first.

@@ -6,7 +6,7 @@ use crate::{AccountId, AliasId, KeyId, OriginId};
 /// Whose requests are counted together in the windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// One key; keys of one account do not share a counter (seed A, Limits).
+    /// One key; keys of one account do not share a counter (docs/api.md, "How much").
     Key(KeyId),
     /// One alias.
     Alias(AliasId),

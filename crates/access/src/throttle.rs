@@ -1,4 +1,4 @@
-//! Callers without credentials are slowed down before they are refused (`decisions` 2, "nobody").
+//! Callers without credentials are slowed down before they are refused (docs/api.md, "How much").
 
 use std::collections::HashMap;
 

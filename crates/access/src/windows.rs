@@ -1,4 +1,4 @@
-//! Counting in fixed windows: the clock minute and the UTC day (`decisions` 2.5).
+//! Counting in fixed windows: the clock minute and the UTC day (docs/api.md, "How much").
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher};

@@ -5,8 +5,8 @@
 //!  input witness ─▶ Envelope ─gzip─▶ contract code
 //! ```
 //!
-//! Each step is a decoder and its encoder. Rules are cited as `protocol B3` and so on: the section of the protocol
-//! specification that they follow. "The transaction is void" below means what B1.6 and B5 say: everything that the
+//! Each step is a decoder and its encoder. Rules are cited as `protocol B3` and so on: the section of that number
+//! on the pages of `docs/protocol/`. "The transaction is void" below means what B1.6 and B5 say: everything that the
 //! protostones would have done is undone, and alkanes on its inputs are lost.
 
 mod cellpack;

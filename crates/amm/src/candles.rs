@@ -6,7 +6,7 @@ use ruint::aliases::U256;
 use crate::rows::{Parser, append_volumes, id_key};
 use crate::{AmmError, Ratio, Timeframe};
 
-/// From which of a pool's alkanes prices are seen (decisions 12.9).
+/// From which of a pool's alkanes prices are seen (docs/api.md, "Analytics").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// Units of the second alkane for one of the first; volume in the first.

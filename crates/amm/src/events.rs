@@ -168,9 +168,9 @@ pub struct Event {
     pub protostone: u32,
     /// Shadow output of the protostone.
     pub vout: u32,
-    /// Script of the protostone's pointer output; `None` when it points at no real output (decisions 12.6).
+    /// Script of the protostone's pointer output; `None` when it points at no real output (docs/api.md).
     pub actor: Option<ScriptBuf>,
-    /// Whether it was kept. A failed attempt has amounts of 0 (decisions 4.7).
+    /// Whether it was kept. A failed attempt has amounts of 0 (docs/api.md).
     pub successful: bool,
     /// What happened.
     pub action: Action,

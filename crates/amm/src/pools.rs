@@ -8,7 +8,7 @@ use ruint::aliases::U256;
 use crate::routing::RoutePool;
 use crate::{AmmError, ContractReads, PoolIdentity};
 
-/// Fee of a pool that was given none, per 1000 (research on the AMM, 1.4).
+/// Fee of a pool that was given none, per 1000 (docs/contracts.md).
 const FEE_DEFAULT: u128 = 10;
 /// A name longer than this is cut; it comes from contracts, which may store anything.
 const NAME_BYTES_MAX: usize = 256;
@@ -31,7 +31,7 @@ pub struct PoolState {
 }
 
 impl PoolState {
-    /// What `liquidity` of it is worth in its alkanes, base units, rounded down (research on the AMM, 1.4). What the protocol
+    /// What `liquidity` of it is worth in its alkanes, base units, rounded down (docs/markets.md). What the protocol
     /// has earned since liquidity changed last is not taken off, so a withdrawal can give a little less.
     pub fn share(&self, liquidity: u128) -> [u128; 2] {
         self.reserves.map(|reserve| {

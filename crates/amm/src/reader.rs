@@ -40,7 +40,7 @@ pub struct Volumes {
     pub trades: u32,
 }
 
-/// The rolling figures of a pool. Windows are whole hours and end with the hour of the pool's newest trade (decisions 12.5).
+/// The rolling figures of a pool. Windows are whole hours and end with the hour of the pool's newest trade (docs/markets.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Figures {
     /// In the newest 24 hours.

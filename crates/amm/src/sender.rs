@@ -19,7 +19,7 @@ pub struct Senders<'t> {
 pub struct Sender {
     /// Place of the protostone among those of the transaction.
     pub protostone: u32,
-    /// Script of its pointer output; `None` when it points at no real output or at one that no address has (decisions 12.6).
+    /// Script of its pointer output; `None` when it points at no real output or at one that no address has (docs/api.md).
     pub actor: Option<ScriptBuf>,
 }
 

@@ -8,7 +8,7 @@ use crate::wire::{BridgeDataMessage, BtcConversionMessage};
 /// Basis points of a whole.
 pub(crate) const BPS_WHOLE: u32 = 10_000;
 
-/// bridgeData (seed B, bridge payload formats). Field numbers: action 1, `recipient_script` 2, `recipient_protostone` 3,
+/// bridgeData (docs/bridge.md). Field numbers: action 1, `recipient_script` 2, `recipient_protostone` 3,
 /// `btc_conversion` 4.
 ///
 /// What happens is told by which fields are there, never by `action`: see [`BridgeData::dispatch`].

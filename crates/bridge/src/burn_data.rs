@@ -9,7 +9,7 @@ const VERSION: u8 = 1;
 const KIND_TRANSFER: u8 = 0;
 const KIND_CALL: u8 = 1;
 
-/// burnData as read (seed B, bridge payload formats). Reading never fails: what is not understood is paid out plainly.
+/// burnData as read (docs/bridge.md). Reading never fails: what is not understood is paid out plainly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BurnData {
     /// A plain payout: no bytes, or `0100`.

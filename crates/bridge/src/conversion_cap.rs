@@ -4,7 +4,7 @@ use alloy_primitives::U256;
 
 use crate::bridge_data::BPS_WHOLE;
 
-/// A conversion may ask for this part of the pool's USD reserve, in basis points (seed B, bridge rule 4).
+/// A conversion may ask for this part of the pool's USD reserve, in basis points (docs/bridge.md).
 const CAP_BPS: u32 = 1_000;
 
 /// The USD token has 8 decimals, the stablecoins 6.

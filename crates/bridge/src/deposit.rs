@@ -80,7 +80,7 @@ pub enum DepositError {
 }
 
 /// The two calls of a deposit, to be sent in this order: the token's `approve` for exactly `amount`, then the vault's
-/// `depositAndBridge` (seed B, bridge rule 5). `amount` is in base units of the stablecoin, 6 decimals.
+/// `depositAndBridge` (docs/bridge.md). `amount` is in base units of the stablecoin, 6 decimals.
 ///
 /// Token 1 refuses an `approve` while an earlier one is left: set that one to 0 first.
 ///

@@ -74,7 +74,7 @@ pub enum ScriptRefusal {
     NotARecipient(ScriptKind),
 }
 
-/// The form of a script when the role accepts it (seed B, bridge rule 2; decisions 12.15).
+/// The form of a script when the role accepts it (docs/bridge.md).
 ///
 /// # Errors
 /// [`ScriptRefusal`] tells why not.

@@ -6,7 +6,7 @@ use crate::decimal::{AMOUNT_DIGITS_MAX, Decimal, DecimalError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Amount(pub(crate) Decimal);
 
-/// A text is no amount (`decisions` 7.2).
+/// A text is no amount (docs/forex.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AmountError {
     /// Not decimal digits with at most one point.

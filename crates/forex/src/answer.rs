@@ -3,7 +3,7 @@
 use crate::adapters::SourceKind;
 use crate::currency::Currency;
 
-/// Why a currency has no price (`decisions` 7.2).
+/// Why a currency has no price (docs/forex.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// No source tells one.

@@ -34,7 +34,7 @@ pub struct ForexConfig {
 }
 
 impl Default for ForexConfig {
-    /// Stale after 96 h (`decisions` 7.3: official feeds rest on weekends), no rates after two weeks, the sample alone.
+    /// Stale after 96 h (official feeds rest on weekends), no rates after two weeks, the sample alone.
     fn default() -> Self {
         Self {
             stale_after: 96 * 3_600,

@@ -1,8 +1,8 @@
-//! The currencies that are covered (seed A, Forex).
+//! The currencies that are covered (docs/forex.md).
 
 use std::fmt;
 
-/// In the order of the seed.
+/// In the order of docs/forex.md.
 const CODES: [&str; 20] = [
     "USD", "EUR", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "CHF", "BRL", "MXN", "ARS", "NGN", "ZAR", "TRY", "RUB",
     "KRW", "IDR", "PHP", "VND",
@@ -21,7 +21,7 @@ impl Currency {
     pub(crate) const ARS: Self = Self(11);
     pub(crate) const RUB: Self = Self(15);
 
-    /// All of them, in the order of the seed.
+    /// All of them, in the order of docs/forex.md.
     pub fn all() -> impl Iterator<Item = Self> {
         // There are twenty.
         (0..CODES.len() as u8).map(Self)

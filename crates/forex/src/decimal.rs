@@ -6,7 +6,7 @@ use ruint::aliases::U256;
 const TEXT_LEN_MAX: usize = 256;
 /// Most digits of a number that a feed tells, before and after the point together.
 pub(crate) const RATE_DIGITS_MAX: u32 = 24;
-/// Most digits of an amount (`decisions` 7.2).
+/// Most digits of an amount (docs/forex.md).
 pub(crate) const AMOUNT_DIGITS_MAX: u32 = 64;
 
 /// A non-negative number: `mantissa` divided by ten to the `scale`.

@@ -1,5 +1,5 @@
-//! One price out of what several sources tell (`decisions` 7.3): the median of the fresh ones; with four or more, those are left out that
-//! lie farther from it than ten median deviations and five percent.
+//! One price out of what several sources tell (docs/forex.md): the median of the fresh ones; with four or more, those are
+//! left out that lie farther from it than ten median deviations and five percent.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Exact fractions, and how they are rounded when they leave (`decisions` 7.1).
+//! Exact fractions, and how they are rounded when they leave (docs/forex.md, "Rounding").
 //!
 //! How large they get, in bits: a number of a feed has at most 24 digits (80); a rate against the dollar is one number of a feed over
 //! another, each with a unit of at most a million (180); the mean of two such rates 361; its distance from a third 541; the mean of two

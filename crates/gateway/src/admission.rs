@@ -1,4 +1,4 @@
-//! How much a caller may: counting, and the headers that tell it (`decisions` 2.5).
+//! How much a caller may: counting, and the headers that tell it (docs/api.md, "How much").
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -32,7 +32,7 @@ impl Identified {
     }
 }
 
-/// Finds out who calls, or why nobody may (`decisions` 2.1).
+/// Finds out who calls, or why nobody may (docs/api.md, "Who may call").
 pub(crate) async fn identify(arrival: Arrival<'_>, headers: &HeaderMap) -> Result<Identified, Refusal> {
     let Arrival { shared, route, .. } = arrival;
     match &route.credential {

@@ -75,7 +75,7 @@ pub struct GatewayConfig {
     pub listen: SocketAddr,
     /// Where `/metrics` listens; `None`: nowhere. Never the API's own address.
     pub metrics_listen: Option<SocketAddr>,
-    /// Names of the headers that may carry a key, any letter case (`decisions` 2).
+    /// Names of the headers that may carry a key, any letter case (docs/configuration.md).
     pub key_headers: Vec<String>,
     /// One log line per request.
     pub access_log: bool,

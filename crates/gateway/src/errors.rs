@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::state::ReadAbandoned;
 
-/// Codes of JSON-RPC errors (seed A, Errors; `decisions` 2.2).
+/// Codes of JSON-RPC errors (docs/api.md).
 pub mod rpc_code {
     /// The body is not JSON.
     pub const PARSE_ERROR: i64 = -32700;
@@ -176,7 +176,7 @@ impl RestError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", "Internal error")
     }
 
-    /// 403: only a key flagged admin may do this (seed A, Authentication, rule 2).
+    /// 403: only a key flagged admin may do this (docs/api.md).
     pub fn admin_key_required() -> Self {
         Self::new(StatusCode::FORBIDDEN, "ADMIN_KEY_REQUIRED", "This operation needs an admin key")
     }
@@ -195,7 +195,7 @@ impl RestError {
 /// Seconds after which a request that was [`Refusal::Overloaded`] may be tried again.
 pub(crate) const OVERLOADED_RETRY_SECONDS: u32 = 2;
 
-/// A request that is turned away before any surface sees it (`decisions` 2.2, 1.6).
+/// A request that is turned away before any surface sees it (docs/api.md, "Who may call").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     InvalidApiKey,

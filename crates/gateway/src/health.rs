@@ -10,7 +10,7 @@ use crate::state::{IndexingStatus, Shared, unix_millis};
 /// An index that far behind the node is still ready: it is just taking in new blocks.
 const BLOCKS_BEHIND_MAX: u32 = 6;
 
-/// `status` of `/v4/api/health` (`decisions` 12.1).
+/// `status` of `/v4/api/health` (docs/api.md, "Health").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum HealthStatus {

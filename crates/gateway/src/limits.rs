@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Every limit of the gateway, in one place (`decisions` 1.5). Sizes in bytes, times in milliseconds.
+/// Every limit of the gateway, in one place (docs/api.md, "Limits"). Sizes in bytes, times in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {

@@ -7,7 +7,7 @@ const HASH_DIGITS: usize = 64;
 /// Digits of a key that may be shown.
 const SHOWN: usize = 4;
 
-/// `text` with everything in it that is or could be a key cut to its first four characters and `…` (`decisions` 1.7).
+/// `text` with everything in it that is or could be a key cut to its first four characters and `…` (docs/security.md).
 ///
 /// Longer than a key's own 32 digits on purpose: a key with a digit too few or too many is still most of a secret.
 /// A run of exactly 64 digits is a hash and stays.

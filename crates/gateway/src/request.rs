@@ -338,7 +338,7 @@ async fn rpc(
     Outcome { height: context.height_read(), ..Outcome::plain(reply) }
 }
 
-/// While nobody can be identified, the main JSON-RPC tells of its methods and does nothing else (`decisions` 2.4).
+/// While nobody can be identified, the main JSON-RPC tells of its methods and does nothing else (docs/api.md).
 async fn discover_alone(connection: &Arc<Connection>, arrival: Arrival<'_>, body: &mut RequestBody) -> Outcome {
     let Arrival { route, client, .. } = arrival;
     let context = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, client, Vec::new()));
@@ -456,7 +456,7 @@ async fn http_request(
     within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
-/// Adds the headers that every answer carries (`decisions` 1.8, 2.6). `headers` is a map whose content is no longer needed.
+/// Adds the headers that every answer carries (docs/api.md, "Headers"). `headers` is a map whose content is no longer needed.
 #[allow(clippy::too_many_arguments)] // everything that is known of a request at its end
 fn finish(
     connection: &Connection,

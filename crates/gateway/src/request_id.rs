@@ -1,4 +1,4 @@
-//! What a request is called in its answer and in the log (`decisions` 1.8).
+//! What a request is called in its answer and in the log (docs/api.md, "Headers").
 
 use std::fmt;
 use std::hash::BuildHasher as _;

@@ -21,7 +21,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A JSON answer, `Content-Type: application/json` exactly (`decisions` 1.1).
+    /// A JSON answer, `Content-Type: application/json` exactly, without a charset.
     pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
         Self::with_type(status, "application/json", body)
     }
@@ -55,7 +55,7 @@ impl Reply {
         self
     }
 
-    /// `{"statusCode":200,"data":…}` (seed A, Conventions).
+    /// `{"statusCode":200,"data":…}` (docs/api.md, "REST").
     ///
     /// # Errors
     /// 500 when the value cannot be written as JSON.
@@ -84,7 +84,7 @@ impl Reply {
         Self::json(error.status, body.to_string())
     }
 
-    /// The body of a refusal in the form of the path (`decisions` 2.2).
+    /// The body of a refusal in the form of the path (docs/api.md, "Who may call").
     pub(crate) fn refusal(refusal: Refusal, form: ErrorForm) -> Self {
         let (status, code, rpc_code, message) = refusal.parts();
         let mut reply = match form {

@@ -1,4 +1,4 @@
-//! The one place that knows the paths (seed A, Surfaces; `decisions` 2 and 4.8).
+//! The one place that knows the paths (docs/api.md).
 
 use std::fmt::Write as _;
 
@@ -62,7 +62,7 @@ impl KeyedSurface {
         Self::SEGMENTS.into_iter().find(|(name, _)| *name == segment).map(|(_, surface)| surface)
     }
 
-    /// The form of error bodies at a path of this surface (`decisions` 2.2, 6.6).
+    /// The form of error bodies at a path of this surface (docs/api.md).
     fn form(self, tail: &[String]) -> ErrorForm {
         match self {
             Self::Mempool if !tail.is_empty() => ErrorForm::Rest,
@@ -154,7 +154,7 @@ impl Route {
         }
     }
 
-    /// Code of a refusal for too many requests: -32000 on main, -32005 on the other JSON-RPC surfaces (`decisions` 2.2).
+    /// Code of a refusal for too many requests: -32000 on main, -32005 on the other JSON-RPC surfaces (docs/api.md).
     pub(crate) fn rate_limit_code(&self) -> i64 {
         if matches!(self.target, Target::Surface(..)) { rpc_code::RATE_LIMITED } else { rpc_code::RATE_LIMITED_MAIN }
     }

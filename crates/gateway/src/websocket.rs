@@ -38,9 +38,9 @@ const ACCEPT: HeaderName = HeaderName::from_static("sec-websocket-accept");
 /// What the key of a handshake is hashed with (RFC 6455, section 4.2.2).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// Time between two pings of ours (`decisions` 6.4).
+/// Time between two pings of ours (docs/mempool.md).
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// A client that was silent for so long has gone (`decisions` 6.4).
+/// A client that was silent for so long has gone (docs/mempool.md).
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Time between two looks whether the caller's key still counts.
 const STANDING_EVERY: Duration = Duration::from_secs(1);
@@ -62,7 +62,7 @@ const COMMANDS_MAX: u32 = 300;
 /// What a command counts that asks once more for what was sent before: a replay, or a market that was shown.
 pub(crate) const REPEAT_COST: u32 = 25;
 
-/// Why a stream ends (`decisions` 6.4).
+/// Why a stream ends (docs/mempool.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The server stops.

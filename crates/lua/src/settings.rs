@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// `[lua]`: scripts that run at the server. Budgets are for one call (`decisions` 3.7); sizes in bytes, times in
+/// `[lua]`: scripts that run at the server. Budgets are for one call (docs/lua.md); sizes in bytes, times in
 /// milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

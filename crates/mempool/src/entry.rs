@@ -131,7 +131,7 @@ impl Entry {
         self.raw.len()
     }
 
-    /// Writes the members that the wire shows (seed A, "Mempool entry"); `hex` when asked for.
+    /// Writes the members that the wire shows (docs/mempool.md); `hex` when asked for.
     pub(crate) fn write<S: SerializeMap>(&self, map: &mut S, hex: bool) -> Result<(), S::Error> {
         map.serialize_entry("txid", &self.txid)?;
         map.serialize_entry("wtxid", &self.wtxid)?;

@@ -105,7 +105,7 @@ impl Frame {
     }
 }
 
-/// A checksum as text: 16 hexadecimal digits (`decisions` 6.5).
+/// A checksum as text: 16 hexadecimal digits.
 pub(crate) fn checksum_text(checksum: u64) -> String {
     format!("{checksum:016x}")
 }

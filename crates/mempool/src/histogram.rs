@@ -3,7 +3,7 @@
 /// Number of buckets where none are asked for.
 pub const DEFAULT_FLOORS: usize = 24;
 
-/// Floors in satoshis for one virtual byte where none are asked for: geometric from 0.1 to 1000 (`decisions` 6.3).
+/// Floors in satoshis for one virtual byte where none are asked for: geometric from 0.1 to 1000 (docs/mempool.md).
 #[allow(clippy::cast_precision_loss)] // 0 to 23
 pub fn default_floors() -> [f64; DEFAULT_FLOORS] {
     let steps = (DEFAULT_FLOORS - 1) as f64;

@@ -484,7 +484,7 @@ fn scripts(entry: &Entry) -> HashSet<ScriptHash> {
     spent.chain(entry.outputs.iter().copied()).map(|Effect { script, .. }| script).collect()
 }
 
-/// The first 8 bytes of an id in the order in which it is shown (`decisions` 12.16).
+/// The first 8 bytes of an id in the order in which it is shown (docs/mempool.md, "The stream").
 fn checksum_of(txid: &Txid) -> u64 {
     use bitcoin::hashes::Hash as _;
     let mut bytes = [0; 8];

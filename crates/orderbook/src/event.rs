@@ -11,7 +11,7 @@ use crate::order::{Order, Position, Status};
 use crate::row;
 use crate::tables::Tables;
 
-/// Most events in one request (`decisions` 8.2).
+/// Most events in one request (docs/orderbook.md).
 pub const EVENTS_MAX: usize = 10_000;
 /// Longest event, bytes of JSON.
 pub const EVENT_BYTES_MAX: usize = 512 * 1024;
@@ -133,7 +133,7 @@ pub(crate) fn effect(text: &str, tables: &Tables, received_at: u64) -> Result<Ef
     Ok(Effect::Order(Arc::new(order)))
 }
 
-/// Where the event stands in the history of its database: the place in its log, else the time of the change (`decisions` 12.17).
+/// Where the event stands in the history of its database: the place in its log, else the time of the change (docs/orderbook.md).
 fn position(source: &Members<'_>, event: &Members<'_>) -> Result<Option<Position>, FieldError> {
     if let Some(lsn) = source.get("lsn") {
         return Ok(Some(Position::Log(0, fields::integer("source.lsn", lsn)?)));

@@ -60,7 +60,7 @@ impl std::fmt::Debug for PricesConfig {
 }
 
 impl PricesConfig {
-    /// The pool of the seed (WBTC and USDC on Ethereum, `research` 1.7) behind an endpoint.
+    /// The default pool (WBTC and USDC on Ethereum, docs/configuration.md) behind an endpoint.
     pub fn wbtc_usdc(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),

@@ -20,7 +20,7 @@ impl UsdPrice {
         nearest(self.0 / Self::DOLLAR.0, self.0 % Self::DOLLAR.0, Self::DECIMALS)
     }
 
-    /// The scaled integer in decimal digits, as `ammdata.get_btc_usd_price` answers it (`decisions` 10).
+    /// The scaled integer in decimal digits, as `ammdata.get_btc_usd_price` answers it (docs/api.md).
     pub fn to_scaled_string(self) -> String {
         self.0.to_string()
     }

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Identifier of an alkanes contract, written `block:tx` in text (seed A, "Contract identifier object").
+/// Identifier of an alkanes contract, written `block:tx` in text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct AlkaneId {
     /// First part; 128 bits on the wire.

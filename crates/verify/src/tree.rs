@@ -40,7 +40,7 @@ pub fn nodes(files: &[SourceFile]) -> Vec<Node> {
     nodes
 }
 
-/// The file to look at first (`research` 14.1): the library of the package, that of the root, any library, the root's manifest,
+/// The file to look at first: the library of the package, that of the root, any library, the root's manifest,
 /// any Rust file, any file. What lies among dependencies comes last.
 pub fn entrypoint<'a>(files: &'a [SourceFile], subdir: &str, package: &str) -> Option<&'a str> {
     const LIBRARY: &str = "src/lib.rs";

@@ -1,4 +1,4 @@
-//! What a comparison of two modules says (`research` 14.4; `docs/decisions/0020`).
+//! What a comparison of two modules says (docs/verification.md, docs/decisions/0020-verification.md).
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};

@@ -1,4 +1,4 @@
-//! The command line of `paraffin bridge` (decisions 12.14).
+//! The command line of `paraffin bridge` (docs/bridge.md).
 
 use clap::{Args, Subcommand, ValueEnum};
 use paraffin_bridge::{EvmAddress, U256};

@@ -1,4 +1,4 @@
-//! The bitcoin price of the pool index, for an instance without an EVM endpoint (`decisions` 4.9).
+//! The bitcoin price of the pool index, for an instance without an EVM endpoint (docs/configuration.md, `[prices]`).
 
 use paraffin_cryptoswap::{Candle, Identity, IndexError, PoolIndex, PoolRecord, Slot};
 use paraffin_hosted::UnknownKey;

@@ -144,7 +144,7 @@ fn what_does_not_exist_is_never_unchanged() {
     }
 }
 
-/// -32601 is for a method that does not exist (seed A, Errors); these exist and lack a parameter, or have one too many.
+/// -32601 is for a method that does not exist (docs/api.md); these exist and lack a parameter, or have one too many.
 ///
 /// row MR05
 #[test]
@@ -241,7 +241,7 @@ fn a_descriptor_beyond_all_bounds_is_refused_and_the_process_lives() {
     assert_eq!(status, 200, "{answer}");
 }
 
-/// A refusal names the field (`decisions` 4.1), and says what is wrong with the address.
+/// A refusal names the field (docs/api.md, "REST"), and says what is wrong with the address.
 ///
 /// row GW20
 #[test]
@@ -301,7 +301,7 @@ fn a_broken_escape_is_answered_by_the_surface_that_it_is_sent_to() {
     }
 }
 
-/// A key is redacted in every log line (`decisions` 1.7), also where some of its digits came as escapes.
+/// A key is redacted in every log line (docs/security.md), also where some of its digits came as escapes.
 ///
 /// row AU01
 #[test]

@@ -13,7 +13,7 @@ use super::prices::Priced;
 use super::{PoolWorth, UnitPrice};
 use crate::{Figures, PoolIdentity, PoolState, Volumes};
 
-/// Of a pool's fee the protocol takes this many parts of 1,000 of the trade (research on the AMM, 1.4).
+/// Of a pool's fee the protocol takes this many parts of 1,000 of the trade (docs/contracts.md).
 const PROTOCOL_PER_1000: u128 = 2;
 
 pub(super) type Prices = HashMap<AlkaneId, Priced>;

@@ -1,4 +1,4 @@
-//! One trade, in the integers of the contract (research on the AMM, 1.4) or with a flat fee (decisions 12.10).
+//! One trade, in the integers of the contract (docs/contracts.md) or with a flat fee (docs/api.md, "Analytics").
 
 use ruint::aliases::{U256, U512};
 

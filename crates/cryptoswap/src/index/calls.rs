@@ -8,7 +8,7 @@ use paraffin_primitives::AlkaneId;
 use ruint::aliases::U256;
 
 /// One call on a contract that was kept. A proxy and the implementation that it runs are one visit: the implementation is
-/// entered by delegation with the very inputs of the proxy (research on the AMM, 1.1).
+/// entered by delegation with the very inputs of the proxy (docs/contracts.md).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Visit<'t> {
     /// Whose storage and balances were used.

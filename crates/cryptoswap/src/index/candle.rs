@@ -6,7 +6,7 @@ use ruint::aliases::U256;
 use super::IndexError;
 use super::rows::{Parser, append_wide, id_key};
 
-/// Widths of the buckets, seconds (seed B, rule 1).
+/// Widths of the buckets, seconds (docs/api.md).
 pub const BUCKET_WIDTHS: [u32; 2] = [3_600, 86_400];
 
 /// The trades of one bucket. Within a bucket trades follow the chain, also when a block's time lies before that of the block

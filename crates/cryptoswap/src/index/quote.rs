@@ -8,7 +8,7 @@ use super::slots::Slot;
 use super::state::{PoolState, mul_div};
 use crate::math::{Coin, MathError, PRECISION};
 
-/// Parts of 10,000 of the USD token's reserve that a deposit may convert (seed B, Bridge payload formats, rule 4).
+/// Parts of 10,000 of the USD token's reserve that a deposit may convert (docs/bridge.md).
 const CONVERSION_CAP_BPS: u64 = 1_000;
 
 /// Parts in one.

@@ -46,7 +46,7 @@ impl Default for CanonicalPool {
     }
 }
 
-/// First inputs of the calls that are counted (seed B, Pool contract opcodes). A number must not stand in two lists.
+/// First inputs of the calls that are counted (docs/contracts.md, "cryptoswap-pool"). A number must not stand in two lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opcodes {
     /// `init_pool`.
@@ -57,7 +57,8 @@ pub struct Opcodes {
     pub add_liquidity: Vec<u128>,
     /// `remove_liquidity` and `remove_liquidity_one_coin`.
     pub remove_liquidity: Vec<u128>,
-    /// Claims of the protocol's part of the fees. The seed gives them no number; the default is that of `docs/contracts.md`.
+    /// Claims of the protocol's part of the fees. Their number on the live contract is not published; the default is that
+    /// of `docs/contracts.md`.
     pub claim_fees: Vec<u128>,
     /// Ramps, parameters, kill and unkill (numbers as for claims), and the upgrade of the proxy.
     pub admin: Vec<u128>,

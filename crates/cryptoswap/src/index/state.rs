@@ -172,7 +172,7 @@ impl Identity {
         self.coins[0] <= self.coins[1]
     }
 
-    /// Its tokens, the lower id first (seed B, Pool).
+    /// Its tokens, the lower id first.
     pub fn tokens(&self) -> [AlkaneId; 2] {
         self.to_tokens(self.coins)
     }

@@ -65,7 +65,7 @@ pub(super) fn index_height(views: &PoolViews<'_>) -> IndexHeightResponse {
     IndexHeightResponse { height: Some(views.index.height()) }
 }
 
-/// Nothing can happen in the genesis block, so a request without a height finds nothing, as the seed wants it.
+/// Nothing can happen in the genesis block, so a request without a height finds nothing.
 pub(super) fn block_summary(
     request: GetBlockSummaryRequest,
     views: &PoolViews<'_>,

@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn an_id_is_read_in_both_forms_and_only_in_its_wrapper() {
         let pool = Some(AlkaneId { block: 4, tx: 1778 });
-        // Published request of the alkanes index; the same id as the seed writes it.
+        // Published request of the alkanes index; the same id as `cryptoswap.proto` writes it.
         assert_eq!(read("0a090a020804120308f20d"), pool);
         assert_eq!(read("0a05080410f20d"), pool);
         for none in [

@@ -21,7 +21,7 @@ const AMM_FACTORY: &[u8] = include_bytes!("../../../../contracts/wasm/amm-factor
 const FREE_MINT: &[u8] = include_bytes!("../../../../contracts/wasm/free-mint.wasm");
 const OWNED_TOKEN: &[u8] = include_bytes!("../../../../contracts/wasm/owned-token.wasm");
 
-/// Numbers n of the contracts `4:n` (research on the AMM, 0 and 1).
+/// Numbers n of the contracts `4:n` (docs/contracts.md).
 const AUTH_TOKEN_NUMBER: u128 = 65_517;
 const POOL_NUMBER: u128 = 65_520;
 const FACTORY_CODE_NUMBER: u128 = 65_524;

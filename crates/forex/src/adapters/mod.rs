@@ -20,7 +20,7 @@ pub(crate) const BODY_BYTES_MAX: usize = 2 << 20;
 /// The rates that are served where no source is configured, of the day that stands in them.
 pub const SAMPLE: &[u8] = include_bytes!("../../sample/rates.json");
 
-/// A form of feed (`decisions` 7.3).
+/// A form of feed (docs/forex.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKind {

@@ -1,4 +1,4 @@
-//! Identifiers and integers of 128 bits, in every way that clients write them (`decisions` 4.2).
+//! Identifiers and integers of 128 bits, in every way that clients write them (docs/api.md).
 
 use paraffin_primitives::AlkaneId;
 use serde_json::Value;

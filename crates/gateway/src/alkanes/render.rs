@@ -14,7 +14,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     format!("0x{}", bytes.to_lower_hex_string())
 }
 
-/// An id as an object of decimal strings (`decisions` 4.2).
+/// An id as an object of decimal strings.
 pub(crate) fn id_object(id: AlkaneId) -> Value {
     json!({ "block": id.block.to_string(), "tx": id.tx.to_string() })
 }

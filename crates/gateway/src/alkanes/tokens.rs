@@ -1,4 +1,4 @@
-//! Token records: what contracts tell of themselves, asked once for each block and kept (`decisions` 4.6).
+//! Token records: what contracts tell of themselves, asked once for each block and kept (docs/api.md, "REST").
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! What the API tells of itself: an OpenAPI document for REST, an OpenRPC document for the main JSON-RPC, the message files of
-//! the views, and pages for browsers (`decisions` 3.8). None needs a key, none is counted, and all answer while the key store
-//! is away (`decisions` 2.4).
+//! the views, and pages for browsers (docs/api.md). None needs a key, none is counted, and all answer while the key store
+//! is away.
 //!
 //! Routes and methods are named by the tables that answer them ([`crate::rest::ROUTES`], [`crate::surfaces::opi::ROUTES`],
 //! [`MainRpc::methods`]); a test refuses one that is not described, and a description of one that does not exist.

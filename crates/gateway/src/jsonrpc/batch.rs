@@ -24,7 +24,7 @@ pub(crate) struct Answer {
     pub(crate) body: Option<String>,
 }
 
-/// Runs a body: one request or a batch (`decisions` 1.4).
+/// Runs a body: one request or a batch (docs/api.md, "JSON-RPC").
 pub(crate) async fn answer(surface: &Arc<dyn RpcSurface>, context: &Arc<RequestContext>, body: &[u8]) -> Answer {
     let limits = context.limits();
     let flavour = surface.flavour();

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::errors::RpcError;
 
-/// How the answers of a surface are built (`decisions` 1.3).
+/// How the answers of a surface are built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavour {
     /// JSON-RPC 2.0: `result` or `error`, never both.

@@ -66,7 +66,7 @@ impl Params {
         self.values.get(index).map(AsRef::as_ref).filter(|value| value.get() != "null")
     }
 
-    /// For a method that takes none: nothing, `null`, `[]`, `{}` and `[{}]` are accepted (`decisions` 1.2).
+    /// For a method that takes none: nothing, `null`, `[]`, `{}` and `[{}]` are accepted.
     ///
     /// # Errors
     /// -32602 when there are parameters.

@@ -1,4 +1,4 @@
-//! `CryptoSwap` pools, which no factory lists, beside those of factories (`decisions` 12.7).
+//! `CryptoSwap` pools, which no factory lists, beside those of factories (docs/api.md, "Markets").
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::routing::FormulaPool;

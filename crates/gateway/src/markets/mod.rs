@@ -25,9 +25,9 @@ pub(crate) use pricing::{Pricing, TokenMarket, read_priced, read_priced_in};
 pub struct MarketsParts {
     /// The contract that wraps bitcoin.
     pub wrapped_bitcoin: AlkaneId,
-    /// The factory that is meant where a request names none (`decisions` 4.2).
+    /// The factory that is meant where a request names none (docs/configuration.md).
     pub factory: AlkaneId,
-    /// Whether records carry every member a second time in snake case, as some clients read it (`decisions` 4.5).
+    /// Whether records carry every member a second time in snake case, as some clients read it (docs/configuration.md).
     pub snake_case_twins: bool,
     /// `CryptoSwap` pools that routes may go through where a request does not leave them out. A contract that only says to be one is
     /// none of them.

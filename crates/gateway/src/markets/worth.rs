@@ -1,4 +1,4 @@
-//! What is worth how much, as numbers of answers: satoshis are integers, dollars are numbers or `null` (`decisions` 4.4, 12.3).
+//! What is worth how much, as numbers of answers: satoshis are integers, dollars are numbers or `null` (docs/api.md).
 
 use paraffin_amm::UnitPrice;
 use serde_json::{Value, json};

@@ -13,7 +13,7 @@ use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::esplora::{AddressRoute, read, totals, unconfirmed_of, unspent};
 
-/// `totalTxs` when it is not given, and its cap (`decisions` 12.5, 4.3).
+/// `totalTxs` when it is not given, and its cap (docs/api.md).
 const HISTORY_DEFAULT: usize = 25;
 const HISTORY_MAX: usize = 500;
 pub(super) const UTXOS_LIMIT_MAX: usize = 200_000;
@@ -44,7 +44,7 @@ fn unconfirmed(totals: &crate::surfaces::esplora::Totals) -> Result<i64, RestErr
     i64::try_from(totals.unconfirmed_balance()).map_err(|error| RestError::internal(&error))
 }
 
-/// The address in a field; a refusal names the field (`decisions` 4.1).
+/// The address in a field; a refusal names the field (docs/api.md).
 fn route(context: &RequestContext, field: &str, text: &str) -> Result<AddressRoute, RestError> {
     let route = AddressRoute::address(context, text).map_err(RestError::from);
     route.map_err(|error| RestError { message: format!("{field}: {}", error.message).into(), ..error })
@@ -58,8 +58,7 @@ fn taproot(context: &RequestContext, field: &str, text: &str) -> Result<AddressR
     Ok(route)
 }
 
-/// An unspent output as the REST routes tell it: Esplora's members and those of the formatted records that clients parse
-/// (`decisions` 4.6).
+/// An unspent output as the REST routes tell it: Esplora's members and those of the formatted records that clients parse.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Utxo<'a> {
@@ -117,7 +116,7 @@ pub(super) fn outpoints_of<'a>(outputs: impl Iterator<Item = &'a UnspentOutput>)
     outputs.map(outpoint_of).collect()
 }
 
-/// POST `/get-address-utxos`: everything unless `limit` is given (`decisions` 12.3).
+/// POST `/get-address-utxos`: everything unless `limit` is given.
 pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
         let address = body.text("address")?;
@@ -187,7 +186,7 @@ pub(super) fn taproot_history(context: &RequestContext, body: RestBody) -> BoxFu
     })
 }
 
-/// RFC 3339 in UTC (`decisions` 4.4).
+/// RFC 3339 in UTC.
 pub(super) fn timestamp(unix_seconds: u32) -> Result<String, RestError> {
     let format = &time::format_description::well_known::Rfc3339;
     let instant = time::OffsetDateTime::from_unix_timestamp(i64::from(unix_seconds))

@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Members {
 pub(crate) struct RestBody(Map<String, Value>);
 
 impl RestBody {
-    /// Reads a body (seed A, Conventions: `{}` for routes without parameters; a zero-length or non-object body is 400).
+    /// Reads a body: `{}` for routes without parameters; a zero-length or non-object body is 400 (docs/api.md).
     pub(crate) fn parse(body: &[u8], depth_max: usize) -> Result<Self, RestError> {
         if body.is_empty() {
             return Err(RestError::bad_request("the body is empty: send a JSON object, {} for no parameters"));

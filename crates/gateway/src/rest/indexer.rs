@@ -7,7 +7,7 @@ use crate::errors::RestError;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
-/// GET `/indexer/height`: a bare object (`decisions` 4.8).
+/// GET `/indexer/height`: a bare object (docs/api.md).
 pub(super) fn height<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
     Box::pin(async move { cached(context, headers, |tip| Reply::bare(&of_height(tip))) })
 }

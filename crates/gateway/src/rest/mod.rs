@@ -150,7 +150,7 @@ fn fits(path: &str, segments: &[&str]) -> bool {
 const SHAPES_VERSION: u32 = 2;
 
 /// Tells callers whether the answer of a GET route that depends on confirmed chain data alone is still what they have
-/// (`decisions` 1.8).
+/// (docs/api.md, "Headers").
 pub(crate) struct Validator {
     tip: BlockId,
     tag: String,

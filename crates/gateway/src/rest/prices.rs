@@ -1,4 +1,4 @@
-//! REST routes about the bitcoin price (seed A, REST: Bitcoin data; `decisions` 4.9, 12.5).
+//! REST routes about the bitcoin price (docs/configuration.md, `[prices]`).
 //!
 //! A window ends at the newest point, not at the clock, and both its ends belong to it. A point's market capitalisation is its price times
 //! the coins that the subsidy schedule had issued up to the newest indexed block at or before it, the genesis block included; its volume is

@@ -1,4 +1,4 @@
-//! `admin_*`: an account manages its own keys (seed A, Business key management; `decisions` 2.8, 12.2).
+//! `admin_*`: an account manages its own keys (docs/api.md, "Managing keys").
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `alkanes_*`: the views of the contract index with JSON parameters and answers (`decisions` 3.5).
+//! `alkanes_*`: the views of the contract index with JSON parameters and answers (docs/api.md).
 //!
 //! The second parameter of each is an optional block tag. A view that has no JSON form here takes and gives hexadecimal
 //! digits, as `metashrew_view` does.
@@ -333,7 +333,7 @@ fn height_param(context: &RequestContext, params: &Params) -> Result<Option<Heig
 }
 
 /// `{txid, vout, protocolTag?}`, or the same one after the other: what an output holds, in one of two shapes
-/// (`decisions` 12.11).
+/// (docs/api.md).
 async fn by_outpoint(context: &RequestContext, params: &Params) -> RpcResult {
     if params.get(0).is_some_and(|raw| raw.get().starts_with('{')) {
         params.at_most(2)?;

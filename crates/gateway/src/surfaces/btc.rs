@@ -1,4 +1,4 @@
-//! `btc_*`: the node's own read methods, through a list of what may pass (`decisions` 3.2).
+//! `btc_*`: the node's own read methods, through a list of what may pass (docs/api.md).
 
 use std::sync::Arc;
 

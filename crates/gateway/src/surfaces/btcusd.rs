@@ -1,5 +1,5 @@
-//! `/v4/<KEY>/btcusd`: the views of the pool index over JSON-RPC, `metashrew_view` and `metashrew_height` (seed B, Pool index;
-//! `decisions` 9). Messages are those of `proto/cryptoswap.proto`, which is to be had at `/v4/proto/cryptoswap.proto`.
+//! `/v4/<KEY>/btcusd`: the views of the pool index over JSON-RPC, `metashrew_view` and `metashrew_height` (docs/api.md,
+//! "Pool index"). Messages are those of `proto/cryptoswap.proto`, which is to be had at `/v4/proto/cryptoswap.proto`.
 
 use std::sync::Arc;
 

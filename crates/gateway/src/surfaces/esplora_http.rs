@@ -1,4 +1,4 @@
-//! Plain HTTP Esplora under `/v4/<KEY>/esplora/…` (`decisions` 3.3): the paths, texts and status codes of Blockstream's
+//! Plain HTTP Esplora under `/v4/<KEY>/esplora/…` (docs/api.md): the paths, texts and status codes of Blockstream's
 //! server, from the same table as `esplora_*`.
 
 use bytes::Bytes;
@@ -59,7 +59,7 @@ impl HttpSurface for EsploraHttp {
     }
 }
 
-/// Whether the answer depends on confirmed blocks alone (`decisions` 1.8).
+/// Whether the answer depends on confirmed blocks alone (docs/api.md).
 fn is_confirmed_alone(path: &[&str]) -> bool {
     matches!(
         path,

@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/forex`: rates between currencies (seed A, Forex JSON-RPC; `decisions` 7, 12.19). Numbers are decimal texts in every answer.
+//! `/v4/<KEY>/forex`: rates between currencies (docs/forex.md). Numbers are decimal texts in every answer.
 
 use std::sync::Arc;
 
@@ -148,7 +148,7 @@ fn amount(named: &Named) -> Result<Amount, RpcError> {
     text.parse().map_err(|error: paraffin_forex::AmountError| RpcError::invalid_params(error.to_string()))
 }
 
-/// -32001 with the codes that have no price (`decisions` 7.2).
+/// -32001 with the codes that have no price (docs/forex.md).
 fn unpriced(error: &Unpriced) -> RpcError {
     let missing: Vec<&str> = error.missing.iter().map(|(code, _)| code.as_str()).collect();
     let reason = error.missing.first().map_or(Reason::NoQuotes, |(_, reason)| *reason);

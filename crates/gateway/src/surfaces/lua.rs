@@ -1,7 +1,7 @@
-//! `lua_*`, and the same by the names `sandshrew_*`: scripts of callers, run away from this process (`decisions` 3.7).
+//! `lua_*`, and the same by the names `sandshrew_*`: scripts of callers, run away from this process (docs/lua.md).
 //!
 //! What a script asks goes the way of its caller's own calls: the same key, the same methods, the same snapshot. It counts
-//! as the one request that it came in (`decisions` 2.5).
+//! as the one request that it came in.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;

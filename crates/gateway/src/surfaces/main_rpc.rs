@@ -1,4 +1,4 @@
-//! The main JSON-RPC: one endpoint, many families of methods (`decisions` 3.1).
+//! The main JSON-RPC: one endpoint, many families of methods (docs/api.md, "JSON-RPC").
 
 use super::admin::AdminFamily;
 use super::alkanes::AlkanesFamily;

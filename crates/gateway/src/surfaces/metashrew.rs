@@ -1,5 +1,4 @@
-//! `metashrew_*`: the views of the contract index, in hexadecimal and JSON, at any height (seed A, main JSON-RPC;
-//! `decisions` 3.4).
+//! `metashrew_*`: the views of the contract index, in hexadecimal and JSON, at any height (docs/api.md).
 
 mod hosted;
 

@@ -27,7 +27,7 @@ impl Named {
         Self::first(params)
     }
 
-    /// As [`Named::read`], and an array that holds one object or nothing (`decisions` 1.2).
+    /// As [`Named::read`], and an array that holds one object or nothing (docs/api.md).
     pub(super) fn read_in_array(params: &Params) -> Result<Self, RpcError> {
         params.at_most(1)?;
         Self::first(params)

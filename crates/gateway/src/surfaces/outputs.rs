@@ -242,7 +242,7 @@ pub(super) async fn by_outpoint_as_array(
     Ok(Value::Array(tokens.await?))
 }
 
-/// Whether `alkanes_protorunesbyoutpoint` is asked by a client of the array shape: it sends a block tag (`decisions` 12.11).
+/// Whether `alkanes_protorunesbyoutpoint` is asked by a client of the array shape: it sends a block tag (docs/api.md).
 pub(super) fn asks_as_array(params: &Params) -> bool {
     params.get(1).is_some()
 }

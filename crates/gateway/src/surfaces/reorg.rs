@@ -1,5 +1,5 @@
-//! `/v4/<KEY>/reorg/<N>`: a bitcoind whose chain ends at height N, so that an indexer that starts against it walks back to N
-//! (seed B, Reorg endpoint; `decisions` 11.1, 12.13). `docs/reorg.md` tells how it is used.
+//! `/v4/<KEY>/reorg/<N>`: a bitcoind whose chain ends at height N, so that an indexer that starts against it walks back to N.
+//! `docs/reorg.md` tells how it is used.
 //!
 //! It keeps no state. What is real comes from the node itself, hashes included, so that a hash and the block that is asked
 //! for by it are of one chain.
@@ -72,7 +72,7 @@ fn asked_height(params: &Params) -> Option<u64> {
     }
 }
 
-/// A hash that no block has: 48 `f`, then the height as 16 hex digits (`decisions` 11.1). Read as a number it is far above
+/// A hash that no block has: 48 `f`, then the height as 16 hex digits (docs/reorg.md). Read as a number it is far above
 /// every target, so proof of work can never make it.
 fn synthetic_hash(height: u64) -> String {
     format!("{:f<48}{height:016x}", "")
@@ -138,7 +138,7 @@ fn refusal(status: StatusCode, code: &str, rpc_code: i64, message: &'static str)
     Reply::json(status, body.to_string())
 }
 
-/// What GET answers (seed B: a short plain-text usage text).
+/// What GET answers: how it is used, in short.
 fn usage(target: u64) -> String {
     format!(
         "Rollback endpoint for height {target}.

@@ -1,4 +1,4 @@
-//! `sandshrew_*`: many calls in one, and the outputs of an address sorted by what they hold (`decisions` 3.1). Scripts have
+//! `sandshrew_*`: many calls in one, and the outputs of an address sorted by what they hold (docs/api.md). Scripts have
 //! the same methods under this name as under `lua_*`.
 
 use std::collections::BTreeMap;

@@ -257,7 +257,7 @@ async fn the_other_methods_answer() {
     assert_eq!(instance.error("ord_nothing", json!([])).await.0, -32601);
 }
 
-/// Clients write them so (`decisions` 12.23).
+/// Clients write them so (docs/api.md, `ord_*`).
 ///
 /// row MR08
 #[tokio::test]

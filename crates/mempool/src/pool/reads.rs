@@ -8,7 +8,7 @@ use super::Pool;
 use crate::histogram::bucket;
 use crate::{Entry, Reason, Ring, ScriptHash};
 
-/// The set in numbers (seed A, "Mempool summary").
+/// The set in numbers (`mempool_info`, docs/mempool.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// Transactions.
@@ -72,7 +72,7 @@ impl Pool {
         }
     }
 
-    /// The XOR over all transactions of the first 8 bytes of their ids as shown, the first byte highest (`decisions` 12.16):
+    /// The XOR over all transactions of the first 8 bytes of their ids as shown, the first byte highest (docs/mempool.md):
     /// two sets that have the same one are, but for an accident, the same.
     pub fn checksum(&self) -> u64 {
         self.checksum

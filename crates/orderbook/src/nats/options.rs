@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Subject of the change events (`decisions` 8.3).
+/// Subject of the change events (docs/orderbook.md).
 pub const SUBJECT: &str = "orderbook.events";
 /// Name of the stream when nothing is said.
 pub const STREAM_DEFAULT: &str = "orderbook";

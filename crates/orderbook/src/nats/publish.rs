@@ -31,7 +31,7 @@ impl Outgoing {
     }
 }
 
-/// Table, key and position (`decisions` 8.3), and a digest of what the event says: two states of one order may have the same
+/// Table, key and position (docs/orderbook.md), and a digest of what the event says: two states of one order may have the same
 /// position, for two changes can happen in one millisecond, and neither may be taken for the other.
 fn message_id(effect: &Effect) -> Option<String> {
     let (table, key, position, digest) = match effect {

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The seed's pool: token0 is bitcoin with 8 decimals, token1 the dollar with 6.
+/// The default pool (docs/configuration.md): token0 is bitcoin with 8 decimals, token1 the dollar with 6.
 const SIDES: Sides = Sides { bitcoin_is_token0: true, bitcoin_decimals: 8, usd_decimals: 6 };
 /// The same pool with its tokens the other way round.
 const FLIPPED: Sides = Sides { bitcoin_is_token0: false, ..SIDES };
@@ -30,7 +30,7 @@ fn the_square_root_of_a_pool_is_a_price_whichever_token_is_bitcoin() {
     let even = U256::from(1) << 96;
     assert_eq!(SIDES.of_sqrt_price(even), Some(dollars(100)));
     assert_eq!(FLIPPED.of_sqrt_price(even), Some(dollars(100)));
-    // As the seed's pool answered on a day with bitcoin at some 65,000 dollars.
+    // As that pool answered on a day with bitcoin at some 65,000 dollars.
     let seen = U256::from(2_020_000_000_000_000_000_000_000_000_000_u128);
     let expected = (2_020_000_000_000_000_000_000_000_000_000_f64 / 2_f64.powi(96)).powi(2) * 100.0;
     assert!((SIDES.of_sqrt_price(seen).unwrap().to_f64() - expected).abs() < 1e-6 * expected);

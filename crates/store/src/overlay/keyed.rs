@@ -8,7 +8,7 @@ use paraffin_primitives::Height;
 use parking_lot::Mutex;
 
 use super::held::HeldKeys;
-use super::layer::{KeyMap, KeyedLayer, Places, order, scan_layers};
+use super::layer::{KeyMap, KeyedLayer, Order, Places, order, scan_layers};
 use super::{BlockEnd, Known, ROW_OVERHEAD};
 use crate::engine::{Batch, Bytes, Space, View};
 use crate::key::{self, PREFIX_LEN};
@@ -154,18 +154,14 @@ impl Layer {
     }
 
     /// Places of all rows in order of their keys.
-    fn order(&self) -> Vec<u32> {
+    fn order(&self) -> Order {
         order(0..self.rows.len() as u32, |place| self.key(place))
     }
 
     /// # Errors
-    /// Two of these places, which are in order, have the same key: it was written twice while no key was looked for.
-    fn require_distinct(&self, table: &Table, places: &[u32]) -> Result<(), StoreError> {
-        let mut twos = places.windows(2);
-        match twos.find(|two| !self.places.is_mapped() && self.key(two[0]) == self.key(two[1])) {
-            None => Ok(()),
-            Some(two) => Err(key_exists(table, &self.key(two[0])[PREFIX_LEN..])),
-        }
+    /// A key stands at two places: it was written twice while no key was looked for.
+    fn require_distinct(&self, table: &Table, order: &Order) -> Result<(), StoreError> {
+        order.twice.map_or(Ok(()), |place| Err(key_exists(table, &self.key(place)[PREFIX_LEN..])))
     }
 }
 
@@ -347,9 +343,9 @@ impl KeyedRows {
             }
         }
         let written = order(self.dirty.iter().map(|(place, _)| *place), |place| self.newest.key(place));
-        let places: Vec<u32> = written.iter().map(|index| self.dirty[*index as usize].0).collect();
-        self.newest.require_distinct(table, &places)?;
-        for (index, place) in written.into_iter().zip(places) {
+        self.newest.require_distinct(table, &written)?;
+        for index in written.indices {
+            let place = self.dirty[index as usize].0;
             let layer = &self.newest;
             let row_key = &layer.key(place)[PREFIX_LEN..];
             let now = layer.now(place as usize);
@@ -399,7 +395,7 @@ impl KeyedRows {
     pub(super) fn drain_into(&mut self, table: &Table, batch: &mut Batch<'_>) {
         let space = Space::of(table.placement);
         let layer = mem::take(&mut self.newest);
-        let mut places = layer.order();
+        let mut places = layer.order().indices;
         // A batch names no key twice.
         places.dedup_by(|b, a| layer.key(*a) == layer.key(*b));
         for place in places {
@@ -422,7 +418,7 @@ impl KeyedRows {
         let next = Layer::with_room_of(&self.newest);
         let layer = Arc::new(mem::replace(&mut self.newest, next));
         self.frozen = Some(Arc::clone(&layer));
-        Some(Box::new(KeyedPart { table: *table, layer, order: Vec::new() }))
+        Some(Box::new(KeyedPart { table: *table, layer, order: Order::default() }))
     }
 
     /// The view has the rows that left. Answers what is to be dropped.
@@ -448,7 +444,7 @@ enum Change<'a> {
 struct KeyedPart {
     table: Table,
     layer: Arc<Layer>,
-    order: Vec<u32>,
+    order: Order,
 }
 
 impl RunPart for KeyedPart {
@@ -457,12 +453,9 @@ impl RunPart for KeyedPart {
     }
 
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {
-        let mut last = None;
-        for place in &self.order {
+        self.layer.require_distinct(&self.table, &self.order)?;
+        for place in &self.order.indices {
             let key = self.layer.key(*place);
-            if last.replace(key) == Some(key) {
-                return Err(key_exists(&self.table, &key[PREFIX_LEN..]));
-            }
             match self.layer.change(*place as usize) {
                 Change::Nothing => {}
                 Change::Set(value) => each(key, Some(value))?,

@@ -78,15 +78,18 @@ struct Ordered {
 }
 
 /// A row in a sorted piece: the first bytes of its key, and its place.
-type Sorted = (u64, u32);
+type Sorted = (Head, u32);
 
-/// The eight bytes of a key after module and table, which in most tables tell two keys apart.
-fn head(key: &[u8]) -> u64 {
-    let mut head = [0; 8];
+/// The sixteen bytes of a key after module and table, which in most tables are all there are.
+type Head = (u64, u64);
+
+fn head(key: &[u8]) -> Head {
+    let mut head = [0; 16];
     let rest = key.get(PREFIX_LEN..).unwrap_or_default();
-    let len = rest.len().min(8);
+    let len = rest.len().min(16);
     head[..len].copy_from_slice(&rest[..len]);
-    u64::from_be_bytes(head)
+    let number = u128::from_be_bytes(head);
+    ((number >> 64) as u64, number as u64)
 }
 
 impl Ordered {
@@ -190,14 +193,14 @@ impl Places {
     ) {
         let mut ordered = self.ordered.lock();
         ordered.catch_up(self.len as usize, &key_of);
-        let is_below = |(entry, place): &Sorted, bound: &[u8], bound_head: u64| match entry.cmp(&bound_head) {
+        let is_below = |(entry, place): &Sorted, bound: &[u8], bound_head: Head| match entry.cmp(&bound_head) {
             std::cmp::Ordering::Equal => *key_of(*place) < *bound,
             unequal => unequal.is_lt(),
         };
         let (from_head, until_head) = (head(from), head(until));
         // A bound of another table has a head that says nothing.
         let same_table = |bound: &[u8], key: &[u8]| bound.get(..PREFIX_LEN) == key.get(..PREFIX_LEN);
-        let position = |piece: &[Sorted], bound: &[u8], bound_head: u64| match piece.first() {
+        let position = |piece: &[Sorted], bound: &[u8], bound_head: Head| match piece.first() {
             Some((_, place)) if same_table(bound, key_of(*place)) => {
                 piece.partition_point(|entry| is_below(entry, bound, bound_head))
             }
@@ -229,14 +232,23 @@ impl Places {
 
 /// The indices of `places` in order of their keys, which all begin with the same module and table.
 ///
-/// Most keys differ in the eight bytes after these, so most comparisons touch no key.
-pub(super) fn order<'a>(places: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'a [u8]) -> Vec<u32> {
-    let mut heads: Vec<(u64, u32, u32)> =
+/// Most keys differ in the sixteen bytes after these, so most comparisons touch no key.
+pub(super) fn order<'a>(places: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'a [u8]) -> Order {
+    let mut heads: Vec<(Head, u32, u32)> =
         places.zip(0..).map(|(place, index)| (head(key_of(place)), place, index)).collect();
     heads.sort_unstable_by(|(a, a_place, _), (b, b_place, _)| {
         a.cmp(b).then_with(|| key_of(*a_place).cmp(key_of(*b_place)))
     });
-    heads.into_iter().map(|(_, _, index)| index).collect()
+    let twice = heads.windows(2).find(|two| two[0].0 == two[1].0 && key_of(two[0].1) == key_of(two[1].1));
+    Order { twice: twice.map(|two| two[0].1), indices: heads.into_iter().map(|(_, _, index)| index).collect() }
+}
+
+/// Rows in order of their keys.
+#[derive(Default)]
+pub(super) struct Order {
+    pub(super) indices: Vec<u32>,
+    /// The place of a key that another place has as well.
+    pub(super) twice: Option<u32>,
 }
 
 /// Where a key has rows: in the newest layer, in the one below.
@@ -314,11 +326,11 @@ mod tests {
 
     #[test]
     fn keys_are_ordered_by_all_of_their_bytes() {
-        // Short keys, keys that differ after the eighth byte only, zeros at the end.
+        // Short keys, keys that differ after the sixteenth byte only, zeros at the end.
         let tails: Vec<Vec<u8>> = (0..400_u32)
             .map(|number| {
                 let mixed = number.wrapping_mul(0x9e37_79b9);
-                vec![[0, 0, 1, 255][(mixed >> 8) as usize % 4]; mixed as usize % 12]
+                vec![[0, 0, 1, 255][(mixed >> 8) as usize % 4]; mixed as usize % 24]
                     .into_iter()
                     .chain([mixed as u8 % 3])
                     .collect()
@@ -327,10 +339,14 @@ mod tests {
         let keys: Vec<Bytes> = tails.iter().map(|tail| Bytes::from([&[1, 2], tail.as_slice()].concat())).collect();
         let places: Vec<u32> = (0..keys.len() as u32).rev().collect();
         let ordered = order(places.iter().copied(), |place| &keys[place as usize][..]);
-        let found: Vec<&Bytes> = ordered.iter().map(|index| &keys[places[*index as usize] as usize]).collect();
+        let twice = &keys[ordered.twice.unwrap() as usize];
+        assert!(keys.iter().filter(|key| *key == twice).count() > 1);
+        let found: Vec<&Bytes> = ordered.indices.iter().map(|index| &keys[places[*index as usize] as usize]).collect();
         let mut wanted: Vec<&Bytes> = keys.iter().collect();
         wanted.sort();
         assert_eq!(found, wanted);
+        wanted.dedup();
+        assert!(order(0..wanted.len() as u32, |place| &wanted[place as usize][..]).twice.is_none());
     }
 
     #[derive(Default)]
@@ -381,7 +397,8 @@ mod tests {
             mapped_late in any::<bool>(),
         ) {
             // All keys of a table begin alike; the bounds may lie in the tables beside it.
-            let of_table = |tail: &[u8]| [&[7, 1], tail].concat();
+            // Some differ after the sixteenth byte only.
+            let of_table = |tail: &[u8]| [&[7, 1], &[1; 14][..14 * (tail.len() % 2)], tail].concat();
             let (from, until) = (of_table(&from), [7, 2].to_vec());
             let mut layers = [Layer::new(mapped.0), Layer::new(mapped.1)];
             for (tail, upper, scans) in &keys {

@@ -210,7 +210,7 @@ struct VersionedPart {
 impl RunPart for VersionedPart {
     fn sort(&mut self) {
         let rows = &self.layer.rows;
-        self.order = order(0..rows.len() as u32, |place| &rows[place as usize].stem[..]);
+        self.order = order(0..rows.len() as u32, |place| &rows[place as usize].stem[..]).indices;
     }
 
     fn visit(&self, each: &mut EachChange<'_>) -> Result<(), StoreError> {

@@ -1,5 +1,5 @@
 //! What each REST route takes and gives. Every leniency of the handlers is told: several names of one field, integers as
-//! numbers or text, `null` for what is absent (`decisions` 1.2, 4).
+//! numbers or text, `null` for what is absent.
 
 mod alkanes;
 mod bitcoin;

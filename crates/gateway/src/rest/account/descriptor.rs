@@ -1,4 +1,4 @@
-//! What an `account` is: an output descriptor, an extended public key, or one address (`decisions` 4.6).
+//! What an `account` is: an output descriptor, an extended public key, or one address (docs/decisions/0009-accounts.md).
 
 use std::str::FromStr as _;
 

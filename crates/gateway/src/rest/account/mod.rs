@@ -42,7 +42,7 @@ pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
     })
 }
 
-/// POST `/get-account-utxos`: everything unless `limit` is given (`decisions` 12.3).
+/// POST `/get-account-utxos`: everything unless `limit` is given.
 pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
         let text = body.text("account")?;

@@ -9,7 +9,7 @@ use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey, ScriptTotals};
 use super::descriptor::Branch;
 use crate::interrupt::Interrupt;
 
-/// Unused scripts in a row after which a chain of addresses is taken to be at its end (`decisions` 4.6).
+/// Unused scripts in a row after which a chain of addresses is taken to be at its end (docs/decisions/0009-accounts.md).
 const GAP_LIMIT: u32 = 20;
 
 /// About what a used script takes.

@@ -1,4 +1,4 @@
-//! Fields that several routes share, in every way that clients write them (`decisions` 4.2, 4.3).
+//! Fields that several routes share, in every way that clients write them (docs/api.md).
 
 use bitcoin::{Address, Script, ScriptBuf};
 use hyper::StatusCode;

@@ -1,4 +1,4 @@
-//! GET routes about alkanes (`decisions` 4.8, 12.12). Their answers depend on confirmed blocks alone.
+//! GET routes about alkanes (docs/api.md). Their answers depend on confirmed blocks alone.
 
 use hyper::HeaderMap;
 use paraffin_primitives::{AlkaneId, parse_outpoint};
@@ -29,7 +29,7 @@ pub(in crate::rest) async fn validated<T: Serialize>(
 }
 
 /// The same for answers that tell dollars where this instance knows them: those change between blocks, so they have no `ETag`
-/// then (`decisions` 1.8).
+/// then (docs/api.md, "Headers").
 pub(in crate::rest) async fn priced<T: Serialize>(
     context: &RequestContext,
     headers: &HeaderMap,

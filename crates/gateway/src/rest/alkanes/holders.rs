@@ -65,7 +65,7 @@ async fn read(context: &RequestContext, what: AlkaneId, part: Part, least: u128)
     Ok(alkanes::read(context, None, None, move |moment| page(moment, what, part, least, network)).await?)
 }
 
-/// 404 when there is no such contract (`decisions` 4.1).
+/// 404 when there is no such contract.
 async fn require(context: &RequestContext, what: AlkaneId) -> Result<(), RestError> {
     let known = alkanes::read(context, None, None, move |moment| Ok(moment.state.creation(what)?.is_some())).await?;
     if known { Ok(()) } else { Err(RestError::not_found(format!("there is no alkane {what}"))) }

@@ -22,7 +22,7 @@ const PAGE: usize = 1_000;
 /// Longest text that is searched for, characters.
 const QUERY_CHARS_MAX: usize = 200;
 
-/// A page of tokens (`decisions` 4.6).
+/// A page of tokens.
 #[derive(Serialize)]
 pub(super) struct TokenPage {
     tokens: Vec<Token>,

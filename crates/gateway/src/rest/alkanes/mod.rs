@@ -1,4 +1,4 @@
-//! REST routes about alkanes (seed A, REST: alkanes; `decisions` 4).
+//! REST routes about alkanes (docs/api.md, "REST").
 
 pub(super) mod fields;
 mod get;

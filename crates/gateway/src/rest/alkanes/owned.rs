@@ -243,7 +243,7 @@ pub(crate) fn address_balances(context: &RequestContext, body: RestBody) -> BoxF
     })
 }
 
-/// What an address holds, `{address, balances:[{id, amount, name, symbol}]}` (`decisions` 12.12).
+/// What an address holds, `{address, balances:[{id, amount, name, symbol}]}` (docs/api.md).
 pub(super) async fn named_balances(context: &RequestContext, address: &str) -> Result<Value, RestError> {
     let script = script(context, address)?;
     let read = alkanes::read(context, None, None, move |moment| {

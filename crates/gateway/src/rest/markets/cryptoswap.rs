@@ -1,4 +1,4 @@
-//! `CryptoSwap` pools, which no factory lists, where a request names one (`decisions` 12.7).
+//! `CryptoSwap` pools, which no factory lists, where a request names one (docs/api.md, "Markets").
 
 use std::collections::HashMap;
 

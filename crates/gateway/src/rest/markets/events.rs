@@ -1,4 +1,4 @@
-//! What happened on markets, as rows of histories (`decisions` 4.4 to 4.7).
+//! What happened on markets, as rows of histories (docs/api.md, "Markets").
 
 use bitcoin::Address;
 use paraffin_amm::{Action, Event, EventKind, PoolIdentity};

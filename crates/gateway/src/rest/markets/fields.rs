@@ -1,4 +1,4 @@
-//! Fields of requests about markets (`decisions` 4.2, 4.3, 4.7).
+//! Fields of requests about markets (docs/api.md, "Markets").
 
 use paraffin_alkanes::ScriptKey;
 use paraffin_amm::{EventKind, Scope, Status};

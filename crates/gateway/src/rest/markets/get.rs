@@ -1,4 +1,4 @@
-//! GET routes about markets (`decisions` 4.8, 12.12).
+//! GET routes about markets (docs/api.md, "Markets").
 
 use hyper::HeaderMap;
 use paraffin_primitives::AlkaneId;

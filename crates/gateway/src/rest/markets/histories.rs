@@ -1,4 +1,4 @@
-//! Histories: pages of events, newest first (seed A, REST: history).
+//! Histories: pages of events, newest first (docs/api.md, "Markets").
 
 use paraffin_amm::{Event, EventKind, Page, Scope, Status, merged, pool_state};
 use paraffin_primitives::AlkaneId;
@@ -151,7 +151,7 @@ impl Wanted {
         }
     }
 
-    /// Of a pool its own; of a token or an address those of all pools together (`decisions` 12.7).
+    /// Of a pool its own; of a token or an address those of all pools together (docs/api.md).
     fn events(&self, moment: &MarketMoment<'_>, pool: Option<&NamedPool>) -> Result<Page<Event>, Problem> {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let (offset, limit) = (number(self.part.offset), number(self.part.limit.unwrap_or(LIMIT_DEFAULT)));

@@ -1,4 +1,4 @@
-//! REST routes about markets (seed A, REST: pools and AMM, REST: history; `decisions` 4).
+//! REST routes about markets (docs/api.md, "Markets").
 
 mod cryptoswap;
 mod events;

@@ -67,7 +67,7 @@ impl<'m, 'c> Teller<'m, 'c> {
         Ok(token)
     }
 
-    /// A pair (`decisions` 4.6).
+    /// A pair (docs/api.md, "Markets").
     fn pair(&mut self, pool: &BookPool) -> Result<Value, Problem> {
         let [first, second] = pool.state.reserves;
         let record = Record::default()

@@ -1,4 +1,4 @@
-//! Pools: all of them, and one (seed A, REST: pools and AMM).
+//! Pools: all of them, and one (docs/api.md, "Markets").
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};

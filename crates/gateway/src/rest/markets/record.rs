@@ -46,7 +46,7 @@ impl Record {
         self.with_amount(name, amount)
     }
 
-    /// The record; `twins` adds every member under its `snake_case` name (`decisions` 4.5).
+    /// The record; `twins` adds every member under its `snake_case` name (docs/api.md).
     pub(super) fn finish(self, twins: bool) -> Value {
         let Self { mut members, others } = self;
         if twins {

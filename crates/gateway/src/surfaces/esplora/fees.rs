@@ -36,7 +36,7 @@ struct MempoolFees {
     minrelaytxfee: Option<f64>,
 }
 
-/// `/fee-estimates`: sat/vB for every standard target (`decisions` 12.4).
+/// `/fee-estimates`: sat/vB for every standard target (docs/api.md).
 pub(super) async fn estimates(context: &RequestContext) -> Outcome {
     let mut kept = context.shared().fee_estimates.0.lock().await;
     if let Some((at, estimates)) = kept.as_ref()

@@ -1,5 +1,5 @@
 //! Esplora's mempool routes: from the live set, and from the node's own RPC while that does not agree with the node
-//! (`decisions` 12.4).
+//! (docs/mempool.md).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `esplora_*`, from our own index (`decisions` 3.3). The paths are those of Esplora's HTTP interface, so plain HTTP
+//! `esplora_*`, from our own index (docs/api.md). The paths are those of Esplora's HTTP interface, so plain HTTP
 //! ([`super::esplora_http`]) is served by the same table.
 
 mod address;

@@ -1,5 +1,5 @@
 //! Unconfirmed transactions out of the live set, and as the node tells them while that is not known to agree with the node
-//! (`decisions` 12.4; docs/decisions/0016).
+//! (docs/decisions/0016-esplora-from-the-live-set.md).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::state::RequestContext;
 pub(super) use crate::surfaces::named::Named as Ask;
 use crate::surfaces::named::wrong;
 
-/// Items of a page when nothing is said, and at most (`decisions` 10).
+/// Items of a page when nothing is said, and at most (docs/api.md, "Analytics").
 const LIMIT_DEFAULT: u32 = 100;
 pub(super) const LIMIT_MAX: u32 = 10_000;
 /// Rows of a listing without numbers that are walked over to reach a page; further pages are reached by `cursor`.

@@ -1,5 +1,5 @@
-//! `/v4/<KEY>/espo`: balances, holders, storage, candles, trades and routes as JSON-RPC with named parameters (seed B,
-//! Analytics module; `decisions` 10, 12.9, 12.10). `docs/api.md` describes every method.
+//! `/v4/<KEY>/espo`: balances, holders, storage, candles, trades and routes as JSON-RPC with named parameters.
+//! `docs/api.md` describes every method.
 //!
 //! Two kinds of failure: what a caller wrote wrongly (no object, a missing member, a wrong JSON type) is -32602; what is
 //! written well but has no answer is a result `{ok:false, error, hint}`.
@@ -116,7 +116,7 @@ impl Espo {
     }
 }
 
-/// Refuses parameters. An array is none of the ways to write an object, but a shipped client sends an empty one (`decisions` 1.2).
+/// Refuses parameters. An array is none of the ways to write an object, but a shipped client sends an empty one.
 fn check_none(params: &Params) -> Result<(), RpcError> {
     if params.is_array() && !params.is_empty() {
         return Err(RpcError::invalid_params(

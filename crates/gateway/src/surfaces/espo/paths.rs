@@ -1,4 +1,4 @@
-//! Ways through pools (`decisions` 10, 12.10).
+//! Ways through pools (docs/api.md, "Analytics"; docs/markets.md, "Routes").
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::routing::{Fees, Graph, HOPS_MAX, Hop, HopFee};
@@ -13,7 +13,7 @@ use crate::errors::RpcError;
 use crate::markets::{self, MarketMoment, failed};
 use crate::state::RequestContext;
 
-/// The fee where a request names none, parts of 10,000 (seed B).
+/// The fee where a request names none, parts of 10,000 (docs/api.md).
 const FEE_BPS_DEFAULT: u32 = 30;
 /// The whole.
 const FEE_BPS_WHOLE: u64 = 10_000;

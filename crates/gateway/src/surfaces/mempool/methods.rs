@@ -15,7 +15,7 @@ use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
 use crate::state::RequestContext;
 
-/// Entries or ids in one answer, and ids in one question (seed A, Limits).
+/// Entries or ids in one answer, and ids in one question (docs/mempool.md).
 const COUNT_MAX: u64 = 5_000;
 /// Entries of `mempool_recent` when nothing is said.
 const RECENT_DEFAULT: u64 = 100;
@@ -24,7 +24,7 @@ const PAGE_DEFAULT: u64 = 1_000;
 /// Buckets in one question.
 const BUCKETS_MAX: usize = 1_000;
 
-/// Answers a method; the params are named (seed A: a positional array is -32602).
+/// Answers a method; the params are named: a positional array is -32602 (docs/mempool.md).
 pub(super) async fn answer(
     context: &RequestContext,
     mempool: &Arc<Mempool>,
@@ -230,7 +230,7 @@ fn snapshot(mempool: &Mempool, named: &Named, bytes_max: usize) -> RpcResult {
     to_raw_bounded(&page, bytes_max)
 }
 
-/// Floors that ascend (`decisions` 6.2: empty, descending or NaN is -32602).
+/// Floors that ascend; none, descending ones and NaN are -32602.
 fn floors(value: &Value) -> Result<Vec<f64>, RpcError> {
     let wrong = || RpcError::invalid_params("buckets must be ascending numbers of at least 0, at least one");
     let listed = value.as_array().filter(|listed| !listed.is_empty()).ok_or_else(wrong)?;

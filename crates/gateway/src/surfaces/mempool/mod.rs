@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/mempool`: the live set of unconfirmed transactions (seed A, Mempool JSON-RPC and Events; `decisions` 6).
+//! `/v4/<KEY>/mempool`: the live set of unconfirmed transactions (docs/mempool.md).
 
 mod figures;
 mod methods;

@@ -18,7 +18,7 @@ struct Told {
     hex: String,
 }
 
-/// The bytes of the transaction: a JSON object with `hex`, or the body as it is (`decisions` 6.6).
+/// The bytes of the transaction: a JSON object with `hex`, or the body as it is (docs/mempool.md, "Admins").
 fn raw(body: Bytes) -> Result<Bytes, RestError> {
     if body.is_empty() {
         return Err(RestError::bad_request("the body is empty: send {\"hex\": …} or the raw transaction"));

@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/mempool/ws`: every change of the set, with replay (docs/mempool.md; `decisions` 6.4, 6.5).
+//! `/v4/<KEY>/mempool/ws`: every change of the set, with replay (docs/mempool.md).
 //!
 //! A client's position is a number. What was told before it came is told again from the ring as long as that reaches; the
 //! texts are those that every other client gets.

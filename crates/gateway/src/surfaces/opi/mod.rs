@@ -1,4 +1,4 @@
-//! `/v4/opi/v1/brc20/…` and the same below a key: the BRC-20 index as OPI's own API tells it (seed A, Surfaces; `decisions` 5;
+//! `/v4/opi/v1/brc20/…` and the same below a key: the BRC-20 index as OPI's own API tells it (docs/api.md, "BRC-20";
 //! bestinslot-xyz/OPI, `modules/brc20_api`). GET alone, parameters in the query, `{error, result}` around every answer but the
 //! four that are plain text. Answers come from our own index or from a server of OPI.
 
@@ -73,7 +73,7 @@ pub(crate) fn is_known(segments: &[String]) -> bool {
 /// when a computation began.
 const UNTAGGED: [&str; 4] = ["db_version", "event_hash_version", "ip", "get_hash_of_all_current_balances"];
 
-/// Whether the answers of a path of [`ROUTES`] carry an `ETag` (`decisions` 1.8).
+/// Whether the answers of a path of [`ROUTES`] carry an `ETag` (docs/api.md, "Headers").
 pub(crate) fn is_tagged(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| !UNTAGGED.contains(&name))
 }

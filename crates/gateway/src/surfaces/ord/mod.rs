@@ -1,4 +1,4 @@
-//! `ord_*`: inscriptions, sats and runes in the shapes of `ord`'s JSON interface (seed A, main JSON-RPC; `decisions` 3.6), from our
+//! `ord_*`: inscriptions, sats and runes in the shapes of `ord`'s JSON interface (docs/api.md), from our
 //! own index or from a server of `ord`.
 
 mod content;

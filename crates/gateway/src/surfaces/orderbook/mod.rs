@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/orderbook/…`: the active book, single orders, change events and the stream (seed A, Orderbook REST; `decisions` 8).
+//! `/v4/<KEY>/orderbook/…`: the active book, single orders, change events and the stream (docs/orderbook.md).
 //! The surface is beta: its shapes may change.
 
 mod reads;

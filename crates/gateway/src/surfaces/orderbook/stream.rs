@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/orderbook/ws`: every change of the markets that a client names, with replay (docs/orderbook.md; `decisions` 8.4).
+//! `/v4/<KEY>/orderbook/ws`: every change of the markets that a client names, with replay (docs/orderbook.md).
 //!
 //! The client has one position in all changes, and for each of its markets the number after which it is told: a snapshot that
 //! was taken later than the position makes the changes in between known already.

@@ -1,4 +1,4 @@
-//! `/api/v1/<KEY>/…`: verification of contracts against their source (seed A, Authentication 6; `research` 14; `decisions` 11.3).
+//! `/api/v1/<KEY>/…`: verification of contracts against their source (docs/verification.md).
 
 mod attest;
 mod fields;

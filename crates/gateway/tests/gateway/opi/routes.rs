@@ -38,7 +38,7 @@ async fn the_paths_answer_with_a_key_in_the_path_or_a_header_and_without_one() {
     assert_eq!((head.status, head.header("content-length")), (200, Some("1")));
 }
 
-/// What follows from confirmed blocks alone is not sent twice (`decisions` 1.8).
+/// What follows from confirmed blocks alone is not sent twice (docs/api.md, "Headers").
 #[tokio::test]
 async fn an_answer_that_the_caller_has_is_not_sent_again() {
     let mut instance = with_tokens().await;
