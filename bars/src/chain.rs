@@ -128,7 +128,7 @@ impl Model {
     }
 }
 
-/// The kinds of script that anyone can spend, each with a number that tells it from others.
+/// The kinds of script that anyone can spend, each with a number that distinguishes it from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Legacy(u32),

@@ -1,6 +1,6 @@
 //! The compiled contracts: `cargo xtask contracts` rebuilds every module of `contracts/wasm/` and compares byte for byte.
 //!
-//! The modules are committed, so that nobody needs a wasm compiler to build the product. `contracts/wasm/BUILD.toml` names what
+//! The modules are committed, so that building the product needs no wasm compiler. `contracts/wasm/BUILD.toml` names what
 //! made them: compiler and linker, a hash of the sources, and size and SHA-256 of each file. Without the compiler it is still
 //! known whether the committed files fit each other and the sources: that check is a test of this crate.
 

@@ -1,5 +1,5 @@
-//! `cargo xtask hostile`: everything that hostile callers and contracts can do at once, in a release build and for as long as it is told;
-//! the dearest blocks that messages can make, and those that take most memory to index.
+//! `cargo xtask hostile`: everything that hostile callers and contracts can do at once, in a release build and for as long as its
+//! arguments say; the dearest blocks that messages can make, and those that take most memory to index.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -121,7 +121,7 @@ fn test(root: &Path, package: &str, which: &[&str]) -> Command {
     if package == "paraffin" {
         command.args(["--features", "cluster,hosted"]);
     }
-    // What cargo tells of this program would have some libraries built again.
+    // The variables that cargo sets for this program would have some libraries built again.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
         command.env_remove(name);
     }

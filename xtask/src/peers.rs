@@ -219,7 +219,7 @@ fn headers_present() -> bool {
     command.args(["-E", "-x", "c++", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
-        // A compiler that closes its input early also fails, which the status tells.
+        // A compiler that closes its input early also fails, which the status shows.
         let _ = input.write_all(b"#include <boost/version.hpp>\n#include <event2/event.h>\n");
     }
     child.wait().is_ok_and(|status| status.success())

@@ -13,7 +13,7 @@ pub(crate) const BLOCKS_DEFAULT: u64 = 200;
 /// Blocks of the long run.
 const BLOCKS_LONG: u64 = 10_000;
 
-/// The one test that runs as many blocks as it is told.
+/// The one test; it runs as many blocks as its environment says.
 const TEST: &str = "generated_chains_are_equal_in_both_engines";
 
 /// Runs the lane, keeps its rows under `benches/results/`, and fails when the engines differ.
@@ -30,7 +30,7 @@ pub(crate) fn run(root: &Path, blocks: Option<u64>, seed: u64, is_long: bool) ->
     let mut lane = Command::new("cargo");
     lane.current_dir(root).args(["test", "--locked", "--workspace", "--features", "paraffin/cluster,paraffin/hosted"]);
     lane.args(["--test", "lane", "--", "--nocapture", TEST]);
-    // What cargo tells of this program would have some libraries built again.
+    // The variables that cargo sets for this program would have some libraries built again.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
         lane.env_remove(name);
     }

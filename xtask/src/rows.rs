@@ -108,7 +108,7 @@ fn markdown(ledger: &Ledger, pins: &Pins<'_>) -> String {
     );
     for section in &ledger.sections {
         let _ =
-            write!(text, "\n## {}\n\n| row | room | what | built | tests |\n|---|---|---|---|---|\n", section.title);
+            write!(text, "\n## {}\n\n| row | part | what | built | tests |\n|---|---|---|---|---|\n", section.title);
         for row in &section.rows {
             let built = if row.built { "yes" } else { "" };
             let tests = pins.get(row.id.as_str()).map_or_else(String::new, |tests| {

@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: instances under faults beside an undisturbed one, for as long as it is told.
+//! `cargo xtask soak`: instances under faults beside an undisturbed one, for as long as its arguments say.
 
 use std::path::Path;
 use std::process::Command;
@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path, minutes: u64) -> Outcome {
         "--nocapture",
         TEST,
     ]);
-    // What cargo tells of this program would have some libraries built again.
+    // The variables that cargo sets for this program would have some libraries built again.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {
         soak.env_remove(name);
     }

@@ -1,4 +1,4 @@
-//! The rules of the house that no compiler checks: `cargo xtask tidy`, and the same as a test of this crate.
+//! The rules of the workspace that no compiler checks: `cargo xtask tidy`, and the same as a test of this crate.
 //!
 //! A rule looks at the files that git tracks or would track, and answers with findings. Each rule has a test that shows it
 //! catching a violation, so a rule that stops working is noticed.
@@ -6,7 +6,7 @@
 mod citations;
 mod dependencies;
 mod figures;
-mod floors;
+mod layers;
 mod sources;
 
 use std::fmt;
@@ -51,12 +51,12 @@ pub(crate) fn check(root: &Path) -> Outcome {
         println!("{finding}");
     }
     println!("{} files, {} findings", files.len(), findings.len());
-    if findings.is_empty() { Ok(()) } else { Err(Failure::new("the house is not tidy: see the findings above")) }
+    if findings.is_empty() { Ok(()) } else { Err(Failure::new("the workspace is not tidy: see the findings above")) }
 }
 
 fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings = sources::check(files);
-    findings.extend(floors::check(files));
+    findings.extend(layers::check(files));
     findings.extend(dependencies::check(files));
     findings.extend(figures::check(files));
     findings.extend(citations::check(files));

@@ -1,5 +1,5 @@
-//! Keeps what the page cache holds of the index below a bound: by a memory group of version 1 where one can be made, else by telling the
-//! kernel again and again that the files of the store are not needed.
+//! Keeps what the page cache holds of the index below a bound: by a memory group of version 1 where one can be made, else by
+//! advising the kernel again and again that the files of the store are not needed.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

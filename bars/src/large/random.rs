@@ -5,7 +5,7 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The sequence for `place`; `purpose` tells sequences of the same place apart.
+    /// The sequence for `place`; `purpose` distinguishes sequences of the same place.
     pub(crate) const fn new(seed: u64, purpose: u64, place: u64) -> Self {
         Self(mix(seed ^ mix(purpose.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ mix(place))))
     }

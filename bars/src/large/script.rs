@@ -1,6 +1,6 @@
 //! Which script an output pays, and what spends it. Both follow from the seed, the number of the transaction and that of the output.
 //!
-//! Scripts and witnesses have the lengths and the forms of real ones and arbitrary bytes: whoever reads this chain checks no signature.
+//! Scripts and witnesses have the lengths and the forms of real ones and arbitrary bytes: no reader checks a signature.
 
 use super::random::{Random, mix};
 use super::shape::Row;

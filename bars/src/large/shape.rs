@@ -74,7 +74,7 @@ impl Shape {
         (0..=self.height).find(|height| share(self.row(self.at(*height))) > 0)
     }
 
-    /// Tells tables apart in names of files.
+    /// Distinguishes tables in names of files.
     pub(crate) fn mark() -> u64 {
         TABLE.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
     }

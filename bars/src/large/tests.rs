@@ -100,7 +100,7 @@ fn the_seed_alone_decides() {
 fn another_chain_has_another_format_number() {
     let folder = tempfile::tempdir().unwrap();
     let tip = chain(folder.path(), 1).entry(HEIGHT).unwrap().hash();
-    // Whoever changes the chain or its table raises `FORMAT`, if the table is the same, and writes the new hash here.
+    // A change to the chain or its table raises `FORMAT`, if the table is the same, and writes the new hash here.
     assert_eq!(tip.to_string(), "23f4441101f53ad847126e5b32e32a1dcc6174fd20ef69c2378abb9e90ffe058");
 }
 

@@ -300,7 +300,7 @@ impl Config {
             })
             .split("__");
         let figment = Figment::from(Toml::file(file)).merge(environment);
-        // A gateway without a store has no node, and nobody asks for its address.
+        // A gateway without a store has no node, and its address is not used.
         let has_no_node = figment.contains("upstream") && !figment.contains("node");
         let figment = if has_no_node { figment.merge(("node.url", "")) } else { figment };
         let figment = MemorySection::share_out(figment).map_err(|problem| match problem {
@@ -359,7 +359,7 @@ impl Config {
         self.data_dir.clone().unwrap_or_else(|| default_data_dir(self.network))
     }
 
-    /// The node as the chain room wants it.
+    /// The node's settings in the form of the crate `chain`.
     pub(crate) fn node_config(&self) -> NodeConfig {
         let auth = match (&self.node.user, &self.node.password, &self.node.cookie_file) {
             (Some(user), Some(password), _) => {

@@ -30,7 +30,7 @@ pub(crate) struct AlkanesSection {
     pub engine: EngineSetting,
     /// Whether the other engine runs beside, and what a difference does: `off`, `halt` or `report`.
     pub shadow: ShadowSetting,
-    /// Newest height whose rules the native engine knows; above it, it halts. Absent: it is not told.
+    /// Newest height whose rules the native engine knows; above it, it halts. Absent: no limit.
     pub known_until: Option<u32>,
     /// Longest time that the program may take for one block, in seconds.
     pub block_seconds: u64,
@@ -62,7 +62,7 @@ impl Config {
     }
 }
 
-/// What an operator is told whose instance does not index alkanes and does not say that this is meant.
+/// The message to an operator whose instance does not index alkanes and whose configuration does not say that this is meant.
 pub(crate) const NOT_INDEXED: &str = "alkanes are not indexed: some ninety methods and routes answer ALKANES_NOT_INDEXED until [alkanes] \
                                       wasm_path names the network's indexer program, which holds the built-in contracts \
                                       (docs/hosted.md; `paraffin doctor` checks it). [alkanes] enabled = false says that it is \

@@ -284,7 +284,7 @@ async fn ways_in(store: &DatabaseKeyStore, keys: &DevKeys) -> Result<WaysIn, Dev
     Ok(WaysIn { alias: ALIAS, origin: ORIGIN })
 }
 
-/// Leaves a few unconfirmed transactions once the live set follows, so that its stream tells of a replacement.
+/// Leaves a few unconfirmed transactions once the live set follows, so that its stream contains a replacement.
 async fn stir(instance: &Instance, devnet: &Devnet, tip: BlockId) {
     /// Longest wait for the live set. Without it the transactions are there all the same.
     const PATIENCE: Duration = Duration::from_secs(5);

@@ -6,7 +6,7 @@ use std::path::Path;
 /// Bytes free for this user on the file system of `folder`.
 ///
 /// # Errors
-/// The folder does not exist or the system does not tell.
+/// The folder does not exist or the system does not report its free space.
 pub(crate) fn free_bytes(folder: &Path) -> io::Result<u64> {
     let statistics = rustix::fs::statvfs(folder)?;
     Ok(statistics.f_bavail.saturating_mul(statistics.f_frsize))

@@ -83,7 +83,7 @@ impl DiskNeed {
         self.index + self.ordinals + self.undo + self.copy + self.working
     }
 
-    /// What an operator is told before an import. `used` bytes of the need are there already, `free` bytes are free.
+    /// The message to the operator before an import. `used` bytes of the need are there already, `free` bytes are free.
     /// `Err`: the disk is too small.
     pub(crate) fn say(&self, used: u64, free: u64) -> Result<String, String> {
         let more = self.total().saturating_sub(used);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ForexSection {
-    /// Age from which on rates are told to be stale, hours.
+    /// Age from which on rates are reported as stale, hours.
     pub stale_after_hours: u64,
     /// Age from which on a rate is no rate any more, hours; 0 for no limit. The sample has none.
     pub limit_hours: u64,
@@ -87,11 +87,11 @@ impl ForexSection {
 /// Folder of the history in a data folder.
 pub(crate) const FOLDER: &str = "forex";
 
-/// What is told where there are no sources.
+/// The log message where there are no sources.
 const SAMPLE: &str =
     "[forex] names no sources: its rates are those of the dated sample, which is not for use with money";
 
-/// Begins to read rates; what sources told lies in the data folder. The feed is stopped by [`ForexFeed::stop`].
+/// Begins to read rates; what sources returned is stored in the data folder. The feed is stopped by [`ForexFeed::stop`].
 ///
 /// # Errors
 /// A setting cannot be used, or the history cannot be used.

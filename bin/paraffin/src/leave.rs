@@ -1,4 +1,4 @@
-//! How a serving instance is told to leave: `SIGTERM` lets it drain, `SIGINT` or a second signal does not.
+//! How a serving instance is asked to stop: `SIGTERM` lets it drain, `SIGINT` or a second signal does not.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;

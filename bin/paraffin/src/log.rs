@@ -11,7 +11,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{LogFormat, LogSection};
 
-/// Has a panic tell where it happened and nothing else: its message may hold what a caller sent, a key included.
+/// Has a panic report where it happened and nothing else: its message may hold what a caller sent, a key included.
 pub(crate) fn hush_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = place(panic);

@@ -1,4 +1,4 @@
-//! The program: command line, configuration and wiring of all rooms.
+//! The program: command line, configuration and wiring of all crates.
 #![forbid(unsafe_code)]
 
 mod accounts;

@@ -29,7 +29,7 @@ impl Default for MarketsSection {
 }
 
 impl MarketsSection {
-    /// What the gateway is told, with the pools of `[pools] canonical`.
+    /// What is passed to the gateway, with the pools of `[pools] canonical`.
     pub(crate) fn parts(&self, cryptoswap_pools: Vec<AlkaneId>) -> MarketsParts {
         MarketsParts {
             wrapped_bitcoin: WRAPPED_BITCOIN,

@@ -28,7 +28,7 @@ pub(crate) struct MempoolSection {
     pub size_mb: usize,
     /// Hours after which a transaction leaves.
     pub expiry_hours: u64,
-    /// Minutes after which a transaction leaves that only an admin told of.
+    /// Minutes after which a transaction leaves that only an admin announced.
     pub provisional_minutes: u64,
     /// Changes kept for clients of the stream that come back.
     pub replay_events: usize,
@@ -130,7 +130,7 @@ fn instance() -> u32 {
     let mut bytes = [0; 4];
     match getrandom::fill(&mut bytes) {
         Ok(()) => u32::from_be_bytes(bytes),
-        // Without a source of chance the time tells starts apart.
+        // Without a source of chance the time distinguishes starts.
         Err(_) => clock()() as u32,
     }
 }

@@ -1,4 +1,4 @@
-//! The book of orders that others keep in a database and tell of by change events.
+//! The book of orders that others keep in a database and publish as change events.
 
 mod nats;
 

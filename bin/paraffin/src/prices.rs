@@ -42,7 +42,7 @@ pub(crate) struct PricesSection {
     pub spread_percent_max: u32,
     /// Greatest distance of a price from the one before while that is younger than an hour, percent.
     pub jump_percent_max: u32,
-    /// Age from which on a price is told to be stale, seconds.
+    /// Age from which on a price is reported as stale, seconds.
     pub stale_seconds: u64,
     /// Seconds between two points of the history.
     pub point_seconds: u64,
@@ -145,7 +145,7 @@ impl PricesSection {
 /// Folder of the history in a data folder.
 pub(crate) const FOLDER: &str = "prices";
 
-/// Seconds since the Unix epoch, for whoever wants the time passed in.
+/// Seconds since the Unix epoch, for code that takes the time as an argument.
 pub(crate) fn clock() -> Clock {
     use std::time::{SystemTime, UNIX_EPOCH};
     // A clock before 1970 counts as 1970.

@@ -21,7 +21,7 @@ const IMPORTED_BLOCKS_MIN: u32 = 144;
 /// A bar for fewer bytes than this would only flicker.
 const BAR_BYTES_MIN: u64 = 64 << 20;
 
-/// Tells what disk an import will need, then shows its progress until the task is aborted: a bar on a terminal, lines in the
+/// Prints what disk an import will need, then shows its progress until the task is aborted: a bar on a terminal, lines in the
 /// log elsewhere.
 pub(crate) fn show(config: &Config, store: &Store, status: watch::Receiver<IndexStatus>) -> JoinHandle<()> {
     let config = config.clone();

@@ -31,7 +31,7 @@ pub(crate) enum SnapshotError {
     /// The running instance.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// The place of the file cannot be told.
+    /// The place of the file cannot be determined.
     #[error("{path}: {source}", path = .path.display())]
     Path {
         /// As it was given.
@@ -197,7 +197,7 @@ pub(crate) fn import(config: &Config, path: &Path) -> Result<(), SnapshotError> 
 /// Refuses early what would fail after hours.
 fn require_space(folder: &Path, needed: u64) -> Result<(), SnapshotError> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    // A system that does not tell gets the benefit of the doubt; a full disk is an error of its own later.
+    // A system that does not report its free space gets the benefit of the doubt; a full disk is an error of its own later.
     match disk::free_bytes(folder) {
         Ok(free) if free < needed => {
             Err(SnapshotError::DiskTooSmall { folder: folder.display().to_string(), free, needed })

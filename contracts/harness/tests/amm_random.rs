@@ -1,4 +1,4 @@
-//! Random trades and liquidity: nothing is lost, nothing is gained, and nobody can take from a pool what others put in.
+//! Random trades and liquidity: nothing is lost, nothing is gained, and no account can take from a pool what others put in.
 #![allow(clippy::unwrap_used, reason = "the functions beside the tests are tests as well")]
 
 mod scene;

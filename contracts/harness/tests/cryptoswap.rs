@@ -504,7 +504,7 @@ fn a_malicious_coin_is_never_called() {
     }
 }
 
-/// What lies on the pool's account beside its balances is nobody's until a claim takes it in.
+/// What lies on the pool's account beside its balances has no owner until a claim takes it in.
 #[test]
 fn a_surplus_is_taken_in_by_the_next_claim() {
     let exchange = Exchange::founded(Form::Compiled);

@@ -44,7 +44,7 @@ struct Pair {
     exchange: Exchange,
     model: Pool,
     now: u64,
-    /// Liquidity that somebody holds.
+    /// Liquidity that has a holder.
     held: u128,
     /// What was put aside for the owner.
     claimable: u128,

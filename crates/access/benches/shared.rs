@@ -39,7 +39,7 @@ fn main() {
         let told = store.shared().expect("shared windows");
         assert!(told.is_shared && told.alone == 0, "{told:?}");
     });
-    // On a shared machine others take the processor away; the middle round is told.
+    // On a shared machine others take the processor away; the middle round is reported.
     rows.sort_by(|one, other| one[1].total_cmp(&other[1]));
     let [median, slow, _, rate] = rows[rows.len() / 2];
     println!(

@@ -9,7 +9,7 @@ use crate::{AliasRecord, KeyDigest, KeyRecord, OriginRecord};
 
 /// Records kept at most in one cache; beyond that it starts anew.
 const RECORDS_MAX: usize = 100_000;
-/// Unknown names kept at most: anybody can ask for any.
+/// Unknown names kept at most: any caller can name arbitrary ones.
 const UNKNOWN_MAX: usize = 4_096;
 
 /// What this process knows of the store, valid until anything changes about who may call.
@@ -18,7 +18,7 @@ pub(crate) struct Known {
     pub(crate) aliases: RecordCache<String, AliasRecord>,
     /// By `Origin`, not by pattern.
     pub(crate) origins: RecordCache<String, OriginRecord>,
-    /// Origins that nobody has registered, with the time at which the store was asked.
+    /// Unregistered origins, with the time at which the store was asked.
     pub(crate) unknown_origins: RecordCache<String, Instant>,
 }
 

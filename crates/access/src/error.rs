@@ -5,7 +5,7 @@ use crate::Plan;
 /// Why an operation on the key store did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// The store cannot be consulted; callers are answered 503 `AUTH_UNAVAILABLE` and nobody is served.
+    /// The store cannot be consulted; every caller is answered 503 `AUTH_UNAVAILABLE`.
     /// The text is for the operator's log, never for a caller.
     #[error("the key store is not available: {0}")]
     Unavailable(String),
@@ -43,7 +43,7 @@ pub enum AccessError {
         /// Keys that the plan allows.
         max: u32,
     },
-    /// Nobody configured that plan.
+    /// The plan is not configured.
     #[error("unknown plan `{plan}`: the configured plans are {known}")]
     UnknownPlan {
         /// The name given.

@@ -42,7 +42,7 @@ impl Lease {
     }
 
     pub(crate) fn is_held(&self) -> bool {
-        // Acquire: whoever sees the lease prolonged also sees what was forgotten before it was.
+        // Acquire: a thread that sees the lease prolonged also sees what was evicted before it was.
         self.nanos(Instant::now()) < self.until.load(Ordering::Acquire)
     }
 
@@ -62,7 +62,7 @@ impl Lease {
         }
         let mut watch = match self.watch.try_lock() {
             Ok(watch) => watch,
-            // Somebody asks already, and the last one to ask got no answer.
+            // Another request asks already, and the last one to ask got no answer.
             Err(_) if failed_at.is_some() => return Err(away()),
             Err(_) => self.watch.lock().await,
         };
@@ -88,8 +88,8 @@ impl Lease {
         let mut state = self.state.lock();
         match read {
             Ok((version, is_new)) => {
-                // The cache is emptied before the lease is prolonged, so that nobody answers from an old record. Behind a new
-                // connection there may be another database, restored from a copy.
+                // The cache is emptied before the lease is prolonged, so that no request is answered from an old record. Behind a
+                // new connection there may be another database, restored from a copy.
                 if is_new || state.version != Some(version) {
                     cache.invalidate();
                     state.version = Some(version);

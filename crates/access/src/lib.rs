@@ -1,7 +1,7 @@
 //! Who may call, and how much: accounts, API keys, aliases, browser origins, their plans and windows, their use, and the
 //! audit log of every change.
 //!
-//! Invariant: only digests of keys are stored, and where the store cannot be consulted nobody is let in.
+//! Invariant: only digests of keys are stored, and while the store cannot be consulted every request is refused.
 #![forbid(unsafe_code)]
 
 mod alias;

@@ -29,7 +29,7 @@ impl OriginPattern {
         &self.text
     }
 
-    /// The domain whose owner has to prove himself; `None` for the own machine, which nobody owns.
+    /// The domain whose ownership has to be proved; `None` for the own machine, which has no owner.
     pub fn domain(&self) -> Option<&str> {
         let local = matches!(self.host.as_str(), "localhost" | "127.0.0.1");
         (!local).then(|| self.host.strip_prefix("*.").unwrap_or(&self.host))

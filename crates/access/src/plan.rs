@@ -128,7 +128,7 @@ impl From<BTreeMap<Plan, PlanTerms>> for Plans {
 }
 
 impl Plans {
-    /// What a plan allows; `None` for a plan that nobody configured.
+    /// What a plan allows; `None` for a plan that is not configured.
     pub fn terms(&self, plan: &Plan) -> Option<PlanTerms> {
         self.0.get(plan).copied()
     }

@@ -1,4 +1,4 @@
-//! Proof that whoever registers an origin owns its domain: a DNS record or a file on its web server holds the token.
+//! Proof that the account that registers an origin owns its domain: a DNS record or a file on its web server holds the token.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct ProofSettings {
     pub name_servers: Vec<SocketAddr>,
     /// Port of the web server that is asked for the file of an `https://` origin.
     pub http_port: u16,
-    /// Whether web servers in private networks are asked. An instance that strangers may register origins with must not.
+    /// Whether web servers in private networks are asked. Not on an instance with which third parties may register origins.
     pub private_addresses: bool,
 }
 

@@ -34,7 +34,7 @@ impl fmt::Display for AccountId {
     }
 }
 
-/// One account: whoever has keys, aliases and origins under one plan.
+/// One account: the owner of keys, aliases and origins under one plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountRecord {
     /// Number of the account.
@@ -105,7 +105,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), AccessError> {
     Ok(())
 }
 
-/// A limit of zero would be a revocation that nobody finds.
+/// A limit of zero would be a revocation that is listed nowhere.
 pub(crate) fn check_limits(limits: WindowLimits) -> Result<(), AccessError> {
     let valid = |limit: Option<u32>| limit.is_none_or(|limit| (1..UNLIMITED).contains(&limit));
     if valid(limits.per_minute) && valid(limits.per_day) { Ok(()) } else { Err(AccessError::InvalidLimit) }

@@ -38,7 +38,7 @@ impl ScriptLimits {
 pub enum ScriptOwner {
     /// Holders of the keys of an account.
     Keys(AccountId),
-    /// Whoever comes by an alias or from an origin of an account: both are public, so that anybody may be that.
+    /// Callers by an alias or from an origin of an account: both are public, so any caller may use them.
     Public(AccountId),
     /// Callers without an account, by their address: what one saves takes nothing from another.
     Anonymous(ClientNet),

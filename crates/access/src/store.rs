@@ -93,7 +93,7 @@ pub trait KeyStore: Send + Sync {
     /// Ends a registration.
     fn remove_origin<'a>(&'a self, id: OriginId, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, OriginRecord>;
 
-    /// The record of an active key; `None` for a key that is unknown, revoked or expired, without telling which, and after
+    /// The record of an active key; `None` for a key that is unknown, revoked or expired, without saying which, and after
     /// the same look-up.
     fn authenticate<'a>(&'a self, key: &'a ApiKey, now: UnixMillis) -> AccessFuture<'a, Option<Arc<KeyRecord>>>;
 
@@ -116,11 +116,11 @@ pub trait KeyStore: Send + Sync {
     /// Counts one request; kept in memory and written twice a second and at [`KeyStore::close`].
     fn record_use(&self, used: Used, now: UnixMillis);
 
-    /// Whether the store can be consulted. While it cannot, nobody is served, keyless callers included (docs/access.md).
+    /// Whether the store can be consulted. While it cannot, no caller is served, anonymous ones included (docs/access.md).
     fn available(&self) -> AccessFuture<'_, ()>;
 
-    /// Waits until every process has seen the changes made before. Whoever tells a caller that a key is revoked calls this
-    /// first (docs/access.md, "Revocation").
+    /// Waits until every process has seen the changes made before. To be called before a caller is informed that a key is
+    /// revoked (docs/access.md, "Revocation").
     fn settle(&self) -> AccessFuture<'_, ()>;
 
     /// Newest lines of the audit log first.

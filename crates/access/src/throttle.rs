@@ -69,7 +69,7 @@ impl Throttle {
             make_room(&mut buckets, room, now, burst);
         }
         let full_at = buckets.entry(client).or_insert(now);
-        // A clock that steps back does not make anybody wait longer than the longest wait.
+        // A clock that steps back does not make a client wait longer than the longest wait.
         let longest = burst.saturating_add(i64::from(settings.wait_ms_max) * 1_000);
         let start = (*full_at).clamp(now, now.saturating_add(longest));
         let next = start.saturating_add(interval);
@@ -85,7 +85,7 @@ impl Throttle {
         }
     }
 
-    /// Gives one place back, the last in the queue: whoever waits behind somebody that left moves up first.
+    /// Gives one place back, the last in the queue: requests behind one that was cancelled move up first.
     pub fn give_back(&self, client: ClientNet, settings: ThrottleSettings, now: UnixMillis) {
         let now = now.saturating_mul(1_000);
         let mut buckets = self.shard(client).lock();
@@ -104,7 +104,7 @@ impl Throttle {
         self.shards.iter().map(|shard| shard.lock().len()).sum()
     }
 
-    /// Whether nobody is remembered.
+    /// Whether no client is remembered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -166,7 +166,7 @@ mod tests {
             assert!(number % 1_000 != 0 || throttle.len() <= 1_600);
         }
         assert!(throttle.len() <= 1_600);
-        // Somebody who waits is not forgiven while others come and go.
+        // A client that waits is not forgotten while others come and go.
         for _ in 0..70 {
             throttle.reserve(client(77_777), settings, NOW + 500);
         }
@@ -192,7 +192,7 @@ mod tests {
             throttle.give_back(client(1), settings, NOW);
         }
         assert_eq!([reserve().remaining, reserve().remaining, reserve().wait_ms], [1, 0, 1_000]);
-        // Nobody is remembered for giving back what he never had.
+        // A client that gives back what it never had is not remembered.
         throttle.give_back(client(2), settings, NOW);
         assert_eq!(throttle.len(), 1);
     }

@@ -21,7 +21,7 @@ pub trait Windows: Send + Sync {
     /// Counts one request of `subject`, or refuses it without counting.
     ///
     /// # Errors
-    /// [`crate::AccessError::Unavailable`] when the counts cannot be consulted; nobody is served then.
+    /// [`crate::AccessError::Unavailable`] when the counts cannot be consulted; no request is served then.
     fn admit(&self, subject: Subject, limits: WindowLimits, now: UnixMillis) -> AccessFuture<'_, Decision>;
 
     /// Takes the next place in the queue of a client without credentials.
@@ -150,7 +150,7 @@ impl Left {
     }
 }
 
-/// Row ids count up, so a multiplication spreads them well; they are ours, nobody can choose them to collide.
+/// Row ids count up, so a multiplication spreads them well; they are assigned here, so an attacker cannot choose them to collide.
 #[derive(Debug, Clone, Copy, Default)]
 struct NumberHasher(u64);
 
@@ -205,8 +205,8 @@ fn empty_page() -> Page {
     Box::new([WindowState::default(); PAGE])
 }
 
-/// The counts of this process. Bounded by the keys, aliases and accounts that were used today: nobody without
-/// credentials has an entry.
+/// The counts of this process. Bounded by the keys, aliases and accounts that were used today: anonymous callers
+/// have no entry.
 pub struct WindowTable {
     shards: Box<[Mutex<Shard>]>,
 }

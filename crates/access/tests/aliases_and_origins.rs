@@ -92,7 +92,7 @@ async fn an_origin_is_served_once_its_ownership_is_proved() {
     store.remove_origin(app.id, "test", NOW).await.unwrap();
     assert_eq!(store.find_origin("https://app.example.com").await.unwrap().unwrap().id, wildcard.id);
 
-    // Nobody owns the own machine: no proof, and every account may have it.
+    // The own machine has no owner: no proof, and every account may register it.
     let local = register("http://localhost:3000", account).await.unwrap();
     assert_eq!(local.verified_at, Some(NOW));
     let second = store.create_account("second", Plan::FREE, "test", NOW).await.unwrap().id;

@@ -81,7 +81,7 @@ async fn savers_at_once_stay_within_the_limits() {
     assert_eq!(kept(&store).await.len(), 3);
 }
 
-/// An alias and an origin are known to everybody; so anybody could otherwise push out what an account has saved with its keys.
+/// Aliases and origins are public, so any caller could otherwise evict what an account has saved with its keys.
 #[tokio::test]
 async fn what_is_saved_without_a_key_takes_nothing_from_what_was_saved_with_one() {
     let Some(place) = place() else { return };
@@ -98,7 +98,7 @@ async fn what_is_saved_without_a_key_takes_nothing_from_what_was_saved_with_one(
     assert_eq!(kept(&store).await, [1, 2, 3, 7, 8, 9, 15]);
 }
 
-/// Nobody can have an anonymous caller's script removed by saving others, from however many addresses.
+/// An attacker cannot evict an anonymous caller's script by saving others, from however many addresses.
 #[tokio::test]
 async fn what_a_stranger_saves_takes_nothing_of_another_stranger() {
     let Some(place) = place() else { return };

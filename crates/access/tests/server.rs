@@ -40,7 +40,7 @@ impl Served {
         }
     }
 
-    /// From now on nobody is served, and nobody waits long to be told so.
+    /// From now on every request is refused, and without a long wait.
     async fn serves_nobody(&self) {
         tokio::time::sleep(LEASE).await;
         assert!(self.store.recall_key(&self.key, NOW).is_none());

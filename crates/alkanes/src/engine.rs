@@ -46,7 +46,7 @@ pub trait Engine: Send {
         true
     }
 
-    /// Told before a block whose state was made by an engine that is not whole.
+    /// Called before a block whose state was made by an engine that is not whole.
     ///
     /// # Errors
     /// The engine cannot go on from there.

@@ -69,7 +69,7 @@ pub enum Halt {
         /// Newest height whose rules are known.
         known_until: u64,
     },
-    /// The state was filled from a hosted indexer program, which does not tell all that the native engine reads.
+    /// The state was filled from a hosted indexer program, which does not supply all that the native engine reads.
     #[error(
         "the contract index was filled from the hosted indexer program alone, which does not tell all that the native engine \
          reads: run `paraffin reindex alkanes`"
@@ -90,7 +90,7 @@ pub enum Halt {
     /// A module is longer than one that is shown. Never happens in a block.
     #[error("the module of the contract has more than {} MiB", crate::vm::SHOWN_CODE_LEN_MAX_BYTES >> 20)]
     CodeTooLarge,
-    /// A simulation was told to end. Never happens in a block.
+    /// A simulation was interrupted. Never happens in a block.
     #[error("the call was stopped before it ended")]
     Interrupted,
 }

@@ -46,7 +46,7 @@ pub struct CallResponse {
 pub enum TraceStatus {
     /// With a response.
     Success,
-    /// Undone; the data of the response tell why.
+    /// Undone; the data of the response state why.
     Revert,
 }
 

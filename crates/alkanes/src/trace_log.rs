@@ -249,7 +249,7 @@ impl TraceLog {
     }
 }
 
-/// Messages to alkanes of a transaction, as far as its size can tell.
+/// Messages to alkanes of a transaction, as far as its size shows.
 fn messages(transaction: &bitcoin::Transaction) -> u64 {
     let Some(runestone) = Runestone::with_protocol(transaction) else { return 0 };
     let stones = runestone.protostones().unwrap_or_default();

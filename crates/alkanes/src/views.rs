@@ -143,7 +143,7 @@ pub struct ViewContext<'a> {
     pub state: &'a dyn ViewState,
     /// The blocks up to it.
     pub chain: &'a dyn ViewChain,
-    /// The block that [`block_wanted`] told, if it is there, in consensus encoding.
+    /// The block that [`block_wanted`] named, if it is there, in consensus encoding.
     pub block: Option<&'a [u8]>,
     /// What this view may do.
     pub limits: &'a ViewLimits,

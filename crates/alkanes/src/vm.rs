@@ -6,7 +6,7 @@
 //!                                             balances, overlay ◀─ host ─┘  └─ call: the same again, one layer deeper
 //! ```
 //!
-//! Invariants: code of strangers ends, by fuel, by the limits of its instance or by the work of its block; whatever it does,
+//! Invariants: untrusted code ends, by fuel, by the limits of its instance or by the work of its block; whatever it does,
 //! the process stays up;
 //! a module that was compiled before behaves and costs like one that was not.
 

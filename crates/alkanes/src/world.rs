@@ -77,14 +77,14 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Tells a trial which protostone comes next.
+    /// Reports to a trial which protostone comes next.
     pub(crate) fn begin_protostone(&mut self, index: usize) {
         if let Some(touched) = &mut self.touched {
             touched.begin_protostone(index);
         }
     }
 
-    /// Tells a trial what a call stores, whatever becomes of the call.
+    /// Reports to a trial what a call stores, whatever becomes of the call.
     pub(crate) fn record_touched(&mut self, contract: AlkaneId, pairs: &[(Vec<u8>, Vec<u8>)]) {
         if let Some(touched) = &mut self.touched {
             touched.record(contract, pairs);

@@ -258,7 +258,7 @@ proptest! {
     fn two_decoders_agree_on_invented_protostones(lists in prop::collection::vec(prop::collection::vec(any_integer(), 0..24), 0..4), stray: u8, tail: Vec<u8>) {
         let mut bytes = Vec::new();
         for list in lists {
-            // Most stones tell their true length, some are off by a few.
+            // Most stones state their true length, some are off by a few.
             let count = list.len() as u128;
             let count = if stray.is_multiple_of(8) { count + u128::from(stray % 3) } else { count };
             for integer in [1, count].into_iter().chain(list) {

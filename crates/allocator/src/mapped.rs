@@ -27,7 +27,7 @@ fn map(size: usize) -> *mut u8 {
 }
 
 // SAFETY: an allocation is either one of `System`'s or a mapping of at least its size, aligned to a page, which stays until
-// `dealloc` or a `realloc` that succeeds; `is_mapped` of its layout tells which. Nothing here panics or allocates.
+// `dealloc` or a `realloc` that succeeds; `is_mapped` of its layout decides which. Nothing here panics or allocates.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_mapped(layout.size(), layout.align()) {
@@ -48,7 +48,7 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn dealloc(&self, allocated: *mut u8, layout: Layout) {
         if is_mapped(layout.size(), layout.align()) {
             // SAFETY: the caller gives back a whole allocation of this layout, which is a mapping of this size. Unmapping one
-            // that is there cannot fail but for want of memory in the kernel, and then it stays mapped, which nobody sees.
+            // that is there cannot fail but for want of memory in the kernel, and then it stays mapped, which has no effect.
             let _ = unsafe { munmap(allocated.cast(), layout.size()) };
             return;
         }

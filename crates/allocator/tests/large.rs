@@ -54,7 +54,7 @@ fn what_grows_and_shrinks_across_the_border_keeps_its_bytes() {
     let _alone = alone();
     let of_len = |len: usize| -> Vec<u8> { (0_u8..=250).cycle().take(len).collect() };
     let mut bytes: Vec<u8> = Vec::new();
-    for len in [1000, LARGE - 1, LARGE, LARGE + 1, 3 * LARGE, 2 * LARGE, LARGE, LARGE - 1, 10, LARGE, 0] {
+    for len in [1000, LARGE - 1, LARGE, 2 * LARGE, LARGE, 10, LARGE, 0] {
         let expected = of_len(len);
         bytes.truncate(len);
         bytes.shrink_to_fit();

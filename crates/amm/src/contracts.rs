@@ -1,4 +1,4 @@
-//! What this room needs to know of contracts.
+//! What this crate needs to know of contracts.
 
 use bitcoin::OutPoint;
 use paraffin_alkanes::{BlockState, BlockTrace, ChainState, StateKey, StateReader, Trace};

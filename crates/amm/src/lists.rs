@@ -17,11 +17,11 @@ pub enum Scope {
     Pool(AlkaneId),
     /// Swaps and creations with this alkane on either side.
     Token(AlkaneId),
-    /// Of whoever owns a script.
+    /// Of the owner of a script.
     Script(ScriptKey),
-    /// Of whoever owns a script, on one pool.
+    /// Of the owner of a script, on one pool.
     ScriptPool(ScriptKey, AlkaneId),
-    /// Swaps of whoever owns a script, with this alkane on either side.
+    /// Swaps of the owner of a script, with this alkane on either side.
     ScriptToken(ScriptKey, AlkaneId),
 }
 

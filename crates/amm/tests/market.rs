@@ -53,7 +53,7 @@ fn delegated_swaps(trace: &Trace) -> Vec<(TraceContext, Option<Vec<Transfer>>)> 
             }
         }
     }
-    // Nobody on this market catches a failure.
+    // No contract on this market catches a failure.
     if undone {
         for (_, answer) in &mut swaps {
             *answer = None;
@@ -169,7 +169,7 @@ fn reserves_equal_events(index: &Index, events: &[Event]) {
             }
             let state = pool_state(&contracts(height), pool).unwrap();
             assert_eq!(state.reserves.map(u128::cast_signed), reserves, "{} at {height}", pool.id);
-            // What the protocol earned is liquidity too, that nobody has got yet.
+            // What the protocol earned is liquidity too, which is not paid out yet.
             assert_eq!(
                 state.supply.cast_signed(),
                 supply + state.claimable_fees.cast_signed(),

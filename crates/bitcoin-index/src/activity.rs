@@ -144,7 +144,7 @@ pub(crate) fn script_activity(
 }
 
 /// Walks all history rows of some scripts, oldest first, each transaction once however many of the scripts it has. An
-/// output is spent by an input that names it, so the outputs found on the way tell which inputs are the scripts', and no
+/// output is spent by an input that names it, so the outputs found on the way show which inputs are the scripts', and no
 /// other transaction has to be read.
 pub(crate) fn script_activities(
     rows: &impl RowSource,

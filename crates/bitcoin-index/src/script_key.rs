@@ -52,7 +52,7 @@ impl ScriptKey {
     }
 
     /// Whether an output with this script is one of ours. Decisive, for rows are found by a prefix of the digest, which
-    /// two scripts may share; an unspendable script has no part in anything, whoever shares its prefix.
+    /// two scripts may share; an unspendable script has no part in anything, even if one of ours shares its prefix.
     pub(crate) fn matches(&self, script: &PackedScript<'_>) -> bool {
         let is_equal = match &self.packed {
             Some(packed) => packed == script.packed(),

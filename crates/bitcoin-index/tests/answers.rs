@@ -245,7 +245,7 @@ fn undoing_and_applying_the_same_blocks_again_gives_the_same_digest_and_answers(
     assert_all_answers(&instance, &naive);
 }
 
-/// Whether the node told what a block spends or the index found it itself, the rows are the same.
+/// Whether the node reported what a block spends or the index found it itself, the rows are the same.
 #[test]
 fn told_and_looked_up_spends_write_the_same_rows() {
     let mut chain = RandomChain::new(33, 40);

@@ -1,4 +1,4 @@
-//! bridgeData: what a deposit tells the coordinator.
+//! bridgeData: what a deposit passes to the coordinator.
 
 use prost::Message as _;
 
@@ -11,7 +11,7 @@ pub(crate) const BPS_WHOLE: u32 = 10_000;
 /// bridgeData (docs/bridge.md). Field numbers: action 1, `recipient_script` 2, `recipient_protostone` 3,
 /// `btc_conversion` 4.
 ///
-/// What happens is told by which fields are there, never by `action`: see [`BridgeData::dispatch`].
+/// What happens is determined by which fields are there, never by `action`: see [`BridgeData::dispatch`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BridgeData {
     /// Always 0 (direct transfer).
@@ -48,7 +48,7 @@ impl BtcConversion {
     }
 }
 
-/// What the coordinator does with a payload, told by the fields that are present.
+/// What the coordinator does with a payload, determined by the fields that are present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dispatch {
     /// No recipient: the operator's fallback is paid, and the depositor gets nothing.
@@ -117,7 +117,7 @@ pub enum Warning {
     /// Not the canonical encoding of what was read.
     #[error("the encoding is not canonical: it holds more, or writes it otherwise, than what is shown")]
     NotCanonical,
-    /// Converted BTC goes to a script that anybody can spend today.
+    /// Converted BTC goes to a script that is anyone-can-spend today.
     #[error("btc_destination is a witness program without a rule today: anyone can spend what is paid to it")]
     DestinationForAnyone,
     /// A message without effect.
@@ -143,7 +143,7 @@ impl BridgeData {
     /// The longest payload that is read or written: an EVM transaction carries no more than 128 KiB.
     pub const BYTES_MAX: usize = 65_536;
 
-    /// Reads a payload, judging it without refusing: the way to look at what somebody else has signed.
+    /// Reads a payload, judging it without refusing: the way to look at what a third party has signed.
     ///
     /// # Errors
     /// [`Refusal::TooLong`], or [`Refusal::Malformed`] when the bytes are not such a message.

@@ -55,9 +55,9 @@ pub enum BurnError {
     /// The numbers of bytes and words do not belong together.
     #[error("{bytes} bytes of burnData do not fill {words} words")]
     DataLength {
-        /// The byte count told.
+        /// The stated byte count.
         bytes: u128,
-        /// The word count told.
+        /// The stated word count.
         words: u128,
     },
     /// Bytes beyond the end of burnData.

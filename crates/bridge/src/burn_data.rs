@@ -1,4 +1,4 @@
-//! burnData: what a burn on Bitcoin tells the EVM chain. Raw bytes, not protobuf.
+//! burnData: what a burn on Bitcoin passes to the EVM chain. Raw bytes, not protobuf.
 
 use alloy_primitives::Address;
 

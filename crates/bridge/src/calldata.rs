@@ -1,4 +1,4 @@
-//! Reading calldata: what somebody is about to sign on the EVM chain.
+//! Reading calldata: what is about to be signed on the EVM chain.
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolCall;
@@ -74,7 +74,7 @@ pub enum CalldataNote {
     /// An approval of everything.
     #[error("the approval is unlimited: approve exactly the deposit")]
     UnlimitedApproval,
-    /// An approval for somebody else.
+    /// An approval for another address than the vault.
     #[error("the approval is for {0}, which is not the vault")]
     SpenderIsNotTheVault(Address),
     /// Nothing is deposited.
@@ -83,7 +83,7 @@ pub enum CalldataNote {
     /// No such stablecoin.
     #[error("vault asset {0} does not exist: 0 is usdc, 1 is usdt")]
     UnknownAsset(u8),
-    /// The deposit would pay somebody else.
+    /// The deposit would pay another recipient.
     #[error("{0}")]
     BridgeData(Refusal),
     /// The swap has no floor.

@@ -12,8 +12,8 @@ const MINT_PER_BASE_UNIT: u32 = 100;
 
 /// A deposit beside the pool that would convert it.
 ///
-/// Over the cap the coordinator refuses the conversion and pays plain USD token; the deposit still succeeds and nobody raises
-/// an error. The coordinator looks at the reserve of its own moment, which may be smaller than the one known here.
+/// Over the cap the coordinator refuses the conversion and pays plain USD token; the deposit still succeeds and no error is
+/// raised. The coordinator looks at the reserve of its own moment, which may be smaller than the one known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConversionCap {
     /// The pool's reserve of the USD token, in its base units (8 decimals).

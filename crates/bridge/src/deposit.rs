@@ -74,7 +74,7 @@ pub enum DepositError {
     /// A deposit of nothing.
     #[error("the amount is zero")]
     AmountZero,
-    /// bridgeData that would pay somebody else.
+    /// bridgeData that would pay another recipient.
     #[error(transparent)]
     BridgeData(#[from] Refusal),
 }

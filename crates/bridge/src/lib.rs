@@ -1,8 +1,8 @@
-//! The payloads that carry the USD token between Bitcoin and an EVM chain: built, read and judged before anybody signs.
+//! The payloads that carry the USD token between Bitcoin and an EVM chain: built, read and judged before they are signed.
 //!
 //! The bridge has two legs. A **deposit** locks a stablecoin in a vault on the EVM chain together with *bridgeData*, which
 //! says where on Bitcoin the USD token goes. A **burn** destroys the USD token on Bitcoin together with *burnData*, which
-//! says what happens to the stablecoin on the EVM chain. A coordinator that nobody can ask again reads both.
+//! says what happens to the stablecoin on the EVM chain. A coordinator reads both; it cannot be asked again.
 //!
 //! ```
 //! use paraffin_bridge::{Deposit, script_of_address};
@@ -18,16 +18,16 @@
 //! * **A malformed bridgeData does not fail.** The EVM transaction succeeds, and the coordinator pays the *operator's*
 //!   fallback recipient. Judge the bytes before signing: [`check_bridge_data`] refuses everything that is not a canonical
 //!   encoding of a payload with a payable recipient.
-//! * **A burn of the BTC token does not look at the script.** Against a script that nobody can spend, the supply is gone.
+//! * **A burn of the BTC token does not look at the script.** Against an unspendable script, the supply is gone.
 //!   [`check_script`] accepts the forms of the specification and never repairs one.
 //! * **An address of a test network is a well-formed script**, and mainnet pays it into a hole. [`script_of_address`] takes
 //!   mainnet addresses alone.
 //! * **Over the conversion cap nothing fails either.** A deposit that asks to convert more than a tenth of the pool's USD
 //!   reserve is paid in plain USD token. [`ConversionCap::check`] says so beforehand and names the largest share that passes.
 //!   A trade on the pool itself has no cap.
-//! * **`amountOutMin` of 0 gives the swap away.** The coordinator sets no floor on that leg; whoever orders the block takes
-//!   the difference. [`RouterSwap::encode`] refuses it unless told otherwise.
-//! * **Any call but the one on the allow-list is dropped**, and the burn is paid out plainly: [`BurnData::effect`] tells it.
+//! * **`amountOutMin` of 0 gives the swap away.** The coordinator sets no floor on that leg; the block's producer takes
+//!   the difference. [`RouterSwap::encode`] refuses it unless the caller allows it.
+//! * **Any call but the one on the allow-list is dropped**, and the burn is paid out plainly: [`BurnData::effect`] shows it.
 //! * **Two calls, in order**: a token `approve` for exactly the deposit, then `depositAndBridge`. [`deposit_calls`] makes both,
 //!   and no unlimited approval.
 //! * **`max_slippage_bps` only tightens.** It can lower the coordinator's own bound, never raise it.
@@ -38,7 +38,7 @@
 //! right is refused with an error that names the rule. Decoding takes arbitrary bytes, never panics, and its memory is in
 //! proportion to its input, which is limited.
 //!
-//! Invariant: this crate depends on no other room of the workspace.
+//! Invariant: this crate depends on no other crate of the workspace.
 #![forbid(unsafe_code)]
 
 mod abi;

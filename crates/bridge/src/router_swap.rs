@@ -27,7 +27,7 @@ pub struct RouterSwap {
 pub enum ZeroMinimum {
     /// Refuse it.
     Refuse,
-    /// The caller has been told and insists.
+    /// The caller has been warned and insists.
     Allow,
 }
 

@@ -47,7 +47,7 @@ impl ScriptKind {
         }
     }
 
-    /// Whether coins paid to it can be taken by anybody under the rules of today.
+    /// Whether it is anyone-can-spend under the rules of today.
     #[must_use]
     pub fn anyone_can_spend(self) -> bool {
         matches!(self, ScriptKind::FutureWitness { .. })
@@ -77,7 +77,7 @@ pub enum ScriptRefusal {
 /// The form of a script when the role accepts it (docs/bridge.md).
 ///
 /// # Errors
-/// [`ScriptRefusal`] tells why not.
+/// [`ScriptRefusal`] states why not.
 pub fn check_script(script: &[u8], role: Role) -> Result<ScriptKind, ScriptRefusal> {
     let kind = payable(script)?;
     match (role, kind) {

@@ -14,7 +14,7 @@ use crate::error::{NodeError, RPC_INVALID_PARAMETER};
 use crate::prefetch;
 use crate::rest::{self, RestAnswer, Route};
 
-/// What `getblockchaininfo` tells about the node's chain.
+/// What `getblockchaininfo` reports about the node's chain.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ChainInfo {
     /// The node's name of its network: `main`, `signet`, `regtest`.
@@ -35,7 +35,7 @@ pub struct ChainInfo {
     pub size_on_disk: u64,
 }
 
-/// What `getrawtransaction` tells with verbosity 1.
+/// What `getrawtransaction` returns with verbosity 1.
 #[derive(Debug, Deserialize)]
 struct ToldTransaction {
     hex: String,
@@ -171,7 +171,7 @@ impl NodeClient {
         self.typed("getbestblockhash", json!([])).await
     }
 
-    /// What the node tells about its chain.
+    /// What the node reports about its chain.
     ///
     /// # Errors
     /// As [`Self::rpc`].
@@ -262,7 +262,7 @@ impl NodeClient {
         Ok(Some(headers))
     }
 
-    /// Raw bytes of an unconfirmed transaction, if the node knows it. A node with an index of its own also tells those of
+    /// Raw bytes of an unconfirmed transaction, if the node knows it. A node with an index of its own also returns those of
     /// blocks: in the best chain they are answered, for they may not be indexed here yet; what only a block outside of it
     /// holds is dead, and not answered.
     ///

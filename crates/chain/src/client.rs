@@ -213,7 +213,7 @@ impl NodeClient {
             if inner.connected.load(Ordering::Acquire) {
                 return Ok(());
             }
-            // Whoever waited for an attempt that failed shares its outcome: a node that hangs costs one time-out, not one each.
+            // A call that waited for an attempt that failed shares its outcome: a node that hangs costs one time-out, not many.
             if let (count, Some(error)) = &*inner.failed.lock()
                 && *count != failed_before
             {

@@ -25,7 +25,7 @@ pub enum NodeError {
     /// The answer has more bytes than the caller asked for at most; the rest was not read.
     #[error("the Bitcoin node's answer is larger than {0} bytes")]
     TooLarge(usize),
-    /// Whoever asked has no memory for the answer at the moment; the rest was not read.
+    /// The caller has no memory for the answer at the moment; the rest was not read.
     #[error("there is no memory for the Bitcoin node's answer at the moment")]
     NoMemory,
     /// The node follows another network. No retry can mend it.

@@ -68,7 +68,7 @@ pub struct Follower {
     /// The node's best block as last seen, and when.
     best: Option<BlockHash>,
     looked: Option<Instant>,
-    /// The tip that `Synced` has been told for.
+    /// The tip that `Synced` has been reported for.
     synced: Option<BlockHash>,
     failures: u32,
 }
@@ -145,7 +145,7 @@ impl Follower {
         self.plan.as_ref().and_then(Plan::base)
     }
 
-    /// One piece of work; `None` when it brought nothing to tell.
+    /// One piece of work; `None` when it brought nothing to report.
     async fn step(&mut self, local: &dyn LocalChain) -> Result<Option<ChainEvent>, NodeError> {
         let tip = local.tip();
         let Some(plan) = &mut self.plan else {
@@ -222,7 +222,7 @@ impl Follower {
         Ok(true)
     }
 
-    /// The plan is used up: tells once that the chains are equal, then waits for the node to move.
+    /// The plan is used up: reports once that the chains are equal, then waits for the node to move.
     async fn watch(&mut self, local: &dyn LocalChain, tip: BlockId) -> Result<Option<ChainEvent>, NodeError> {
         let best = self.client.best_block_hash().await?;
         self.best = Some(best);

@@ -1,6 +1,6 @@
 //! Clients for a Bitcoin node and the follower that turns its chain into connect and disconnect events.
 //!
-//! Invariant: this room knows no module, and it refuses a reorg that it has not verified.
+//! Invariant: this crate knows no module, and it refuses a reorg that it has not verified.
 //!
 //! # Talking to the node
 //! [`NodeClient`] speaks JSON-RPC and, where the node serves it (`-rest=1`), REST. What a node lacks is done another way:

@@ -159,7 +159,7 @@ impl Drop for Prefetch {
     }
 }
 
-/// The block, checked, with the outputs that it spends where the node tells them and they are wanted.
+/// The block, checked, with the outputs that it spends where the node reports them and they are wanted.
 pub(crate) async fn connected_block(
     client: &NodeClient,
     id: BlockId,

@@ -77,7 +77,7 @@ pub(crate) fn sort_answer(answer: Answer, hash: BlockHash) -> Result<RestAnswer,
         StatusCode::NOT_FOUND if mentions_hash() => RestAnswer::NotThisBlock,
         StatusCode::BAD_REQUEST if mentions_hash() => RestAnswer::Refused,
         status if status.is_client_error() || status == StatusCode::NOT_IMPLEMENTED => RestAnswer::NoRoute,
-        // 500 is an I/O error while reading this block; JSON-RPC will tell more.
+        // 500 is an I/O error while reading this block; JSON-RPC will report more.
         StatusCode::INTERNAL_SERVER_ERROR => RestAnswer::NotThisBlock,
         _ => return Err(unavailable_by_http(&answer)),
     })

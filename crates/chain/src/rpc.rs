@@ -132,7 +132,7 @@ pub(crate) fn unavailable_by_http(answer: &Answer) -> NodeError {
     NodeError::Unavailable(format!("it answered HTTP {}: {}", answer.status.as_u16(), text.trim()))
 }
 
-/// Whether the text of a 503 tells that the node starts or stops, rather than that its queue is full.
+/// Whether the text of a 503 says that the node starts or stops, rather than that its queue is full.
 pub(crate) fn is_start_or_stop(text: &str) -> bool {
     text.contains("temporarily unavailable") || text.contains("shutdown")
 }

@@ -13,7 +13,7 @@ use crate::at;
 
 /// Absent whatever their arguments are.
 const ABSENT: [c_long; 26] = [
-    // Memory that belongs to no process, so that nobody counts it.
+    // Memory that belongs to no process, so that no limit counts it.
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
     libc::SYS_shmget,

@@ -36,7 +36,7 @@ impl Processes {
         if state != ENDED {
             return Some(process);
         }
-        // The first thread may have ended before the others, and then tells of no memory.
+        // The first thread may have ended before the others, and then reports no memory.
         let threads = fs::read_dir(format!("/proc/{id}/task")).ok()?.flatten();
         let alive = threads.filter_map(|thread| Self::read_one(thread.path().join("stat"), id));
         alive

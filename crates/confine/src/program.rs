@@ -1,4 +1,4 @@
-//! Runs a program of a stranger in a confined place.
+//! Runs an untrusted program in a confined place.
 //!
 //! Three processes take part. The first ([`enter`]) ties its life to the worker's and becomes `unshare`, which makes the
 //! namespaces: no network but a loopback that is down, its own processes, mounts, host name and IPC. Inside, `unshare` starts
@@ -28,7 +28,7 @@ pub const NOT_CONFINED: u8 = 125;
 const SIGNALLED: i32 = 128;
 /// Time between two looks for the worker.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// Programs of strangers give way to the server, and still come to their end on a busy machine.
+/// Untrusted programs give way to the server, and still come to their end on a busy machine.
 const NICENESS: i32 = 5;
 /// The kernel ends this one before all others.
 const OUT_OF_MEMORY_FIRST: &str = "1000";
@@ -161,7 +161,7 @@ fn is_child_of(parent: &OsString) -> bool {
     alive.as_deref().map(AsRef::as_ref) == Some(parent.as_os_str())
 }
 
-/// Runs the program without namespaces, in which nobody but this process ends what it starts: also when the worker goes.
+/// Runs the program without namespaces, where only this process can end what it starts: also when the worker goes.
 fn beside(confinement: &Confinement, parent: &OsString) -> io::Result<ExitCode> {
     // Processes that leave their parents come to this one instead of the machine's first.
     at("orphans", rustix::process::set_child_subreaper(Some(rustix::process::getpid())))?;
@@ -179,7 +179,7 @@ fn beside(confinement: &Confinement, parent: &OsString) -> io::Result<ExitCode> 
     code
 }
 
-/// A program of a stranger comes after the server where both want the processor, and first where memory runs out. Neither is a
+/// An untrusted program comes after the server where both want the processor, and first where memory runs out. Neither is a
 /// guard, so a system that knows neither is as good.
 fn yield_to_others() {
     let _ = rustix::process::nice(NICENESS);

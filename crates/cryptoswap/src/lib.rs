@@ -11,8 +11,8 @@
 //! output: a wallet, a test or a contract can use it alone, and the crate without its feature `index` holds nothing else. The
 //! rest is the pool index: an indexer module that finds pools by what their contracts do, and the protobuf views over it.
 //!
-//! Invariants: exact integers only, a float in this room is a defect; no network and no clock; whatever a contract stores or
-//! answers is taken as data of a stranger; no byte string makes a view fail or panic.
+//! Invariants: exact integers only, a float in this crate is a defect; no network and no clock; whatever a contract stores or
+//! answers is untrusted input; no byte string makes a view fail or panic.
 #![forbid(unsafe_code)]
 
 pub mod math;

@@ -671,7 +671,7 @@ pub struct QuoteResponse {
     /// Token 1 for token 0 for the smallest trade, without the fee.
     #[prost(string, optional, tag = "11")]
     pub spot_price_q: Option<String>,
-    /// The pool's own price from `price_scale`, as getprice tells it.
+    /// The pool's own price from `price_scale`, as getprice returns it.
     #[prost(string, optional, tag = "12")]
     pub marginal_price_q: Option<String>,
     /// By how much less the trade pays than the smallest one would, the fee left out, over 1e18.

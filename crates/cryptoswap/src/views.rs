@@ -1,7 +1,7 @@
 //! The views of the pool index: protobuf in, protobuf out (docs/api.md, "Pool index").
 //!
 //! Invariants: bytes that are no request count as a request without any field, whole and never in part; what does not exist is
-//! told by `found` or `ok`, never by an error; an answer in which everything has its default is empty.
+//! reported by `found` or `ok`, never by an error; an answer in which everything has its default is empty.
 
 mod answers;
 mod code;

@@ -11,7 +11,7 @@
 //! `PARAFFIN_CURVESIM_RECORD=1` besides records anew.
 //!
 //! Operations are compared where both mean the same: the package knows no flag for a scale that is being moved, divides the step
-//! by 5, claims fees at other moments (switched off for this), and tells no price for a deposit of one coin and another one for
+//! by 5, claims fees at other moments (switched off for this), and reports no price for a deposit of one coin and another one for
 //! a withdrawal of coin 0.
 
 mod pools;
@@ -175,7 +175,7 @@ impl Case {
     fn after(&self, operation: impl FnOnce(&mut Pool, u64) -> Result<U256, MathError>) -> Value {
         let mut pool = self.pool.clone();
         let Ok(out) = operation(&mut pool, self.now) else { return Value::Null };
-        // A claim computes the invariant anew, which the package was told not to do.
+        // A claim computes the invariant anew, which is switched off in the package.
         if pool.xcp_profit_a != self.pool.xcp_profit_a {
             return Value::Null;
         }

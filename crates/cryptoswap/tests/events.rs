@@ -1,4 +1,4 @@
-//! Trades, deposits and withdrawals in the form of the market index, against what the chain was told to do and what balances
+//! Trades, deposits and withdrawals in the form of the market index, against what the chain was made to do and what balances
 //! say; as of every height, and after blocks were taken back.
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]

@@ -1,4 +1,4 @@
-//! The pool index over real runs of the pool's contract: what was found, and what is told of it.
+//! The pool index over real runs of the pool's contract: what was found, and what is reported about it.
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
@@ -150,7 +150,7 @@ fn recomputed(chain: &Chain, height: Height, changed: (Height, u32)) -> proto::P
     }
 }
 
-/// Messages of a block that went well, each with the place of its transaction: in this chain the last step of a message tells.
+/// Messages of a block that went well, each with the place of its transaction: in this chain the last step of a message decides.
 fn successes(chain: &Chain, height: Height) -> Vec<(u32, Vec<u128>, Vec<paraffin_alkanes::TraceEvent>)> {
     use paraffin_alkanes::{TraceEvent, TraceStatus};
     let traces = chain.state(height).block_traces(height).unwrap().into_iter();
@@ -235,12 +235,12 @@ fn every_slot_is_told_with_its_last_writer() {
     {
         assert_eq!(chain.bytes_at(height, "getrawvalue", &request).unwrap(), NOTHING);
     }
-    // Another contract's slots are not told.
+    // Another contract's slots are not returned.
     let other = GetRawValueRequest { pool: Some(USD.into()), key: b"/name".to_vec() };
     assert!(!chain.view::<GetRawValueResponse>("getrawvalue", &other).found);
 }
 
-/// A trade as its trace tells it.
+/// A trade as its trace records it.
 #[derive(Debug, Clone, PartialEq)]
 struct Told {
     height: Height,
@@ -498,7 +498,7 @@ fn ping_answers_and_code_is_given_for_wrapped_ids_alone() {
     assert!(matches!(chain.bytes_at(3, "getnothing", &[]), Err(paraffin_alkanes::views::ViewError::Unknown)));
 }
 
-/// Slots under other names are found by configuration; a pool that is told beforehand needs none of them to be known.
+/// Slots under other names are found by configuration; a pool that is configured needs none of them to be known.
 #[test]
 fn names_of_slots_are_configuration() {
     let mut other = rules();

@@ -188,7 +188,7 @@ fn a_claim_mints_half_of_the_admin_part_of_the_profit() {
     assert_eq!(unpaid.xcp_profit_a, unpaid.xcp_profit);
 }
 
-/// A one-sided operation trades a part of itself, so the price that it tells is one of a trade: near the scale while the pool
+/// A one-sided operation trades a part of itself, so the price that it reports is one of a trade: near the scale while the pool
 /// is near balance, whichever coin it was.
 #[test]
 fn one_sided_operations_tell_a_price_near_the_scale() {

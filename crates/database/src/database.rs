@@ -14,7 +14,7 @@ const BUSY: Duration = Duration::from_secs(2);
 /// Connections of one process to a file.
 const FILE_CONNECTIONS_MAX: u32 = 4;
 
-/// A database of one room, open.
+/// The open database of one crate.
 ///
 /// Must be used inside a tokio runtime.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! One way to SQLite in a file and to PostgreSQL at a URL: opening, migrations, sessions, transactions and errors.
 //!
-//! Invariant: a room writes each statement once. Both databases understand it, `$1` names the first value, and what differs
+//! Invariant: a crate writes each statement once. Both databases understand it, `$1` names the first value, and what differs
 //! (types of columns, triggers) stands in the migrations of each.
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
 use crate::query::{query_of, run_all};
 use crate::{Database, DatabaseError, Place};
 
-/// The steps of one room's schema, in order; one that has been released never changes.
+/// The steps of one crate's schema, in order; a released step never changes.
 #[derive(Debug, Clone, Copy)]
 pub struct Migrations {
-    /// Name of the room, of lower-case letters. Rooms that share a server each have their own number.
+    /// Name of the crate, of lower-case letters. Crates that share a server each have their own number.
     pub room: &'static str,
-    /// Steps for SQLite, where a file belongs to one room.
+    /// Steps for SQLite, where a file belongs to one crate.
     pub sqlite: &'static [&'static str],
     /// Steps for PostgreSQL.
     pub postgres: &'static [&'static str],

@@ -9,7 +9,7 @@ use sqlx::{ConnectOptions as _, Executor as _, PgConnection};
 use crate::query::query;
 use crate::{DatabaseError, ServerUrl, Session, Transaction};
 
-/// How long somebody waits for a connection, a new one included.
+/// How long a caller waits for a connection, a new one included.
 const CONNECT: Duration = Duration::from_secs(3);
 /// Longest time for the answer to one statement. A server that is paused or cut off answers nothing, and nothing else would end
 /// the wait.

@@ -92,13 +92,13 @@ impl Bustle {
         let is_replaced = is_long || (!is_worn && self.below(3) == 0);
         let outcome = if is_replaced { self.replace(node, place) } else { self.extend(node, place) };
         if outcome.is_err() {
-            // Somebody else got in its way.
+            // Another transaction got in its way.
             self.families.swap_remove(place);
         }
         outcome
     }
 
-    /// A new family; whether somebody could pay for it.
+    /// A new family; whether an account could pay for it.
     fn begin(&mut self, node: &Node) -> Result<bool, ScenarioError> {
         let mut purses = purses(&self.wallet, node);
         let payer = self.below(purses.len());
@@ -116,7 +116,7 @@ impl Bustle {
         Ok(true)
     }
 
-    /// Whoever was paid last pays the next one.
+    /// The account that was paid last pays the next one.
     fn extend(&mut self, node: &Node, place: usize) -> Result<(), ScenarioError> {
         let feerate = 1_000 + self.random.next_u64() % 4_000;
         let Some(family) = self.families.get(place) else { return Ok(()) };
@@ -131,7 +131,7 @@ impl Bustle {
         Ok(())
     }
 
-    /// The first payment once more, to somebody else and for more than the whole family pays.
+    /// The first payment once more, to another account and for more than the whole family pays.
     fn replace(&mut self, node: &Node, place: usize) -> Result<(), ScenarioError> {
         let Some(family) = self.families.get(place) else { return Ok(()) };
         // Members are of nearly the same size, so twice the sum is more than enough.
@@ -147,7 +147,7 @@ impl Bustle {
         Ok(())
     }
 
-    /// Half of the coins to somebody; the payment and what it made for him.
+    /// Half of the coins to another account; the payment and what it made for that account.
     fn pay(
         &self,
         node: &Node,

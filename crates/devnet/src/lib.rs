@@ -289,7 +289,7 @@ impl Devnet {
     /// Sends a few payments that stay unconfirmed: always the same ones on the same chain.
     ///
     /// # Errors
-    /// The node refuses a transaction, for example because somebody else spends the same coins.
+    /// The node refuses a transaction, for example because another one spends the same coins.
     pub fn stir(&self) -> DevnetFuture<'_, Result<(), DevnetError>> {
         Box::pin(async move { self.bustle(Bustle::gather).await })
     }
@@ -353,7 +353,7 @@ async fn trade(node: Arc<Node>, traders: Arc<Mutex<Traders>>, interval: Duration
         });
         match work.await {
             Ok(Ok(())) => {}
-            // Whoever changes the chain by hand can get in the traders' way; the next round starts from what is there.
+            // Changes made to the chain by hand can get in the traders' way; the next round starts from what is there.
             Ok(Err(error)) => tracing::warn!(%error, "the traders could not trade"),
             Err(_) => return,
         }

@@ -30,7 +30,7 @@ use crate::wallet::{OutputKind, Wallet};
 
 /// First height whose block holds a transaction of the market: the first coinbase is mature.
 const FIRST_HEIGHT: u32 = 102;
-/// Whoever deploys, and then those who trade.
+/// The account that deploys, and then those that trade.
 const NAMES: [&str; 5] = ["founder", "maker", "taker", "miner", "holder"];
 /// Place of the founder among [`NAMES`].
 const FOUNDER: usize = 0;

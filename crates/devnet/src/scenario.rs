@@ -222,7 +222,7 @@ pub(crate) fn purses(wallet: &Wallet, node: &Node) -> Vec<Coins> {
                 .into_iter()
                 // Between the two questions the chain may have grown.
                 .filter(|(_, coin)| !coin.coinbase || next.saturating_sub(coin.height) >= MATURITY)
-                // Postage: what somebody sent may hold tokens.
+                // Postage: a received output may hold tokens.
                 .filter(|(_, coin)| coin.output.value.to_sat() >= PAYMENT_MIN)
                 .map(|(outpoint, coin)| (outpoint, coin.output))
                 .collect()

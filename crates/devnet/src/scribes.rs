@@ -1,8 +1,8 @@
 //! Inscriptions, a rune and a BRC-20 token on the devnet, made by real transactions of accounts of their own.
 //!
-//! Whatever these accounts hold in a small output is an inscription or a rune, so plain coins are told by their value alone.
-//! But for one coin of the [`Scenario`](crate::Scenario)'s accounts that pays for everything they touch nobody else's, so no
-//! alkanes go through their hands. What they give away lies in outputs too small for anybody's payments.
+//! Whatever these accounts hold in a small output is an inscription or a rune, so the value alone identifies a plain coin.
+//! Except for one coin of the [`Scenario`](crate::Scenario)'s accounts, which pays for everything, they touch no other
+//! account's coins, so they never hold alkanes. What they give away lies in outputs too small for any account's payments.
 
 mod founding;
 mod piece;

@@ -6,11 +6,11 @@ use crate::currency::Currency;
 /// Why a currency has no price (docs/forex.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// No source tells one.
+    /// No source reports one.
     NoQuotes,
     /// It is not one of the twenty.
     Unsupported,
-    /// What sources told is older than rates may be.
+    /// What sources reported is older than rates may be.
     StaleBeyondLimit,
 }
 
@@ -56,11 +56,11 @@ pub struct Rates {
 pub struct Provenance {
     /// Units for one US dollar, as decimal text: the median of what is used.
     pub per_usd: String,
-    /// What every source tells, in the order of the configuration.
+    /// What every source reports, in the order of the configuration.
     pub offers: Vec<Offer>,
 }
 
-/// What a source tells of a currency.
+/// What a source reports for a currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// Name of the source.
@@ -145,7 +145,7 @@ pub struct SourceStatus {
     pub name: String,
     /// Its form.
     pub kind: SourceKind,
-    /// Currencies that it tells.
+    /// Currencies that it reports.
     pub currencies: usize,
     /// Its own time of the freshest rate.
     pub as_of: Option<u64>,

@@ -1,4 +1,4 @@
-//! What all sources told, and the answers that are made of it. Nothing here waits; the time is passed in.
+//! What all sources reported, and the answers that are made of it. Nothing here waits; the time is passed in.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ struct View {
 
 struct Judged {
     price: Result<Price, Reason>,
-    /// Source, what it tells, what is made of it.
+    /// Source, what it reports, what is made of it.
     offers: Vec<(usize, Quote, Role)>,
 }
 
@@ -76,7 +76,7 @@ impl Board {
         Self { rules, known: RwLock::new(Known { generation: 0, sources }), view: Mutex::new(None) }
     }
 
-    /// A board of rates that never change: `base` and decimal texts of one time, as a file source named `file` tells them.
+    /// A board of rates that never change: `base` and decimal texts of one time, as a file source named `file` reports them.
     ///
     /// # Errors
     /// The rates cannot be used.
@@ -137,7 +137,7 @@ impl Board {
         is_other
     }
 
-    /// What every source told last.
+    /// What every source reported last.
     pub(crate) fn by_source(&self) -> Vec<(String, Vec<Quote>)> {
         let known = self.known.read();
         known

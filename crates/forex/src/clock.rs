@@ -8,7 +8,8 @@ use time::{Date, Month, OffsetDateTime};
 /// Where the time comes from, Unix seconds.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// The beginning of a day, UTC. A feed that tells a day and no hour is taken to be as old as that: an age is never told too small.
+/// The beginning of a day, UTC. A feed that states a day and no hour is taken to be as old as that:
+/// an age is never reported too small.
 pub(crate) fn day(year: &str, month: &str, day: &str) -> Option<u64> {
     let number = |text: &str, len: usize| {
         let is_digits = text.len() == len && text.bytes().all(|byte| byte.is_ascii_digit());

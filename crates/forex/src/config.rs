@@ -20,7 +20,7 @@ const POLL_MIN: Duration = Duration::from_millis(50);
 /// Longest time between two questions.
 const POLL_MAX: Duration = Duration::from_secs(31 * 86_400);
 
-/// What the feeds are told.
+/// Settings of the feeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForexConfig {
     /// Age from which on a rate is stale, seconds.
@@ -58,7 +58,7 @@ pub struct SourceConfig {
     pub path: Option<PathBuf>,
     /// Time between two questions; absent: that of its kind.
     pub poll: Option<Duration>,
-    /// For [`SourceKind::Chainlink`]: the contract (`0x` and 40 hex digits) that tells the dollars for one unit of a currency.
+    /// For [`SourceKind::Chainlink`]: the contract (`0x` and 40 hex digits) that returns the dollars for one unit of a currency.
     pub feeds: BTreeMap<String, String>,
 }
 

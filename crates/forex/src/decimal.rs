@@ -4,7 +4,7 @@ use ruint::aliases::U256;
 
 /// Longest text that is looked at, bytes.
 const TEXT_LEN_MAX: usize = 256;
-/// Most digits of a number that a feed tells, before and after the point together.
+/// Most digits of a number that a feed reports, before and after the point together.
 pub(crate) const RATE_DIGITS_MAX: u32 = 24;
 /// Most digits of an amount (docs/forex.md).
 pub(crate) const AMOUNT_DIGITS_MAX: u32 = 64;
@@ -75,7 +75,7 @@ impl Decimal {
         Ok(Self { mantissa, scale: u32::try_from(scale.max(0)).unwrap_or_default() })
     }
 
-    /// A number told as mantissa and scale; `None` when it has more digits than a feed's number may have.
+    /// A number given as mantissa and scale; `None` when it has more digits than a feed's number may have.
     pub(crate) fn of_parts(mantissa: U256, scale: u32) -> Option<Self> {
         let bound = U256::from(10).pow(U256::from(RATE_DIGITS_MAX));
         (scale <= RATE_DIGITS_MAX && mantissa < bound).then_some(Self { mantissa, scale })
@@ -87,7 +87,7 @@ fn exponent(text: &str) -> Result<i64, DecimalError> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(DecimalError::NotANumber);
     }
-    // A longer exponent is a number that nobody means.
+    // A longer exponent is not a meaningful number.
     let digits = digits.trim_start_matches('0');
     let value: i64 = match digits.len() {
         0 => 0,

@@ -16,7 +16,7 @@ use crate::poller::{Diary, Poller};
 use crate::sheet::AHEAD_MAX;
 use crate::web::{Validators, Web};
 
-/// All sources with a task each, and what they told in a folder. Dropping it stops them as well, without waiting.
+/// All sources with a task each, and what they reported in a folder. Dropping it stops them as well, without waiting.
 pub struct ForexFeed {
     board: Arc<Board>,
     stop: watch::Sender<bool>,

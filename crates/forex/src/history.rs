@@ -1,8 +1,8 @@
-//! What the sources told, on the disk: an append-only log, read once at the start.
+//! What the sources reported, on the disk: an append-only log, read once at the start.
 //!
 //! A record is its kind `1` and a JSON text: `{"source": name, "quotes": [{"currency", "per_usd": [numerator, denominator], "time"}]}`,
-//! everything that one source tells; the last of a source counts. Records of another kind are skipped, so that an older program reads what
-//! a newer one wrote. A log that has grown is written anew with what counts, and what was before it is dropped.
+//! everything that one source reports; the last of a source counts. Records of another kind are skipped, so that an older program
+//! reads what a newer one wrote. A log that has grown is written anew with what counts, and what was before it is dropped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -119,7 +119,7 @@ fn load(log: &Log) -> (Loaded, Option<LogError>) {
     (loaded, damage)
 }
 
-/// Appends a record; a log that has grown is written anew from what `all` tells.
+/// Appends a record; a log that has grown is written anew from what `all` returns.
 ///
 /// # Errors
 /// The disk refuses.

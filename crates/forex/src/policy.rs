@@ -1,4 +1,4 @@
-//! One price out of what several sources tell (docs/forex.md): the median of the fresh ones; with four or more, those are
+//! One price out of what several sources report (docs/forex.md): the median of the fresh ones; with four or more, those are
 //! left out that lie farther from it than ten median deviations and five percent.
 
 use std::cmp::Ordering;
@@ -7,7 +7,7 @@ use crate::answer::{Reason, Role};
 use crate::ratio::Ratio;
 use crate::sheet::Quote;
 
-/// Sources from which on outliers can be told.
+/// Sources from which on outliers can be recognized.
 const OUTLIERS_FROM: usize = 4;
 /// Median deviations that a rate may lie away from the median.
 const DEVIATIONS: u32 = 10;
@@ -151,7 +151,7 @@ mod tests {
         // Where all differ much, ten median deviations are allowed.
         let (roles, _) = judge(&quotes(&[("1", 1), ("1.1", 1), ("1.2", 1), ("1.9", 1)]), NOW, RULES);
         assert_eq!(roles, [Role::Used; 4]);
-        // Three cannot tell who is wrong; the median stands in the middle all the same.
+        // Three cannot show which one is wrong; the median stands in the middle all the same.
         let (roles, price) = judge(&quotes(&[("0.8", 1), ("8", 1), ("0.801", 1)]), NOW, RULES);
         assert_eq!((roles, price.unwrap().per_usd.to_rate()), (vec![Role::Used; 3], "0.801".to_owned()));
     }

@@ -101,7 +101,7 @@ impl Poller {
                 Fetched::Unchanged => Ok(None),
                 Fetched::Body(body, validators) => {
                     let reading = adapters::read(self.source.kind, &body, (self.clock)())?;
-                    // What could not be read must not be told to be unchanged.
+                    // What could not be read must not be answered later with "unchanged".
                     self.validators = validators;
                     Ok(Some(reading))
                 }

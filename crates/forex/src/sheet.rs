@@ -5,10 +5,10 @@ use crate::decimal::{Decimal, RATE_DIGITS_MAX};
 use crate::error::{FeedError, RowError};
 use crate::ratio::Ratio;
 
-/// How far a source's own time may lie ahead of our clock, seconds: some feeds tell the day for which their rates are valid, which begins
-/// up to a day and a half after they were set.
+/// How far a source's own time may lie ahead of our clock, seconds: some feeds state the day for which their rates are valid,
+/// which begins up to a day and a half after they were set.
 pub(crate) const AHEAD_MAX: u64 = 36 * 3_600;
-/// Most units that a rate is told for.
+/// Most units that a rate is stated for.
 pub(crate) const UNITS_MAX: u32 = 1_000_000;
 
 /// What one source says of one currency.

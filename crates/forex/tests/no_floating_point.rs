@@ -38,7 +38,7 @@ fn no_source_of_this_crate_names_a_floating_point_type() {
         let named: Vec<&str> = words(&text).filter(|word| is_floating(word)).collect();
         assert!(named.is_empty(), "{}: {named:?}", path.display());
     }
-    // The check itself tells them apart.
+    // The check itself distinguishes them.
     assert!(["f64", "f32", "1f64", "as_f64", "mul_f64", "0_f32"].iter().all(|word| is_floating(word)));
     assert!(["0xf64", "f640", "half"].iter().all(|word| !is_floating(word)));
 }

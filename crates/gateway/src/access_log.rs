@@ -25,7 +25,7 @@ pub(crate) struct RequestLine {
     pub(crate) peer: IpAddr,
     pub(crate) verb: &'static str,
     pub(crate) surface: &'static str,
-    /// `None` when it was refused before anybody was identified.
+    /// `None` when it was refused before its caller was identified.
     pub(crate) caller: Option<Caller>,
     pub(crate) status: u16,
     pub(crate) elapsed_us: u64,

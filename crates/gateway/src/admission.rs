@@ -1,4 +1,4 @@
-//! How much a caller may: counting, and the headers that tell it (docs/api.md, "How much").
+//! How much a caller may: counting, and the headers that report it (docs/api.md, "How much").
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -49,7 +49,7 @@ impl From<Decision> for Quota {
 }
 
 /// Counts one request, batches and all. A caller without credentials waits for his turn here, before the time of the
-/// handler begins. The quota is told whether or not the request is served.
+/// handler begins. The quota is reported whether or not the request is served.
 pub(crate) async fn admit(
     arrival: Arrival<'_>,
     caller: &Caller,
@@ -122,7 +122,7 @@ async fn keyless(arrival: Arrival<'_>, body: &mut RequestBody) -> Result<(Quota,
             () = waiter.turn() => {}
             () = body.hold() => {}
         }
-        // The store may have gone away meanwhile, and then nobody is served.
+        // The store may have gone away meanwhile, and then no request is served.
         shared.keys.available().await.map_err(|error| unavailable(&error))?;
     }
     Ok((quota, Ok(())))

@@ -45,7 +45,7 @@ impl RequestBody {
     }
 
     /// Reads ahead for as long as it is polled: only behind the body can the server see that the client has gone away. Of
-    /// a body longer than this holds, the end is not seen until somebody reads it.
+    /// a body longer than this holds, the end is not seen until the body is read.
     pub(crate) async fn hold(&mut self) {
         let mut bytes = 0;
         while bytes < HELD_BYTES_MAX && !self.incoming.is_end_stream() {
@@ -134,7 +134,7 @@ impl RequestBody {
         })
     }
 
-    /// Reads the rest of a body that nobody wants, up to a bound: a client that is still sending when the connection closes
+    /// Reads the rest of an unused body, up to a bound: a client that is still sending when the connection closes
     /// would lose the answer.
     pub(crate) async fn discard(&mut self) {
         if self.incoming.size_hint().lower() > DISCARDED_BYTES_MAX {

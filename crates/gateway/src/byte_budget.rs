@@ -33,7 +33,7 @@ const STEP_KIB: u32 = 256;
 pub(crate) enum ByteHolder {
     /// The keys of an account.
     Keys(AccountId),
-    /// Its aliases and origins, which anybody may know.
+    /// Its aliases and origins, which are public.
     Public(AccountId),
     /// Requests without credentials.
     Client(ClientNet),

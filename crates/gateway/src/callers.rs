@@ -10,7 +10,7 @@ use crate::errors::Refusal;
 use crate::routes::{Credential, KeyedSurface, Route, Target};
 use crate::state::{Caller, Shared};
 
-/// What is known of a request before anybody has been asked who sends it.
+/// What is known of a request before its caller is looked up.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'a> {
     pub(crate) shared: &'a Shared,
@@ -26,13 +26,13 @@ pub(crate) struct Identified {
 }
 
 impl Identified {
-    /// Whoever holds a key or knows an alias may call from any page.
+    /// A caller with a key or an alias may call from any page.
     const fn anywhere(caller: Caller) -> Self {
         Self { caller, readable: true }
     }
 }
 
-/// Finds out who calls, or why nobody may (docs/api.md, "Who may call").
+/// Identifies the caller, or says why the request is refused (docs/api.md, "Who may call").
 pub(crate) async fn identify(arrival: Arrival<'_>, headers: &HeaderMap) -> Result<Identified, Refusal> {
     let Arrival { shared, route, .. } = arrival;
     match &route.credential {
@@ -100,7 +100,7 @@ impl Arrival<'_> {
 
     /// Asks the store for something that this process does not know, as often as the client may.
     async fn look_up<T>(self, question: AccessFuture<'_, Option<T>>) -> Result<Option<T>, Refusal> {
-        // Without the store nobody is served, and nobody is told to come back later either.
+        // Without the store no request is served, and no answer says to come back later either.
         available(self.shared).await?;
         let asked = self.shared.strangers.ask(self.client, self.route.rate_limit_code())?;
         let found = question.await;

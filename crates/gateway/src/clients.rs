@@ -9,7 +9,7 @@ use hyper::header::HeaderName;
 use serde::{Deserialize, Serialize};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// Entries of `X-Forwarded-For` that are looked at; nobody has that many proxies of his own.
+/// Entries of `X-Forwarded-For` that are looked at; no deployment has that many proxies of its own.
 const ENTRIES_MAX: usize = 32;
 
 /// An address or a network such as `10.0.0.0/8`.

@@ -23,7 +23,7 @@ pub struct AccessConfig {
     /// How the owner of an origin proves himself.
     pub proof: ProofSettings,
     /// `postgres://user:password@host:port/database`: accounts, saved scripts and records of verification are there, for several
-    /// gateways. Absent: in files of the data folder. Whoever starts the gateway opens it.
+    /// gateways. Absent: in files of the data folder. The program that starts the gateway opens it.
     pub database_url: Option<Secret>,
     /// `redis://user:password@host:port/number`: windows that gateways share exactly; with `database_url`. Absent: each counts by
     /// itself and hears of the others within half a second.
@@ -51,7 +51,7 @@ impl Default for AccessConfig {
 }
 
 impl AccessConfig {
-    /// Finds a value with which nobody could be served.
+    /// Finds a value with which no caller could be served.
     pub(crate) fn check(&self) -> Result<(), String> {
         let ThrottleSettings { burst, refill_per_minute, clients_max, .. } = self.keyless;
         if burst == 0 || refill_per_minute == 0 || clients_max == 0 {
@@ -79,7 +79,7 @@ pub struct GatewayConfig {
     pub key_headers: Vec<String>,
     /// One log line per request.
     pub access_log: bool,
-    /// Seconds, at most 600, in which a server that was told to stop goes on answering while its health says `draining`.
+    /// Seconds, at most 600, in which a server that was asked to stop goes on answering while its health says `draining`.
     pub drain_seconds: u64,
     /// All limits.
     pub limits: Limits,

@@ -39,7 +39,7 @@ pub(crate) fn echo(response: &mut HeaderMap, origin: Option<&HeaderValue>) {
     }
 }
 
-/// Tells caches that the answer may differ by origin.
+/// Informs caches that the answer may differ by origin.
 pub(crate) fn vary(response: &mut HeaderMap) {
     response.insert(VARY, HeaderValue::from_static("Origin"));
 }

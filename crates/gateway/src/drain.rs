@@ -1,4 +1,4 @@
-//! The way out: a server that is told to stop says so first, and answers until its callers have looked elsewhere.
+//! Shutdown: a server that is asked to stop reports so first, and answers until its callers have looked elsewhere.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) struct Draining(AtomicBool);
 
 impl Draining {
-    /// Whether it was told to stop. Asked for every answer, so it is one read of memory.
+    /// Whether it was asked to stop. Called for every answer, so it is one read of memory.
     pub(crate) fn has_begun(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -29,7 +29,7 @@ pub mod rpc_code {
     pub const NOT_FOUND: i64 = -32004;
 }
 
-/// Logs a failure of our own. A read that ended because nobody waits for it is none.
+/// Logs a failure of our own. A read that was cancelled is none.
 fn log_inside(reason: &dyn std::fmt::Display, what: &'static str) {
     let reason = reason.to_string();
     if reason.contains(&StoreError::Abandoned.to_string()) || reason == ReadAbandoned.to_string() {
@@ -81,7 +81,7 @@ impl RpcError {
         Self { code: rpc_code::NOT_FOUND, message: message.into(), data: Some(json!({ "code": "NOT_FOUND" })) }
     }
 
-    /// -32603 that tells the caller nothing; the reason goes to the log.
+    /// -32603 without details for the caller; the reason goes to the log.
     pub fn internal(reason: &dyn std::fmt::Display) -> Self {
         log_inside(reason, "a call failed inside");
         Self::panicked()
@@ -166,7 +166,7 @@ impl RestError {
         Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", message)
     }
 
-    /// 500 that tells the caller nothing; the reason goes to the log.
+    /// 500 without details for the caller; the reason goes to the log.
     pub fn internal(reason: &dyn std::fmt::Display) -> Self {
         log_inside(reason, "a request failed inside");
         Self::panicked()

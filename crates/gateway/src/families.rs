@@ -48,7 +48,7 @@ impl FamilyServers {
 pub(crate) struct FamilyServer {
     name: &'static str,
     client: HttpsClient,
-    /// What stands before the path of every request; may hold a secret and is told to nobody.
+    /// What stands before the path of every request; may hold a secret and is never disclosed.
     base: String,
     /// A quarter of them for one caller.
     requests: FairSemaphore,

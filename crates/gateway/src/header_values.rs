@@ -5,7 +5,7 @@ use paraffin_access::UNLIMITED;
 /// Digits of the largest number.
 const DIGITS_MAX: usize = 20;
 
-/// A decimal number as the value of a header. Most numbers that are told are "no limit", which takes no memory; the others
+/// A decimal number as the value of a header. Most numbers in headers are "no limit", which takes no memory; the others
 /// take exactly as much as they are long.
 pub(crate) fn decimal(number: u64) -> HeaderValue {
     if number == u64::from(UNLIMITED) {
@@ -34,7 +34,7 @@ pub(crate) struct Told {
     pub(crate) height: LastNumber,
 }
 
-/// The number told last, as it was told.
+/// The number sent last, with its header value.
 #[derive(Default)]
 pub(crate) struct LastNumber(Option<(u64, HeaderValue)>);
 

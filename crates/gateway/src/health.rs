@@ -91,7 +91,7 @@ struct OrderbookHealth {
 struct NodeHealth {
     reachable: bool,
     height: Option<u32>,
-    /// A class, since the text of an error could tell where the node is.
+    /// A class, since the text of an error could reveal where the node is.
     error: Option<&'static str>,
 }
 

@@ -134,8 +134,8 @@ impl From<HostedFault> for RpcError {
     }
 }
 
-/// Runs a question to the program away from the async threads, until its time is over or nobody waits any more; of one caller a
-/// few at a time.
+/// Runs a question to the program away from the async threads, until its time is over or the request is cancelled; a few of one
+/// caller at a time.
 pub(crate) async fn ask(
     context: &RequestContext,
     permits: u32,

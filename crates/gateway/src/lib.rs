@@ -1,6 +1,6 @@
 //! The HTTP server of an instance: who may call, how requests and answers are wrapped, and one file per surface.
 //!
-//! Invariant: a surface parses, calls one room, and renders; it holds no rule of the data that it serves.
+//! Invariant: a surface parses, calls one crate, and renders; it holds no rule of the data that it serves.
 //!
 //! # Rules of the wire that are ours to settle
 //!

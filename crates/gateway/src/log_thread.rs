@@ -1,7 +1,8 @@
 //! The thread that writes the log: lines that are text already, and requests as fields, which it makes into text.
 //!
-//! Whoever logs only appends to what waits, and nobody waits for the output: what does not fit is dropped and counted. Requests are gathered
-//! for some milliseconds, so that a busy server wakes the thread some hundred times a second and not for each request.
+//! A thread that logs only appends to a bounded queue and never waits for the output: what does not fit is dropped and
+//! counted. Requests are gathered for some milliseconds, so that a busy server wakes the thread some hundred times a
+//! second and not for each request.
 
 use std::io::{self, Write};
 use std::sync::Arc;

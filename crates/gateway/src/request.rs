@@ -33,7 +33,7 @@ use crate::{cors, describe, health, rest};
 
 const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
 
-/// Longest body that is looked at while nobody can be identified.
+/// Longest body that is looked at while no caller can be identified.
 const DISCOVER_BYTES_MAX: usize = 4 << 10;
 
 const RPC_VERBS: &str = "POST, OPTIONS";
@@ -90,7 +90,7 @@ pub(crate) async fn answer(
         // Pinned here once: what is handed on is its place, not its kilobytes.
         let routed = pin!(route_request(&connection, arrival, &mut quota, &id, &head, &mut body));
         let handled = catch_panic(routed);
-        // The span of the connection has the first digits of ids of our own; one that the caller chose is told beside it.
+        // The span of the connection has the first digits of ids of our own; one that the caller chose has its own span.
         match &id {
             RequestId::Given(_) => Box::pin(handled.instrument(tracing::error_span!("request", %id))).await,
             RequestId::Own(_) => handled.await,
@@ -338,7 +338,7 @@ async fn rpc(
     Outcome { height: context.height_read(), ..Outcome::plain(reply) }
 }
 
-/// While nobody can be identified, the main JSON-RPC tells of its methods and does nothing else (docs/api.md).
+/// While no caller can be identified, the main JSON-RPC describes its methods and does nothing else (docs/api.md).
 async fn discover_alone(connection: &Arc<Connection>, arrival: Arrival<'_>, body: &mut RequestBody) -> Outcome {
     let Arrival { route, client, .. } = arrival;
     let context = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, client, Vec::new()));

@@ -90,7 +90,7 @@ pub(crate) enum Credential {
     PathAlias(String),
     /// The key may come in a header, or there may be none.
     HeaderOrNobody,
-    /// The key may come in a header, the caller may be a registered origin, or nobody.
+    /// The key may come in a header, the caller may be a registered origin, or anonymous.
     HeaderOriginOrNobody,
     /// The key may come in a header, or the caller is a registered origin.
     HeaderOrOrigin,
@@ -111,7 +111,7 @@ pub(crate) enum Target {
     Health,
     /// Plain `OK`.
     PlainHealth,
-    /// What the API tells of itself.
+    /// The API's descriptions of itself.
     Description(Description),
     /// BRC-20 indexer.
     Opi(Vec<String>),

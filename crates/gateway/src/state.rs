@@ -55,7 +55,7 @@ type ErasedRead = Box<dyn FnOnce(&Snapshot, &Interrupt) -> Answer + Send>;
 /// The same for work that needs no snapshot.
 type ErasedWork = Box<dyn FnOnce(&Interrupt) -> Answer + Send>;
 
-/// What the index is doing, as health tells it.
+/// What the index is doing, as health reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexingStatus {
     /// Nothing indexed yet, or the node has not been asked yet.
@@ -201,11 +201,11 @@ pub struct GatewayParts {
 pub enum Caller {
     /// The holder of an active key.
     Key(Arc<KeyRecord>),
-    /// Whoever knows the alias.
+    /// A caller by an alias.
     Alias(Arc<AliasRecord>),
     /// A page of a registered origin.
     Origin(Arc<OriginRecord>),
-    /// Nobody in particular.
+    /// An anonymous caller.
     Keyless,
 }
 

@@ -1,4 +1,4 @@
-//! A bound on what unknown credentials cost: each of them is one question to the key store, whose answer is kept by nobody.
+//! A bound on what unknown credentials cost: each of them is one question to the key store, whose answer is not cached.
 
 use std::net::IpAddr;
 
@@ -7,8 +7,8 @@ use paraffin_access::{ClientNet, Throttle, ThrottleSettings};
 use crate::errors::Refusal;
 use crate::state::unix_millis;
 
-/// Keys, aliases and origins that a client may name in vain: so many at once, and twenty come back every second. Nobody
-/// who errs meets this; who guesses asks the store twenty times a second and no more.
+/// Unknown keys, aliases and origins that a client may name: so many at once, and twenty come back every second. A client
+/// that errs does not reach this; one that guesses asks the store twenty times a second and no more.
 const IN_VAIN: ThrottleSettings =
     ThrottleSettings { burst: 200, refill_per_minute: 1_200, wait_ms_max: 0, clients_max: 100_000 };
 
@@ -55,7 +55,7 @@ impl HealthChecks {
     }
 }
 
-/// A question that counts as asked in vain unless it is said to be answered.
+/// A question that counts as failed unless it is said to be answered.
 pub(crate) struct Question<'a> {
     strangers: &'a Strangers,
     client: ClientNet,

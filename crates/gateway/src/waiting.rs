@@ -14,8 +14,8 @@ use crate::state::unix_millis;
 
 /// The requests of each client that wait in this process. Bounded by the connections that are open.
 ///
-/// A turn is a point in time that the windows have given out. When a request goes away before its turn, everybody of the
-/// same client behind it moves up by one turn, and only the last turn goes back to the windows: so nobody is overtaken,
+/// A turn is a point in time that the windows have given out. When a request goes away before its turn, each request of
+/// the same client behind it moves up by one turn, and only the last turn goes back to the windows: so no request is overtaken,
 /// and no more is served than the windows have given.
 #[derive(Default)]
 pub(crate) struct WaitingLines {

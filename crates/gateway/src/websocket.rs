@@ -44,7 +44,7 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Time between two looks whether the caller's key still counts.
 const STANDING_EVERY: Duration = Duration::from_secs(1);
-/// How long an end may take to be told.
+/// How long it may take to send the close frame.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes that may wait to be sent to a client that reads slowly.
 const WAITING_BYTES_MAX: usize = 4 << 20;
@@ -90,7 +90,7 @@ impl End {
     }
 }
 
-/// The client has gone, or was told to.
+/// The client has disconnected, or was disconnected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stream has ended")]
 pub(crate) struct Gone;
@@ -130,7 +130,7 @@ impl Streams {
         self.open.lock().total
     }
 
-    /// Tells all streams to end and waits until they have.
+    /// Signals all streams to end and waits until they have.
     pub(crate) async fn stop(&self) {
         self.stopping.send_replace(true);
         while self.open() > 0 {
@@ -317,7 +317,7 @@ impl Socket {
     /// The next text of the client; may be dropped and called again without losing any. Pings are sent and answered meanwhile.
     ///
     /// # Errors
-    /// The stream has ended, for whichever reason; the client has been told.
+    /// The stream has ended, for whichever reason; the client has been notified.
     pub(crate) async fn receive(&mut self) -> Result<Utf8Bytes, Gone> {
         loop {
             if self.is_over {

@@ -39,7 +39,7 @@ pub fn write(memory: &mut [u8], pointer: u32, bytes: &[u8]) -> Result<(), BadPoi
     Ok(())
 }
 
-/// Tells a program that the key at the pointer it gave cannot be read: [`UNREADABLE`] where the length of the value would be.
+/// Reports to a program that the key at its pointer cannot be read: [`UNREADABLE`] where the length of the value would be.
 ///
 /// # Errors
 /// There is no place before the pointer either.

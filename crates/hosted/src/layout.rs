@@ -3,7 +3,7 @@
 //! ```text
 //! /seen-genesis                                      SeenGenesis
 //! /alkanes/sequence                                  Sequence
-//! /alkanes/ id                                       Code; of a built-in a mark, whose content is nobody's business
+//! /alkanes/ id                                       Code; of a built-in a mark, whose content is never read
 //! /alkanes/ id /storage/ key                         Storage
 //! /alkanes/ what /balances/ who                      Balance
 //! /alkanes/ who /inventory/ list of what             Inventory, a set; before release 2.0 `/alkanes` alone stands before the id
@@ -17,7 +17,7 @@
 //! /runes/mints-remaining/ name                       Translated::mints_remaining
 //! ```
 //!
-//! What has no counterpart is named in [`LEFT_OUT`]. A key that is neither is told as [`Translated::unknown`].
+//! What has no counterpart is named in [`LEFT_OUT`]. A key that is neither is reported as [`Translated::unknown`].
 
 mod key;
 mod lists;

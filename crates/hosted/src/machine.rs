@@ -82,7 +82,7 @@ impl Limit {
         Self { memory_bytes: 0, memory_bytes_max, table_elements: 0, exceeded: None }
     }
 
-    /// Ends the run: were the program told instead, what it writes would depend on this machine.
+    /// Ends the run: if the program learned of the limit instead, what it writes would depend on this machine.
     fn exceed<T>(&mut self, why: ProgramError) -> wasmtime::Result<T> {
         let error = wasmtime::Error::msg(why.to_string());
         self.exceeded = Some(why);
@@ -93,7 +93,7 @@ impl Limit {
 impl ResourceLimiter for Limit {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
         if desired as u64 > MEMORY_BYTES_MAX || maximum.is_some_and(|maximum| desired > maximum) {
-            // No host could; the program is told so and decides.
+            // No host could; the program gets a refusal and decides.
             return Ok(false);
         }
         let bytes = self.memory_bytes.saturating_add((desired - current) as u64);

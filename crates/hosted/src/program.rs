@@ -1,4 +1,4 @@
-//! What a hosted program is to the rest of the room: blocks in, pairs out; views.
+//! What a hosted program is to the rest of the crate: blocks in, pairs out; views.
 
 use std::io::Read as _;
 use std::path::Path;

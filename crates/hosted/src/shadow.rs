@@ -193,7 +193,7 @@ impl Engine for ShadowEngine {
     }
 }
 
-/// The program's effects with what the native engine alone tells.
+/// The program's effects with what the native engine alone records.
 fn completed(mut hosted: BlockEffects, native: BlockEffects) -> BlockEffects {
     hosted.writes.extend(native.writes.into_iter().filter(|(key, _)| is_native_alone(key)));
     hosted.writes.sort_unstable();

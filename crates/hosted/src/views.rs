@@ -17,7 +17,7 @@ pub struct ViewLimits {
     pub memory_bytes_max: u64,
     /// Views that run at the same time, previews among them.
     pub concurrent_max: usize,
-    /// Largest memory of the block of a preview, in bytes: anybody may bring any block.
+    /// Largest memory of the block of a preview, in bytes: any caller may bring any block.
     pub preview_memory_bytes_max: u64,
     /// Previews that run at the same time.
     pub previews_max: usize,

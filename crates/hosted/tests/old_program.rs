@@ -1,14 +1,14 @@
 //! A released indexer of alkanes of before 2.0, which keys the inventories of contracts in another form, and programs that write
-//! what nobody knows.
+//! unknown keys.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod support;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use paraffin_alkanes::{ChainState, StateError, StateKey, StateReader};
-use paraffin_hosted::{Flush, HostedState, Program, Reads as _, Serves, UnknownKey, translate};
+use paraffin_alkanes::{StateError, StateKey, StateReader};
+use paraffin_hosted::{Flush, Program, Serves, UnknownKey, translate};
 use paraffin_primitives::{AlkaneId, ConnectedBlock};
 
 use support::{Index, Scripted, TRADING, branches, flushes, run_natively};
@@ -80,6 +80,11 @@ fn the_first_key_of_no_known_kind_is_kept_and_undone_with_its_block() {
 #[cfg(feature = "machine")]
 #[test]
 fn a_release_of_before_2_0_writes_no_unknown_key_and_its_inventories_are_read() {
+    use std::collections::BTreeSet;
+
+    use paraffin_alkanes::ChainState;
+    use paraffin_hosted::{HostedState, Reads as _};
+
     let Some(path) = paraffin_testkit::reference_program("alkanes-2025-07-regtest.wasm") else { return };
     let program = paraffin_hosted::load_file(&path).unwrap();
     let branches = branches(5, TRADING);

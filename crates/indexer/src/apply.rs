@@ -78,7 +78,7 @@ impl Indexer {
         &self.modules
     }
 
-    /// Tells the height of the node's chain, so that blocks far below it need no undo record.
+    /// Sets the height of the node's chain, so that blocks far below it need no undo record.
     pub fn expect_tip(&mut self, height: Height) {
         self.writer.expect_tip(height);
     }

@@ -3,7 +3,7 @@ use paraffin_store::{ModuleId, ModuleSchema, Rewound};
 
 use crate::{Indexer, IndexerError};
 
-/// What a re-run is going to do, told before the long part starts.
+/// What a re-run is going to do, reported before the long part starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReindexPlan {
     /// Module that is run again.

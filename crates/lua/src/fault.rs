@@ -6,7 +6,7 @@ use crate::Budget;
 use crate::meter::{Exhausted, Meter};
 use crate::outcome::ScriptError;
 
-/// Name of the chunk that builds what scripts see; its places are told to nobody.
+/// Name of the chunk that builds what scripts see; error messages never give its lines.
 pub(crate) const LIBRARY_CHUNK: &str = "library";
 /// Functions that are looked at for the place of an error.
 const LEVELS_MAX: usize = 8;
@@ -83,7 +83,7 @@ pub(crate) fn words(error: &Error) -> String {
     shortened(words)
 }
 
-/// What the caller is told of a value that nothing in the script caught. No method of the value is run.
+/// The error that the caller gets for a value that nothing in the script caught. No method of the value is run.
 pub(crate) fn uncaught(meter: &Meter, raised: &Value) -> ScriptError {
     if let Some(Exhausted(budget)) = exhausted_by(meter, raised) {
         return ScriptError::Exhausted(budget);

@@ -176,7 +176,7 @@ fn spoken(lua: &Lua, meter: &Meter, error: mlua::Error, what: &str) -> mlua::Err
     }
 }
 
-/// A text that tells a place inside of the library, with the place in the script that called it instead. To be run where
+/// A text that names a place inside of the library, with the place in the script that called it instead. To be run where
 /// the error was raised.
 fn placed(lua: &Lua, raised: &Value) -> Option<mlua::Result<mlua::LuaString>> {
     let text = raised.as_string()?.as_bytes();

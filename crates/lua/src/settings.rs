@@ -32,7 +32,7 @@ pub struct LuaSettings {
     pub scripts_max: usize,
     /// Of these, scripts of one caller.
     pub scripts_per_caller_max: usize,
-    /// How long a script waits for its turn before its caller is told that the server is busy.
+    /// How long a script waits for its turn before its caller gets the answer that the server is busy.
     pub wait_ms_max: u64,
     /// Saved scripts of one account; beyond it the one that was saved longest ago goes.
     pub saved_scripts_max: u32,

@@ -170,7 +170,7 @@ impl Server {
 
 impl Calls for Server {
     fn call(&mut self, method: &str, params: Box<RawValue>) -> Result<Box<RawValue>, CallError> {
-        // Without a server there is nobody to run for.
+        // Without a server the worker has nothing to run.
         Self::ask(method, params).unwrap_or_else(|_| std::process::exit(1))
     }
 }

@@ -34,7 +34,7 @@ const FRAME_EXTRA_BYTES: usize = 64 << 10;
 /// Callers in the table before those that wait for nothing are forgotten.
 const CALLERS_KEPT: usize = 1_024;
 
-/// What the futures of this room answer.
+/// The type of the futures of this crate.
 pub type ScriptFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Answers the calls of a running script.
@@ -246,7 +246,7 @@ impl Workers {
         deadline: Instant,
     ) -> Result<Box<RawValue>, CallError> {
         let refused = |code, message: &str| Err(CallError { code, message: message.to_owned() });
-        // The sandbox asks for nothing else; whoever broke out of it still gets no more.
+        // The sandbox asks for nothing else; a script that broke out of it still gets no more.
         if !names::is_callable(&method) {
             return refused(-32601, "Method not found");
         }
@@ -334,7 +334,7 @@ impl Worker {
         Ok((Self { caller: caller.to_owned(), input, output, scripts: 0, process }, isolation))
     }
 
-    /// Whether nobody ended it while it waited.
+    /// Whether it was not ended while it waited.
     fn lives(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }

@@ -158,7 +158,7 @@ fn program() -> impl Strategy<Value = String> {
         .prop_map(|(statements, result)| format!("{}\nreturn {result}", statements.join("\n")))
 }
 
-/// Calls a function of `string` and tells all that it gave as one text; of an error that there was one.
+/// Calls a function of `string` and returns all that it gave as one text; of an error only that there was one.
 const TELL: &str = "local function tell(...)
     local told = {}
     for index = 1, select('#', ...) do told[index] = tostring((select(index, ...))) end
@@ -247,7 +247,7 @@ proptest! {
         pattern in pattern(),
         third in third(),
     ) {
-        // A number as replacement, a text as place: refused or taken alike, but told in words of our own.
+        // A number as replacement, a text as place: refused or taken alike, but reported in words of our own.
         let third = if name == "gsub" || third.is_number() { third } else { serde_json::Value::Null };
         let arguments = [name.into(), text.into(), pattern.into(), third];
         let lua = Lua::new_with(StdLib::STRING | StdLib::TABLE, LuaOptions::default()).unwrap();

@@ -1,8 +1,8 @@
-//! Whether what the set tells is what the node would tell.
+//! Whether the set answers what the node would answer.
 //!
 //! The set follows the blocks of the index and compares itself with the node's own list. Between a new block and the first
 //! comparison after it the set may hold what can never confirm (after a reorg) or lack what the node has: such a moment is
-//! known, so that nobody takes the set for the truth then.
+//! known, so that no reader takes the set for the node's then.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -17,11 +17,11 @@ pub struct Agreement {
     begun: AtomicU64,
     ended: watch::Sender<u64>,
     wanted: Notify,
-    /// Whether somebody compares at all.
+    /// Whether comparisons are made at all.
     is_fed: AtomicBool,
     /// Whether the set was ever equal to the node's list; before, it is being filled, which may take minutes.
     was_equal: AtomicBool,
-    /// Whether the newest comparison failed, or took longer than somebody could wait.
+    /// Whether the newest comparison failed, or took longer than a caller could wait.
     is_overdue: AtomicBool,
 }
 
@@ -71,8 +71,8 @@ impl Agreement {
         matches!(reached, Ok(Ok(_)))
     }
 
-    /// Waits for a comparison that begins from now on, at most for `patience`. Where nobody compares, or the node is known to
-    /// be slow or away, this ends at once.
+    /// Waits for a comparison that begins from now on, at most for `patience`. Where no comparisons are made, or the node is
+    /// known to be slow or away, this ends at once.
     pub async fn refresh(&self, patience: Duration) {
         if !self.is_fed.load(Ordering::Acquire) {
             return;
@@ -120,7 +120,7 @@ impl Agreement {
         self.wanted.notify_one();
     }
 
-    /// Waits until somebody asks for a comparison.
+    /// Waits until a caller asks for a comparison.
     pub(crate) async fn wanted(&self) {
         self.wanted.notified().await;
     }
@@ -176,7 +176,7 @@ mod tests {
     #[tokio::test]
     async fn who_asks_waits_for_a_comparison_that_begins_afterwards() {
         let agreement = Agreement::default();
-        // Nobody compares: nobody waits.
+        // No comparisons are made: there is no wait.
         agreement.refresh(Duration::from_secs(60)).await;
         agreement.set_fed(true);
         let running = agreement.begin();

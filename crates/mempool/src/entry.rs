@@ -21,9 +21,9 @@ impl ScriptHash {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// Told by a peer or the node.
+    /// Announced by a peer or the node.
     P2p,
-    /// Told by an admin, who saw it elsewhere.
+    /// Submitted by an admin, who saw it elsewhere.
     Edge,
 }
 
@@ -53,7 +53,7 @@ pub struct Entry {
     pub seq: u64,
     /// Where it was seen first.
     pub origin: Origin,
-    /// Told by an admin and not yet by a peer.
+    /// Submitted by an admin and not yet announced by a peer.
     pub provisional: bool,
     /// Whether it, or an unconfirmed ancestor, says that it may be replaced (BIP125).
     pub rbf: bool,

@@ -23,7 +23,7 @@ pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 pub struct FeedOptions {
     /// Nodes that announce transactions by the peer-to-peer protocol; without one the node's list alone is followed.
     pub peers: Vec<SocketAddr>,
-    /// Name and release that they are told.
+    /// Name and release that are announced to them.
     pub user_agent: String,
     /// Longest time between two looks at the node's list of its mempool; a small one is looked at once a second.
     pub list_every: Duration,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Why a client of the stream is told to begin anew, as its `reset` frame says.
+/// Why a client of the stream has to begin anew, as its `reset` frame says.
 pub const RESETS: [&str; 6] =
     ["too_old", "lagged", "unknown_instance", "unknown_op", "unknown_channel", "malformed_message"];
 
@@ -73,7 +73,7 @@ impl Figures {
         self.fetched.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Transactions that the node's list had and peers had not told of.
+    /// Transactions that the node's list had and peers had not announced.
     pub fn fetched(&self) -> u64 {
         self.fetched.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! One change of the set, as subscribers are told.
+//! One change of the set, as sent to subscribers.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +19,7 @@ pub enum Reason {
     Replaced,
     /// The set is full and it paid least.
     Evicted,
-    /// An admin told of it, and no peer did in time.
+    /// An admin submitted it, and no peer announced it in time.
     ProvisionalExpired,
     /// It is too old.
     Expired,
@@ -46,7 +46,7 @@ impl Reason {
 pub enum Change {
     /// A transaction is new.
     Add(Arc<Entry>),
-    /// Something about a transaction is known now that was not: a peer told of it, its fee, whether it may be replaced.
+    /// Something about a transaction is known now that was not: a peer announced it, its fee, whether it may be replaced.
     Update(Arc<Entry>),
     /// A transaction left.
     Remove {

@@ -17,7 +17,7 @@ use crate::{BlockEffect, Inserted, Limits, Origin, Pool, Refused};
 /// Answers what an output of a confirmed transaction is.
 pub type Confirmed = Arc<dyn Fn(&OutPoint) -> Option<TxOut> + Send + Sync>;
 
-/// An admin told of something that is not taken in.
+/// An admin submitted something that is not taken in.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     /// The bytes are no transaction.
@@ -98,7 +98,7 @@ impl Mempool {
     /// # Errors
     /// See [`Pool::insert`].
     pub fn insert(&self, transaction: &Transaction, raw: Bytes, origin: Origin, now: u64) -> Result<Inserted, Refused> {
-        // The index is asked before anybody has to wait.
+        // The index is asked before the lock is taken, so that no other caller waits for it.
         let known = self.known(transaction);
         let inserted =
             self.change(|pool| pool.insert(transaction, raw, origin, now, &|outpoint| known.get(outpoint).cloned()));

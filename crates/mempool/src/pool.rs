@@ -27,7 +27,7 @@ pub struct Limits {
     pub ring_bytes_max: usize,
     /// Milliseconds after which a transaction leaves.
     pub age_max: u64,
-    /// Milliseconds after which a transaction that only an admin told of leaves.
+    /// Milliseconds after which a transaction that only an admin submitted leaves.
     pub provisional_age_max: u64,
 }
 
@@ -65,7 +65,7 @@ pub enum Refused {
         /// What is taken.
         max: u64,
     },
-    /// An admin tells of a transaction that spends what one that the peers have spends.
+    /// An admin submits a transaction that spends what one that the peers have spends.
     #[error("{with}, which the node has, spends the same output")]
     Conflict {
         /// The other transaction.
@@ -150,9 +150,9 @@ impl Pool {
         }
     }
 
-    /// Takes in a transaction that a peer (or an admin) tells of, at `now` in milliseconds. `confirmed` answers what an output
-    /// of a confirmed transaction is; `None` where it does not know. Transactions of which it spends an output leave the set,
-    /// with all that spends theirs. `raw` is its consensus encoding.
+    /// Takes in a transaction that a peer announces (or an admin submits), at `now` in milliseconds. `confirmed` answers what
+    /// an output of a confirmed transaction is; `None` where it does not know. Transactions of which it spends an output leave
+    /// the set, with all that spends theirs. `raw` is its consensus encoding.
     ///
     /// # Errors
     /// It is not taken in; nothing has changed.
@@ -314,7 +314,7 @@ impl Pool {
         entry.rbf = entry.signals || entry.inputs.iter().any(|outpoint| inherits(&outpoint.txid));
     }
 
-    /// Tells what came before its parent what the parent gives it.
+    /// Passes to transactions that came before their parent what the parent gives them.
     fn adopt_children(&mut self, parent: &Arc<Entry>) {
         let outpoints = (0u32..).zip(parent.outputs.iter()).map(|(vout, _)| OutPoint { txid: parent.txid, vout });
         let children: BTreeSet<u64> = outpoints

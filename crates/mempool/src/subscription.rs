@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::Mempool;
 
-/// Position of somebody who does not listen at the moment.
+/// Position of a subscriber that does not listen at the moment.
 const ASIDE: u64 = u64::MAX;
 
 /// All open subscriptions.
@@ -69,7 +69,7 @@ impl Subscription {
         let _ = self.newest.wait_for(|newest| *newest > since).await;
     }
 
-    /// Notes the number of the last change that was told; `None` for somebody who wants none.
+    /// Notes the number of the last change that was sent; `None` for a subscriber that wants none.
     pub fn has_heard(&self, position: Option<u64>) {
         self.position.store(position.unwrap_or(ASIDE), Ordering::Relaxed);
     }

@@ -89,7 +89,7 @@ fn a_fee_is_known_when_all_inputs_are() {
     let unknown = OutPoint { txid: Txid::from_byte_array(std::array::from_fn(|byte| byte as u8)), vout: 0 };
     let parent = spend(&[unknown, coin(1)], &[(90_000, 1), (5_000, 2)], false);
     let child = spend(&[OutPoint { txid: parent.compute_txid(), vout: 1 }], &[(4_000, 3)], false);
-    // The child comes first: nobody knows what it spends.
+    // The child comes first: what it spends is unknown.
     assert_eq!(insert(&mut pool, &child, START).unwrap().fee, None);
     assert_eq!(insert(&mut pool, &parent, START).unwrap().fee, None);
     let known = pool.get(&child.compute_txid()).unwrap();
@@ -158,7 +158,7 @@ fn what_an_admin_tells_is_provisional_until_a_peer_does_and_never_pushes_out_wha
     let rival = spend(&[coin(1)], &[(1_000, 1)], false);
     let refused = pool.insert(&rival, raw(&rival), Origin::Edge, START, &confirmed);
     assert_eq!(refused.unwrap_err(), Refused::Conflict { with: seen.compute_txid() });
-    // A rumour that nobody repeats goes after ten minutes, a relayed one after two weeks.
+    // A rumour that no peer repeats goes after ten minutes, a relayed one after two weeks.
     let rumour = spend(&[coin(5)], &[(1_000, 1)], false);
     pool.insert(&rumour, raw(&rumour), Origin::Edge, START + 5, &confirmed).unwrap();
     pool.sweep(START + 600_005);
@@ -198,7 +198,7 @@ fn what_no_node_relays_is_refused() {
     assert_eq!(pool.summary().seq, 0);
 }
 
-/// What somebody knows who only reads pages and frames.
+/// What a client knows that only reads pages and frames.
 #[derive(Default)]
 struct Mirror {
     set: BTreeSet<Txid>,
@@ -283,7 +283,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the set should be, told by nothing but what transactions spend.
+/// What the set should be, derived from nothing but what transactions spend.
 fn check(pool: &Pool, sent: &BTreeMap<Txid, Transaction>) {
     let set: Vec<Txid> = pool.txids(usize::MAX);
     let summary = pool.summary();

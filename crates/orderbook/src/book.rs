@@ -193,7 +193,7 @@ impl Book {
         }
     }
 
-    /// Puts `order` in the place of `before` and tells what changed.
+    /// Puts `order` in the place of `before` and publishes what changed.
     fn set(&mut self, before: Option<&Arc<Order>>, order: Arc<Order>) {
         let key: Key = (order.source().clone(), order.id().into());
         let was_active = before.filter(|before| before.status().is_active());
@@ -269,7 +269,7 @@ impl Book {
                 self.remembered_order.push_back((digest, position));
             }
         }
-        // Places of orders that were told of once more.
+        // Places of orders that were reported once more.
         if self.finished.len() > 2 * self.limits.finished_max + 1_000 {
             let orders = &self.orders;
             self.finished.retain(|(key, position)| orders.get(key).is_some_and(|order| is_this(order, *position)));
@@ -312,7 +312,7 @@ impl Book {
         self.mains.iter().filter_map(record).collect()
     }
 
-    /// The active orders of a market; none for one that nobody speaks of.
+    /// The active orders of a market; none for an unknown one.
     pub fn snapshot(&self, market: &str) -> Snapshot {
         let orders = self.shelves.get(market).map(Shelf::orders).unwrap_or_default();
         Snapshot { seq: self.ring.newest(), orders, checksum: self.checksum(market) }

@@ -1,4 +1,4 @@
-//! One change of a market as its subscribers are told, and the newest of them for those who were away.
+//! One change of a market as sent to its subscribers, and the newest of them for those who were away.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -12,7 +12,7 @@ use crate::order::Order;
 /// What happened to an order in a market.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// It is in the market, as told.
+    /// It is in the market, with these values.
     Upsert,
     /// It left.
     Remove,
@@ -53,7 +53,7 @@ pub fn checksum_text(checksum: u32) -> String {
 }
 
 impl Change {
-    /// What subscribers of the market of `part` are told: JSON in UTF-8.
+    /// What subscribers of the market of `part` are sent: JSON in UTF-8.
     pub fn text(&self, part: &Part) -> Bytes {
         part.text.get_or_init(|| self.write(part)).clone()
     }

@@ -22,7 +22,7 @@ pub enum StreamState {
     Ready,
     /// It takes none at the moment and is tried again; reads go on.
     Away,
-    /// It does not fit the book, which stands still until somebody looks after it; the program's log says why.
+    /// It does not fit the book, which stands still until the operator repairs it; the program's log says why.
     Mismatch,
 }
 

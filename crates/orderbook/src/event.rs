@@ -37,7 +37,7 @@ pub enum EventError {
 pub enum Effect {
     /// Nothing: it is of a table without orders, or only a message.
     None,
-    /// An order is as told.
+    /// The new state of an order.
     Order(Arc<Order>),
     /// A table was emptied.
     Truncate {
@@ -57,7 +57,7 @@ pub struct Event<'e> {
     pub effect: Effect,
 }
 
-/// Reads one event or an array of them. `received_at` (Unix time in microseconds) is the position of those that tell none.
+/// Reads one event or an array of them. `received_at` (Unix time in microseconds) is the position of those that state none.
 ///
 /// # Errors
 /// The first that is wrong with them; then none is taken in.

@@ -67,7 +67,7 @@ pub(crate) fn decimal(member: &str, value: &RawValue) -> Result<String, FieldErr
     if is_decimal && text.len() <= DECIMAL_BYTES_MAX { Ok(text.into_owned()) } else { Err(wrong()) }
 }
 
-/// A time in Unix microseconds: ISO 8601, or seconds, milliseconds or microseconds, told apart by their size.
+/// A time in Unix microseconds: ISO 8601, or seconds, milliseconds or microseconds, distinguished by their size.
 pub(crate) fn time(member: &str, value: &RawValue) -> Result<u64, FieldError> {
     /// Seconds from here on would lie after the year 5000.
     const SECONDS_END: u64 = 100_000_000_000;

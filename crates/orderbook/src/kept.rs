@@ -1,4 +1,4 @@
-//! The whole book on the disk, so that a start need not read every event ever told.
+//! The whole book on the disk, so that a start need not read every event ever received.
 //!
 //! ```text
 //! book-<seq>       the book after event <seq>: one JSON text per line, the last line holds the CRC-32 of all before
@@ -30,7 +30,7 @@ const FORMAT: u32 = 1;
 pub(crate) struct Place {
     /// Its number in the durable stream; 0 before the first.
     pub(crate) seq: u64,
-    /// When a shared stream stored it, Unix nanoseconds: tells whether a stream is still the one that the book came from.
+    /// When a shared stream stored it, Unix nanoseconds: shows whether a stream is still the one that the book came from.
     pub(crate) stored_at: Option<u64>,
 }
 

@@ -80,7 +80,7 @@ impl FromStr for Status {
 }
 
 /// Where in the history of its database a change stands. A place in the database's log comes after every time: one table
-/// should tell only one of both.
+/// should state only one of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Position {
     /// Unix time, microseconds.
@@ -245,7 +245,7 @@ impl Order {
         &self.topics
     }
 
-    /// The table that told of it.
+    /// The table that it comes from.
     pub fn table(&self) -> &Name {
         &self.table
     }

@@ -20,7 +20,7 @@ const UNAVAILABLE: &str = "\"__debezium_unavailable_value\"";
 /// Where an event stands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
-    /// What the event tells.
+    /// What the event states.
     pub(crate) position: Option<Position>,
     /// When it came, Unix microseconds.
     pub(crate) received_at: u64,
@@ -48,7 +48,7 @@ impl<'e> Row<'_, 'e> {
     }
 }
 
-/// The order that a row is; in the state `forced` where the event tells it.
+/// The order that a row is; in the state `forced` where the event states it.
 pub(crate) fn order(
     members: &Members<'_>,
     name: &str,
@@ -67,7 +67,7 @@ pub(crate) fn order(
         let unknown = || FieldError::new(&columns.status, "is no known state: name it in [orderbook.statuses]");
         tables.status(word).ok_or_else(unknown)
     });
-    // A row that tells no state has only just been made.
+    // A row without a state has only just been made.
     let status = known.transpose()?.unwrap_or(Status::Open);
     let status = forced.unwrap_or(status);
     let price = row.decimal(&columns.price)?;

@@ -33,7 +33,7 @@ impl Sample {
         (self.random >> 11) % limit.max(1)
     }
 
-    /// The events that a run begins with, as one array: orders in every state. Told twice, they change nothing.
+    /// The events that a run begins with, as one array: orders in every state. Sent twice, they change nothing.
     pub fn opening(&mut self) -> String {
         let mut events = Vec::new();
         for number in 0..ACTIVE as u64 * 2 {

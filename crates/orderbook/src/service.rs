@@ -176,7 +176,7 @@ impl Shared {
         }
     }
 
-    /// Wakes the subscribers when there are changes that they were not told.
+    /// Wakes the subscribers when there are changes that they were not notified of.
     pub(crate) fn tell(&self, newest: u64) {
         self.newest.send_if_modified(|told| {
             let is_new = *told < newest;

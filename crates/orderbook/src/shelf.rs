@@ -15,7 +15,7 @@ use crate::order::Order;
 pub(crate) struct Shelf {
     root: Link,
     len: usize,
-    /// Another for every shelf, so that nobody can choose ids that make a bad tree.
+    /// Another for every shelf, so that an attacker cannot choose ids that make a bad tree.
     chance: RandomState,
 }
 

@@ -33,10 +33,10 @@ pub struct Table {
     pub source: String,
     /// `kind` of its orders.
     pub kind: Kind,
-    /// `side` of its orders where no column tells it.
+    /// `side` of its orders where no column states it.
     #[serde(default)]
     pub side: Option<String>,
-    /// `priceUnit` of its orders where no column tells it.
+    /// `priceUnit` of its orders where no column states it.
     #[serde(default)]
     pub price_unit: Option<String>,
     /// Put before every id. Ids must differ within a source; two tables that count from 1 need this.
@@ -133,7 +133,7 @@ pub struct Tables {
     pub tables: BTreeMap<String, Table>,
     /// Words of the rows' state beside our own, lower case.
     pub statuses: BTreeMap<String, Status>,
-    /// Network of rows that tell none.
+    /// Network of rows that state none.
     pub network: String,
 }
 

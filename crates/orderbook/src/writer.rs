@@ -53,7 +53,7 @@ impl Writer {
         Self { shared, log, seq, keeper, failed_at: None, has_failed }
     }
 
-    /// Writes until nobody can send any more.
+    /// Writes until every sender is gone.
     pub(crate) fn run(mut self, mut batches: mpsc::Receiver<Batch>) {
         while let Some(first) = batches.blocking_recv() {
             let size = |batch: &Batch| batch.records.iter().map(|record| record.as_ref().len()).sum::<usize>();
@@ -96,7 +96,7 @@ impl Writer {
                 for batch in group {
                     self.seq += batch.effects.len() as u64;
                     self.shared.apply(batch.effects);
-                    // Nobody may be waiting any more.
+                    // The caller may have stopped waiting.
                     let _ = batch.done.send(Ok(()));
                 }
             }

@@ -141,7 +141,7 @@ fn what_has_ended_long_ago_is_forgotten_but_does_not_come_back() {
     assert_eq!(book.active(), 1);
 }
 
-/// A mirror that is built only from what subscribers are told.
+/// A mirror that is built only from what subscribers are sent.
 #[derive(Default)]
 struct Mirror(BTreeMap<String, Value>);
 

@@ -47,7 +47,7 @@ fn tapscripts(transaction: &Transaction) -> impl Iterator<Item = (u32, &Script)>
     witnesses.filter_map(|(input, witness)| Some((input, tapscript(witness)?)))
 }
 
-/// The script of a script-path spend, told by the shape of the witness alone: the element before the last, an annex left
+/// The script of a script-path spend, recognized by the shape of the witness alone: the element before the last, an annex left
 /// out.
 pub(crate) fn tapscript(witness: &Witness) -> Option<&Script> {
     let count = witness.len();
@@ -217,7 +217,7 @@ impl<'a> Payload<'a> {
         if is_first {
             *single = Some(Bytes::copy_from_slice(value));
         } else {
-            // The first value counts; what is left over is a field that nobody recognizes.
+            // The first value counts; what is left over is an unrecognized field.
             inscription.has_unrecognized_even_field |= is_even(field);
         }
     }

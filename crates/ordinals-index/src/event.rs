@@ -72,10 +72,10 @@ pub enum Landing {
         script_pubkey: Arc<Script>,
     },
     /// Paid as a fee: it lands with the coinbase of the same block, whose own event follows. One that is revealed into the
-    /// fees is told so here, and that it moved there.
+    /// fees has its reveal reported here, and its move there.
     Fee,
     /// The coinbase claimed less than it may, and the sat is lost; or the inscription was bound to no sat from the beginning,
-    /// by a field that nobody knows or an input without value.
+    /// by an unrecognized field or an input without value.
     Lost,
 }
 

@@ -38,7 +38,7 @@ pub trait EventConsumer: Send {
         rows: &mut ModuleWriter<'_>,
     ) -> Result<(), ModuleError>;
 
-    /// Whether it wants to be told of such an event. What is not wanted takes no memory: a block may reveal half a million
+    /// Whether it wants to receive such an event. What is not wanted takes no memory: a block may reveal half a million
     /// inscriptions, and a chain of small transactions moves all that an output holds again and again.
     fn wants(&self, _kind: &EventKind) -> bool {
         true

@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 use crate::event::InscriptionId;
 use crate::inscription::{Inscription, id_of_value};
 
-/// What an inscription tells of itself.
+/// What an inscription states about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Properties {
     /// Inscriptions that it shows.
@@ -71,7 +71,7 @@ impl Serialize for Traits {
 }
 
 impl Properties {
-    /// The properties that an inscription tells.
+    /// The properties that an inscription states.
     pub fn of(inscription: &Inscription) -> Self {
         cbor(inscription).and_then(|cbor| properties(&mut Decoder(&cbor))).unwrap_or_default()
     }

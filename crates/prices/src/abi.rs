@@ -64,7 +64,7 @@ pub enum AbiError {
     Layout,
 }
 
-/// What `slot0()` tells of a pool.
+/// What `slot0()` returns about a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot0 {
     /// Square root of token1 for one base unit of token0, times 2^96.

@@ -29,7 +29,7 @@ pub(crate) struct Activity {
 }
 
 impl Activity {
-    /// From what the pool tells; `None` where the rate of the fee is zero or of an unknown kind.
+    /// From what the pool returns; `None` where the rate of the fee is zero or of an unknown kind.
     pub(crate) fn new(
         sides: Sides,
         growth: (U256, U256),

@@ -36,7 +36,7 @@ pub struct PricesConfig {
     pub spread_percent_max: u32,
     /// Greatest distance of a price from the one before while that is younger than an hour, percent.
     pub jump_percent_max: u32,
-    /// Age from which on a price is told to be stale, seconds.
+    /// Age from which on a price is reported as stale, seconds.
     pub stale_seconds: u64,
     /// Least time between two points of the history, seconds; at least 60.
     pub point_seconds: u64,

@@ -67,7 +67,7 @@ impl PriceFeed {
         Ok(Self { shared, stop, task: Some(task) })
     }
 
-    /// The prices as other rooms read them.
+    /// The prices as other crates read them.
     pub fn prices(&self) -> Arc<dyn BitcoinPrices> {
         Arc::clone(&self.shared) as Arc<dyn BitcoinPrices>
     }

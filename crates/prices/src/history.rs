@@ -26,7 +26,7 @@ const ACTIVITY_LEN: usize = POINT_LEN + 32 + 32 + 16 + 4 + 4 + 1 + 1;
 const SOURCE_LEN_MAX: usize = 256;
 /// Records read at a time.
 const READ_RECORDS: usize = 10_000;
-/// Greatest number of decimals that a record may tell; larger ones were never written.
+/// Greatest number of decimals that a record may state; larger ones were never written.
 const DECIMALS_MAX: u8 = crate::abi::DECIMALS_MAX;
 
 /// What the disk held.

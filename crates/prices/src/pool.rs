@@ -4,7 +4,7 @@
 //! believed:
 //!
 //! 1. The pool trades exactly the two configured tokens, on the configured chain.
-//! 2. The pool has liquidity, and the tick that it tells is that of the square root that it tells.
+//! 2. The pool has liquidity, and the tick that it returns is that of the square root that it returns.
 //! 3. The price is the geometric mean over `mean_seconds` where the pool keeps one, else the price of the moment.
 //! 4. The price of the moment lies within `spread_percent_max` of that mean: a pool that is being pushed gives no price.
 //! 5. The price lies between 1 and 10^9 US dollars.
@@ -35,7 +35,7 @@ pub(crate) struct PoolRules {
 /// What kind of contract a pool is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// With `slot0()` and `observe(uint32[])`; the fee in parts of a million where it is told.
+    /// With `slot0()` and `observe(uint32[])`; the fee in parts of a million where it is known.
     V3 { fee_ppm: Option<u32> },
     /// With `getReserves()`.
     V2,
@@ -67,7 +67,7 @@ impl PoolSource {
         Self { endpoint, rules, known: None }
     }
 
-    /// Name of the source as answers tell it; `None` before the first reading.
+    /// Name of the source as answers state it; `None` before the first reading.
     pub(crate) fn name(&self) -> Option<String> {
         let kind = match self.known?.kind {
             Kind::V3 { .. } => "uniswap-v3",

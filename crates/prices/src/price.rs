@@ -62,7 +62,7 @@ pub struct PriceReport {
     pub is_stale: bool,
 }
 
-/// The bitcoin price as other rooms read it. Every call is short and never waits for the network.
+/// The bitcoin price as other crates read it. Every call is short and never waits for the network.
 pub trait BitcoinPrices: Send + Sync {
     /// The newest price; `None` until the source has answered for the first time.
     fn current(&self) -> Option<PriceReport>;
@@ -73,7 +73,7 @@ pub trait BitcoinPrices: Send + Sync {
     /// The points from `from` to `to`, both included, ascending. There are never more than are kept in memory.
     fn range(&self, from: u64, to: u64) -> Vec<PricePoint>;
 
-    /// US dollars traded in the source's pool in the 24 hours that end at the newest point, where the source tells it.
+    /// US dollars traded in the source's pool in the 24 hours that end at the newest point, where the source reports it.
     fn volume_day(&self) -> Option<f64>;
 
     /// The same for the 24 hours that end at `time` (Unix seconds).

@@ -1,7 +1,7 @@
 //! From what a pool says to a price: exact integer arithmetic, rounded half-even once at the end.
 //!
-//! A pool tells how many base units of its second token (token1) one base unit of its first (token0) is worth. Which of the two is
-//! bitcoin and how many decimals each has comes from the contracts, never from an assumption.
+//! A pool states how many base units of its second token (token1) one base unit of its first (token0) is worth. Which of the
+//! two is bitcoin and how many decimals each has comes from the contracts, never from an assumption.
 
 use ruint::aliases::{U256, U512};
 

@@ -7,7 +7,7 @@ use crate::price::{PricePoint, UsdPrice};
 const SAMPLES_MAX: usize = 100_000;
 /// Old points are thinned out to one for each of these spans, seconds.
 const OLD_SPACING: u64 = 3_600;
-/// A volume of a day is told where no two neighbouring readings lie farther apart than this, seconds.
+/// A volume of a day is reported where no two neighbouring readings lie farther apart than this, seconds.
 const GAP_MAX: u64 = 2 * DAY;
 
 /// A point with what volumes are computed from.

@@ -34,13 +34,13 @@ pub struct ConnectedBlock {
     pub txids: Vec<Txid>,
     /// Byte offset of every transaction in the consensus encoding of the block; as long as `block.txdata`.
     pub offsets: Vec<u32>,
-    /// The outputs that each transaction spends, in input order, when the node told them.
+    /// The outputs that each transaction spends, in input order, when the node supplied them.
     /// As long as `block.txdata`; the coinbase has an empty list. `None`: modules look them up in the index.
     pub spent: Option<Vec<Vec<TxOut>>>,
 }
 
 impl ConnectedBlock {
-    /// Of a block that is believed: nothing is checked, and the outputs that it spends are not told.
+    /// From an unchecked block: nothing is verified, and the outputs that it spends are not supplied.
     ///
     /// # Panics
     /// The block is larger than 4 GiB, which no block that was read is.

@@ -1,6 +1,6 @@
-//! Plain types that every room shares: networks, heights, identifiers, amounts, and a block with what its inputs spend.
+//! Plain types that every crate shares: networks, heights, identifiers, amounts, and a block with what its inputs spend.
 //!
-//! Invariant: no I/O, no async, and no other room of the workspace is used here.
+//! Invariant: no I/O, no async, and no other crate of the workspace is used here.
 #![forbid(unsafe_code)]
 
 mod alkane_id;

@@ -60,7 +60,7 @@ impl Network {
             return Err("invalid address: too long".to_owned());
         }
         let unchecked = bitcoin::Address::from_str(text).map_err(|_| {
-            // The library tells why the text is no legacy address, whatever it looks like.
+            // The library states why the text is no legacy address, whatever it looks like.
             let beginning = text.get(..text.len().min(5)).unwrap_or_default().to_ascii_lowercase();
             let is_segwit = ["bc1", "tb1", "bcrt1"].into_iter().any(|known| beginning.starts_with(known));
             let reason = if is_segwit { "its characters, length or checksum are wrong" } else { "it is none" };

@@ -8,7 +8,7 @@ use paraffin_primitives::{BlockId, Height, Network};
 /// What went wrong in the store, and what the caller can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Nobody waits for the read any more.
+    /// The read was cancelled: its caller no longer waits for it.
     #[error("the read was given up")]
     Abandoned,
     /// The folder is open elsewhere.

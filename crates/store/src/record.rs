@@ -10,7 +10,7 @@ use crate::{ModuleId, StoreError, Table};
 /// Version of the format that this program reads and writes.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// Keys of the `meta` keyspace. The first byte tells the record; 255 is the engine's commit number.
+/// Keys of the `meta` keyspace. The first byte identifies the record; 255 is the engine's commit number.
 pub(crate) mod meta_key {
     use super::{Height, ModuleId, Table};
 

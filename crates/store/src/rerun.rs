@@ -1,6 +1,6 @@
 //! Re-running one module alone: back to an older block, then forward again over blocks that the store knows.
 //!
-//! All steps can be broken off at any point. The module's height and the `clearing` flag in its record tell where to go
+//! All steps can be broken off at any point. The module's height and the `clearing` flag in its record show where to go
 //! on, and new blocks are refused until every declared module has reached the tip.
 
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub enum Rewound {
 
 impl Writer {
     /// Brings the tables of one module back to what they were after block `to` (`None`: empty). The other modules, and
-    /// the tip, stay. When undo does not reach that far the tables are emptied instead; the answer tells which.
+    /// the tip, stay. When undo does not reach that far the tables are emptied instead; the answer says which.
     ///
     /// # Errors
     /// The module is not declared, blocks wait for a commit, the store is damaged, or a write failed. Calling it again

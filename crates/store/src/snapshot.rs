@@ -18,10 +18,10 @@ pub struct Snapshot {
     is_over: Option<IsOver>,
 }
 
-/// Says that nobody waits for a read any more.
+/// Says whether a read is cancelled.
 pub type IsOver = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// Rows until nobody waits for them.
+/// Rows until the read is cancelled.
 struct Awaited<R> {
     rows: R,
     is_over: Option<IsOver>,

@@ -68,7 +68,7 @@ pub enum SnapshotFileError {
     /// An export never replaces a file.
     #[error("{path} exists already: remove it, or give another name", path = .0.display())]
     FileExists(PathBuf),
-    /// Whoever watched the progress of an export wanted no more of it.
+    /// The callback that watches the progress of an export cancelled it.
     #[error("the export was given up; nothing is left of it")]
     GivenUp,
     /// There is nothing to export.
@@ -155,7 +155,7 @@ impl SnapshotFileError {
     }
 }
 
-/// What the first bytes of the file tell.
+/// What the first bytes of the file contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Header {
     store_format: u32,

@@ -1,4 +1,4 @@
-//! What a module tells the store about its tables, and the trait it implements.
+//! What a module declares to the store about its tables, and the trait it implements.
 
 use paraffin_primitives::ConnectedBlock;
 
@@ -60,7 +60,7 @@ pub struct Table {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(pub u8);
 
-/// What a module tells the store about itself.
+/// What a module declares to the store about itself.
 #[derive(Debug, Clone, Copy)]
 pub struct ModuleSchema {
     /// Number on disk.

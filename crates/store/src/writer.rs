@@ -165,7 +165,7 @@ impl Writer {
         self.modules.get(&module).and_then(|slot| slot.state.height)
     }
 
-    /// Tells the height of the chain's tip, as far as the caller knows. Blocks deeper below it than `undo_blocks` get no
+    /// Sets the height of the chain's tip, as far as the caller knows. Blocks deeper below it than `undo_blocks` get no
     /// undo record, which spares a first import a third of its writes and a read for every changed row.
     pub fn expect_tip(&mut self, height: Height) {
         self.expected_tip = height;
@@ -411,7 +411,7 @@ impl Writer {
         self.waiting.len()
     }
 
-    /// Whether the next block lies so deep below the tip told by [`Self::expect_tip`] that it will never be undone.
+    /// Whether the next block lies so deep below the tip set by [`Self::expect_tip`] that it will never be undone.
     pub fn is_importing(&self) -> bool {
         !self.is_undo_wanted(self.tip.as_ref().map_or(0, |tip| tip.id.height.saturating_add(1)))
     }
@@ -447,7 +447,7 @@ impl Writer {
     /// first run. A run is durable against power loss once it is settled.
     ///
     /// # Errors
-    /// A block is begun and not ended, a run before failed, or the system gives no thread. A failure of this run is told by
+    /// A block is begun and not ended, a run before failed, or the system gives no thread. A failure of this run is reported by
     /// the next call: what of it was not yet decided is not in the store, and the store has to be opened again.
     pub fn commit_sorted(&mut self) -> Result<(), StoreError> {
         self.require_closed()?;
@@ -632,7 +632,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // A failure has been logged, and the next writer is told.
+        // A failure has been logged, and the next writer gets the error.
         let _ = self.settle();
         self.inner.release_writer();
     }

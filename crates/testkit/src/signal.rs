@@ -20,7 +20,7 @@ pub(crate) fn signal(name: &str, id: u32) -> bool {
     true
 }
 
-/// Whether every thread of a process is stopped. A process that is gone, or that nobody tells of, stands still.
+/// Whether every thread of a process is stopped. A process that is gone, or that `/proc` does not list, counts as stopped.
 fn stands_still(id: u32) -> bool {
     let Ok(tasks) = fs::read_dir(format!("/proc/{id}/task")) else { return true };
     tasks.flatten().all(|task| {

@@ -192,7 +192,7 @@ pub(crate) struct ToolPaths {
     /// The compiler, and the linker behind ours.
     pub(crate) compiler: PathBuf,
     pub(crate) linker: PathBuf,
-    /// The path by which the compiler is told of the linker.
+    /// The path by which the linker is passed to the compiler.
     pub(crate) linker_entry: PathBuf,
     /// Where calls of the compiler are written down.
     pub(crate) record: PathBuf,
@@ -224,7 +224,7 @@ fn is_variable(name: &str) -> bool {
     is_plain && (VARIABLES.contains(&name) || is_profile || begins(&CONTRACT_PREFIXES) || begins(&C_PREFIXES))
 }
 
-/// Whether the loader, the compiler or the linker may obey a variable, so that nobody but the worker and cargo sets it.
+/// Whether the loader, the compiler or the linker may obey a variable, so that only the worker and cargo may set it.
 pub(crate) fn is_read_by_tools(name: &str) -> bool {
     TOOL_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
@@ -247,7 +247,7 @@ pub(crate) fn flags<'a>(words: impl Iterator<Item = &'a str>) -> Result<(), Stri
     Ok(())
 }
 
-/// Checks one whole call of the compiler, whoever has put it together.
+/// Checks one whole call of the compiler, no matter what composed it.
 ///
 /// # Errors
 /// The first argument that is not allowed.
@@ -376,7 +376,7 @@ fn link_arguments(name: &str, value: Option<&str>) -> Result<(), String> {
     Ok(())
 }
 
-/// One thing that the compiler is told.
+/// One argument of the compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Item<'a> {
     Codegen(&'a str, Option<&'a str>),

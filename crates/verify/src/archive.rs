@@ -1,4 +1,4 @@
-//! Archives of source trees from strangers: every entry is checked before anything of it is written, and nothing but plain
+//! Archives of source trees from third parties: every entry is checked before anything of it is written, and nothing but plain
 //! files, folders and links that stay inside is taken.
 
 use std::fs::{self, File};

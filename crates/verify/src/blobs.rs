@@ -77,7 +77,7 @@ impl Blobs {
         }
         for file in new {
             let mut bytes = Vec::new();
-            // A build that is not shut in may have put anything in its place, a pipe that nobody writes to as well.
+            // A build that is not shut in may have put anything in its place, a pipe without a writer as well.
             let mut source = File::options();
             source.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
             source.open(tree.join(&file.path))?.take(file.size + 1).read_to_end(&mut bytes)?;
@@ -85,7 +85,7 @@ impl Blobs {
         }
         let digest = sha256_hex(&list);
         self.put(&digest, &list)?;
-        // All files at once are on the disk before anybody is told of them.
+        // All files at once are on the disk before they are reported.
         rustix::fs::syncfs(File::open(&self.folder)?).map_err(io::Error::from)?;
         Ok(Some((digest, added)))
     }

@@ -13,7 +13,7 @@ use crate::toolchain::TARGET;
 const BYTES_MAX: usize = 64 << 10;
 /// Settings that are named as left out.
 const IGNORED_MAX: usize = 20;
-/// Tables that concern no build that runs without network and without a terminal; nobody needs to hear of them.
+/// Tables that concern no build that runs without network and without a terminal; they need not be reported.
 const UNUSED: [&str; 12] = [
     "alias",
     "cache",

@@ -364,7 +364,7 @@ impl<'a> BuildFolders<'a> {
         shown
     }
 
-    /// What every program of a build is told.
+    /// The environment variables of every program of a build.
     pub(crate) fn environment(&self) -> BTreeMap<String, String> {
         let toolchain = &self.job.toolchain;
         let mut environment = self.job.options.environment.clone();

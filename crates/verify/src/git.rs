@@ -237,7 +237,7 @@ impl<'a> Git<'a> {
 }
 
 /// Whether git ended because a program of it met a limit before the watch saw it: whichever of the two is first depends on the
-/// machine. Git tells the signal of a child by its number, and errors of the system in English (`LC_ALL` is `C`).
+/// machine. Git reports the signal of a child by its number, and errors of the system in English (`LC_ALL` is `C`).
 fn met_a_limit(errors: &str) -> bool {
     let signals = [Signal::XFSZ, Signal::XCPU, Signal::KILL];
     let is_signal = |line: &str| {

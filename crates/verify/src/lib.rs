@@ -1,4 +1,4 @@
-//! Whether the source that somebody shows is that of a deployed contract: submissions, builds, verdicts, attestations, and the
+//! Whether a submitted source is that of a deployed contract: submissions, builds, verdicts, attestations, and the
 //! sources themselves.
 //!
 //! Invariant: builds never run in the serving process. A submission becomes a run; a worker process fetches or unpacks the

@@ -17,7 +17,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
 }
 
-/// What `cargo metadata` tells, as far as it is needed.
+/// What `cargo metadata` prints, as far as it is needed.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Metadata {
     packages: Vec<Package>,
@@ -56,7 +56,7 @@ impl Metadata {
             .packages
             .iter()
             .filter_map(|package| Some((package, package.targets.iter().find(|target| target.is_library())?)))
-            // The source names them, and where the module lies is told by such a name.
+            // The source names them, and such a name determines where the module lies.
             .filter(|(package, library)| is_name(&package.name) && is_name(&library.name))
             .collect();
         let only = |mut found: Vec<(&'_ Package, &'_ Target)>| {

@@ -22,7 +22,7 @@ pub enum PathError {
     /// Climbs.
     #[error("`{0}` holds `..`")]
     Climbs(String),
-    /// Bytes that are no text, or text that nobody can read.
+    /// Bytes that are no text, or text that is not printable.
     #[error("`{0}` is not readable text")]
     NotText(String),
     /// Longer or deeper than a path may be.

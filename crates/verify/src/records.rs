@@ -1,5 +1,5 @@
 //! What outlives the process: runs, what they found, and attestations. The statements are those that SQLite and PostgreSQL
-//! share, as in the room of accounts.
+//! share, as in the crate of accounts (`access`).
 
 use std::cmp::Reverse;
 use std::str::FromStr as _;
@@ -103,7 +103,7 @@ pub struct Record {
     pub subdir: String,
     /// Package that was built.
     pub package: String,
-    /// Whether nobody else can fetch the source; unknown for an archive.
+    /// Whether third parties cannot fetch the source; unknown for an archive.
     pub private: Option<bool>,
     /// Digest of the list of files; absent when they are not stored.
     pub sources: Option<String>,
@@ -148,7 +148,7 @@ pub struct Attestation {
     pub alkanes_rev: Option<String>,
     /// `verified` when nothing else is said.
     pub verdict: String,
-    /// As it was told.
+    /// As it was submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub match_pct: Option<serde_json::Number>,
     /// For people.

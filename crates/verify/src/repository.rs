@@ -82,7 +82,7 @@ impl Repository {
         Ok(Self::Https { url: format!("https://{host}/{path}"), host })
     }
 
-    /// Whether the repository can be read without credentials by its web host; local folders are nobody else's.
+    /// Whether the repository can be read without credentials by its web host; local folders cannot be read by third parties.
     pub const fn is_private(&self) -> bool {
         matches!(self, Self::Local { .. })
     }
@@ -118,7 +118,7 @@ pub(crate) fn check_commit(commit: &str) -> Result<(), RepositoryError> {
     Ok(())
 }
 
-/// Addresses of a host, all of them public. Git is then told to use exactly the first, so that a second answer of the name
+/// Addresses of a host, all of them public. Git is then made to use exactly the first, so that a second answer of the name
 /// server cannot lead elsewhere.
 pub(crate) fn public_address(host: &str) -> Result<IpAddr, RepositoryError> {
     let found = (host, PORT).to_socket_addrs().map_err(|_| RepositoryError::Address)?;

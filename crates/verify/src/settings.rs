@@ -13,7 +13,7 @@ use crate::verdict::Verdict;
 const MIB: u64 = 1 << 20;
 /// The first user of builds: systemd gives containers the numbers up to it. Numbers of processes are below 2^22.
 const USERS_FROM: u32 = 0x7000_0000;
-/// Whom systems call `nobody`.
+/// The user id that systems name `nobody`.
 const NOBODY: u32 = 65_534;
 /// One file of a source tree, MiB: a file is answered in one piece.
 const FILE_MIB_MAX: u64 = 32;
@@ -127,7 +127,7 @@ impl Settings {
     }
 
     /// Bytes that a source may take of the room that is left. Half of the store is for sources which count as those of their
-    /// contracts: whoever shows others cannot fill it.
+    /// contracts: submissions of other sources cannot fill it.
     pub(crate) const fn room_for(&self, verdict: Verdict, room: u64) -> u64 {
         if verdict.promotes() { room } else { room.saturating_sub(self.sources_reserved()) }
     }
@@ -176,7 +176,7 @@ impl Settings {
 }
 
 /// A user that no other program of the machine has: one for each worker, beyond what systems and containers give out. Where this
-/// process is root of a namespace that knows no such users, the one that nobody should be.
+/// process is root of a namespace that knows no such users, the user `nobody`.
 fn own_user(users: &str, worker: u32) -> u32 {
     let user = USERS_FROM.saturating_add(worker);
     let is_known = |line: &str| {

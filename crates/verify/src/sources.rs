@@ -1,5 +1,5 @@
 //! Stored sources where several gateways have their records on one server: what one has built, all can show. A file lies there in
-//! parts, and whoever reads it checks its SHA-256, so half of one is none.
+//! parts, and a reader checks its SHA-256, so half of one is none.
 
 use std::collections::HashSet;
 
@@ -28,8 +28,8 @@ pub(crate) enum ShareError {
 }
 
 impl Records {
-    /// Copies a stored tree to the server, where all together may take `bytes_max`. The list is the last, so that whoever finds it
-    /// finds its files.
+    /// Copies a stored tree to the server, where all together may take `bytes_max`. The list is the last, so that a reader
+    /// who finds it finds its files.
     pub(crate) async fn share(
         &self,
         blobs: &Blobs,

@@ -1,4 +1,4 @@
-//! What somebody submits, and which of it a build may depend on.
+//! What is submitted, and which of it a build may depend on.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

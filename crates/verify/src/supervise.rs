@@ -15,14 +15,14 @@ use rustix::process::{Pid, Signal};
 
 /// Time between two looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
-/// How long output may still come after the child has ended: whoever holds the pipe then is not waited for.
+/// How long output may still come after the child has ended: a process that holds the pipe then is not waited for.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// What is kept of the beginning of an output that is too long, as a share of the whole.
 const BEGINNING_SHARE: usize = 4;
 /// Memory and disk that the machine keeps for itself, bytes. A child may hide what it takes, but not that it is gone.
 const MEMORY_LEFT_MIN: u64 = 128 << 20;
 const DISK_LEFT_MIN: u64 = 256 << 20;
-/// Unit in which systems tell what a file takes.
+/// Unit in which systems report what a file takes.
 const BLOCK_BYTES: u64 = 512;
 
 /// What a child may take.
@@ -107,12 +107,12 @@ fn passed(child: &Child, watch: &Watch) -> Option<Ended> {
     is_over.then_some(Ended::Disk)
 }
 
-/// Bytes that are left where a folder lies; all there can be where nobody says.
+/// Bytes that are left where a folder lies; `u64::MAX` where the system does not say.
 fn disk_left(folder: &Path) -> u64 {
     rustix::fs::statvfs(folder).map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// Bytes of memory that programs of this machine could still get; all there can be where nobody says.
+/// Bytes of memory that programs of this machine could still get; `u64::MAX` where the system does not say.
 fn memory_left() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let kib =
@@ -240,7 +240,7 @@ impl Nameless {
         files
     }
 
-    /// One line of `/proc/<id>/maps`, where it tells of a shared mapping of a file without a name.
+    /// One line of `/proc/<id>/maps`, where it shows a shared mapping of a file without a name.
     fn mapping(line: &str) -> Option<(FileId, u64)> {
         let mut fields = line.strip_suffix(" (deleted)")?.split_ascii_whitespace();
         let (range, access, _place, device, number) =

@@ -24,7 +24,7 @@ pub struct Toolchain {
     pub version: String,
     /// First line of `rustc --version`.
     pub told: String,
-    /// Commit of the compiler, where it tells one.
+    /// Commit of the compiler, where it states one.
     pub commit: Option<String>,
     /// Whether it has the library for wasm; without, the sources of the library are built along (`-Zbuild-std`).
     pub has_target: bool,
@@ -80,7 +80,7 @@ pub fn toolchains(settings: &Settings) -> Result<Vec<Toolchain>, ToolchainError>
     if found.is_empty() { Err(ToolchainError::None) } else { Ok(found) }
 }
 
-/// The toolchain that somebody asks for, by name, version, or the whole line; without a word, the one whose commit the module
+/// The toolchain that a submission asks for, by name, version, or the whole line; without a word, the one whose commit the module
 /// names, then the first.
 pub(crate) fn choose<'a>(all: &'a [Toolchain], asked: Option<&str>, deployed: &[u8]) -> Option<&'a Toolchain> {
     let Some(asked) = asked else {

@@ -28,7 +28,7 @@ use crate::verdict::{hex, sha256_hex};
 
 /// Longest report of a worker, bytes.
 const REPORTS_BYTES_MAX: u64 = 16 << 20;
-/// What a worker may tell the operator, bytes.
+/// Most text that a worker may report to the operator, bytes.
 const COMPLAINTS_BYTES_MAX: u64 = 16 << 10;
 
 /// A run of another folder that has not ended after this time never will; milliseconds.
@@ -159,7 +159,7 @@ struct UnderWay {
 pub type VerifierFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 impl Verifier {
-    /// Opens the records. Runs that an earlier process left under way are told as failed from now on.
+    /// Opens the records. Runs that an earlier process left under way are reported as failed from now on.
     ///
     /// # Errors
     /// [`OpenError`]. Where nothing can be built, reads and attestations go on and submissions are refused; the log says why.
@@ -167,7 +167,7 @@ impl Verifier {
         Box::pin(async move {
             let failed = |source| OpenError::Folder { folder: options.folder.clone(), source };
             let runs = options.folder.join("runs");
-            // Leftovers of runs that nobody waits for any more. Whatever they are, they do not keep an instance from its start.
+            // Leftovers of runs that are not awaited any more. Whatever they are, they do not keep an instance from its start.
             remove(runs.clone()).await;
             tokio::fs::create_dir_all(&runs).await.map_err(failed)?;
             for folder in [&options.folder, &runs] {
@@ -349,7 +349,7 @@ impl Verifier {
         };
         let (outcome, _storing, _place) = tokio::select! {
             ended = worked => ended,
-            // The next start tells it as interrupted.
+            // The next start reports it as interrupted.
             _ = stop.wait_for(|stopped| *stopped) => return,
         };
         let now = (self.options.clock)();
@@ -551,7 +551,7 @@ impl Verifier {
         })
     }
 
-    /// Ends all workers and closes the records. Runs that were under way are told as interrupted by the next start.
+    /// Ends all workers and closes the records. Runs that were under way are reported as interrupted by the next start.
     pub fn close(&self) -> VerifierFuture<'_, ()> {
         Box::pin(async move {
             self.under_way.lock().closed = true;
@@ -579,7 +579,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)
 }
 
-/// Removes folders of runs, and tells the operator what cannot be removed.
+/// Removes folders of runs, and reports to the operator what cannot be removed.
 async fn remove(folder: PathBuf) {
     let shown = folder.display().to_string();
     let removed = blocking(move || removal::remove(&folder)).await;

@@ -114,7 +114,7 @@ pub(crate) mod tests {
         assert_eq!(sections(&module(&most)).map(|found| found.len()), Some(SECTIONS_MAX));
         let many: Vec<(u8, &[u8])> = vec![(11, b""); 1_000_000];
         assert!(sections(&module(&many)).is_none());
-        // Notes are as many as anybody likes.
+        // Any number of custom sections is allowed.
         let notes: Vec<(u8, &[u8])> = vec![(CUSTOM, b""); 10_000];
         assert_eq!(sections(&module(&notes)).map(|found| found.len()), Some(0));
     }

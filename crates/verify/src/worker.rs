@@ -58,7 +58,7 @@ fn job() -> io::Result<Job> {
     Ok(job)
 }
 
-/// A report that nobody reads any more changes nothing.
+/// A report without a reader is dropped.
 fn tell(report: &Report) {
     if let Ok(mut line) = serde_json::to_vec(report) {
         line.push(b'\n');

@@ -14,7 +14,7 @@ pub enum Ordinals {
     None,
     /// It carries these, named for people.
     Held(Vec<String>),
-    /// Nobody has looked.
+    /// Not looked up.
     Unknown,
 }
 
@@ -29,7 +29,7 @@ pub struct Coin {
     pub confirmations: u32,
     /// A reward of a block that cannot be spent yet.
     pub immature: bool,
-    /// Its alkanes; `None` when nobody has looked.
+    /// Its alkanes; `None` when they were not looked up.
     pub alkanes: Option<Alkanes>,
     /// Its inscriptions and runes.
     pub ordinals: Ordinals,
@@ -57,7 +57,7 @@ pub enum Kept {
     Unknown,
     /// It is of at most [`SMALL_OUTPUT_MAX_SATS`] and its content is not known.
     Small,
-    /// Its transaction is not in a block, so that nobody knows its content yet.
+    /// Its transaction is not in a block, so that its content is not known yet.
     Unconfirmed,
     /// It is a reward of a block that cannot be spent yet, named or not.
     Immature,

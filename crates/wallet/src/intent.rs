@@ -20,7 +20,7 @@ pub const UNWRAP_OPCODE: u128 = 78;
 /// Operation that mints, by convention of tokens.
 const MINT_OPCODE: u128 = 77;
 
-/// An output for somebody.
+/// An output for a recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipient {
     /// Whom it pays.
@@ -80,7 +80,7 @@ pub fn wrap(sats: u64, signer: ScriptBuf, results_to: Option<ScriptBuf>) -> Inte
 
 /// Unwraps `amount` base units of wrapped bitcoin; the signer pays `pay_to`, or the owner.
 ///
-/// The payment spends an output of this transaction that belongs to the signer; its number is told to the contract.
+/// The payment spends an output of this transaction that belongs to the signer; its number is passed to the contract.
 pub fn unwrap(amount: u128, signer: ScriptBuf, pay_to: Option<ScriptBuf>) -> Intent {
     // The outputs before it: the owner's, and that of the results when there is one.
     let marker = 1 + u128::from(pay_to.is_some());

@@ -19,7 +19,7 @@ pub struct Flow {
     pub outputs: BTreeMap<u32, Alkanes>,
     /// What messages bring to their contracts, by position of the protostone.
     pub messages: BTreeMap<usize, Alkanes>,
-    /// What nobody can ever spend.
+    /// What can never be spent.
     pub lost: Alkanes,
 }
 

@@ -67,9 +67,9 @@ pub struct PlannedInput {
 pub enum Role {
     /// The owner's alkanes: results, refunds and what is left over.
     Owner,
-    /// Somebody else receives the results of a call.
+    /// A third party receives the results of a call.
     Results,
-    /// Somebody is paid.
+    /// A recipient is paid.
     Recipient,
     /// The signer of wrapped bitcoin is paid, or gets the output that its payment will spend.
     Signer,
@@ -360,7 +360,7 @@ impl<'a> Draft<'a> {
             return Ok(outputs);
         }
         let mut runestone = Runestone { protocol: encode(&stones), ..Runestone::default() };
-        // Runes that nobody knew of go where the owner's alkanes go.
+        // Unknown runes go where the owner's alkanes go.
         runestone.base.pointer = self.keeps.then_some(0);
         let script_pubkey = runestone.encode(count)?;
         if script_pubkey.len() > OP_RETURN_MAX_BYTES {

@@ -1,4 +1,4 @@
-//! Asking web servers that nobody vouches for: connections, addresses, bodies with a limit, failures without secrets.
+//! Requests to untrusted web servers: connections, addresses, bodies with a limit, failures without secrets.
 //!
 //! Redirects are not followed and nothing is asked twice; what an answer means is the caller's.
 #![forbid(unsafe_code)]
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(body("content-length: 6\r\n", "123456", 5).await, Err(BodyError::TooLarge(5)));
         assert_eq!(body("", "123456", 5).await, Err(BodyError::TooLarge(5)));
         assert_eq!(body("content-length: 7\r\n", "12345", 10).await, Err(BodyError::Closed));
-        // A length that nobody could keep is refused before anything is reserved.
+        // A length beyond any memory is refused before anything is reserved.
         assert_eq!(body("content-length: 4611686018427387904\r\n", "1", 10).await, Err(BodyError::TooLarge(10)));
     }
 

@@ -8,7 +8,7 @@ use bitcoin::{Amount, OutPoint, ScriptBuf, TxOut};
 use paraffin_alkanes::{Engine, SavedSheet, StateKey, StateReader, TraceEvent};
 use paraffin_primitives::AlkaneId;
 
-/// Cuts the bytes into integers: one byte tells how many bytes the next has, 0 to 16.
+/// Cuts the bytes into integers: one byte says how many bytes the next has, 0 to 16.
 fn integers(bytes: &[u8]) -> Vec<u128> {
     let mut integers = Vec::new();
     let mut rest = bytes;

@@ -1,5 +1,5 @@
 //! Archives of source trees: what is taken stays inside its folder and its limits, at every step of every link, and is what the
-//! list of files tells. The first byte says whether the rest is a compressed archive, a plain one, or entries whose heads are
+//! list of files says. The first byte says whether the rest is a compressed archive, a plain one, or entries whose heads are
 //! written here, since hardly any random head has the right checksum.
 
 use std::fs;
@@ -18,7 +18,7 @@ fn take<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
     taken
 }
 
-/// A tar file of entries that are told shortly: kind, path, target, content.
+/// A tar file of entries in a short form: kind, path, target, content.
 fn tar(mut told: &[u8]) -> Vec<u8> {
     let mut archive = Vec::new();
     while let Some((kind, rest)) = told.split_first() {

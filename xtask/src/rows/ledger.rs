@@ -26,7 +26,7 @@ pub(crate) struct Section {
 pub(crate) struct Row {
     /// Two capital letters and two digits.
     pub(crate) id: String,
-    /// The room that serves it.
+    /// The part that serves it: a crate or a surface.
     pub(crate) surface: String,
     /// Reminder of what it asks.
     pub(crate) what: String,

@@ -69,7 +69,7 @@ fn named_once(files: &[SourceFile]) -> Vec<Finding> {
     findings
 }
 
-/// A crate that the root names and nobody takes is left over.
+/// A crate that the root names and no member uses is left over.
 fn used(wanted: &BTreeMap<String, String>, files: &[SourceFile]) -> Vec<Finding> {
     let (manifests, _) = manifests(files);
     let renamed = renamed(files);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_rooms_are_not_third_party() {
+    fn our_own_crates_are_not_third_party() {
         let wanted = wanted();
         assert_eq!(
             wanted.into_iter().collect::<Vec<_>>(),

@@ -3,7 +3,7 @@
 use super::Finding;
 use xtask::repository::SourceFile;
 
-/// A file tells one story; past this many lines it tells two.
+/// A file covers one subject; past this many lines it covers two.
 const LINES_MAX: usize = 800;
 
 /// Written in two parts so that this file does not hold what it refuses.
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_ordinary_file_passes() {
-        assert_eq!(judge("crates/a/src/lib.rs", "//! A room.\nfn open() {}\n"), [""; 0]);
+        assert_eq!(judge("crates/a/src/lib.rs", "//! A crate.\nfn open() {}\n"), [""; 0]);
     }
 
     #[test]

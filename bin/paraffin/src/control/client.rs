@@ -73,7 +73,7 @@ impl Running {
                 }
                 () = &mut give_up, if !is_given_up => {
                     is_given_up = true;
-                    // The end of our side tells the instance; its last line says how it ended.
+                    // Closing our side signals this to the instance; its last line says how it ended.
                     let _ = writer.shutdown().await;
                     continue;
                 }

@@ -59,7 +59,7 @@ impl Control {
     }
 }
 
-/// A socket that only its owner reaches. Whoever has the store has the folder, so what lies there is left from a kill.
+/// A socket that only its owner reaches. The process that holds the store holds the folder, so an old socket is left from a kill.
 fn listen(data_dir: &Path) -> Result<UnixListener, ControlError> {
     let (path, new) = (data_dir.join(NAME), data_dir.join(format!("{NAME}.new")));
     let failed = |source| ControlError::Socket { path: path.clone(), source };
@@ -130,7 +130,7 @@ impl Work {
         let _ = say(&mut writer, &last).await;
     }
 
-    /// Writes a snapshot and tells how far it is; whatever the client does, it ends with the file whole or gone.
+    /// Writes a snapshot and reports how far it is; whatever the client does, it ends with the file whole or gone.
     async fn export(
         &mut self,
         file: &Path,

@@ -92,7 +92,7 @@ fn restore(node: &Node, bytes: &[u8]) -> Result<usize, (usize, String)> {
         }
         let Some(block) = bytes.get(offset + 4..offset + 4 + length) else { break };
         let block: Block = deserialize(block).map_err(|error| (offset, error.to_string()))?;
-        // A block of a branch that lost is refused by nobody; one that the node knows is no error either.
+        // A block of a branch that lost is not refused; one that the node knows is no error either.
         if let Err(rejection) = node.submit_block(block) {
             return Err((offset, rejection.to_string()));
         }

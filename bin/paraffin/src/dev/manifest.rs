@@ -136,7 +136,7 @@ struct DevOrder {
 }
 
 impl Manifest {
-    /// What a run has to tell once `tip` is indexed.
+    /// What a run reports once `tip` is indexed.
     pub(crate) fn describe(
         base_url: &str,
         devnet: &Devnet,

@@ -20,7 +20,7 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// Tells the orders of the beginning; goes on where `goes_on`.
+    /// Sends the opening orders to the book; goes on sending where `goes_on`.
     pub(crate) async fn start(orderbook: Option<Arc<Orderbook>>, devnet: &Devnet, seed: u64, goes_on: bool) -> Self {
         let Some(orderbook) = orderbook else { return Self { task: None, example: None } };
         let makers = devnet.accounts().into_iter().map(|account| account.address.to_string()).collect();

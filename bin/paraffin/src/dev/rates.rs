@@ -97,7 +97,7 @@ fn moved(rate: &str, thousandths: u64) -> String {
     if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") }
 }
 
-/// Puts the whole file in place at once, so that nobody reads half of one.
+/// Puts the whole file in place at once, so that no reader sees half of one.
 fn write(folder: &Path, feed: &Feed) -> std::io::Result<()> {
     let next = folder.join(NEXT);
     std::fs::write(&next, serde_json::to_vec_pretty(feed)?)?;
@@ -105,7 +105,7 @@ fn write(folder: &Path, feed: &Feed) -> std::io::Result<()> {
 }
 
 fn now() -> String {
-    // A clock in the year 10,000 tells the time of nothing.
+    // A clock in the year 10,000 or later cannot be formatted: its time is an empty text.
     let now = OffsetDateTime::now_utc().replace_nanosecond(0).unwrap_or(OffsetDateTime::UNIX_EPOCH);
     now.format(&Rfc3339).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What an instance tells of one block.
+//! What an instance reports about one block.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::client::{CallError, Client};
 
-/// The method that tells it.
+/// The method that returns it.
 const METHOD: &str = "metashrew_blockdigest";
 /// Longest text and most parts in an answer that makes sense.
 const TEXT_BYTES_MAX: usize = 100;

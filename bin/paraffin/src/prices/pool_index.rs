@@ -27,7 +27,7 @@ pub(super) struct PoolIndexPrices {
     pub(super) bitcoin: AlkaneId,
     /// Whether the contract index is filled from an indexer program, which may write what cannot be read.
     pub(super) program_serves: bool,
-    /// Age from which on a price is told to be stale, seconds.
+    /// Age from which on a price is reported as stale, seconds.
     pub(super) stale_seconds: u64,
     pub(super) clock: Clock,
 }

@@ -1,6 +1,6 @@
 //! What `tx` asks of an instance, and how far it believes the answers.
 //!
-//! Values and scripts of coins are checked against the transactions that made them, whose ids nobody can forge. What a
+//! Values and scripts of coins are checked against the transactions that made them, whose ids cannot be forged. What a
 //! coin carries cannot be checked; where the instance does not say, the coin counts as unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +93,7 @@ pub(super) async fn coins(endpoint: &impl Endpoint, address: &str, script: &Scri
     for record in list {
         coins.push(coin(record, script).map_err(|what| nonsense(ROUTE, &what))?);
     }
-    // Asked before the contents, so that it never tells more than they do.
+    // Asked before the contents, so that the height is never above that of the contents.
     let indexed = alkanes_height(endpoint).await?;
     let confirmed: Vec<usize> = (0..coins.len()).filter(|at| coins[*at].confirmations > 0).collect();
     let of = |method: &'static str, params: fn(&OutPoint) -> Value| -> Vec<MethodCall> {
@@ -136,7 +136,7 @@ fn coin(record: &Value, script: &ScriptBuf) -> Result<Coin, String> {
         output: TxOut { value: Amount::from_sat(sats), script_pubkey: script.clone() },
         confirmations: u32::try_from(confirmations).unwrap_or(u32::MAX),
         immature: false,
-        // An empty list may mean that nobody has looked.
+        // An empty list may mean that the content was not looked up.
         alkanes: (!alkanes.is_empty()).then_some(alkanes),
         ordinals: if held.is_empty() { Ordinals::Unknown } else { Ordinals::Held(held) },
     })
@@ -250,7 +250,7 @@ pub(super) async fn simulate(endpoint: &impl Endpoint, attempt: &Attempt<'_>) ->
 }
 
 /// The newest block with this transaction as its only payment: contracts look at the reward of their block, and count what
-/// is in it. `None` where the instance does not tell.
+/// is in it. `None` where the instance does not return it.
 async fn next_block(endpoint: &impl Endpoint, transaction: &Transaction) -> Result<Option<Block>, CallError> {
     let Some(hash) = maybe(endpoint, "btc_getbestblockhash", json!([])).await? else { return Ok(None) };
     let Some(header) = maybe(endpoint, "btc_getblockheader", json!([hash, false])).await? else { return Ok(None) };

@@ -19,7 +19,7 @@ const SHOWN_BYTES_MAX: usize = 1024;
 pub(super) struct Simulation {
     /// Why it reverts; `None` when it succeeds.
     pub reverts: Option<String>,
-    /// Fuel that it used, when the instance tells.
+    /// Fuel that it used, when the instance reports it.
     pub fuel: Option<u128>,
     /// What is printed.
     pub lines: Vec<String>,

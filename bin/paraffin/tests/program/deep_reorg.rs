@@ -58,7 +58,7 @@ fn a_reorg_below_the_undo_records_stops_indexing_whole_and_a_new_store_recovers(
     wait_for_best(&backend.hash(41));
     let before = best(&address);
 
-    // One block deeper is refused before anything changes; the operator is told what helps, callers that it is stalled.
+    // One block deeper is refused before anything changes; the log says what helps, health reports `stalled`.
     replace(UNDO_BLOCKS + 1, 2);
     wait_for("the health to tell it", Duration::from_secs(60), || {
         let (status, body) = health(&address);

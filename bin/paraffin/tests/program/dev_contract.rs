@@ -53,7 +53,7 @@ fn dev_json_holds_every_member_and_what_it_names_answers() {
         assert!(dev["samples"].get(member).is_some(), "samples.{member} is missing");
     }
 
-    // Every key works, and admin is told apart.
+    // Every key works, also that of the admin.
     for name in ["free", "pro", "business", "admin"] {
         let key = dev["keys"][name].as_str().unwrap();
         assert_eq!(key.len(), 32);

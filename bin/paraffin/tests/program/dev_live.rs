@@ -105,8 +105,8 @@ fn a_subscriber_hears_additions_replacements_and_blocks() {
     assert!(events(&dev).len() > orders, "orders go on as well");
 }
 
-/// Without an interval nothing happens by itself, and a replaced family is there all the same, to be told again to whoever
-/// asks; the same one every time, on the same chain.
+/// Without an interval nothing happens by itself, and a replaced family is there all the same, and is reported on each
+/// request; the same one every time, on the same chain.
 #[test]
 fn a_quiet_network_has_a_replaced_family_that_follows_from_the_seed() {
     let run = || {

@@ -1,4 +1,4 @@
-//! What `paraffin dev` inscribes, etches and mints, as its surfaces tell it; in the shortest chain already.
+//! What `paraffin dev` inscribes, etches and mints, as its surfaces return it; in the shortest chain already.
 
 use crate::support::dev::Dev;
 use crate::support::http;

@@ -130,7 +130,7 @@ fn tips_forks_other_settings_and_absence_are_told_apart() {
     let (code, told, said) = keyed(&a, &c, &[]);
     assert!(code == 2 && told.is_null() && said.contains("what is indexed") && said.contains("addresses"), "{said}");
 
-    // Nobody, something else, and an instance of another network or format.
+    // No listener, something else, and an instance of another network or format.
     let nobody = diff(&a.address, &format!("127.0.0.1:{}", free_port()), &[]);
     let said = String::from_utf8(nobody.stderr).unwrap();
     assert!(

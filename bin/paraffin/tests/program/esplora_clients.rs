@@ -120,7 +120,7 @@ fn check_client(served: &Served) {
         assert!(both!(served, clients, get_mempool_address_txs(&address)).is_empty());
     }
 
-    // What does not exist is told as such, not as an error.
+    // What does not exist is reported as such, not as an error.
     let nothing: Txid = "00".repeat(32).parse().unwrap();
     assert_eq!(both!(served, clients, get_tx(&nothing)), None);
     assert_eq!(both!(served, clients, get_tx_info(&nothing)), None);
@@ -272,7 +272,7 @@ fn wallet_finds_its_balance(backend: Backend) {
     for depth in [3, 12] {
         served.backend.mine(depth - 1, &script(&wallet, 2));
         served.backend.drop_blocks(depth);
-        // Each time another address, for a node refuses a block that it was told to drop.
+        // Each time another address, for a node refuses a block that it has invalidated.
         served.backend.mine(depth + 2, &script(&wallet, depth));
         served.mine_mempool();
         served.wait_for_tip();

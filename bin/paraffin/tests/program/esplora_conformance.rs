@@ -62,7 +62,7 @@ fn what_a_reorg_has_killed_is_not_shown_as_unconfirmed() {
 }
 
 /// Wallets take 404 for "this transaction is gone" and drop what they were waiting for (BDK notes it as evicted). While the
-/// node is away nobody knows what is unconfirmed, so the answer is 503, which clients try again.
+/// node is away it is unknown what is unconfirmed, so the answer is 503, which clients try again.
 ///
 /// row MR05
 #[test]
@@ -123,7 +123,7 @@ fn a_number_beyond_32_bits_is_past_the_end() {
     }
 }
 
-/// 304 stands for an answer that the client has; nobody has one of what does not exist (RFC 9110, 13.1.2).
+/// 304 stands for an answer that the client has; no client has one of what does not exist (RFC 9110, 13.1.2).
 #[test]
 fn what_does_not_exist_is_never_unchanged() {
     let served = served(3);

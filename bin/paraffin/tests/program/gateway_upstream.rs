@@ -1,5 +1,5 @@
 //! `paraffin serve` without a store, before two instances: every surface answers as the instance does, one of them is killed
-//! under load and no request fails, and no key is ever told.
+//! under load and no request fails, and no key is ever shown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,7 +99,7 @@ fn send(address: &str, path: &str, verb: &str, body: &Value) -> http::Answer {
     http::try_request(address, verb, path, &[("content-type", "application/json")], body.as_bytes()).unwrap()
 }
 
-/// What is told of the moment and not of the chain.
+/// The answer without the members that depend on the moment and not on the chain.
 fn without_time(mut answer: Value) -> Value {
     if let Some(result) = answer.get_mut("result").and_then(Value::as_object_mut) {
         result.remove("runtime_ms");
@@ -166,7 +166,7 @@ fn every_surface_answers_through_a_gateway_without_a_store_and_a_killed_instance
     let health = edge.wait_for_instances(1);
     assert_eq!((&health["status"], &health["height"]), (&json!("degraded"), &json!(160)));
 
-    // Neither key is told by the log.
+    // The log contains neither key.
     let log = format!("{}{}", edge.process.output(), edge.process.errors());
     assert!(log.contains("an instance behind this gateway has changed"), "{log}");
     for key in [&theirs, &edge.key] {

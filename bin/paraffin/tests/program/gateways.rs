@@ -268,7 +268,7 @@ fn without_postgresql_nobody_is_served_after_a_second_and_everybody_when_it_is_b
             _ => relays().for_each(Relay::freeze),
         }
         std::thread::sleep(Duration::from_millis(3_000));
-        // Nobody in particular is not served either, and health answers.
+        // Anonymous callers are not served either, and health answers.
         let nobody = http::try_request(&gateways[0].address, "GET", "/v4/api/get-alkanes", &[], b"").unwrap();
         assert_eq!(nobody.status, 503, "{way}: {}", nobody.text());
         assert!(nobody.header("retry-after").is_none());
@@ -316,7 +316,7 @@ fn without_redis_each_gateway_serves_its_part_and_all_of_it_counts_when_it_is_ba
             "cut off" => relays().for_each(Relay::cut),
             _ => relays().for_each(Relay::freeze),
         }
-        // Under load from the first moment on: nobody waits longer than for one answer of Redis.
+        // Under load from the first moment on: no request waits longer than for one answer of Redis.
         let load = Load::start(&gateways, 2, &key);
         wait_for("gateways alone", LONG, || {
             gateways.iter().all(|gateway| gateway.figure("paraffin_windows_shared ") == Some(0.0)).then_some(())

@@ -92,7 +92,7 @@ mod with_the_machine {
 
     const BLOCKS: u32 = 112;
 
-    /// Blocks and transactions as the counter tells them.
+    /// Blocks and transactions as the counter returns them.
     fn counts(devnet: &Devnet, until: u32) -> String {
         let transactions: usize = (0..=until)
             .map(|height| devnet.node().block(&devnet.node().block_hash(height).unwrap()).unwrap().txdata.len())

@@ -39,7 +39,7 @@ const RESIDENT_MIB_MAX: u64 = 8 << 10;
 /// Calls of the paying caller in a second.
 const PAID_PER_SECOND: u64 = 50;
 
-/// Returns 4 MiB for next to no fuel. One such trace is still kept, so that its deployment tells its id.
+/// Returns 4 MiB for next to no fuel. One such trace is still kept, so that the trace of its deployment shows its id.
 const RETURNING: &str = r#"(module (memory (export "memory") 512) (func (export "__execute") (result i32)
     (i32.store (i32.const 0) (i32.const 4194300)) (i32.const 4)))"#;
 

@@ -1,5 +1,5 @@
-//! The live mempool beside a node, a real Bitcoin Core and the devnet alike: whoever reads nothing but a snapshot and the
-//! stream has what the node has, after replacements, blocks and reorgs.
+//! The live mempool beside a node, a real Bitcoin Core and the devnet alike: a client that reads nothing but a snapshot and
+//! the stream has what the node has, after replacements, blocks and reorgs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_tungstenite::tungstenite::{Message, WebSocket};
 
-/// Anybody can spend what is paid here, by showing this script.
+/// What is paid here is anyone-can-spend, by showing this script.
 const ANYONE: &[u8] = &[0x51];
 
 fn script() -> ScriptBuf {
@@ -103,7 +103,7 @@ impl Instance {
     }
 }
 
-/// Somebody who knows only what the surface tells.
+/// A client that knows only what the surface answers.
 struct Mirror {
     socket: WebSocket<TcpStream>,
     set: BTreeSet<String>,
@@ -182,7 +182,7 @@ impl Mirror {
             }
             assert_ne!(kind, "reset", "{frame}");
             let seq = frame["seq"].as_u64().unwrap();
-            // What was added while the pages were read is told a second time, nothing is left out.
+            // What was added while the pages were read is sent a second time, nothing is left out.
             assert_eq!(seq, self.at + 1, "{frame}");
             self.at = seq;
             match kind {
@@ -297,7 +297,7 @@ fn a_mirror_beside_others_equals_the_node(node: &dyn TestNode, further: &str) {
                 let height = node.rpc("getblockcount", json!([])).as_u64().unwrap();
                 let hash = node.rpc("getblockhash", json!([height - 1]));
                 node.rpc("invalidateblock", json!([hash]));
-                // Each to another address: Bitcoin Core does not take a block again that it was told to forget.
+                // Each to another address: Bitcoin Core does not take a block again that it has invalidated.
                 for number in 0..3u8 {
                     let other = ScriptBuf::from_bytes(vec![0x51, 0x01, step, 0x01, number]).to_p2wsh();
                     let other = Address::from_script(&other, Network::Regtest).unwrap().to_string();
@@ -316,7 +316,7 @@ fn a_mirror_beside_others_equals_the_node(node: &dyn TestNode, further: &str) {
     node.mine(1, &address);
     equal(node, &instance, &mut mirror, "at the end");
     assert!(mirror.checksum.is_some());
-    // Somebody new who begins now has the same.
+    // A new client that begins now has the same.
     let mut late = Mirror::of(&instance);
     equal(node, &instance, &mut late, "for a newcomer");
 }
@@ -368,8 +368,8 @@ fn a_mirror_equals_the_devnet() {
     a_mirror_equals_the_node(&node);
 }
 
-/// Another node that follows the same chain and never hears of a transaction, one that nobody answers for, and the own one once
-/// more: none of them changes what the set is.
+/// Another node that follows the same chain and never hears of a transaction, one whose address does not answer, and the own
+/// one once more: none of them changes what the set is.
 #[test]
 fn a_mirror_with_several_peers_equals_the_devnet() {
     let (node, other) = (DevnetNode::start(), DevnetNode::start());

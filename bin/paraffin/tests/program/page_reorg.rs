@@ -18,7 +18,7 @@ const REORGS_MAX: u32 = 200;
 const TOTALS: &str = "";
 const HISTORY: &str = "/txs/chain";
 
-/// What a reader may be told at a height: one entry for each chain that had a block there.
+/// What a reader may get at a height: one entry for each chain that had a block there.
 #[derive(Default)]
 struct Expected {
     seen: HashSet<BlockHash>,

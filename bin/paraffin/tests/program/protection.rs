@@ -35,7 +35,7 @@ fn files_of_an_instance_are_for_its_own_user_alone() {
     for (path, mode) in found {
         assert_eq!(mode & 0o077, 0, "{path} has {mode:o}");
     }
-    // Where the memory of a process is closed, what shows of it is root's, whoever runs it.
+    // Where the memory of a process is closed, what shows of it is root's, under any user that runs it.
     assert_eq!(std::fs::metadata(format!("/proc/{}/environ", process.id())).unwrap().uid(), 0);
     process.terminate(Duration::from_secs(10));
 }

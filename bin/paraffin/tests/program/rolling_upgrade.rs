@@ -117,7 +117,7 @@ impl Row {
         self.instances.iter().map(|one| one.address.clone()).collect()
     }
 
-    /// Restarts one after the other under load through `address`; `is_taken` tells when one takes requests again.
+    /// Restarts one after the other under load through `address`; `is_taken` waits until one takes requests again.
     fn restart_under_load(mut self, address: &str, is_taken: impl Fn(usize)) {
         let tally = Arc::new(Tally::default());
         let uri = format!("http://{address}{}", self.instances[0].path);
@@ -188,7 +188,7 @@ fn three_instances_are_restarted_one_by_one_under_load_and_no_request_fails() {
     assert_eq!(proxy.repeated.load(Ordering::Relaxed), 0, "requests that an instance took and did not answer");
 }
 
-/// The settings of docs/operations.md. nginx asks nobody for health: it learns from what fails.
+/// The settings of docs/operations.md. nginx makes no health checks: it learns from requests that fail.
 #[test]
 fn behind_nginx_no_request_fails_either() {
     if !paraffin_testkit::long_tests() {

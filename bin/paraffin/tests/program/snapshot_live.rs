@@ -243,7 +243,7 @@ fn the_socket_survives_nonsense_silence_and_a_kill() {
     gone(&file);
     assert_eq!(source.result("btc_getblockcount", json!([])), BLOCKS);
 
-    // A kill leaves the socket. Nobody answers there, so the command works on the store itself, and a start takes its place.
+    // A kill leaves the socket. Nothing answers there, so the command works on the store itself, and a start takes its place.
     source.kill();
     assert!(socket.exists());
     finish(export(&source, &folder.path().join("after-kill"), None)).unwrap();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// A regtest key made for these tests.
 const WIF: &str = "cMahea7zqjxrtgAbB7LSGbcQUr1uX1ojuat9jZodMN87JcbXMTcA";
 
-/// Somebody else.
+/// An address of a third party.
 const STRANGER: &str = "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080";
 
 fn script(kind: AddressKind) -> ScriptBuf {
@@ -179,7 +179,7 @@ fn an_account_of_dev_pays_by_the_key_in_dev_json() {
     let listed = http::post(dev.listen(), "/v4/api/get-address-utxos", &body).json();
     assert_eq!(listed["data"]["utxos"][0]["value"], 123_456, "{listed}");
 
-    // Without a key, with one of mainnet, and with too little, nothing is sent and the reason is told.
+    // Without a key, with one of mainnet, and with too little, nothing is sent and the reason is printed.
     let (url, api_key) = (dev.text("/base_url"), dev.text("/keys/business"));
     for (wif, amount, told) in [
         ("", "1000", "wallet import format"),
@@ -199,7 +199,7 @@ fn counter() -> String {
     path.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
-/// An instance beside a devnet, on which the key of these tests has coins, and nobody else does anything.
+/// An instance beside a devnet, on which the key of these tests has coins, and no other transactions are made.
 struct Contracts {
     served: Served,
     base_url: String,

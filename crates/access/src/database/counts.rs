@@ -22,7 +22,7 @@ const ADD: &str = "ON CONFLICT (subject) DO UPDATE SET \
     day = CASE WHEN excluded.day > window_count.day THEN excluded.day ELSE window_count.day END \
     RETURNING subject, minute, minute_count, day, day_count";
 
-/// Adds to what lists tell of keys, aliases or origins.
+/// Adds to the usage that lists report for keys, aliases or origins.
 const USE: &str = "SET request_count = request_count + used.column2, last_used_at = \
     CASE WHEN last_used_at IS NULL OR last_used_at < used.column3 THEN used.column3 ELSE last_used_at END";
 

@@ -136,7 +136,7 @@ pub(super) async fn reroll(
 }
 
 /// The record of an active key. Unknown, revoked and expired ones are never cached, so that each of them costs the same
-/// look-up and the time of an answer does not tell which it was.
+/// look-up and the time of an answer does not reveal which it was.
 pub(super) async fn authenticate(
     inner: &Inner,
     key: &ApiKey,
@@ -178,7 +178,7 @@ async fn by_digest(connection: &mut Session, digest: &KeyDigest) -> Result<Optio
 }
 
 /// As [`by_digest`], for an active key. The database itself leaves out the others: a row on its way to us takes time by
-/// which a revoked key could be told from an unknown one.
+/// which a revoked key could be distinguished from an unknown one.
 async fn active_by_digest(
     connection: &mut Session,
     digest: &KeyDigest,

@@ -158,13 +158,13 @@ impl Inner {
     }
 }
 
-/// The time of this machine, for housekeeping alone; whatever decides about a request is told the time.
+/// The time of this machine, for housekeeping alone; whatever decides about a request has the time passed in.
 fn clock() -> UnixMillis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     UnixMillis::try_from(since.as_millis()).unwrap_or(UnixMillis::MAX)
 }
 
-/// What a request asks of the store, or an error when it takes too long: a request waits, and nobody is served meanwhile.
+/// What a request asks of the store, or an error when it takes too long: a request waits, and no request is served meanwhile.
 async fn soon<T>(question: impl Future<Output = Result<T, AccessError>>) -> Result<T, AccessError> {
     let away = || Err(AccessError::Unavailable("it does not answer".to_owned()));
     patience::within(LOOK_UP, question).await.unwrap_or_else(away)

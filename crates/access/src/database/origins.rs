@@ -8,7 +8,7 @@ use super::{Inner, audit};
 use crate::origin::patterns_of;
 use crate::{AccessError, AccountId, ApiKey, OriginId, OriginPattern, OriginRecord, UnixMillis};
 
-/// How long an origin that nobody has registered is not asked for again. A registration ends it at once here, and within the lease
+/// How long an unregistered origin is not looked up again. A registration ends it at once here, and within the lease
 /// in other processes.
 const UNKNOWN_FOR: Duration = Duration::from_secs(10);
 
@@ -53,7 +53,7 @@ pub(super) async fn register(
     let token = ApiKey::generate()?.reveal();
     let mut transaction = inner.database.begin().await?;
     let account = accounts::find(&mut transaction, account).await?;
-    // Nobody owns the own machine, so that several accounts may register it; a domain has one owner.
+    // Several accounts may register the own machine, which has no owner; a domain has one owner.
     let owned = pattern.domain().is_some();
     let others = by_pattern(&mut transaction, pattern.as_str()).await?;
     if others.iter().any(|other| other.account == account.id || (owned && other.verified_at.is_some())) {

@@ -25,7 +25,7 @@ pub(super) async fn save(
         return Ok(());
     }
     let bytes = i64::try_from(source.len()).unwrap_or(i64::MAX);
-    // What anonymous callers save is told by its age; of others only the order counts.
+    // The turn of what an anonymous caller saves is its time, for its age decides; of others only the order counts.
     let least_turn = if is_anonymous { clock() } else { 0 };
     let mut transaction = inner.database.begin().await?;
     query("INSERT INTO script (hash, source) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING")
@@ -85,7 +85,7 @@ async fn make_room_among_strangers(
     Ok(())
 }
 
-/// Takes a script from an owner, and lets it go when nobody has it any more.
+/// Removes a script from an owner, and deletes it when no owner has it any more.
 async fn remove(connection: &mut Session, account: i64, hash: &[u8]) -> Result<(), AccessError> {
     query("DELETE FROM script_owner WHERE account = $1 AND hash = $2")
         .bind(account)
@@ -99,7 +99,7 @@ async fn remove(connection: &mut Session, account: i64, hash: &[u8]) -> Result<(
     Ok(())
 }
 
-/// Takes from an owner what it saved longest ago until the rest is within the limits, and lets go what nobody has any more.
+/// Removes an owner's oldest scripts until the rest is within the limits, and deletes those that no owner has any more.
 async fn make_room(connection: &mut Session, account: i64, limits: ScriptLimits) -> Result<(), AccessError> {
     let newest_first = "SELECT hash, bytes FROM script_owner WHERE account = $1 ORDER BY turn DESC";
     let rows = query(newest_first).bind(account).fetch_all(connection).await?;

@@ -278,7 +278,7 @@ mod tests {
         ledger.decided(KEY, true, totals(8, 9));
         assert_eq!(counts(ledger.highest(KEY.number(), totals(3, 40))), (8, 40));
         assert_eq!(counts(ledger.highest(KEY.number(), totals(30, 4))), (30, 9));
-        // Of windows that are over nothing is told, in either direction.
+        // Counts of windows that are over are not returned, in either direction.
         let mut next = totals(1, 20);
         next.minute += 1;
         assert_eq!(counts(ledger.highest(KEY.number(), next)), (1, 20));

@@ -126,7 +126,7 @@ struct Up {
     began_ms: u64,
 }
 
-/// Room for questions that are under way. Whoever asks a lot waits behind itself: callers share the places of their slot.
+/// Room for questions that are under way. A caller that asks a lot waits behind itself: callers share the places of their slot.
 struct Places {
     all: Semaphore,
     slots: Box<[Semaphore]>,
@@ -331,7 +331,7 @@ impl SharedWindows {
             return;
         };
         let this = Arc::clone(self);
-        // Nobody waits for it; what cannot be given back is lost to that client alone.
+        // Not awaited; what cannot be given back is lost to that client alone.
         tokio::spawn(async move {
             let mut question = this.scripts.give_back.key(&this.prefix);
             question.arg(&*up.epoch).arg(this.latest(&up)).arg(client.to_string()).arg(settings.interval());

@@ -46,7 +46,7 @@ impl Place {
         DatabaseKeyStore::open_at(&self.at(), Plans::default()).await
     }
 
-    /// What somebody does with the database's own shell.
+    /// Runs a statement as the database's own shell would.
     pub async fn shell(&self, statement: &'static str) -> Result<(), sqlx::Error> {
         match &self.server {
             None => {

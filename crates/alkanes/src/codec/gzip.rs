@@ -32,7 +32,7 @@ pub enum GzipError {
 /// The data is malformed, or unpacks to more than `limit_bytes`.
 pub fn gunzip(packed: &[u8], limit_bytes: usize) -> Result<Vec<u8>, GzipError> {
     let mut code = Vec::new();
-    // One byte beyond the limit tells "too large" from "just fits", and lets what just fits reach its checksum.
+    // One byte beyond the limit distinguishes "too large" from "just fits", and lets what just fits reach its checksum.
     let unpacked_max = (limit_bytes as u64).saturating_add(1);
     GzDecoder::new(packed).take(unpacked_max).read_to_end(&mut code).map_err(GzipError::Malformed)?;
     if code.len() > limit_bytes {

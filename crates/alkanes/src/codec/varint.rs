@@ -54,7 +54,7 @@ pub fn append_varint(mut value: u128, bytes: &mut Vec<u8>) {
 
 /// Bytes that are known to be varints from end to end, read one at a time.
 ///
-/// The integers are not collected: a byte can stand for sixteen, and the bytes come from strangers.
+/// The integers are not collected: a byte can stand for sixteen, and the bytes are untrusted.
 #[derive(Debug, Clone)]
 pub struct VarintList<'a> {
     rest: &'a [u8],

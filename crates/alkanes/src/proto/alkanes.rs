@@ -172,7 +172,7 @@ pub struct TraceContext {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, prost::Enumeration)]
 #[repr(i32)]
 pub enum AlkanesTraceCallType {
-    /// Not told.
+    /// Not stated.
     None = 0,
     /// In its own name.
     Call = 1,

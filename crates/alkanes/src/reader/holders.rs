@@ -51,7 +51,7 @@ impl ChainState {
     }
 
     fn older_holders(&self, prefix: &[u8], after: Option<&Cursor>, limit: usize) -> Result<Page<Holding>, StateError> {
-        // By rank, so the last is the one to give up for a greater. One more than asked for tells whether more follow.
+        // By rank, so the last is the one to give up for a greater. One more than asked for shows whether more follow.
         let mut greatest = BTreeMap::new();
         for (index, row) in self.snapshot.prefix_at(&HOLDINGS, prefix, self.height)?.enumerate() {
             if index % ROWS_PER_CHECK == 0 {

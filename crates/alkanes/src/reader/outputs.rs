@@ -31,7 +31,7 @@ pub struct ActivityEntry {
     pub height: Height,
     /// Its place in the block.
     pub transaction_index: u32,
-    /// An input was the script's. Of outputs of earlier blocks that held no alkanes this is known only where the node tells
+    /// An input was the script's. Of outputs of earlier blocks that held no alkanes this is known only where the node reports
     /// what blocks spend.
     pub spends: bool,
     /// An output of the script is named by a pointer or holds alkanes.
@@ -116,7 +116,7 @@ impl ChainState {
             if listing.height <= self.height && after.is_none_or(|after| after.0[..] < key[36..]) {
                 listings.push(listing);
             }
-            // One more than a page tells that there is another.
+            // One more than a page shows that there is another.
             if listings.len() > limit.saturating_mul(2).saturating_add(ROWS_PER_CHECK) {
                 listings.sort_unstable_by_key(order);
                 listings.truncate(limit.saturating_add(1));

@@ -2,7 +2,7 @@ use super::Parser;
 use crate::StateError;
 use crate::codec::append_varint;
 
-/// A base rune as it was etched (protocol B20). Its id tells the height of the etching.
+/// A base rune as it was etched (protocol B20). Its id contains the height of the etching.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Etching {
     /// The number that the name stands for.

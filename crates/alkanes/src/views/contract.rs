@@ -97,7 +97,7 @@ pub(super) fn deployment_view(
     }))
 }
 
-/// The block that [`super::block_wanted`] told; the default message when there is none at that height.
+/// The block that [`super::block_wanted`] named; the default message when there is none at that height.
 pub(super) fn block_view(payload: &[u8], context: &ViewContext<'_>) -> Result<BlockResponse, ViewError> {
     let request: BlockRequest = proto::decode(payload)?;
     let block = context.block.filter(|_| request.height <= context.height);

@@ -1,4 +1,4 @@
-//! What a token contract tells of itself.
+//! What a token contract reports about itself.
 
 use paraffin_primitives::AlkaneId;
 
@@ -35,14 +35,14 @@ const DECIMALS_MAX: u128 = 18;
 /// Decimal places of the liquidity of a `CryptoSwap` pool.
 pub const LIQUIDITY_DECIMALS: u32 = 18;
 
-/// What a token contract tells of itself; `None` for what it does not tell.
+/// What a token contract reports about itself; `None` for what it does not report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TokenFacts {
     /// Name.
     pub name: Option<String>,
     /// Symbol.
     pub symbol: Option<String>,
-    /// Decimal places, 0 to 18. Those that count mints do not tell.
+    /// Decimal places, 0 to 18. Contracts that count mints do not report them.
     pub decimals: Option<u32>,
     /// Base units that exist.
     pub total_supply: Option<u128>,
@@ -52,7 +52,7 @@ pub struct TokenFacts {
     pub image: Option<Vec<u8>>,
 }
 
-/// What a contract tells that answers 102, 103 and 104, each with one integer: one of them alone means something else.
+/// What a contract reports that answers 102, 103 and 104, each with one integer: one of them alone means something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mints {
     /// Mints that there may be.
@@ -65,7 +65,7 @@ pub struct Mints {
 
 impl TokenFacts {
     /// Base units that were issued without a mint: the supply without what all mints made. `None` when the contract does
-    /// not tell the supply, does not count mints, or tells more mints than it has supply for.
+    /// not report the supply, does not count mints, or reports more mints than it has supply for.
     pub fn premine(&self) -> Option<u128> {
         let Mints { minted, value_per_mint, .. } = self.mints?;
         self.total_supply?.checked_sub(minted.checked_mul(value_per_mint)?)
@@ -83,7 +83,7 @@ pub struct TokenWords {
     pub asked: Vec<AlkaneId>,
 }
 
-/// Asks a contract for everything that tokens tell, as of the view's height.
+/// Asks a contract for everything that tokens report, as of the view's height.
 ///
 /// # Errors
 /// [`ViewError`]; a question that the contract does not answer is `None`.
@@ -125,7 +125,7 @@ pub fn token_numbers(
     let counted = (second, third.as_deref().and_then(integer), fourth.as_deref().and_then(integer));
     match counted {
         (Some(cap), Some(minted), Some(value_per_mint)) => facts.mints = Some(Mints { cap, minted, value_per_mint }),
-        // A token that tells a supply and a small 102, and knows nothing of 103 and 104, has decimals there.
+        // A token that reports a supply and a small 102, and knows nothing of 103 and 104, has decimals there.
         (Some(second), None, None) if third.is_none() && fourth.is_none() && facts.total_supply.is_some() => {
             facts.decimals = places(second);
         }

@@ -148,7 +148,7 @@ pub(super) fn block_view(payload: &[u8], context: &ViewContext<'_>) -> Result<Si
     })
 }
 
-/// The message, or why it is none, as the reference tells it.
+/// The message, or why it is none, in the reference's words.
 fn decode<T: Request>(payload: &[u8]) -> Result<Result<T, String>, ViewError> {
     match proto::decode(payload) {
         Ok(request) => Ok(Ok(request)),

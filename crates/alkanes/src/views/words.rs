@@ -1,4 +1,4 @@
-//! Names and symbols of alkanes, as their contracts tell them (protocol B21).
+//! Names and symbols of alkanes, as their contracts report them (protocol B21).
 
 use std::collections::HashMap;
 

@@ -5,8 +5,8 @@ use paraffin_primitives::AlkaneId;
 use super::stop::Stop;
 use crate::{Halt, Overlay, StateError, StateKey, Transfer};
 
-/// The stored balance, 16 bytes or none. Whoever has ever had one appears in the inventory as soon as anybody looks, even
-/// in a call that is undone (protocol B10, B15).
+/// The stored balance, 16 bytes or none. A holder that has ever had one is put into the inventory when the balance is
+/// read, even in a call that is undone (protocol B10, B15).
 pub(crate) fn touch(state: &mut Overlay<'_>, who: AlkaneId, what: AlkaneId) -> Result<Vec<u8>, StateError> {
     let balance = state.get(&StateKey::Balance { what, who })?.unwrap_or_default();
     if !balance.is_empty() {
@@ -56,7 +56,7 @@ fn debit_one(state: &mut Overlay<'_>, from: AlkaneId, transfer: &Transfer) -> Re
     Ok(())
 }
 
-/// Moves between contracts. What goes to 0:0 leaves nobody: a message gives its answer to the pointer (protocol B14).
+/// Moves between contracts. What goes to 0:0 is not debited: a message gives its answer to the pointer (protocol B14).
 pub(crate) fn transfer(
     state: &mut Overlay<'_>,
     from: AlkaneId,

@@ -17,7 +17,7 @@ pub const BLOCK_CODE_BYTES: u64 = 128 << 20;
 /// need it. What is kept depends on the block alone, unlike the cache behind it, so that the work does too.
 pub(crate) struct BlockCodes {
     bytes_max: u64,
-    /// By the contract that itself holds the code; the payload tells whether it is still the same.
+    /// By the contract that itself holds the code; the payload shows whether it is still the same.
     stored: HashMap<AlkaneId, (Vec<u8>, PackedCode)>,
     stored_bytes: u64,
     /// Code of built-in contracts, of which there are few.

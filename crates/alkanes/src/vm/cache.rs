@@ -16,7 +16,7 @@ use crate::Halt;
 use crate::codec::{CODE_LEN_MAX_BYTES, GzipError, gunzip};
 use crate::work::{CodeLimit, Work, cost};
 
-/// Bytes of compiled code that a cache keeps unless told otherwise: room for a hundred contracts of 300 KB.
+/// Bytes of compiled code that a cache keeps unless configured otherwise: room for a hundred contracts of 300 KB.
 const CACHE_BYTES_DEFAULT: u64 = 256 << 20;
 
 /// Bytes that one byte of deflate data can unpack to.
@@ -249,7 +249,7 @@ fn compile(code: &[u8], with_pages: bool) -> Result<Compilation, Halt> {
 }
 
 fn compile_unguarded(code: &[u8], with_pages: bool) -> Compilation {
-    // What the copies leave out or declare otherwise, nobody can tell from outside.
+    // What the copies leave out or declare otherwise cannot be observed from outside.
     let short = without_custom_sections(code);
     let plain = short.as_deref().unwrap_or(code);
     if let Some(copy) = with_pages.then(|| with_call_pages(plain)).flatten()

@@ -49,7 +49,7 @@ impl<E: Into<Stop>> From<E> for Failure {
     }
 }
 
-/// Makes a call and answers the length of what it gave back, or minus the length of what tells why it failed.
+/// Makes a call and answers the length of what it gave back, or minus the length of the data that states why it failed.
 ///
 /// # Errors
 /// The engine halts. A failed call is an answer.
@@ -91,7 +91,7 @@ pub(crate) fn call(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, pointers: 
             let session = &mut *guest.data_mut().session;
             session.world.state.rollback();
             if fork_height(session.height) < session.world.parameters.revert_survives {
-                // The caller keeps all of its fuel, so that nobody has paid for what the call burnt.
+                // The caller keeps all of its fuel, so what the call burnt is not paid for.
                 session.world.state.work.add(session.burnt_fuel);
                 return Ok(fail(guest, &text, 0));
             }
@@ -134,7 +134,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     let fuel = store_byte_fuel.checked_mul(storage.len()).and_then(|fuel| fuel.checked_add(CALL_FUEL));
     let fuel = fuel.ok_or_else(Stop::overflow)?;
     let (myself, caller) = (host.frame.myself, host.frame.caller);
-    // A map that is not paid for is undone before anybody can read it, and could be millions of pairs.
+    // A map that is not paid for is undone before anything can read it, and could be millions of pairs.
     if fuel <= left {
         store(&mut session.world.state, myself, storage.into_pairs())?;
     }
@@ -174,7 +174,7 @@ fn run(guest: &mut Guest<'_, '_, '_, '_>, kind: CallKind, request: Request) -> R
     };
 
     let Some(left) = fuel.checked_sub(outcome.fuel_used) else {
-        // What is stored is dearer than the fuel that is left: the call fails, and nobody has paid for what it burnt.
+        // What is stored is dearer than the fuel that is left: the call fails, and what it burnt is not paid for.
         let session = &guest.data().session;
         session.world.state.work.add(session.burnt_fuel);
         return Err(Stop::overflow().into());
@@ -206,7 +206,7 @@ pub(crate) fn store(state: &mut Overlay<'_>, contract: AlkaneId, pairs: Vec<(Vec
     Ok(())
 }
 
-/// Tells the trace and the caller of a success; answers the length of what is returned.
+/// Reports a success to the trace and the caller; answers the length of what is returned.
 fn succeed(guest: &mut Guest<'_, '_, '_, '_>, response: CallResponse, data: ReturnedData, fuel_used: u64) -> i32 {
     record(guest, TraceStatus::Success, response, data, fuel_used)
 }
@@ -225,13 +225,13 @@ fn record(
     returned_len(&host.returndata)
 }
 
-/// Tells the trace and the caller of a failure that the caller will not survive either.
+/// Reports to the trace and the caller a failure that the caller will not survive either.
 fn fail(guest: &mut Guest<'_, '_, '_, '_>, text: &str, fuel_used: u64) -> i32 {
     guest.data_mut().had_failure = true;
     tell_failure(guest, text, fuel_used)
 }
 
-/// Tells the trace and the caller of a failure; answers minus the length of what is returned.
+/// Reports a failure to the trace and the caller; answers minus the length of what is returned.
 fn tell_failure(guest: &mut Guest<'_, '_, '_, '_>, text: &str, fuel_used: u64) -> i32 {
     -record(guest, TraceStatus::Revert, CallResponse::default(), wire::revert_data(text).into(), fuel_used)
 }

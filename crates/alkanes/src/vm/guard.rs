@@ -2,7 +2,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::Halt;
 
-/// Runs what feeds code of strangers to the engine. A panic in there is a halt, as it is in the reference, and not the
+/// Runs what feeds untrusted code to the engine. A panic in there is a halt, as it is in the reference, and not the
 /// end of the process.
 ///
 /// The caller gives up what `run` was changing: a halted block is not applied, a simulation is rolled back.

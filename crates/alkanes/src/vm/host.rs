@@ -114,7 +114,7 @@ fn define<'h, 's, 'w>(linker: &mut Linker<Host<'h, 's, 'w>>) -> Result<(), wasmi
 }
 
 /// Host functions can take long for little fuel, so that they are where a message that does too much ends, and a simulation
-/// that is told to.
+/// that is interrupted.
 fn check_limits(guest: &Guest<'_, '_, '_, '_>) -> Result<(), Stop> {
     let session = &guest.data().session;
     session.world.state.work.add(cost::HOST_CALL);

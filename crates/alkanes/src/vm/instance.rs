@@ -27,7 +27,7 @@ pub(crate) struct Outcome {
 /// Runs `__execute` with `fuel`.
 ///
 /// # Errors
-/// The contract reverted, with the text that the trace tells, or the engine halts.
+/// The contract reverted, with the text that the trace records, or the engine halts.
 pub(crate) fn execute(
     session: &mut Session<'_, '_>,
     frame: Frame,

@@ -3,8 +3,8 @@
 //!
 //! The reference grows the memory of every instance to 512 pages before it calls it (protocol B9). wasmi grows by writing
 //! zeros, 32 MiB of them for each call. A memory that *starts* at 512 pages comes from the operating system as zero
-//! pages, which cost nothing until they are touched. So the cached copy of a module declares 512 pages, where nobody can
-//! tell the difference: the contract is called with 512 pages either way, and its data segments must fit the size that
+//! pages, which cost nothing until they are touched. So the cached copy of a module declares 512 pages, where the
+//! difference cannot be observed: the contract is called with 512 pages either way, and its data segments must fit the size that
 //! it declared itself.
 
 use crate::codec::append_varint;
@@ -73,7 +73,7 @@ fn table_elements(body: &mut Cursor<'_>) -> Option<u64> {
     Some(elements)
 }
 
-/// A copy of `code` that declares 512 pages; `None` when a contract could tell the difference, or when the code is not
+/// A copy of `code` that declares 512 pages; `None` when a contract could detect the difference, or when the code is not
 /// plain enough to be sure. What is `None` here is run as the reference does.
 pub(super) fn with_call_pages(code: &[u8]) -> Option<Vec<u8>> {
     let sections = Sections::of(code)?;

@@ -98,7 +98,7 @@ fn widest_type(body: &[u8]) -> Option<u64> {
     Some(widest)
 }
 
-/// A copy of `code` without its custom sections, which mean nothing to whoever runs it; `None` when it has none, or when one of them
+/// A copy of `code` without its custom sections, which have no effect on execution; `None` when it has none, or when one of them
 /// may be what makes the module invalid.
 pub(super) fn without_custom_sections(code: &[u8]) -> Option<Vec<u8>> {
     let mut kept = Vec::new();

@@ -143,7 +143,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Who and with what, as traces tell it.
+    /// Who and with what, as traces record it.
     fn context(&self, vout: u32) -> TraceContextRef<'_> {
         TraceContextRef {
             myself: self.myself,

@@ -15,7 +15,7 @@ impl Stop {
         Self::Revert(text.into())
     }
 
-    /// Why the message fails, as its trace tells it.
+    /// Why the message fails, as its trace records it.
     ///
     /// # Errors
     /// The engine halts for a reason that no message can bring about.
@@ -27,7 +27,7 @@ impl Stop {
         }
     }
 
-    /// The data of a response that tells of it.
+    /// The data of a response that reports it.
     pub(crate) fn revert_data(&self) -> Vec<u8> {
         match self {
             Self::Revert(text) => super::wire::revert_data(text),

@@ -9,7 +9,7 @@ use crate::codec::Cellpack;
 use crate::trace_log::TraceContextRef;
 use crate::{CallResponse, Transfer};
 
-/// First bytes of the data of a response that tells why it failed (protocol B6, B9).
+/// First bytes of the data of a response that states why it failed (protocol B6, B9).
 pub(crate) const REVERT_SELECTOR: [u8; 4] = [0x08, 0xc3, 0x79, 0xa0];
 
 /// Bytes of an id: two integers of 128 bits (protocol 0).
@@ -18,7 +18,7 @@ const ID_LEN_BYTES: usize = 32;
 /// Fewest bytes of one pair of a storage map: two lengths (protocol B9).
 const PAIR_LEN_MIN_BYTES: usize = 8;
 
-/// Data that tell why a call failed.
+/// Data that state why a call failed.
 pub(crate) fn revert_data(text: &str) -> Vec<u8> {
     [&REVERT_SELECTOR[..], text.as_bytes()].concat()
 }

@@ -84,7 +84,7 @@ fn compare(seed: u64, blocks: usize, transactions: usize) -> Tally {
         let expected = Ledger { outputs, runtime, balances, seen };
         assert_eq!(ledger, expected, "seed {seed}, block {height}");
 
-        // What was made is in outputs that nobody has spent, in contracts, or lost in a way that the rules know.
+        // What was made is in unspent outputs, in contracts, or lost in a way that the rules know.
         let live = ledger.outputs.iter().filter(|(outpoint, _)| !spent.contains(*outpoint));
         let in_outputs = live.flat_map(|(_, entries)| entries.iter().copied());
         let in_contracts = ledger.balances.iter().map(|((what, _), amount)| (*what, *amount));
@@ -119,7 +119,7 @@ fn hostile_integer() -> impl Strategy<Value = u128> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// What stands in the protocol field is anybody's choice.
+    /// The content of the protocol field is arbitrary.
     #[test]
     fn arbitrary_protocol_integers_end_as_the_rules_say(integers in prop::collection::vec(hostile_integer(), 0..40)) {
         let mut bytes = Vec::new();

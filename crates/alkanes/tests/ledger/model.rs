@@ -120,7 +120,7 @@ impl Model {
         self.finish(transaction, &by_vout, &runtime_touched)
     }
 
-    /// Adds to an output; what goes to the runtime that way comes back to nobody.
+    /// Adds to an output; what goes to the runtime that way is lost.
     fn give(
         &mut self,
         vout: u32,

@@ -70,7 +70,7 @@ impl Scenario {
         let mut inputs: Vec<_> =
             (0..count).map(|_| spend(self.unspent.swap_remove(numbers.below(self.unspent.len())))).collect();
         if inputs.is_empty() {
-            // A transaction of its own: it spends an output that nobody knows.
+            // A transaction of its own: it spends an unknown output.
             let txid = sha256::Hash::hash(&numbers.next().to_le_bytes()).to_byte_array();
             inputs.push(spend(OutPoint { txid: deserialize(&txid).unwrap(), vout: 0 }));
         }

@@ -51,7 +51,7 @@ fn an_output_is_told_with_its_alkanes_their_names_and_itself() {
     // The parts of the first token's id stand for height and place.
     assert_eq!((answer.height, answer.txindex), (2, 1));
 
-    // Without a tag alkanes are meant; another protocol has none, and then the output's own place is told.
+    // Without a tag alkanes are meant; another protocol has none, and then the output's own place is returned.
     let plain: OutpointResponse = stage.ask("protorunesbyoutpoint", &asked(&first_output(&deploy), None));
     assert_eq!(plain, answer);
     let other: OutpointResponse = stage.ask("protorunesbyoutpoint", &asked(&first_output(&deploy), Some(13)));
@@ -68,7 +68,7 @@ fn an_output_is_told_with_its_alkanes_their_names_and_itself() {
         b""
     );
 
-    // What is spent holds nothing of each of its ids, as the reference lists them, and its past is still told.
+    // What is spent holds nothing of each of its ids, as the reference lists them, and its past is still returned.
     stage.mine(vec![transaction(
         &[first_output(&deploy)],
         vec![output(script(2), 9_000)],

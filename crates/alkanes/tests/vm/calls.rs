@@ -78,7 +78,7 @@ fn a_static_call_answers_and_leaves_nothing_of_what_it_or_its_caller_handed_over
 
 #[test]
 fn the_target_sees_what_its_caller_has_written_before_the_call() {
-    // 4:7 stores and calls 2:3, which delegates to nobody but calls back 4:7, which loads.
+    // 4:7 stores and calls 2:3, which delegates to no contract but calls back 4:7, which loads.
     let ended = stage().message(&[46, 1, 77, 2, 3, 6, 40, 4, 7, 2, 31, 1]);
     assert_eq!(ended.data(), 77_u128.to_le_bytes());
 }

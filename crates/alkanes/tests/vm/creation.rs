@@ -51,7 +51,7 @@ fn three_creates_a_reserved_contract_once() {
     assert!(!ended.writes.contains_key(&StateKey::Sequence));
     let again = stage.message_to(id(3, 77), &[1]);
     assert_eq!((again.end, again.events.len()), (MessageEnd::Failed, 0));
-    // Inside a call the trace tells why.
+    // Inside a call the trace states why.
     let called = stage.message(&[40, 3, 77, 1, 1]);
     assert_eq!(called.reverts()[0], "used CREATERESERVED cellpack but 77 already holds a binary");
 }

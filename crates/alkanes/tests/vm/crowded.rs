@@ -15,7 +15,7 @@ pub(crate) struct Crowded {
     pub(crate) transaction: Transaction,
 }
 
-/// Bytes of an output that nobody can spend, and of one that holds something.
+/// Bytes of an unspendable output, and of one that holds something.
 const OUTPUT_LEN_BYTES: usize = 10;
 
 /// Messages of one transaction: one more makes it void (protocol B5).

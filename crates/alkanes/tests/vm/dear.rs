@@ -42,7 +42,7 @@ pub(crate) fn dear() -> Vec<Dear> {
                 (i32.store (i32.const 2300) (local.get $i)) {again} (br 0)) (i32.const 1028))"#
         ))
     };
-    // Three million units of fuel, and an answer that stores what nobody can pay.
+    // Three million units of fuel, and an answer that stores more than any fuel pays for.
     let unpaid = module(
         r#"(func (export "__execute") (result i32) (local $i i32)
             (loop (br_if 0 (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 700000))))
@@ -61,7 +61,7 @@ pub(crate) fn dear() -> Vec<Dear> {
         (loop (drop (call $call (i32.const 2000) (i32.const 100000) (i32.const 2200) (i64.const 0))) (br 0))
         (i32.const 1028))"#
     );
-    // A map of 2,000,000 pairs in no order, which nobody pays for.
+    // A map of 2,000,000 pairs in no order, which is not paid for.
     let pairs = format!(
         r#"(func (export "__execute") (result i32) (local $i i32) {PREPARE}
         (i32.store (i32.const 99996) (i32.const 2400004)) (i32.store (i32.const 100000) (i32.const 200000))

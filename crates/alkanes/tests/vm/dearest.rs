@@ -174,8 +174,9 @@ const CROWDED_LEN_BYTES: usize = 990_000;
 /// Most time that a block may take.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// Run by `cargo xtask hostile`: takes some ten minutes. A thirtieth of the fullest block of each kind tells what the whole takes: as many
-/// transactions, and as much of the work beyond their shares. `PARAFFIN_DEAREST` names kinds that are run in full instead.
+/// Run by `cargo xtask hostile`: takes some ten minutes. A thirtieth of the fullest block of each kind shows what the whole
+/// takes: as many transactions, and as much of the work beyond their shares. `PARAFFIN_DEAREST` names kinds that are run in full
+/// instead.
 #[test]
 #[ignore = "a long run: cargo xtask hostile"]
 fn a_full_block_of_the_dearest_messages_takes_less_than_600_seconds() {

@@ -1,4 +1,4 @@
-//! The ways in which a message fails, and the texts that traces tell (protocol B9, B22.4).
+//! The ways in which a message fails, and the texts that traces record (protocol B9, B22.4).
 
 use paraffin_alkanes::{Halt, MessageEnd, StateKey};
 

@@ -92,7 +92,7 @@ fn what_comes_in_need_not_exist_and_a_transaction_without_outputs_will_do() {
     assert!(world.traces.traces().is_empty());
     let malformed = SimulatedCall { calldata: &[2, 0x80], ..call };
     assert!(paraffin_alkanes::simulate(&mut world, &malformed).unwrap().result.is_err());
-    // All that stays in this world, which a view drops, is the mark that somebody has looked at a balance.
+    // All that stays in this world, which a view drops, is the mark that a balance was read.
     let writes = world.state.into_writes().unwrap();
     assert!(writes.iter().all(|(key, _)| matches!(key, StateKey::Inventory { .. })), "{writes:?}");
 }

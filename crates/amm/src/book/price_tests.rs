@@ -270,7 +270,7 @@ proptest! {
             prop_assert!(priced.value(u128::MAX) <= priced.depth);
         }
         prop_assert_eq!(known[&WRAPPED].price, UnitPrice::ONE);
-        // The order in which pools are told decides nothing.
+        // The order in which pools are passed does not matter.
         let mut turned = pools.clone();
         turned.reverse();
         turned.rotate_left(at % pools.len().max(1));

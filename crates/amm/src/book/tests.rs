@@ -52,7 +52,7 @@ fn a_pool_is_worth_what_its_reserves_are_at_its_own_price() {
     let position = book.position(found, 250_000);
     assert_eq!(position, Position { amounts: [1_000_000, 250_000], values: [Some(250_000); 2], value: Some(500_000) });
 
-    // A day later somebody buys for 100,000 satoshis.
+    // A day later comes a purchase for 100,000 satoshis.
     town.block(T0 + 600 + DAY, |block| block.swap(&pool, 1, 100_000));
     let book = town.book(Some(&book));
     let [tokens, wrapped] = town.reserves(&pool);
@@ -216,7 +216,7 @@ fn ten_thousand_pools_cost_no_more_reads_than_what_changed() {
     town.block(start + 600, |block| {
         let name = vec![b'x'; 100_000];
         for number in 0..POOLS {
-            // Alkanes that nobody ever created, names alike and huge.
+            // Alkanes that were never created, names alike and huge.
             let pool = block.create(FACTORY, 1_000_000 + number, [(id(number), 1_000_000), (WRAPPED, 1_000_000)]);
             if number < 100 {
                 block.name(pool.id, &name);

@@ -219,7 +219,7 @@ fn a_pool_is_what_a_factory_created_named_and_registered() {
     assert_eq!(events(false, true, &[founding(id(5), FACTORY)]), []);
     // Its own creator never registers it.
     assert_eq!(events(false, true, &[founding(id(5), id(5))]), []);
-    // The same contract, but created by nobody in this message.
+    // The same contract, but not created in this message.
     let mut old = founding(FACTORY, FACTORY);
     old.retain(|event| !matches!(event, TraceEvent::Create(_)));
     assert_eq!(events(false, true, &[old]), []);

@@ -74,7 +74,7 @@ struct Plan {
     ends_void: bool,
 }
 
-/// What somebody can spend.
+/// What one account can spend.
 #[derive(Default)]
 struct Purse {
     coins: Vec<(OutPoint, TxOut)>,
@@ -101,8 +101,8 @@ impl Crowd {
         self.script(height as usize % NAMES.len())
     }
 
-    /// Sends the transactions of the next block. `state` is that at the node's tip; `token` can be minted and copied by
-    /// anybody.
+    /// Sends the transactions of the next block. `state` is that at the node's tip; any account
+    /// can mint and copy `token`.
     pub(crate) fn step(&mut self, node: &Node, state: &ChainState, token: Option<AlkaneId>) {
         let height = node.tip().height + 1;
         let (Some(step), Some(token)) = (height.checked_sub(FIRST_HEIGHT), token) else { return };

@@ -12,7 +12,7 @@ use crate::raw::{self, Frame};
 
 const NOBODY: AlkaneId = AlkaneId { block: 0, tx: 0 };
 const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
-/// Scripts longer than this are nobody's.
+/// Scripts longer than this have no owner.
 const SCRIPT_BYTES_MAX: usize = 520;
 
 const ONLY_ASKED: &str = "operation that was only asked";

@@ -171,7 +171,7 @@ impl World {
         self.index.follow(&self.blocks);
     }
 
-    /// A script of nobody, so that a block that was dropped is not made again.
+    /// A script without an owner, so that a block that was dropped is not made again.
     fn nobody(&mut self) -> ScriptBuf {
         let mut hash = [0; 32];
         for byte in &mut hash {

@@ -15,7 +15,7 @@ pub(super) struct SpentOutputs<'a> {
     inputs: Vec<SpentOutput>,
     /// Where the inputs of each transaction start in `inputs`; one more at the end.
     starts: Vec<usize>,
-    /// Outputs read from the index, at the places of the inputs that spend them; empty when they were told.
+    /// Outputs read from the index, at the places of the inputs that spend them; empty when the node supplied them.
     loaded: Vec<Option<TxOut>>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct SpentOutput {
 /// Where the spent output itself is found.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// Told with the block, for input `.1` of transaction `.0`.
+    /// Supplied with the block, for input `.1` of transaction `.0`.
     Told(usize, usize),
     /// Output `.1` of transaction `.0` of the same block.
     SameBlock(usize, usize),
@@ -39,7 +39,7 @@ enum Place {
 }
 
 impl<'a> SpentOutputs<'a> {
-    /// Finds the funding transaction of every input, and its output unless it was told with the block.
+    /// Finds the funding transaction of every input, and its output unless it was supplied with the block.
     pub(super) fn resolve(
         block: &'a ConnectedBlock,
         first_number: u32,
@@ -137,7 +137,7 @@ struct Finder<'a, 'w> {
     rows: &'a ModuleWriter<'w>,
     width: PrefixWidth,
     recent: &'a RecentNumbers,
-    /// The node told what the block spends, so it has seen every funding transaction: a prefix that belongs to one
+    /// The node reported what the block spends, so it has seen every funding transaction: a prefix that belongs to one
     /// transaction alone settles which is meant, and the transaction need not be read.
     is_sure: bool,
 }

@@ -9,8 +9,8 @@ const GENERATION: usize = 100_000;
 /// A map by txid.
 pub(super) type TxidMap<T> = HashMap<Txid, T, TxidHashing>;
 
-/// Hashes txids, which are hashes already: eight of their bytes and a secret are enough, and nobody can make many txids that
-/// agree in eight bytes.
+/// Hashes txids, which are hashes already: eight of their bytes and a secret are enough, and an attacker cannot make many txids
+/// that agree in eight bytes.
 #[derive(Debug, Clone)]
 pub(super) struct TxidHashing(u64);
 
@@ -45,7 +45,7 @@ impl Hasher for TxidHasher {
 }
 
 /// Numbers of the newest transactions, for most inputs spend young outputs. Bounded, and valid only while blocks follow
-/// one another: the module is not told of undone blocks, it sees that the next one has another predecessor.
+/// one another: the module is not notified of undone blocks, it sees that the next one has another predecessor.
 #[derive(Debug, Default)]
 pub(super) struct RecentNumbers {
     tip: Option<BlockHash>,

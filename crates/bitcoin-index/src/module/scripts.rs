@@ -115,7 +115,7 @@ impl<'a> BlockScripts<'a> {
     /// Puts the events in order of their scripts' digests, and those of a script in the order of the block.
     fn sort_events(&mut self) {
         let scripts = &self.scripts;
-        // The first eight bytes tell nearly all digests apart.
+        // The first eight bytes distinguish nearly all digests.
         let head = |digest: &[u8; 32]| digest.first_chunk::<8>().map_or(0, |head| u64::from_be_bytes(*head));
         let mut order: Vec<(u64, u32)> =
             (0..).zip(scripts).map(|(place, script)| (head(&script.digest), place)).collect();
@@ -159,7 +159,7 @@ impl<'a> BlockScripts<'a> {
         Ok(())
     }
 
-    /// Draws from the hashes of block and script, so every instance draws alike and nobody can dodge it by timing.
+    /// Draws from the hashes of block and script, so every instance draws alike and no attacker can dodge it by timing.
     fn is_to_be_counted(&self, script: &BlockScript<'_>, transactions: u64) -> bool {
         let draw = u64::from(self.block.id.hash.to_byte_array()[0] ^ script.digest[31]) % COUNTING_ODDS;
         draw < transactions

@@ -54,7 +54,7 @@ impl BitcoinIndex {
     }
 }
 
-/// Tells the transactions of a script from those of another one with the same prefix.
+/// Distinguishes the transactions of a script from those of another one with the same prefix.
 struct Participants<'a> {
     index: &'a BitcoinIndex,
     script: &'a ScriptKey,
@@ -84,7 +84,7 @@ impl Participants<'_> {
         if transaction.outputs().any(|(_, script)| self.script.matches(&script)) {
             return Ok(Some(transaction));
         }
-        // Mostly the first inputs tell; a transaction with very many is read in chain order instead.
+        // Mostly the first inputs decide; a transaction with very many is read in chain order instead.
         let mut inputs = transaction.inputs().flatten();
         for funding in inputs.by_ref().take(INPUTS_ALONE) {
             let funded = self.spent.transaction(rows, funding.number)?;

@@ -35,7 +35,7 @@ impl Random {
     }
 }
 
-/// A script of every kind that the index tells apart; the same `seed` gives the same script.
+/// A script of every kind that the index distinguishes; the same `seed` gives the same script.
 pub fn script(seed: u64) -> ScriptBuf {
     let mut random = Random(seed);
     let body = random.bytes(64);

@@ -77,7 +77,7 @@ impl<'a> Naive<'a> {
         &self.entries[source.0].transaction.output[source.1 as usize]
     }
 
-    /// What the inputs of every transaction of a block spend, as a node tells it.
+    /// What the inputs of every transaction of a block spend, as a node reports it.
     pub fn spent_of_block(&self, height: u32) -> Vec<Vec<TxOut>> {
         let places = (0..self.entries.len()).filter(|place| self.entries[*place].height == height);
         places

@@ -32,7 +32,7 @@ pub enum FrameError {
 /// Takes the first whole message off `buffer`. `None` when more bytes are needed; `buffer` is then unchanged.
 ///
 /// # Errors
-/// [`FrameError`] as soon as the bytes tell; nothing above [`PAYLOAD_BYTES_MAX`] is ever waited for.
+/// [`FrameError`] as soon as the bytes show it; nothing above [`PAYLOAD_BYTES_MAX`] is ever waited for.
 pub fn decode(buffer: &mut BytesMut, magic: Magic) -> Result<Option<NetworkMessage>, FrameError> {
     let begin = buffer.len().min(4);
     if buffer[..begin] != magic.to_bytes()[..begin] {

@@ -21,7 +21,7 @@ const OPENING_MESSAGES_MAX: usize = 32;
 /// What is kept of a peer's user agent.
 const USER_AGENT_CHARS_MAX: usize = 256;
 
-/// What a peer told about itself.
+/// What a peer reported about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerInfo {
     /// Protocol version.

@@ -84,9 +84,9 @@ pub enum PeerEvent {
     Inventory(Vec<Inventory>),
     /// A transaction.
     Transaction(Box<Transaction>),
-    /// A block that nobody waits for; unchecked.
+    /// A block that no request waits for; unchecked.
     Block(Box<Block>),
-    /// Headers that nobody waits for; unverified.
+    /// Headers that no request waits for; unverified.
     Headers(Vec<Header>),
     /// What the peer does not have of what was requested.
     NotFound(Vec<Inventory>),
@@ -153,7 +153,7 @@ impl Peer {
         Ok((peer, receiver))
     }
 
-    /// What the peer told about itself.
+    /// What the peer reported about itself.
     pub fn info(&self) -> &PeerInfo {
         &self.info
     }
@@ -323,7 +323,7 @@ impl Reader {
         let _ = self.events.send(PeerEvent::Closed(reason)).await;
     }
 
-    /// Hands a message to whoever waits for it. The error says that nobody listens any more.
+    /// Hands a message to its receiver. The error says that the receiver is gone.
     async fn dispatch(&mut self, message: NetworkMessage) -> Result<(), ()> {
         let event = match message {
             NetworkMessage::Ping(nonce) => {
@@ -377,7 +377,7 @@ impl Reader {
         self.events.send(event).await.map_err(|_| ())
     }
 
-    /// Tells those who wait for a block that the peer does not have it; false when nobody does.
+    /// Reports to those who wait for a block that the peer does not have it; false when nothing waits for it.
     fn fail_block(&self, entry: &Inventory) -> bool {
         let (Inventory::Block(hash) | Inventory::WitnessBlock(hash)) = entry else { return false };
         let Some(waiters) = self.waiting.lock().blocks.remove(hash) else { return false };

@@ -1,4 +1,4 @@
-//! A node on a loopback port that tells what its script says: a chain, switches for what it serves, and a hook that may answer
+//! A node on a loopback port that answers as its script says: a chain, switches for what it serves, and a hook that may answer
 //! any request in its own way. It writes HTTP by hand, because most of what it does wrong no HTTP server would do.
 
 use std::collections::{HashMap, HashSet};

@@ -69,7 +69,7 @@ impl MemoryChain {
         .expect("the follower gets there in time")
     }
 
-    /// True when the follower tells nothing for a while.
+    /// True when the follower reports nothing for a while.
     pub(crate) async fn is_left_alone(&mut self, follower: &mut Follower, time: Duration) -> bool {
         tokio::time::timeout(time, follower.next(self)).await.is_err()
     }

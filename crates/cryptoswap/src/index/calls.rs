@@ -65,7 +65,7 @@ pub(crate) struct Trade {
 
 impl Visit<'_> {
     /// What an exchange moved: what came in of one coin less what was given back of it, for what was given of the other.
-    /// `None` when the pool gained neither coin. It does not depend on the order of the call's inputs, of which two are told.
+    /// `None` when the pool gained neither coin. It does not depend on the order of the call's inputs, of which two are described.
     pub(crate) fn trade(&self, coins: [AlkaneId; 2]) -> Option<Trade> {
         let [zero, one] = self.gains(coins);
         let sold = match (zero, one) {

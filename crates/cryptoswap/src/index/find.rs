@@ -23,7 +23,7 @@ const PROBES_MAX: usize = 32;
 /// Key in table `counts`.
 pub(crate) const POOL_COUNT: &[u8] = b"pools";
 
-/// What a coin of 8 decimals counts, for contracts that do not tell.
+/// What a coin of 8 decimals counts, for contracts that do not report it.
 const PRECISION_DEFAULT: U256 = U256::from_limbs([10_000_000_000, 0, 0, 0]);
 
 /// Everything that a block did to pools and to contracts that may be pools.
@@ -186,7 +186,7 @@ impl Search<'_> {
         for (id, contract) in contracts {
             let known = rules.canonical(*id);
             if let Some(before) = contract.row.identity {
-                // A canonical pool may be known before it is created; then its creation tells its coins.
+                // A canonical pool may be known before it is created; then its creation shows its coins.
                 if known.is_some()
                     && contract.has_begun
                     && let Some(identity) = read_identity(*id, before.number, known, rules, *facts)?
@@ -326,7 +326,7 @@ impl Search<'_> {
     }
 }
 
-/// Coins and precisions as the contract tells them, or as is known of it; `None` when it trades nothing that can be named.
+/// Coins and precisions as the contract reports them, or as is known of it; `None` when it trades nothing that can be named.
 fn read_identity(
     id: AlkaneId,
     number: u32,
@@ -357,7 +357,7 @@ fn pool_identity(id: AlkaneId, identity: &Identity) -> PoolIdentity {
     PoolIdentity { id, factory: AlkaneId::default(), tokens: identity.tokens() }
 }
 
-/// What the messages of the pool index cannot name, nobody could ask about.
+/// An id that the messages of the pool index cannot name could not be asked for.
 fn is_nameable(id: AlkaneId) -> bool {
     u32::try_from(id.block).is_ok() && u64::try_from(id.tx).is_ok()
 }

@@ -55,7 +55,7 @@ pub enum QuoteRefusal {
 /// Quotes the sale of `amount_in` base units of `token_in` in the block after `height`, from the newest state.
 ///
 /// # Errors
-/// [`QuoteRefusal`] tells why the contract would refuse. That trading is killed is one of the reasons.
+/// [`QuoteRefusal`] states why the contract would refuse. That trading is killed is one of the reasons.
 pub fn quote(
     identity: &Identity,
     state: Option<&PoolState>,

@@ -1,4 +1,5 @@
-//! What an instance is told of pools: which one is canonical, where contracts keep their numbers, what their opcodes are.
+//! The configuration of an instance about pools: which one is canonical, where contracts keep their numbers, what their opcodes
+//! are.
 
 use paraffin_primitives::AlkaneId;
 
@@ -8,7 +9,7 @@ use super::slots::SlotNames;
 /// configuration needs a reindex of the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolRules {
-    /// Pools that are indexed from their first sight and told as canonical.
+    /// Pools that are indexed from their first sight and reported as canonical.
     pub canonical: Vec<CanonicalPool>,
     /// Names of the slots.
     pub slots: SlotNames,
@@ -34,7 +35,7 @@ impl PoolRules {
 pub struct CanonicalPool {
     /// The proxy that holds the state and is the LP token.
     pub id: AlkaneId,
-    /// Its coins in the contract's order, for contracts whose slots do not tell them under the names given.
+    /// Its coins in the contract's order, for contracts whose slots do not hold them under the names given.
     pub coins: [AlkaneId; 2],
 }
 

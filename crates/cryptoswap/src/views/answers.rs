@@ -91,7 +91,7 @@ pub(super) fn block_summary(
     })
 }
 
-/// What a contract hands to another call is stored without a trace, so the contract's own storage tells the value.
+/// What a contract hands to another call is stored without a trace, so the value is read from the contract's own storage.
 pub(super) fn raw_value(request: &GetRawValueRequest, views: &PoolViews<'_>) -> Result<GetRawValueResponse, ViewError> {
     let Some(record) = known(request.pool, views)? else { return Ok(GetRawValueResponse::default()) };
     let slot = views.index.slot(record.id, &request.key)?;

@@ -36,7 +36,7 @@ pub(crate) const fn id(block: u128, tx: u128) -> AlkaneId {
 pub(crate) const USD: AlkaneId = id(2, 1);
 /// Stands for the BTC token: the higher id, the contract's coin 0.
 pub(crate) const BTC: AlkaneId = id(4, 32);
-/// Whoever holds it owns the pool.
+/// Its holder owns the pool.
 pub(crate) const OWNER: AlkaneId = id(4, 33);
 /// The pool behind its proxy.
 pub(crate) const POOL: AlkaneId = id(4, 1778);
@@ -312,7 +312,7 @@ impl Chain {
     }
 }
 
-/// The code is told by the id, which is all that these tests need of it.
+/// The code is the text of the id, which is all that these tests need of it.
 struct Contracts(ChainState);
 
 impl PoolContracts for Contracts {

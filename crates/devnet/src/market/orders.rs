@@ -1,4 +1,4 @@
-//! What somebody else asks of the market's accounts.
+//! Orders that callers give to the market's accounts.
 
 use bitcoin::{ScriptBuf, Txid};
 use paraffin_alkanes::Transfer;

@@ -1,6 +1,6 @@
 //! A Bitcoin node on regtest, in memory: the block tree, the unspent outputs, the mempool and a miner behind one lock.
 //!
-//! No method waits or reads the clock by itself; whoever makes the node may give it a clock.
+//! No method waits or reads the clock by itself; the code that makes the node may give it a clock.
 
 mod admission;
 mod chain;
@@ -176,7 +176,7 @@ impl Node {
         self.state.write().mempool = Mempool::with_limit(bytes);
     }
 
-    /// Tells of every change from now on.
+    /// Receives every change from now on.
     pub fn subscribe(&self) -> broadcast::Receiver<NodeEvent> {
         self.events.subscribe()
     }

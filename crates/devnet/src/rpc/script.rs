@@ -260,7 +260,7 @@ fn multi_signature(script: &Script) -> Option<ScriptForm> {
     (keys.len() == usize::from(count) && required <= count).then_some(ScriptForm::MultiSignature { required, keys })
 }
 
-/// The descriptor that can be told from the script alone, with its checksum.
+/// The descriptor that can be derived from the script alone, with its checksum.
 pub(crate) fn descriptor(script: &Script) -> String {
     let raw = || format!("raw({:x})", script.as_bytes().as_hex());
     let body = match ScriptForm::of(script) {

@@ -49,7 +49,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Compares without telling by its duration where the texts differ.
+/// Compares without revealing by its duration where the texts differ.
 fn same_secret(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && left.iter().zip(right).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
 }

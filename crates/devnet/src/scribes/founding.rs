@@ -31,7 +31,7 @@ impl Scribes {
             3 => self.second_pieces(node, &mut coin),
             4 => self.moves(node, &mut coin),
             5 => {
-                // Whoever gets it has the amount set aside, and can send it on.
+                // Its receiver has the amount set aside, and can send it on.
                 let pending = self.inscribe(node, &mut coin, &Piece::transfer(PENDING), self.guest(0))?;
                 self.made.push(("brc20_pending", pending));
                 Ok(vec![pending])

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::{address, call, plain_coin, post, rest, result};
 
-/// Members that tell about the process, its clock or its version rather than about the chain.
+/// Members that describe the process, its clock or its version rather than about the chain.
 const OWN_MEMBERS: [&str; 21] = [
     "bip125-replaceable",
     "currentblocktx",

@@ -1,4 +1,5 @@
-//! Banco Central de la República Argentina: JSON, pesos for a number of units that only the description tells. A holiday is an empty list.
+//! Banco Central de la República Argentina: JSON, pesos for a number of units that only the description states. A holiday is an
+//! empty list.
 
 use serde::Deserialize;
 use serde_json::Value;

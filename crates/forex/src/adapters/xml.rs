@@ -1,5 +1,5 @@
-//! As much of XML as a list of rates needs: elements with attributes and text, over bytes, so that the encoding of names that nobody
-//! reads does not matter. There are no entities, no document types and no sections.
+//! As much of XML as a list of rates needs: elements with attributes and text, over bytes, so that the encoding of unused names
+//! does not matter. There are no entities, no document types and no sections.
 
 use crate::error::FeedError;
 

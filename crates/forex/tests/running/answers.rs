@@ -102,7 +102,7 @@ fn conversions_multiply_the_exact_rate() {
 fn there_and_back_loses_less_than_one_unit_of_the_last_place() {
     let board = board();
     let available = board.coverage(NOW).available;
-    // Amounts in units of the twelfth place, so that whole numbers tell the loss.
+    // Amounts in units of the twelfth place, so that whole numbers show the loss.
     let units = |text: &str| -> i128 {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         format!("{whole}{fraction:0<12}").parse().unwrap()

@@ -1,4 +1,4 @@
-//! Feeds that run: a small web server tells what a source sends, a clock that tests turn on tells the time.
+//! Feeds that run: a small web server serves what a source sends, and tests advance the clock.
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 mod answers;

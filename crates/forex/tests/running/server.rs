@@ -15,7 +15,7 @@ pub(crate) enum Answer {
     Http(u16, String, String),
     /// Nothing, ever.
     Silence,
-    /// More bytes than anyone wants, without telling how many.
+    /// More bytes than anyone wants, without stating how many.
     Flood,
     /// The end of the connection within an answer.
     HangUp,

@@ -125,7 +125,7 @@ async fn what_has_not_changed_is_not_sent_again() {
     feed.stop().await;
 }
 
-/// Every failure is told, none of them shows the address with its key, and the rates stand.
+/// Every failure is reported, none of them shows the address with its key, and the rates stand.
 #[tokio::test]
 async fn a_source_that_fails_lies_or_goes_away_leaves_its_last_rates_standing() {
     let page = "<html>blocked</html>";

@@ -48,7 +48,7 @@ pub(crate) struct Alkanes {
     pub(crate) parts: AlkanesParts,
     pub(crate) tokens: TokenCache,
     views: FairSemaphore,
-    /// For reads that run what anybody may have written; they take no permit of the others.
+    /// For reads that run untrusted contracts; they take no permit of the others.
     simulations: FairSemaphore,
     /// What both take of the memory for contracts, MiB.
     memory: FairSemaphore,
@@ -123,10 +123,10 @@ impl From<ViewError> for Fault {
     }
 }
 
-/// What a caller is told when contracts are not indexed.
+/// The error message for a caller when contracts are not indexed.
 const NOT_INDEXED: &str = "this instance does not index alkanes";
 
-/// What a caller is told when the index cannot be believed.
+/// The error message for a caller when the index cannot be trusted.
 fn unreadable(from: Height) -> String {
     format!(
         "the indexer program of this instance writes what cannot be read since block {from}: alkanes are not answered from it"

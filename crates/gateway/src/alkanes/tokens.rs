@@ -1,4 +1,4 @@
-//! Token records: what contracts tell of themselves, asked once for each block and kept (docs/api.md, "REST").
+//! Token records: what contracts report about themselves, queried once for each block and cached (docs/api.md, "REST").
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use super::{Moment, id_object};
 use crate::markets::{Pricing, TokenMarket};
 
-/// Decimal places of every alkane whose contract does not tell: all clients assume it.
+/// Decimal places of every alkane whose contract does not report them: all clients assume this number.
 pub(crate) const DECIMALS: u32 = 8;
-/// Memory of what contracts told, bytes.
+/// Memory for what contracts reported, bytes.
 const CACHE_BYTES_MAX: usize = 64 << 20;
 /// Images in one answer, bytes of text; the tokens after that have none.
 const ANSWER_IMAGES_BYTES_MAX: usize = 8 << 20;
@@ -32,9 +32,9 @@ const BLOCKS_CARRIED_MAX: Height = 16;
 /// Contracts that an answer may hang on and be carried to the next block.
 const ASKED_MAX: usize = 8;
 
-/// What contracts told as of the newest blocks. Nothing in it outlives the block it was told at, but for names and symbols:
-/// they are carried to a block that follows on the same branch, unless a block in between has run one of the contracts
-/// that they hang on.
+/// What contracts reported as of the newest blocks. Nothing in it outlives the block at which it was read, except names and
+/// symbols: they are carried to a block that follows on the same branch, unless a block in between has run one of the
+/// contracts that they depend on.
 #[derive(Default)]
 pub(crate) struct TokenCache(Mutex<Told>);
 
@@ -115,7 +115,7 @@ impl TokenCache {
         }
     }
 
-    /// Begins a block with what is carried over from the highest known one that it follows. `hash_at` tells the hashes of
+    /// Begins a block with what is carried over from the highest known one that it follows. `hash_at` returns the hashes of
     /// its branch, `entered` the contracts that one of its blocks ran.
     fn begin(
         &self,
@@ -153,7 +153,7 @@ impl TokenCache {
     }
 }
 
-/// What a contract tells, from the cache where the block is the one that it was told at.
+/// What a contract reports, from the cache where it was read at this same block.
 pub(crate) fn facts(moment: &Moment<'_>, creation: Creation) -> Result<Arc<TokenFacts>, ViewError> {
     let id = creation.id;
     let cache = &moment.alkanes.tokens;
@@ -211,7 +211,7 @@ fn begin(moment: &Moment<'_>) -> Result<(), ViewError> {
     moment.alkanes.tokens.begin((moment.view.height, moment.block), hash_at, entered)
 }
 
-/// A token as the REST routes tell it.
+/// A token as the REST routes render it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Token {

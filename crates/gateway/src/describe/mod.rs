@@ -1,6 +1,6 @@
-//! What the API tells of itself: an OpenAPI document for REST, an OpenRPC document for the main JSON-RPC, the message files of
-//! the views, and pages for browsers (docs/api.md). None needs a key, none is counted, and all answer while the key store
-//! is away.
+//! The API's descriptions of itself: an OpenAPI document for REST, an OpenRPC document for the main JSON-RPC, the message
+//! files of the views, and pages for browsers (docs/api.md). None needs a key, none is counted, and all answer while the
+//! key store is away.
 //!
 //! Routes and methods are named by the tables that answer them ([`crate::rest::ROUTES`], [`crate::surfaces::opi::ROUTES`],
 //! [`MainRpc::methods`]); a test refuses one that is not described, and a description of one that does not exist.
@@ -26,7 +26,7 @@ use crate::routes::ErrorForm;
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::{MainRpc, RpcResult, RpcSurface};
 
-/// The method of the main JSON-RPC that tells of all methods.
+/// The method of the main JSON-RPC that describes all methods.
 pub(crate) const DISCOVER: &str = "rpc.discover";
 
 const VERBS: &str = "GET, HEAD, OPTIONS";
@@ -75,7 +75,7 @@ impl Description {
         }
     }
 
-    /// The answer to a request with this verb. The routes of BRC-20 are told where that is indexed.
+    /// The answer to a request with this verb. The routes of BRC-20 are described where BRC-20 is indexed.
     pub(crate) fn answer(self, verb: &Method, indexes_tokens: impl FnOnce() -> bool) -> Reply {
         if !matches!(*verb, Method::GET | Method::HEAD) {
             // `/` is a page for browsers and no endpoint: what clients of an API send there has always been unknown.
@@ -106,7 +106,7 @@ pub(crate) fn discover(params: &Params) -> RpcResult {
     if OPENRPC.get() == "null" { Err(RpcError::panicked()) } else { Ok(OPENRPC.clone()) }
 }
 
-/// The main JSON-RPC while nobody can be identified: it has no method but `rpc.discover`.
+/// The main JSON-RPC while no caller can be identified: it has no method but `rpc.discover`.
 pub(crate) struct Alone;
 
 impl RpcSurface for Alone {

@@ -12,14 +12,14 @@ their `Content-Type` is, a member that is `null` counts as absent, and members t
 A trailing slash changes nothing. \
 Answers may gain members. `/v4/<key>/mempool` is a preview and `/v4/<key>/orderbook` is beta: their shapes may change.";
 
-/// Whether the routes of BRC-20 are told.
+/// Whether the document describes the routes of BRC-20.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tokens {
     Told,
     Untold,
 }
 
-/// The routes that are told.
+/// The routes that the document describes.
 fn routes(tokens: Tokens) -> impl Iterator<Item = Route> {
     rest::routes().into_iter().filter(move |route| tokens == Tokens::Told || !route.is_beside_the_api())
 }

@@ -31,9 +31,9 @@ const HELD_BYTES_MAX: usize = 1 << 20;
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
-/// What of a request's head an instance is told.
+/// Headers of a request that are passed on to an instance.
 const ASKED_WITH: [HeaderName; 3] = [ACCEPT, CONTENT_TYPE, IF_NONE_MATCH];
-/// What of an answer's head a caller is told.
+/// Headers of an instance's answer that are passed on to the caller.
 const TOLD: [HeaderName; 7] =
     [ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS];
 

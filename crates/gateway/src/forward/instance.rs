@@ -38,7 +38,7 @@ pub(super) enum Standing {
 }
 
 pub(super) struct Instance {
-    /// What stands before the path of every request; told to nobody.
+    /// What stands before the path of every request; never disclosed.
     pub(super) base: String,
     standing: watch::Sender<Standing>,
     /// A request failed since its health was asked for.
@@ -98,7 +98,7 @@ struct Health {
     height: Option<Height>,
 }
 
-/// Asks for the health of an instance until nobody has it any more.
+/// Asks for the health of an instance until the instance is dropped.
 pub(super) fn watch(place: usize, instance: Weak<Instance>, client: HttpsClient, network: Network) {
     tokio::spawn(async move {
         let mut told = Standing::Unknown;

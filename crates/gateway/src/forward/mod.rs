@@ -71,7 +71,7 @@ impl Upstreams {
         Arc::new(Self { network, instances, key, client, requests })
     }
 
-    /// Tells which instances answer.
+    /// Reports which instances answer.
     pub(crate) fn measure(&self, meter: &Meter<'_>) {
         for (place, instance) in self.instances.iter().enumerate() {
             let is_ready = matches!(instance.standing(), Standing::Ready { .. });
@@ -222,7 +222,7 @@ struct Admitted<'a> {
     body: Bytes,
 }
 
-/// Whether only an admin may do this, which the instance cannot tell from our key.
+/// Whether only an admin may do this, which the instance cannot know from our key.
 fn needs_admin(target: &Target, verb: &Method) -> bool {
     let Target::Surface(surface, tail) = target else { return false };
     let name = match surface {

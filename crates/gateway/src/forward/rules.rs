@@ -1,4 +1,4 @@
-//! What a request would do, as far as its path and its bytes tell.
+//! What a request would do, as far as its path and its bytes show.
 
 use hyper::Method;
 use serde_json::Value;

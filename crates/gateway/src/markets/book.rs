@@ -1,4 +1,4 @@
-//! Books of pools, built once for each block by whoever asks first.
+//! Books of pools, built once for each block by the first request that needs one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(crate) struct Shelf<T> {
 struct State<T> {
     /// The one used last stands first.
     made: Vec<Made<T>>,
-    /// Being made by somebody.
+    /// Being built by another request.
     making: Vec<BlockHash>,
 }
 
@@ -102,7 +102,7 @@ impl<T> Shelf<T> {
         let mut state = self.state.lock();
         state.made.insert(0, Made { hash, height, what: Arc::clone(&what) });
         if state.made.len() > KEPT_MAX {
-            // The newest block's stays, whoever asks about the past.
+            // The newest block's stays, whatever is asked about the past.
             let newest = state.made.iter().map(|made| made.height).max();
             if let Some(place) = state.made.iter().rposition(|made| Some(made.height) != newest) {
                 state.made.remove(place);

@@ -8,7 +8,7 @@ use paraffin_primitives::AlkaneId;
 
 use super::{MarketMoment, failed};
 
-/// A pool that somebody names, with the events and candles it is part of.
+/// A pool that a request names, with the events and candles it is part of.
 pub(crate) struct NamedPool {
     /// The pool; of factory 0:0 when none lists it.
     pub(crate) identity: PoolIdentity,
@@ -26,7 +26,7 @@ impl MarketMoment<'_> {
         Ok(newest.map(|_| PoolIndex::at(snapshot, self.chain.view.height)))
     }
 
-    /// The pool with an id, whoever lists it.
+    /// The pool with an id, whichever factory lists it.
     pub(crate) fn named_pool(&self, id: AlkaneId) -> Result<Option<NamedPool>, ViewError> {
         if let Some(record) = self.markets.pool(id).map_err(failed)? {
             let markets = self.markets.clone();
@@ -51,8 +51,8 @@ impl MarketMoment<'_> {
         index.markets().list(scope, Some(kind), status).map(Some).map_err(failed)
     }
 
-    /// Those that routes may go through: the ones this instance is told of (a stranger's contract can claim to be any pool), as
-    /// long as they trade and their curve rests.
+    /// Those that routes may go through: the ones in this instance's configuration (a third party's contract can claim to be
+    /// any pool), as long as they trade and their curve rests.
     pub(crate) fn cryptoswap_routes(&self) -> Result<Vec<FormulaPool>, ViewError> {
         let Some(index) = self.cryptoswap()? else { return Ok(Vec::new()) };
         let mut routes = Vec::new();

@@ -45,7 +45,7 @@ pub(crate) struct MarketMoment<'a> {
     /// Settings.
     pub(crate) parts: &'a MarketsParts,
     /// Dollars for one bitcoin: the newest known for the newest block, else those of the block's time; `None` while no source
-    /// tells.
+    /// reports them.
     pub(crate) dollars_for_bitcoin: Option<f64>,
     /// Books already made.
     books: Arc<Books>,

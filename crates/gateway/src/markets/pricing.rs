@@ -1,4 +1,4 @@
-//! What tokens are worth, beside what their contracts tell.
+//! What tokens are worth, beside what their contracts report.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub(crate) struct TokenMarket {
 }
 
 impl Pricing {
-    /// What a token is worth whose contract tells these facts.
+    /// What a token is worth whose contract reports these facts.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn of(&self, id: AlkaneId, facts: &TokenFacts) -> TokenMarket {
         let dollars = self.dollars;
@@ -92,7 +92,7 @@ impl Pricing {
     }
 }
 
-/// All that there can be of a token; `None` when its contract does not tell, or knows no end.
+/// All that there can be of a token; `None` when its contract does not report it, or has no limit.
 fn most(facts: &TokenFacts) -> Option<u128> {
     let mints = facts.mints?;
     facts.premine()?.checked_add(mints.cap.checked_mul(mints.value_per_mint)?)

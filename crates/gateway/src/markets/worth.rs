@@ -13,7 +13,7 @@ const BITCOIN: f64 = 100_000_000.0;
 /// What turns satoshis into dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Dollars {
-    /// Dollars for one bitcoin; `None` while no source tells.
+    /// Dollars for one bitcoin; `None` while no source reports them.
     pub(crate) for_bitcoin: Option<f64>,
 }
 

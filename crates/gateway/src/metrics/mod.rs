@@ -59,7 +59,7 @@ pub struct Metrics {
 }
 
 /// What requests raise. The recorder looks each figure up by its labels, which costs more than many a request; it gets the
-/// totals when somebody asks for them.
+/// totals when the metrics are scraped.
 #[derive(Default)]
 struct Tallies {
     surfaces: ByName<SurfaceTallies>,
@@ -118,7 +118,7 @@ impl Metrics {
         metrics::set_global_recorder(Arc::clone(&self.recorder))
     }
 
-    /// Takes figures that do not change, from whoever wires the program.
+    /// Takes figures that do not change, from the code that assembles the program.
     pub fn meter(&self) -> Meter<'_> {
         Meter::new(&self.recorder)
     }
@@ -210,7 +210,7 @@ impl Metrics {
         self.tallies.cut.add(1);
     }
 
-    /// Takes the figures that nobody reports by himself.
+    /// Takes the figures that no part of the program reports by itself.
     pub(crate) fn observe(&self, shared: &Shared) {
         let height = shared.height().map_or(-1.0, f64::from);
         self.recorder.register_gauge(&Key::from_static_name(HEIGHT), &METADATA).set(height);

@@ -58,7 +58,7 @@ fn taproot(context: &RequestContext, field: &str, text: &str) -> Result<AddressR
     Ok(route)
 }
 
-/// An unspent output as the REST routes tell it: Esplora's members and those of the formatted records that clients parse.
+/// An unspent output as the REST routes render it: Esplora's members and those of the formatted records that clients parse.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Utxo<'a> {

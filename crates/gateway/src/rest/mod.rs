@@ -47,7 +47,7 @@ impl Found {
 }
 
 /// All REST routes and who answers them; a segment in braces stands for any one segment. The one place for them: requests
-/// are answered by this table, and `describe::rest` tells of each of its paths.
+/// are answered by this table, and `describe::rest` describes each of its paths.
 pub(crate) const ROUTES: &[(&str, Found)] = &[
     ("get-address-balance", Found::Post(address::balance)),
     ("get-taproot-balance", Found::Post(address::taproot_balance)),
@@ -149,7 +149,7 @@ fn fits(path: &str, segments: &[&str]) -> bool {
 /// Version of the shapes of answers; part of every `ETag`, so that a new program's answers are fetched anew.
 const SHAPES_VERSION: u32 = 2;
 
-/// Tells callers whether the answer of a GET route that depends on confirmed chain data alone is still what they have
+/// Lets callers know whether the answer of a GET route that depends on confirmed chain data alone is still what they have
 /// (docs/api.md, "Headers").
 pub(crate) struct Validator {
     tip: BlockId,

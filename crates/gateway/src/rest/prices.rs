@@ -20,7 +20,7 @@ use crate::state::{BoxFuture, RequestContext};
 
 const HOUR: u64 = 3_600;
 const DAY: u64 = 86_400;
-/// Span of the highest and lowest price that `high_52w` and `low_52w` tell.
+/// Span of the highest and lowest price that `high_52w` and `low_52w` report.
 const YEAR: u64 = 52 * 7 * DAY;
 /// Windows of a chart in days, and the span that each of its points stands for in seconds; 1 keeps every point.
 const WINDOWS: [(u64, u64); 4] = [(1, 1), (7, HOUR), (30, HOUR), (365, DAY)];

@@ -160,7 +160,7 @@ async fn reroll(context: &RequestContext, manager: Manager, params: &Params) -> 
         return Err(RpcError::invalid_params(format!("graceSeconds must be at most {GRACE_SECONDS_MAX}")));
     }
     let old = own_key(context, manager, wanted.id.key()?).await?;
-    // The new key has the rights of the old one, and whoever manages sees it.
+    // The new key has the rights of the old one, and the manager sees it.
     if old.admin && !manager.admin {
         return Err(RpcError::new(rpc_code::NOT_ALLOWED, "this key has a right that yours lacks"));
     }

@@ -18,7 +18,7 @@ use crate::state::{BoxFuture, Caller, Node, RequestContext};
 
 /// What passes to the node: its read methods, and the three by which transactions reach it. Never wallet, control, peer or
 /// mining methods, and none that takes private keys. Left out of the reads are those that keep a node busy for minutes
-/// (`gettxoutsetinfo`, `scantxoutset`, `scanblocks`, `verifychain`), those that wait, and those that tell where the node is.
+/// (`gettxoutsetinfo`, `scantxoutset`, `scanblocks`, `verifychain`), those that wait, and those that reveal where the node is.
 const ALLOWED: [&str; 49] = [
     "analyzepsbt",
     "combinepsbt",

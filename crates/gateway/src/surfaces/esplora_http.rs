@@ -16,7 +16,7 @@ use crate::state::{BoxFuture, RequestContext};
 
 /// Bodies of requests that need none are read up to this, bytes.
 const UNUSED_BODY_BYTES_MAX: usize = 4096;
-/// Characters of an unknown path that are told back.
+/// Characters of an unknown path that the error repeats.
 const TOLD_PATH_CHARS_MAX: usize = 100;
 
 /// The surface; it has no state.
@@ -105,7 +105,7 @@ async fn package(context: &RequestContext, request: &HttpRequest) -> Outcome {
 fn check_transactions(transactions: &[String]) -> Result<(), Fault> {
     /// More than 60 bytes, less than 400,000.
     const HEX_DIGITS: std::ops::Range<usize> = 120..800_000;
-    // The number of them is told first.
+    // An error about the number of them takes precedence.
     for (place, hex) in transactions.iter().enumerate().take_while(|_| transactions.len() <= 25) {
         if !HEX_DIGITS.contains(&hex.len()) {
             return Err(Fault::refused(format!("Invalid transaction size for item {place}")));
@@ -123,7 +123,7 @@ fn query_value(query: Option<&str>, name: &str) -> Option<String> {
     pairs.filter(|(known, _)| *known == name).find_map(|(_, value)| decode_segment(&value.replace('+', " ")))
 }
 
-/// The answer of a call that hands something to the node; a refusal of the node's is told with its own code and words.
+/// The answer of a call that hands something to the node; a refusal by the node is reported with its own code and words.
 fn written(method: &str, outcome: Outcome) -> Result<Reply, Fault> {
     match outcome {
         // Errors of ours always carry `data`.

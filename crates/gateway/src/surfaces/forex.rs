@@ -90,7 +90,7 @@ fn convert(board: &Board, named: &Named, now: u64) -> RpcResult {
     to_raw(&answer)
 }
 
-/// This method has no errors of its own: without any rate it tells that there is none.
+/// This method has no errors of its own: without any rate it reports that there is none.
 fn status(board: &Board, now: u64) -> RpcResult {
     let status = board.status(now);
     to_raw(&json!({

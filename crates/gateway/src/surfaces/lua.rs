@@ -160,7 +160,7 @@ fn code(error: &ScriptError) -> i64 {
     }
 }
 
-/// What a program can tell an error by.
+/// What a program can distinguish an error by.
 fn problem(error: &ScriptError) -> Option<Value> {
     match error {
         ScriptError::Exhausted(budget) => Some(json!({ "code": "BUDGET_EXCEEDED", "budget": budget.name() })),
@@ -261,7 +261,7 @@ mod tests {
         for (family, names) in [
             (
                 "btc",
-                // The rest of what scripts elsewhere have under `btc_` tells of the node and not of the chain.
+                // The rest of what scripts elsewhere have under `btc_` is about the node and not about the chain.
                 "getbestblockhash getblock getblockcount getblockhash getblockheader getblockstats getchaintips getchaintxstats \
                  getdifficulty getmempoolancestors getmempooldescendants getblockchaininfo getrawtransaction sendrawtransaction \
                  getmempoolinfo getrawmempool getmempoolentry gettxout decoderawtransaction",

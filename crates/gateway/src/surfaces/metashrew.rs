@@ -218,7 +218,7 @@ fn block_digest(context: &RequestContext, params: &Params) -> RpcResult {
     }))
 }
 
-/// What other hosts tell of their snapshots, as JSON inside a string.
+/// What other hosts report about their snapshots, as JSON inside a string.
 fn snapshot(context: &RequestContext, params: &Params) -> RpcResult {
     params.none()?;
     let newest = newest(context)?;

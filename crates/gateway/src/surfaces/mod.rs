@@ -1,4 +1,4 @@
-//! One file per surface: it parses, asks one room, and renders.
+//! One file per surface: it parses, calls one crate, and renders.
 
 mod admin;
 mod alkanes;
@@ -61,7 +61,7 @@ pub trait RpcSurface: Send + Sync {
         false
     }
 
-    /// Tells its figures to operators, beside those of its requests.
+    /// Reports its figures to operators, beside those of its requests.
     fn measure(&self, _meter: &Meter<'_>) {}
 
     /// Runs one call.
@@ -95,7 +95,7 @@ pub trait HttpSurface: Send + Sync {
         request: HttpRequest,
     ) -> BoxFuture<'a, Result<Reply, RestError>>;
 
-    /// Tells its figures to operators, beside those of its requests.
+    /// Reports its figures to operators, beside those of its requests.
     fn measure(&self, _meter: &Meter<'_>) {}
 
     /// How the durable stream is that the surface writes to, for health; `None` where it has none.

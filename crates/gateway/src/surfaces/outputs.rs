@@ -1,7 +1,7 @@
 //! What outputs hold, as JSON in every shape that clients of `alkanes_*` and `metashrew_view` read.
 //!
 //! Two families of clients read the same methods differently. A row therefore has the members of both; where they clash,
-//! the form of the request tells who asks ([`Order`], [`asks_as_array`]).
+//! the form of the request shows who asks ([`Order`], [`asks_as_array`]).
 
 use bitcoin::hashes::Hash as _;
 use bitcoin::{OutPoint, ScriptBuf, Txid};
@@ -203,7 +203,7 @@ pub(super) async fn by_outpoint(
         row["spent"] = json!(chain.output(&held.outpoint)?.is_some() && !chain.is_unspent(&held.outpoint)?);
         Ok(Some(row))
     });
-    // An output that nobody knows holds nothing.
+    // An unknown output holds nothing.
     Ok(found.await?.unwrap_or_else(|| {
         json!({
             "outpoint": { "txid": asked.txid.to_string(), "vout": asked.vout },

@@ -1,5 +1,5 @@
 //! `/v4/<KEY>/reorg/<N>`: a bitcoind whose chain ends at height N, so that an indexer that starts against it walks back to N.
-//! `docs/reorg.md` tells how it is used.
+//! `docs/reorg.md` describes how it is used.
 //!
 //! It keeps no state. What is real comes from the node itself, hashes included, so that a hash and the block that is asked
 //! for by it are of one chain.

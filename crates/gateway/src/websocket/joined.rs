@@ -1,5 +1,5 @@
 //! A client's stream joined to that of an instance. What they say is handed on unread; only where the frames of the instance end
-//! is followed, so that the client can be told why its stream ends without a word falling into the middle of another.
+//! is followed, so that the close frame with the reason for the end does not fall into the middle of another frame.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use crate::state::RequestContext;
 const PART_BYTES: usize = 16 << 10;
 
 /// Joins a client's connection to that of an instance which has accepted its handshake, until one of them ends, the server stops,
-/// or the caller's key no longer counts. In the last two cases the client is told as by an instance, unless a frame of the
-/// instance has begun and its rest does not come in time.
+/// or the caller's key no longer counts. In the last two cases the client gets the close frame that an instance would send,
+/// unless a frame of the instance has begun and its rest does not come in time.
 ///
 /// # Errors
 /// 426 without a handshake of the client, 502 where the instance's is none, 503 when too many streams are open.
@@ -57,7 +57,7 @@ pub(crate) fn join(
     Ok(switching_protocols(accepted))
 }
 
-/// Hands on what both say until one of them has gone, or `ending` gives a reason to tell the client.
+/// Hands on what both say until one of them has gone, or `ending` gives a reason to send to the client.
 async fn talk<C, I>(client: C, instance: I, ending: impl Future<Output = End>)
 where
     C: AsyncRead + AsyncWrite,

@@ -148,7 +148,7 @@ async fn unconfirmed_payments_between_own_addresses_move_the_balance_by_the_fee_
     assert_eq!(listed["utxos"][0]["confirmations"], 0);
     let (_, limited) = post(&instance, "get-account-utxos", json!({ "account": key, "limit": 1 })).await;
     assert_eq!((limited["data"]["utxos"].as_array().unwrap().len(), &limited["data"]["total"]), (1, &json!(3)));
-    // Once confirmed nothing counts twice, though the node of the tests still tells them.
+    // Once confirmed nothing counts twice, though the node of the tests still lists them.
     instance.chain.mine(account.segwit(0, 0), vec![parent, child]);
     assert_eq!(balance(&instance, &key).await, json!({ "balance": 3 * COIN - 1000, "unconfirmedBalance": 0 }));
 }

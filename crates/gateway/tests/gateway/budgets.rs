@@ -140,7 +140,7 @@ async fn a_batch_of_multicalls_of_the_description_holds_no_thread_and_little_mem
 #[tokio::test]
 async fn calls_that_are_ready_at_once_let_others_in_between() {
     let instance = Instance::start().await;
-    // On one thread, as here, whoever does not wait is alone.
+    // On one thread, as here, a call that never waits runs alone.
     let multicall =
         json!({ "method": "sandshrew_multicall", "id": 1, "params": vec![json!(["btc_getblockcount"]); 1_000] });
     let batch: Vec<Value> = (0..1_000).map(|id| json!({ "method": "btc_getblockcount", "id": id })).collect();

@@ -1,4 +1,4 @@
-//! A client that sends exactly the bytes it is told to.
+//! A client that sends exactly the bytes it is given.
 
 use std::net::SocketAddr;
 use std::time::Duration;

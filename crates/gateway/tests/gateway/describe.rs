@@ -1,4 +1,4 @@
-//! What the API tells of itself.
+//! The API's descriptions of itself.
 
 use paraffin_access::LEASE;
 use serde_json::{Value, json};
@@ -154,7 +154,7 @@ async fn every_described_method_is_known() {
     }
 }
 
-/// Every path of the description is a route that takes the verbs told, and no others.
+/// Every path of the description is a route that takes the verbs listed there, and no others.
 #[tokio::test]
 async fn every_described_route_is_known_and_takes_the_verbs_told() {
     let orders = crate::orderbook::Town::start().await;

@@ -1,4 +1,4 @@
-//! A server that is told to stop says so, and answers until its time is over.
+//! A server that is asked to stop reports so, and answers until its time is over.
 
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,7 @@ async fn health_says_draining_while_requests_are_answered_and_their_connections_
     let metrics = crate::client::request(instance.metrics, "GET", "/metrics", &[], b"").await;
     assert!(metrics.text().contains("\nparaffin_draining 1\n"), "{}", metrics.text());
 
-    // A connection from before is told to go after its next answer; a new one is answered as well.
+    // A connection from before is closed after its next answer; a new one is answered as well.
     kept.send(COUNT).await;
     let last = kept.receive().await.unwrap();
     assert_eq!((&last.json()["result"], last.header("connection")), (&json!(3), Some("close")));
@@ -72,7 +72,7 @@ async fn connections_in_the_queue_at_the_end_are_served() {
     let mut held = Connection::open(instance.address).await;
     held.send(COUNT).await;
     assert_eq!(held.receive().await.unwrap().json()["result"], 3);
-    // Sent in the same breath as the end is told; whoever is accepted then is answered.
+    // Sent at the same moment as the signal to stop; a connection accepted then is answered.
     let mut late = Connection::open(instance.address).await;
     late.send(COUNT).await;
     instance.stop.take().unwrap().send(()).unwrap();

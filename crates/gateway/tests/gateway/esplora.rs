@@ -144,7 +144,7 @@ async fn an_address_has_totals_unspent_outputs_and_history() {
     assert_eq!(txids(&rest), history[1..]);
     let end = instance.result("esplora_address::txs:chain", json!([instance.miner, history[2]])).await;
     assert_eq!(end, json!([]));
-    // An address that nobody has used has an empty history, not an error.
+    // An unused address has an empty history, not an error.
     let fresh = taproot(instance.chain.network, 3);
     assert_eq!(instance.result("esplora_address::txs", json!([fresh])).await, json!([]));
     assert_eq!(instance.result("esplora_address::utxo", json!([fresh])).await, json!([]));
@@ -227,7 +227,7 @@ async fn unconfirmed_transactions_show_and_what_they_spend_is_no_longer_unspent(
     assert_eq!((&recent[0]["txid"], &recent[0]["fee"]), (&json!(txids[1]), &json!(1000)));
     assert!([399_000, 999_000].contains(&recent[0]["value"].as_u64().unwrap()));
 
-    // With the node away only the confirmed part is known, and it is told.
+    // With the node away only the confirmed part is known, and it is returned.
     instance.node.set_away(true);
     let unspent = instance.result("esplora_address::utxo", json!([instance.payee])).await;
     assert_eq!(unspent[0]["value"], 1_000_000);

@@ -161,7 +161,7 @@ async fn errors_are_plain_text_with_the_words_and_codes_that_clients_know() {
         ("/address/nonsense/utxo".to_owned(), 400, "Invalid Bitcoin address"),
         (format!("/scripthash/{}", &nothing[2..]), 400, "Invalid scripthash"),
         (format!("/scripthash/{nothing}00/txs"), 400, "Invalid scripthash"),
-        // A page token of another address, of nobody, and one that is none.
+        // A page token of another address, of no address, and one that is none.
         (format!("/address/{payee}/txs/chain/{coinbase}"), 404, "Transaction not found in this history"),
         (format!("/address/{payee}/txs/chain/{nothing}"), 404, "Transaction not found in this history"),
         (format!("/address/{payee}/txs/chain/zz"), 400, "Invalid hex string"),

@@ -82,7 +82,7 @@ async fn rates_have_the_members_of_the_seed() {
     assert_eq!((&told["base"], &told["rates"]), (&json!("EUR"), &json!({ "EUR": "1", "USD": "1.6" })));
     assert_eq!(told["missing"], json!(["XXX", "GBP"]));
     assert_eq!(told["missing_reasons"], json!({ "XXX": "unsupported", "GBP": "no_quotes" }));
-    // Null stands for what is not there, and what nobody asked for is not told.
+    // Null stands for what is not there, and what was not asked for is left out.
     let told = result(&instance, "forex_rates", json!({ "base": null, "quotes": [], "provenance": null })).await;
     assert_eq!((&told["rates"], &told["missing"]), (&json!({ "USD": "1" }), &json!([])));
     assert_eq!((&told["as_of_unix"], &told["stale"]), (&json!(time), &json!(false)));
@@ -202,7 +202,7 @@ async fn status_and_currencies_answer_whatever_there_is() {
     assert_eq!(coverage["available"], status["available"]);
     assert_eq!(coverage["missing"].as_array().unwrap().len(), 15);
 
-    // Old rates are told to be stale; rates beyond the limit are none, and the status still answers.
+    // Old rates are reported as stale; rates beyond the limit are none, and the status still answers.
     let (stale, _) = self::instance(some_rates(), 97 * HOUR).await;
     let status = result(&stale, "forex_status", json!({})).await;
     assert_eq!((&status["stale"], status["available"].as_array().unwrap().len()), (&json!(true), 5));

@@ -209,7 +209,7 @@ async fn without_a_key_requests_above_the_burst_wait_their_turn_in_order() {
         }));
         tokio::time::sleep(Duration::from_millis(15)).await;
     }
-    // Somebody with a key does not wait behind those without.
+    // A caller with a key does not wait behind anonymous ones.
     assert_eq!(instance.post(&instance.keyed(""), COUNT).await.status, 200);
     let with_key = Instant::now();
     let mut ends = Vec::new();

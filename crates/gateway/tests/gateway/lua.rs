@@ -274,7 +274,7 @@ async fn an_instance_without_scripts_says_so() {
     }
 }
 
-/// An alias is public: whoever names it must not push out what the account's keys have saved.
+/// An alias is public: its callers must not evict what the account's keys have saved.
 #[tokio::test]
 async fn what_a_key_has_saved_stays_whatever_an_alias_saves() {
     let instance = with(LuaSettings { saved_scripts_max: 2, ..LuaSettings::default() }).await;

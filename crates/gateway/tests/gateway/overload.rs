@@ -185,7 +185,7 @@ async fn a_reply_of_the_node_beyond_the_share_of_its_caller_is_overloaded() {
     assert_eq!(instance.post(&instance.keyed(""), &stats).await.status, 200, "another caller");
 }
 
-/// Whoever waits for others for ten seconds is told to come back, in both forms.
+/// A caller that waits for others for ten seconds is asked to retry later, in both forms.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_waits_too_long_for_a_permit_is_overloaded() {
     let instance = Instance::start().await;

@@ -13,7 +13,7 @@ use serde_json::value::to_raw_value;
 
 use crate::instance::{Instance, Setup};
 
-/// Answers like a bitcoind whose height is the number in the path, and tells how to use it.
+/// Answers like a bitcoind whose height is the number in the path, and explains how to use it.
 struct Rollback;
 
 impl RpcSurface for Rollback {

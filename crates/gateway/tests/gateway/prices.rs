@@ -353,7 +353,7 @@ async fn without_a_source_or_before_its_first_answer_the_routes_say_what_is_miss
     };
     check(&Instance::start().await, "PRICES_NOT_CONFIGURED", "evm_url").await;
     let folder = tempfile::tempdir().unwrap();
-    // Nobody listens there.
+    // Nothing listens there.
     let config = PricesConfig::wbtc_usdc("http://127.0.0.1:1/");
     let feed = PriceFeed::start(config, folder.path(), Arc::new(|| NOW)).unwrap();
     let instance = Instance::with(Setup { prices: Some(feed.prices()), ..Setup::default() }).await;

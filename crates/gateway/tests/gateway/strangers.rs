@@ -115,7 +115,7 @@ async fn who_leaves_while_waiting_gives_the_place_back_and_those_behind_move_up(
     }
     let full = instance.post("/v4/jsonrpc", COUNT).await;
     assert_eq!(full.status, 429, "the fourth would wait for four seconds");
-    // The first two go away, one of them with a body that nobody had read yet.
+    // The first two go away, one of them with an unread body.
     let mut last = waiting.pop().unwrap();
     drop(waiting);
     until_waiting(&instance, 1).await;

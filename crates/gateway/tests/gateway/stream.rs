@@ -1,4 +1,4 @@
-//! A WebSocket client that is told the handshake's answer and every frame.
+//! A WebSocket client that gets the handshake's answer and every frame.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -43,7 +43,7 @@ pub(crate) fn frames(trace: &Trace) -> (Vec<Frame>, Vec<AlkaneId>) {
             }
         }
     }
-    // Nobody on this market catches a failure.
+    // No contract on this market catches a failure.
     if undone {
         for frame in &mut frames {
             frame.answer = None;

@@ -109,7 +109,7 @@ fn places_outside_the_memory_end_the_run_and_a_line_of_the_log_is_not_worth_it()
     for call in [
         "(call $get (i32.const 20) (i32.const -1))",
         "(call $get (i32.const 20) (i32.const 131070))",
-        // Neither the key can be read nor its length told.
+        // Neither can the key be read nor its length be reported.
         "(call $get (i32.const -1) (i32.const 3))",
         "(call $load_input (i32.const -1))",
         "(call $flush (i32.const 3))",
@@ -217,7 +217,7 @@ fn a_program_that_takes_memory_without_end_is_ended() {
     };
     let large = module("(memory (export \"memory\") 1000)", "").unwrap();
     assert!(matches!(run(&large, &Values::default()), Err(ProgramError::TooMuchMemory(1))));
-    // Beyond what the program itself declares it is told so, however often it asks, and nothing is counted.
+    // Beyond what the program itself declares it is refused, however often it asks, and nothing is counted.
     let own = "(local $n i32)
         (loop (drop (memory.grow (i32.const 2))) (local.set $n (i32.add (local.get $n) (i32.const 1)))
             (br_if 0 (i32.lt_u (local.get $n) (i32.const 100))))";

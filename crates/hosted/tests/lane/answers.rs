@@ -20,7 +20,7 @@ pub(crate) enum Compared {
     Same,
     /// The reference traps, so that there is nothing to be equal to.
     Trapped,
-    /// They differ, as told.
+    /// They differ, as the text says.
     Parted(String),
 }
 

@@ -224,7 +224,7 @@ impl Generator {
                 sources.push(source);
             }
         }
-        // Nobody can spend what another transaction of the block spends.
+        // No transaction can spend what another one of the block spends.
         for source in &sources {
             self.known.rich.retain(|other| other != source);
             self.known.unspent.retain(|other| other != source);

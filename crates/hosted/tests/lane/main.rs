@@ -1,7 +1,7 @@
 //! The differential lane: generated hostile chains through the native engine and through the reference's release program at once
 //! (`docs/decisions/0041`).
 //!
-//! `cargo xtask reference` runs as much of it as it is told.
+//! `cargo xtask reference` runs as much of it as its options say.
 #![cfg(feature = "machine")]
 #![allow(clippy::unwrap_used, missing_docs)]
 

@@ -31,7 +31,7 @@ impl Difference {
         let told =
             text.strip_prefix("block ").and_then(|rest| rest.split_once(": ")).map_or(&text[..], |(_, told)| told);
         let part = told.split([':', ' ']).next().unwrap_or_default();
-        // How the messages ended tells one difference of traces from another.
+        // How the messages ended distinguishes one difference of traces from another.
         let ends = told.lines().filter_map(|line| line.split_once("status: ").map(|(_, rest)| &rest[..6]));
         let kind = [part].into_iter().chain(ends).collect::<Vec<_>>().join(" ");
         Self { kind: format!("block {kind}"), text }

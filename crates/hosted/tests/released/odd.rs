@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::chain::{ODD, RUNE};
 
-/// What the contract is told to do.
+/// What the contract is asked to do.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) operation: u128,

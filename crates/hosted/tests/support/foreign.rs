@@ -28,7 +28,7 @@ pub(crate) fn encode(height: Height, effects: &BlockEffects) -> Flush {
         match state {
             StateKey::SeenGenesis => _ = pairs.insert(b"/seen-genesis".to_vec(), value.clone()),
             StateKey::Sequence => _ = pairs.insert(b"/alkanes/sequence".to_vec(), value.clone()),
-            // Of a built-in the program keeps compressed bytes of its own; nobody reads them.
+            // Of a built-in the program keeps compressed bytes of its own; they are never read.
             StateKey::Code(id) if value == &[1] => {
                 pairs.insert(key(&[b"/alkanes/", &id32(id)]), b"\x1f\x8bmark".to_vec());
             }

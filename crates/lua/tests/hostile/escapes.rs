@@ -114,7 +114,7 @@ fn the_state_of_random_numbers_is_the_scripts_own() {
     let first = result(seeded);
     result("math.randomseed(7) for _ = 1, 100 do math.random() end");
     assert_eq!(result(seeded), first);
-    // Without a seed of its own no script can tell what another drew.
+    // Without a seed of its own no script can know what another drew.
     assert_ne!(result("return math.random(0)"), result("return math.random(0)"));
     assert!(raised("return math.random(2, 1)").contains("interval is empty"));
     assert_eq!(result("local n = math.random(math.mininteger, math.maxinteger) return math.type(n)"), "\"integer\"");

@@ -136,13 +136,13 @@ fn errors_that_are_tables_with_methods() {
     let loops = "error(setmetatable({}, {__tostring = function() while true do end end, __index = function() while true do end end}))";
     assert_eq!(raised(loops), "(error object is a table value)");
     assert_eq!(raised("error(setmetatable({message = 'told'}, {__name = 'x'}))"), "told");
-    // A name of a type is as long as anybody likes, and an error is not.
+    // A type's name may have any length, and an error may not.
     let named = "local t = setmetatable({}, {__name = ('x'):rep(1000000)}) ";
     assert_eq!(raised(&format!("{named} return t + 1")).len(), 4096);
     assert_eq!(raised(&format!("{named} error(tostring(t))")).len(), 4096);
     assert!(raised(&format!("{named} string.rep(t, 1)")).len() <= 4096);
     assert_eq!(raised(r"error({message = '\xff\xfe'})"), "\u{fffd}\u{fffd}");
-    // Whoever says that memory is used up is believed.
+    // A script's own claim that memory is used up is accepted.
     assert_eq!(exhausts("error('not enough memory', 0)"), Budget::Memory);
     assert_eq!(raised("error()"), "(error object is a nil value)");
     assert_eq!(raised("error(print)"), "(error object is a function value)");

@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const PAUSE_FACTOR: u32 = 20;
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 
-/// Compares the set with the node's list: again and again, after every block, and whenever somebody wants to know.
+/// Compares the set with the node's list: again and again, after every block, and on request.
 pub(super) async fn follow(feed: Feed) {
     let agreement = feed.mempool.agreement();
     loop {
@@ -34,7 +34,7 @@ pub(super) async fn follow(feed: Feed) {
         agreement.end(number, compared.is_ok());
         if let Err(error) = compared {
             tracing::debug!(%error, "the node's list of its mempool was not read");
-            // Nobody is so much in a hurry that a node which is away should be asked without a pause.
+            // No caller is in such a hurry that a node which is away should be asked without a pause.
             tokio::time::sleep(PAUSE_MIN).await;
             continue;
         }
@@ -66,7 +66,7 @@ async fn compare(feed: &Feed) -> Result<(), NodeError> {
     for txid in &provisional {
         feed.mempool.confirm_relayed(txid);
     }
-    // First what is new, for it tells why something else is gone.
+    // First what is new, for it explains why something else is gone.
     let is_complete = fetch(feed, absent).await;
     // While a block is on its way, what it holds is in neither list.
     if stands_at == Some(tip) && agreement.block() == Some(tip) {
@@ -84,7 +84,7 @@ async fn compare(feed: &Feed) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// Whether another peer than the node may have told of it just before the node itself.
+/// Whether another peer than the node may have announced it just before the node itself.
 fn is_in_dispute(feed: &Feed, entry: &Entry, now: u64) -> bool {
     feed.options.peers.len() > 1 && u128::from(now.saturating_sub(entry.first_seen)) <= GRACE.as_millis()
 }

@@ -21,7 +21,7 @@ pub struct Summary {
     pub total_fee: u64,
     /// How many of them.
     pub fee_known: usize,
-    /// Transactions that no peer has told of yet.
+    /// Transactions that no peer has announced yet.
     pub provisional: usize,
     /// Number of the newest change.
     pub seq: u64,

@@ -54,7 +54,7 @@ pub(super) async fn attach(server: &Server, name: &str, place: Place) -> Result<
     Ok(stream)
 }
 
-/// Whether a stream that somebody else may have made keeps all events for all gateways.
+/// Whether a stream that other software may have made keeps all events for all gateways.
 fn fits(info: &Info) -> Result<(), StreamError> {
     let unfit = |reason: String| Err(StreamError::Unfit { stream: info.config.name.clone(), reason });
     if info.config.subjects != [SUBJECT] {
@@ -84,7 +84,7 @@ async fn follows(stream: &Stream, place: Place) -> Result<(), StreamError> {
     match stream.get_raw_message(place.seq).await {
         Ok(message) if u64::try_from(message.time.unix_timestamp_nanos()).ok() == Some(stored_at) => Ok(()),
         Ok(_) => Err(StreamError::Replaced { stream: name.clone(), book_seq: place.seq }),
-        // The operator took it out; the number tells enough.
+        // The operator took it out; the number is enough.
         Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => Ok(()),
         Err(error) => Err(StreamError::away(error)),
     }

@@ -27,7 +27,7 @@ const PING_EVERY: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     pub(super) context: Context,
-    /// Why the last attempt failed, as far as the library tells.
+    /// Why the last attempt failed, as far as the library reports it.
     trouble: Arc<Mutex<Option<String>>>,
 }
 
@@ -113,7 +113,7 @@ fn check_name(stream: &str) -> Result<(), StreamError> {
     Ok(())
 }
 
-/// The library would tell of a missing file only as a connection that fails.
+/// The library would report a missing file only as a connection that fails.
 fn readable(file: &std::path::Path) -> Result<(), StreamError> {
     let opened = std::fs::File::open(file).map(drop);
     opened.map_err(|error| StreamError::Settings { reason: format!("the file {}: {error}", file.display()) })

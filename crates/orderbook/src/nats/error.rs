@@ -50,7 +50,7 @@ pub enum StreamError {
 
 #[cfg(feature = "nats")]
 impl StreamError {
-    /// Whether waiting may help without anybody doing something about the stream.
+    /// Whether waiting may help, without a change to the stream by its operator.
     pub(super) fn is_passing(&self) -> bool {
         matches!(self, Self::Away { .. })
     }

@@ -41,7 +41,7 @@ impl Feed {
         Self { shared, place, progress, keeper, warned_at: None }
     }
 
-    /// Takes in until nobody can tell any more, and keeps the book.
+    /// Takes in until every sender is gone, and keeps the book.
     pub(super) fn run(mut self, mut told: mpsc::Receiver<Fed>) {
         while let Some(first) = told.blocking_recv() {
             let mut effects = Vec::with_capacity(TURN);
@@ -80,7 +80,7 @@ impl Feed {
         false
     }
 
-    /// Whoever may write to the subject may write anything; none of it stops the book.
+    /// A client that may write to the subject may write anything; none of it stops the book.
     fn skip(&mut self, seq: u64, reason: &str) {
         let skipped = self.shared.counters.skipped.fetch_add(1, Ordering::Relaxed) + 1;
         if self.warned_at.is_none_or(|at| at.elapsed() >= WARN_EVERY) {

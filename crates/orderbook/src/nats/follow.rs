@@ -30,7 +30,7 @@ const PULL_MESSAGES: usize = 500;
 /// Bytes asked for at a time, at least.
 const PULL_BYTES: usize = 16 << 20;
 
-/// What the task tells the book.
+/// What the task sends to the book.
 #[derive(Debug)]
 pub(super) enum Fed {
     /// A message of the stream.
@@ -40,7 +40,7 @@ pub(super) enum Fed {
         /// What it holds.
         payload: Bytes,
     },
-    /// Everything that was in the stream has been told.
+    /// Everything that was in the stream has been sent.
     CaughtUp,
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Fed {
 pub(super) struct Follower {
     pub(super) server: Server,
     pub(super) stream: String,
-    /// The newest message that was told.
+    /// The newest message that was sent.
     pub(super) place: Place,
     pub(super) status: Status,
     pub(super) book: mpsc::Sender<Fed>,
@@ -113,7 +113,7 @@ impl Follower {
         }
     }
 
-    /// Tells the book of one message, the reader's `number`th.
+    /// Sends one message to the book, the reader's `number`th.
     async fn take(
         &mut self,
         stream: &Stream,
@@ -130,7 +130,7 @@ impl Follower {
             return Err(StreamError::away("the stream went back"));
         }
         if seq > self.place.seq + 1 {
-            // Either somebody took single messages out, which nobody can know anything of, or the beginning is gone.
+            // Either single messages were removed, of which nothing can be known, or the beginning is gone.
             let info = stream.get_info().await.map_err(StreamError::away)?;
             has_next(&info, self.place.seq)?;
             tracing::warn!(
@@ -153,7 +153,7 @@ impl Follower {
     }
 }
 
-/// A reader of its own for whoever asks, which the server forgets when nobody uses it.
+/// A consumer of its own for each caller, which the server removes when it is unused.
 pub(super) fn from(seq: u64) -> pull::Config {
     pull::Config {
         description: Some("orderbook of paraffin".to_owned()),

@@ -40,7 +40,7 @@ impl NatsOptions {
 /// Who a client is. What is secret is not shown.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Login {
-    /// Nobody in particular, or who the URL names.
+    /// Anonymous, or the user that the URL names.
     None,
     /// User and password.
     Password {

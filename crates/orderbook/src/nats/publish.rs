@@ -79,7 +79,7 @@ pub(super) async fn publish(context: &Context, stream: &str, events: Vec<Outgoin
 async fn acknowledged(waiting: &mut VecDeque<PublishAckFuture>, stream: &str) -> Result<u64, PublishError> {
     let Some(next) = waiting.pop_front() else { return Ok(0) };
     let ack = next.await?;
-    // Somebody who only answers has stored nothing in our stream.
+    // A client that only answers has stored nothing in our stream.
     if ack.stream == stream { Ok(ack.sequence) } else { Err(PublishError::new(PublishErrorKind::StreamNotFound)) }
 }
 

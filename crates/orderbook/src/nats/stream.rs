@@ -198,7 +198,7 @@ impl JetStream {
         if self.state() != StreamState::Ready {
             return Err(IngestError::Unavailable);
         }
-        // Whoever waits for others knows nothing of the stream yet.
+        // A publisher that waits for others knows nothing of the stream yet.
         let turn = tokio::time::timeout(APPEND_WITHIN, self.publishers.acquire()).await;
         let Ok(Ok(_turn)) = turn else { return Err(IngestError::Unavailable) };
         let doubts = self.status.doubts();
@@ -237,7 +237,7 @@ impl JetStream {
         self.status.state.borrow().unwrap_or(StreamState::Away)
     }
 
-    /// Ends the follower; the book takes in what it has been told and is kept. Blocks.
+    /// Ends the follower; the book takes in what it has been sent and is kept. Blocks.
     pub(crate) fn close(&self) {
         self.task.abort();
         let thread = self.thread.lock().take();

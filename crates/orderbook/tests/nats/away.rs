@@ -42,7 +42,7 @@ fn without_the_server_the_kept_book_is_served_and_events_wait_outside() {
     assert!(matches!(town.ingest(&orderbook, &event), Err(IngestError::Unavailable)));
     assert!(matches!(town.runtime.block_on(orderbook.events(0, 1)), Err(EventsError::Unavailable)));
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
-    // What is wrong with a body is told all the same.
+    // What is wrong with a body is reported all the same.
     assert!(matches!(town.ingest(&orderbook, &json!({ "op": "x" })), Err(IngestError::Event(_))));
     assert_eq!(orderbook.figures().refused_unavailable, 1);
     server.run();
@@ -70,7 +70,7 @@ fn a_server_that_is_killed_again_and_again_loses_and_doubles_nothing() {
                     let event = |one| listing(&format!("clx{task}-{batch}-{one}"), "open", one, batch * 20 + one + 1);
                     let events: Vec<Value> = (0..20).map(event).collect();
                     let body = Value::Array(events).to_string();
-                    // Whoever is refused sends the same again.
+                    // A refused publisher sends the same again.
                     while let Err(error) = orderbook.ingest(body.clone().into(), NOW).await {
                         assert!(matches!(error, IngestError::Unavailable), "{error}");
                         refused.fetch_add(1, Ordering::Relaxed);
@@ -85,7 +85,7 @@ fn a_server_that_is_killed_again_and_again_loses_and_doubles_nothing() {
     for round in 0..3_u64 {
         std::thread::sleep(Duration::from_millis(400 + round * 170));
         server.kill();
-        // A short absence may pass unnoticed, since what waits is sent afterwards; the last one is longer than anybody waits.
+        // A short absence may pass unnoticed, since what waits is sent afterwards; the last one is longer than any caller waits.
         std::thread::sleep(if round == 2 { Duration::from_secs(6) } else { Duration::from_millis(300) });
         server.run();
         for gateway in &gateways {

@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 
 const BOOK: &str = "orbitals:mainnet:book:*";
 
-/// Gateways with a runtime of their own, and somebody who speaks to the server beside them.
+/// Gateways with a runtime of their own, and a client that speaks to the server beside them.
 struct Town {
     runtime: Runtime,
 }

@@ -57,7 +57,7 @@ impl<L: Ledger> Block<'_, L> {
         match &event.kind {
             EventKind::Moved { .. } => self.moved(event),
             EventKind::Revealed { number, is_vindicated, parents, said, .. } => {
-                // Cursed ones never count, forgiven or not. One revealed into fees counts for nobody.
+                // Cursed ones never count, forgiven or not. One revealed into fees counts for no script.
                 let is_counted = *number >= 0 && !is_vindicated;
                 let Landing::Output { script_pubkey, .. } = &event.landing else { return Ok(()) };
                 if !is_counted {
@@ -198,7 +198,7 @@ impl<L: Ledger> Block<'_, L> {
                     Some(Balance { overall: balance.overall.plus(amount)?, available: balance.available.plus(amount)? })
                 })?;
             }
-            // Paid as a fee, or sent to the empty script, which OPI cannot tell from a fee: back to the sender.
+            // Paid as a fee, or sent to the empty script, which OPI cannot distinguish from a fee: back to the sender.
             _ => self.change(&mut token, &source, |balance| {
                 Some(Balance { available: balance.available.plus(amount)?, ..balance })
             })?,

@@ -29,7 +29,7 @@ pub struct Token {
     pub remaining: Amount,
     /// The most that one mint can have.
     pub limit_per_mint: Amount,
-    /// What was sent where nobody owns it.
+    /// What was sent where no script owns it.
     pub burned: Amount,
     /// Whether a mint needs the deploy inscription as its parent.
     pub is_self_mint: bool,

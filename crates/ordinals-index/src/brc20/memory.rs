@@ -1,4 +1,4 @@
-//! A ledger in memory, for tests and for whoever wants the engine without a store.
+//! A ledger in memory, for tests and for uses of the engine without a store.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -2,7 +2,7 @@
 //!
 //! [`apply_block`] is the engine: it takes what happened to inscriptions in a block, in order, and a [`Ledger`], and gives the
 //! events that count; [`BlockHashes`] are made of their canonical texts. [`Brc20Module`] keeps both in the store, as a part of
-//! the module of this room, and [`Brc20Index`] reads them.
+//! the module of this crate, and [`Brc20Index`] reads them.
 //! Decisions are in `docs/decisions/0018`.
 
 mod action;

@@ -20,16 +20,16 @@ pub(super) enum Origin {
         sequence: u32,
         /// How often it has moved.
         moves: u32,
-        /// `None` when nobody asks for it: what a chain of transactions carries along is not looked up each time.
+        /// `None` when it is not needed: what a chain of transactions carries along is not looked up each time.
         id: Option<InscriptionId>,
     },
 }
 
-/// A new inscription before it has a number. There may be half a million of them in a block, so what nobody asks for is not in it.
+/// A new inscription before it has a number. There may be half a million of them in a block, so what is not needed is not in it.
 #[allow(clippy::struct_excessive_bools, reason = "rules that do not depend on one another")]
 pub(super) struct Reveal {
     pub(super) id: InscriptionId,
-    /// For its event, where somebody listens.
+    /// For its event, where events are wanted.
     pub(super) said: Option<Box<Said>>,
     pub(super) is_cursed: bool,
     pub(super) is_vindicated: bool,
@@ -42,7 +42,7 @@ pub(super) struct Reveal {
     pub(super) fee: u64,
     /// Those it names, of which the transaction has the sat.
     pub(super) parents: Vec<InscriptionId>,
-    /// The event that told of it, when it was paid as a fee and somebody wants to know: it has no number yet.
+    /// The event that reported it, when it was paid as a fee and events are wanted: it has no number yet.
     pub(super) event: Option<usize>,
 }
 

@@ -1,6 +1,6 @@
 //! Inscriptions of a block: which there are, their numbers, and where their sats go.
 //!
-//! Transactions are walked in order, the coinbase last, for it takes the fees. Within a transaction everything is told by
+//! Transactions are walked in order, the coinbase last, for it takes the fees. Within a transaction everything is located by
 //! the distance from its first input's first sat; numbers are given in the order in which sats land.
 
 use std::cell::OnceCell;
@@ -118,7 +118,7 @@ pub(super) struct BlockInscriptions<'a> {
     child_counts: HashMap<u32, u64>,
     highest: HighestFees,
     listener: Option<&'a dyn EventConsumer>,
-    /// What the listener wants to be told.
+    /// What the listener wants to receive.
     events: Vec<InscriptionEvent>,
 }
 
@@ -299,7 +299,7 @@ impl<'a> BlockInscriptions<'a> {
         Ok((floating, paid_in))
     }
 
-    /// Whether the listener wants to be told of a move, or of the one that follows when it is paid as a fee.
+    /// Whether the listener wants to receive a move, or of the one that follows when it is paid as a fee.
     fn wants_moves(&self, moves: u32) -> bool {
         let wants = |listener: &dyn EventConsumer, moves| listener.wants(&EventKind::Moved { moves });
         self.listener.is_some_and(|listener| wants(listener, moves) || wants(listener, moves.saturating_add(1)))
@@ -435,7 +435,7 @@ impl<'a> BlockInscriptions<'a> {
         Ok(count)
     }
 
-    /// Tells of a new inscription, or gives the event that did so its number.
+    /// Reports a new inscription, or gives the event that did so its number.
     fn tell_number(&mut self, placed: Placed<'_>, reveal: &mut Reveal, spot: &Spot<'_>, given: i32) {
         let id = Some(reveal.id);
         if !reveal.is_paid {
@@ -453,7 +453,7 @@ impl<'a> BlockInscriptions<'a> {
         }
     }
 
-    /// Notes an event that somebody wants; answers its place.
+    /// Notes an event if events are wanted; answers its place.
     fn tell(
         &mut self,
         placed: Placed<'_>,
@@ -496,7 +496,7 @@ fn charms(reveal: &Reveal, spot: &Spot<'_>, sat: Option<u64>) -> u16 {
     charms
 }
 
-/// The event of a reveal, which is told once: it takes what the envelope says.
+/// The event of a reveal, which is reported once: it takes what the envelope says.
 fn revealed_event(reveal: &mut Reveal, number: i32) -> EventKind {
     EventKind::Revealed {
         number,

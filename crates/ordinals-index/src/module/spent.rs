@@ -5,7 +5,7 @@ use paraffin_bitcoin_index::{BlockInputs, MissingPrevouts, SpentOutput};
 use paraffin_primitives::{ConnectedBlock, Height};
 use paraffin_store::{ModuleError, ModuleWriter};
 
-/// The outputs that a block spends: as the node told them, else from the Bitcoin index.
+/// The outputs that a block spends: as the node reported them, else from the Bitcoin index.
 pub(super) struct SpentOutputs<'a> {
     block: &'a ConnectedBlock,
     found: Vec<Vec<Option<SpentOutput>>>,

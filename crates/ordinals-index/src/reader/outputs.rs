@@ -98,7 +98,7 @@ impl OrdinalsIndex {
         let is_spent = self.bitcoin.outspend(outpoint)?.spent;
         let mut record = self.output_record(*outpoint, &output, !is_spent, limit)?;
         record.confirmations = tip.saturating_sub(location.height).saturating_add(1);
-        // What cannot be spent is in no node's set of unspent outputs, and told so; the genesis block's is an exception.
+        // What cannot be spent is in no node's set of unspent outputs, and reported as spent; except for the genesis block's.
         let is_unspendable = output.script_pubkey.is_op_return() || output.script_pubkey.len() > 10_000;
         record.spent = is_spent || is_unspendable;
         Ok(Some(record))

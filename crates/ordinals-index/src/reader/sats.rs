@@ -90,7 +90,7 @@ impl OrdinalsIndex {
     }
 
     /// A sat. At most `limit` of its inscriptions are named; `now` is in Unix seconds. Where sats are not followed the answer
-    /// says what the number alone tells.
+    /// contains what follows from the number alone.
     pub fn sat(&self, sat: Sat, limit: usize, now: u64) -> Result<SatRecord, ReadError> {
         let mut sequences = Vec::new();
         for row in self.snapshot.prefix(&INSCRIBED_SATS, &sat.n().to_be_bytes()).take(limit.max(1)) {

@@ -24,7 +24,7 @@ use crate::naive::Naive;
 use crate::random::Random;
 use crate::runestones::{self, Known};
 
-/// A point of which nobody knows the key (BIP341).
+/// A point whose private key is unknown (BIP341).
 const NOBODY: &str = "50929b74c1a04954b78b4b6035e97a5e078a5a0f28ec96d547bfee9ace803ac0";
 /// Blocks before the output of a coinbase can be spent.
 const MATURITY: u32 = 100;
@@ -83,7 +83,7 @@ impl Chain {
         self.blocks.len() as u32 - 1
     }
 
-    /// The outputs that each transaction of a block spends, as a node tells them.
+    /// The outputs that each transaction of a block spends, as a node reports them.
     pub fn spent(&self, block: &Block) -> Vec<Vec<TxOut>> {
         let output = |input: &TxIn| {
             let (value, script) = &self.plans[&input.previous_output];

@@ -65,7 +65,7 @@ impl Instance {
         self.apply(&connected(height, block, spent)).unwrap();
     }
 
-    /// Applies the blocks of a chain from `first` on; each second one with what the node tells of its inputs.
+    /// Applies the blocks of a chain from `first` on; each second one with what the node reports about its inputs.
     pub fn follow(&mut self, chain: &Chain, first: Height) {
         for (height, block) in (0u32..).zip(&chain.blocks).skip(first as usize) {
             let spent = (height % 2 == 1).then(|| chain.spent(block));

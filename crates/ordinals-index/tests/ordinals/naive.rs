@@ -1,4 +1,4 @@
-//! Where every inscription is and which number it has, told again from nothing: every sat has its ordinal number, an
+//! Where every inscription is and which number it has, computed again from nothing: every sat has its ordinal number, an
 //! inscription is bound to one, and it is where that sat is. No offset is ever carried from one transaction to another.
 
 use std::collections::HashMap;

@@ -18,7 +18,7 @@ use crate::instance::{Instance, NETWORK, PLAIN};
 
 type Told = Arc<Mutex<Vec<InscriptionEvent>>>;
 
-/// Keeps what it is told, either everything or what BRC-20 wants.
+/// Keeps what it is sent, either everything or what BRC-20 wants.
 struct Listener {
     told: Told,
     wants: Option<Brc20Module>,
@@ -264,7 +264,7 @@ fn what_is_paid_as_a_fee_lands_with_the_coinbase_or_is_lost() {
     assert!(matches!(events[0].kind, EventKind::Revealed { number: 1, .. }));
     assert_eq!((events[2].kind.clone(), events[2].place, events[2].txid), (EventKind::Moved { moves: 0 }, 0, ids[0]));
 
-    // Spent again as a fee that nobody claims.
+    // Spent again as an unclaimed fee.
     let spend = transaction(vec![spends(output(ids[0], 0))], vec![pays(SUBSIDY)]);
     hand.block(SUBSIDY, vec![spend]);
     let record = hand.record(fee_txid, 0);

@@ -42,7 +42,7 @@ pub fn random(random: &mut Random, known: &Known<'_>) -> ScriptBuf {
     }
     let mut script = runestone.encipher();
     if random.chance(5) {
-        // Fields that nobody knows: an odd one is passed over, an even one makes a cenotaph.
+        // Unrecognized fields: an odd one is passed over, an even one makes a cenotaph.
         let mut payload = Vec::new();
         for number in [if random.chance(50) { 127 } else { 126 }, 1] {
             varint::encode_to_vec(number, &mut payload);

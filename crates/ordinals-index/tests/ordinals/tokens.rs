@@ -13,7 +13,7 @@ use crate::rules::{Hand, SUBSIDY, output, pays, shows, spends, transaction};
 /// Of one token, in units of the 18th decimal place.
 const ONE: u128 = 1_000_000_000_000_000_000;
 
-/// Somebody else than whom [`pays`] pays.
+/// Pays another script than [`pays`].
 fn pays_bob(value: u64) -> TxOut {
     let script_pubkey = Builder::new().push_opcode(OP_PUSHNUM_2).into_script();
     TxOut { value: Amount::from_sat(value), script_pubkey }
@@ -49,7 +49,7 @@ fn tokens_are_deployed_minted_and_moved_by_inscriptions_of_blocks() {
     // A transfer is used up: its inscription carries nothing any more.
     hand.block(SUBSIDY, vec![transaction(vec![spends(output(moved, 0))], vec![pays(1_000)])]);
     assert_eq!(balance(&hand, &bob, hand.height), (30 * ONE, 30 * ONE));
-    // Any height is told as it was.
+    // Any height is answered as it was.
     assert_eq!(balance(&hand, &alice, minted), (100 * ONE, 100 * ONE));
     assert_eq!(balance(&hand, &alice, minted - 1), (0, 0));
 

@@ -1,4 +1,4 @@
-//! A small EVM endpoint on raw sockets: it answers as a pool does unless a test tells it to answer something else.
+//! A small EVM endpoint on raw sockets: it answers as a pool does unless a test sets another answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     V2,
 }
 
-/// What the endpoint tells.
+/// What the endpoint answers.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
     pub(crate) kind: Kind,
@@ -58,7 +58,7 @@ pub(crate) enum Instead {
     Silence,
     /// One byte now and then.
     Drip,
-    /// More bytes than anyone wants, without telling how many.
+    /// More bytes than anyone wants, without stating how many.
     Flood,
     /// The end of the connection.
     HangUp,

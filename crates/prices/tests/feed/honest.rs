@@ -1,4 +1,4 @@
-//! An endpoint that tells the truth, is away at times, and comes back.
+//! An endpoint that answers correctly, is away at times, and comes back.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -74,7 +74,7 @@ async fn points_are_written_down_and_the_newest_is_told_before_that() {
     assert!((prices.at(first + 899).unwrap().price.to_f64() - 65_200.0).abs() < 0.05);
     assert_eq!(prices.at(first - 1), None);
     feed.stop().await;
-    // The endpoint is away at the next start: what was written stands, and is told to be stale in time.
+    // The endpoint is away at the next start: what was written stands, and is reported as stale in time.
     rig.endpoint.lie(Some(std::sync::Arc::new(|_, _, _| Some(crate::endpoint::Instead::HangUp))));
     let feed = rig.start();
     let report = feed.prices().current().unwrap();
@@ -88,7 +88,7 @@ async fn points_are_written_down_and_the_newest_is_told_before_that() {
 #[tokio::test]
 async fn an_endpoint_that_comes_later_or_back_is_used_again() {
     let rig = Rig::new(|_| {}).await;
-    // An address at which nobody listens yet.
+    // An address without a listener yet.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address: SocketAddr = silent.local_addr().unwrap();
     drop(silent);

@@ -20,7 +20,7 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// Over a world that tells `NOW`.
+    /// Over a world whose time is `NOW`.
     pub(crate) async fn new(change: impl FnOnce(&mut World)) -> Self {
         let mut world = World::new(NOW);
         change(&mut world);

@@ -17,7 +17,7 @@ pub(super) fn classify(during: &'static str, error: fjall::Error, folder: &Path)
             }
             _ => StoreError::io(during, source),
         },
-        // A thread of the engine failed before and told only its log. A full disk is by far the likeliest reason, and
+        // A thread of the engine failed before and reported it only in its log. A full disk is by far the likeliest reason, and
         // it can be checked.
         Error::Poisoned => match probe_disk(folder) {
             Err(source) if is_disk_full(&source) => StoreError::DiskFull { during },

@@ -3,7 +3,7 @@
 //! The engine itself cuts off a batch that ends too early. But its journal files are allocated ahead, and after a power
 //! loss a page in the middle of a batch may never have reached the disk while later ones did: then the checksum of the
 //! batch fails and the engine refuses to open. Nothing in such a batch was promised to be durable, or it was damaged later;
-//! either way the batches before it are whole blocks. Whether tables already hold later rows is told by the commit numbers,
+//! either way the batches before it are whole blocks. Whether tables already hold later rows is shown by the commit numbers,
 //! which are compared after every opening.
 
 use std::fs::{self, File};

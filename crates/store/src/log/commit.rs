@@ -10,7 +10,7 @@ use super::{LogError, frame};
 
 pub(super) struct Commit {
     state: Mutex<State>,
-    /// Told when a flush has ended.
+    /// Notified when a flush has ended.
     flushed: Condvar,
     segments: Arc<RwLock<Vec<Arc<Segment>>>>,
     queue_bytes_max: usize,

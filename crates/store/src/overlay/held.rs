@@ -54,12 +54,12 @@ impl HeldKeys {
         matches!(self.filter, State::Filter(_))
     }
 
-    /// Whether somebody has asked the table for a key.
+    /// Whether the table was asked for a key.
     pub(super) fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::Relaxed)
     }
 
-    /// Whether the table may hold the key, which somebody asks for.
+    /// Whether the table may hold the key, which a read asks for.
     pub(super) fn may_hold(&self, key: &[u8]) -> bool {
         match &self.filter {
             State::Filter(filter) => filter.may_hold(key),

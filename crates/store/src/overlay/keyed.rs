@@ -141,7 +141,7 @@ impl Layer {
         Known::Present(written)
     }
 
-    /// What the engine has to be told of a row.
+    /// The change of a row that the engine has to make.
     fn change(&self, place: usize) -> Change<'_> {
         let row = &self.rows[place];
         match self.now(place) {
@@ -214,7 +214,7 @@ impl KeyedRows {
         view: &Arc<View>,
         bytes_max: u64,
     ) -> Result<(), StoreError> {
-        // Most rows of a first import are in tables that nobody asks for a key meanwhile.
+        // Most rows of a first import are in tables that are not asked for a key meanwhile.
         let is_looked_up = undoable || table.kind != TableKind::WriteOnce || self.held.is_asked();
         let Layer { places, content, rows } = &mut self.newest;
         places.set_mapped(is_looked_up, |place| key_of(rows, content, place));
@@ -433,7 +433,7 @@ impl KeyedRows {
     }
 }
 
-/// What the engine has to be told of a row.
+/// The change of a row that the engine has to make.
 enum Change<'a> {
     Nothing,
     Set(&'a [u8]),

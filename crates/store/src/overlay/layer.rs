@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::engine::Bytes;
 use crate::key::PREFIX_LEN;
 
-/// Hashes keys of maps that hold bytes which anybody can put into a block, so each map draws a seed of its own; the standard
+/// Hashes keys of maps that hold bytes which an attacker can put into a block, so each map draws a seed of its own; the standard
 /// hasher would cost a tenth of an import.
 #[derive(Debug, Clone)]
 pub struct KeyHashing(u64);
@@ -52,7 +52,7 @@ impl Hasher for KeyHasher {
 /// A map by key.
 pub(super) type KeyMap<T> = HashMap<Bytes, T, KeyHashing>;
 
-/// Places of rows by key, and in order of the keys once somebody has asked for that. The keys stay with the rows: whoever has them
+/// Places of rows by key, and in order of the keys once that was asked for. The keys stay with the rows: the owner of the rows
 /// says with each call which key is at a place.
 pub(super) struct Places {
     /// `None`: no row is looked for by its key, and each key is new. What is looked for all the same is found in the order.
@@ -68,7 +68,7 @@ impl Default for Places {
     }
 }
 
-/// Rows in order, as far as somebody has asked: sorted pieces, each at least twice as long as the next. A scan sorts what was
+/// Rows in order, as far as they were asked for: sorted pieces, each at least twice as long as the next. A scan sorts what was
 /// added since the one before and merges pieces of like length, which costs a tenth of keeping a tree.
 #[derive(Default)]
 struct Ordered {

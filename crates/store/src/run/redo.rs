@@ -221,7 +221,7 @@ struct Reader {
     frames: u64,
     payload: Vec<u8>,
     rows: Vec<u8>,
-    /// Told by the last frame.
+    /// Stated in the last frame.
     row_count: u64,
 }
 

@@ -15,7 +15,7 @@ use crate::record::{FORMAT_VERSION, ModuleState, decode_store, meta_key};
 use crate::{BlockRecord, Store, StoreError, key};
 
 /// Writes everything that `store` held when this was called into the new file `path`. Blocks may be added meanwhile.
-/// The file has its name only when it is whole and on the disk; until then it is called `<name>.part`. `progress` is told
+/// The file has its name only when it is whole and on the disk; until then it is called `<name>.part`. `progress` is called
 /// after each frame, a MiB or less, and may break the export off.
 ///
 /// # Errors

@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// Hash of a block; its first bytes tell what the block writes.
+/// Hash of a block; its first bytes determine what the block writes.
 fn block_hash(salt: u64, height: Height) -> BlockHash {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&salt.to_be_bytes());

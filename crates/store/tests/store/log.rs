@@ -183,7 +183,7 @@ fn a_flipped_bit_before_the_end_is_an_error_that_names_file_and_offset() {
         let start = *starts.iter().rev().find(|start| **start <= bit / 8).unwrap();
         assert_eq!(offset, start as u64, "bit {bit}");
     }
-    // In the last record it cannot be told from a torn write: the record is dropped, never returned wrong.
+    // In the last record it cannot be distinguished from a torn write: the record is dropped, never returned wrong.
     for bit in (starts[3] * 8..bytes.len() * 8).step_by(7) {
         let mut damaged = bytes.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
@@ -278,7 +278,7 @@ proptest! {
     }
 }
 
-/// The process that is killed: appends and tells what was acknowledged.
+/// The process that is killed: appends and prints what was acknowledged.
 #[test]
 #[ignore = "run by the test below as a process of its own"]
 fn appending_child() {

@@ -206,7 +206,7 @@ fn flipped_bytes_give_an_error_or_a_whole_block() {
             }
         }
     }
-    // Both outcomes occur, so the test is able to tell them apart.
+    // Both outcomes occur, so the test is able to distinguish them.
     assert!(refused > 10 && whole > 10, "{refused} refused, {whole} whole");
 }
 

@@ -130,7 +130,7 @@ fn names_that_come_by_another_way_are_judged_alike() {
             ArchiveError::Path(PathError::Twice(_))
         ));
     }
-    // A size that the head does not tell.
+    // A size that the head does not state.
     assert!(matches!(refused(&[settings("size", b"1099511627776"), file("a", b"x")]), ArchiveError::TooLarge(_)));
     assert!(matches!(
         refused(&[settings("size", b"18446744073709551615"), file("a", b"x")]),

@@ -116,7 +116,7 @@ async fn the_stage_is_told_and_the_queue_refuses_when_it_is_full() {
     assert_eq!(verifier.run(&first.id).await.unwrap().unwrap().stage, Stage::Building);
     assert_eq!(verifier.run(&third.id).await.unwrap().unwrap().stage, Stage::Queued);
 
-    // A stop ends the workers at once, and the next start tells the runs as failed.
+    // A stop ends the workers at once, and the next start reports the runs as failed.
     tokio::time::timeout(Duration::from_secs(10), verifier.close()).await.unwrap();
     assert!(matches!(verifier.submit(submission(|_| {}), 9).await, Err(SubmitError::Unavailable)));
     let again = self::verifier(folder.path(), &program, |_| {}).await;
@@ -155,7 +155,7 @@ async fn the_sources_that_one_gateway_has_built_are_shown_by_the_others() {
         opened(options).await
     };
     let (one, other) = (gateway("one").await, gateway("other").await);
-    // A worker that puts a tree into the folder of the first and tells of a build.
+    // A worker that puts a tree into the folder of the first and reports a build.
     let tree = tempfile::tempdir().unwrap();
     std::fs::write(tree.path().join("lib.rs"), "// all").unwrap();
     let file = SourceFile { path: "lib.rs".to_owned(), size: 6, sha256: sha256_hex(b"// all") };

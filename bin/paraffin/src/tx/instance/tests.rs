@@ -57,7 +57,7 @@ fn an_index_that_is_behind_or_has_not_seen_an_output_says_nothing_about_it() {
     let at = |height: u64| listed(coin()).with("metashrew_height", json!(height));
     assert!(known(at(998).with("alkanes_protorunesbyoutpoint", empty())));
     assert!(!known(at(997).with("alkanes_protorunesbyoutpoint", empty())));
-    // The answer for an output that nobody knows.
+    // The answer for an unknown output.
     let unseen = json!({ "balance_sheet": { "cached": { "balances": [] } }, "output": { "value": 0 } });
     assert!(!known(listed(coin()).with("alkanes_protorunesbyoutpoint", unseen)));
     let off = Refusal { code: Some(-32603), word: Some("ALKANES_NOT_INDEXED".to_owned()), message: String::new() };

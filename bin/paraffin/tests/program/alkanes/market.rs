@@ -49,7 +49,7 @@ fn every_message_of_the_market_has_its_trace_under_either_order_of_its_txid() {
     }
 }
 
-/// Coins with alkanes and coins without are told apart, and nothing is in two lists.
+/// Coins with alkanes and coins without are listed apart, and nothing is in two lists.
 #[test]
 fn sandshrew_balances_part_the_outputs_of_an_address() {
     let dev = Dev::start();

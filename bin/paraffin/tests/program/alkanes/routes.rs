@@ -115,7 +115,7 @@ fn holdings(dev: &Dev) {
     }
 }
 
-/// What scripts and contracts hold is the supply that the contract itself tells.
+/// What scripts and contracts hold is the supply that the contract itself returns.
 fn supplies(dev: &Dev) {
     let contracts: Vec<String> = ids(&dev.post("get-alkanes", json!({"limit": 100}))["tokens"]);
     for token in ["/alkanes/tokens/0", "/alkanes/tokens/1", "/alkanes/pools/1"] {

@@ -230,8 +230,8 @@ impl Asked<'_> {
         assert_eq!(rune["symbol"], "DIESEL");
     }
 
-    /// Units of the rune of `dev` that an address holds, as the index of runes tells it. It tells the newest block alone; at the
-    /// older one the rune is not there yet.
+    /// Units of the rune of `dev` that an address holds, as the index of runes has it. It answers for the newest block alone; at
+    /// the older one the rune is not there yet.
     fn base_runes(&self, address: &str) -> u128 {
         if self.height <= OLD {
             return 0;

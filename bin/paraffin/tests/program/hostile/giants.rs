@@ -65,7 +65,7 @@ impl Coin {
     }
 }
 
-/// The coins of some accounts, looked for before anybody attacks.
+/// The coins of some accounts, looked for before the attack.
 pub(super) fn coins(dev: &Dev) -> Vec<Coin> {
     (1..4).filter_map(|account| Coin::of(dev, account)).collect()
 }

@@ -8,7 +8,7 @@ const SAME_AS: &str = "x-same-as";
 const TWINS: &str = "x-twins";
 
 /// The description in which ids, addresses and outputs are those that `dev.json` names, and every field has one name: two that
-/// are drawn apart from each other would hardly ever agree. Records of answers are closed: a member that nobody described is a
+/// are drawn apart from each other would hardly ever agree. Records of answers are closed: a member that is not described is a
 /// finding.
 pub fn with_known(description: &Value, manifest: &Value) -> Result<Value, String> {
     let mut document = description.clone();

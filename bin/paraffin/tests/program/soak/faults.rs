@@ -89,7 +89,7 @@ pub(crate) struct Scene {
     devnet: Option<Devnet>,
     straight: Instance,
     instances: Vec<Instance>,
-    /// Where each of these tells its metrics.
+    /// Where each of these serves its metrics.
     metrics: Vec<String>,
     services: Services,
     /// Keys with [`LIMITS`], as paths.

@@ -1,6 +1,6 @@
 //! Three instances on one node, which share accounts and windows, with a fault every few seconds, beside a fourth that nothing
 //! happens to: whatever they answer at equal blocks has to be the same, or the refusal that is documented, and no window is granted
-//! more than it may be. `cargo xtask soak` runs it for as long as it is told.
+//! more than it may be. `cargo xtask soak` runs it for as long as its arguments say.
 
 mod checker;
 mod faults;
@@ -74,7 +74,7 @@ fn instances_that_are_disturbed_answer_as_one_that_is_not() {
     assert!(counts["compared"].as_u64().unwrap() > seconds, "{line}");
 }
 
-/// Whoever counts wrong answers must be able to find one.
+/// The code that counts wrong answers must be able to find one.
 #[test]
 fn the_checker_finds_an_instance_whose_rows_are_others() {
     let node = DevnetNode::start();

@@ -105,7 +105,7 @@ impl Dev {
         answer["result"].clone()
     }
 
-    /// Mines blocks to somebody and waits until the index has them; how long that took after the node had them.
+    /// Mines blocks to a script and waits until the index has them; how long that took after the node had them.
     pub fn mine(&self, count: u32) -> Duration {
         let hashes = self.node("generatetoaddress", json!([count, self.text("/accounts/4/address")]));
         let hash = hashes.as_array().unwrap().last().unwrap().clone();

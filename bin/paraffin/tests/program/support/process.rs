@@ -13,7 +13,7 @@ pub fn paraffin() -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PARAFFIN_")) {
         command.env_remove(name);
     }
-    // Most tests stop what nobody calls any more.
+    // Most tests stop a process that serves no request any more.
     command.env("PARAFFIN_GATEWAY__DRAIN_SECONDS", "0");
     command.stdin(Stdio::null());
     command

@@ -313,7 +313,8 @@ impl Served {
         let height = self.backend.height();
         self.backend.drop_blocks(depth);
         assert_eq!(self.backend.height(), height - depth);
-        // Paid to nobody, for a node refuses a block that it was told to drop, and the same coinbase may make the same one.
+        // Paid to a script of its own: a node refuses a block that it has invalidated, and the same coinbase may make it
+        // again.
         let mut hash = [0; 32];
         hash[..8].copy_from_slice(&numbers.below(u64::MAX).to_le_bytes());
         self.backend.mine(1, &ScriptBuf::new_p2wsh(&bitcoin::WScriptHash::from_byte_array(hash)));

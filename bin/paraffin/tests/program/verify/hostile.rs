@@ -1,4 +1,4 @@
-//! Builds of the worst kind, in real workers of the built program. Each is a build script that tries something and tells by its
+//! Builds of the worst kind, in real workers of the built program. Each is a build script that tries something and shows by its
 //! failure how far it came.
 
 use std::net::TcpListener;

@@ -207,7 +207,7 @@ async fn no_manifest_and_no_source_reaches_past_the_tools() {
         let (_, log) = failed(&verifier, &manifest, &source).await;
         assert!(log.contains(refusal), "{log}");
     }
-    // An attribute of the source by which the linker takes an object that nobody compiled.
+    // An attribute of the source by which the linker takes an object that was not compiled here.
     let attribute =
         "#[link(name = \"/build/source/blob.o\", kind = \"link-arg\", modifiers = \"+verbatim\")]\nextern \"C\" {}\n";
     let text = format!("#![feature(link_arg_attribute)]\n{}{attribute}", library(&verifier, LIBRARY));

@@ -65,7 +65,7 @@ fn submissions_and_attestations_are_refused_as_documented() {
             "/verify/{run_id}"
         ]
     );
-    // Any key may submit and read, nobody without one.
+    // Any key may submit and read, anonymous callers may not.
     assert_eq!(http::get(dev.listen(), "/api/v1/nobody/verify").status, 401);
     assert_eq!(http::get(dev.listen(), &explorer(&dev, "free", "/verify")).json()["ok"], true);
     attestations(&dev, repo);

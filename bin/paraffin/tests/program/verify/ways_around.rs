@@ -153,7 +153,7 @@ async fn files_without_a_name_and_memory_that_no_process_shows_count() {
     );
     let (code, log) = tried(&shared, |settings| settings.memory_mib = 1_024).await.unwrap();
     assert_eq!(code, FailureCode::MemoryLimit, "{log}");
-    // Processes whose first thread has ended, and with it what they tell of their memory.
+    // Processes whose first thread has ended, and with it the figures of their memory.
     let headless = format!(
         r#"{C}
         if std::env::args().nth(1).is_none() {{
@@ -182,7 +182,7 @@ async fn files_without_a_name_and_memory_that_no_process_shows_count() {
 /// Builds beside everything else on this machine.
 fn beside(settings: &mut Settings) {
     settings.isolation = Isolation::Limits;
-    // Where root runs the test, the compiler may lie where nobody else reads.
+    // Where root runs the test, the compiler may lie where no other user can read.
     (settings.user_id, settings.group_id) = (Some(0), Some(0));
     settings.processes_max = 4_096;
     settings.build_seconds = 120;

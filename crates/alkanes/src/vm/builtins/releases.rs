@@ -17,7 +17,7 @@ pub(super) struct Release {
     pub(super) name: &'static str,
     pub(super) file_name: &'static str,
     pub(super) len_bytes: usize,
-    /// The digits of its SHA-256, or of one that nobody has shown the first ones that are published.
+    /// The digits of its SHA-256; of one whose file is not public, the first ones that are published.
     pub(super) sha256: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What somebody wants in a transaction.
+//! What an account wants in a transaction.
 
 use bitcoin::{Amount, ScriptBuf, TxOut};
 use paraffin_alkanes::Transfer;
@@ -12,7 +12,7 @@ use crate::chance::Chance;
 
 /// More pools than this are not made.
 const POOLS_MAX: usize = 14;
-/// More than anybody has.
+/// More than any account has.
 const TOO_MUCH: u128 = u128::MAX >> 2;
 
 /// One plan being made.

@@ -8,7 +8,7 @@ use paraffin_primitives::AlkaneId;
 use super::SECOND_FACTORY;
 use crate::history::id_of;
 
-/// A contract that does what it is told.
+/// A contract that executes the instructions in its inputs.
 pub(super) const PROBE: AlkaneId = AlkaneId { block: 4, tx: 70_001 };
 pub(super) const DIESEL: AlkaneId = AlkaneId { block: 2, tx: 0 };
 pub(super) const WRAPPED_BITCOIN: AlkaneId = AlkaneId { block: 32, tx: 0 };
@@ -34,7 +34,7 @@ impl Pool {
 pub(super) struct View {
     /// Height of the block that is made.
     pub(super) height: u32,
-    /// A token that anybody mints.
+    /// A token that any account can mint.
     pub(super) token: AlkaneId,
     pub(super) pools: Vec<Pool>,
     /// Has a pool's code and state, and no factory knows it.

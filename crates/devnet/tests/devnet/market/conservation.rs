@@ -14,7 +14,7 @@ use super::ledger::Ledger;
 /// First height at which the founding is over, so that a reorganisation cannot take its steps away.
 const FOUNDED: u32 = 116;
 
-/// A script of nobody, so that a block that was dropped is not made again.
+/// A script without an owner, so that a block that was dropped is not made again.
 fn elsewhere(random: &mut ChaCha8Rng) -> ScriptBuf {
     let mut hash = [0; 32];
     random.fill_bytes(&mut hash);

@@ -1,5 +1,5 @@
-//! Among the market's orders comes garbage of every kind: the engine goes on, nobody mints what is not his, and memory stays
-//! bounded.
+//! Among the market's orders comes garbage of every kind: the engine goes on, no account mints what is not its own, and memory
+//! stays bounded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -124,7 +124,7 @@ fn issued_at_most(effects: &BlockEffects) -> BTreeMap<AlkaneId, u128> {
                         context.incoming.iter().for_each(|given| add(given.id, context.caller, given.value));
                     }
                 }
-                // Told by the host itself.
+                // Answered by the host itself.
                 TraceEvent::Exit { fuel_used: 0, .. } if place + 1 < trace.events.len() => {}
                 TraceEvent::Exit { response, .. } => {
                     let who = open.pop().unwrap_or_default();
@@ -209,7 +209,7 @@ fn code_that_is_none_and_archives_that_burst_create_nothing() {
         let grown = resident_kib().saturating_sub(before);
         assert!(grown < GROWTH_MAX_KIB, "{} bytes: {grown} KiB more", payload.len());
     }
-    // Whoever comes next is served.
+    // The next order is served.
     assert!(scene.deploy_probe().block == 2);
 }
 

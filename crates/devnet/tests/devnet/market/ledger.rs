@@ -73,7 +73,7 @@ impl Ledger {
         Self { engine: engine(), moments: VecDeque::new(), is_exact: true }
     }
 
-    /// Follows without comparing: the traces do not tell which transactions were undone as a whole.
+    /// Follows without comparing: the traces do not show which transactions were undone as a whole.
     pub(super) fn lenient() -> Self {
         Self { is_exact: false, ..Self::new() }
     }

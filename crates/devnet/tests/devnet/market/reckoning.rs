@@ -1,4 +1,4 @@
-//! Who holds what, told from the traces alone: a second book-keeping that knows nothing of the engine's state.
+//! Who holds what, computed from the traces alone: a second book-keeping that knows nothing of the engine's state.
 //!
 //! A message brings its alkanes into a contract; each call moves its parcel from caller to callee, its answer goes back, and
 //! a call that fails or is static leaves nothing. A contract that gives more of itself than it holds mints the difference.
@@ -117,7 +117,7 @@ impl Reckoning {
                     }
                     open.push(Open { kind: *kind, myself: context.myself, caller: context.caller, before });
                 }
-                // What the host itself answers is told without having been entered, and costs no fuel.
+                // What the host itself answers has an exit in the trace without an entry, and costs no fuel.
                 TraceEvent::Exit { fuel_used: 0, response, .. } if place < last => {
                     assert!(response.alkanes.is_empty(), "{response:?}");
                 }

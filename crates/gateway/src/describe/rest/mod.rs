@@ -1,4 +1,4 @@
-//! What each REST route takes and gives. Every leniency of the handlers is told: several names of one field, integers as
+//! What each REST route takes and gives. Every leniency of the handlers is documented: several names of one field, integers as
 //! numbers or text, `null` for what is absent.
 
 mod alkanes;
@@ -146,7 +146,7 @@ impl Route {
     }
 }
 
-/// Another way to say what a member says: `x-same-as` tells programs, which then leave one of the two away.
+/// Another way to say what a member says: `x-same-as` marks it for programs, which then omit one of the two.
 fn same_as(mut schema: Value, name: &str) -> Value {
     schema["x-same-as"] = json!(name);
     schema

@@ -40,7 +40,7 @@ const PUBLIC_VERSIONS: [([u8; 4], NetworkKind, &[&str]); 6] = [
     ([0x04, 0x4a, 0x52, 0x62], NetworkKind::Test, &[TEMPLATES[1]]), // upub
     ([0x04, 0x5f, 0x1c, 0xf6], NetworkKind::Test, &[TEMPLATES[2]]), // vpub
 ];
-/// The same of extended private keys, which nobody should send.
+/// The same of extended private keys, which must not be sent.
 const PRIVATE_VERSIONS: [[u8; 4]; 6] = [
     [0x04, 0x88, 0xad, 0xe4],
     [0x04, 0x9d, 0x78, 0x78],

@@ -45,7 +45,7 @@ pub(super) struct Bounds<'a> {
     pub(super) interrupt: &'a Interrupt,
 }
 
-/// The used scripts of all branches, each once. `is_pending` tells whether an unconfirmed transaction touches a script.
+/// The used scripts of all branches, each once. `is_pending` returns whether an unconfirmed transaction touches a script.
 pub(super) fn used_scripts(
     index: &BitcoinIndex,
     branches: &[Branch],

@@ -28,8 +28,8 @@ pub(in crate::rest) async fn validated<T: Serialize>(
     }
 }
 
-/// The same for answers that tell dollars where this instance knows them: those change between blocks, so they have no `ETag`
-/// then (docs/api.md, "Headers").
+/// The same for answers that contain amounts in dollars where this instance knows them: those change between blocks, so they
+/// have no `ETag` then (docs/api.md, "Headers").
 pub(in crate::rest) async fn priced<T: Serialize>(
     context: &RequestContext,
     headers: &HeaderMap,

@@ -66,7 +66,7 @@ pub(crate) fn alkanes(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
             Some(Ok(text)) => Some(text.to_owned()).filter(|text| !text.is_empty()),
             Some(Err(())) => return Err(RestError::bad_request("searchQuery must be a string")),
         };
-        // Whoever searches or sorts by name asks every contract for its name, also those that burn all that they may.
+        // A search or a sort by name asks every contract for its name, also those that burn all that they may.
         let asks_all = query.is_some() || sort_by == SortBy::Name;
         let lane = if asks_all { Lane::Simulations } else { Lane::Views };
         let page = read_priced_in(context, lane, move |moment, pricing| match query {
@@ -113,7 +113,7 @@ fn listed(
         SortBy::Volume => {
             let mut keyed = Vec::new();
             for creation in creations(moment, Order::Newest, usize::MAX)? {
-                // What nobody trades is less than anything; equal ones stay in the order of age.
+                // A token without trades is less than any other; equal ones stay in the order of age.
                 keyed.push((pricing.map(|pricing| pricing.book.volumes_of_token(creation.id)), creation));
             }
             keyed.sort_by(|(one, _), (other, _)| if ascending { one.cmp(other) } else { other.cmp(one) });

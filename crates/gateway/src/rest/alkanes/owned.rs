@@ -104,7 +104,7 @@ pub(super) async fn tokens_of(context: &RequestContext, address: &str, part: Par
     Ok(read.await?)
 }
 
-/// `"block:tx"` to `{balance, name, symbol}`, as records of outputs tell it.
+/// `"block:tx"` to `{balance, name, symbol}`, as records of outputs show it.
 pub(in crate::rest) fn alkanes_map(moment: &Moment<'_>, held: &[Transfer]) -> Result<Map<String, Value>, ViewError> {
     let mut map = Map::new();
     for transfer in held {

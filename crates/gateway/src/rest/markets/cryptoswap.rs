@@ -18,7 +18,7 @@ use crate::markets::worth::Dollars;
 
 /// Seconds of the candles that windows are summed from.
 const HOUR: u32 = 3_600;
-/// Hours of the windows that records tell.
+/// Hours of the windows that records report.
 const WINDOWS: [(&str, u64); 3] = [("1d", 24), ("7d", 168), ("30d", 720)];
 
 /// A pool that this instance's pool index knows.

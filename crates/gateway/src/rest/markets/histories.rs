@@ -47,7 +47,7 @@ enum History {
     Activity,
 }
 
-/// How the rows of a page are told.
+/// How the rows of a page are rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Under the name of the kind.

@@ -27,7 +27,7 @@ const PAIRS_MAX: usize = 20_000;
 /// Pairs of a page where nothing is said and pages can be asked for.
 const LIMIT_DEFAULT: usize = 50;
 
-/// Tells pairs, and asks every alkane for what it tells once.
+/// Renders pairs, and reads the facts of each alkane once.
 struct Teller<'m, 'c> {
     moment: &'m MarketMoment<'c>,
     dollars: Dollars,
@@ -188,7 +188,7 @@ pub(in crate::rest) fn swap_pairs(context: &RequestContext, body: RestBody) -> B
     })
 }
 
-/// A way as answers tell it.
+/// A path as answers show it.
 fn way(moment: &MarketMoment<'_>, tokens: &[AlkaneId], pools: &[&BookPool], network: Network) -> Value {
     let twins = moment.parts.snake_case_twins;
     json!({

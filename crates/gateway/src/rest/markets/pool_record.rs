@@ -1,4 +1,4 @@
-//! A pool as records tell it (docs/api.md, "Markets").
+//! A pool as records show it (docs/api.md, "Markets").
 
 use bitcoin::Address;
 use paraffin_amm::{Action, BookPool, Ratio, Volumes};

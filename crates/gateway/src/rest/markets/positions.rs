@@ -56,7 +56,7 @@ fn position(
         .finish(twins)
 }
 
-/// POST `/address-positions`: from what the address's unspent outputs hold, whoever deposited it; the oldest pool first.
+/// POST `/address-positions`: from what the address's unspent outputs hold, no matter who deposited it; the oldest pool first.
 pub(in crate::rest) fn positions(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
         let address = body.text("address")?.to_owned();

@@ -10,7 +10,7 @@ use crate::state::RequestContext;
 
 /// Why a read of markets has no answer.
 pub(super) enum Problem {
-    /// The caller is told.
+    /// An error that the caller receives as it is.
     Answer(RestError),
     /// The read failed.
     View(ViewError),

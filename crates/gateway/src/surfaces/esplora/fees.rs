@@ -18,7 +18,7 @@ const TARGETS: [u16; 28] =
 const KEPT_FOR: Duration = Duration::from_secs(10);
 /// Satoshi per virtual byte in one BTC per 1000 virtual bytes.
 const SAT_PER_VBYTE: f64 = 100_000.0;
-/// Used when the node tells no minimum.
+/// Used when the node reports no minimum.
 const FLOOR_SAT_PER_VBYTE: f64 = 0.1;
 
 /// The estimates as last computed, shared by all requests.

@@ -43,7 +43,7 @@ struct Fees {
     base: f64,
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the node tells whole satoshis, at most 21e14, as BTC
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the node gives whole satoshis, at most 21e14, as BTC
 fn satoshis(btc: f64) -> u64 {
     (btc * SAT_PER_BTC).round().max(0.0) as u64
 }

@@ -158,7 +158,7 @@ pub(super) async fn render_unconfirmed(
 
 /// `/tx/:txid` and what is below it.
 pub(super) async fn transaction(context: &RequestContext, txid: &str, below: &[&str]) -> Outcome {
-    // A name that does not exist is told before a parameter that cannot be read.
+    // A name that does not exist is reported before a parameter that cannot be read.
     if !matches!(
         below,
         [] | ["status" | "hex" | "raw" | "outspends" | "merkle-proof" | "merkleblock-proof"] | ["outspend", _]

@@ -1,4 +1,4 @@
-//! Unconfirmed transactions out of the live set, and as the node tells them while that is not known to agree with the node
+//! Unconfirmed transactions out of the live set, and as the node lists them while that is not known to agree with the node
 //! (docs/decisions/0016-esplora-from-the-live-set.md).
 
 use std::collections::{HashMap, HashSet};
@@ -35,7 +35,7 @@ const AGREEMENT_BUDGET: Duration = Duration::from_secs(3);
 /// One unconfirmed transaction.
 pub(crate) struct Pending {
     pub(crate) transaction: Transaction,
-    /// What its inputs spend, `None` where nobody knows.
+    /// What its inputs spend, `None` where it is unknown.
     pub(crate) prevouts: Vec<Option<TxOut>>,
     scripts: HashSet<[u8; 32]>,
 }
@@ -165,7 +165,7 @@ pub(super) async fn live(context: &RequestContext) -> Option<&Arc<Mempool>> {
     let agreement = mempool.agreement();
     let is_small = mempool.read(paraffin_mempool::Pool::len) <= SMALL;
     if is_small && context.node().status().reachable {
-        // Peers may be told of a transaction seconds after the node has it.
+        // Peers may receive a transaction seconds after the node has it.
         agreement.refresh(LIST_BUDGET).await;
     }
     let tip = context.shared().chain.snapshot().tip().map(|record| record.id.hash)?;
@@ -174,7 +174,7 @@ pub(super) async fn live(context: &RequestContext) -> Option<&Arc<Mempool>> {
     agrees.then_some(mempool)
 }
 
-/// Takes what the node has just accepted into the live set: whoever sent it asks for it before peers tell of it.
+/// Takes what the node has just accepted into the live set: its sender asks for it before peers announce it.
 pub(in crate::surfaces) async fn accepted(context: &RequestContext, hex: &str) {
     let Some(mempool) = context.shared().mempool.clone() else { return };
     let Ok(raw) = <Vec<u8> as bitcoin::hex::FromHex>::from_hex(hex.trim()) else { return };
@@ -285,7 +285,7 @@ pub(crate) async fn of_script(
     context: &RequestContext,
     script: &ScriptKey,
 ) -> Result<Vec<(Txid, Arc<Pending>)>, Fault> {
-    // The mempool first: a transaction that is mined meanwhile is then in both and told once, not in neither.
+    // The mempool first: a transaction that is mined meanwhile is then in both and listed once, not in neither.
     let view = view(context).await;
     if !view.is_touched(script) {
         context.snapshot();

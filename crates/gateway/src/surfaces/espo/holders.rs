@@ -87,7 +87,7 @@ fn items(
             items.push(match holder {
                 Holder::Script(key) => {
                     let script = moment.state.script(key)?.unwrap_or_default();
-                    // A script without an address is told as its bytes.
+                    // A script without an address is written as its bytes.
                     let address = bitcoin::Address::from_script(&script, network.bitcoin())
                         .map_or_else(|_| script.to_hex_string(), |address| address.to_string());
                     json!({ "type": "address", "address": address, "amount": amount })

@@ -22,7 +22,7 @@ use crate::state::RequestContext;
 
 /// Entries read from the index at once.
 const PAGE: usize = 500;
-/// Blocks whose traces are read for one answer, to tell who stored a value.
+/// Blocks whose traces are read for one answer, to find out who stored a value.
 const WRITER_BLOCKS_MAX: usize = 256;
 /// Contracts whose keys have been counted, of one block.
 const COUNTED_MAX: usize = 4_096;
@@ -57,7 +57,7 @@ impl KeyCounts {
 struct Found {
     entries: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     total: u64,
-    /// By key, the transaction that stored its value, where a trace tells it.
+    /// By key, the transaction that stored its value, where a trace shows it.
     writers: HashMap<Vec<u8>, Txid>,
 }
 
@@ -232,7 +232,7 @@ fn walk(
     }
 }
 
-/// A count as answers tell it: it stops where the walk does.
+/// A count as answers report it: it stops where the walk does.
 fn told(count: u64) -> u64 {
     count.min(WALK_MAX)
 }

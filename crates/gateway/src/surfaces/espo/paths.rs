@@ -89,7 +89,7 @@ fn ask_graph<T>(
         }
         return Ok(Ok(question(book.graph(Some(factory)))));
     }
-    // Of the past only what is needed: nobody else asks about the same block.
+    // Of the past only what is needed: no other request asks about the same block.
     let mut pools = Vec::new();
     loop {
         let offset = u32::try_from(pools.len()).unwrap_or(u32::MAX);

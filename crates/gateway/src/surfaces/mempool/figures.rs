@@ -4,7 +4,7 @@ use paraffin_mempool::Mempool;
 
 use crate::metrics::Meter;
 
-/// Tells all figures of the set.
+/// Reports all figures of the set.
 pub(super) fn measure(mempool: &Mempool, meter: &Meter<'_>) {
     set(mempool, meter);
     changes(mempool, meter);

@@ -1,7 +1,7 @@
 //! `/v4/<KEY>/mempool/ws`: every change of the set, with replay (docs/mempool.md).
 //!
-//! A client's position is a number. What was told before it came is told again from the ring as long as that reaches; the
-//! texts are those that every other client gets.
+//! A client's position is a number. What was sent before it connected is sent again from the ring as far back as that
+//! reaches; the texts are those that every other client gets.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Channels {
 struct Client {
     subscription: Subscription,
     channels: Option<Channels>,
-    /// Number of the newest change that it was told.
+    /// Number of the newest change that it was sent.
     position: u64,
     hex: bool,
 }
@@ -77,7 +77,7 @@ pub(super) async fn serve(mempool: Arc<Mempool>, mut socket: Socket) {
     let subscription = mempool.subscribe();
     let position = mempool.read(|pool| pool.ring().newest());
     let mut client = Client { subscription, channels: None, position, hex: false };
-    // The end was told to the client already.
+    // The client has been notified of the end already.
     let _ = client.run(&mut socket).await;
 }
 
@@ -187,7 +187,7 @@ impl Client {
         Ok(())
     }
 
-    /// Tells what happened after its position, a part at a time so that it is heard in between.
+    /// Sends what happened after its position, a part at a time so that its messages are read in between.
     async fn tell(&mut self, socket: &mut Socket) -> Result<(), Gone> {
         let Some(channels) = self.channels else { return Ok(()) };
         let Ok(frames) = self.mempool().read(|pool| pool.ring().after(self.position, BATCH)) else {

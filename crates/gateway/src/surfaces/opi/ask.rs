@@ -21,7 +21,7 @@ pub(super) struct Part {
 }
 
 impl Request<'_> {
-    /// The ticker, in the lower case in which tokens are told apart.
+    /// The ticker, in the lower case by which tokens are distinguished.
     pub(super) fn ticker(&self) -> Result<String, RestError> {
         let ticker = self.query.text("ticker")?.to_lowercase();
         if ticker.is_empty() { Err(RestError::bad_request("ticker is empty")) } else { Ok(ticker) }

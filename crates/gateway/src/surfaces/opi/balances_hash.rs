@@ -36,7 +36,7 @@ struct Computation {
 }
 
 impl Computation {
-    /// Whether it is still of use to somebody who asks at `tip`: it is for that block, or still running.
+    /// Whether it is still of use to a request at `tip`: it is for that block, or still running.
     fn serves(&self, tip: BlockId) -> bool {
         let outcome = *self.outcome.borrow();
         match outcome {

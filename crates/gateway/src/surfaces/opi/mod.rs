@@ -1,4 +1,4 @@
-//! `/v4/opi/v1/brc20/…` and the same below a key: the BRC-20 index as OPI's own API tells it (docs/api.md, "BRC-20";
+//! `/v4/opi/v1/brc20/…` and the same below a key: the BRC-20 index as OPI's own API renders it (docs/api.md, "BRC-20";
 //! bestinslot-xyz/OPI, `modules/brc20_api`). GET alone, parameters in the query, `{error, result}` around every answer but the
 //! four that are plain text. Answers come from our own index or from a server of OPI.
 
@@ -35,8 +35,8 @@ pub(crate) struct Request<'a> {
 
 type Handler = for<'a> fn(Request<'a>) -> BoxFuture<'a, RestResult>;
 
-/// All routes and who answers them, the one place for them: requests are answered by this table, and `describe::rest` tells of
-/// each of its paths.
+/// All routes and who answers them, the one place for them: requests are answered by this table, and `describe::rest`
+/// describes each of its paths.
 pub(crate) const ROUTES: &[(&str, Handler)] = &[
     ("opi/v1/brc20/block_height", indexer::block_height),
     ("opi/v1/brc20/extras_block_height", indexer::block_height),
@@ -78,7 +78,7 @@ pub(crate) fn is_tagged(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| !UNTAGGED.contains(&name))
 }
 
-/// Whether the path tells of its caller, and of nothing that is indexed.
+/// Whether the path is about its caller, and about nothing that is indexed.
 pub(crate) fn is_about_caller(segments: &[String]) -> bool {
     segments.iter().map(String::as_str).eq(["v1", "brc20", "ip"])
 }
@@ -161,7 +161,7 @@ impl Request<'_> {
         Ok(self.walk(move |index, newest, _| read(index, newest)).await?.0)
     }
 
-    /// As [`Request::read`], for many rows: asks along the way whether anybody waits for them, and counts those that it keeps.
+    /// As [`Request::read`], for many rows: checks along the way whether it is cancelled, and counts those that it keeps.
     async fn walk<T: Send + 'static>(
         &self,
         read: impl FnOnce(Brc20Index<'_>, Height, &Interrupt) -> Result<T, RestError> + Send + 'static,

@@ -88,7 +88,7 @@ const ABSENT: [&str; 5] = [
 /// What OPI says when it does not keep the tables that a path needs.
 const NOT_KEPT: &str = "not supported";
 
-/// Asks the server for what the path `opi/v1/brc20/<name>` tells.
+/// Asks the server for what the path `opi/v1/brc20/<name>` returns.
 pub(super) async fn answer(server: &FamilyServer, name: &str, request: Request<'_>) -> RestResult {
     let Some((_, asked, parameters, form)) = ASKED.iter().find(|(known, ..)| *known == name) else {
         return Err(RestError::not_found("There is no such route"));

@@ -14,7 +14,7 @@ use crate::state::BoxFuture;
 
 /// About what a record takes until it is written.
 const RECORD_BYTES: usize = 640;
-/// Rows that a walk reads between two looks whether anybody waits for it.
+/// Rows that a walk reads between two checks whether the request is cancelled.
 const ROWS_BETWEEN_LOOKS: usize = 256;
 
 /// GET `/token_summary`.

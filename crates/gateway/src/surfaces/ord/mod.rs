@@ -256,7 +256,7 @@ async fn output(context: &RequestContext, outpoint: OutPoint, missing: &'static 
     read_json(context, move |index| Ok(Some(index.unconfirmed_output(outpoint, &output))), missing).await
 }
 
-/// What an address holds, as far as `render` tells it.
+/// What an address holds, as far as `render` writes it.
 async fn address_record(
     context: &RequestContext,
     address: Address,

@@ -1,4 +1,4 @@
-//! What a call asks, whoever answers it.
+//! What a call asks, whichever server answers it.
 
 use bitcoin::{Address, OutPoint, Txid};
 use ordinals::Sat;

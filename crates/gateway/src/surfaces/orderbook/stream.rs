@@ -1,7 +1,7 @@
 //! `/v4/<KEY>/orderbook/ws`: every change of the markets that a client names, with replay (docs/orderbook.md).
 //!
-//! The client has one position in all changes, and for each of its markets the number after which it is told: a snapshot that
-//! was taken later than the position makes the changes in between known already.
+//! The client has one position in all changes, and for each of its markets the number after which it is sent changes: a
+//! snapshot that was taken later than the position makes the changes in between known already.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ struct Client {
     markets: HashMap<Name, u64>,
     /// Markets that it has asked for so far, as many as it may have.
     shown: HashSet<Name>,
-    /// Number of the newest change that it was told.
+    /// Number of the newest change that it was sent.
     position: u64,
     pings: Interval,
 }
@@ -51,7 +51,7 @@ pub(super) async fn serve(orderbook: Arc<Orderbook>, mut socket: Socket) {
     let mut pings = interval_at(Instant::now() + PING_EVERY, PING_EVERY);
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut client = Client { subscription, markets: HashMap::new(), shown: HashSet::new(), position, pings };
-    // The end was told to the client already.
+    // The client has been notified of the end already.
     let _ = client.run(&mut socket).await;
 }
 
@@ -116,7 +116,7 @@ impl Client {
             return self.error(socket, "TOO_MANY_MARKETS", "a connection may have 256 markets").await;
         }
         if self.markets.is_empty() {
-            // Nobody was told anything while there was no market.
+            // Nothing was sent while there was no market.
             self.position = self.newest();
         }
         if command.since_seq.is_some() || self.shown.contains(&name) || self.shown.len() >= MARKETS_MAX {
@@ -130,14 +130,14 @@ impl Client {
         }
     }
 
-    /// Tells the market as it is.
+    /// Sends the market as it is.
     async fn snapshot(&mut self, socket: &mut Socket, name: Name) -> Result<(), Gone> {
         let snapshot = self.orderbook().read(|book| book.snapshot(&name));
         self.markets.insert(name.clone(), snapshot.seq);
         socket.send_parts(reads::parts(&json!({ "type": "snapshot" }), &name, snapshot)).await
     }
 
-    /// Tells what happened in the market after `since`, or the market as it is where that is not known any more.
+    /// Sends what happened in the market after `since`, or the market as it is where that is not known any more.
     async fn resume(&mut self, socket: &mut Socket, name: Name, since: u64) -> Result<(), Gone> {
         let (newest, oldest) = self.orderbook().read(|book| (book.newest(), book.oldest()));
         // A position of the future is one of another log.
@@ -162,7 +162,7 @@ impl Client {
         Ok(())
     }
 
-    /// Tells what happened after its position, a part at a time so that it is heard in between.
+    /// Sends what happened after its position, a part at a time so that its messages are read in between.
     async fn tell(&mut self, socket: &mut Socket) -> Result<(), Gone> {
         let Ok(changes) = self.orderbook().read(|book| book.after(self.position, BATCH)) else {
             return self.start_over(socket).await;

@@ -169,7 +169,7 @@ pub(super) async fn blob(
     Reply::bare(&json!({ "ok": true, "blob": told }))
 }
 
-/// The bytes themselves. They come from strangers, so a browser must take them for nothing but what the type says.
+/// The bytes themselves. They are untrusted input, so a browser must take them for nothing but what the type says.
 fn raw(is_text: bool, bytes: Vec<u8>) -> Reply {
     let mut reply = Reply::text(StatusCode::OK, bytes);
     if !is_text {

@@ -1,4 +1,4 @@
-//! Names of tokens are those that their contracts tell at the block that is answered.
+//! Names of tokens are those that their contracts report at the block that is answered.
 
 use bitcoin::{OutPoint, Transaction};
 use paraffin_primitives::AlkaneId;
@@ -99,7 +99,7 @@ async fn a_contract_that_changes_its_name_is_known_by_the_new_one() {
     let (miner, payee) = (script_of(network, &instance.miner), script_of(network, &instance.payee));
     let probe = calling(coin(&instance, 4), payee.clone(), CREATE, &[0], Some(&contract("probe")));
     mine(&mut instance, vec![probe]);
-    // Its owner is whoever holds the token of the scenario.
+    // Its owner is the holder of the scenario's token.
     let inputs = [0x7ffc, FIRST.block, FIRST.tx, TOKEN.block, TOKEN.tx];
     let proxy = calling(coin(&instance, 5), payee, CREATE, &inputs, Some(&contract("upgradeable-proxy")));
     mine(&mut instance, vec![proxy]);

@@ -107,7 +107,7 @@ async fn an_endless_contract_ends_and_harms_nobody() {
     let probe = calling(coin, script.clone(), CREATE, &[0], Some(&contract("probe")));
     instance.chain.mine(script, vec![probe]);
     let endless = parcel(AlkaneId { block: 2, tx: 2 }, &[80]);
-    // Whoever asks something else meanwhile does not wait for it.
+    // Other requests do not wait for it meanwhile.
     let slow = instance.result("metashrew_view", json!(["simulate", endless]));
     let mut slow = std::pin::pin!(slow);
     let quick = async {

@@ -100,7 +100,7 @@ async fn what_addresses_hold_is_what_their_unspent_outputs_hold_now_and_then() {
             assert!(plain.get("outpoints").is_none());
         }
     }
-    // A well-formed address that nobody ever used.
+    // A well-formed address that was never used.
     let nobody = crate::chain::taproot(scene.instance.chain.network, 3);
     let nothing = scene.ok("get_address_balances", json!({ "address": nobody, "include_outpoints": true })).await;
     assert_eq!(nothing, json!({ "ok": true, "address": nobody, "balances": {}, "outpoints": [] }));

@@ -48,7 +48,7 @@ async fn positional_parameters_missing_members_and_wrong_types_are_errors_for_ev
             short.remove(name);
             assert_eq!(scene.error(method, json!(short)).await, -32602, "{method} without {name}");
         }
-        // Members that nobody knows, and those that are null, change nothing.
+        // Unknown members, and those that are null, change nothing.
         let mut padded = members.clone();
         padded.extend([("nonsense".to_owned(), json!(1)), ("height".to_owned(), Value::Null)]);
         assert_eq!(scene.result(method, json!(padded)).await, scene.result(method, ask.clone()).await);

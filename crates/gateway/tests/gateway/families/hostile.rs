@@ -135,7 +135,7 @@ async fn numbers_beyond_64_bits_stay_as_they_are_or_are_no_number() {
     }
 }
 
-/// What a server refuses is told in words of ours.
+/// What a server refuses is reported in words of ours.
 #[tokio::test]
 async fn words_of_a_server_are_not_repeated() {
     let refusal =

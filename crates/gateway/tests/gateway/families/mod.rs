@@ -2,7 +2,7 @@
 
 pub(crate) mod hostile;
 /// The programs that the ordinals index is compared with.
-#[allow(dead_code, unreachable_pub, reason = "written for the tests of that room, which use more of it")]
+#[allow(dead_code, unreachable_pub, reason = "written for the tests of that crate, which use more of it")]
 #[path = "../../../../ordinals-index/tests/ordinals/node.rs"]
 mod node;
 mod opi;

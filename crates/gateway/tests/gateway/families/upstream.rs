@@ -1,4 +1,4 @@
-//! A web server of the tests that answers as it is told, also with what no server should.
+//! A web server of the tests that answers as it is instructed, also with what no server should send.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -119,7 +119,7 @@ async fn so_many_requests_are_handed_on_at_once_and_further_ones_wait() {
     assert_eq!(most.load(Ordering::SeqCst), PLACES);
     assert!(began.elapsed() >= Duration::from_millis(700), "{:?}", began.elapsed());
 
-    // Whoever waits longer than a request may take is told so.
+    // A caller that waits longer than a request may take gets an error that says so.
     let hangs = well_but(|_| Reaction::Late(Duration::from_secs(60), Vec::new())).await;
     let edge = Edge::with(&[hangs.address], THEIR_KEY, |limits| {
         limits.forwarded_requests_max = 1;

@@ -138,7 +138,7 @@ pub(super) fn told(asked: &Asked, status: u16, head: &str, body: impl AsRef<[u8]
     [head.as_bytes(), body].concat()
 }
 
-/// A server that is well as far as its health tells, and does something else with every other request.
+/// A server whose health reports that it is well, and which does something else with every other request.
 pub(super) async fn well_but(react: impl Fn(Asked) -> Reaction + Send + Sync + 'static) -> Upstream {
     Upstream::start(move |asked| {
         let reaction = if is_about_health(&asked) {

@@ -15,7 +15,7 @@ fn check_words(text: &str, case: &str) {
     }
 }
 
-/// Whoever does not repeat the id of a request is no instance.
+/// A server that does not repeat the id of a request is no instance.
 #[tokio::test]
 async fn what_is_no_instance_is_not_handed_on() {
     for (case, reaction) in reactions() {

@@ -88,7 +88,7 @@ async fn answers_are_those_of_the_instance() {
     let (status, health) = edge.health().await;
     assert_eq!((status, &health["status"], &health["height"]), (200, &json!("ok"), &json!(130)));
     assert_eq!(health["upstreams"], json!({ "reachable": 1, "configured": 1 }));
-    // It tells of itself, and of routes that only instances have.
+    // It describes itself, and routes that only instances have.
     assert!(edge.get("/v4/openapi.json").await.text().contains("brc20/holders"));
     assert_eq!(edge.get("/v4/opi/v1/brc20/ip").await.text(), "127.0.0.1");
 }
@@ -189,7 +189,7 @@ async fn streams_are_joined_to_those_of_the_instance() {
     assert_eq!((plain.status, &plain.json()["code"]), (426, &json!("UPGRADE_REQUIRED")));
     let refused = Stream::open(edge.address, &edge.keyed("/orderbook/nothing")).await.err().unwrap();
     assert!(refused.starts_with("HTTP/1.1 404 "), "{refused}");
-    // A key that no longer counts ends its streams, and the client is told as by an instance.
+    // A key that no longer counts ends its streams, and the client gets the close frame that an instance would send.
     edge.keys.revoke(KeySelector::Id(edge.key.record.id), "test", 1).await.unwrap();
     assert_eq!(stream.next().await, Err(4001));
     let other = edge.keys.create(NewKey::on_plan("other", Plan::BUSINESS), "test", 1).await.unwrap().key.reveal();

@@ -155,7 +155,7 @@ async fn histories_that_name_it_and_those_of_tokens_and_addresses_hold_it() {
     let switches = rows.windows(2).filter(|pair| (pair[0]["poolTxId"] == "1778") != (pair[1]["poolTxId"] == "1778"));
     assert!(switches.count() > 10, "trades of both kinds of pools lie among each other");
 
-    // What names the pool tells everything about it; what names none tells nothing.
+    // Requests that name the pool return everything about it; those that name none return nothing about it.
     let expected = bazaar.truth.rows_everywhere(on_pool);
     let all = bazaar.data("get-pool-history", json!({ "poolId": pool, "limit": 500 })).await;
     assert_eq!(all["total"], json!(expected.len()));

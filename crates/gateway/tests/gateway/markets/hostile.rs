@@ -227,7 +227,7 @@ async fn what_does_not_exist_is_told_apart_from_what_is_empty() {
     ] {
         assert_eq!(bazaar.refusal(route, body.clone()).await, 400, "{route} {body}");
     }
-    // A token that nobody trades has an empty history; a page behind the end is empty and tells the total.
+    // A token without trades has an empty history; a page behind the end is empty and has the total.
     let auth = bazaar.data("get-token-swap-history", json!({ "alkaneId": "32:1" })).await;
     assert_eq!((&auth["swaps"], &auth["total"]), (&json!([]), &json!(0)));
     let behind = bazaar.data("get-pool-swap-history", json!({ "poolId": object(pool.id), "page": 4_000_000 })).await;

@@ -55,7 +55,7 @@ impl Bazaar {
         status
     }
 
-    /// Whoever has done most of a kind.
+    /// The address with the most operations of a kind.
     fn busiest(&self, does: impl Fn(&Deed) -> bool) -> String {
         let mut counts = std::collections::BTreeMap::<&str, usize>::new();
         for deed in self.truth.deeds.iter().filter(|deed| deed.successful && does(deed)) {

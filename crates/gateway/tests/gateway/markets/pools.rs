@@ -216,7 +216,7 @@ async fn pools_hold_what_their_balances_say_and_are_worth_what_they_hold() {
         assert_eq!(bazaar.data(route, body).await, details);
     }
 
-    // The GET routes tell the same.
+    // The GET routes return the same.
     let get = async |path: &str| bazaar.instance.get(&format!("/v4/api/{path}")).await;
     let all = get("pools").await;
     assert_eq!(all.json()["data"], bazaar.data("get-pools", json!({})).await);
@@ -445,7 +445,7 @@ async fn dollars_are_satoshis_at_the_price_of_bitcoin() {
     let token = data("get-alkane-details", json!({ "id": "2:0" })).await;
     is_worth(&token, "frbtcPoolPriceInSats", "priceUsd");
     assert_eq!((&token["floorPrice"], &token["busdPoolPriceInUsd"]), (&token["priceUsd"], &token["priceUsd"]));
-    // Dollars change between blocks, so what tells them is not to be kept.
+    // Dollars change between blocks, so answers that contain them are not to be cached.
     for (path, is_kept) in [("pools", true), ("pools/x", false), ("alkanes/2:0", false), ("alkanes", false)] {
         let path = path.replace('x', details["pools"][0]["id"].as_str().unwrap());
         let answer = instance.get(&format!("/v4/api/{path}")).await;

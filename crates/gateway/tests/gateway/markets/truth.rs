@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::traces::{Frame, frames};
 
-/// What somebody did.
+/// An operation on the market.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doing {
     Create { amounts: [u128; 2], liquidity: u128 },
@@ -21,7 +21,7 @@ pub(super) enum Doing {
     Unwrap(u128),
 }
 
-/// Something that somebody did, with its place.
+/// An operation, with its address and its place in the chain.
 #[derive(Debug, Clone)]
 pub(super) struct Deed {
     pub(super) height: u32,

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{NOW, add, instance, raw};
 use crate::chain::{payment, script_of};
 
-/// Once the live set agrees with the node, what Esplora tells of unconfirmed transactions comes from it.
+/// Once the live set agrees with the node, what Esplora returns of unconfirmed transactions comes from it.
 #[tokio::test]
 async fn esplora_answers_from_the_live_set_and_asks_the_node_no_more() {
     let (instance, mempool) = instance(Limits::default()).await;

@@ -69,7 +69,7 @@ async fn operators_see_the_set_its_changes_its_feed_and_its_streams() {
     mempool.agreement().settle(tip);
     expect(&instance, "paraffin_mempool_agrees", 1.0).await;
 
-    // One subscriber who is told that his position is too old, then two frames.
+    // One subscriber is sent a reset because its position is too old, then two frames.
     let mut stream = Stream::open(instance.address, &instance.keyed("/mempool/ws")).await.unwrap();
     stream.next().await.unwrap();
     stream.say(&json!({"op": "subscribe", "since_seq": 1})).await;

@@ -301,7 +301,7 @@ async fn an_admin_makes_a_transaction_visible_that_goes_to_no_node() {
     assert!((before..=after).contains(&first_seen), "{first_seen} is not between {before} and {after}");
     let again = instance.post(&path, raw(&seen)).await;
     assert_eq!((again.status, &again.json()["known"]), (200, &json!(true)));
-    // A peer tells of it as well.
+    // A peer announces it as well.
     add(&mempool, &seen);
     let entry = result(&instance, "mempool_entry", json!({"txid": seen.compute_txid()})).await;
     assert_eq!((&entry["origin"], &entry["provisional"], &entry["seq"]), (&json!("p2p"), &json!(false), &json!(1)));

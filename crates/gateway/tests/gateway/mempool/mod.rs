@@ -1,4 +1,4 @@
-//! The mempool surface: its methods, what admins tell it, and its stream.
+//! The mempool surface: its methods, what admins send it, and its stream.
 
 mod esplora;
 mod figures;

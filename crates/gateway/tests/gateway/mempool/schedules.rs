@@ -105,7 +105,7 @@ impl Server {
         (!set.is_empty()).then(|| set.swap_remove(numbers.below(set.len() as u64) as usize))
     }
 
-    /// A transaction that nobody has seen, which spends something that nobody knows, or an output of the set.
+    /// A new transaction, which spends an unknown output, or one of the set.
     fn new_transaction(&mut self, parent: Option<&Transaction>) -> Transaction {
         self.made += 1;
         let mut txid = [1; 32];
@@ -160,7 +160,7 @@ impl Server {
     }
 }
 
-/// Somebody who knows only what the surface tells.
+/// A client that knows only what the surface answers.
 #[derive(Default)]
 struct Mirror {
     stream: Option<Stream>,
@@ -183,7 +183,7 @@ impl Mirror {
                 self.subscribe(numbers).await;
             }
             Some((name, at)) if numbers.below(2) == 0 => {
-                // A client that does not compare the names is told that its numbers mean nothing.
+                // A client that does not compare the names is sent a reset: its numbers mean nothing here.
                 self.holds = Some((name, at));
                 let stream = self.stream.as_mut().unwrap();
                 stream
@@ -261,7 +261,7 @@ impl Mirror {
         }
         let at = &mut self.holds.as_mut().unwrap().1;
         let seq = frame["seq"].as_u64().unwrap();
-        // What was on its way when it subscribed anew is told a second time.
+        // What was on its way when it subscribed anew is sent a second time.
         if seq <= *at {
             return;
         }
@@ -289,7 +289,7 @@ async fn schedule(mut server: Server, mirrors: &mut [Mirror], numbers: &mut Numb
             0..=3 => server.change(numbers),
             4 | 5 if mirrors[place].stream.is_none() => mirrors[place].connect(&mut server, numbers, tally).await,
             6 if mirrors[place].stream.is_some() => {
-                // In the middle of whatever is being told.
+                // In the middle of whatever is being sent.
                 let count = numbers.below(4);
                 mirrors[place].hear(count, &mut server, numbers, tally).await;
                 mirrors[place].stream = None;
@@ -314,7 +314,7 @@ async fn schedule(mut server: Server, mirrors: &mut [Mirror], numbers: &mut Numb
             mirror.connect(&mut server, numbers, tally).await;
         }
     }
-    // A mirror that begins anew may change the set once more: until nobody has anything to hear.
+    // A mirror that begins anew may change the set once more: until no mirror has anything left to read.
     while mirrors.iter().any(|mirror| mirror.holds.as_ref().unwrap().1 < server.newest()) {
         for mirror in mirrors.iter_mut() {
             mirror.hear(u64::MAX, &mut server, numbers, tally).await;

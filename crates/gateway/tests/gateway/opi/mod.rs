@@ -1,4 +1,4 @@
-//! The BRC-20 index as OPI's API tells it.
+//! The BRC-20 index as OPI's API renders it.
 
 mod hostile;
 mod reorg;

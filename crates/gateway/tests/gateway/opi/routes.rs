@@ -379,7 +379,7 @@ async fn an_instance_without_the_index_says_so_and_an_empty_one_is_starting() {
     }
 }
 
-/// Every path of the description answers GET and nothing else; an instance without the index tells of none.
+/// Every path of the description answers GET and nothing else; an instance without the index describes none.
 #[tokio::test]
 async fn the_routes_are_described_where_the_index_is_kept() {
     let instance = with_tokens().await;

@@ -12,7 +12,7 @@ use crate::chain::{script_of, taproot};
 use crate::client::Response;
 use crate::instance::{Instance, Setup};
 
-/// A module that is told what happens to inscriptions.
+/// A module that is given what happens to inscriptions.
 struct Told {
     tokens: Brc20Module,
     blocks: Vec<Vec<InscriptionEvent>>,

@@ -96,7 +96,7 @@ impl<L: Ledger> Block<'_, L> {
     }
 
     /// Whether the parent of a deploy announced exactly this ticker, early enough. The hash is the hexadecimal text of the
-    /// SHA-256 of the SHA-256 of the ticker as written, the salt and the script of whoever announced it.
+    /// SHA-256 of the SHA-256 of the ticker as written, the salt and the script that announced it.
     fn is_announced(
         &self,
         ticker: &Ticker,

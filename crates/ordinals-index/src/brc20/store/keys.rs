@@ -189,7 +189,7 @@ mod tests {
         fn scripts_sort_in_keys_as_they_do_themselves(left in bytes(), right in bytes()) {
             let parts = [&left, &right].map(|script| script_part(Script::from_bytes(script)));
             prop_assert_eq!(left == right, parts[0] == parts[1]);
-            // Where the end of a cut one is not what tells them apart.
+            // Where the end of a cut one is not their only difference.
             if left.iter().take(SCRIPT_LEN_MAX).ne(right.iter().take(SCRIPT_LEN_MAX)) {
                 prop_assert_eq!(left.cmp(&right), parts[0].cmp(&parts[1]));
             }

@@ -24,7 +24,7 @@ use crate::brc20::operation::may_be_operation;
 use crate::brc20::rules::Rules;
 use crate::event::{EventKind, InscriptionEvent, InscriptionId};
 
-/// BRC-20 as part of the module of this room. Undo is the store's.
+/// BRC-20 as part of the module of this crate. Undo is the store's.
 #[derive(Debug, Clone)]
 pub struct Brc20Module {
     rules: Rules,

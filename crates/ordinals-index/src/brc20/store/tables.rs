@@ -1,4 +1,4 @@
-//! Tables of BRC-20. They are part of the module of this room; their numbers begin where those of inscriptions cannot reach.
+//! Tables of BRC-20. They are part of the module of this crate; their numbers begin where those of inscriptions cannot reach.
 //!
 //! ```text
 //! tokens                 ticker                                     token

@@ -68,7 +68,7 @@ fn self_mint_needs_the_deployment_as_the_first_parent() {
     let events = scene.block(20, &[child_of(child_of(mint(53), deployment), 77)]);
     let parent = super::scene::id(deployment).to_string();
     assert!(events[0].canonical().ends_with(&format!(";10.000000000000000000;{parent}")));
-    // Whoever reveals it: the parent decides.
+    // The parent decides, whichever script reveals it.
     assert_eq!(scene.balance(2, "ordi5"), balance(10 * ONE, 10 * ONE));
 }
 

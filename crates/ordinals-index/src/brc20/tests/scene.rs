@@ -15,7 +15,7 @@ pub(in crate::brc20) fn rules() -> Rules {
     Rules { first_hash: 5, first_event: 10, self_mint: 20, six_bytes: 40, swap_refund: None }
 }
 
-/// The script of somebody.
+/// The script of an owner by number.
 pub(in crate::brc20) fn script(who: u8) -> ScriptBuf {
     ScriptBuf::from([&[0x00, 0x14][..], &[who; 20]].concat())
 }

@@ -14,7 +14,7 @@ fn predeploy(hash: &str) -> String {
     format!(r#"{{"p":"brc-20","op":"predeploy","hash":"{hash}"}}"#)
 }
 
-/// A scene in which somebody has announced `Ticker` with the salt `0abc` at a height; its inscription has number 1.
+/// A scene in which `Ticker` is announced with the salt `0abc` at a height; its inscription has number 1.
 fn with_predeploy(height: u32) -> Scene {
     let mut scene = Scene::default();
     let body = predeploy(&announced("Ticker", &[0x0a, 0xbc], 1));
@@ -39,7 +39,7 @@ fn a_six_byte_ticker_needs_a_predeploy_as_its_parent_and_three_blocks() {
     assert!(!deploys(&mut scene, 42, Some(1), "Ticker", REST));
     assert!(!deploys(&mut scene, 43, None, "Ticker", REST));
     assert!(!deploys(&mut scene, 43, Some(9), "Ticker", REST));
-    // Whoever announced it, not whoever deploys it, is part of the hash.
+    // The script that announced it, not the one that deploys it, is part of the hash.
     assert!(deploys(&mut scene, 43, Some(1), "Ticker", REST));
     let token = scene.token("ticker");
     assert_eq!((token.ticker.original(), token.is_self_mint, token.deployed_at), ("Ticker", false, 43));

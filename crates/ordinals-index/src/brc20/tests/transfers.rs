@@ -6,7 +6,7 @@ use super::scene::{
 use crate::brc20::{Action, Amount};
 use crate::event::Landing;
 
-/// Somebody with 100 `ordi`, 60 of which inscription 3 has set aside.
+/// An owner of 100 `ordi`, 60 of which inscription 3 has set aside.
 fn with_note() -> Scene {
     let mut scene = with_ordi(1);
     let (number, events) = scene.inscribe(11, 1, &transfer("ordi", "60"));

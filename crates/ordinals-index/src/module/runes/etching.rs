@@ -66,8 +66,8 @@ impl BlockRunes<'_> {
         Ok(is_allowed && rows.get(&RUNE_NAMES, &rune.0.to_be_bytes())?.is_none())
     }
 
-    /// Whether an input spends a taproot output that is six blocks old with a script that pushes the name, so that nobody who
-    /// sees the etching in the mempool can be faster.
+    /// Whether an input spends a taproot output that is six blocks old with a script that pushes the name, so that an
+    /// attacker who sees the etching in the mempool cannot be faster.
     fn is_committed(
         &self,
         place: usize,

@@ -1,10 +1,10 @@
-//! The layering: no room imports one on its own floor or above, and every room keeps the common lints.
+//! The layering: no crate imports one of its own layer or of a higher one, and every crate has the workspace's lints.
 
 use super::{Finding, manifests};
 use xtask::repository::SourceFile;
 
-/// Every room of `ARCHITECTURE.md` with its floor. The program is the only thing above the top floor.
-const FLOORS: &[(&str, u8)] = &[
+/// Every crate of `ARCHITECTURE.md` with its layer. Only the program is above the top layer.
+const LAYERS: &[(&str, u8)] = &[
     ("allocator", 0),
     ("primitives", 0),
     ("bridge", 0),
@@ -34,10 +34,10 @@ const FLOORS: &[(&str, u8)] = &[
     ("devnet", 5),
 ];
 
-const PROGRAM_FLOOR: u8 = 6;
+const PROGRAM_LAYER: u8 = 6;
 
-/// Imports within one floor that the architecture names: (who, whom).
-const SAME_FLOOR: &[(&str, &str)] = &[];
+/// Imports within one layer that the architecture allows: (who, whom).
+const SAME_LAYER: &[(&str, &str)] = &[];
 
 /// Imports for tests alone that go up or stay level: (who, whom, why).
 const FOR_TESTS: &[(&str, &str, &str)] = &[
@@ -52,96 +52,96 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
 /// Crates that cannot do without `unsafe`: each has lints of its own (docs/decisions/0050).
 const UNSAFE: &[&str] = &["crates/allocator"];
 
-/// Where the rooms are explained.
+/// The page that explains the crates.
 const PAGE: &str = "ARCHITECTURE.md";
 
 const PREFIX: &str = "paraffin-";
 
 pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let (manifests, mut findings) = manifests(files);
-    let rooms: Vec<&str> = manifests.iter().filter_map(|(folder, _)| folder.strip_prefix("crates/")).collect();
+    let crates: Vec<&str> = manifests.iter().filter_map(|(folder, _)| folder.strip_prefix("crates/")).collect();
     if let Some(page) = files.iter().find(|file| file.path == PAGE) {
-        findings.extend(drawn(&page.text, &rooms));
+        findings.extend(drawn(&page.text, &crates));
     }
     for (folder, manifest) in &manifests {
         let path = format!("{folder}/Cargo.toml");
         findings.extend(lints(files, folder, &path, manifest));
-        let name = text_of(manifest, "package", "name").unwrap_or_default();
+        let package = text_of(manifest, "package", "name").unwrap_or_default();
         if *folder == "xtask" {
-            findings.extend(rooms_of(manifest, Kind::Any).map(|room| {
-                Finding::whole(&path, format!("the tasks stand outside the house: they must not import `{room}`"))
+            findings.extend(crates_of(manifest, Kind::Any).map(|name| {
+                Finding::whole(&path, format!("xtask is outside the layers: it must not import `{name}`"))
             }));
         } else if folder.starts_with("bin/") {
-            // The program knows every room; it is above all floors.
-            debug_assert!(FLOORS.iter().all(|(_, floor)| *floor < PROGRAM_FLOOR));
-        } else if let Some(room) = folder.strip_prefix("crates/") {
-            if name != format!("{PREFIX}{room}") {
-                findings.push(Finding::whole(&path, format!("the package of room {room} is called {PREFIX}{room}")));
+            // The program knows every crate; it is above all layers.
+            debug_assert!(LAYERS.iter().all(|(_, layer)| *layer < PROGRAM_LAYER));
+        } else if let Some(name) = folder.strip_prefix("crates/") {
+            if package != format!("{PREFIX}{name}") {
+                findings.push(Finding::whole(&path, format!("the package of crate {name} is called {PREFIX}{name}")));
             }
-            findings.extend(imports(room, &path, manifest));
+            findings.extend(imports(name, &path, manifest));
         }
     }
     findings
 }
 
-fn imports(room: &str, path: &str, manifest: &toml::Table) -> Vec<Finding> {
-    let Some(own) = floor(room) else {
-        let what = format!("room {room} has no floor: name it in xtask/src/tidy/floors.rs and ARCHITECTURE.md");
+fn imports(name: &str, path: &str, manifest: &toml::Table) -> Vec<Finding> {
+    let Some(own) = layer(name) else {
+        let what = format!("crate {name} has no layer: name it in xtask/src/tidy/layers.rs and ARCHITECTURE.md");
         return vec![Finding::whole(path, what)];
     };
     let mut findings = Vec::new();
     for (kind, word) in [(Kind::Normal, "imports"), (Kind::Test, "imports for tests")] {
-        for other in rooms_of(manifest, kind) {
-            let level = floor(&other).unwrap_or(PROGRAM_FLOOR);
-            let listed = SAME_FLOOR.contains(&(room, other.as_str()));
-            let for_tests = FOR_TESTS.iter().any(|(who, whom, _)| *who == room && *whom == other);
+        for other in crates_of(manifest, kind) {
+            let level = layer(&other).unwrap_or(PROGRAM_LAYER);
+            let listed = SAME_LAYER.contains(&(name, other.as_str()));
+            let for_tests = FOR_TESTS.iter().any(|(who, whom, _)| *who == name && *whom == other);
             if level < own || (level == own && listed) || (kind == Kind::Test && for_tests) {
                 continue;
             }
             let where_to = if level > own { "above its own" } else { "its own" };
             findings.push(Finding::whole(
                 path,
-                format!("room {room} (floor {own}) {word} `{other}`, whose floor {level} is {where_to}"),
+                format!("crate {name} (layer {own}) {word} `{other}`, whose layer {level} is {where_to}"),
             ));
         }
     }
     findings
 }
 
-/// The table of the page, `| floor | room | stands | …`, tells the same floors, and which rooms exist.
-fn drawn(page: &str, rooms: &[&str]) -> Vec<Finding> {
+/// The table of the page, `| layer | crate | stands | …`, has the same layers, and says which crates exist.
+fn drawn(page: &str, crates: &[&str]) -> Vec<Finding> {
     let mut drawn = Vec::new();
     let mut findings = Vec::new();
     for (index, line) in page.lines().enumerate() {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [_, level, room, stands, ..] = cells[..] else { continue };
-        let (Ok(level), Some(room)) =
-            (level.parse::<u8>(), room.strip_prefix('`').and_then(|room| room.strip_suffix('`')))
+        let [_, level, name, stands, ..] = cells[..] else { continue };
+        let (Ok(level), Some(name)) =
+            (level.parse::<u8>(), name.strip_prefix('`').and_then(|name| name.strip_suffix('`')))
         else {
             continue;
         };
-        if room.starts_with("bin/") {
+        if name.starts_with("bin/") {
             continue;
         }
-        drawn.push(room);
-        if floor(room) != Some(level) {
+        drawn.push(name);
+        if layer(name) != Some(level) {
             findings.push(Finding::at(
                 PAGE,
                 index,
-                format!("room {room} stands on floor {:?}, not {level}", floor(room)),
+                format!("crate {name} belongs to layer {:?}, not {level}", layer(name)),
             ));
         }
-        if (stands == "yes") != rooms.contains(&room) {
-            findings.push(Finding::at(PAGE, index, format!("whether room {room} stands is told wrong")));
+        if (stands == "yes") != crates.contains(&name) {
+            findings.push(Finding::at(PAGE, index, format!("the column `stands` is wrong for crate {name}")));
         }
     }
-    let missing = FLOORS.iter().filter(|(room, _)| !drawn.contains(room));
-    findings.extend(missing.map(|(room, _)| Finding::whole(PAGE, format!("room {room} is missing from the table"))));
+    let missing = LAYERS.iter().filter(|(name, _)| !drawn.contains(name));
+    findings.extend(missing.map(|(name, _)| Finding::whole(PAGE, format!("crate {name} is missing from the table"))));
     findings
 }
 
-fn floor(room: &str) -> Option<u8> {
-    FLOORS.iter().find(|(name, _)| *name == room).map(|(_, floor)| *floor)
+fn layer(name: &str) -> Option<u8> {
+    LAYERS.iter().find(|(listed, _)| *listed == name).map(|(_, layer)| *layer)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,8 +151,8 @@ enum Kind {
     Any,
 }
 
-/// The rooms that a manifest names, without the prefix; tables per target platform count too.
-fn rooms_of(manifest: &toml::Table, kind: Kind) -> impl Iterator<Item = String> {
+/// The crates that a manifest names, without the prefix; tables per target platform count too.
+fn crates_of(manifest: &toml::Table, kind: Kind) -> impl Iterator<Item = String> {
     let sections: &[&str] = match kind {
         Kind::Normal => &["dependencies", "build-dependencies"],
         Kind::Test => &["dev-dependencies"],
@@ -160,18 +160,18 @@ fn rooms_of(manifest: &toml::Table, kind: Kind) -> impl Iterator<Item = String> 
     };
     let per_target = manifest.get("target").and_then(toml::Value::as_table);
     let per_target = per_target.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
-    let mut rooms = Vec::new();
+    let mut crates = Vec::new();
     for table in std::iter::once(manifest).chain(per_target) {
         for section in sections {
             let Some(entries) = table.get(*section).and_then(toml::Value::as_table) else { continue };
             for (name, value) in entries {
-                // A dependency may be renamed; its `package` tells the truth.
+                // A dependency may be renamed; its `package` has its real name.
                 let package = value.get("package").and_then(toml::Value::as_str).unwrap_or(name);
-                rooms.extend(package.strip_prefix(PREFIX).map(str::to_owned));
+                crates.extend(package.strip_prefix(PREFIX).map(str::to_owned));
             }
         }
     }
-    rooms.into_iter()
+    crates.into_iter()
 }
 
 fn lints(files: &[SourceFile], folder: &str, path: &str, manifest: &toml::Table) -> Vec<Finding> {
@@ -213,15 +213,15 @@ mod tests {
     }
 
     #[test]
-    fn a_room_imports_downwards_alone() {
+    fn a_crate_imports_lower_layers_only() {
         assert_eq!(judge("crates/indexer", "[dependencies]\nparaffin-store.workspace = true\n"), [""; 0]);
         let up = judge("crates/store", "[dependencies]\nparaffin-gateway.workspace = true\n");
         assert_eq!(
             up,
-            ["crates/store/Cargo.toml: room store (floor 1) imports `gateway`, whose floor 5 is above its own"]
+            ["crates/store/Cargo.toml: crate store (layer 1) imports `gateway`, whose layer 5 is above its own"]
         );
         let level = judge("crates/store", "[dependencies]\nparaffin-chain.workspace = true\n");
-        assert_eq!(level, ["crates/store/Cargo.toml: room store (floor 1) imports `chain`, whose floor 1 is its own"]);
+        assert_eq!(level, ["crates/store/Cargo.toml: crate store (layer 1) imports `chain`, whose layer 1 is its own"]);
     }
 
     #[test]
@@ -244,11 +244,11 @@ mod tests {
     }
 
     #[test]
-    fn the_page_tells_the_same_floors_and_rooms() {
-        let row = |(room, level): &(&str, u8)| {
-            format!("| {level} | `{room}` | {} | x | y |\n", if *room == "store" { "yes" } else { "" })
+    fn the_page_has_the_same_layers_and_crates() {
+        let row = |(name, level): &(&str, u8)| {
+            format!("| {level} | `{name}` | {} | x | y |\n", if *name == "store" { "yes" } else { "" })
         };
-        let page: String = FLOORS.iter().map(row).collect();
+        let page: String = LAYERS.iter().map(row).collect();
         assert_eq!(drawn(&page, &["store"]), []);
         assert_eq!(drawn(&page, &[]).len(), 1);
         assert_eq!(drawn(&page, &["store", "chain"]).len(), 1);
@@ -257,9 +257,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_room_and_a_task_that_imports_a_room_are_findings() {
-        assert!(judge("crates/cellar", "")[0].contains("has no floor"));
-        assert!(judge("xtask", "[dependencies]\nparaffin-store.workspace = true\n")[0].contains("outside the house"));
+    fn an_unknown_crate_and_an_import_by_xtask_are_findings() {
+        assert!(judge("crates/unlisted", "")[0].contains("has no layer"));
+        assert!(judge("xtask", "[dependencies]\nparaffin-store.workspace = true\n")[0].contains("outside the layers"));
     }
 
     #[test]
