@@ -19,6 +19,9 @@ use crate::{StoreError, Table, TableKind};
 /// Bytes that a row costs beside its key and value: the row itself, its slot in the map, its part of what it takes to sort them.
 const KEYED_OVERHEAD: u64 = 72;
 
+/// Fewer bytes that were written over are not worth a copy of the rest.
+const REPLACED_BYTES_MIN: usize = 1 << 20;
+
 /// Rows by engine key.
 #[derive(Default)]
 pub(crate) struct KeyedRows {
@@ -62,11 +65,13 @@ impl ReadRows {
 }
 
 /// Rows that go to the engine together. Their keys and values lie one after the other; a value that was written over stays
-/// where it was until all of them leave.
+/// where it was until half of the content is such values.
 #[derive(Default)]
 struct Layer {
     places: Places,
     content: Vec<u8>,
+    /// Bytes of the content that were written over.
+    replaced_bytes: usize,
     rows: Vec<KeyedRow>,
 }
 
@@ -104,6 +109,7 @@ impl Layer {
         Self {
             places: Places::with_room_of(&like.places),
             content: Vec::with_capacity(like.content.len()),
+            replaced_bytes: 0,
             rows: Vec::with_capacity(like.rows.len()),
         }
     }
@@ -132,6 +138,35 @@ impl Layer {
             Before::Below(Known::Absent) => Known::Absent,
             Before::Below(Known::Unknown) => Known::Unknown,
         }
+    }
+
+    /// Leaves out what was written over, once it is half of the content: a row that grows with every write of a block would
+    /// keep the sum of its lengths.
+    fn compact(&mut self, dirty: &mut [(u32, Before)]) {
+        if self.replaced_bytes < REPLACED_BYTES_MIN || self.replaced_bytes < self.content.len() / 2 {
+            return;
+        }
+        let content = mem::take(&mut self.content);
+        let mut kept = Vec::with_capacity(content.len().saturating_sub(self.replaced_bytes));
+        let mut keep = |at: &mut usize, len: usize| {
+            let bytes = &content[*at..*at + len];
+            *at = kept.len();
+            kept.extend_from_slice(bytes);
+        };
+        for row in &mut self.rows {
+            keep(&mut row.key_at, usize::from(row.key_len));
+            if let Known::Present(written) = &mut row.now {
+                keep(&mut written.at, written.len as usize);
+            }
+        }
+        self.replaced_bytes = 0;
+        for (_, before) in dirty {
+            if let Before::Here(Known::Present(written)) = before {
+                keep(&mut written.at, written.len as usize);
+                self.replaced_bytes += written.len as usize;
+            }
+        }
+        self.content = kept;
     }
 
     fn write(&mut self, value: Option<&[u8]>) -> Known<Written> {
@@ -216,7 +251,7 @@ impl KeyedRows {
     ) -> Result<(), StoreError> {
         // Most rows of a first import are in tables that are not asked for a key meanwhile.
         let is_looked_up = undoable || table.kind != TableKind::WriteOnce || self.held.is_asked();
-        let Layer { places, content, rows } = &mut self.newest;
+        let Layer { places, content, rows, .. } = &mut self.newest;
         places.set_mapped(is_looked_up, |place| key_of(rows, content, place));
         if undoable {
             self.held.forget();
@@ -281,10 +316,14 @@ impl KeyedRows {
                 let now = layer.write(value);
                 let row = &mut layer.rows[place as usize];
                 row.now = now;
+                if let Known::Present(written) = before {
+                    layer.replaced_bytes += written.len as usize;
+                }
                 if !row.dirty {
                     row.dirty = true;
                     self.dirty.push((place, Before::Here(before)));
                 }
+                layer.compact(&mut self.dirty);
                 return Ok(());
             }
             let may_be_held = self.held.insert(key);
@@ -570,6 +609,34 @@ mod tests {
             import.end().unwrap();
         }
         assert!(matches!(import.run(), Err(StoreError::KeyExists { table: "written", key }) if key == "61"));
+    }
+
+    #[test]
+    fn rows_that_grow_with_every_write_keep_no_more_than_twice_their_length_and_what_was_there_before() {
+        const CURRENT: Table = Table { kind: TableKind::Current, ..TABLE };
+        let mut import = Import::new();
+        let value = |len: usize| vec![len as u8; len];
+        let write = |import: &mut Import, key: &[u8], len: usize| {
+            import.rows.write(&CURRENT, key, Some(&value(len)), &import.view).unwrap();
+        };
+        let get = |import: &Import, key: &[u8]| import.rows.get(&CURRENT, key, &import.view).unwrap();
+        import.rows.prepare(&CURRENT, false, &import.view, 0).unwrap();
+        write(&mut import, b"old", 1000);
+        let mut digest = ModuleDigest::new();
+        let end = &mut BlockEnd { view: &import.view, height: 1, digest: &mut digest, undo: None };
+        import.rows.end_block(&CURRENT, end).unwrap();
+        import.rows.prepare(&CURRENT, false, &import.view, 0).unwrap();
+        let mut most = 0;
+        for len in (0..200_000).step_by(100) {
+            write(&mut import, b"old", len);
+            write(&mut import, b"new", len);
+            most = most.max(import.rows.bytes());
+        }
+        // The sum of all lengths is 400 MB.
+        assert!(most < 4 << 20, "{most}");
+        assert_eq!((get(&import, b"old"), get(&import, b"new")), (Some(value(199_900)), Some(value(199_900))));
+        import.rows.abandon_block();
+        assert_eq!(get(&import, b"old"), Some(value(1000)));
     }
 
     #[test]
