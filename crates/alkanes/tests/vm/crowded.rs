@@ -64,7 +64,7 @@ pub(crate) fn crowded(len_bytes: usize) -> Vec<Crowded> {
         of_many("messages that succeed", none(), MESSAGES_MAX, &|_| message(INNOCENT)),
         of_many("messages that burn what there is", none(), MESSAGES_MAX, &|_| message(DEAR)),
         of_many("one message too many", none(), usize::MAX, &|_| message(DEAR)),
-        of_many("messages to nobody", none(), MESSAGES_MAX, &|_| message(id(2, 999))),
+        of_many("messages to no contract", none(), MESSAGES_MAX, &|_| message(id(2, 999))),
         of_many("messages that create what is not there", none(), MESSAGES_MAX, &|_| message(id(1, 0))),
         of_many("protostones of nothing", none(), usize::MAX, &|_| Protostone {
             protocol_tag: ALKANES_PROTOCOL,
