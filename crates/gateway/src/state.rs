@@ -476,9 +476,25 @@ impl RequestContext {
         &self,
         read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<(T, Kept), ReadAbandoned> {
-        let kept = Kept::new(self.held_bytes(HeldFor::Rows));
-        let answer = self.read_with(&self.connection.shared.store_reads, Some(&kept), read).await?;
-        Ok((answer, kept))
+        let kept = self.kept();
+        Ok((self.read_into(&kept, read).await?, kept))
+    }
+
+    /// Rows of this request that are kept: none yet.
+    pub(crate) fn kept(&self) -> Kept {
+        Kept::new(self.held_bytes(HeldFor::Rows))
+    }
+
+    /// As [`RequestContext::read_kept`], for one of several reads that are counted in one sum.
+    ///
+    /// # Errors
+    /// As [`RequestContext::read`].
+    pub(crate) async fn read_into<T: Send + 'static>(
+        &self,
+        kept: &Kept,
+        read: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
+    ) -> Result<T, ReadAbandoned> {
+        self.read_with(&self.connection.shared.store_reads, Some(kept), read).await
     }
 
     /// As [`RequestContext::read_until`], for reads that derive keys as they go: four at a time, one of one caller.
@@ -489,7 +505,7 @@ impl RequestContext {
         &self,
         scan: impl FnOnce(&Snapshot, &Interrupt) -> T + Send + 'static,
     ) -> Result<T, ReadAbandoned> {
-        let kept = Kept::new(self.held_bytes(HeldFor::Rows));
+        let kept = self.kept();
         self.read_with(&self.connection.shared.account_scans, Some(&kept), scan).await
     }
 

@@ -19,6 +19,9 @@ pub enum ReadError {
         /// What is wrong.
         reason: &'static str,
     },
+    /// Who counts the memory of answers has none for this one ([`crate::OrdinalsIndex::counting`]).
+    #[error("there is no memory for the answer")]
+    OutOfMemory,
 }
 
 impl ReadError {
@@ -28,6 +31,9 @@ impl ReadError {
 
     /// Makes an error of reading out of one of decoding.
     pub(crate) fn of(table: &'static Table) -> impl Fn(RowError) -> Self {
-        |error| Self::Damaged { table: table.name, reason: error.0 }
+        |error| match error {
+            RowError::NO_MEMORY => Self::OutOfMemory,
+            RowError(reason) => Self::Damaged { table: table.name, reason },
+        }
     }
 }

@@ -174,7 +174,7 @@ impl From<ReadError> for ModuleError {
         match error {
             ReadError::Store(error) => Self::Store(error),
             ReadError::Bitcoin(error) => error.into(),
-            other @ ReadError::Damaged { .. } => Self::Block(other.to_string()),
+            other @ (ReadError::Damaged { .. } | ReadError::OutOfMemory) => Self::Block(other.to_string()),
         }
     }
 }

@@ -71,9 +71,11 @@ impl Serialize for Traits {
 }
 
 impl Properties {
-    /// The properties that an inscription states.
-    pub fn of(inscription: &Inscription) -> Self {
-        cbor(inscription).and_then(|cbor| properties(&mut Decoder(&cbor))).unwrap_or_default()
+    /// The properties that an inscription states. `may_keep` is asked with the bytes of each part before it is kept, and what is
+    /// written of it; where it says no, there are none.
+    pub fn of(inscription: &Inscription, may_keep: &dyn Fn(usize) -> bool) -> Self {
+        let cbor = cbor(inscription, may_keep);
+        cbor.and_then(|cbor| properties(&mut Decoder { rest: &cbor, may_keep })).unwrap_or_default()
     }
 }
 
@@ -86,18 +88,28 @@ const UNPACKED_RATIO_MAX: usize = 30;
 /// Bytes that are unpacked at a time.
 const UNPACKING_BYTES: usize = 4096;
 
-fn cbor(inscription: &Inscription) -> Option<Cow<'_, [u8]>> {
+/// About what an item of a gallery takes beside its texts, bytes.
+const ITEM_BYTES: usize = 256;
+/// About what a trait takes beside its texts, bytes.
+const TRAIT_BYTES: usize = 160;
+/// Texts are kept once and written once, where a control character becomes six.
+const TEXT_FACTOR: usize = 7;
+
+fn cbor<'i>(inscription: &'i Inscription, may_keep: &dyn Fn(usize) -> bool) -> Option<Cow<'i, [u8]>> {
     let properties = inscription.properties.as_deref()?;
     match inscription.property_encoding.as_deref() {
         None => Some(Cow::Borrowed(properties)),
-        Some(BROTLI) => unpacked(properties).map(Cow::Owned),
+        Some(BROTLI) => unpacked(properties, may_keep).map(Cow::Owned),
         Some(_) => None,
     }
 }
 
 /// `None` for bytes that are no Brotli stream, or one that holds more than it may. The decoder's window takes up to 16 MiB.
-fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
+fn unpacked(packed: &[u8], may_keep: &dyn Fn(usize) -> bool) -> Option<Vec<u8>> {
     let most = packed.len().saturating_mul(UNPACKED_RATIO_MAX).min(UNPACKED_BYTES_MAX);
+    if !may_keep(most) {
+        return None;
+    }
     let mut unpacked = Vec::new();
     let mut decoder = Decompressor::new(packed, UNPACKING_BYTES);
     // Windows of up to a gibibyte are an extension of the format, which the reference reads; no usual encoder makes them.
@@ -120,7 +132,7 @@ struct Unplaced {
 fn properties(decoder: &mut Decoder<'_>) -> Option<Properties> {
     let (mut items, mut attributes, mut txids) = (Vec::new(), Attributes::default(), &[][..]);
     // Of more items than there can be ids for, one is without, and then none counts.
-    let items_max = decoder.0.len() / ITEM_BYTES_MIN;
+    let items_max = decoder.rest.len() / ITEM_BYTES_MIN;
     decoder.map(|decoder, key| {
         match key {
             0 => items = decoder.list(items_max + 1, item)?,
@@ -176,13 +188,14 @@ fn traits(decoder: &mut Decoder<'_>) -> Option<Traits> {
         if !names.insert(name) {
             return None;
         }
+        decoder.keep(TRAIT_BYTES.saturating_add(name.len().saturating_mul(TEXT_FACTOR)))?;
         traits.0.push((name.to_owned(), value(decoder)?));
     }
     Some(traits)
 }
 
 fn value(decoder: &mut Decoder<'_>) -> Option<Trait> {
-    match decoder.0.first()? {
+    match decoder.rest.first()? {
         0xf4 | 0xf5 => {
             let Head { argument, .. } = decoder.head()?;
             Some(Trait::Bool(argument == Some(21)))
@@ -214,12 +227,15 @@ struct Head {
 }
 
 /// Reads CBOR from its beginning. Every answer of `None` means that the bytes are not what was wanted.
-struct Decoder<'a>(&'a [u8]);
+struct Decoder<'a> {
+    rest: &'a [u8],
+    may_keep: &'a dyn Fn(usize) -> bool,
+}
 
 impl<'a> Decoder<'a> {
     fn take(&mut self, count: u64) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
-        self.0 = rest;
+        let (taken, rest) = self.rest.split_at_checked(usize::try_from(count).ok()?)?;
+        self.rest = rest;
         Some(taken)
     }
 
@@ -242,7 +258,13 @@ impl<'a> Decoder<'a> {
     }
 
     fn text(&mut self) -> Option<String> {
-        std::str::from_utf8(self.bytes(TEXT)?).ok().map(str::to_owned)
+        let text = std::str::from_utf8(self.bytes(TEXT)?).ok()?;
+        self.keep(text.len().saturating_mul(TEXT_FACTOR))?;
+        Some(text.to_owned())
+    }
+
+    fn keep(&self, bytes: usize) -> Option<()> {
+        (self.may_keep)(bytes).then_some(())
     }
 
     fn integer(&mut self) -> Option<i128> {
@@ -255,7 +277,7 @@ impl<'a> Decoder<'a> {
 
     #[allow(clippy::option_option)] // the outer says that the bytes are wrong, the inner that there is nothing
     fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        if self.0.first() == Some(&NULL) {
+        if self.rest.first() == Some(&NULL) {
             self.take(1)?;
             return Some(None);
         }
@@ -270,7 +292,7 @@ impl<'a> Decoder<'a> {
                 *left -= 1;
                 Some(true)
             }
-            None if self.0.first() == Some(&BREAK) => self.take(1).map(|_| false),
+            None if self.rest.first() == Some(&BREAK) => self.take(1).map(|_| false),
             None => Some(true),
         }
     }
@@ -282,6 +304,7 @@ impl<'a> Decoder<'a> {
         while self.has_next(&mut left)? {
             let value = read(self)?;
             if values.len() < kept {
+                self.keep(ITEM_BYTES)?;
                 values.push(value);
             }
         }
@@ -329,7 +352,7 @@ mod tests {
 
     fn read(cbor: &[u8]) -> Properties {
         let properties = Some(Bytes::copy_from_slice(cbor));
-        Properties::of(&Inscription { properties, ..Inscription::default() })
+        Properties::of(&Inscription { properties, ..Inscription::default() }, &|_| true)
     }
 
     fn attributes(title: &str, traits: Vec<(&str, Trait)>) -> Attributes {
@@ -390,7 +413,7 @@ mod tests {
     fn read_packed(packed: &[u8], encoding: &[u8]) -> Properties {
         let (properties, property_encoding) =
             (Some(Bytes::copy_from_slice(packed)), Some(Bytes::copy_from_slice(encoding)));
-        Properties::of(&Inscription { properties, property_encoding, ..Inscription::default() })
+        Properties::of(&Inscription { properties, property_encoding, ..Inscription::default() }, &|_| true)
     }
 
     /// A Brotli stream that holds up to 64 KiB as they are.
@@ -430,10 +453,10 @@ mod tests {
     #[test]
     fn properties_that_unpack_to_more_than_thirty_times_their_size_are_none() {
         let at_most = hex("1bfb03f80762794518e35797a699b61b806e51612060cfab47a2baf5c2c38df82423");
-        assert_eq!(unpacked(&at_most).map(|bytes| bytes.len()), Some(30 * at_most.len()));
+        assert_eq!(unpacked(&at_most, &|_| true).map(|bytes| bytes.len()), Some(30 * at_most.len()));
         assert_eq!(read_packed(&at_most, b"br"), read(TITLE_AND_TRAITS));
         let beyond = hex("1bfc03f80762794518e35797a699b61b806e516120e0cfab47a2baf5c2c38df82423");
-        assert_eq!(unpacked(&beyond), None);
+        assert_eq!(unpacked(&beyond, &|_| true), None);
         assert_eq!(read_packed(&beyond, b"br"), Properties::default());
     }
 
@@ -453,8 +476,8 @@ mod tests {
             packed.push(3);
             packed
         };
-        assert_eq!(unpacked(&stream(UNPACKED_BYTES_MAX)).map(|bytes| bytes.len()), Some(UNPACKED_BYTES_MAX));
-        assert_eq!(unpacked(&stream(UNPACKED_BYTES_MAX + 1)), None);
+        assert_eq!(unpacked(&stream(UNPACKED_BYTES_MAX), &|_| true).map(|bytes| bytes.len()), Some(UNPACKED_BYTES_MAX));
+        assert_eq!(unpacked(&stream(UNPACKED_BYTES_MAX + 1), &|_| true), None);
     }
 
     #[test]
@@ -466,7 +489,36 @@ mod tests {
         let mut read = Vec::new();
         Decompressor::new(&large[..], UNPACKING_BYTES).read_to_end(&mut read).unwrap();
         assert_eq!(read, TITLE_AND_TRAITS);
-        assert_eq!(unpacked(&large), None);
+        assert_eq!(unpacked(&large, &|_| true), None);
+    }
+
+    #[test]
+    fn what_is_asked_for_covers_what_is_kept_and_written() {
+        let ids = [
+            &b"\xa1\x00\x82\xa1\x00\x58\x20"[..],
+            &[7; 32],
+            b"\xa2\x00\x58\x20",
+            &[8; 32],
+            b"\x01\xa1\x00\x62\x01\x02",
+        ];
+        for cbor in [TITLE_AND_TRAITS.to_vec(), ids.concat()] {
+            let packed = (Some(Bytes::from(stored(&cbor))), Some(Bytes::from_static(BROTLI)));
+            for (properties, property_encoding) in [(Some(Bytes::from(cbor.clone())), None), packed] {
+                let inscription = Inscription { properties, property_encoding, ..Inscription::default() };
+                let asked = std::cell::Cell::new(0);
+                let keep = |bytes| asked.set(asked.get() + bytes) == ();
+                let written = serde_json::to_string(&Properties::of(&inscription, &keep)).unwrap();
+                assert!(
+                    written.len() > 60 && asked.get() > written.len() + cbor.len(),
+                    "{} for {written}",
+                    asked.get()
+                );
+                // Without memory for its last part there is none of it.
+                let left = std::cell::Cell::new(asked.get() - 1);
+                let keep = |bytes| left.get().checked_sub(bytes).map(|rest| left.set(rest)).is_some();
+                assert_eq!(Properties::of(&inscription, &keep), Properties::default());
+            }
+        }
     }
 
     proptest! {
@@ -476,13 +528,13 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..200),
         ) {
             let packed = [start, &bytes].concat();
-            prop_assert!(unpacked(&packed).is_none_or(|unpacked| unpacked.len() <= 30 * packed.len()));
+            prop_assert!(unpacked(&packed, &|_| true).is_none_or(|unpacked| unpacked.len() <= 30 * packed.len()));
         }
 
         #[test]
         fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(prop_oneof![0xa0_u8..0xa4, 0..4_u8, 0x5f..0x82_u8, any::<u8>()], 0..60)) {
             let _ = read(&bytes);
-            let _ = Decoder(&bytes).skip();
+            let _ = Decoder { rest: &bytes, may_keep: &|_| true }.skip();
         }
     }
 
@@ -492,7 +544,7 @@ mod tests {
         let many = [&b"\xa2\x00\x9a\x00\x08\x00\x00"[..], &vec![0xa0; 1 << 19], b"\x01\xa1\x00\x61t"].concat();
         let told = read(&many);
         assert_eq!((told.gallery.len(), told.attributes.title.as_deref()), (0, Some("t")));
-        let mut decoder = Decoder(&many[2..]);
+        let mut decoder = Decoder { rest: &many[2..], may_keep: &|_| true };
         let items_max = many.len() / ITEM_BYTES_MIN;
         assert_eq!(decoder.list(items_max + 1, item).unwrap().len(), items_max + 1);
         // A fault behind those that are kept still counts.

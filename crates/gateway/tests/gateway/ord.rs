@@ -80,6 +80,25 @@ async fn inscribed_with(options: OrdinalsOptions) -> (Instance, Txid) {
     (instance, reveal)
 }
 
+/// Block 4 reveals 1,500 inscriptions in the first output of one transaction, the first with a content of 40 kB.
+pub(crate) async fn crowded(setup: Setup) -> (Instance, Txid) {
+    let mut instance = Instance::with(setup).await;
+    let payee = script_of(instance.chain.network, &instance.payee);
+    let mut transaction = payment(&[OutPoint { txid: instance.payment, vout: 1 }], &[(10_000, payee)]);
+    let begin = |builder: Builder| builder.push_opcode(OP_FALSE).push_opcode(OP_IF).push_slice(b"ord");
+    let mut script = begin(Builder::new()).push_slice([1]).push_slice(b"text/plain").push_slice([]);
+    for _ in 0..571 {
+        script = script.push_slice(<&bitcoin::script::PushBytes>::from(&[b'x'; 70]));
+    }
+    script = script.push_opcode(OP_ENDIF);
+    for _ in 1..1_500 {
+        script = begin(script).push_opcode(OP_ENDIF);
+    }
+    set_script(&mut transaction, script.into_script());
+    let reveal = instance.mine(vec![transaction]);
+    (instance, reveal)
+}
+
 fn set_script(transaction: &mut Transaction, script: ScriptBuf) {
     transaction.input[0].witness = Witness::from_slice(&[script.into_bytes(), vec![0xc0; 33]]);
 }

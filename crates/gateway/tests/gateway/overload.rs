@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use paraffin_ordinals_index::OrdinalsOptions;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::client::{Connection, Response};
 use crate::instance::{Instance, Setup};
+use crate::{opi, ord};
 
 const MIB: usize = 1 << 20;
 /// Above what the system keeps for a client that reads nothing.
@@ -18,12 +20,16 @@ const SHARE_BYTES_AND_SOME: f64 = 17.0 * 1_048_576.0;
 /// The whole is 64 MiB, a caller's share 16 MiB.
 fn setup() -> Setup {
     let mut setup = Setup::default();
-    let limits = &mut setup.config.limits;
-    limits.held_bytes_max = 4 * SHARE_BYTES;
-    limits.response_bytes_max = SHARE_BYTES;
-    limits.large_body_bytes_max = SHARE_BYTES;
-    limits.body_bytes_max = SHARE_BYTES;
+    bound(&mut setup, SHARE_BYTES);
     setup
+}
+
+fn bound(setup: &mut Setup, share_bytes: usize) {
+    let limits = &mut setup.config.limits;
+    limits.held_bytes_max = 4 * share_bytes;
+    limits.response_bytes_max = share_bytes;
+    limits.large_body_bytes_max = share_bytes;
+    limits.body_bytes_max = share_bytes;
 }
 
 /// A request whose answer has [`ANSWER_BYTES`] and some more.
@@ -202,4 +208,67 @@ async fn whoever_waits_too_long_for_a_permit_is_overloaded() {
     assert!(started.elapsed() >= Duration::from_secs(9), "{:?}", started.elapsed());
     assert_eq!(instance.post(&instance.keyed(""), &quick).await.status, 200, "another caller");
     drop(waiting);
+}
+
+/// The whole is 1 MiB, a caller's share 256 KiB.
+fn narrow(mut setup: Setup) -> Setup {
+    bound(&mut setup, 256 << 10);
+    setup
+}
+
+/// 1,500 inscriptions on one sat make answers of a third of the share, and rows of more than it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_ord_reads_counts_before_it_is_kept() {
+    let setup = || Setup { ordinals: Some(OrdinalsOptions::default()), ..Setup::default() };
+    let (roomy, narrow) = (ord::crowded(setup()).await, ord::crowded(narrow(setup())).await);
+    let (reveal, id, payee) = (roomy.1, format!("{}i0", roomy.1), roomy.0.payee.clone());
+    let large = [
+        ("ord_output", json!([format!("{reveal}:0")])),
+        ("ord_outputs", json!([payee])),
+        ("ord_address", json!([payee])),
+        ("ord_address::inscriptions", json!([payee])),
+        ("ord_block", json!([4])),
+        ("ord_tx", json!([reveal])),
+        ("ord_inscription", json!([id])),
+        ("ord_content", json!([id])),
+    ];
+    for (method, params) in large {
+        roomy.0.result(method, params.clone()).await;
+        let call = json!({ "method": method, "params": params, "id": 1 }).to_string();
+        is_overloaded(&narrow.0.post("/v4/jsonrpc", call).await);
+    }
+    for (method, params) in [
+        ("ord_inscriptions", json!([])),
+        ("ord_inscriptions::block", json!([4])),
+        ("ord_blocks", json!([])),
+        ("ord_children", json!([id])),
+    ] {
+        assert_eq!(narrow.0.result(method, params.clone()).await, roomy.0.result(method, params).await, "{method}");
+    }
+}
+
+/// Ten owners with scripts of 30 kB each.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_opi_reads_counts_before_it_is_kept() {
+    let (roomy, narrow) =
+        (opi::with_long_scripts(Setup::default()).await, opi::with_long_scripts(narrow(Setup::default())).await);
+    let inscription = opi::long_scripts_inscription();
+    for path in [
+        "activity_on_block?block_height=2".to_owned(),
+        "history?height=2".to_owned(),
+        format!("event?inscription_id={inscription}"),
+        "holders?ticker=long".to_owned(),
+        "get_valid_tx_notes_of_ticker?ticker=long".to_owned(),
+    ] {
+        let path = format!("/v4/opi/v1/brc20/{path}");
+        let served = roomy.get(&path).await;
+        assert_eq!((served.status, served.body.len() > 60_000), (200, true), "{path}: {}", served.text());
+        let refused = narrow.get(&path).await;
+        is_overloaded(&refused);
+    }
+    for path in ["block_height", "token_summary?ticker=long", "activity_on_block?block_height=1"] {
+        let path = format!("/v4/opi/v1/brc20/{path}");
+        let (served, whole) = (narrow.get(&path).await, roomy.get(&path).await);
+        assert_eq!((served.status, served.text()), (200, whole.text()), "{path}");
+    }
 }

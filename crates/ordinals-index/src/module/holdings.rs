@@ -11,8 +11,8 @@ use paraffin_store::{KeyHashing, ModuleWriter};
 use super::runes::SharedList;
 use crate::error::ReadError;
 use crate::rows::{
-    Arrival, Held, HeldInscription, Location, SharedRunes, decode_shared, delete_whole, encode_shared, get_whole,
-    put_whole,
+    Arrival, Held, HeldInscription, Location, SharedRunes, delete_whole, encode_shared, get_whole, put_whole,
+    shared_entries,
 };
 use crate::tables::{HELD, LOCATIONS, SHARED_RUNES, outpoint_key};
 
@@ -88,7 +88,7 @@ impl Holdings {
             return Ok(Arc::clone(list));
         }
         let row = rows.get(&SHARED_RUNES, txid.as_ref())?.ok_or_else(|| ReadError::missing(&SHARED_RUNES))?;
-        let list: Entries = decode_shared(&row).map_err(ReadError::of(&SHARED_RUNES))?.into();
+        let list: Entries = shared_entries(&row).collect::<Result<_, _>>().map_err(ReadError::of(&SHARED_RUNES))?;
         self.earlier_list = Some((txid, Arc::clone(&list)));
         Ok(list)
     }

@@ -50,7 +50,7 @@ impl BlockRanges {
             }
             let key = outpoint_key(&input.previous_output);
             if let Some(row) = get_whole(&RANGES, &key, |key| rows.get(&RANGES, key))? {
-                ranges.append(&mut decode_ranges(&row.bytes).map_err(ReadError::of(&RANGES))?);
+                ranges.append(&mut decode_ranges(&row.bytes, |_| true).map_err(ReadError::of(&RANGES))?);
                 delete_whole(rows, &RANGES, &key, row.parts)?;
             }
         }

@@ -10,7 +10,7 @@ use crate::inscription::Inscription;
 use crate::module::{child_count, child_key, id_key};
 use crate::parameters::unbound_outpoint;
 use crate::properties::Properties;
-use crate::rows::{InscriptionRow, Location, RevealedRow, sequence_of};
+use crate::rows::{INSCRIPTION_BYTES, InscriptionRow, Location, RevealedRow, sequence_of};
 use crate::tables::{BLESSED, CHILD_COUNTS, CHILDREN, CURSED, IDS, INSCRIBED_SATS, INSCRIPTIONS, LOCATIONS, REVEALED};
 
 /// Children and parents that a record names.
@@ -91,7 +91,13 @@ pub struct InscriptionRecord {
 
 impl InscriptionFacts {
     /// The record, with what the inscription says and what its delegate does, where there is one in the index.
-    pub fn record(self, inscription: &Inscription, delegate: Option<&Inscription>) -> InscriptionRecord {
+    /// `may_keep` is asked about its properties, which it has none of where there is no memory for them.
+    pub fn record(
+        self,
+        inscription: &Inscription,
+        delegate: Option<&Inscription>,
+        may_keep: &dyn Fn(usize) -> bool,
+    ) -> InscriptionRecord {
         let mut charms = self.row.charms;
         if self.is_burned {
             Charm::Burned.set(&mut charms);
@@ -115,7 +121,7 @@ impl InscriptionFacts {
             number: self.row.number,
             parents: self.parents,
             previous: self.previous,
-            properties: Properties::of(inscription),
+            properties: Properties::of(inscription, may_keep),
             rune: self.rune,
             sat: self.row.sat.map(Sat),
             satpoint: self.satpoint,
@@ -235,6 +241,7 @@ impl OrdinalsIndex {
         if revealed.count as usize > limit {
             return Ok(None);
         }
+        self.keep((revealed.count as usize).saturating_mul(INSCRIPTION_BYTES))?;
         (revealed.first..revealed.end()).map(|sequence| self.id(sequence)).collect::<Result<_, _>>().map(Some)
     }
 

@@ -10,6 +10,8 @@ mod outputs;
 mod runes;
 mod sats;
 
+use std::sync::Arc;
+
 use bitcoin::OutPoint;
 use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_primitives::{Height, Network};
@@ -23,7 +25,7 @@ pub use self::outputs::{AddressRecord, OutputKind, OutputRecord};
 pub use self::runes::{RunePile, RuneQuery, RuneRecord, RunesPage};
 pub use self::sats::SatRecord;
 use crate::error::ReadError;
-use crate::rows::{Held, SharedRunes, decode_shared, get_whole};
+use crate::rows::{Held, RUNE_BYTES, SharedRunes, get_whole, shared_entries};
 use crate::tables::{HELD, MODULE, SATS_SETTING, SETTINGS, SHARED_RUNES, outpoint_key};
 
 /// Inscriptions on a page of any list.
@@ -36,13 +38,37 @@ pub const PAGE_RUNES: u32 = 50;
 pub struct OrdinalsIndex {
     snapshot: Snapshot,
     bitcoin: BitcoinIndex,
+    may_keep: Option<MayKeep>,
 }
+
+/// Asked with so many bytes more before they are kept for an answer: whether there is memory for them.
+pub type MayKeep = Arc<dyn Fn(usize) -> bool + Send + Sync>;
 
 impl OrdinalsIndex {
     /// Reads `snapshot`, whose addresses belong to `network`.
     pub fn new(snapshot: Snapshot, network: Network) -> Self {
         let bitcoin = BitcoinIndex::new(snapshot.clone(), network);
-        Self { snapshot, bitcoin }
+        Self { snapshot, bitcoin, may_keep: None }
+    }
+
+    /// Asks `may_keep` about the entries of every list, as they are read and as they are written in an answer, before they are
+    /// kept. What finds no memory ends with [`ReadError::OutOfMemory`].
+    #[must_use]
+    pub fn counting(mut self, may_keep: MayKeep) -> Self {
+        self.may_keep = Some(may_keep);
+        self
+    }
+
+    /// Counts what is kept for an answer beside the lists of this index.
+    ///
+    /// # Errors
+    /// [`ReadError::OutOfMemory`].
+    pub fn keep(&self, bytes: usize) -> Result<(), ReadError> {
+        if self.may_keep(bytes) { Ok(()) } else { Err(ReadError::OutOfMemory) }
+    }
+
+    fn may_keep(&self, bytes: usize) -> bool {
+        self.may_keep.as_ref().is_none_or(|may_keep| may_keep(bytes))
     }
 
     /// The Bitcoin index of the same snapshot.
@@ -70,12 +96,18 @@ impl OrdinalsIndex {
     fn held(&self, outpoint: &OutPoint, limit: usize) -> Result<Held, ReadError> {
         let row = get_whole(&HELD, &outpoint_key(outpoint), |key| self.snapshot.get(&HELD, key))?;
         let Some(row) = row else { return Ok(Held::default()) };
-        let mut held = Held::decode_first(&row.bytes, limit).map_err(ReadError::of(&HELD))?;
+        self.keep(row.bytes.len())?;
+        let may_keep = |bytes| self.may_keep(bytes);
+        let mut held = Held::decode_first(&row.bytes, limit, may_keep).map_err(ReadError::of(&HELD))?;
         if let Some(SharedRunes { txid, len }) = held.shared.take() {
             let missing = || ReadError::missing(&SHARED_RUNES);
             let row = self.snapshot.get(&SHARED_RUNES, txid.as_ref())?.ok_or_else(missing)?;
-            let entries = decode_shared(&row).map_err(ReadError::of(&SHARED_RUNES))?;
-            held.add_shared(entries.get(..len as usize).ok_or_else(missing)?);
+            let mut entries = shared_entries(&row);
+            for _ in 0..len {
+                self.keep(RUNE_BYTES)?;
+                let entry = entries.next().ok_or_else(missing)?.map_err(ReadError::of(&SHARED_RUNES))?;
+                held.add_shared(&[entry]);
+            }
         }
         Ok(held)
     }

@@ -7,11 +7,12 @@ use paraffin_bitcoin_index::esplora::UnspentOutput;
 use serde::Serialize;
 
 use super::decimal::Decimal;
+use super::runes::PILE_BYTES;
 use super::{OrdinalsIndex, RunePile};
 use crate::error::ReadError;
 use crate::event::InscriptionId;
 use crate::parameters::unbound_outpoint;
-use crate::rows::{Held, HeldInscription, decode_ranges, get_whole, sequence_of};
+use crate::rows::{Held, INSCRIPTION_BYTES, decode_ranges, get_whole, sequence_of};
 use crate::tables::{LOST, NOWHERE, RANGES, UNBOUND, outpoint_key};
 
 /// An output as `ord` shows it.
@@ -86,6 +87,15 @@ impl OrdinalsIndex {
     /// A confirmed output, or one of the two places that are none. At most `limit` inscriptions are named, in the order of their
     /// numbers: a block can put half a million into one output.
     pub fn output(&self, outpoint: &OutPoint, limit: usize) -> Result<Option<OutputRecord>, ReadError> {
+        self.output_holding(outpoint, None, limit)
+    }
+
+    fn output_holding(
+        &self,
+        outpoint: &OutPoint,
+        held: Option<Held>,
+        limit: usize,
+    ) -> Result<Option<OutputRecord>, ReadError> {
         if *outpoint == OutPoint::null() {
             return self.nowhere(*outpoint, LOST, limit).map(Some);
         }
@@ -94,9 +104,14 @@ impl OrdinalsIndex {
         }
         let Some(location) = self.bitcoin.transaction_location(&outpoint.txid)? else { return Ok(None) };
         let Some(output) = self.bitcoin.output(outpoint)? else { return Ok(None) };
+        let held = match held {
+            Some(held) => held,
+            None => self.held(outpoint, limit)?,
+        };
         let tip = self.bitcoin.tip()?.map_or(location.height, |tip| tip.height);
         let is_spent = self.bitcoin.outspend(outpoint)?.spent;
-        let mut record = self.output_record(*outpoint, &output, !is_spent, limit)?;
+        let mut record = self.output_record(*outpoint, &output, held, limit)?;
+        record.indexed = !is_spent;
         record.confirmations = tip.saturating_sub(location.height).saturating_add(1);
         // What cannot be spent is in no node's set of unspent outputs, and reported as spent; except for the genesis block's.
         let is_unspendable = output.script_pubkey.is_op_return() || output.script_pubkey.len() > 10_000;
@@ -122,7 +137,7 @@ impl OrdinalsIndex {
     }
 
     /// The unspent outputs of an address, in the order of their txids in wire order; `None` when there are more than `limit`
-    /// of any kind, or more inscriptions in them.
+    /// of any kind, or more inscriptions and amounts of runes in them.
     pub fn outputs_of(
         &self,
         address: &Address,
@@ -140,11 +155,11 @@ impl OrdinalsIndex {
         for outpoint in outputs {
             let held = self.held(&outpoint, limit)?;
             if kind.takes(&held) {
-                named += held.inscriptions.len();
+                named += held.inscriptions.len() + held.runes.len();
                 if named > limit {
                     return Ok(None);
                 }
-                records.extend(self.output(&outpoint, limit)?);
+                records.extend(self.output_holding(&outpoint, Some(held), limit)?);
             }
         }
         Ok(Some(records))
@@ -163,11 +178,15 @@ impl OrdinalsIndex {
             if inscriptions.len() + held.inscriptions.len() > limit {
                 return Ok(None);
             }
-            inscriptions.append(&mut self.ids_of(&held, limit)?);
             for (name, pile) in self.piles(&held.runes)? {
-                let sum = runes.entry(name).or_insert(RunePile { amount: 0, ..pile });
-                sum.amount = sum.amount.saturating_add(pile.amount);
+                if let Some(sum) = runes.get_mut(&name) {
+                    sum.amount = sum.amount.saturating_add(pile.amount);
+                } else {
+                    self.keep(PILE_BYTES)?;
+                    runes.insert(name, pile);
+                }
             }
+            inscriptions.append(&mut self.ids_of(held, limit)?);
         }
         let balance = |(name, pile): (SpacedRune, RunePile)| {
             (name, Decimal { value: pile.amount, scale: pile.divisibility }, pile.symbol)
@@ -186,21 +205,21 @@ impl OrdinalsIndex {
         &self,
         outpoint: OutPoint,
         output: &TxOut,
-        is_indexed: bool,
+        held: Held,
         limit: usize,
     ) -> Result<OutputRecord, ReadError> {
-        let held = self.held(&outpoint, limit)?;
+        self.keep(output.script_pubkey.len().saturating_mul(SCRIPT_FACTOR))?;
         let mut record = self.unconfirmed_output(outpoint, output);
-        record.indexed = is_indexed;
-        record.inscriptions = self.ids_of(&held, limit)?;
+        self.keep(held.runes.len().saturating_mul(PILE_BYTES))?;
         record.runes = self.piles(&held.runes)?;
+        record.inscriptions = self.ids_of(held, limit)?;
         record.sat_ranges = self.ranges(&outpoint)?;
         Ok(record)
     }
 
     /// In the order of their numbering, at most `limit`.
-    fn ids_of(&self, held: &Held, limit: usize) -> Result<Vec<InscriptionId>, ReadError> {
-        let mut inscriptions: Vec<HeldInscription> = held.inscriptions.clone();
+    fn ids_of(&self, held: Held, limit: usize) -> Result<Vec<InscriptionId>, ReadError> {
+        let mut inscriptions = held.inscriptions;
         inscriptions.sort_unstable_by_key(|held| held.sequence);
         inscriptions.iter().take(limit).map(|held| self.id(held.sequence)).collect()
     }
@@ -211,7 +230,9 @@ impl OrdinalsIndex {
             return Ok(None);
         }
         let row = get_whole(&RANGES, &outpoint_key(outpoint), |key| self.snapshot.get(&RANGES, key))?;
-        row.map(|row| decode_ranges(&row.bytes).map_err(ReadError::of(&RANGES))).transpose()
+        let Some(row) = row else { return Ok(None) };
+        self.keep(row.bytes.len())?;
+        decode_ranges(&row.bytes, |bytes| self.may_keep(bytes)).map(Some).map_err(ReadError::of(&RANGES))
     }
 
     fn nowhere(&self, outpoint: OutPoint, place: u8, limit: usize) -> Result<OutputRecord, ReadError> {
@@ -223,6 +244,7 @@ impl OrdinalsIndex {
         record.sat_ranges = sat_ranges;
         for row in self.snapshot.prefix(&NOWHERE, &[place]).take(limit) {
             let sequence = sequence_of(row?.0.get(1..).unwrap_or_default()).map_err(ReadError::of(&NOWHERE))?;
+            self.keep(INSCRIPTION_BYTES)?;
             record.inscriptions.push(self.id(sequence)?);
         }
         // An inscription without a sat has a place all the same.
@@ -232,6 +254,9 @@ impl OrdinalsIndex {
         Ok(record)
     }
 }
+
+/// A script stands in a record as it is, as its address, and in hexadecimal digits in the answer.
+const SCRIPT_FACTOR: usize = 4;
 
 fn outpoint_of(output: &UnspentOutput) -> OutPoint {
     OutPoint { txid: output.txid, vout: output.vout }

@@ -68,6 +68,9 @@ pub struct RunesPage {
     pub next: Option<u32>,
 }
 
+/// About what an amount with the name of its rune takes until an answer is written, and what is written of it, bytes.
+pub(super) const PILE_BYTES: usize = 288;
+
 /// An amount of a rune.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the members are those of ord's interface")]
@@ -123,7 +126,10 @@ impl OrdinalsIndex {
     /// Names of the runes etched in a block.
     pub fn runes_of_block(&self, height: Height) -> Result<Vec<SpacedRune>, ReadError> {
         let rows = self.snapshot.prefix(&RUNES, &u64::from(height).to_be_bytes());
-        let name = |row: Vec<u8>| Ok(RuneEntry::decode(&row).map_err(ReadError::of(&RUNES))?.spaced_rune);
+        let name = |row: Vec<u8>| {
+            self.keep(PILE_BYTES)?;
+            Ok(RuneEntry::decode(&row).map_err(ReadError::of(&RUNES))?.spaced_rune)
+        };
         rows.map(|row| name(row?.1)).collect()
     }
 

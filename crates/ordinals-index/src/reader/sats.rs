@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{OrdinalsIndex, PAGE_INSCRIPTIONS};
 use crate::error::ReadError;
 use crate::event::InscriptionId;
-use crate::rows::{Fields, sequence_of};
+use crate::rows::{Fields, INSCRIPTION_BYTES, sequence_of};
 use crate::tables::{INSCRIBED_SATS, RARE};
 
 /// Seconds that are expected between blocks.
@@ -94,6 +94,7 @@ impl OrdinalsIndex {
     pub fn sat(&self, sat: Sat, limit: usize, now: u64) -> Result<SatRecord, ReadError> {
         let mut sequences = Vec::new();
         for row in self.snapshot.prefix(&INSCRIBED_SATS, &sat.n().to_be_bytes()).take(limit.max(1)) {
+            self.keep(INSCRIPTION_BYTES)?;
             sequences.push(sequence_of(row?.0.get(8..).unwrap_or_default()).map_err(ReadError::of(&INSCRIBED_SATS))?);
         }
         let mut satpoint = self.rare_satpoint(sat)?;

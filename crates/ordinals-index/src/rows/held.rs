@@ -9,6 +9,17 @@ use super::{Fields, RowError, put_varint};
 /// Stands where the id of a rune would, before a [`SharedRunes`]: no rune has this id.
 const SHARED: RuneId = RuneId { block: 0, tx: 1 };
 
+/// About what one of them takes until an answer is written, and what is written of it, bytes.
+pub(crate) const INSCRIPTION_BYTES: usize = 192;
+/// About what an amount of a rune takes until its name is known, bytes.
+pub(crate) const RUNE_BYTES: usize = 64;
+/// See [`INSCRIPTION_BYTES`].
+pub(crate) const RANGE_BYTES: usize = 64;
+
+fn kept(may_keep: bool) -> Result<(), RowError> {
+    if may_keep { Ok(()) } else { Err(RowError::NO_MEMORY) }
+}
+
 /// An inscription in an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HeldInscription {
@@ -95,11 +106,12 @@ impl Held {
     }
 
     pub(crate) fn decode(row: &[u8]) -> Result<Self, RowError> {
-        Self::decode_first(row, usize::MAX)
+        Self::decode_first(row, usize::MAX, |_| true)
     }
 
-    /// The same with at most `limit` inscriptions, the first by their numbers, and one more where there are more.
-    pub(crate) fn decode_first(row: &[u8], limit: usize) -> Result<Self, RowError> {
+    /// The same with at most `limit` inscriptions, the first by their numbers, and one more where there are more. `may_keep`
+    /// is asked with the bytes of each entry before it is kept.
+    pub(crate) fn decode_first(row: &[u8], limit: usize, may_keep: impl Fn(usize) -> bool) -> Result<Self, RowError> {
         let mut fields = Fields::of(row);
         let mut held = Self::default();
         let count: u32 = fields.varint()?;
@@ -108,6 +120,7 @@ impl Held {
             sequence = sequence.checked_add(fields.varint()?).ok_or(RowError("a number is out of range"))?;
             let offset = fields.varint()?;
             if held.inscriptions.len() <= limit {
+                kept(may_keep(INSCRIPTION_BYTES))?;
                 held.inscriptions.push(HeldInscription { sequence, offset, arrival: None });
             }
         }
@@ -116,6 +129,7 @@ impl Held {
             if id == SHARED {
                 held.shared = Some(SharedRunes { txid: fields.txid()?, len: fields.varint()? });
             } else {
+                kept(may_keep(RUNE_BYTES))?;
                 held.runes.insert(id, fields.varint()?);
             }
         }
@@ -134,14 +148,14 @@ pub(crate) fn encode_shared(entries: &[(RuneId, u128)]) -> Vec<u8> {
     bytes
 }
 
-/// Its entries, in their order.
-pub(crate) fn decode_shared(row: &[u8]) -> Result<Vec<(RuneId, u128)>, RowError> {
+/// Its entries, in their order. One that is damaged is the last.
+pub(crate) fn shared_entries(row: &[u8]) -> impl Iterator<Item = Result<(RuneId, u128), RowError>> {
     let mut fields = Fields::of(row);
-    let mut entries = Vec::new();
-    while !fields.is_empty() {
-        entries.push((RuneId { block: fields.varint()?, tx: fields.varint()? }, fields.varint()?));
-    }
-    Ok(entries)
+    std::iter::from_fn(move || {
+        let entry =
+            |fields: &mut Fields<'_>| Ok((RuneId { block: fields.varint()?, tx: fields.varint()? }, fields.varint()?));
+        (!fields.is_empty()).then(|| entry(&mut fields).inspect_err(|_| fields = Fields::of(&[])))
+    })
 }
 
 /// Row of table `ranges`: first sat and how many, of each range in order.
@@ -154,12 +168,13 @@ pub(crate) fn encode_ranges(ranges: &[(u64, u64)]) -> Vec<u8> {
     bytes
 }
 
-/// Ranges as first sat and the one after the last.
-pub(crate) fn decode_ranges(row: &[u8]) -> Result<Vec<(u64, u64)>, RowError> {
+/// Ranges as first sat and the one after the last. `may_keep` is asked with the bytes of each before it is kept.
+pub(crate) fn decode_ranges(row: &[u8], may_keep: impl Fn(usize) -> bool) -> Result<Vec<(u64, u64)>, RowError> {
     let mut fields = Fields::of(row);
     let mut ranges = Vec::new();
     while !fields.is_empty() {
         let (start, count): (u64, u64) = (fields.varint()?, fields.varint()?);
+        kept(may_keep(RANGE_BYTES))?;
         ranges.push((start, start.checked_add(count).ok_or(RowError("a range beyond all sats"))?));
     }
     Ok(ranges)
@@ -186,15 +201,18 @@ mod tests {
             };
             held.shared = shared.map(|(txid, len)| SharedRunes { txid: Txid::from_byte_array(txid), len });
             let entries: Vec<_> = held.runes.iter().rev().map(|(id, amount)| (*id, *amount)).collect();
-            prop_assert_eq!(decode_shared(&encode_shared(&entries)), Ok(entries));
+            prop_assert_eq!(shared_entries(&encode_shared(&entries)).collect::<Result<Vec<_>, _>>(), Ok(entries));
             let row = held.encode();
             held.inscriptions.sort_by_key(|held| held.sequence);
             prop_assert_eq!(Held::decode(&row), Ok(held.clone()));
             held.inscriptions.truncate(3);
-            prop_assert_eq!(Held::decode_first(&row, 2), Ok(held));
+            prop_assert_eq!(Held::decode_first(&row, 2, |_| true), Ok(held.clone()));
+            let refused = Held::decode_first(&row, 2, |_| false);
+            prop_assert_eq!(refused.is_err(), !held.inscriptions.is_empty() || !held.runes.is_empty());
             let ranges: Vec<_> = ranges.into_iter().map(|(start, count)| (start, start + count)).collect();
-            prop_assert_eq!(decode_ranges(&encode_ranges(&ranges)), Ok(ranges));
-            let _ = (Held::decode(&noise), decode_ranges(&noise), decode_shared(&noise));
+            prop_assert_eq!(decode_ranges(&encode_ranges(&ranges), |_| false).is_err(), !ranges.is_empty());
+            prop_assert_eq!(decode_ranges(&encode_ranges(&ranges), |_| true), Ok(ranges));
+            let _ = (Held::decode(&noise), decode_ranges(&noise, |_| true), shared_entries(&noise).count());
         }
     }
 }

@@ -12,7 +12,8 @@ use bitcoin::{OutPoint, Txid};
 
 pub(crate) use self::entry::InscriptionRow;
 pub(crate) use self::held::{
-    Arrival, Held, HeldInscription, SharedRunes, decode_ranges, decode_shared, encode_ranges, encode_shared,
+    Arrival, Held, HeldInscription, INSCRIPTION_BYTES, RUNE_BYTES, SharedRunes, decode_ranges, encode_ranges,
+    encode_shared, shared_entries,
 };
 pub(crate) use self::location::Location;
 pub(crate) use self::parts::{PART_BYTES_MAX, append, delete_whole, get_whole, put_whole};
@@ -23,6 +24,11 @@ pub(crate) use self::rune::{decode_rune_id, encode_rune_id};
 /// A row that does not have its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowError(pub(crate) &'static str);
+
+impl RowError {
+    /// The row is as it should be, and there is no memory for what it says.
+    pub(crate) const NO_MEMORY: Self = Self("no memory");
+}
 
 pub(crate) fn put_varint(bytes: &mut Vec<u8>, number: impl Into<u128>) {
     ordinals::varint::encode_to_vec(number.into(), bytes);

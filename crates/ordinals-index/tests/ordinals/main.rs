@@ -4,6 +4,7 @@
 mod chain;
 mod envelopes;
 mod instance;
+mod memory;
 mod naive;
 /// Also compiled into the tests of the gateway.
 #[allow(dead_code, reason = "those ask for the address of `ord`")]

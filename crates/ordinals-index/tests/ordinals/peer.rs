@@ -47,7 +47,7 @@ impl Sides<'_> {
             let delegate =
                 said.delegate().filter(|id| self.index.sequence(&InscriptionQuery::Id(*id)).unwrap().is_some());
             let delegated = delegate.map(|id| self.inscription(&id));
-            let record = facts.record(&said, delegated.as_ref());
+            let record = facts.record(&said, delegated.as_ref(), &|_| true);
             let number = record.number;
             self.same(&format!("/inscription/{id}"), &record);
             self.same(&format!("/inscription/{number}"), &record);
@@ -170,7 +170,7 @@ impl Sides<'_> {
             [0, 1, 50 * 100_000_000 - 1, 50 * 100_000_000, 450 * 100_000_000, Sat::LAST.n()].into();
         let mut sequence = 0;
         while let Some(facts) = self.index.facts(sequence).unwrap() {
-            sats.extend(facts.record(&Inscription::default(), None).sat.map(Sat::n));
+            sats.extend(facts.record(&Inscription::default(), None, &|_| true).sat.map(Sat::n));
             sequence += 1;
         }
         for sat in sats {

@@ -144,7 +144,7 @@ impl Hand {
     fn record(&self, txid: Txid, index: u32) -> InscriptionRecord {
         let index_reader = self.index();
         let sequence = index_reader.sequence(&InscriptionQuery::Id(InscriptionId { txid, index })).unwrap().unwrap();
-        index_reader.facts(sequence).unwrap().unwrap().record(&Inscription::default(), None)
+        index_reader.facts(sequence).unwrap().unwrap().record(&Inscription::default(), None, &|_| true)
     }
 
     fn charms(&self, txid: Txid, index: u32) -> Vec<String> {

@@ -26,7 +26,7 @@ pub fn agree(instance: &Instance, chain: &Chain, has_sats: bool) {
         let facts = index.facts(sequence).unwrap().unwrap();
         assert_eq!(facts.id, expected.id, "inscription {sequence}");
         let inscription = inscription_of(transactions[&facts.id.txid], &facts.id).unwrap();
-        let record = facts.record(&inscription, None);
+        let record = facts.record(&inscription, None, &|_| true);
         assert_eq!(record.number, expected.number, "{}", expected.id);
         assert_eq!(Some(record.satpoint), expected.satpoint, "{}", expected.id);
         assert_eq!(record.sat.map(ordinals::Sat::n), expected.sat.filter(|_| has_sats), "{}", expected.id);
@@ -64,7 +64,7 @@ fn random_chains_have_something_of_everything() {
     let mut charms: BTreeMap<String, u32> = BTreeMap::new();
     let (mut children, mut sequence) = (0, 0);
     while let Some(facts) = index.facts(sequence).unwrap() {
-        let record = facts.record(&paraffin_ordinals_index::inscription::Inscription::default(), None);
+        let record = facts.record(&paraffin_ordinals_index::inscription::Inscription::default(), None, &|_| true);
         record.charms.iter().for_each(|charm| *charms.entry(charm.to_string()).or_default() += 1);
         children += record.child_count;
         sequence += 1;

@@ -1,21 +1,29 @@
 //! What happened: by block, by inscription, by script.
 
 use bitcoin::hex::DisplayHex as _;
-use paraffin_ordinals_index::brc20::{Brc20Index, LedgerError, PlacedEvent};
+use paraffin_ordinals_index::brc20::{LedgerError, PlacedEvent};
 use paraffin_primitives::{Height, Network};
 use serde_json::{Value, json};
 
-use super::render::event;
+use super::render::{event, event_bytes};
 use super::{Request, absent, enveloped, failed, indexer};
 use crate::errors::RestError;
+use crate::interrupt::Interrupt;
 use crate::rest::RestResult;
 use crate::state::BoxFuture;
 
 fn rendered(
     events: impl Iterator<Item = Result<PlacedEvent, LedgerError>>,
     network: Network,
+    interrupt: &Interrupt,
 ) -> Result<Vec<Value>, RestError> {
-    events.map(|placed| placed.map(|placed| event(&placed, network)).map_err(|error| failed(&error))).collect()
+    events.map(|placed| Ok(event(&counted(placed, interrupt)?, network))).collect()
+}
+
+/// An event, counted before it is kept.
+fn counted(placed: Result<PlacedEvent, LedgerError>, interrupt: &Interrupt) -> Result<PlacedEvent, RestError> {
+    let placed = placed.map_err(|error| failed(&error))?;
+    if interrupt.keep(event_bytes(&placed)) { Ok(placed) } else { Err(RestError::panicked()) }
 }
 
 /// Refuses a block that is not there yet.
@@ -27,11 +35,12 @@ fn check_indexed(height: Height, newest: Height) -> Result<(), RestError> {
 pub(super) fn on_block(request: Request<'_>) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
         let (height, network) = (request.block_height()?, request.context.network());
-        let answer = request.read(move |index, newest| {
+        let walked = request.walk(move |index, newest, interrupt| {
             check_indexed(height, newest)?;
-            rendered(index.events(height), network)
+            rendered(index.events(height), network, interrupt)
         });
-        enveloped(&answer.await?)
+        let (events, _kept) = walked.await?;
+        enveloped(&events)
     })
 }
 
@@ -39,8 +48,10 @@ pub(super) fn on_block(request: Request<'_>) -> BoxFuture<'_, RestResult> {
 pub(super) fn of_inscription(request: Request<'_>) -> BoxFuture<'_, RestResult> {
     Box::pin(async move {
         let (inscription, network) = (request.inscription()?, request.context.network());
-        let answer = request.read(move |index, _| rendered(index.events_of(inscription), network));
-        enveloped(&answer.await?)
+        let walked =
+            request.walk(move |index, _, interrupt| rendered(index.events_of(inscription), network, interrupt));
+        let (events, _kept) = walked.await?;
+        enveloped(&events)
     })
 }
 
@@ -81,7 +92,7 @@ pub(super) fn history(request: Request<'_>) -> BoxFuture<'_, RestResult> {
         let (height, cursor) = (request.optional_height("height")?, request.cursor()?);
         let (limit, network) = (request.page()?, request.context.network());
         request.check_history()?;
-        let answer = request.read(move |index, newest| {
+        let walked = request.walk(move |index, newest, interrupt| {
             let found = match (&wallet, height) {
                 (Some(script), height) => {
                     // Of one block alone: from its end, until another begins.
@@ -94,11 +105,11 @@ pub(super) fn history(request: Request<'_>) -> BoxFuture<'_, RestResult> {
                         (Ok(placed), Some(height)) => placed.height >= height,
                         _ => true,
                     };
-                    page(events.take_while(is_wanted), limit)?
+                    page(events.take_while(is_wanted), limit, interrupt)?
                 }
                 (None, Some(height)) => {
                     check_indexed(height, newest)?;
-                    of_block(index, height, ticker.as_deref(), cursor, limit)?
+                    page(index.events(height).filter(of_block(ticker.as_deref(), cursor)), limit, interrupt)?
                 }
                 (None, None) => Page::default(),
             };
@@ -108,7 +119,8 @@ pub(super) fn history(request: Request<'_>) -> BoxFuture<'_, RestResult> {
                 "block_height": newest,
             }))
         });
-        enveloped(&answer.await?)
+        let (answer, _kept) = walked.await?;
+        enveloped(&answer)
     })
 }
 
@@ -119,31 +131,28 @@ struct Page {
     cursor: Option<String>,
 }
 
-fn page(events: impl Iterator<Item = Result<PlacedEvent, LedgerError>>, limit: usize) -> Result<Page, RestError> {
+fn page(
+    events: impl Iterator<Item = Result<PlacedEvent, LedgerError>>,
+    limit: usize,
+    interrupt: &Interrupt,
+) -> Result<Page, RestError> {
     let mut page = Page::default();
     for placed in events {
         if page.events.len() == limit {
             page.cursor = page.events.last().map(|last| format!("{}:{}", last.height, last.place));
             break;
         }
-        page.events.push(placed.map_err(|error| failed(&error))?);
+        page.events.push(counted(placed, interrupt)?);
     }
     Ok(page)
 }
 
-/// The events of a block after the cursor, in their order.
-fn of_block(
-    index: Brc20Index<'_>,
-    height: Height,
-    ticker: Option<&str>,
-    cursor: Option<(Height, u32)>,
-    limit: usize,
-) -> Result<Page, RestError> {
-    let is_wanted = |placed: &Result<PlacedEvent, LedgerError>| {
+/// Whether an event of a block is of the token, if one is asked for, and after the cursor.
+fn of_block(ticker: Option<&str>, cursor: Option<(Height, u32)>) -> impl Fn(&Result<PlacedEvent, LedgerError>) -> bool {
+    move |placed| {
         let Ok(placed) = placed else { return true };
         let is_of_token =
             ticker.is_none_or(|ticker| placed.event.action.ticker().is_some_and(|own| own.lower() == ticker));
         is_of_token && cursor.is_none_or(|cursor| (placed.height, placed.place) > cursor)
-    };
-    page(index.events(height).filter(is_wanted), limit)
+    }
 }

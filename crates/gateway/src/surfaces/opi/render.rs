@@ -49,6 +49,20 @@ impl Members {
     }
 }
 
+/// About what an event takes beside its scripts until it is written, and what is written of it, bytes.
+const EVENT_BYTES: usize = 3_072;
+
+/// What a script takes: in its event, in hexadecimal digits in the record, and in the answer.
+pub(super) fn script_bytes(script: &Script) -> usize {
+    script.len().saturating_mul(5)
+}
+
+/// About what an event takes until it is written, and what is written of it.
+pub(super) fn event_bytes(placed: &PlacedEvent) -> usize {
+    let (one, other) = placed.event.action.parties();
+    EVENT_BYTES + script_bytes(one) + script_bytes(other.unwrap_or(one))
+}
+
 /// An event: OPI's members, then height, place in the block and transaction. `using_tx_id` is the transaction that moved the
 /// inscription; OPI has a number of its own database there.
 pub(super) fn event(placed: &PlacedEvent, network: Network) -> Value {

@@ -1,18 +1,19 @@
 //! Tokens, who owns them, and transfer inscriptions that have not moved.
 
+use bitcoin::Script;
 use hyper::StatusCode;
 use paraffin_ordinals_index::brc20::{Action, LedgerError, OpenNote};
 use serde_json::{Value, json};
 
 use super::ask::Part;
-use super::render::{amount, as_of, hex, wallet, with_balance};
+use super::render::{amount, as_of, hex, script_bytes, wallet, with_balance};
 use super::{Request, absent, enveloped, failed};
 use crate::errors::RestError;
 use crate::interrupt::Interrupt;
 use crate::rest::RestResult;
 use crate::state::BoxFuture;
 
-/// About what a record takes until it is written.
+/// About what a record takes beside its script until it is written, and what is written of it, bytes.
 const RECORD_BYTES: usize = 640;
 /// Rows that a walk reads between two checks whether the request is cancelled.
 const ROWS_BETWEEN_LOOKS: usize = 256;
@@ -62,7 +63,7 @@ pub(super) fn holders(request: Request<'_>) -> BoxFuture<'_, RestResult> {
                 let record = json!({ "pkscript": hex(&holder.script), "wallet": wallet(&holder.script, network) });
                 with_balance(record, holder.balance)
             };
-            listed(index.holders(&ticker), part, list_max, render, newest, interrupt)
+            listed(index.holders(&ticker), |holder| &holder.script, part, list_max, render, newest, interrupt)
         });
         let (answer, _kept) = walked.await?;
         enveloped(&answer)
@@ -83,7 +84,7 @@ pub(super) fn notes_of_wallet(request: Request<'_>) -> BoxFuture<'_, RestResult>
                     "genesis_height": note.height,
                 })
             };
-            listed(index.notes_of_script(&script), part, list_max, render, newest, interrupt)
+            listed(index.notes_of_script(&script), |_| Script::new(), part, list_max, render, newest, interrupt)
         });
         let (answer, _kept) = walked.await?;
         enveloped(&answer)
@@ -106,16 +107,17 @@ pub(super) fn notes_of_ticker(request: Request<'_>) -> BoxFuture<'_, RestResult>
                     "genesis_height": note.height,
                 })
             };
-            listed(index.notes_of_ticker(&ticker), part, list_max, render, newest, interrupt)
+            listed(index.notes_of_ticker(&ticker), |note| &note.source, part, list_max, render, newest, interrupt)
         });
         let (answer, _kept) = walked.await?;
         enveloped(&answer)
     })
 }
 
-/// A part of a list, or all of it where that is not too much.
+/// A part of a list, or all of it where that is not too much. The record of a row contains its `script`.
 fn listed<T>(
     rows: impl Iterator<Item = Result<T, LedgerError>>,
+    script: impl Fn(&T) -> &Script,
     part: Part,
     list_max: usize,
     render: impl Fn(T) -> Value,
@@ -137,10 +139,11 @@ fn listed<T>(
         if records.len() == list_max {
             return Err(RestError::bad_request(format!("more than {list_max} records: give limit and offset")));
         }
-        if !interrupt.keep(RECORD_BYTES) {
+        let row = row.map_err(|error| failed(&error))?;
+        if !interrupt.keep(RECORD_BYTES + script_bytes(script(&row))) {
             return Err(RestError::panicked());
         }
-        records.push(render(row.map_err(|error| failed(&error))?));
+        records.push(render(row));
     }
     if records.is_empty() && part.offset == 0 {
         return Err(absent("no unused tx found"));

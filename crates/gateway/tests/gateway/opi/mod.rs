@@ -6,4 +6,4 @@ mod routes;
 mod scene;
 
 pub(crate) use hostile::wrong;
-pub(crate) use scene::{paths, with_tokens};
+pub(crate) use scene::{long_scripts_inscription, paths, with_long_scripts, with_tokens};

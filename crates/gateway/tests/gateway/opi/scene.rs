@@ -119,6 +119,23 @@ pub(crate) async fn with_tokens() -> Instance {
     Instance::with(Setup { last_module: Some(module(blocks())), ..Setup::default() }).await
 }
 
+/// Ten owners whose scripts have 30 kB each, in block 2.
+pub(crate) async fn with_long_scripts(setup: Setup) -> Instance {
+    let long = |who: u8| ScriptBuf::from(vec![who; 30_000]);
+    let deploy = operation("deploy", r#""tick":"long","max":"1000","lim":"100""#);
+    let mint = operation("mint", r#""tick":"long","amt":"100""#);
+    let transfer = operation("transfer", r#""tick":"long","amt":"1""#);
+    let mints = (0..10).map(|who| reveal(10 + who, long(who), &mint));
+    let notes = (0..10).map(|who| reveal(30 + who, long(who), &transfer));
+    let blocks = vec![vec![], vec![reveal(1, script(3), &deploy)], mints.chain(notes).collect(), vec![]];
+    Instance::with(Setup { last_module: Some(module(blocks)), ..setup }).await
+}
+
+/// The first of its mints.
+pub(crate) fn long_scripts_inscription() -> InscriptionId {
+    id(10)
+}
+
 /// The answer to a GET below `/v4/opi/v1/brc20/`.
 pub(super) async fn get(instance: &Instance, path: &str) -> Response {
     instance.get(&format!("/v4/opi/v1/brc20/{path}")).await

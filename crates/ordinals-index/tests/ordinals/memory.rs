@@ -1,0 +1,77 @@
+//! What answers keep is counted before it is kept.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bitcoin::{Address, OutPoint};
+use paraffin_ordinals_index::reader::OutputKind;
+use paraffin_ordinals_index::{OrdinalsIndex, ReadError, unbound_outpoint};
+use serde::Serialize;
+
+use crate::chain::random_chain;
+use crate::instance::{Instance, NETWORK, WITH_SATS};
+
+const LIMIT: usize = 1_000;
+
+/// Asks with memory for everything, for nothing, and for a little less than everything. Returns the bytes that were asked for.
+#[track_caller]
+fn check<T: Serialize>(index: &OrdinalsIndex, read: impl Fn(&OrdinalsIndex) -> Result<Option<T>, ReadError>) -> usize {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let sum = Arc::clone(&asked);
+    let counted = index.clone().counting(Arc::new(move |bytes| {
+        sum.fetch_add(bytes, Ordering::Relaxed);
+        true
+    }));
+    let Some(answer) = read(&counted).unwrap() else { return 0 };
+    let asked = asked.load(Ordering::Relaxed);
+    let written = serde_json::to_string(&answer).unwrap();
+    assert_eq!(written, serde_json::to_string(&read(index).unwrap()).unwrap(), "counting changes nothing");
+    // A record has some members of its own beside what its lists hold.
+    assert!(asked + 1_000 >= written.len(), "{asked} bytes for {written}");
+    if asked > 0 {
+        for memory in [0, asked - 1] {
+            let left = AtomicUsize::new(memory);
+            let take = move |bytes| {
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
+            };
+            let outcome = read(&index.clone().counting(Arc::new(take)));
+            assert!(matches!(outcome, Err(ReadError::OutOfMemory)), "{memory} of {asked} bytes for {written}");
+        }
+    }
+    asked
+}
+
+#[test]
+fn lists_are_counted_before_they_are_kept() {
+    let chain = random_chain(11, 140, 12);
+    let mut instance = Instance::new(WITH_SATS);
+    instance.follow(&chain, 0);
+    let index = instance.index();
+    let (mut most, mut addresses) = (0, std::collections::BTreeSet::new());
+    for (height, block) in (0..).zip(&chain.blocks) {
+        check(&index, |index| index.block_record(height, block.clone(), 0).map(|_| None::<()>));
+        for transaction in &block.txdata {
+            let txid = transaction.compute_txid();
+            for (vout, output) in (0..).zip(&transaction.output) {
+                most = most.max(check(&index, |index| index.output(&OutPoint { txid, vout }, LIMIT)));
+                addresses.extend(Address::from_script(&output.script_pubkey, NETWORK.bitcoin()).ok());
+            }
+        }
+        check(&index, |index| index.ids_of_block(height, LIMIT));
+        check(&index, |index| index.runes_of_block(height).map(Some));
+    }
+    assert!(most > 1_000, "an output with more than a few entries: {most} bytes");
+    for outpoint in [OutPoint::null(), unbound_outpoint()] {
+        assert!(check(&index, |index| index.output(&outpoint, LIMIT)) > 0, "{outpoint}");
+    }
+    let mut held = [0; 2];
+    for address in &addresses {
+        // Their outputs are counted by whoever asks.
+        held[0] += check(&index, |index| {
+            index.address_record(address, LIMIT).map(|record| record.map(|record| record.inscriptions))
+        });
+        held[1] += check(&index, |index| index.outputs_of(address, OutputKind::Inscribed, LIMIT));
+    }
+    assert!(held.iter().all(|bytes| *bytes > 1_000), "{held:?}");
+    assert_eq!(index.keep(usize::MAX).ok(), Some(()), "nobody counts");
+}
