@@ -101,14 +101,16 @@ impl Engine {
     pub(crate) fn open(folder: &Path, split: MemorySplit) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(|error| StoreError::io("creating the data folder", error))?;
         let lock = lock_folder(folder)?;
-        let (database, spaces) = match open_guarded(folder, split) {
+        let engine_folder = folder.join(ENGINE_FOLDER);
+        create(folder, &engine_folder, split)?;
+        let (database, spaces) = match open_guarded(&engine_folder, split) {
             Err(damage @ StoreError::Corrupt(_)) => {
-                let removed = torn_journal::cut(&folder.join(ENGINE_FOLDER))
+                let removed = torn_journal::cut(&engine_folder)
                     .map_err(|error| StoreError::io("cutting off the torn end of the journal", error))?;
                 if removed == 0 {
                     return Err(damage);
                 }
-                open_guarded(folder, split)?
+                open_guarded(&engine_folder, split)?
             }
             opened => opened?,
         };
@@ -121,7 +123,7 @@ impl Engine {
             counters: Counters::default(),
             failed: Mutex::new(None),
             writing: Mutex::new(()),
-            clean_end: CleanEnd { engine_folder: folder.join(ENGINE_FOLDER), is_flushed: AtomicBool::new(false) },
+            clean_end: CleanEnd { engine_folder, is_flushed: AtomicBool::new(false) },
             _lock: lock,
         };
         engine.finish_run()?;
@@ -317,6 +319,8 @@ pub(crate) struct EngineStats {
 }
 
 const ENGINE_FOLDER: &str = "engine";
+/// The same before it is whole.
+const UNFINISHED_ENGINE_FOLDER: &str = "engine.part";
 
 pub(crate) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     let lock = File::options()
@@ -332,19 +336,34 @@ pub(crate) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     }
 }
 
-fn open_guarded(folder: &Path, split: MemorySplit) -> Result<(Database, [Keyspace; 6]), StoreError> {
+/// Makes the engine's folder where there is none, whole or not at all: the engine does not open what a kill left of its own beginning.
+fn create(folder: &Path, engine_folder: &Path, split: MemorySplit) -> Result<(), StoreError> {
+    let failed = |error| StoreError::io("creating the store", error);
+    if engine_folder.try_exists().map_err(failed)? {
+        return Ok(());
+    }
+    let unfinished = folder.join(UNFINISHED_ENGINE_FOLDER);
+    match fs::remove_dir_all(&unfinished) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => drop(open_guarded(&unfinished, split)?),
+    }
+    fs::rename(unfinished, engine_folder).map_err(failed)?;
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+}
+
+fn open_guarded(engine_folder: &Path, split: MemorySplit) -> Result<(Database, [Keyspace; 6]), StoreError> {
     // The engine asserts on stray and damaged files; that must not take the program down.
-    match catch_unwind(AssertUnwindSafe(|| open_database(folder, split))) {
-        Ok(result) => result.map_err(|error| classify("opening the store", error, folder)),
+    match catch_unwind(AssertUnwindSafe(|| open_database(engine_folder, split))) {
+        Ok(result) => result.map_err(|error| classify("opening the store", error, engine_folder)),
         Err(_) => Err(StoreError::Corrupt("the engine could not read its files".to_owned())),
     }
 }
 
-fn open_database(folder: &Path, split: MemorySplit) -> fjall::Result<(Database, [Keyspace; 6])> {
+fn open_database(engine_folder: &Path, split: MemorySplit) -> fjall::Result<(Database, [Keyspace; 6])> {
     // With two threads or more the engine keeps one free for flushing, and that one spins while the others compact: it
     // would take a core from the writer where there are only two.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let database = Database::builder(folder.join(ENGINE_FOLDER))
+    let database = Database::builder(engine_folder)
         .worker_threads(cores.saturating_sub(1).clamp(1, 4))
         .cache_size(split.cache)
         .max_journaling_size(split.journal)
@@ -394,7 +413,7 @@ mod tests {
             let Err(error) = open() else { panic!("{} opened", space.name()) };
             assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
             assert!(error.to_string().contains("paraffin snapshot import"), "{error}");
-            let (database, spaces) = open_database(folder.path(), split).unwrap();
+            let (database, spaces) = open_database(&folder.path().join(ENGINE_FOLDER), split).unwrap();
             spaces[space as usize].insert(COMMIT_KEY, number.to_be_bytes()).unwrap();
             drop((database, spaces));
         }

@@ -65,6 +65,24 @@ fn step(rows: &mut Rows, hash: BlockHash) -> (Vec<Operation>, [u8; 32]) {
     (allowed, digest(&writes))
 }
 
+/// Says to the test of power losses what was committed.
+struct Marker(Option<std::fs::File>);
+
+impl Marker {
+    fn new() -> Self {
+        Self(std::env::var_os("POWER_MARKER").map(|path| std::fs::File::create(path).unwrap()))
+    }
+
+    /// The newest block of the store, and whether it stays when the power fails now.
+    fn committed(&self, tip: Option<&BlockHash>, is_durable: bool) {
+        if let Some(mut file) = self.0.as_ref() {
+            use std::io::Write as _;
+            let tip = tip.map_or([0; 32], |tip| tip.to_byte_array());
+            file.write_all(&[&[u8::from(is_durable)], &tip[..]].concat()).unwrap();
+        }
+    }
+}
+
 /// The process that is killed: opens the store, says so, and writes for ever.
 #[test]
 #[ignore = "run by the tests below as a process of its own"]
@@ -77,6 +95,7 @@ fn child() {
     let store = Store::open(Path::new(&folder), &options(Some(30)), &schemas()).unwrap();
     println!("opened");
     let mut writer = store.writer().unwrap();
+    let mark = Marker::new();
     // Rows before each block, so that undo can step back.
     let mut rows: Rows = tables().map(|_| BTreeMap::new()).collect();
     let mut history: Vec<Rows> = Vec::new();
@@ -108,6 +127,7 @@ fn child() {
                 }
             }
             writer.commit(false).unwrap();
+            mark.committed(hashes.last(), false);
         }
         match if only_runs { 39 } else { random.below(40) } {
             0 => {
@@ -118,6 +138,7 @@ fn child() {
                     writer.undo_block().unwrap();
                     hashes.pop();
                     rows = history.pop().unwrap();
+                    mark.committed(hashes.last(), false);
                 }
             }
             1 => {
@@ -139,17 +160,28 @@ fn child() {
                     writer.end_block().unwrap();
                     hashes.push(hash);
                 }
-                match random.below(4) {
-                    _ if only_runs => writer.commit_sorted().unwrap(),
-                    0 => writer.commit_sorted().unwrap(),
-                    _ => writer.commit(random.below(10) == 0).unwrap(),
+                let is_durable = random.below(10) == 0;
+                if only_runs || random.below(4) == 0 {
+                    writer.commit_sorted().unwrap();
+                    mark.committed(hashes.last(), false);
+                    if is_durable {
+                        writer.settle().unwrap();
+                    }
+                } else {
+                    writer.commit(is_durable).unwrap();
                 }
+                mark.committed(hashes.last(), is_durable);
             }
         }
     }
 }
 
 fn spawn(folder: &Path, seed: u64, only_runs: bool) -> Child {
+    command(folder, seed, only_runs).spawn().unwrap()
+}
+
+/// The process that writes for ever.
+pub(crate) fn command(folder: &Path, seed: u64, only_runs: bool) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     if only_runs {
         command.env("STORE_CRASH_RUNS", "1");
@@ -158,13 +190,12 @@ fn spawn(folder: &Path, seed: u64, only_runs: bool) -> Child {
         .args(["--exact", "crash::child", "--ignored", "--nocapture"])
         .env("STORE_CRASH_FOLDER", folder)
         .env("STORE_CRASH_SEED", seed.to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
+        .stdout(Stdio::piped());
+    command
 }
 
 /// Compares the whole store with what its block hashes say that it holds. Answers the number of blocks.
-fn check(folder: &Path) -> u32 {
+pub(crate) fn check(folder: &Path) -> u32 {
     let store = Store::open(folder, &options(Some(30)), &schemas()).unwrap();
     let snapshot = store.snapshot();
     let count = snapshot.tip().map_or(0, |tip| tip.id.height + 1);

@@ -7,6 +7,7 @@ mod full_disk;
 mod log;
 mod model;
 mod opening;
+mod power;
 mod property;
 mod reads;
 mod rerun;
