@@ -506,7 +506,10 @@ mod tests {
             for (properties, property_encoding) in [(Some(Bytes::from(cbor.clone())), None), packed] {
                 let inscription = Inscription { properties, property_encoding, ..Inscription::default() };
                 let asked = std::cell::Cell::new(0);
-                let keep = |bytes| asked.set(asked.get() + bytes) == ();
+                let keep = |bytes| {
+                    asked.set(asked.get() + bytes);
+                    true
+                };
                 let written = serde_json::to_string(&Properties::of(&inscription, &keep)).unwrap();
                 assert!(
                     written.len() > 60 && asked.get() > written.len() + cbor.len(),

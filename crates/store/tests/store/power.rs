@@ -244,7 +244,9 @@ impl Disk {
             path.parent() == Some(folder) && !names.iter().any(|(name, _)| folder.join(name) == **path)
         };
         let gone: Vec<PathBuf> = self.names.keys().filter(is_gone).cloned().collect();
-        gone.into_iter().for_each(|path| self.change(NameChange::Set(path, None)));
+        for path in gone {
+            self.change(NameChange::Set(path, None));
+        }
         self.sync_names();
     }
 
@@ -272,7 +274,9 @@ impl Disk {
                 Name::File(place) => {
                     let file = &self.files[*place];
                     let (mut content, count) = (file.durable.clone(), kept(file.waiting.len()));
-                    file.waiting[..count].iter().for_each(|change| content.apply(change, usize::MAX));
+                    for change in &file.waiting[..count] {
+                        content.apply(change, usize::MAX);
+                    }
                     // The write after them may have arrived in part.
                     if let Some(torn @ DataChange::Write { data, .. }) = file.waiting.get(count) {
                         content.apply(torn, kept(data.len()));
@@ -357,7 +361,9 @@ fn after_a_loss_of_power_the_store_opens_on_a_block_that_was_committed_and_keeps
         places.sort_unstable();
         let (mut disk, mut applied) = (Disk::default(), 0);
         for place in places {
-            operations[applied..place].iter().for_each(|operation| disk.apply(operation));
+            for operation in &operations[applied..place] {
+                disk.apply(operation);
+            }
             applied = place;
             // Nothing that waits is there, or all, or some.
             let mode = random.below(4);
