@@ -31,6 +31,15 @@ impl Random {
     }
 }
 
+/// Another one each time, and printed; `STORE_CRASH_BASE` gives it again.
+pub(crate) fn seed() -> u64 {
+    let seed = std::env::var("STORE_CRASH_BASE").ok().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
+    });
+    println!("STORE_CRASH_BASE={seed}");
+    seed
+}
+
 /// Hash of a block; its first bytes determine what the block writes.
 fn block_hash(salt: u64, height: Height) -> BlockHash {
     let mut bytes = [0; 32];
@@ -253,6 +262,18 @@ fn kill_once(folder: &Path, seed: u64, after: Duration, from_start: bool) -> boo
     kill_child(spawn(folder, seed, false), after, from_start)
 }
 
+/// Kills the process when the file is there, or when that has taken too long.
+fn kill_at(mut child: Child, within: Duration, file: &Path) -> bool {
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let opened = lines.map(Result::unwrap).any(|line| line.contains("opened"));
+    let started = Instant::now();
+    while !file.exists() && started.elapsed() < within {}
+    child.kill().unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), None, "the process ended by itself: {status}");
+    opened
+}
+
 fn kill_child(mut child: Child, after: Duration, from_start: bool) -> bool {
     let started = Instant::now();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -272,12 +293,8 @@ fn kill_child(mut child: Child, after: Duration, from_start: bool) -> bool {
 
 #[test]
 fn killed_at_random_moments_the_store_opens_on_a_whole_block() {
-    let seed = std::env::var("STORE_CRASH_BASE").ok().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
-    });
-    println!("STORE_CRASH_BASE={seed}");
     let rounds: u64 = std::env::var("STORE_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(24);
-    let mut random = Random(seed);
+    let mut random = Random(seed());
     let (mut while_opening, mut blocks) = (0, 0);
     // How long an opening takes depends on the machine: a kill that came too late has the next one come sooner.
     let mut opening_micros = 30_000;
@@ -308,14 +325,10 @@ fn killed_at_random_moments_the_store_opens_on_a_whole_block() {
 /// the start that finishes it.
 #[test]
 fn killed_while_sorted_runs_are_written_or_finished_the_store_opens_on_a_whole_block() {
-    let seed = std::env::var("STORE_CRASH_BASE").ok().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
-    });
-    println!("STORE_CRASH_BASE={seed}");
     let rounds: u64 = std::env::var("STORE_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
-    let mut random = Random(seed);
+    let mut random = Random(seed());
     let (mut in_redo, mut in_tables, mut in_recovery, mut blocks, mut kills) = (0, 0, 0, 0, 0);
-    while kills < rounds || in_redo == 0 || in_tables == 0 || in_recovery == 0 {
+    while kills < rounds || in_redo == 0 || in_tables == 0 || in_recovery == 0 || blocks <= 20 {
         assert!(
             kills < rounds + 400,
             "{in_redo} kills in a redo file, {in_tables} in tables, {in_recovery} in recovery"
@@ -324,7 +337,13 @@ fn killed_while_sorted_runs_are_written_or_finished_the_store_opens_on_a_whole_b
         let (part, run) = (folder.path().join("run.part"), folder.path().join("run"));
         for _ in 0..4 {
             let child = spawn(folder.path(), random.next(), true);
-            kill_child(child, Duration::from_micros(random.below(150_000)), false);
+            let after = Duration::from_micros(random.below(150_000));
+            // Redo files are short: every other kill waits for one.
+            if kills % 2 == 0 {
+                kill_child(child, after, false)
+            } else {
+                kill_at(child, after, &part)
+            };
             kills += 1;
             in_redo += u32::from(part.exists());
             in_tables += u32::from(run.exists());

@@ -15,7 +15,7 @@ use bitcoin::BlockHash;
 use bitcoin::hashes::Hash as _;
 use paraffin_store::Store;
 
-use crate::crash::{Random, check, command};
+use crate::crash::{Random, check, command, seed};
 use crate::model::{options, schemas};
 
 /// An operation as `recorder.c` writes it.
@@ -338,12 +338,8 @@ fn expected(operations: &[Operation], cut: usize) -> Vec<BlockHash> {
 
 #[test]
 fn after_a_loss_of_power_the_store_opens_on_a_block_that_was_committed_and_keeps_what_was_durable() {
-    let seed = std::env::var("STORE_CRASH_BASE").ok().and_then(|text| text.parse().ok()).unwrap_or_else(|| {
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
-    });
-    println!("STORE_CRASH_BASE={seed}");
     let cuts: usize = std::env::var("STORE_POWER_CUTS").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
-    let mut random = Random(seed);
+    let mut random = Random(seed());
     // Flushes of the stores that are checked are of no use, and cost nothing in memory.
     let memory = Path::new("/dev/shm");
     let has_room = rustix::fs::statvfs(memory).is_ok_and(|found| found.f_bavail * found.f_frsize > 512 << 20);
