@@ -97,8 +97,9 @@ pub(crate) fn accounts_file(data_dir: &Path) -> PathBuf {
 
 /// All modules, in the order in which they see a block. A new module is one line here.
 pub(crate) fn modules(config: &Config, contracts: Option<&Contracts>, store: &Store) -> Vec<Box<dyn Module>> {
-    let mut modules: Vec<Box<dyn Module>> =
-        vec![Box::new(BitcoinModule::new(raw_transactions(config.raw_transactions())))];
+    let memory = usize::try_from(store.memory().modules).unwrap_or(usize::MAX);
+    let bitcoin = BitcoinModule::new(raw_transactions(config.raw_transactions())).with_memory(memory);
+    let mut modules: Vec<Box<dyn Module>> = vec![Box::new(bitcoin)];
     if config.address_search() {
         modules.push(Box::new(AddressModule::new(config.network)));
     }

@@ -1,5 +1,6 @@
 //! Turns a block into rows.
 
+mod history_bounds;
 mod inputs;
 mod recent;
 mod scripts;
@@ -9,6 +10,7 @@ use bitcoin::hashes::Hash;
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot};
 
+use self::history_bounds::HistoryBounds;
 use self::inputs::SpentOutputs;
 use self::recent::RecentNumbers;
 use self::scripts::BlockScripts;
@@ -21,14 +23,18 @@ use crate::tables::{
     TRANSACTION_NUMBERS, TRANSACTIONS,
 };
 
+/// Memory of a module that is given none, bytes.
+const DEFAULT_MEMORY: usize = 16 << 20;
+
 /// The indexer module of Bitcoin itself: transactions, blocks, spends, script history and balances.
 ///
-/// Undo is the store's; the only memory kept between blocks is a bounded cache that notices when it no longer fits.
+/// Undo is the store's. What is kept between blocks is bounded, saves reads alone, and notices when it no longer fits.
 #[derive(Debug)]
 pub struct BitcoinModule {
     options: Options,
     width: PrefixWidth,
     recent: RecentNumbers,
+    bounds: HistoryBounds,
 }
 
 impl BitcoinModule {
@@ -39,7 +45,16 @@ impl BitcoinModule {
 
     /// A module with every option given.
     pub fn with_options(options: Options) -> Self {
-        Self { options, width: PrefixWidth::FULL, recent: RecentNumbers::default() }
+        let module =
+            Self { options, width: PrefixWidth::FULL, recent: RecentNumbers::new(0), bounds: HistoryBounds::new(0) };
+        module.with_memory(DEFAULT_MEMORY)
+    }
+
+    /// The same with `bytes` of memory for what saves reads, half of them for the newest transactions and half for
+    /// bounds of histories. The latter is taken by an import from block 0 only.
+    #[must_use]
+    pub fn with_memory(self, bytes: usize) -> Self {
+        Self { recent: RecentNumbers::new(bytes / 2), bounds: HistoryBounds::new(bytes / 2), ..self }
     }
 
     /// A module whose hash prefixes have `bits` bits, so that tests meet collisions.
@@ -121,7 +136,7 @@ impl Module for BitcoinModule {
         let mut scripts = BlockScripts::new(block, first_number);
         let weight = write_transactions(block, first_number, &spent, rows, &mut scripts)?;
         write_numbers(block, first_number, rows, self.width, &mut scripts)?;
-        scripts.write(rows, self.width)?;
+        scripts.write(rows, self.width, &mut self.bounds)?;
         if self.options.raw_transactions == RawTransactions::Store {
             for (number, transaction) in (first_number..).zip(&block.block.txdata) {
                 rows.put(&RAW_TRANSACTIONS, &number.to_be_bytes(), &serialize(transaction))?;

@@ -33,7 +33,12 @@ pub struct MemorySplit {
     pub run: u64,
     /// Filters of absent rows of all tables together, bytes; while runs are written, out of the third that is neither of the two.
     pub filters: u64,
+    /// What modules may keep between blocks to save reads, bytes: an eighth of the ceiling as far as the cache can spare it.
+    pub modules: u64,
 }
+
+/// Least share of the block cache, bytes.
+const CACHE_FLOOR: u64 = 64 * MIB;
 
 impl MemorySplit {
     /// Least ceiling in bytes.
@@ -60,13 +65,14 @@ impl MemorySplit {
         // One run fills while another is written; a third of the share is for sorting, filters and allocation. The larger the runs,
         // the fewer there are to merge.
         let run = (buffers / 3).max(memory_bytes / 8);
-        let cache = memory_bytes - buffers.max(3 * run);
-        Ok(Self { cache, memtable, journal, pending, run, filters: run / 4 })
+        let spare = memory_bytes - buffers.max(3 * run);
+        let modules = (memory_bytes / 8).min(spare.saturating_sub(CACHE_FLOOR));
+        Ok(Self { cache: spare - modules, memtable, journal, pending, run, filters: run / 4, modules })
     }
 
     /// The most that the parts take together, bytes; never above the ceiling it was divided from.
     pub const fn total(&self) -> u64 {
-        self.cache + 3 * Self::KEYSPACES * self.memtable + self.journal + 2 * self.pending
+        self.cache + 3 * Self::KEYSPACES * self.memtable + self.journal + 2 * self.pending + self.modules
     }
 }
 
@@ -79,8 +85,8 @@ mod tests {
         for mebibytes in [256, 257, 300, 512, 1000, 1024, 4096, 65_536] {
             let split = MemorySplit::of(mebibytes * MIB).unwrap();
             assert!(split.total() <= mebibytes * MIB, "{mebibytes}: {split:?}");
-            assert!(split.cache >= 64 * MIB, "{mebibytes}: {split:?}");
-            assert!(split.cache + 3 * split.run <= mebibytes * MIB, "{mebibytes}: {split:?}");
+            assert!(split.cache >= CACHE_FLOOR && split.modules >= 16 * MIB, "{mebibytes}: {split:?}");
+            assert!(split.cache + 3 * split.run + split.modules <= mebibytes * MIB, "{mebibytes}: {split:?}");
             assert!(split.run > split.pending, "{mebibytes}: {split:?}");
         }
         let message = MemorySplit::of(255 * MIB).unwrap_err().to_string();

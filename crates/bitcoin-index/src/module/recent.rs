@@ -1,10 +1,7 @@
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use bitcoin::{BlockHash, Txid};
-
-/// Transactions per generation; two generations are held, about 10 MiB in all.
-const GENERATION: usize = 100_000;
 
 /// A map by txid.
 pub(super) type TxidMap<T> = HashMap<Txid, T, TxidHashing>;
@@ -44,16 +41,53 @@ impl Hasher for TxidHasher {
     }
 }
 
+/// A txid under a secret: of 96 bits, so that no two transactions of a chain have the same, by chance or by design.
+type Fingerprint = [u32; 3];
+
+/// Hashes fingerprints, which are hashes already.
+#[derive(Debug, Default)]
+struct FingerprintHasher(u64);
+
+impl Hasher for FingerprintHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.first_chunk::<8>().map_or(0, |head| u64::from_le_bytes(*head));
+    }
+
+    fn write_usize(&mut self, _length: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+type Numbers = HashMap<Fingerprint, u32, BuildHasherDefault<FingerprintHasher>>;
+
 /// Numbers of the newest transactions, for most inputs spend young outputs. Bounded, and valid only while blocks follow
 /// one another: the module is not notified of undone blocks, it sees that the next one has another predecessor.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct RecentNumbers {
     tip: Option<BlockHash>,
-    young: TxidMap<u32>,
-    old: TxidMap<u32>,
+    keys: [RandomState; 2],
+    young: Numbers,
+    old: Numbers,
+    /// Transactions of a generation; two are held.
+    generation: usize,
 }
 
 impl RecentNumbers {
+    /// Takes `bytes` of memory at most, but for one block.
+    pub(super) fn new(bytes: usize) -> Self {
+        // A map takes 17 bytes for each of its buckets, a power of two, and fills seven eighths of them.
+        let buckets = 1_usize << (bytes / 2 / 17).max(16).ilog2();
+        Self {
+            tip: None,
+            keys: [RandomState::new(), RandomState::new()],
+            young: Numbers::default(),
+            old: Numbers::default(),
+            generation: buckets / 8 * 7,
+        }
+    }
+
     /// Forgets everything unless the next block follows the last one remembered.
     pub(super) fn follow(&mut self, previous: BlockHash) {
         if self.tip.take() != Some(previous) {
@@ -63,16 +97,25 @@ impl RecentNumbers {
     }
 
     pub(super) fn get(&self, txid: &Txid) -> Option<u32> {
-        self.young.get(txid).or_else(|| self.old.get(txid)).copied()
+        let fingerprint = self.fingerprint(txid);
+        self.young.get(&fingerprint).or_else(|| self.old.get(&fingerprint)).copied()
     }
 
     /// To be called when all rows of the block are written.
     pub(super) fn remember(&mut self, tip: BlockHash, first_number: u32, txids: &[Txid]) {
-        if self.young.len() >= GENERATION {
+        if self.young.len() + txids.len() > self.generation {
             self.old = std::mem::take(&mut self.young);
         }
-        self.young.extend(txids.iter().copied().zip(first_number..));
+        for (number, txid) in (first_number..).zip(txids) {
+            let fingerprint = self.fingerprint(txid);
+            self.young.insert(fingerprint, number);
+        }
         self.tip = Some(tip);
+    }
+
+    fn fingerprint(&self, txid: &Txid) -> Fingerprint {
+        let [first, second] = self.keys.each_ref().map(|key| key.hash_one(txid));
+        [first as u32, (first >> 32) as u32, second as u32]
     }
 }
 
@@ -91,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_block_with_another_predecessor_empties_the_cache() {
-        let mut recent = RecentNumbers::default();
+        let mut recent = RecentNumbers::new(4 << 20);
         recent.follow(hash(0));
         recent.remember(hash(1), 7, &[txid(1)]);
         recent.follow(hash(1));
@@ -103,14 +146,14 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_two_generations_and_one_block() {
-        let mut recent = RecentNumbers::default();
+        let mut recent = RecentNumbers::new(4 << 20);
         let mut number = 0;
         for block in 0u32..60 {
             let txids: Vec<Txid> = (0..10_000).map(|index| txid(block * 10_000 + index)).collect();
             recent.follow(hash(block as u8));
             recent.remember(hash(block as u8 + 1), number, &txids);
             number += 10_000;
-            assert!(recent.young.len() + recent.old.len() <= 2 * GENERATION + 10_000);
+            assert!(recent.young.len() + recent.old.len() <= 2 * 114_688);
         }
         assert_eq!(recent.get(&txid(number - 1)), Some(number - 1));
         assert_eq!(recent.get(&txid(0)), None);

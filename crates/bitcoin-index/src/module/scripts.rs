@@ -5,6 +5,7 @@ use bitcoin::{Script, TxOut};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeyHashing, ModuleError, ModuleWriter};
 
+use super::history_bounds::HistoryBounds;
 use crate::activity::{RowSource, busy_totals, script_activities, script_activity};
 use crate::error::ReadError;
 use crate::rows::{
@@ -14,7 +15,7 @@ use crate::script_key::{ScriptKey, script_digest};
 use crate::tables::{HISTORY, SCRIPT_TOTALS, SPENDS, UNSPENT};
 
 /// A script becomes busy when it is found with this many transactions.
-const BUSY_TRANSACTIONS: usize = 32;
+const BUSY_TRANSACTIONS: u8 = 32;
 /// A script that is not busy is counted when a block brings it a new transaction, with a chance of one in this many for
 /// each; so it stays quiet beyond [`BUSY_TRANSACTIONS`] + n transactions with a probability of (31/32)^n.
 const COUNTING_ODDS: u64 = 32;
@@ -91,12 +92,22 @@ impl<'a> BlockScripts<'a> {
     }
 
     /// Writes history, and totals, unspent outputs and spends of the busy scripts. All other rows of the block are there.
-    pub(super) fn write(mut self, rows: &mut ModuleWriter<'_>, width: PrefixWidth) -> Result<(), ModuleError> {
+    pub(super) fn write(
+        mut self,
+        rows: &mut ModuleWriter<'_>,
+        width: PrefixWidth,
+        bounds: &mut HistoryBounds,
+    ) -> Result<(), ModuleError> {
         self.sort_events();
-        self.write_history(rows, width)?;
+        bounds.begin_block(self.block.id.height);
+        self.write_history(rows, width, bounds)?;
+        bounds.end_block(self.block.id.height);
         let mut to_count = Vec::new();
         for events in self.events.chunk_by(|left, right| left.script == right.script) {
             let script = &self.scripts[events[0].script as usize];
+            if bounds.is_below(width.prefix(&script.digest), BUSY_TRANSACTIONS) {
+                continue;
+            }
             match busy_totals(rows, &script.digest)? {
                 Some(totals) => update_busy(rows, width, script, totals, events)?,
                 None if self.is_to_be_counted(script, transaction_count(events)) => to_count.push(script),
@@ -144,7 +155,12 @@ impl<'a> BlockScripts<'a> {
     }
 
     /// One row for each script prefix of the block. Scripts that share a prefix share the row: readers compare scripts.
-    fn write_history(&self, rows: &mut ModuleWriter<'_>, width: PrefixWidth) -> Result<(), ModuleError> {
+    fn write_history(
+        &self,
+        rows: &mut ModuleWriter<'_>,
+        width: PrefixWidth,
+        bounds: &mut HistoryBounds,
+    ) -> Result<(), ModuleError> {
         let prefix = |event: &Event| width.prefix(&self.scripts[event.script as usize].digest);
         let mut numbers = Vec::new();
         for events in self.events.chunk_by(|left, right| left.script == right.script || prefix(left) == prefix(right)) {
@@ -153,6 +169,7 @@ impl<'a> BlockScripts<'a> {
             numbers.sort_unstable();
             numbers.dedup();
             if let Some(first) = numbers.first() {
+                bounds.count(prefix(&events[0]), numbers.len());
                 rows.put(&HISTORY, &history_key(prefix(&events[0]), *first), &history_value(&numbers))?;
             }
         }
@@ -227,11 +244,12 @@ fn has_busy_history(
     script: &BlockScript<'_>,
 ) -> Result<bool, ModuleError> {
     let mut transactions = 0;
-    for (key, value) in rows.prefix_rows(&HISTORY, &width.prefix(&script.digest), BUSY_TRANSACTIONS)? {
+    let enough = usize::from(BUSY_TRANSACTIONS);
+    for (key, value) in rows.prefix_rows(&HISTORY, &width.prefix(&script.digest), enough)? {
         let row = HistoryRow::decode(&key, &value).map_err(|error| ReadError::damaged(&HISTORY, error))?;
         transactions += row.numbers().len();
     }
-    Ok(transactions >= BUSY_TRANSACTIONS)
+    Ok(transactions >= enough)
 }
 
 /// Writes what busy scripts have beyond quiet ones, from their whole history with this block.

@@ -1,0 +1,134 @@
+use std::hash::{BuildHasher, RandomState};
+
+/// Counters that one script prefix chooses among: a cache line.
+const LINE: usize = 64;
+
+/// Upper bounds of the lengths of script histories, so that scripts of few transactions are recognized without a read.
+///
+/// A count-min sketch in lines of 64 counters: each prefix has two counters in one line, the lesser of which is never below
+/// the number of transactions counted for the prefix. Counters only grow, so blocks that were undone or tried again leave
+/// bounds that are too high, never too low. It holds only while every block since block 0 was counted; a module that starts
+/// in the middle of a chain has no bounds, and looks.
+#[derive(Debug)]
+pub(super) struct HistoryBounds {
+    counters: Vec<u8>,
+    lines: u64,
+    /// Blocks from 0 on that were counted; `None` when one was missed.
+    counted: Option<u32>,
+    /// Against prefixes that were chosen to share counters.
+    key: u64,
+}
+
+impl HistoryBounds {
+    /// Takes about `bytes` of memory once block 0 comes, and none otherwise.
+    pub(super) fn new(bytes: usize) -> Self {
+        let lines = (bytes / LINE).max(1) as u64;
+        Self { counters: Vec::new(), lines, counted: Some(0), key: RandomState::new().hash_one(0_u64) }
+    }
+
+    /// To be called before a block's scripts are counted.
+    pub(super) fn begin_block(&mut self, height: u32) {
+        self.counted = self.counted.filter(|counted| height <= *counted);
+        if self.counted.is_none() {
+            self.counters = Vec::new();
+        } else if self.counters.is_empty() {
+            self.counters = vec![0; self.lines as usize * LINE];
+        }
+    }
+
+    /// To be called when all scripts of a block are counted.
+    pub(super) fn end_block(&mut self, height: u32) {
+        self.counted = self.counted.map(|counted| counted.max(height + 1));
+    }
+
+    /// `transactions` more have the prefix.
+    pub(super) fn count(&mut self, prefix: [u8; 8], transactions: usize) {
+        if self.counters.is_empty() {
+            return;
+        }
+        let (first, second) = self.places(prefix);
+        let least = self.counters[first].min(self.counters[second]);
+        let bound = least.saturating_add(u8::try_from(transactions).unwrap_or(u8::MAX));
+        for place in [first, second] {
+            self.counters[place] = self.counters[place].max(bound);
+        }
+    }
+
+    /// Whether fewer transactions than `limit`, at most 255, have the prefix for certain.
+    pub(super) fn is_below(&self, prefix: [u8; 8], limit: u8) -> bool {
+        if self.counters.is_empty() {
+            return false;
+        }
+        let (first, second) = self.places(prefix);
+        self.counters[first].min(self.counters[second]) < limit
+    }
+
+    fn places(&self, prefix: [u8; 8]) -> (usize, usize) {
+        let product = u128::from(self.key ^ u64::from_le_bytes(prefix)) * 0x9e37_79b9_7f4a_7c15_u128;
+        let hash = (product >> 64) as u64 ^ product as u64;
+        let line = ((u128::from(hash) * u128::from(self.lines)) >> 64) as usize * LINE;
+        let first = hash as usize % LINE;
+        // Another one of the same line.
+        let second = (first + 1 + (hash as usize / LINE) % (LINE - 1)) % LINE;
+        (line + first, line + second)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Prefixes of a heavy tail: number `n` is met about `1000 / n` times as often as the rarest.
+    fn prefixes() -> impl Iterator<Item = [u8; 8]> {
+        (0_u64..40_000).map(|step| {
+            let draw = step.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 44;
+            (draw * draw >> 26).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()
+        })
+    }
+
+    #[test]
+    fn a_bound_is_never_below_the_count_however_full_the_counters_are() {
+        for bytes in [0, 64, 4096, 1 << 20] {
+            let mut bounds = HistoryBounds::new(bytes);
+            let mut counts: HashMap<[u8; 8], usize> = HashMap::new();
+            bounds.begin_block(0);
+            for (step, prefix) in prefixes().enumerate() {
+                bounds.count(prefix, 1 + step % 3);
+                *counts.entry(prefix).or_default() += 1 + step % 3;
+            }
+            for (prefix, count) in &counts {
+                let limit = u8::try_from(*count).unwrap_or(u8::MAX);
+                assert!(!bounds.is_below(*prefix, limit), "{bytes}: {count}");
+            }
+            let spared = counts.keys().filter(|prefix| bounds.is_below(**prefix, 32)).count();
+            let quiet = counts.values().filter(|count| **count < 32).count();
+            assert!(spared <= quiet);
+            if bytes == 1 << 20 {
+                assert!(spared * 10 > quiet * 9, "{spared} of {quiet}");
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_hold_over_undone_blocks_and_not_over_missing_ones() {
+        let mut bounds = HistoryBounds::new(4096);
+        for height in [0, 1, 2, 1, 2, 3] {
+            bounds.begin_block(height);
+            bounds.count([7; 8], 1);
+            bounds.end_block(height);
+        }
+        assert!(bounds.is_below([7; 8], 7) && !bounds.is_below([7; 8], 6));
+        bounds.begin_block(5);
+        assert!(!bounds.is_below([8; 8], u8::MAX), "block 4 is missing");
+        bounds.end_block(5);
+        bounds.begin_block(0);
+        assert!(!bounds.is_below([8; 8], u8::MAX), "what was missed does not come back");
+
+        let mut late = HistoryBounds::new(4096);
+        late.begin_block(1);
+        late.count([7; 8], 1);
+        assert!(!late.is_below([8; 8], u8::MAX), "block 0 was not counted");
+    }
+}
