@@ -32,7 +32,7 @@ pub(crate) type EngineRow = (Bytes, Bytes);
 const COMMIT_KEY: [u8; 1] = [u8::MAX];
 /// The store waits when this many tables lie unsorted in a keyspace; the engine would stop at 30, and stop for ever
 /// when its worker has died.
-const UNSORTED_TABLES_MAX: usize = 16;
+const UNSORTED_TABLES_MAX: usize = 26;
 
 /// Operations asked of the engine since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -39,6 +39,17 @@ pub(crate) enum TableRows {
     Sequence(SequenceRows),
 }
 
+impl TableRows {
+    /// Bytes that the filter of absent rows takes.
+    fn held_bytes(&self) -> u64 {
+        match self {
+            Self::Keyed(rows) => rows.held_bytes(),
+            Self::Versioned(rows) => rows.held_bytes(),
+            Self::Sequence(_) => 0,
+        }
+    }
+}
+
 /// One table of a module with its waiting rows.
 pub(crate) struct TableOverlay {
     pub(crate) table: Table,
@@ -107,22 +118,20 @@ impl ModuleOverlay {
     ) -> Result<(), StoreError> {
         let mut left = filter_bytes_max.saturating_sub(self.filter_bytes());
         for slot in self.tables.iter_mut().flatten() {
-            if let TableRows::Keyed(rows) = &mut slot.rows {
-                left += rows.held_bytes();
-                rows.prepare(&slot.table, undoable, view, left)?;
-                left = left.saturating_sub(rows.held_bytes());
+            left += slot.rows.held_bytes();
+            match &mut slot.rows {
+                TableRows::Keyed(rows) => rows.prepare(&slot.table, undoable, view, left)?,
+                TableRows::Versioned(rows) => rows.prepare(&slot.table, undoable, view, left)?,
+                TableRows::Sequence(_) => {}
             }
+            left = left.saturating_sub(slot.rows.held_bytes());
         }
         Ok(())
     }
 
     /// Bytes that filters of absent rows take.
     pub(crate) fn filter_bytes(&self) -> u64 {
-        let keyed = self.tables.iter().flatten().filter_map(|slot| match &slot.rows {
-            TableRows::Keyed(rows) => Some(rows.held_bytes()),
-            TableRows::Versioned(_) | TableRows::Sequence(_) => None,
-        });
-        keyed.sum()
+        self.tables.iter().flatten().map(|slot| slot.rows.held_bytes()).sum()
     }
 
     /// Rows that the open block has written.

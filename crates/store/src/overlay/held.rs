@@ -8,8 +8,8 @@ use crate::StoreError;
 
 /// Words of the smallest filter: 64 KiB.
 const WORDS_MIN: usize = 1 << 13;
-/// Words of the largest: 16 MiB.
-const WORDS_MAX: usize = 1 << 21;
+/// Words of the largest: 128 MiB.
+const WORDS_MAX: usize = 1 << 24;
 /// Keys for each word of 64 bits with which a filter is full; by then one absent key in twenty is looked for all the same.
 const KEYS_PER_WORD: usize = 8;
 /// A filter that was just read is at most half full, so that the next reading comes after as many new keys.

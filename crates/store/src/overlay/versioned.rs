@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use paraffin_primitives::Height;
 
+use super::held::HeldKeys;
 use super::layer::{KeyedLayer, Places, order, scan_layers};
 use super::{BlockEnd, ROW_OVERHEAD};
 use crate::engine::{Batch, Bytes, Space, View};
+use crate::rows::TableScan;
 use crate::run::{EachChange, RunPart};
 use crate::{StoreError, Table, key};
 
@@ -25,6 +27,8 @@ pub(crate) struct VersionedRows {
     dirty: Vec<u32>,
     /// Versions on their way into the engine.
     frozen: Option<Arc<Layer>>,
+    /// Which stems the table may hold, here or in the engine: a version that is not there costs a look into every table file.
+    held: HeldKeys,
 }
 
 /// Versions that go to the engine together.
@@ -102,6 +106,8 @@ impl VersionedRows {
                 layers.into_iter().flatten().find_map(|layer| layer.rows[layer.place(stem)?].at(height, open_height));
             match waiting {
                 Some(stored) => Ok(stored_value(stored)?.map(<[u8]>::to_vec)),
+                // What was removed counts as absent, so the stems tell nothing of earlier heights.
+                None if height >= open_height && !self.held.may_hold(stem) => Ok(None),
                 None => version_in_view(view, table, stem, height),
             }
         })
@@ -125,12 +131,48 @@ impl VersionedRows {
             if is_new {
                 layer.bytes += stem.len() as u64 + ROW_OVERHEAD;
                 layer.rows.push(VersionedRow { stem: Bytes::from(stem), ended: Vec::new(), open: None });
+                self.held.insert(stem);
             }
             let place = place as usize;
             if layer.rows[place].open.replace(stored).is_none() {
                 self.dirty.push(place as u32);
             }
         });
+    }
+
+    /// Gets ready for a block that can be undone later, or not. Knowing the stems may take `bytes_max`.
+    ///
+    /// # Errors
+    /// The disk cannot be read.
+    pub(super) fn prepare(
+        &mut self,
+        table: &Table,
+        undoable: bool,
+        view: &Arc<View>,
+        bytes_max: u64,
+    ) -> Result<(), StoreError> {
+        if undoable {
+            self.held.forget();
+            return Ok(());
+        }
+        let layers = [Some(&self.newest), self.frozen.as_deref()];
+        self.held.prepare(bytes_max, |each| {
+            if !layers.into_iter().flatten().flat_map(|layer| &layer.rows).all(|row| each(&row.stem)) {
+                return Ok(());
+            }
+            for row in TableScan::prefix(view, table, &[], Height::MAX) {
+                let (row_key, _) = row?;
+                if !key::with_stem(table, &row_key, |stem| each(stem)) {
+                    return Ok(());
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Bytes that knowing the stems takes.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.held.bytes()
     }
 
     /// Newest waiting version of each stem with `from <= stem < until`, ascending, as stored.
