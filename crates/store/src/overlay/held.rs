@@ -14,6 +14,10 @@ const WORDS_MAX: usize = 1 << 24;
 const KEYS_PER_WORD: usize = 8;
 /// A filter that was just read is at most half full, so that the next reading comes after as many new keys.
 const KEYS_PER_WORD_READ: usize = KEYS_PER_WORD / 2;
+/// A filter that memory does not allow to grow is kept until half of the absent keys are looked for all the same.
+const KEYS_PER_WORD_LAST: usize = 3 * KEYS_PER_WORD;
+/// The most with which such a filter is worth its reading.
+const KEYS_PER_WORD_LAST_READ: usize = 2 * KEYS_PER_WORD;
 /// Bits that a key sets in its word.
 const BITS: u32 = 4;
 
@@ -102,16 +106,25 @@ impl HeldKeys {
         bytes_max: u64,
         read: impl Fn(&mut dyn FnMut(&[u8]) -> bool) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        let fits = |words: usize| words <= WORDS_MAX && (words * size_of::<u64>()) as u64 <= bytes_max;
         let mut words = match &self.filter {
             State::Unread if *self.is_asked.get_mut() => WORDS_MIN,
-            State::Filter(filter) if filter.len >= filter.words.len() * KEYS_PER_WORD => filter.words.len(),
-            _ => return Ok(()),
+            State::Filter(filter) => {
+                let words = filter.words.len();
+                let keys_max = if fits(2 * words) { KEYS_PER_WORD } else { KEYS_PER_WORD_LAST };
+                if filter.len < words * keys_max {
+                    return Ok(());
+                }
+                words
+            }
+            State::Unread | State::TooMany => return Ok(()),
         };
         // The one before does not stand beside its successor.
         self.filter = State::Unread;
-        while words <= WORDS_MAX && (words * size_of::<u64>()) as u64 <= bytes_max {
+        while fits(words) {
+            let keys_max = if fits(2 * words) { KEYS_PER_WORD_READ } else { KEYS_PER_WORD_LAST_READ };
             let mut filter = Filter { words: vec![0; words], len: 0, hashing: KeyHashing::default() };
-            let len_max = words * KEYS_PER_WORD_READ;
+            let len_max = words * keys_max;
             read(&mut |key| {
                 filter.insert(key);
                 filter.len <= len_max
@@ -216,13 +229,29 @@ mod tests {
     #[test]
     fn a_table_with_too_many_keys_for_the_memory_has_no_filter() {
         for bytes_max in [0, 1 << 16, 1 << 18] {
-            let keys = (bytes_max / 8) as u32 * KEYS_PER_WORD_READ as u32;
+            let keys = (bytes_max / 8) as u32 * KEYS_PER_WORD_LAST_READ as u32;
             let mut held = asked();
             prepare(&mut held, bytes_max, 0..keys);
             assert_eq!((held.is_known(), held.bytes()), (bytes_max > 0, bytes_max), "{bytes_max}");
+            // It takes more keys while most of those that are absent are known to be.
+            for number in keys..10 * keys {
+                held.insert(&key(number));
+                if number % 8192 > 0 {
+                    continue;
+                }
+                prepare(&mut held, bytes_max, 0..number + 1);
+                if !held.is_known() {
+                    assert!(number > keys + keys / 4, "{number} of {keys}");
+                    break;
+                }
+                assert!((0..=number).step_by(11).all(|number| held.may_hold(&key(number))));
+                let absent = (100 * keys..100 * keys + 1000).filter(|number| !held.may_hold(&key(*number))).count();
+                assert!(absent > 450, "{absent}");
+            }
+            assert!(!held.is_known(), "{bytes_max}");
             let mut held = asked();
-            // A few keys look like others.
-            prepare(&mut held, bytes_max, 0..keys + keys / 10 + 1);
+            // Some keys look like others.
+            prepare(&mut held, bytes_max, 0..2 * keys + 1);
             assert!(!held.is_known() && held.may_hold(&key(keys)) && held.insert(&key(keys)), "{bytes_max}");
         }
     }

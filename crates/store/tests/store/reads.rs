@@ -217,3 +217,45 @@ fn a_read_that_nobody_waits_for_ends_at_its_next_row() {
     // The view that it was made of goes on.
     assert_eq!(store.snapshot().prefix(&lists, b"").count(), 10);
 }
+
+#[test]
+fn an_import_looks_for_no_row_that_its_tables_lack_and_finds_every_version_that_they_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(Some(10)), &schemas()).unwrap();
+    let [_, owners, ..] = FIRST_TABLES;
+    let mut writer = store.writer().unwrap();
+    writer.expect_tip(1_000);
+    let absent = |writer: &mut Writer| {
+        let before = store.reads().total();
+        let rows = writer.module(owners.module).unwrap();
+        for number in 0..1_000_u32 {
+            assert_eq!(rows.get(&owners, format!("absent {number}").as_bytes()).unwrap(), None);
+        }
+        store.reads().total() - before
+    };
+    for height in 0..60_u32 {
+        begin(&mut writer, height);
+        let reads = absent(&mut writer);
+        // The first block asks before it is known what the table holds. Some keys look like others.
+        assert!(if height == 0 { reads >= 1_000 } else { reads < 50 }, "{reads} reads at {height}");
+        let mut rows = writer.module(owners.module).unwrap();
+        // Key `n` is written at heights n, n + 4, n + 8 and so on, and is removed at n + 20.
+        for number in (height % 4..=height).step_by(4) {
+            let key = number.to_be_bytes();
+            let is_there = number < height && height - number != 24;
+            assert_eq!(rows.get(&owners, &key).unwrap().is_some(), is_there, "{number} at {height}");
+            if height - number == 20 {
+                rows.delete(&owners, &key).unwrap();
+            } else {
+                rows.put(&owners, &key, &height.to_be_bytes()).unwrap();
+            }
+            assert_eq!(rows.get_at(&owners, &key, number).unwrap(), Some(key.to_vec()), "{number} at {height}");
+        }
+        writer.end_block().unwrap();
+        match height % 6 {
+            1 => writer.commit_sorted().unwrap(),
+            4 => writer.commit(false).unwrap(),
+            _ => {}
+        }
+    }
+}
