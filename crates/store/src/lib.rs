@@ -29,6 +29,7 @@ mod snapshot;
 pub mod snapshot_file;
 mod store;
 mod table;
+mod together;
 mod undo;
 mod writer;
 
@@ -44,6 +45,7 @@ pub use rerun::Rewound;
 pub use snapshot::{IsOver, Snapshot, SnapshotMark};
 pub use store::{SpaceStats, Store, StoreStats};
 pub use table::{Module, ModuleError, ModuleId, ModuleSchema, Placement, Table, TableKind};
+pub use together::read_together;
 pub use writer::Writer;
 
 /// An owned row: key without the table prefix, value.

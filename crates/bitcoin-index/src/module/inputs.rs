@@ -1,6 +1,6 @@
 use bitcoin::{Amount, OutPoint, TxOut, Txid};
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::{ModuleError, ModuleWriter};
+use paraffin_store::{ModuleError, ModuleWriter, read_together};
 
 use super::recent::{RecentNumbers, TxidHashing, TxidMap};
 use crate::activity::{PageCursor, candidate_numbers};
@@ -8,6 +8,9 @@ use crate::error::ReadError;
 use crate::outputs::visit_outputs;
 use crate::rows::{Funding, PrefixWidth};
 use crate::settings::MissingPrevouts;
+
+/// Transactions that are worth a thread that looks for their numbers.
+const LOOKED_UP_BY_ONE: usize = 64;
 
 /// What the inputs of a block spend.
 pub(super) struct SpentOutputs<'a> {
@@ -54,7 +57,8 @@ impl<'a> SpentOutputs<'a> {
         let input_count = transactions.iter().map(|transaction| transaction.input.len()).sum();
         let mut inputs: Vec<SpentOutput> = Vec::with_capacity(input_count);
         let mut starts = Vec::with_capacity(transactions.len() + 1);
-        let mut to_read = Vec::new();
+        // Inputs that spend an earlier block's outputs.
+        let mut earlier: Vec<(usize, OutPoint)> = Vec::new();
         let mut in_block: TxidMap<usize> =
             TxidMap::with_capacity_and_hasher(transactions.len(), TxidHashing::default());
         for (index, transaction) in transactions.iter().enumerate() {
@@ -66,16 +70,23 @@ impl<'a> SpentOutputs<'a> {
                     let funding = exists.then_some(Funding { number: first_number + *earlier as u32, vout });
                     SpentOutput { funding, place: Place::SameBlock(*earlier, vout as usize) }
                 } else {
-                    let funding = finder.number_of(&txid)?.map(|number| Funding { number, vout });
                     let place = inputs.len();
-                    to_read.extend(funding.map(|funding| (funding, (place, txid))));
+                    earlier.push((place, input.previous_output));
                     let place = if block.spent.is_some() { Place::Told(index, vin) } else { Place::Loaded(place) };
-                    SpentOutput { funding, place }
+                    SpentOutput { funding: None, place }
                 });
             }
             in_block.insert(block.txids[index], index);
         }
         starts.push(inputs.len());
+        let numbers = finder.numbers_of(&earlier)?;
+        let mut to_read = Vec::with_capacity(earlier.len());
+        for ((place, OutPoint { txid, vout }), number) in earlier.into_iter().zip(numbers) {
+            let Some(number) = number else { continue };
+            let funding = Funding { number, vout };
+            inputs[place].funding = Some(funding);
+            to_read.push((funding, (place, txid)));
+        }
         let mut spent = Self { block, inputs, starts, loaded: Vec::new() };
         if !finder.is_sure {
             spent.read(rows, to_read)?;
@@ -143,11 +154,20 @@ struct Finder<'a, 'w> {
 }
 
 impl Finder<'_, '_> {
-    /// Number of an indexed transaction; unless the finder is sure, of one that may merely share the prefix.
-    fn number_of(&self, txid: &Txid) -> Result<Option<u32>, ReadError> {
-        if let Some(number) = self.recent.get(txid) {
-            return Ok(Some(number));
+    /// Numbers of the transactions that the inputs spend; unless the finder is sure, of some that may merely share the prefix.
+    fn numbers_of(&self, inputs: &[(usize, OutPoint)]) -> Result<Vec<Option<u32>>, ReadError> {
+        let mut numbers: Vec<Option<u32>> =
+            inputs.iter().map(|(_, outpoint)| self.recent.get(&outpoint.txid)).collect();
+        let places: Vec<usize> = (0..inputs.len()).filter(|place| numbers[*place].is_none()).collect();
+        let older = read_together(&places, LOOKED_UP_BY_ONE, |place| self.number_of(&inputs[*place].1.txid))?;
+        for (place, number) in places.into_iter().zip(older) {
+            numbers[place] = number;
         }
+        Ok(numbers)
+    }
+
+    /// Number of a transaction that is not among the newest.
+    fn number_of(&self, txid: &Txid) -> Result<Option<u32>, ReadError> {
         let candidates = candidate_numbers(self.rows, self.width, txid)?;
         if let [number] = candidates[..] {
             return Ok(Some(number));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bitcoin::{OutPoint, Txid};
 use ordinals::RuneId;
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::{KeyHashing, ModuleWriter};
+use paraffin_store::{KeyHashing, ModuleWriter, read_together};
 
 use super::runes::SharedList;
 use crate::error::ReadError;
@@ -15,6 +15,9 @@ use crate::rows::{
     shared_entries,
 };
 use crate::tables::{HELD, LOCATIONS, SHARED_RUNES, outpoint_key};
+
+/// Spent outputs that are worth a thread that looks for what they hold; most hold nothing, and no file is read for them.
+const LOOKED_UP_BY_ONE: usize = 256;
 
 /// Balances that outputs of a transaction share.
 type Entries = Arc<[(RuneId, u128)]>;
@@ -46,14 +49,20 @@ impl Holdings {
             earlier_list: None,
             part_bytes_max,
         };
-        for input in block.block.txdata.iter().skip(1).flat_map(|transaction| &transaction.input) {
-            let outpoint = input.previous_output;
-            if own.contains(&outpoint.txid) {
-                continue;
-            }
-            if let Some(row) = get_whole(&HELD, &outpoint_key(&outpoint), |key| rows.get(&HELD, key))? {
-                holdings.spent.push((outpoint, row.parts));
-                holdings.outputs.insert(outpoint, Held::decode(&row.bytes).map_err(ReadError::of(&HELD))?);
+        let inputs = block.block.txdata.iter().skip(1).flat_map(|transaction| &transaction.input);
+        let outpoints: Vec<OutPoint> =
+            inputs.map(|input| input.previous_output).filter(|outpoint| !own.contains(&outpoint.txid)).collect();
+        let held = read_together(&outpoints, LOOKED_UP_BY_ONE, |outpoint| {
+            let Some(row) = get_whole(&HELD, &outpoint_key(outpoint), |key| rows.get(&HELD, key))? else {
+                return Ok::<_, ReadError>(None);
+            };
+            let held = Held::decode(&row.bytes).map_err(ReadError::of(&HELD))?;
+            Ok(Some((row.parts, held)))
+        })?;
+        for (outpoint, held) in outpoints.into_iter().zip(held) {
+            if let Some((parts, held)) = held {
+                holdings.spent.push((outpoint, parts));
+                holdings.outputs.insert(outpoint, held);
             }
         }
         Ok(holdings)
