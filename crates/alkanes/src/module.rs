@@ -69,7 +69,7 @@ impl Module for AlkanesModule {
             )));
         }
         let known = KnownOutputs::of_inputs(block, rows).map_err(refuse)?;
-        let state = WriterState::new(rows, &known);
+        let state = WriterState::new(rows, &known).map_err(refuse)?;
         let is_partial = rows.get(&TOTALS, &PARTIAL)?.is_some();
         let accepted = if is_partial { self.engine.accept_partial() } else { Ok(()) };
         let run = accepted.and_then(|()| self.engine.run_block(height, block, &state));

@@ -5,10 +5,12 @@ mod inputs;
 mod recent;
 mod scripts;
 
+use std::collections::HashSet;
+
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash;
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::{Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot};
+use paraffin_store::{KeyHashing, Module, ModuleError, ModuleSchema, ModuleWriter, Snapshot, read_together};
 
 use self::history_bounds::HistoryBounds;
 use self::inputs::SpentOutputs;
@@ -22,6 +24,9 @@ use crate::tables::{
     BLOCK_HEIGHTS, BLOCKS, RAW_TRANSACTIONS, RAW_TRANSACTIONS_SETTING, SCHEMA, SETTINGS, SUPERSEDED,
     TRANSACTION_NUMBERS, TRANSACTIONS,
 };
+
+/// Transactions that are worth a thread that looks for others with their prefix; for nearly all no file is read.
+const LOOKED_UP_BY_ONE: usize = 512;
 
 /// Memory of a module that is given none, bytes.
 const DEFAULT_MEMORY: usize = 16 << 20;
@@ -228,9 +233,15 @@ fn write_numbers<'a>(
     width: PrefixWidth,
     scripts: &mut BlockScripts<'a>,
 ) -> Result<(), ModuleError> {
-    for (index, (number, txid)) in (first_number..).zip(&block.txids).enumerate() {
-        let key = width.prefix(txid.as_byte_array());
-        let mut value = rows.get(&TRANSACTION_NUMBERS, &key)?.unwrap_or_default();
+    let keys: Vec<[u8; 8]> = block.txids.iter().map(|txid| width.prefix(txid.as_byte_array())).collect();
+    let read = |key: &[u8; 8]| rows.get(&TRANSACTION_NUMBERS, key);
+    let earlier = read_together(&keys, LOOKED_UP_BY_ONE, read)?;
+    // Two transactions of a block that share a prefix are nearly always an attempt to be taken for each other.
+    let mut written: HashSet<[u8; 8], KeyHashing> =
+        HashSet::with_capacity_and_hasher(keys.len(), KeyHashing::default());
+    for (index, ((number, key), value)) in (first_number..).zip(keys).zip(earlier).enumerate() {
+        let value = if written.insert(key) { value } else { rows.get(&TRANSACTION_NUMBERS, &key)? };
+        let mut value = value.unwrap_or_default();
         if index == 0 && !value.is_empty() {
             let earlier: Vec<u32> =
                 decode_numbers(&value).map_err(|error| ReadError::damaged(&TRANSACTION_NUMBERS, error))?.collect();

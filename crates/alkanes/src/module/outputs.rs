@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bitcoin::{OutPoint, Script, Txid};
 use paraffin_primitives::ConnectedBlock;
-use paraffin_store::{KeyHashing, ModuleWriter};
+use paraffin_store::{KeyHashing, ModuleWriter, read_together};
 
 use super::TransactionPlaces;
 use super::holdings::Holdings;
 use crate::rows::{Holder, OutputRow, ScriptKey, outpoint_key};
 use crate::tables::{LIVE, OUTPUTS, SCRIPTS, SHEETS, SPENT, TOTALS};
 use crate::{BlockEffects, Parameters, SavedSheet, Sheet, StateError, StateKey};
+
+/// Spent outputs that are worth a thread that looks for what they hold; for nearly all no file is read.
+const LOOKED_UP_BY_ONE: usize = 512;
 
 /// Row of table `totals`: the genesis outpoint's output, from its block until it is spent or gets its alkanes.
 const GENESIS_OUTPUT: &[u8] = &[2];
@@ -26,23 +29,29 @@ impl KnownOutputs {
     /// Looks every spent output up, once.
     pub(super) fn of_inputs(block: &ConnectedBlock, rows: &ModuleWriter<'_>) -> Result<Self, StateError> {
         let own: HashSet<&Txid, KeyHashing> = block.txids.iter().collect();
-        let inputs = || block.block.txdata.iter().flat_map(|transaction| &transaction.input);
-        let mut known: HashMap<_, _, KeyHashing> =
-            HashMap::with_capacity_and_hasher(inputs().count(), KeyHashing::default());
-        for input in inputs() {
-            let outpoint = input.previous_output;
+        let inputs = block.block.txdata.iter().flat_map(|transaction| &transaction.input);
+        let outpoints: Vec<OutPoint> = inputs.map(|input| input.previous_output).collect();
+        let found = read_together(&outpoints, LOOKED_UP_BY_ONE, |outpoint| {
             // Outputs of the block itself held nothing before it.
             let is_own = outpoint.is_null() || own.contains(&outpoint.txid);
-            let row = if is_own { None } else { rows.get(&OUTPUTS, &outpoint_key(&outpoint))? };
-            known.insert(outpoint, row.map(|row| OutputRow::decode(&row)).transpose()?);
-        }
-        Ok(Self { genesis: Parameters::of(paraffin_primitives::Network::Mainnet).genesis_outpoint(), rows: known })
+            let row = if is_own { None } else { rows.get(&OUTPUTS, &outpoint_key(outpoint))? };
+            row.map(|row| OutputRow::decode(&row)).transpose()
+        })?;
+        Ok(Self {
+            genesis: Parameters::of(paraffin_primitives::Network::Mainnet).genesis_outpoint(),
+            rows: outpoints.into_iter().zip(found).collect(),
+        })
     }
 
     /// Whether an input of the block is known to hold nothing. The genesis outpoint holds something on networks that never
     /// had such an output.
     pub(super) fn is_empty_input(&self, outpoint: &OutPoint) -> bool {
         *outpoint != self.genesis && matches!(self.rows.get(outpoint), Some(None))
+    }
+
+    /// The spent outputs that alkanes or base runes were sent to.
+    pub(super) fn holders(&self) -> impl Iterator<Item = &OutPoint> {
+        self.rows.iter().filter_map(|(outpoint, row)| row.as_ref().map(|_| outpoint))
     }
 
     /// Whether the block spends the output.
