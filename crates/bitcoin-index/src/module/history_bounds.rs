@@ -80,11 +80,11 @@ mod tests {
 
     use super::*;
 
-    /// Prefixes of a heavy tail: number `n` is met about `1000 / n` times as often as the rarest.
+    /// Prefixes of a heavy tail: few of them are met very often.
     fn prefixes() -> impl Iterator<Item = [u8; 8]> {
         (0_u64..40_000).map(|step| {
             let draw = step.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 44;
-            (draw * draw >> 26).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()
+            ((draw * draw) >> 26).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes()
         })
     }
 
