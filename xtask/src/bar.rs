@@ -83,6 +83,17 @@ fn commit(root: &Path) -> String {
     format!("{}{}", commit.trim(), if changes.trim().is_empty() { "" } else { " with changes" })
 }
 
+/// The program that is measured: the newest commit that changed it, and whether it was changed since.
+pub fn program(root: &Path) -> String {
+    const SOURCES: [&str; 3] = ["crates", "bin", "Cargo.lock"];
+    let git = |arguments: &[&str]| {
+        capture(Command::new("git").current_dir(root).args(arguments).arg("--").args(SOURCES)).unwrap_or_default()
+    };
+    let commit = git(&["log", "-1", "--format=%h"]);
+    let changes = git(&["status", "--porcelain"]);
+    format!("{}{}", commit.trim(), if changes.trim().is_empty() { "" } else { " with changes" })
+}
+
 fn round(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0
 }

@@ -115,7 +115,8 @@ fn report(root: &Path, place: &Path, wanted: &Wanted, node: &Node, run: &Run) ->
     let modules = if wanted.setup.lean { "lean" } else { "all modules" };
     let chain = &node.chain;
     let (megabytes, inputs) = (float(chain.bytes(chain.height())) / 1e6, chain.inputs(chain.height()));
-    let kind = format!("{modules} {}", wanted.setup.memory_mib);
+    // Imports of other programs tell nothing of this one.
+    let kind = format!("{modules} {} {}", wanted.setup.memory_mib, bar::program(root));
     let measured = Measured { kind: kind.clone(), megabytes, cost: run.seconds / megabytes };
     let runs = place.join("runs.csv");
     let smaller = model::earlier(&runs, &kind, |size| size < 0.9 * megabytes);
