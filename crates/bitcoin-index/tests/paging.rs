@@ -75,3 +75,38 @@ fn totals_and_unspent_pages_of_a_busy_script_do_not_depend_on_its_age() {
     assert_eq!(unspent.len(), PAGE);
     assert!(reads <= 4 * PAGE as u64, "{reads} reads for {PAGE} outputs");
 }
+
+/// An import of 600 blocks, each of which pays one script of all blocks and forty scripts of its own. Returns the digest of all rows
+/// and the reads. Half-way the module is replaced when it is `resumed`.
+fn import(memory: usize, resumed: bool) -> ([u8; 32], u64) {
+    let module = || BitcoinModule::new(RawTransactions::Node).with_memory(memory);
+    let mut instance = Instance::new(module(), 64);
+    let mut previous = BlockHash::from_raw_hash(bitcoin::hashes::Hash::all_zeros());
+    for height in 0..600_u32 {
+        let own = (1..=40).map(|number| output(1, script(u64::from(height) * 40 + number + 1_000)));
+        let outputs = std::iter::once(output(1, script(2))).chain(own).collect();
+        let block = block(previous, height, 0, vec![coinbase(u64::from(height), outputs)]);
+        previous = block.block_hash();
+        if resumed && height == 300 {
+            instance.module = module();
+        }
+        instance.connect(height, &block, None);
+        if height % 100 == 99 {
+            instance.commit();
+        }
+    }
+    let reads = instance.store.reads().total();
+    (instance.store.snapshot().content_digest().unwrap(), reads)
+}
+
+#[test]
+fn bounds_of_histories_spare_reads_and_change_no_row() {
+    let (rows, reads) = import(1 << 20, false);
+    // One line of counters is full soon, and after a stop there are none.
+    let (without, reads_without) = import(0, false);
+    let (resumed, reads_resumed) = import(1 << 20, true);
+    assert_eq!([without, resumed], [rows; 2]);
+    // One look for the totals of each of the 24,000 quiet scripts.
+    assert!(reads + 20_000 < reads_without, "{reads}, {reads_without}");
+    assert!((reads + 10_000..reads_without).contains(&reads_resumed), "{reads}, {reads_resumed}, {reads_without}");
+}

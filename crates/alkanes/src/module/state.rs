@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bitcoin::Txid;
 use paraffin_store::{KeyHashing, ModuleWriter, read_together};
@@ -11,15 +12,15 @@ use crate::{StateError, StateKey, StateReader};
 
 /// Sheets that are worth a thread that reads them.
 const READ_BY_ONE: usize = 32;
-/// The largest sheet that is kept from the beginning of a block, bytes: one of a few alkanes or runes. A block spends at most
-/// some 24,000 outputs.
-const KEPT_SHEET_BYTES_MAX: usize = 256;
+/// Bytes of sheets that are read before a block is applied, in sum; the others are read when their message comes, and count
+/// as its work. Enough for 24,000 outputs, the most that a block spends, with a few alkanes or runes each.
+const EARLY_BYTES_MAX: usize = 16 << 20;
 
 /// The state before the block being applied.
 pub(super) struct WriterState<'a, 'w> {
     rows: &'a ModuleWriter<'w>,
     known: &'a KnownOutputs,
-    /// Sheets of the outputs that the block spends, but for large ones: read together, since each is looked for in all files.
+    /// Sheets of the outputs that the block spends, up to the limit: read together, since each is looked for in all files.
     sheets: HashMap<StateKey, Option<Vec<u8>>, KeyHashing>,
 }
 
@@ -27,12 +28,16 @@ impl<'a, 'w> WriterState<'a, 'w> {
     pub(super) fn new(rows: &'a ModuleWriter<'w>, known: &'a KnownOutputs) -> Result<Self, StateError> {
         let keys: Vec<StateKey> =
             known.holders().flat_map(|outpoint| [StateKey::Sheet(*outpoint), StateKey::BaseSheet(*outpoint)]).collect();
-        let kept = read_together(&keys, READ_BY_ONE, |key| {
+        let bytes = AtomicUsize::new(0);
+        let early = read_together(&keys, READ_BY_ONE, |key| {
+            if bytes.load(Ordering::Relaxed) > EARLY_BYTES_MAX {
+                return Ok(None);
+            }
             let value = read(rows, key)?;
-            let is_small = value.as_ref().is_none_or(|value| value.len() <= KEPT_SHEET_BYTES_MAX);
-            Ok::<_, StateError>(is_small.then_some(value))
+            bytes.fetch_add(value.as_ref().map_or(0, Vec::len), Ordering::Relaxed);
+            Ok::<_, StateError>(Some(value))
         })?;
-        let sheets = keys.into_iter().zip(kept).filter_map(|(key, value)| Some((key, value?))).collect();
+        let sheets = keys.into_iter().zip(early).filter_map(|(key, value)| Some((key, value?))).collect();
         Ok(Self { rows, known, sheets })
     }
 }

@@ -1,10 +1,15 @@
 //! Which keys a table may hold, so that looking for one that it does not hold costs no read.
 
 use std::hash::BuildHasher as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use paraffin_primitives::Height;
+
 use super::layer::KeyHashing;
-use crate::StoreError;
+use crate::engine::View;
+use crate::rows::TableScan;
+use crate::{StoreError, Table, TableKind, key};
 
 /// Words of the smallest filter: 64 KiB.
 const WORDS_MIN: usize = 1 << 13;
@@ -138,6 +143,28 @@ impl HeldKeys {
         self.filter = State::TooMany;
         Ok(())
     }
+}
+
+/// Hands over the keys of a table's rows in the engine, those of a Versioned table as stems, until `each` has enough.
+///
+/// # Errors
+/// The disk cannot be read.
+pub(super) fn read_keys(
+    view: &Arc<View>,
+    table: &Table,
+    each: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<(), StoreError> {
+    for row in TableScan::prefix(view, table, &[], Height::MAX) {
+        let (row_key, _) = row?;
+        let wants_more = match table.kind {
+            TableKind::Versioned => key::with_stem(table, &row_key, |stem| each(stem)),
+            _ => key::with_plain(table, &row_key, |key| each(key)),
+        };
+        if !wants_more {
+            break;
+        }
+    }
+    Ok(())
 }
 
 impl Filter {

@@ -4,15 +4,13 @@ use std::any::Any;
 use std::mem;
 use std::sync::Arc;
 
-use paraffin_primitives::Height;
 use parking_lot::Mutex;
 
-use super::held::HeldKeys;
+use super::held::{HeldKeys, read_keys};
 use super::layer::{KeyMap, KeyedLayer, Order, Places, order, scan_layers};
 use super::{BlockEnd, Known, ROW_OVERHEAD};
 use crate::engine::{Batch, Bytes, Space, View};
 use crate::key::{self, PREFIX_LEN};
-use crate::rows::TableScan;
 use crate::run::{EachChange, RunPart};
 use crate::{StoreError, Table, TableKind};
 
@@ -265,13 +263,7 @@ impl KeyedRows {
                     return Ok(());
                 }
             }
-            for row in TableScan::prefix(view, table, &[], Height::MAX) {
-                let (row_key, _) = row?;
-                if !key::with_plain(table, &row_key, |key| each(key)) {
-                    return Ok(());
-                }
-            }
-            Ok(())
+            read_keys(view, table, each)
         })
     }
 

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use paraffin_primitives::Height;
 
-use super::held::HeldKeys;
+use super::held::{HeldKeys, read_keys};
 use super::layer::{KeyedLayer, Places, order, scan_layers};
 use super::{BlockEnd, ROW_OVERHEAD};
 use crate::engine::{Batch, Bytes, Space, View};
-use crate::rows::TableScan;
 use crate::run::{EachChange, RunPart};
 use crate::{StoreError, Table, key};
 
@@ -160,13 +159,7 @@ impl VersionedRows {
             if !layers.into_iter().flatten().flat_map(|layer| &layer.rows).all(|row| each(&row.stem)) {
                 return Ok(());
             }
-            for row in TableScan::prefix(view, table, &[], Height::MAX) {
-                let (row_key, _) = row?;
-                if !key::with_stem(table, &row_key, |stem| each(stem)) {
-                    return Ok(());
-                }
-            }
-            Ok(())
+            read_keys(view, table, each)
         })
     }
 
