@@ -25,7 +25,7 @@ use xtask::process::{Failure, Outcome};
 /// Bytes of a reference to an output.
 pub(crate) const INPUT_LEN: usize = 6;
 /// Changes when the same seed gives another chain.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What is kept of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,9 +147,24 @@ impl Chain {
         self.entries.last().map_or(0, |entry| u64::from(entry.first) + u64::from(entry.count))
     }
 
+    /// What is kept of the transactions of the block at `height`.
+    #[cfg(test)]
+    pub(crate) fn records(&self, height: u32) -> Outcome<Vec<Record>> {
+        let entry = self.existing(height)?;
+        let mut records = vec![0; entry.count as usize * Record::LEN];
+        let failed = |error| Failure::new(format!("the skeleton of block {height}: {error}"));
+        self.transactions.read_exact_at(&mut records, u64::from(entry.first) * Record::LEN as u64).map_err(failed)?;
+        let records = records.chunks_exact(Record::LEN).filter_map(<[u8]>::first_chunk);
+        Ok(records.map(Record::decode).collect())
+    }
+
+    fn existing(&self, height: u32) -> Outcome<&Entry> {
+        self.entry(height).ok_or_else(|| Failure::new(format!("the chain has no block {height}")))
+    }
+
     /// Makes the block at `height` again.
     pub(crate) fn make(&self, height: u32) -> Outcome<Made> {
-        let entry = self.entry(height).ok_or_else(|| Failure::new(format!("the chain has no block {height}")))?;
+        let entry = self.existing(height)?;
         let failed = |error| Failure::new(format!("the skeleton of block {height}: {error}"));
         let mut records = vec![0; entry.count as usize * Record::LEN];
         self.transactions.read_exact_at(&mut records, u64::from(entry.first) * Record::LEN as u64).map_err(failed)?;
@@ -188,7 +203,7 @@ impl Chain {
             for output in &spent {
                 output.write_output(&mut spent_bytes);
             }
-            let place = (number, height);
+            let place = (number, height, self.shape.contracts_from());
             transaction::write(self.seed, place, &record, &spent, script_of, (&mut block, &mut scratch));
         }
         Ok(Made { block, spent: spent_bytes })

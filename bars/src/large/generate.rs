@@ -8,6 +8,7 @@ use bitcoin::hashes::{Hash as _, HashEngine as _, sha256d};
 use bitcoin::{BlockHash, CompactTarget, TxMerkleNode, block, consensus};
 
 use super::chain::{self, Chain, Entry};
+use super::contracts::{self, ORDERS, STEPS, TOKEN_EVERY, TRADERS};
 use super::measure::processor;
 use super::message::{DEPLOY_EVERY, ETCH_EVERY, Purpose, compact_size};
 use super::random::Random;
@@ -88,6 +89,8 @@ struct Plan {
     purpose: Purpose,
     inputs: u16,
     outputs: u16,
+    /// Step of the founding, or number of the trader.
+    detail: u16,
 }
 
 struct Maker {
@@ -97,6 +100,9 @@ struct Maker {
     inputs: Growing,
     blocks: Vec<u8>,
     unspent: Unspent,
+    /// The output with the founder's alkanes, and those of the traders: what only they spend.
+    founder: Option<u64>,
+    traders: [Option<u64>; TRADERS as usize],
     tip: BlockHash,
     next: u32,
     next_input: u64,
@@ -114,6 +120,8 @@ impl Maker {
             inputs: Growing::create(&folder.join("inputs"))?,
             blocks: Vec::new(),
             unspent: Unspent::new(shape.height()),
+            founder: None,
+            traders: [None; TRADERS as usize],
             shape,
             tip: bitcoin::constants::genesis_block(bitcoin::Network::Regtest).block_hash(),
             next: 0,
@@ -150,7 +158,7 @@ impl Maker {
         let (mut txids, mut wtxids) = (vec![sha256d::Hash::all_zeros()], vec![sha256d::Hash::all_zeros()]);
         let mut weight = 0;
         for place in 1..=wanted as u32 {
-            let plan = plan(self.seed, self.next, &row, height, place);
+            let plan = plan(self.seed, self.next, &row, (height, self.shape.contracts_from()), place);
             let Some((record, layout)) = self.write(height, row_number, &plan).map_err(failed)? else { break };
             weight += layout.weight();
             let bytes = &self.block[layout.start..layout.end];
@@ -159,7 +167,11 @@ impl Maker {
             txids.push(txid);
             Record { txid: txid.to_byte_array(), ..record }.encode(&mut self.transactions.pending);
             for vout in 0..record.outputs {
-                self.unspent.add(u64::from(self.next) << 16 | u64::from(vout));
+                let coin = u64::from(self.next) << 16 | u64::from(vout);
+                match self.holder(&plan, vout) {
+                    Some(holder) => *holder = Some(coin),
+                    None => self.unspent.add(coin),
+                }
             }
             self.next += 1;
             if weight > WEIGHT_FULL {
@@ -179,6 +191,7 @@ impl Maker {
             outputs: 1,
             purpose: Purpose::Coinbase,
             row: row_number,
+            detail: 0,
         };
         let mut encoded = Vec::with_capacity(Record::LEN);
         record.encode(&mut encoded);
@@ -205,12 +218,24 @@ impl Maker {
         self.inputs.flush(Growing::PENDING_MAX).map_err(failed)
     }
 
+    /// Who alone spends output `vout` of a transaction.
+    fn holder(&mut self, plan: &Plan, vout: u16) -> Option<&mut Option<u64>> {
+        match (plan.purpose, vout) {
+            (Purpose::Founding, 0) => Some(&mut self.founder),
+            (Purpose::Founding, _) => self.traders.get_mut(usize::from(contracts::trader(plan.detail, vout))),
+            (Purpose::Order, 0) => self.traders.get_mut(usize::from(plan.detail)),
+            _ => None,
+        }
+    }
+
     /// Chooses what the next transaction spends and appends it to the block; `None` when nothing can be spent.
     fn write(&mut self, height: u32, row: u8, plan: &Plan) -> std::io::Result<Option<(Record, Layout)>> {
         let mut random = Random::new(self.seed, PLANS + 1, u64::from(self.next));
         self.spent.clear();
-        for _ in 0..plan.inputs {
-            let Some(coin) = self.unspent.take(&mut random) else { break };
+        let held = self.holder(plan, 0).and_then(Option::take);
+        let others = std::iter::repeat_n((), usize::from(plan.inputs)).map_while(|()| self.unspent.take(&mut random));
+        let coins: Vec<u64> = held.into_iter().chain(others).collect();
+        for coin in coins {
             let reference = chain::reference(coin);
             let read = |number: u32| {
                 let mut bytes = [0; Record::LEN];
@@ -232,11 +257,22 @@ impl Maker {
             outputs: plan.outputs,
             purpose: plan.purpose,
             row,
+            detail: plan.detail,
         };
+        let wrapped = record.wrapped_value();
+        let value = record.value.checked_sub(wrapped).ok_or_else(|| std::io::Error::other("nothing left to wrap"))?;
+        let record = Record { value, ..record };
         let number = self.next;
         let script_of = |vout| Script::of(self.seed, self.shape.row(row), row, number, vout);
         let buffers = (&mut self.block, &mut self.scratch);
-        let layout = transaction::write(self.seed, (number, height), &record, &self.spent, script_of, buffers);
+        let layout = transaction::write(
+            self.seed,
+            (number, height, self.shape.contracts_from()),
+            &record,
+            &self.spent,
+            script_of,
+            buffers,
+        );
         Ok(Some((record, layout)))
     }
 
@@ -261,10 +297,20 @@ impl Maker {
 }
 
 /// What transaction `number` is to be, the one at `place` of a block.
-fn plan(seed: u64, number: u32, row: &Row, height: u32, place: u32) -> Plan {
+fn plan(seed: u64, number: u32, row: &Row, (height, contracts_from): (u32, u32), place: u32) -> Plan {
+    if height == contracts_from && place <= u32::from(STEPS) {
+        let detail = place as u16 - 1;
+        let (inputs, outputs) = (contracts::paid_with(detail), contracts::outputs(detail));
+        return Plan { purpose: Purpose::Founding, inputs, outputs, detail };
+    }
     let mut random = Random::new(seed, PLANS, u64::from(number));
     let drawn = random.below(1000) as u32;
-    let shares = [(row.inscriptions, Purpose::Inscription), (row.runes, Purpose::Mint), (row.data, Purpose::Data)];
+    let shares = [
+        (row.inscriptions, Purpose::Inscription),
+        (row.runes, Purpose::Mint),
+        (row.data, Purpose::Data),
+        (row.contracts, Purpose::ContractMint),
+    ];
     let mut from = 0;
     let mut purpose = Purpose::Payment;
     for (share, named) in shares {
@@ -277,11 +323,16 @@ fn plan(seed: u64, number: u32, row: &Row, height: u32, place: u32) -> Plan {
         purpose = Purpose::Etching;
     } else if row.inscriptions > 0 && place == 2 && height.is_multiple_of(DEPLOY_EVERY) {
         purpose = Purpose::Deploy;
+    } else if height > contracts_from && place == 3 && height.is_multiple_of(TOKEN_EVERY) {
+        purpose = Purpose::NewToken;
+    } else if purpose == Purpose::ContractMint && random.thousandths(ORDERS) {
+        let detail = random.below(u64::from(TRADERS)) as u16;
+        return Plan { purpose: Purpose::Order, inputs: 1, outputs: 2, detail };
     }
     if purpose.reveals() {
-        return Plan { purpose, inputs: 1, outputs: 1 + u16::from(random.thousandths(300)) };
+        return Plan { purpose, inputs: 1, outputs: 1 + u16::from(random.thousandths(300)), detail: 0 };
     }
-    Plan { purpose, inputs: random.count(row.inputs), outputs: random.count(row.outputs) }
+    Plan { purpose, inputs: random.count(row.inputs), outputs: random.count(row.outputs), detail: 0 }
 }
 
 fn txid(bytes: &[u8], layout: Layout) -> sha256d::Hash {

@@ -1,10 +1,11 @@
-//! What transactions say: inscriptions, runes, data. Contracts have their place here: a purpose of their own, and their protostones in
-//! [`write_output`].
+//! What transactions say: inscriptions, runes, data, calls of contracts.
 
+use super::contracts::{self, Calls};
 use super::random::Random;
+use super::transaction::Record;
 
 /// What a transaction is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(crate) enum Purpose {
     Coinbase,
@@ -19,11 +20,30 @@ pub(crate) enum Purpose {
     Mint,
     /// Etches a rune.
     Etching,
+    /// A step of the founding of contracts; the record says which.
+    Founding,
+    /// Makes a token that anybody mints.
+    NewToken,
+    /// Mints of a contract.
+    ContractMint,
+    /// An order of a trader.
+    Order,
 }
 
 impl Purpose {
-    const ALL: [Self; 7] =
-        [Self::Coinbase, Self::Payment, Self::Data, Self::Inscription, Self::Deploy, Self::Mint, Self::Etching];
+    const ALL: [Self; 11] = [
+        Self::Coinbase,
+        Self::Payment,
+        Self::Data,
+        Self::Inscription,
+        Self::Deploy,
+        Self::Mint,
+        Self::Etching,
+        Self::Founding,
+        Self::NewToken,
+        Self::ContractMint,
+        Self::Order,
+    ];
 
     /// The purpose with this number; a payment for any other.
     pub(crate) fn numbered(number: u8) -> Self {
@@ -37,7 +57,18 @@ impl Purpose {
 
     /// Whether the last output says something.
     pub(crate) const fn has_message(self) -> bool {
-        matches!(self, Self::Data | Self::Mint | Self::Etching)
+        !matches!(self, Self::Coinbase | Self::Payment | Self::Inscription | Self::Deploy)
+    }
+
+    /// What the transaction does with contracts.
+    pub(crate) const fn calls(self, detail: u16) -> Option<Calls> {
+        match self {
+            Self::Founding => Some(Calls::Founding(detail)),
+            Self::NewToken => Some(Calls::NewToken),
+            Self::ContractMint => Some(Calls::Mint),
+            Self::Order => Some(Calls::Order),
+            _ => None,
+        }
     }
 }
 
@@ -51,17 +82,23 @@ const MINTED: u32 = 6;
 const PUSH_MAX: usize = 520;
 
 /// The height at which what is minted at `height` was made.
-fn made_at(random: &mut Random, height: u32, every: u32) -> u32 {
+pub(crate) fn made_at(random: &mut Random, height: u32, every: u32) -> u32 {
     let newest = height.saturating_sub(1) / every;
     let back = random.next().trailing_zeros().min(MINTED);
     newest.saturating_sub(back) * every
 }
 
-/// Appends the script of the output that says something.
-pub(crate) fn write_output(purpose: Purpose, random: &mut Random, height: u32, script: &mut Vec<u8>) {
+/// Appends the script of the output that says something, with its length, in a transaction of `outputs` outputs.
+pub(crate) fn write_output(
+    record: &Record,
+    random: &mut Random,
+    (height, contracts_from): (u32, u32),
+    outputs: u16,
+    bytes: &mut Vec<u8>,
+) {
     let mut payload = Vec::new();
-    script.push(0x6a);
-    match purpose {
+    let mut script = vec![0x6a];
+    match record.purpose {
         Purpose::Mint => {
             let block = made_at(random, height, ETCH_EVERY);
             for number in [20, u128::from(block), 20, 1] {
@@ -76,29 +113,52 @@ pub(crate) fn write_output(purpose: Purpose, random: &mut Random, height: u32, s
             }
             script.push(0x5d);
         }
-        _ => {
-            let len = 20 + random.below(56) as usize;
-            random.fill(&mut payload, len);
+        purpose => {
+            if let Some(calls) = purpose.calls(record.detail) {
+                contracts::write(calls, random, (height, contracts_from), outputs, &mut payload);
+                script.push(0x5d);
+            } else {
+                let len = 20 + random.below(56) as usize;
+                random.fill(&mut payload, len);
+            }
         }
     }
-    push(&payload, script);
+    for part in payload.chunks(PUSH_MAX) {
+        push(part, &mut script);
+    }
+    compact_size(script.len() as u64, bytes);
+    bytes.extend_from_slice(&script);
 }
 
-/// Appends the witness that reveals an inscription: a signature, the script with the envelope, a control block.
-pub(crate) fn write_reveal(purpose: Purpose, random: &mut Random, height: u32, witness: &mut Vec<u8>) {
+/// Appends the witness that reveals an inscription or code: a signature, the script with the envelope, a control block.
+pub(crate) fn write_reveal(record: &Record, random: &mut Random, height: u32, witness: &mut Vec<u8>) {
     let mut script = vec![0x20];
     random.fill(&mut script, 32);
-    script.extend_from_slice(&[0xac, 0x00, 0x63, 0x03]);
+    script.push(0xac);
+    match record.code() {
+        Some(code) => script.extend_from_slice(code.as_bytes()),
+        None => write_inscription(record.purpose, random, height, &mut script),
+    }
+    witness.extend_from_slice(&[3, 64]);
+    random.fill(witness, 64);
+    compact_size(script.len() as u64, witness);
+    witness.extend_from_slice(&script);
+    witness.extend_from_slice(&[33, 0xc0]);
+    random.fill(witness, 32);
+}
+
+fn write_inscription(purpose: Purpose, random: &mut Random, height: u32, script: &mut Vec<u8>) {
+    script.extend_from_slice(&[0x00, 0x63, 0x03]);
     script.extend_from_slice(b"ord\x01\x01");
     let body = if purpose == Purpose::Inscription && random.below(10) == 0 {
-        push(b"image/webp", &mut script);
+        push(b"image/webp", script);
         let scale = 300 << random.below(7);
         let len = scale + random.below(scale);
         let mut body = Vec::new();
         random.fill(&mut body, len as usize);
         body
     } else {
-        push(b"text/plain;charset=utf-8", &mut script);
+        push(b"text/plain;charset=utf-8", script);
         if purpose == Purpose::Deploy {
             let ticker = ticker(height / DEPLOY_EVERY);
             format!(r#"{{"p":"brc-20","op":"deploy","tick":"{ticker}","max":"21000000000","lim":"1000"}}"#).into_bytes()
@@ -110,15 +170,9 @@ pub(crate) fn write_reveal(purpose: Purpose, random: &mut Random, height: u32, w
     };
     script.push(0);
     for part in body.chunks(PUSH_MAX) {
-        push(part, &mut script);
+        push(part, script);
     }
     script.push(0x68);
-    witness.extend_from_slice(&[3, 64]);
-    random.fill(witness, 64);
-    compact_size(script.len() as u64, witness);
-    witness.extend_from_slice(&script);
-    witness.extend_from_slice(&[33, 0xc0]);
-    random.fill(witness, 32);
 }
 
 /// Four letters.
@@ -140,7 +194,7 @@ fn push(bytes: &[u8], script: &mut Vec<u8>) {
 }
 
 /// Appends a number as runestones write it.
-fn varint(mut number: u128, bytes: &mut Vec<u8>) {
+pub(crate) fn varint(mut number: u128, bytes: &mut Vec<u8>) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;

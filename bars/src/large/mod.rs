@@ -10,6 +10,7 @@
 
 mod bound;
 mod chain;
+mod contracts;
 mod generate;
 mod measure;
 mod message;

@@ -25,6 +25,7 @@ pub(crate) struct Row {
     pub(crate) data: u32,
     pub(crate) inscriptions: u32,
     pub(crate) runes: u32,
+    pub(crate) contracts: u32,
 }
 
 impl Row {
@@ -39,12 +40,15 @@ impl Row {
 pub(crate) struct Shape {
     rows: Vec<Row>,
     height: u32,
+    contracts_from: u32,
 }
 
 impl Shape {
     /// The committed table for a chain whose last block is at `height`.
     pub(crate) fn committed(height: u32) -> Outcome<Self> {
-        Ok(Self { rows: parse(TABLE)?, height })
+        let mut shape = Self { rows: parse(TABLE)?, height, contracts_from: u32::MAX };
+        shape.contracts_from = shape.first(|row| row.contracts).unwrap_or(u32::MAX);
+        Ok(shape)
     }
 
     /// Height of a chain of about `bytes`: its blocks are as large as mainnet's.
@@ -68,8 +72,12 @@ impl Shape {
         self.height
     }
 
+    /// First height with contracts.
+    pub(crate) const fn contracts_from(&self) -> u32 {
+        self.contracts_from
+    }
+
     /// First height at which a share of the row is above zero.
-    #[cfg(test)]
     pub(crate) fn first(&self, share: impl Fn(&Row) -> u32) -> Option<u32> {
         (0..=self.height).find(|height| share(self.row(self.at(*height))) > 0)
     }
@@ -110,8 +118,7 @@ fn parse(table: &str) -> Outcome<Vec<Row>> {
                 "data" => &mut row.data,
                 "inscriptions" => &mut row.inscriptions,
                 "runes" => &mut row.runes,
-                // Not made yet.
-                "contracts" if cell == 0 => continue,
+                "contracts" => &mut row.contracts,
                 _ => return Err(broken()),
             };
             *place = cell;

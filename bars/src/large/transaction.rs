@@ -1,5 +1,8 @@
 //! Makes the bytes of a transaction again from its record and from what it spends.
 
+use bitcoin::ScriptBuf;
+
+use super::contracts;
 use super::message::{self, Purpose, compact_size};
 use super::random::Random;
 use super::script::Script;
@@ -19,6 +22,8 @@ pub(crate) struct Record {
     pub(crate) purpose: Purpose,
     /// Row of the table.
     pub(crate) row: u8,
+    /// Step of the founding of contracts.
+    pub(crate) detail: u16,
 }
 
 impl Record {
@@ -30,7 +35,8 @@ impl Record {
         bytes.extend_from_slice(&self.value.to_le_bytes());
         bytes.extend_from_slice(&self.inputs.to_le_bytes());
         bytes.extend_from_slice(&self.outputs.to_le_bytes());
-        bytes.extend_from_slice(&[self.purpose as u8, self.row, 0, 0]);
+        bytes.extend_from_slice(&[self.purpose as u8, self.row]);
+        bytes.extend_from_slice(&self.detail.to_le_bytes());
     }
 
     pub(crate) fn decode(bytes: &[u8; Self::LEN]) -> Self {
@@ -45,7 +51,18 @@ impl Record {
             outputs: u16::from_le_bytes([bytes[42], bytes[43]]),
             purpose: Purpose::numbered(bytes[44]),
             row: bytes[45],
+            detail: u16::from_le_bytes([bytes[46], bytes[47]]),
         }
+    }
+
+    /// The script of the code that the first input reveals.
+    pub(crate) fn code(&self) -> Option<ScriptBuf> {
+        (self.purpose == Purpose::Founding).then(|| contracts::code(self.detail)).flatten()
+    }
+
+    /// Satoshis of an output to the signer of wrapped bitcoin; 0 for none.
+    pub(crate) fn wrapped_value(&self) -> u64 {
+        if self.purpose == Purpose::Founding { contracts::wrapped_value(self.detail) } else { 0 }
     }
 
     /// What output `vout` of transaction `number` is worth. Pairs of outputs share twice the mean, so that any of them is known alone
@@ -102,11 +119,11 @@ impl Layout {
     }
 }
 
-/// Appends transaction `number`, not a coinbase, of the block at `height`. `script_of` gives the script of one of its outputs.
+/// Appends transaction `number`, not a coinbase, of the block at `height`; contracts begin at height `contracts_from`. `script_of` gives the script of one of its outputs.
 /// `scratch` saves an allocation.
 pub(crate) fn write(
     seed: u64,
-    (number, height): (u32, u32),
+    (number, height, contracts_from): (u32, u32, u32),
     record: &Record,
     spent: &[Spent],
     script_of: impl Fn(u16) -> Script,
@@ -122,9 +139,9 @@ pub(crate) fn write(
     for (place, spent) in spent.iter().enumerate() {
         bytes.extend_from_slice(&spent.txid);
         bytes.extend_from_slice(&u32::from(spent.vout).to_le_bytes());
-        if place == 0 && record.purpose.reveals() {
+        if place == 0 && (record.purpose.reveals() || record.code().is_some()) {
             bytes.push(0);
-            message::write_reveal(record.purpose, &mut random, height, scratch);
+            message::write_reveal(record, &mut random, height, scratch);
             has_witness = true;
         } else if spent.script.write_spend(&mut random, bytes, scratch) {
             has_witness = true;
@@ -134,20 +151,24 @@ pub(crate) fn write(
         bytes.extend_from_slice(&[0xfd, 0xff, 0xff, 0xff]);
     }
     let says = record.purpose.has_message();
-    compact_size(u64::from(record.outputs) + u64::from(says), bytes);
+    let wrapped = record.wrapped_value();
+    let outputs = record.outputs + u16::from(wrapped > 0) + u16::from(says);
+    compact_size(u64::from(outputs), bytes);
     for vout in 0..record.outputs {
         bytes.extend_from_slice(&record.output_value(seed, number, vout).to_le_bytes());
         let script = script_of(vout);
         bytes.push(script.len());
         script.write(bytes);
     }
+    if wrapped > 0 {
+        let script = contracts::signer();
+        bytes.extend_from_slice(&wrapped.to_le_bytes());
+        bytes.push(script.len() as u8);
+        bytes.extend_from_slice(script.as_bytes());
+    }
     if says {
         bytes.extend_from_slice(&[0; 8]);
-        let length = bytes.len();
-        bytes.push(0);
-        message::write_output(record.purpose, &mut random, height, bytes);
-        // Below 253.
-        bytes[length] = (bytes.len() - length - 1) as u8;
+        message::write_output(record, &mut random, (height, contracts_from), outputs, bytes);
     }
     let mut layout = Layout { start, body, witness: bytes.len(), end: 0 };
     if has_witness {
@@ -170,7 +191,8 @@ mod tests {
     fn records_come_back_and_outputs_are_worth_no_more_than_their_sum() {
         for outputs in 1..20 {
             let value = 5_000_000_000 / u64::from(outputs) + 13;
-            let record = Record { txid: [7; 32], value, inputs: 3, outputs, purpose: Purpose::Mint, row: 9 };
+            let record =
+                Record { txid: [7; 32], value, inputs: 3, outputs, purpose: Purpose::Mint, row: 9, detail: 12 };
             let mut bytes = Vec::new();
             record.encode(&mut bytes);
             assert_eq!(Record::decode(bytes.first_chunk().unwrap()), record);
