@@ -52,9 +52,19 @@ pub(crate) struct Counters {
     pub(crate) read_calls: u64,
     pub(crate) written: u64,
     pub(crate) compacted: u64,
+    pub(crate) compacted_by: [u64; KEYSPACES.len()],
     pub(crate) processor: f64,
     pub(crate) generator: f64,
     pub(crate) stalled: f64,
+}
+
+impl Counters {
+    /// MB of tables merged away, by keyspace.
+    pub(crate) fn compacted_by_name(&self) -> String {
+        let parts = KEYSPACES.iter().zip(self.compacted_by).filter(|(_, bytes)| *bytes > 1_000_000);
+        let parts: Vec<String> = parts.map(|(name, bytes)| format!("{name} {:.0}", float(bytes) / 1e6)).collect();
+        parts.join(", ")
+    }
 }
 
 /// What one run did.
@@ -73,11 +83,15 @@ pub(crate) struct Run {
     output: String,
 }
 
+/// Names of the store's keyspaces, in the order in which it makes them; the first is the engine's own.
+pub(crate) const KEYSPACES: [&str; 7] = ["engine", "numbered", "hashed", "listed", "bulk", "meta", "undo"];
+
 /// The files of tables, to see which of them are merged away.
 #[derive(Debug, Default)]
 struct Tables {
     sizes: HashMap<PathBuf, u64>,
-    gone: u64,
+    /// By keyspace, in the order in which the store makes them; the first is the engine's own.
+    gone: [u64; KEYSPACES.len()],
 }
 
 impl Tables {
@@ -87,7 +101,12 @@ impl Tables {
         list(store, &mut now);
         let tables = store.join("engine/keyspaces");
         let gone = self.sizes.iter().filter(|(path, _)| path.starts_with(&tables) && !now.contains_key(*path));
-        self.gone += gone.map(|(_, size)| size).sum::<u64>();
+        for (path, size) in gone {
+            let keyspace = path.strip_prefix(&tables).ok().and_then(|path| path.iter().next()?.to_str()?.parse().ok());
+            if let Some(sum) = keyspace.and_then(|number: usize| self.gone.get_mut(number)) {
+                *sum += size;
+            }
+        }
         self.sizes = now;
         self.sizes.values().sum()
     }
@@ -198,7 +217,8 @@ fn follow(program: &Path, config: &Path, data: &Path, node: &Node, bound: &Bound
                 read: counter(id, "io", "read_bytes:").max(run.last.read),
                 read_calls: counter(id, "io", "syscr:").max(run.last.read_calls),
                 written: counter(id, "io", "write_bytes:").max(run.last.written),
-                compacted: tables.gone,
+                compacted: tables.gone.iter().sum(),
+                compacted_by: tables.gone,
                 processor: processor(id).max(run.last.processor),
                 generator: processor(std::process::id()) - generator_before,
                 stalled: run.last.stalled + if stalled { LOOK_EVERY.as_secs_f64() } else { 0.0 },
