@@ -11,7 +11,7 @@ use paraffin_store::{EarlierTables, ModuleWriter, Row, Snapshot, StoreError, Tab
 
 use crate::error::ReadError;
 use crate::rows::{
-    Funding, HistoryRow, PackedScript, PrefixWidth, ScriptTotals, TransactionRow, decode_numbers, page_number,
+    Funding, HistoryRow, PackedScript, PrefixWidth, ScriptTotals, TransactionRow, UnspentRow, decode_numbers, page_number,
     row_in_page,
 };
 use crate::script_key::ScriptKey;
@@ -120,7 +120,7 @@ pub(crate) fn busy_totals(rows: &impl RowSource, digest: &[u8; 32]) -> Result<Op
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OwnedOutput {
     pub(crate) funding: Funding,
-    pub(crate) satoshis: u64,
+    pub(crate) row: UnspentRow,
     /// Number of the transaction that spent it.
     pub(crate) spender: Option<u32>,
 }
@@ -179,7 +179,8 @@ pub(crate) fn script_activities(
             if let Some(owner) = owners.of(&script) {
                 let funding = Funding { number, vout };
                 places.insert(funding, (owner, activities[owner].outputs.len()));
-                activities[owner].fund(OwnedOutput { funding, satoshis, spender: None });
+                let row = UnspentRow { txid: transaction.txid, height: transaction.height, satoshis };
+                activities[owner].fund(OwnedOutput { funding, row, spender: None });
                 participants.push(owner);
             }
         }
@@ -209,7 +210,7 @@ pub(crate) fn history_numbers(
 impl ScriptActivity {
     fn fund(&mut self, output: OwnedOutput) {
         self.totals.funded_txo_count += 1;
-        self.totals.funded_txo_sum = self.totals.funded_txo_sum.saturating_add(output.satoshis);
+        self.totals.funded_txo_sum = self.totals.funded_txo_sum.saturating_add(output.row.satoshis);
         self.outputs.push(output);
     }
 
@@ -217,7 +218,7 @@ impl ScriptActivity {
         let output = &mut self.outputs[place];
         output.spender = Some(spender);
         self.totals.spent_txo_count += 1;
-        self.totals.spent_txo_sum = self.totals.spent_txo_sum.saturating_add(output.satoshis);
+        self.totals.spent_txo_sum = self.totals.spent_txo_sum.saturating_add(output.row.satoshis);
     }
 }
 

@@ -6,7 +6,7 @@
 //! transaction_numbers  first 8 bytes of the txid, wire order               transaction numbers, 4 bytes each, oldest first
 //! history              first 8 of SHA-256(script) | first number (4)       further numbers of the same block, as gaps
 //! script_totals        SHA-256(script)                                     funded, spent, transactions        busy scripts
-//! unspent              first 8 of SHA-256(script) | number (4) | vout      nothing                            busy scripts
+//! unspent              SHA-256(script) | number (4) | vout                 txid | height | satoshis           busy scripts
 //! spends               funding number (4) | vout                           distance to the spender's number   busy scripts
 //! blocks               height (4)                                          header | first number | count | size | weight
 //! block_heights        block hash                                          height (4)
@@ -29,7 +29,7 @@
 //! probability of (31/32)^n. This is why most scripts cost two rows, not five.
 //!
 //! **Prefixes.** Eight bytes of a hash find rows; they do not decide. Readers compare the script itself, or the whole
-//! txid. Totals are kept under the whole hash.
+//! txid. Totals and unspent outputs are kept under the whole hash, so that no transaction is read to answer with them.
 //!
 //! **What cannot be spent.** Outputs with `OP_RETURN`, outputs with a script above 10,000 bytes and the outputs of block 0
 //! have no history and are in no balance; they are part of their transaction, nothing else. Blockstream's server counts
@@ -41,7 +41,7 @@ use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
 pub const MODULE: ModuleId = ModuleId(1);
 
 /// Version of the rows; raised whenever their form changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Transactions in chain order, eight to a row: txid, place in the block, what it spends, what it pays.
 pub(crate) const TRANSACTIONS: Table = table(1, "transactions", TableKind::Sequence, Placement::Numbered);

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use bitcoin::hashes::Hash;
-use bitcoin::{Script, TxOut};
+use bitcoin::{Script, TxOut, Txid};
 use paraffin_primitives::ConnectedBlock;
 use paraffin_store::{KeyHashing, ModuleError, ModuleWriter};
 
@@ -9,7 +9,7 @@ use super::history_bounds::HistoryBounds;
 use crate::activity::{RowSource, busy_totals, script_activities, script_activity};
 use crate::error::ReadError;
 use crate::rows::{
-    Funding, HistoryRow, PrefixWidth, ScriptTotals, encode_spender, history_key, history_value, spend_key, unspent_key,
+    Funding, HistoryRow, PrefixWidth, ScriptTotals, UnspentRow, encode_spender, history_key, history_value, spend_key, unspent_key,
 };
 use crate::script_key::{ScriptKey, script_digest};
 use crate::tables::{HISTORY, SCRIPT_TOTALS, SPENDS, UNSPENT};
@@ -109,7 +109,7 @@ impl<'a> BlockScripts<'a> {
                 continue;
             }
             match busy_totals(rows, &script.digest)? {
-                Some(totals) => update_busy(rows, width, script, totals, events)?,
+                Some(totals) => self.update_busy(rows, script, totals, events)?,
                 None if self.is_to_be_counted(script, transaction_count(events)) => to_count.push(script),
                 None => {}
             }
@@ -176,6 +176,51 @@ impl<'a> BlockScripts<'a> {
         Ok(())
     }
 
+    /// Brings totals, unspent outputs and spends of a busy script up to date.
+    fn update_busy(
+        &self,
+        rows: &mut ModuleWriter<'_>,
+        script: &BlockScript<'_>,
+        mut totals: ScriptTotals,
+        events: &[Event],
+    ) -> Result<(), ModuleError> {
+        let mut withdrawn = None;
+        totals.tx_count += transaction_count(events);
+        for event in events {
+            let unspent = unspent_key(&script.digest, event.funding);
+            match event.kind {
+                EventKind::Funded => {
+                    totals.funded_txo_count += 1;
+                    totals.funded_txo_sum = totals.funded_txo_sum.saturating_add(event.satoshis);
+                    let row = UnspentRow { txid: self.txid(event), height: self.block.id.height, satoshis: event.satoshis };
+                    rows.put(&UNSPENT, &unspent, &row.encode())?;
+                }
+                EventKind::Spent => {
+                    totals.spent_txo_count += 1;
+                    totals.spent_txo_sum = totals.spent_txo_sum.saturating_add(event.satoshis);
+                    rows.delete(&UNSPENT, &unspent)?;
+                    put_spend(rows, event.funding, event.number)?;
+                }
+                EventKind::Withdrawn => {
+                    totals.funded_txo_count = totals.funded_txo_count.saturating_sub(1);
+                    totals.funded_txo_sum = totals.funded_txo_sum.saturating_sub(event.satoshis);
+                    if withdrawn != Some(event.funding.number) {
+                        totals.tx_count = totals.tx_count.saturating_sub(1);
+                        withdrawn = Some(event.funding.number);
+                    }
+                    rows.delete(&UNSPENT, &unspent)?;
+                }
+            }
+        }
+        rows.put(&SCRIPT_TOTALS, &script.digest, &totals.encode())?;
+        Ok(())
+    }
+
+    /// Id of the transaction of this block that an event is of.
+    fn txid(&self, event: &Event) -> Txid {
+        self.block.txids[(event.number - self.first_number) as usize]
+    }
+
     /// Draws from the hashes of block and script, so every instance draws alike and no attacker can dodge it by timing.
     fn is_to_be_counted(&self, script: &BlockScript<'_>, transactions: u64) -> bool {
         let draw = u64::from(self.block.id.hash.to_byte_array()[0] ^ script.digest[31]) % COUNTING_ODDS;
@@ -192,45 +237,6 @@ fn transaction_count(events: &[Event]) -> u64 {
         last = Some(event.number);
     }
     count
-}
-
-fn update_busy(
-    rows: &mut ModuleWriter<'_>,
-    width: PrefixWidth,
-    script: &BlockScript<'_>,
-    mut totals: ScriptTotals,
-    events: &[Event],
-) -> Result<(), ModuleError> {
-    let prefix = width.prefix(&script.digest);
-    let mut withdrawn = None;
-    totals.tx_count += transaction_count(events);
-    for event in events {
-        let unspent = unspent_key(prefix, event.funding);
-        match event.kind {
-            EventKind::Funded => {
-                totals.funded_txo_count += 1;
-                totals.funded_txo_sum = totals.funded_txo_sum.saturating_add(event.satoshis);
-                rows.put(&UNSPENT, &unspent, &[])?;
-            }
-            EventKind::Spent => {
-                totals.spent_txo_count += 1;
-                totals.spent_txo_sum = totals.spent_txo_sum.saturating_add(event.satoshis);
-                rows.delete(&UNSPENT, &unspent)?;
-                put_spend(rows, event.funding, event.number)?;
-            }
-            EventKind::Withdrawn => {
-                totals.funded_txo_count = totals.funded_txo_count.saturating_sub(1);
-                totals.funded_txo_sum = totals.funded_txo_sum.saturating_sub(event.satoshis);
-                if withdrawn != Some(event.funding.number) {
-                    totals.tx_count = totals.tx_count.saturating_sub(1);
-                    withdrawn = Some(event.funding.number);
-                }
-                rows.delete(&UNSPENT, &unspent)?;
-            }
-        }
-    }
-    rows.put(&SCRIPT_TOTALS, &script.digest, &totals.encode())?;
-    Ok(())
 }
 
 fn put_spend(rows: &mut ModuleWriter<'_>, funding: Funding, spender: u32) -> Result<(), ModuleError> {
@@ -256,11 +262,10 @@ fn has_busy_history(
 fn make_busy(rows: &mut ModuleWriter<'_>, width: PrefixWidth, keys: &[ScriptKey]) -> Result<(), ModuleError> {
     let activities = script_activities(rows, width, keys)?;
     for (key, activity) in keys.iter().zip(activities) {
-        let prefix = width.prefix(key.digest());
         for output in &activity.outputs {
             match output.spender {
                 Some(spender) => put_spend(rows, output.funding, spender)?,
-                None => rows.put(&UNSPENT, &unspent_key(prefix, output.funding), &[])?,
+                None => rows.put(&UNSPENT, &unspent_key(key.digest(), output.funding), &output.row.encode())?,
             }
         }
         rows.put(&SCRIPT_TOTALS, key.digest(), &activity.totals.encode())?;

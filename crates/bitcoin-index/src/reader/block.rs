@@ -62,13 +62,7 @@ impl BitcoinIndex {
     pub fn blocks(&self, newest: Height, limit: u32) -> Result<Vec<EsploraBlock>, ReadError> {
         let oldest = newest.saturating_sub(limit.saturating_sub(1));
         let first = oldest.saturating_sub(MEDIAN_BLOCKS - 1);
-        let mut rows = Vec::new();
-        for row in self.snapshot.range(&BLOCKS, &first.to_be_bytes(), &newest.to_be_bytes()) {
-            let (key, value) = row?;
-            let height = <[u8; 4]>::try_from(key.as_slice())
-                .map_err(|_| ReadError::Damaged { table: BLOCKS.name, reason: "a key has 4 bytes" })?;
-            rows.push((u32::from_be_bytes(height), decode(&value)?));
-        }
+        let rows = self.block_rows(first, newest).collect::<Result<Vec<_>, _>>()?;
         if rows.last().is_none_or(|(height, _)| *height != newest) {
             return Ok(Vec::new());
         }
@@ -128,6 +122,20 @@ impl BitcoinIndex {
             locations.push(locator.locate(&cursor.transaction(&self.snapshot, number)?)?);
         }
         Ok(Some(locations))
+    }
+
+    /// The rows of the blocks from height `first` to `last`, ascending.
+    pub(super) fn block_rows(
+        &self,
+        first: Height,
+        last: Height,
+    ) -> impl Iterator<Item = Result<(Height, BlockRow), ReadError>> {
+        self.snapshot.range(&BLOCKS, &first.to_be_bytes(), &last.to_be_bytes()).map(|row| {
+            let (key, value) = row?;
+            let height = <[u8; 4]>::try_from(key.as_slice())
+                .map_err(|_| ReadError::Damaged { table: BLOCKS.name, reason: "a key has 4 bytes" })?;
+            Ok((u32::from_be_bytes(height), decode(&value)?))
+        })
     }
 
     pub(super) fn block_row(&self, height: Height) -> Result<Option<BlockRow>, ReadError> {

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use bitcoin::{BlockHash, Txid};
 use paraffin_primitives::{BlockId, Height};
@@ -52,6 +52,15 @@ struct BlockFacts {
     first_number: u32,
 }
 
+impl BlockFacts {
+    fn of(row: &BlockRow) -> Self {
+        Self { hash: row.header.block_hash(), time: row.header.time, first_number: row.first_number }
+    }
+}
+
+/// Rows of blocks that a scan may pass over for each that it is asked for: about as dear as one that is looked for.
+const SCANNED_FOR_ONE: usize = 8;
+
 /// Blocks met while locations are made, for neighbours share theirs.
 pub(super) struct Locator<'a> {
     index: &'a BitcoinIndex,
@@ -82,15 +91,37 @@ impl<'a> Locator<'a> {
         })
     }
 
+    /// The `status` record of what is confirmed at `height`.
+    pub(super) fn status(&mut self, height: Height) -> Result<TransactionStatus, ReadError> {
+        let block = self.block(height)?;
+        Ok(TransactionStatus::confirmed(height, block.hash, block.time))
+    }
+
+    /// Reads the blocks at some heights: by one scan where they stand close together.
+    pub(super) fn read_blocks(&mut self, heights: impl Iterator<Item = Height>) -> Result<(), ReadError> {
+        let missing: BTreeSet<Height> = heights.filter(|height| !self.blocks.contains_key(height)).collect();
+        let (Some(first), Some(last)) = (missing.first(), missing.last()) else { return Ok(()) };
+        if (last - first) as usize >= missing.len().saturating_mul(SCANNED_FOR_ONE) {
+            return missing.iter().try_for_each(|height| self.block(*height).map(drop));
+        }
+        for row in self.index.block_rows(*first, *last) {
+            let (height, row) = row?;
+            if missing.contains(&height) {
+                self.blocks.insert(height, BlockFacts::of(&row));
+            }
+        }
+        Ok(())
+    }
+
     fn block(&mut self, height: Height) -> Result<BlockFacts, ReadError> {
         if let Some(facts) = self.blocks.get(&height) {
             return Ok(*facts);
         }
-        let BlockRow { header, first_number, .. } = self.index.block_row(height)?.ok_or(ReadError::Damaged {
+        let row = self.index.block_row(height)?.ok_or(ReadError::Damaged {
             table: BLOCKS.name,
             reason: "the block of an indexed transaction is missing",
         })?;
-        let facts = BlockFacts { hash: header.block_hash(), time: header.time, first_number };
+        let facts = BlockFacts::of(&row);
         self.blocks.insert(height, facts);
         Ok(facts)
     }

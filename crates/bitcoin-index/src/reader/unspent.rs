@@ -5,14 +5,13 @@ use super::location::Locator;
 use crate::activity::{busy_totals, number_of, script_activity};
 use crate::error::ReadError;
 use crate::esplora::UnspentOutput;
-use crate::outputs::visit_outputs;
-use crate::rows::{Funding, take_outpoint, unspent_key};
+use crate::rows::{Funding, UnspentRow, take_outpoint, unspent_key};
 use crate::script_key::ScriptKey;
 use crate::tables::UNSPENT;
 
 impl BitcoinIndex {
     /// Unspent outputs of the script, newest first, at most `limit` of them, starting below `after` (which may be spent
-    /// by now). Costs as much as it answers.
+    /// by now). A script with many is answered by one scan and the headers of the blocks that it meets.
     ///
     /// # Errors
     /// [`ReadError::NotInHistory`] when the transaction of `after` is unknown; else those of reading.
@@ -32,60 +31,52 @@ impl BitcoinIndex {
             }
         };
         let is_wanted = |funding: &Funding| below.is_none_or(|below| *funding < below);
-        let mut unspent = Vec::new();
+        let mut locator = Locator::new(self);
         if busy_totals(&self.snapshot, script.digest())?.is_none() {
             let activity = script_activity(&self.snapshot, self.width, script)?;
             let outputs = activity.outputs.iter().rev().filter(|output| output.spender.is_none());
-            let fundings = outputs.map(|output| output.funding).filter(is_wanted).take(limit).collect();
-            self.render_unspent(script, fundings, &mut unspent)?;
-            return Ok(unspent);
+            let outputs = outputs.map(|output| (output.funding, output.row));
+            let wanted: Vec<_> = outputs.filter(|(funding, _)| is_wanted(funding)).take(limit).collect();
+            return locator.unspent(&wanted);
         }
-        let prefix = self.width.prefix(script.digest());
         let newest = below.unwrap_or(Funding { number: u32::MAX, vout: u32::MAX });
-        let oldest = Funding { number: 0, vout: 0 };
-        let mut rows = self.snapshot.range(&UNSPENT, &unspent_key(prefix, oldest), &unspent_key(prefix, newest)).rev();
+        let (oldest, digest) = (Funding { number: 0, vout: 0 }, script.digest());
+        let mut rows = self.snapshot.range(&UNSPENT, &unspent_key(digest, oldest), &unspent_key(digest, newest)).rev();
+        let mut unspent = Vec::new();
         while unspent.len() < limit {
-            let mut fundings = Vec::new();
+            let mut outputs = Vec::new();
             for row in rows.by_ref().take(OUTPUTS_TOGETHER.min(limit - unspent.len())) {
-                fundings.push(funding_of_key(&row?.0)?);
+                let (key, value) = row?;
+                let row = UnspentRow::decode(&value).map_err(|error| ReadError::damaged(&UNSPENT, error))?;
+                outputs.push((funding_of_key(&key)?, row));
             }
-            if fundings.is_empty() {
+            if outputs.is_empty() {
                 break;
             }
-            fundings.retain(is_wanted);
-            self.render_unspent(script, fundings, &mut unspent)?;
+            outputs.retain(|(funding, _)| is_wanted(funding));
+            unspent.append(&mut locator.unspent(&outputs)?);
         }
         Ok(unspent)
     }
+}
 
-    /// Appends the records of those `fundings`, newest first, that belong to the script and not to another one with the
-    /// same prefix.
-    fn render_unspent(
-        &self,
-        script: &ScriptKey,
-        fundings: Vec<Funding>,
-        unspent: &mut Vec<UnspentOutput>,
-    ) -> Result<(), ReadError> {
-        let mut locator = Locator::new(self);
-        let mut wanted: Vec<(Funding, u32)> = fundings.into_iter().map(|funding| (funding, funding.vout)).collect();
-        let first = unspent.len();
-        visit_outputs(&self.snapshot, &mut wanted, |vout, transaction, value, output_script| {
-            if script.matches(output_script) {
-                let location = locator.locate(transaction)?;
-                unspent.push(UnspentOutput { txid: location.txid, vout, status: location.status(), value });
-            }
-            Ok(())
-        })?;
-        unspent[first..].reverse();
-        Ok(())
+impl Locator<'_> {
+    /// The records of some outputs, in their order. Their blocks are read together.
+    fn unspent(&mut self, outputs: &[(Funding, UnspentRow)]) -> Result<Vec<UnspentOutput>, ReadError> {
+        self.read_blocks(outputs.iter().map(|(_, row)| row.height))?;
+        let record = |(funding, row): &(Funding, UnspentRow)| {
+            let UnspentRow { txid, height, satoshis } = *row;
+            Ok(UnspentOutput { txid, vout: funding.vout, status: self.status(height)?, value: satoshis })
+        };
+        outputs.iter().map(record).collect()
     }
 }
 
-/// Outputs whose transactions are read together.
-const OUTPUTS_TOGETHER: usize = 1000;
+/// Outputs whose blocks are read together.
+const OUTPUTS_TOGETHER: usize = 10_000;
 
 fn funding_of_key(key: &[u8]) -> Result<Funding, ReadError> {
-    let damaged = ReadError::Damaged { table: UNSPENT.name, reason: "a key starts with 8 bytes of a script's hash" };
-    let mut key = key.get(8..).ok_or(damaged)?;
+    let damaged = ReadError::Damaged { table: UNSPENT.name, reason: "a key starts with 32 bytes of a script's hash" };
+    let mut key = key.get(32..).ok_or(damaged)?;
     take_outpoint(&mut key).map_err(|error| ReadError::damaged(&UNSPENT, error))
 }

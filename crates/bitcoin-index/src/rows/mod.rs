@@ -13,7 +13,7 @@ mod varint;
 
 pub(crate) use block::BlockRow;
 pub(crate) use history::{HistoryRow, PrefixWidth, history_key, history_value};
-pub(crate) use outpoint::{Funding, decode_spender, encode_spender, spend_key, take_outpoint, unspent_key};
+pub(crate) use outpoint::{Funding, UnspentRow, decode_spender, encode_spender, spend_key, take_outpoint, unspent_key};
 pub(crate) use page::{PAGE_TRANSACTIONS, PageWriter, TransactionRow, page_number, row_in_page};
 pub(crate) use script::{PackedScript, is_unspendable, pack_script};
 pub use totals::ScriptTotals;
