@@ -11,8 +11,8 @@ use paraffin_store::{EarlierTables, ModuleWriter, Row, Snapshot, StoreError, Tab
 
 use crate::error::ReadError;
 use crate::rows::{
-    Funding, HistoryRow, PackedScript, PrefixWidth, ScriptTotals, TransactionRow, UnspentRow, decode_numbers, page_number,
-    row_in_page,
+    Funding, HistoryRow, PackedScript, PrefixWidth, ScriptTotals, TransactionRow, UnspentRow, decode_numbers,
+    page_number, row_in_page,
 };
 use crate::script_key::ScriptKey;
 use crate::tables::{HISTORY, SCRIPT_TOTALS, SUPERSEDED, TRANSACTION_NUMBERS, TRANSACTIONS};

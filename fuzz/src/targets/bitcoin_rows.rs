@@ -4,7 +4,7 @@ use paraffin_bitcoin_index::fuzzing as rows;
 
 pub(crate) fn run(bytes: &[u8]) {
     let Some((kind, bytes)) = bytes.split_first() else { return };
-    match kind % 9 {
+    match kind % 10 {
         0 => drop(rows::block(bytes)),
         1 => drop(rows::totals(bytes)),
         2 => {
@@ -25,6 +25,7 @@ pub(crate) fn run(bytes: &[u8]) {
             }
         }
         7 => drop(rows::script(bytes)),
+        8 => drop(rows::unspent(bytes)),
         _ => drop(rows::amount(bytes)),
     }
 }

@@ -9,7 +9,8 @@ use super::history_bounds::HistoryBounds;
 use crate::activity::{RowSource, busy_totals, script_activities, script_activity};
 use crate::error::ReadError;
 use crate::rows::{
-    Funding, HistoryRow, PrefixWidth, ScriptTotals, UnspentRow, encode_spender, history_key, history_value, spend_key, unspent_key,
+    Funding, HistoryRow, PrefixWidth, ScriptTotals, UnspentRow, encode_spender, history_key, history_value, spend_key,
+    unspent_key,
 };
 use crate::script_key::{ScriptKey, script_digest};
 use crate::tables::{HISTORY, SCRIPT_TOTALS, SPENDS, UNSPENT};
@@ -192,7 +193,8 @@ impl<'a> BlockScripts<'a> {
                 EventKind::Funded => {
                     totals.funded_txo_count += 1;
                     totals.funded_txo_sum = totals.funded_txo_sum.saturating_add(event.satoshis);
-                    let row = UnspentRow { txid: self.txid(event), height: self.block.id.height, satoshis: event.satoshis };
+                    let row =
+                        UnspentRow { txid: self.txid(event), height: self.block.id.height, satoshis: event.satoshis };
                     rows.put(&UNSPENT, &unspent, &row.encode())?;
                 }
                 EventKind::Spent => {

@@ -3,7 +3,8 @@
 
 use super::outpoint::Funding;
 use super::{
-    BlockRow, HistoryRow, ScriptTotals, amount, decode_numbers, decode_spender, encode_spender, page, script, varint,
+    BlockRow, HistoryRow, ScriptTotals, UnspentRow, amount, decode_numbers, decode_spender, encode_spender, page,
+    script, varint,
 };
 use super::{history_key, history_value, pack_script, spend_key, take_outpoint, unspent_key};
 
@@ -59,7 +60,17 @@ pub fn numbers(value: &[u8]) -> bool {
 pub fn outpoint(key: &[u8]) -> bool {
     let Ok(funding) = take_outpoint(&mut &*key) else { return false };
     assert_eq!(take_outpoint(&mut spend_key(funding).as_slice()), Ok(funding));
-    assert_eq!(take_outpoint(&mut &unspent_key([7; 8], funding)[8..]), Ok(funding));
+    assert_eq!(take_outpoint(&mut &unspent_key(&[7; 32], funding)[32..]), Ok(funding));
+    true
+}
+
+/// A row of table `unspent`.
+///
+/// # Panics
+/// As [`block`].
+pub fn unspent(value: &[u8]) -> bool {
+    let Ok(row) = UnspentRow::decode(value) else { return false };
+    assert_eq!(UnspentRow::decode(&row.encode()), Ok(row));
     true
 }
 

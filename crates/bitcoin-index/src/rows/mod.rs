@@ -66,6 +66,7 @@ mod tests {
             let _ = HistoryRow::decode(key, value).map(|row| row.numbers().len());
             let _ = take_outpoint(&mut bytes.as_slice());
             let _ = decode_spender(slot, &bytes);
+            let _ = UnspentRow::decode(&bytes);
             let _ = page::rows_of_page(slot, &bytes).map(|row| row.map(|row| (row.inputs().count(), row.outputs().count()))).collect::<Vec<_>>();
             let _ = row_in_page(slot, &bytes).map(|row| row.map(|row| row.outputs().all(|(_, script)| script.to_script().is_empty())));
             let _ = script::take_script(&mut bytes.as_slice()).map(PackedScript::to_script);
