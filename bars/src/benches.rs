@@ -26,7 +26,7 @@ const fn bench(group: &'static str, package: &'static str, bench: &'static str) 
     CrateBench { group, package, bench, asked: &[&[]], features: "" }
 }
 
-static BENCHES: [CrateBench; 10] = [
+static BENCHES: [CrateBench; 11] = [
     bench("gateway", "paraffin-gateway", "gateway_cost"),
     bench("limiter", "paraffin-access", "limiter"),
     CrateBench {
@@ -36,6 +36,7 @@ static BENCHES: [CrateBench; 10] = [
     bench("orderbook", "paraffin-orderbook", "ingest"),
     bench("ordinals", "paraffin-ordinals-index", "import"),
     bench("pages", "paraffin-indexer", "history_page"),
+    bench("reads", "paraffin-indexer", "large_reads"),
     bench("routing", "paraffin-amm", "routing"),
     CrateBench { features: "postgres,redis", ..bench("shared", "paraffin-access", "shared") },
     bench("views", "paraffin-gateway", "views"),

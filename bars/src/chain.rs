@@ -61,12 +61,16 @@ pub(crate) fn provide(folder: &Path, fixtures: &Path, shaped: u32, seed: u64) ->
     for _ in 0..height {
         let block = chain.next_block();
         let bytes = serialize(&block);
-        let framed = [&MAGIC[..], &(bytes.len() as u32).to_le_bytes(), &bytes].concat();
-        output.write_all(&framed).map_err(failed)?;
+        output.write_all(&framed(&bytes)).map_err(failed)?;
     }
     output.flush().map_err(failed)?;
     std::fs::rename(&part, &path).map_err(failed)?;
     Ok(ChainFile { path, height })
+}
+
+/// A block as it stands in a file.
+pub(crate) fn framed(block: &[u8]) -> Vec<u8> {
+    [&MAGIC[..], &(block.len() as u32).to_le_bytes(), block].concat()
 }
 
 /// The blocks of a file, as bytes.

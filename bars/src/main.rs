@@ -11,6 +11,7 @@ mod import;
 mod large;
 mod node;
 mod start;
+mod tip;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -26,7 +27,7 @@ const SHAPED_BLOCKS: u32 = 100;
 const SEED: u64 = 1;
 
 /// The groups that need a node and the chain; the others are benches of crates.
-const WITH_NODE: [&str; 3] = ["electrs", "import", "start"];
+const WITH_NODE: [&str; 4] = ["electrs", "import", "start", "tip"];
 
 /// What all bars need.
 pub(crate) struct Bench {
@@ -39,6 +40,8 @@ pub(crate) struct Bench {
     /// The node.
     pub(crate) bitcoind: PathBuf,
     pub(crate) chain: chain::ChainFile,
+    /// Folder of the real blocks whose shape chains have.
+    pub(crate) fixtures: PathBuf,
 }
 
 impl Bench {
@@ -50,8 +53,9 @@ impl Bench {
         let fixtures =
             std::env::var_os("PARAFFIN_FIXTURES").map_or_else(|| root.join("../shared/fixtures"), PathBuf::from);
         let blocks = std::env::var("PARAFFIN_BARS_BLOCKS").ok().and_then(|text| text.parse().ok());
-        let chain = chain::provide(&place, &fixtures.join("blocks"), blocks.unwrap_or(SHAPED_BLOCKS), SEED)?;
-        Ok(Self { root: root.to_path_buf(), place, paraffin, bitcoind, chain })
+        let fixtures = fixtures.join("blocks");
+        let chain = chain::provide(&place, &fixtures, blocks.unwrap_or(SHAPED_BLOCKS), SEED)?;
+        Ok(Self { root: root.to_path_buf(), place, paraffin, bitcoind, chain, fixtures })
     }
 }
 
@@ -96,6 +100,9 @@ fn measure(root: &Path, groups: &[String]) -> Outcome {
         }
         if wanted("start") {
             bars.extend(start::measure(&bench)?);
+        }
+        if wanted("tip") {
+            bars.extend(tip::measure(&bench)?);
         }
         if wanted("electrs") {
             bars.extend(electrs::measure(&bench)?);

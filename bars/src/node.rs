@@ -35,6 +35,8 @@ impl Node {
             .arg(format!("-loadblock={}", chain.path.display()))
             .args(["-server=1", "-rest=1", "-listenonion=0", "-discover=0", "-dnsseed=0", "-fixedseeds=0"])
             .args(["-natpmp=0", "-rpcbind=127.0.0.1", "-rpcallowip=127.0.0.1", "-rpcuser=paraffin"])
+            // The blocks are of 2011: without it the node holds them for a download under way, and announces none.
+            .arg(format!("-maxtipage={}", u32::MAX))
             .args(["-rpcpassword=bars", "-printtoconsole=0", "-dbcache=300", "-checkblocks=1", "-checkblockindex=0"])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -64,11 +66,17 @@ impl Node {
         format!("[node]\nurl = \"http://127.0.0.1:{RPC_PORT}\"\nuser = \"paraffin\"\npassword = \"bars\"\n")
     }
 
+    /// Where it takes peers.
+    pub(crate) fn p2p() -> String {
+        format!("127.0.0.1:{P2P_PORT}")
+    }
+
     pub(crate) const fn rpc_port() -> u16 {
         RPC_PORT
     }
 
-    fn rpc(method: &str, params: &Value) -> Option<Value> {
+    /// The result of a call; `None` when there is no answer.
+    pub(crate) fn rpc(method: &str, params: &Value) -> Option<Value> {
         let body = json!({"id": 1, "method": method, "params": params}).to_string();
         let address = format!("127.0.0.1:{RPC_PORT}");
         let headers = format!("authorization: {AUTHORISATION}\r\ncontent-type: application/json\r\n");

@@ -77,7 +77,8 @@ impl Drop for Bound {
     }
 }
 
-fn advise(folder: &Path) {
+/// Gives the files of a folder up to the page cache.
+pub(crate) fn advise(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {

@@ -27,6 +27,8 @@ mod unspent;
 use std::fs::File;
 use std::path::Path;
 
+pub(crate) use bound::advise;
+
 use crate::import::float;
 use measure::{Run, Setup};
 use model::{Line, Measured};

@@ -18,6 +18,7 @@ mod disk_need;
 mod doctor;
 mod forex;
 mod hosted;
+mod import_time;
 mod index;
 mod instance;
 mod keys;

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::config::Config;
+use crate::import_time::ImportTime;
 use crate::{disk, instance};
 
 /// Time between two looks at the state.
@@ -48,7 +49,7 @@ pub(crate) fn show(config: &Config, store: &Store, status: watch::Receiver<Index
                 .await
                 .unwrap_or_default();
         let line_every = Duration::from_secs(config.log.progress_seconds);
-        watch_import(chain_bytes.saturating_sub(started_with), line_every, status).await;
+        watch_import(ImportTime::of(network, chain_bytes), (started_with, chain_bytes), line_every, status).await;
     })
 }
 
@@ -64,7 +65,13 @@ async fn chain(config: &Config) -> Option<(u64, u32)> {
     }
 }
 
-async fn watch_import(bytes_total: u64, line_every: Duration, status: watch::Receiver<IndexStatus>) {
+async fn watch_import(
+    time: ImportTime,
+    (started_with, chain_bytes): (u64, u64),
+    line_every: Duration,
+    status: watch::Receiver<IndexStatus>,
+) {
+    let bytes_total = chain_bytes.saturating_sub(started_with);
     let is_bar = std::io::stderr().is_terminal() && bytes_total >= BAR_BYTES_MIN;
     let bar = is_bar.then(|| {
         let style = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}")
@@ -80,7 +87,11 @@ async fn watch_import(bytes_total: u64, line_every: Duration, status: watch::Rec
             break;
         }
         let left = bytes_total.saturating_sub(now.bytes_applied);
-        let progress = Progress::measure(now.blocks_applied, now.bytes_applied, started.elapsed(), left);
+        let elapsed = started.elapsed();
+        let progress = Progress {
+            time_left: time.left(started_with, now.bytes_applied, elapsed),
+            ..Progress::measure(now.blocks_applied, now.bytes_applied, elapsed, left)
+        };
         let text = describe(&now, &progress);
         if let Some(bar) = &bar {
             bar.set_position(now.bytes_applied.min(bytes_total));

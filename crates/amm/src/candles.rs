@@ -105,9 +105,6 @@ impl Candle {
     }
 }
 
-/// Length of the key of a candle.
-pub(crate) const CANDLE_KEY_LEN: usize = 32 + 1 + 4;
-
 /// Prefix of the candles of a pool.
 pub(crate) fn candle_prefix(pool: AlkaneId, timeframe: Timeframe) -> Vec<u8> {
     let mut key = id_key(pool);

@@ -4,7 +4,7 @@ use paraffin_primitives::{AlkaneId, Height};
 use paraffin_store::{Row, Snapshot, StoreError};
 use ruint::aliases::U256;
 
-use crate::candles::{CANDLE_KEY_LEN, candle_key};
+use crate::candles::candle_key;
 use crate::journal::{EventList, Journal};
 use crate::rows::{Parser, decode_count, decode_pool, id_key, kind_number};
 use crate::tables::{FACTORIES, JOURNAL, POOLS, SUMS};
@@ -64,8 +64,6 @@ pub struct Figures {
 pub struct Markets {
     pub(crate) snapshot: Snapshot,
     pub(crate) height: Height,
-    /// Whether no block of the snapshot lies above the height.
-    is_newest: bool,
     pub(crate) journal: Journal,
 }
 
@@ -77,8 +75,7 @@ impl Markets {
 
     /// The same over the events and candles of another module. Pools, factories and sums are of the market index all the same.
     pub fn over(journal: Journal, snapshot: &Snapshot, height: Height) -> Self {
-        let is_newest = snapshot.tip().is_none_or(|tip| tip.id.height <= height);
-        Self { snapshot: snapshot.clone(), height, is_newest, journal }
+        Self { snapshot: snapshot.clone(), height, journal }
     }
 
     /// The snapshot behind it.
@@ -200,9 +197,9 @@ impl Markets {
     ) -> Result<Vec<Candle>, AmmError> {
         let Some((_, newest)) = self.candle_before(pool, timeframe, to)? else { return Ok(Vec::new()) };
         let newest = u32::try_from(skip).ok().and_then(|skip| newest.checked_sub(skip));
-        let numbers = newest.into_iter().flat_map(|newest| (0..=newest).rev());
-        let candles = numbers.map(|number| self.candle(pool, timeframe, number));
-        candles.take_while(|candle| candle.as_ref().map_or(true, |candle| candle.start >= from)).take(limit).collect()
+        let (Some(newest), Some(further)) = (newest, limit.checked_sub(1)) else { return Ok(Vec::new()) };
+        let oldest = newest.saturating_sub(u32::try_from(further).unwrap_or(u32::MAX));
+        self.candles_numbered(pool, timeframe, oldest, newest, from)
     }
 
     /// All that was ever traded with a pool; `None` when nothing was.
@@ -230,8 +227,8 @@ impl Markets {
         figures.price = Some(newest.close);
         let begin = |hours: u32| newest.start.saturating_sub((hours - 1) * HOUR);
         let (day, week, month) = (begin(24), begin(168), begin(720));
-        for row in self.hours(pool, month, newest.start)? {
-            let candle = candle(row)?;
+        for candle in self.candles_between(pool, Timeframe::Hour, month, newest.start)? {
+            let candle = candle?;
             figures.month.add(&candle);
             if candle.start >= week {
                 figures.week.add(&candle);
@@ -248,27 +245,16 @@ impl Markets {
         Ok(figures)
     }
 
-    /// Rows of the candles of hours that begin in `from..=to`, the newest first.
-    fn hours(
+    /// The candles of a pool that begin in `from..=to`, the newest first: one scan.
+    pub(crate) fn candles_between(
         &self,
         pool: AlkaneId,
+        timeframe: Timeframe,
         from: u32,
         to: u32,
-    ) -> Result<Box<dyn Iterator<Item = Result<Row, StoreError>>>, AmmError> {
-        let key = |start| candle_key(pool, Timeframe::Hour, start);
-        if self.is_newest {
-            return Ok(Box::new(self.snapshot.range(&self.journal.candles, &key(from), &key(to)).rev()));
-        }
-        // As of an older block there are scans by prefix alone: one for each value of the upper half of the time.
-        let mut scans = Vec::new();
-        for upper in (from >> 16..=to >> 16).rev() {
-            let prefix = &key(upper << 16)[..CANDLE_KEY_LEN - 2];
-            scans.push(self.snapshot.prefix_at(&self.journal.candles, prefix, self.height)?.rev());
-        }
-        let (from, to) = (key(from), key(to));
-        let is_within =
-            move |row: &Result<Row, StoreError>| row.as_ref().map_or(true, |(key, _)| (&from..=&to).contains(&key));
-        Ok(Box::new(scans.into_iter().flatten().filter(is_within)))
+    ) -> Result<impl Iterator<Item = Result<Candle, AmmError>>, AmmError> {
+        let key = |start| candle_key(pool, timeframe, start);
+        Ok(self.snapshot.range_at(&self.journal.candles, &key(from), &key(to), self.height)?.rev().map(candle))
     }
 }
 

@@ -79,8 +79,43 @@ impl Markets {
     ) -> Result<Page<Candle>, AmmError> {
         let total = self.series(pool, timeframe)?.map_or(0, |series| series.count);
         let end = total.saturating_sub(offset);
-        let items = (end.saturating_sub(limit)..end).rev().map(|number| self.candle(pool, timeframe, number));
-        Ok(Page { items: items.collect::<Result<_, _>>()?, total })
+        let items = match end.checked_sub(1) {
+            Some(newest) if limit > 0 => {
+                self.candles_numbered(pool, timeframe, end.saturating_sub(limit), newest, 0)?
+            }
+            _ => Vec::new(),
+        };
+        Ok(Page { items, total })
+    }
+
+    /// The candles from number `oldest` to `newest` that begin at `from` or later, Unix seconds, the newest first. One scan; wide ones,
+    /// which have up to 144 versions a day, are looked for one by one after a scan of where they begin.
+    pub(crate) fn candles_numbered(
+        &self,
+        pool: AlkaneId,
+        timeframe: Timeframe,
+        oldest: u32,
+        newest: u32,
+        from: u32,
+    ) -> Result<Vec<Candle>, AmmError> {
+        let prefix = candle_prefix(pool, timeframe);
+        if matches!(timeframe, Timeframe::TenMinutes | Timeframe::Hour) {
+            let begin = self.candle_start(&prefix, oldest)?;
+            let end = self.candle_start(&prefix, newest)?;
+            if from > end {
+                return Ok(Vec::new());
+            }
+            let candles: Vec<Candle> =
+                self.candles_between(pool, timeframe, begin.max(from), end)?.collect::<Result<_, _>>()?;
+            let is_whole = candles.len() == (newest - oldest) as usize + 1;
+            return if is_whole || begin < from { Ok(candles) } else { Err(missing(&prefix)) };
+        }
+        let (first, last) = (start_key(&prefix, oldest), start_key(&prefix, newest));
+        let rows = self.snapshot.range_at(&self.journal.candle_starts, &first, &last, self.height)?;
+        let starts = rows.rev().map(|row| Ok(decode_count("candle_starts", Some(&row?.1))?));
+        let starts =
+            starts.take_while(|start: &Result<u32, AmmError>| start.as_ref().map_or(true, |start| *start >= from));
+        starts.map(|start| self.candle(pool, timeframe, start?)).collect()
     }
 
     /// The newest candle that begins at or before a time, and how many begin before that candle; by halving.
@@ -106,7 +141,8 @@ impl Markets {
             }
         }
         let Some(number) = low.checked_sub(1) else { return Ok(None) };
-        Ok(Some((self.candle(pool, timeframe, number)?, number)))
+        let start = self.candle_start(&prefix, number)?;
+        Ok(Some((self.candle(pool, timeframe, start)?, number)))
     }
 
     fn candle_start(&self, prefix: &[u8], number: u32) -> Result<u32, AmmError> {
@@ -117,12 +153,10 @@ impl Markets {
         parser.end(start)
     }
 
-    /// The candle of a number, 0 the oldest.
-    pub(crate) fn candle(&self, pool: AlkaneId, timeframe: Timeframe, number: u32) -> Result<Candle, AmmError> {
-        let prefix = candle_prefix(pool, timeframe);
-        let start = self.candle_start(&prefix, number)?;
+    /// The candle that begins at `start`, Unix seconds.
+    fn candle(&self, pool: AlkaneId, timeframe: Timeframe, start: u32) -> Result<Candle, AmmError> {
         let stored = self.snapshot.get_at(&self.journal.candles, &candle_key(pool, timeframe, start), self.height)?;
-        Candle::decode(start, &stored.ok_or_else(|| missing(&prefix))?)
+        Candle::decode(start, &stored.ok_or_else(|| missing(&candle_prefix(pool, timeframe)))?)
     }
 }
 
@@ -144,6 +178,47 @@ mod tests {
 
     fn id(height: Height) -> BlockId {
         BlockId { height, hash: BlockHash::from_byte_array([height as u8 + 1; 32]) }
+    }
+
+    /// Prices of 500 candles with six versions each are one scan, as of every height; an older page is no dearer.
+    #[test]
+    fn a_page_of_candles_is_one_scan() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
+        let store = Store::open(folder.path(), &options, &[ALONE]).unwrap();
+        let mut writer = store.writer().unwrap();
+        let hash =
+            |height: u32| BlockHash::from_byte_array(std::array::from_fn(|place| (height >> (8 * (place % 4))) as u8));
+        for height in 0_u32..3_600 {
+            let previous = height.checked_sub(1).map_or(BlockHash::all_zeros(), hash);
+            writer.begin_block(BlockId { height, hash: hash(height) }, previous, 0).unwrap();
+            let mut rows = writer.module(ModuleId(MODULE.0)).unwrap();
+            for (timeframe, blocks) in [(Timeframe::Hour, 6), (Timeframe::Day, 6)] {
+                let start = height / blocks * 3_600;
+                if height.is_multiple_of(blocks) {
+                    insert(&JOURNAL, POOL, timeframe, start, &mut rows).unwrap();
+                }
+                let candle = Candle::of(start, Ratio::new(3, u128::from(height) + 1).unwrap(), [4, 3]);
+                rows.put(&JOURNAL.candles, &candle_key(POOL, timeframe, start), &candle.encode()).unwrap();
+            }
+            writer.end_block().unwrap();
+        }
+        writer.commit(false).unwrap();
+        for height in [3_599, 3_300] {
+            let markets = Markets::at(&store.snapshot(), height);
+            for (timeframe, looks) in [(Timeframe::Hour, 0), (Timeframe::Day, 500)] {
+                let before = store.reads();
+                let page = markets.candles_page(POOL, timeframe, 10, 500).unwrap();
+                let after = store.reads();
+                let last = height / 6 - 10;
+                let numbers: Vec<u32> = page.items.iter().map(|candle| candle.start / 3_600).collect();
+                assert_eq!(numbers, (last - 499..=last).rev().collect::<Vec<_>>());
+                assert_eq!(page.items[0].close, Ratio::new(3, u128::from(last * 6 + 6)).unwrap());
+                // Count, the two ends of the series and of the page, the scan.
+                let asked = after.gets + after.seeks - before.gets - before.seeks;
+                assert!(asked <= looks + 6, "{asked} reads for a page of {}", timeframe.name());
+            }
+        }
     }
 
     proptest! {

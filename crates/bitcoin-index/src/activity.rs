@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use bitcoin::Txid;
 use bitcoin::hashes::Hash;
-use paraffin_store::{EarlierTables, ModuleWriter, Row, Snapshot, StoreError, Table};
+use paraffin_store::{EarlierTables, ModuleWriter, Row, Snapshot, StoreError, Table, read_together};
 
 use crate::error::ReadError;
 use crate::rows::{
@@ -18,7 +18,7 @@ use crate::script_key::ScriptKey;
 use crate::tables::{HISTORY, SCRIPT_TOTALS, SUPERSEDED, TRANSACTION_NUMBERS, TRANSACTIONS};
 
 /// The reads that the writer of a block and a snapshot have in common.
-pub(crate) trait RowSource {
+pub(crate) trait RowSource: Sync {
     fn get(&self, table: &Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
     /// At most `limit` rows, ascending.
     fn prefix_rows(&self, table: &Table, prefix: &[u8], limit: usize) -> Result<Vec<Row>, StoreError>;
@@ -65,15 +65,45 @@ impl PageCursor {
     pub(crate) fn transaction(&mut self, rows: &impl RowSource, number: u32) -> Result<TransactionRow<'_>, ReadError> {
         let page = page_number(number);
         if self.page.as_ref().is_none_or(|(held, _)| *held != page) {
-            let bytes = rows.get(&TRANSACTIONS, &page.to_be_bytes())?;
-            self.page = Some((page, bytes.ok_or(missing_transaction())?));
+            self.page = Some((page, read_page(rows, number)?));
         }
         let (_, bytes) = self.page.as_ref().ok_or(missing_transaction())?;
-        row_in_page(number, bytes)
-            .map_err(|error| ReadError::damaged(&TRANSACTIONS, error))?
-            .ok_or(missing_transaction())
+        transaction_in(number, bytes)
     }
 }
+
+/// The row of table `transactions` that holds transaction `number`, which the index itself named.
+pub(crate) fn read_page(rows: &impl RowSource, number: u32) -> Result<Vec<u8>, ReadError> {
+    rows.get(&TRANSACTIONS, &page_number(number).to_be_bytes())?.ok_or(missing_transaction())
+}
+
+/// Transaction `number` of its row.
+pub(crate) fn transaction_in(number: u32, page: &[u8]) -> Result<TransactionRow<'_>, ReadError> {
+    let row = row_in_page(number, page).map_err(|error| ReadError::damaged(&TRANSACTIONS, error))?;
+    row.ok_or(missing_transaction())
+}
+
+/// Hands out some transactions by the rows of table `transactions` that hold them, with the bytes of each row. `number` gives the
+/// number of an item; the items are in the order of their numbers. Rows are read together, and 64 are held at a time.
+pub(crate) fn visit_pages<T: Sync>(
+    rows: &impl RowSource,
+    items: &[T],
+    number: impl Fn(&T) -> u32 + Sync,
+    mut visit: impl FnMut(&[T], &[u8]) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    let groups: Vec<&[T]> =
+        items.chunk_by(|left, right| page_number(number(left)) == page_number(number(right))).collect();
+    for groups in groups.chunks(PAGES_TOGETHER) {
+        let pages = read_together(groups, READ_BY_ONE, |group| read_page(rows, number(&group[0])))?;
+        groups.iter().zip(pages).try_for_each(|(group, page)| visit(group, &page))?;
+    }
+    Ok(())
+}
+
+/// Rows that are worth a thread which reads them.
+pub(crate) const READ_BY_ONE: usize = 8;
+/// Rows of table `transactions` that are held at a time. Most have a few kilobytes, none more than its block.
+const PAGES_TOGETHER: usize = 64;
 
 fn missing_transaction() -> ReadError {
     ReadError::Damaged { table: TRANSACTIONS.name, reason: "a transaction that other rows name is missing" }

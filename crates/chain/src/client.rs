@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, watch};
 
 use crate::calls::ChainInfo;
 use crate::config::NodeConfig;
@@ -46,6 +46,8 @@ struct Inner {
     /// Attempts to connect that failed, and how the last one did.
     failed: Mutex<(u64, Option<NodeError>)>,
     missing: Mutex<MissingRoutes>,
+    /// One announcement that nobody has waited for yet is kept.
+    block_announced: Notify,
     rpc_calls: Semaphore,
     rest_calls: Semaphore,
     next_id: AtomicU64,
@@ -90,12 +92,23 @@ impl NodeClient {
                 connecting: tokio::sync::Mutex::default(),
                 failed: Mutex::default(),
                 missing: Mutex::default(),
+                block_announced: Notify::new(),
                 rpc_calls: Semaphore::new(CALLS_MAX),
                 rest_calls: Semaphore::new(CALLS_MAX),
                 next_id: AtomicU64::new(1),
                 blocks,
             }),
         })
+    }
+
+    /// To be called when a peer announces a block: who follows the chain through this client or a clone of it asks the node at once.
+    pub fn announce_block(&self) {
+        self.inner.block_announced.notify_one();
+    }
+
+    /// Waits for [`Self::announce_block`].
+    pub(crate) async fn block_announced(&self) {
+        self.inner.block_announced.notified().await;
     }
 
     /// One JSON-RPC call; `params` is an array or object. Numbers keep every digit.

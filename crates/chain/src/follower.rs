@@ -14,6 +14,9 @@ const WAIT_MIN: Duration = Duration::from_millis(200);
 /// Longest wait between two attempts.
 const WAIT_MAX: Duration = Duration::from_secs(15);
 
+/// Least time between two questions for the best block, however many blocks are announced.
+const ANNOUNCED_MIN: Duration = Duration::from_millis(50);
+
 /// The chain as the index has it, asked by the follower to find the fork point.
 pub trait LocalChain: Send + Sync {
     /// The last block that is connected; `None` when there is none, not even the genesis block.
@@ -44,7 +47,7 @@ pub struct FollowerOptions {
     pub prefetch: usize,
     /// Ask for spent outputs where the node has the route.
     pub spent_outputs: bool,
-    /// How often the node is asked for its best block.
+    /// How often the node is asked for its best block where no peer announces one ([`NodeClient::announce_block`]).
     pub poll: Duration,
 }
 
@@ -233,7 +236,7 @@ impl Follower {
             if self.synced.replace(best) != Some(best) {
                 return Ok(Some(ChainEvent::Synced { height: tip.height }));
             }
-            sleep(self.poll).await;
+            self.pause().await;
             return Ok(None);
         }
         let Some(headers) = self.client.headers_after(tip.hash).await? else {
@@ -242,13 +245,24 @@ impl Follower {
         };
         if headers.is_empty() {
             // The node moved between the two questions.
-            sleep(self.poll).await;
+            self.pause().await;
         } else if let Some(plan) = &mut self.plan {
             plan.append(headers).map_err(|fault| self.client.lie(fault.to_string()))?;
             plan.complete = plan.tip().hash == best;
             self.client.status_cell().set_height(plan.tip().height);
         }
         Ok(None)
+    }
+
+    /// Waits until the node is to be asked again: when a peer announces a block, at the latest after the interval of polling. The
+    /// announcement is a hint and nothing else; a peer that sends many makes no more than one question in [`ANNOUNCED_MIN`].
+    async fn pause(&self) {
+        let least = self.poll.min(ANNOUNCED_MIN);
+        sleep(least).await;
+        tokio::select! {
+            () = sleep(self.poll.saturating_sub(least)) => {}
+            () = self.client.block_announced() => {}
+        }
     }
 }
 

@@ -25,6 +25,7 @@ use crate::drain::Draining;
 use crate::fairness::FairSemaphore;
 use crate::families::FamilyServers;
 use crate::hosted::HOSTED_VIEW_BYTES;
+use crate::markets::build_books;
 use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
@@ -175,6 +176,7 @@ impl Gateway {
         Box::pin(async move {
             let Self { listener, metrics, shared, .. } = self;
             let metrics_task = metrics.map(|(listener, _)| tokio::spawn(serve_metrics(listener, Arc::clone(&shared))));
+            let books_task = tokio::spawn(build_books(Arc::clone(&shared)));
             let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
             let mut open = OpenConnections::default();
             let mut pressure = tokio::time::interval(PRESSURE_EVERY);
@@ -212,6 +214,7 @@ impl Gateway {
                 );
             }
             connections.shutdown().await;
+            books_task.abort();
             if let Some(task) = metrics_task {
                 task.abort();
             }

@@ -4,20 +4,18 @@
 //! compares what it prints. `PARAFFIN_HISTORY` sets how many transactions the long history has.
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)] // a bench stops at the first failure and rounds its figures
 
+mod chain;
+
 use std::time::Instant;
 
-use bitcoin::absolute::LockTime;
-use bitcoin::block::{Header, Version};
 use bitcoin::hashes::Hash as _;
-use bitcoin::{
-    Amount, Block, BlockHash, CompactTarget, OutPoint, ScriptBuf, Sequence, Transaction, TxIn, TxMerkleNode, TxOut,
-    Txid, Witness, transaction,
-};
+use bitcoin::{BlockHash, Transaction, Txid};
+use chain::{coinbase, connected, script};
 use paraffin_bitcoin_index::{
     BitcoinIndex, BitcoinModule, MissingPrevouts, Options, RawTransactions, SCHEMA, ScriptKey,
 };
 use paraffin_indexer::{Indexer, IndexerOptions};
-use paraffin_primitives::{ConnectedBlock, Network};
+use paraffin_primitives::Network;
 use paraffin_store::{Store, StoreOptions};
 
 const PER_BLOCK: u64 = 5_000;
@@ -26,46 +24,10 @@ const PAGE: usize = 25;
 /// Reads of each page; the median counts.
 const READS: usize = 401;
 
-fn script(number: u64) -> ScriptBuf {
-    let mut bytes = vec![0, 20];
-    bytes.extend_from_slice(&number.to_be_bytes());
-    bytes.extend_from_slice(&[7; 12]);
-    ScriptBuf::from_bytes(bytes)
-}
-
 /// Pays the long script, sometimes the short one, and a script of its own.
 fn payment(number: u64, short: bool) -> Transaction {
-    let mut txid = [1; 32];
-    txid[..8].copy_from_slice(&number.to_be_bytes());
-    let pay = |number| TxOut { value: Amount::from_sat(1_000), script_pubkey: script(number) };
-    let mut output = vec![pay(0), pay(number + 2)];
-    if short {
-        output.push(pay(1));
-    }
-    let previous_output = OutPoint { txid: Txid::from_byte_array(txid), vout: 0 };
-    let input =
-        TxIn { previous_output, script_sig: ScriptBuf::new(), sequence: Sequence::MAX, witness: Witness::new() };
-    Transaction { version: transaction::Version::TWO, lock_time: LockTime::ZERO, input: vec![input], output }
-}
-
-fn coinbase(height: u32) -> Transaction {
-    let mut made = payment(u64::MAX - u64::from(height), false);
-    made.input[0].previous_output = OutPoint::null();
-    made.input[0].script_sig = ScriptBuf::from_bytes([&[4][..], &height.to_le_bytes()].concat());
-    made.output[0].script_pubkey = script(u64::MAX);
-    made
-}
-
-fn connected(height: u32, previous: BlockHash, txdata: Vec<Transaction>) -> ConnectedBlock {
-    let header = Header {
-        version: Version::TWO,
-        prev_blockhash: previous,
-        merkle_root: TxMerkleNode::all_zeros(),
-        time: height,
-        bits: CompactTarget::from_consensus(0x207f_ffff),
-        nonce: height,
-    };
-    ConnectedBlock::new(height, Block { header, txdata })
+    let others = [number + 2, 1].into_iter().take(if short { 2 } else { 1 });
+    chain::payment(chain::unknown(number), std::iter::once(0).chain(others))
 }
 
 /// Median of the time of `read`, in microseconds.

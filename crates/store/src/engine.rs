@@ -63,6 +63,13 @@ struct Counters {
     stall_micros: AtomicU64,
 }
 
+/// Bytes of rows from which on a commit is written as a sorted run: about what a full block of mainnet makes.
+const LARGE_COMMIT: u64 = 1 << 20;
+/// The same when the journal has [`LONG_JOURNAL`]; tables of smaller commits would cost more than they spare.
+const SMALL_COMMIT: u64 = 64 << 10;
+/// The engine reads about 25 MB of its journal a second when it starts, and empties it only beyond 64 MB or when it is closed.
+const LONG_JOURNAL: u64 = 8 << 20;
+
 /// The open engine, its lock, and the first write failure if there was one.
 pub(crate) struct Engine {
     database: Database,
@@ -258,6 +265,12 @@ impl Engine {
     /// Bytes that the tables of a keyspace take on disk.
     pub(crate) fn space_bytes(&self, space: Space) -> u64 {
         self.spaces[space as usize].disk_space()
+    }
+
+    /// Whether a commit of so many bytes of rows goes into table files instead of the journal, so that a start after a kill has
+    /// little to read back: large ones do, and all but the smallest once the journal is long.
+    pub(crate) fn takes_as_run(&self, bytes: u64) -> bool {
+        bytes >= LARGE_COMMIT || (bytes >= SMALL_COMMIT && self.journal_bytes() >= LONG_JOURNAL)
     }
 
     /// Bytes that the journal takes on disk; its files are allocated ahead, and what was not written does not count.

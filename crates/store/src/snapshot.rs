@@ -247,6 +247,21 @@ impl Snapshot {
         self.awaited(TableScan::prefix(self.view(), table, prefix, Height::MAX))
     }
 
+    /// Versioned tables: rows whose key lies in `from..=to`, each with its value as of `height`.
+    ///
+    /// # Errors
+    /// The table is of another kind.
+    pub fn range_at(
+        &self,
+        table: &Table,
+        from: &[u8],
+        to: &[u8],
+        height: Height,
+    ) -> Result<impl DoubleEndedIterator<Item = Result<Row, StoreError>> + Send + use<>, StoreError> {
+        require_versioned(table, "values as of a height")?;
+        Ok(self.awaited(TableScan::range(self.view(), table, from, to, height)))
+    }
+
     /// Versioned tables: rows whose key starts with `prefix`, each with its value as of `height`.
     ///
     /// # Errors

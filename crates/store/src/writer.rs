@@ -416,7 +416,8 @@ impl Writer {
         !self.is_undo_wanted(self.tip.as_ref().map_or(0, |tip| tip.id.height.saturating_add(1)))
     }
 
-    /// Commits all ended blocks in one atomic write; with `sync` also durable against power loss when it returns.
+    /// Commits all ended blocks in one atomic write; with `sync` also durable against power loss when it returns. Many rows are
+    /// written as a sorted run, see [`Self::commit_sorted`], which is always durable.
     /// Without blocks it only makes earlier commits durable when asked to.
     ///
     /// # Errors
@@ -429,6 +430,12 @@ impl Writer {
         let mut batch = inner.engine.batch();
         if self.waiting.is_empty() {
             return inner.engine.commit(batch, sync);
+        }
+        // The next replay reads the record of this one, so replayed blocks are not part of a run.
+        if inner.engine.takes_as_run(self.pending_bytes()) && self.waiting.iter().all(|block| block.replayed.is_none())
+        {
+            self.commit_sorted()?;
+            return self.settle();
         }
         // All that can fail comes before the rows leave the overlay.
         self.add_pruning(&mut batch)?;

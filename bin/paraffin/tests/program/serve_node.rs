@@ -31,12 +31,17 @@ impl Instance {
 }
 
 fn serve(node: &dyn TestNode) -> Instance {
+    serve_with(node, "")
+}
+
+/// With further sections of the configuration.
+fn serve_with(node: &dyn TestNode, further: &str) -> Instance {
     let folder = tempfile::tempdir().unwrap();
     let address = format!("127.0.0.1:{}", free_port());
     let config = write_config(
         folder.path(),
         &format!(
-            "network = \"regtest\"\ndata_dir = \"{}\"\n{}\n[gateway]\nlisten = \"{address}\"\n",
+            "network = \"regtest\"\ndata_dir = \"{}\"\n{}\n[gateway]\nlisten = \"{address}\"\n{further}\n",
             folder.path().join("data").display(),
             node.config()
         ),
@@ -203,6 +208,34 @@ fn follow_through_everything(node: &mut dyn TestNode) {
 }
 
 /// What an operator sees of a long import: what disk it will need, then rate, bytes and time that are left.
+#[test]
+fn a_block_is_indexed_as_soon_as_a_real_bitcoind_announces_it() {
+    let Some(node) = Bitcoind::start() else { return };
+    is_woken_by(&node);
+}
+
+#[test]
+fn a_block_is_indexed_as_soon_as_the_devnet_announces_it() {
+    is_woken_by(&DevnetNode::start());
+}
+
+/// The program asks by itself once in ten minutes, so that each block is one that the peer has announced.
+fn is_woken_by(node: &dyn TestNode) {
+    node.mine(101, ADDRESS_A);
+    let mut instance = serve_with(node, "[index]\npoll_milliseconds = 600000");
+    assert_equal_to_node(node, &instance);
+    wait_for("the peer", Duration::from_secs(20), || {
+        instance.process.errors().contains("a peer announces transactions and blocks").then_some(())
+    });
+    for block in 102..=105 {
+        node.mine(1, ADDRESS_B);
+        wait_for("the block that was announced", Duration::from_secs(20), || {
+            assert!(instance.process.is_running(), "the program ended");
+            (height(&instance.address) == Some(block)).then_some(())
+        });
+    }
+}
+
 #[test]
 fn an_import_says_what_disk_it_needs_and_how_far_it_is() {
     let node = DevnetNode::start();

@@ -1,10 +1,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use bitcoin::{OutPoint, Txid};
+use paraffin_store::read_together;
 
 use super::BitcoinIndex;
 use super::location::Locator;
-use crate::activity::{PageCursor, busy_totals, history_numbers, number_of};
+use crate::activity::{PageCursor, READ_BY_ONE, busy_totals, history_numbers, number_of, transaction_in, visit_pages};
 use crate::error::ReadError;
 use crate::esplora::OutputSpend;
 use crate::rows::{decode_spender, take_outpoint};
@@ -39,19 +40,27 @@ impl BitcoinIndex {
     /// Records of the chosen outputs of transaction `number` that are spent, by output index (and of others that happen
     /// to be met). Each transaction that may be a spender is read once, whatever the number of outputs.
     fn spends_of(&self, number: u32, is_chosen: impl Fn(u32) -> bool) -> Result<HashMap<u32, OutputSpend>, ReadError> {
-        let mut cursor = PageCursor::default();
         let mut locator = Locator::new(self);
         let mut spends = HashMap::new();
-        for candidate in self.possible_spenders(number, is_chosen)? {
-            let row = cursor.transaction(&self.snapshot, candidate)?;
-            for (vin, funding) in (0u32..).zip(row.inputs()) {
-                if let Some(funding) = funding.filter(|funding| funding.number == number) {
-                    let location = locator.locate(&row)?;
-                    let (txid, status) = (Some(location.txid), Some(location.status()));
-                    spends.insert(funding.vout, OutputSpend { spent: true, txid, vin: Some(vin), status });
+        let candidates: Vec<u32> = self.possible_spenders(number, is_chosen)?.into_iter().collect();
+        visit_pages(
+            &self.snapshot,
+            &candidates,
+            |candidate| *candidate,
+            |candidates, page| {
+                for candidate in candidates {
+                    let row = transaction_in(*candidate, page)?;
+                    for (vin, funding) in (0u32..).zip(row.inputs()) {
+                        if let Some(funding) = funding.filter(|funding| funding.number == number) {
+                            let location = locator.locate(&row)?;
+                            let (txid, status) = (Some(location.txid), Some(location.status()));
+                            spends.insert(funding.vout, OutputSpend { spent: true, txid, vin: Some(vin), status });
+                        }
+                    }
                 }
-            }
-        }
+                Ok(())
+            },
+        )?;
         Ok(spends)
     }
 
@@ -70,17 +79,20 @@ impl BitcoinIndex {
         }
         let mut cursor = PageCursor::default();
         let transaction = cursor.transaction(&self.snapshot, number)?;
-        let mut scripts = HashSet::new();
+        let (mut scripts, mut keys) = (HashSet::new(), Vec::new());
         for (vout, (_, script)) in (0u32..).zip(transaction.outputs()) {
             if !is_chosen(vout) || known.contains(&vout) || script.is_unspendable() || !scripts.insert(script.packed())
             {
                 continue;
             }
-            let key = ScriptKey::from_script(&script.to_script());
-            if busy_totals(&self.snapshot, key.digest())?.is_none() {
-                let numbers = history_numbers(&self.snapshot, self.width, &key)?;
-                spenders.extend(numbers.into_iter().filter(|later| *later > number));
-            }
+            keys.push(ScriptKey::from_script(&script.to_script()));
+        }
+        let numbers_of = |key: &ScriptKey| match busy_totals(&self.snapshot, key.digest())? {
+            Some(_) => Ok(Vec::new()),
+            None => history_numbers(&self.snapshot, self.width, key),
+        };
+        for numbers in read_together(&keys, READ_BY_ONE, numbers_of)? {
+            spenders.extend(numbers.into_iter().filter(|later| *later > number));
         }
         Ok(spenders)
     }

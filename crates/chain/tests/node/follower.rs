@@ -535,3 +535,47 @@ async fn defaults_follow_the_network() {
     assert_eq!(FollowerOptions::for_network(Network::Mainnet).poll, Duration::from_secs(1));
     assert_eq!(FollowerOptions::for_network(Network::Regtest).poll, Duration::from_millis(200));
 }
+
+/// A follower that asks by itself once a minute, at the tip of a chain.
+async fn synced_patiently(chain: &Chain) -> Followed {
+    let node = FakeNode::start(chain.clone()).await;
+    let client = node.client();
+    let options = FollowerOptions { prefetch: 8, spent_outputs: true, poll: Duration::from_mins(1) };
+    let follower = Follower::new(client.clone(), options);
+    let mut followed = Followed { node, client, follower, local: MemoryChain::default() };
+    followed.reaches(chain).await;
+    followed
+}
+
+#[tokio::test]
+async fn an_announced_block_is_fetched_at_once() {
+    let mut chain = Chain::new(10);
+    let Followed { node, client, mut follower, local } = synced_patiently(&chain).await;
+    let mut next = follower.next(&local);
+    assert!(tokio::time::timeout(A_WHILE, &mut next).await.is_err(), "there is nothing new");
+    chain.extend(1, 0);
+    node.set_chain(&chain);
+    assert!(tokio::time::timeout(A_WHILE, &mut next).await.is_err(), "nobody has announced the block");
+    client.clone().announce_block();
+    let event = tokio::time::timeout(Duration::from_secs(20), next).await.unwrap();
+    assert!(matches!(event, Ok(ChainEvent::Connect(block)) if block.id.height == 11));
+}
+
+#[tokio::test]
+async fn a_flood_of_announcements_makes_few_questions() {
+    let chain = Chain::new(10);
+    let mut followed = synced_patiently(&chain).await;
+    let before = followed.node.count("getbestblockhash");
+    let client = followed.client.clone();
+    let flood = tokio::spawn(async move {
+        loop {
+            client.announce_block();
+            tokio::task::yield_now().await;
+        }
+    });
+    assert!(followed.is_left_alone().await);
+    flood.abort();
+    let asked = followed.node.count("getbestblockhash") - before;
+    // Once in 50 ms.
+    assert!((3..=16).contains(&asked), "{asked} questions in {A_WHILE:?}");
+}

@@ -1,20 +1,27 @@
-//! Books of pools, built once for each block by the first request that needs one.
+//! Books of pools, built once for each block: for the newest as soon as it is there, for others by the first request that needs one.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bitcoin::BlockHash;
+use paraffin_alkanes::ChainState as AlkanesState;
 use paraffin_alkanes::views::ViewError;
-use paraffin_amm::{Book, BookRules};
+use paraffin_amm::{Book, BookRules, ChainContracts, Markets};
 use paraffin_primitives::Height;
+use paraffin_store::Snapshot;
 use parking_lot::{Condvar, Mutex};
+use tokio::time::MissedTickBehavior;
 
-use super::{MarketMoment, failed};
+use super::{MarketMoment, MarketsParts, failed, newest_in};
+use crate::state::Shared;
 
 /// Books of blocks that are kept. Almost everybody asks about the newest one.
 const KEPT_MAX: usize = 4;
 /// How often a reader who waits for a book asks whether its own time is over.
 const PATIENCE: Duration = Duration::from_millis(20);
+
+/// How often the newest block is looked at; its book is built when it stands there for two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The books of this instance.
 pub(crate) type Books = Shelf<Book>;
@@ -119,15 +126,59 @@ impl<T> Shelf<T> {
 impl MarketMoment<'_> {
     /// All pools at this height and what they are worth: shared by everybody who asks about the block.
     pub(crate) fn book(&self) -> Result<Arc<Book>, ViewError> {
-        let height = self.chain.view.height;
-        let block = self.markets.snapshot().block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
-        let block = block.ok_or_else(|| ViewError::Chain(format!("there is no block {height}")))?;
-        let is_over = self.chain.view.is_over;
-        self.books.get((block.id.hash, height), is_over, |previous| {
-            let rules = BookRules::of_network(self.parts.wrapped_bitcoin, self.parts.factory);
-            Book::build(&self.markets, &self.contracts, &rules, previous, is_over).map_err(failed)
-        })
+        book(&self.books, self.parts, &self.markets, &self.contracts, self.chain.view.is_over)
     }
+}
+
+/// The book of the block that `markets` stand at.
+fn book(
+    books: &Books,
+    parts: &MarketsParts,
+    markets: &Markets,
+    contracts: &ChainContracts,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Arc<Book>, ViewError> {
+    let height = markets.height();
+    let block = markets.snapshot().block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
+    let block = block.ok_or_else(|| ViewError::Chain(format!("there is no block {height}")))?;
+    books.get((block.id.hash, height), is_over, |previous| {
+        let rules = BookRules::of_network(parts.wrapped_bitcoin, parts.factory);
+        Book::build(markets, contracts, &rules, previous, is_over).map_err(failed)
+    })
+}
+
+/// Builds the book of each new block, so that no request waits for it, until the task is dropped. While blocks come faster than it
+/// looks, as on a first import, none is built.
+pub(crate) async fn build_books(shared: Arc<Shared>) {
+    let Some(parts) = shared.markets.clone() else { return };
+    let time = shared.config.limits.view_timeout();
+    let (mut seen, mut built) = (None, None);
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        let snapshot = shared.chain.snapshot();
+        let tip = snapshot.tip().map(|record| record.id);
+        if tip.is_none() || built == tip || std::mem::replace(&mut seen, tip) != tip {
+            continue;
+        }
+        built = tip;
+        let (books, parts) = (Arc::clone(&shared.books), parts.clone());
+        let work = move || build_newest(&snapshot, &books, &parts, Instant::now() + time);
+        match tokio::task::spawn_blocking(work).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "the book of the newest block was not built ahead"),
+            Err(error) => tracing::warn!(%error, "building the book of the newest block ended unexpectedly"),
+        }
+    }
+}
+
+fn build_newest(snapshot: &Snapshot, books: &Books, parts: &MarketsParts, end: Instant) -> Result<(), ViewError> {
+    let Some(height) = newest_in(snapshot)? else { return Ok(()) };
+    let clock: Arc<dyn Fn() -> bool + Send + Sync> = Arc::new(move || Instant::now() >= end);
+    let snapshot = snapshot.clone().until(Arc::clone(&clock));
+    let contracts = ChainContracts(AlkanesState::at(&snapshot, height).until(Arc::clone(&clock)));
+    book(books, parts, &Markets::at(&snapshot, height), &contracts, &*clock).map(drop)
 }
 
 #[cfg(test)]

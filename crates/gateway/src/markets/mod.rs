@@ -11,12 +11,13 @@ use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{AmmError, ChainContracts, MODULE, Markets};
 use paraffin_cryptoswap::PoolIndex;
 use paraffin_primitives::{AlkaneId, Height};
+use paraffin_store::Snapshot;
 
 use crate::alkanes::{self, Fault, Lane, Moment};
 use crate::erased::{self, Answer};
 use crate::state::{BoxFuture, RequestContext};
 
-pub(crate) use book::Books;
+pub(crate) use book::{Books, build_books};
 pub(crate) use cryptoswap::NamedPool;
 pub(crate) use pricing::{Pricing, TokenMarket, read_priced, read_priced_in};
 
@@ -59,12 +60,17 @@ pub(crate) fn of(context: &RequestContext) -> Result<&MarketsParts, Fault> {
 /// Newest height that markets can be asked about.
 pub(crate) fn newest(context: &RequestContext) -> Result<Height, Fault> {
     of(context)?;
-    let contracts = alkanes::newest(context)?;
-    let height =
-        context.snapshot().module_height(MODULE).map_err(|error| Fault::View(ViewError::Chain(error.to_string())))?;
+    alkanes::of(context)?;
+    newest_in(context.snapshot()).map_err(Fault::View)?.ok_or(Fault::Starting)
+}
+
+/// The same in a snapshot; `None` while an index that it needs holds no block.
+fn newest_in(snapshot: &Snapshot) -> Result<Option<Height>, ViewError> {
+    let height_of = |module| snapshot.module_height(module).map_err(|error| ViewError::Chain(error.to_string()));
     // Histories are of pools of both indexes: where one is behind, both are read as of its height.
-    let others = PoolIndex::newest(context.snapshot()).map_err(|error| Fault::View(error.into()))?;
-    Ok(height.ok_or(Fault::Starting)?.min(contracts).min(others.unwrap_or(Height::MAX)))
+    let others = PoolIndex::newest(snapshot)?.unwrap_or(Height::MAX);
+    let heights = height_of(MODULE)?.zip(height_of(paraffin_alkanes::MODULE)?);
+    Ok(heights.map(|(markets, contracts)| markets.min(contracts).min(others)))
 }
 
 /// Runs a read of markets as of `height` (`None`: the newest), as [`alkanes::read`] does.

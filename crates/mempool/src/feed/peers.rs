@@ -68,7 +68,7 @@ async fn listen(feed: &Feed, address: SocketAddr) -> Result<(), PeerError> {
     };
     let (peer, mut events) = Peer::connect(address, options).await?;
     let _connection = feed.mempool.figures().connection();
-    tracing::info!(%address, agent = peer.info().user_agent, "a peer announces transactions");
+    tracing::info!(%address, agent = peer.info().user_agent, "a peer announces transactions and blocks");
     // Others hang up on it; what they have comes by the node's list.
     if peer.info().services.has(ServiceFlags::BLOOM) {
         peer.request_mempool().await?;
@@ -77,6 +77,9 @@ async fn listen(feed: &Feed, address: SocketAddr) -> Result<(), PeerError> {
     while let Some(event) = events.recv().await {
         match event {
             PeerEvent::Inventory(announced) => {
+                if announced.iter().any(|one| matches!(one, Inventory::Block(_))) {
+                    feed.client.announce_block();
+                }
                 let wanted: Vec<Inventory> =
                     announced.into_iter().filter_map(|one| wanted(feed, one)).filter(|one| seen.note(*one)).collect();
                 for part in wanted.chunks(REQUEST_MAX) {
@@ -96,7 +99,8 @@ async fn listen(feed: &Feed, address: SocketAddr) -> Result<(), PeerError> {
                 let _ = taken.await;
             }
             PeerEvent::Closed(error) => return Err(error),
-            PeerEvent::Block(_) | PeerEvent::Headers(_) | PeerEvent::NotFound(_) | PeerEvent::FeeFilter(_) => {}
+            PeerEvent::Headers(_) => feed.client.announce_block(),
+            PeerEvent::Block(_) | PeerEvent::NotFound(_) | PeerEvent::FeeFilter(_) => {}
         }
     }
     Ok(())

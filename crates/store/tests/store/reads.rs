@@ -259,3 +259,38 @@ fn an_import_looks_for_no_row_that_its_tables_lack_and_finds_every_version_that_
         }
     }
 }
+
+#[test]
+fn the_journal_stays_short_whatever_is_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(Some(4)), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    let lists = FIRST_TABLES[4];
+    let (mut height, mut longest) = (0, 0);
+    // Blocks like the fullest of mainnet, then many that are too small for a run of their own.
+    for (blocks, rows) in [(10, 1_500), (60, 300)] {
+        for _ in 0..blocks {
+            begin(&mut writer, height);
+            let mut module = writer.module(lists.module).unwrap();
+            for number in 0..rows {
+                let number = u64::from(height) << 32 | number;
+                module
+                    .put(&lists, &number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes(), &[height as u8; 1_000])
+                    .unwrap();
+            }
+            writer.end_block().unwrap();
+            writer.commit(false).unwrap();
+            longest = longest.max(store.stats().journal_bytes);
+            height += 1;
+        }
+        let most = if rows > 1_000 { 1 << 20 } else { 9 << 20 };
+        assert!(longest < most, "{longest} bytes of journal");
+    }
+    assert!(longest > 6 << 20, "{longest} bytes of journal: small commits go there");
+    let before = store.snapshot().content_digest().unwrap();
+    for _ in 0..3 {
+        writer.undo_block().unwrap();
+    }
+    assert_ne!(store.snapshot().content_digest().unwrap(), before);
+    assert_eq!(store.snapshot().prefix(&lists, b"").count(), 10 * 1_500 + 57 * 300);
+}
