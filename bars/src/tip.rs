@@ -60,9 +60,9 @@ pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
         program.serves(height)?;
         let seconds = begin.elapsed().as_secs_f64();
         if is_cold {
-            cold.push(seconds)
+            cold.push(seconds);
         } else {
-            warm.push(seconds)
+            warm.push(seconds);
         }
         let _ = writeln!(rows, "{height},{},{:.1}", if is_cold { "cold" } else { "warm" }, seconds * 1e3);
     }

@@ -112,7 +112,7 @@ impl Markets {
         }
         let (first, last) = (start_key(&prefix, oldest), start_key(&prefix, newest));
         let rows = self.snapshot.range_at(&self.journal.candle_starts, &first, &last, self.height)?;
-        let starts = rows.rev().map(|row| Ok(decode_count("candle_starts", Some(&row?.1))?));
+        let starts = rows.rev().map(|row| decode_count("candle_starts", Some(&row?.1)));
         let starts =
             starts.take_while(|start: &Result<u32, AmmError>| start.as_ref().map_or(true, |start| *start >= from));
         starts.map(|start| self.candle(pool, timeframe, start?)).collect()

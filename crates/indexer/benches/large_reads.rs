@@ -92,6 +92,9 @@ fn timed(count: usize, mut read: impl FnMut()) -> Vec<f64> {
     times.collect()
 }
 
+/// Name of a bar, the read, its floor in seconds, outputs.
+type Answer<'a> = (&'a str, &'a dyn Fn(&BitcoinIndex), f64, u64);
+
 fn median(times: &[f64]) -> f64 {
     let mut times = times.to_vec();
     times.sort_by(f64::total_cmp);
@@ -107,7 +110,7 @@ fn main() {
         let spends = index.outspends(&many).unwrap().unwrap();
         assert_eq!(spends.iter().filter(|spend| spend.spent).count() as u64, OUTPUTS);
     };
-    let answers: [(&str, &dyn Fn(&BitcoinIndex), f64, u64); 2] =
+    let answers: [Answer<'_>; 2] =
         [("unspent outputs", &unspent, 1.0, UNSPENT), ("outspends", &outspends, 0.1, OUTPUTS)];
     for (bar, read, at_most, outputs) in answers {
         let store = open(folder.path());
@@ -120,6 +123,8 @@ fn main() {
             median(&warm)
         );
         println!("seconds");
-        warm.iter().for_each(|seconds| println!("{seconds:.5}"));
+        for seconds in &warm {
+            println!("{seconds:.5}");
+        }
     }
 }
