@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use bitcoin::hex::DisplayHex as _;
 use serde_json::{Value, json};
 
 use crate::chain::{self, ChainFile};
@@ -51,7 +52,7 @@ pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
         if is_cold {
             advise(&data);
         }
-        let answer = Node::rpc("submitblock", &json!([hex(block)]));
+        let answer = Node::rpc("submitblock", &json!([block.to_lower_hex_string()]));
         let begin = Instant::now();
         if answer != Some(Value::Null) {
             return Err(Failure::new(format!("the node refuses block {}: {answer:?}", height + 1)));
@@ -116,13 +117,6 @@ fn beginning(place: &Path, blocks: &[&[u8]]) -> Outcome<ChainFile> {
     // A node of an earlier run has the other blocks already.
     let _ = std::fs::remove_dir_all(place.join("node-chain-tip"));
     Ok(ChainFile { path, height: blocks.len() as u32 })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// `paraffin serve` and a key for it.

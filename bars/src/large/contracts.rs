@@ -6,7 +6,7 @@
 //!  traders     one output each, that holds all of its alkanes; an order spends it and makes it again
 //!  mints       ordinary transactions; what they mint moves with their outputs, whoever spends them
 //! ```
-//! Nobody follows the contracts while the chain is made: orders name amounts that a trader mostly has. An order for more ends with a revert, as
+//! No engine runs while the chain is made: orders name amounts that a trader mostly has. An order for more ends with a revert, as
 //! on mainnet.
 
 use std::sync::LazyLock;

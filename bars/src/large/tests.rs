@@ -243,8 +243,8 @@ impl StateReader for State {
 
 /// How the messages of one kind of transactions ended.
 #[derive(Debug, Default)]
-struct Ended {
-    well: u32,
+struct Outcomes {
+    succeeded: u32,
     reverted: u32,
 }
 
@@ -259,7 +259,7 @@ fn contracts_are_founded_minted_and_traded_as_the_engine_understands_them() {
     }));
     let mut engine = NativeEngine::new(Network::Regtest, Arc::new(builtins), Arc::new(CodeCache::default()));
     let mut state = State::default();
-    let (mut created, mut ended) = (Vec::new(), HashMap::<Purpose, Ended>::new());
+    let (mut created, mut outcomes) = (Vec::new(), HashMap::<Purpose, Outcomes>::new());
     let first = (1..=HEIGHT).find(|height| purposes(&chain, *height).contains(&Purpose::Founding)).unwrap();
     let genesis = bitcoin::constants::genesis_block(bitcoin::Network::Regtest);
     for height in std::iter::once(0).chain(first..=HEIGHT) {
@@ -274,10 +274,10 @@ fn contracts_are_founded_minted_and_traded_as_the_engine_understands_them() {
                 TraceEvent::Create(id) => Some(id.to_string()),
                 _ => None,
             }));
-            let ended = ended.entry(purposes[place]).or_default();
+            let outcomes = outcomes.entry(purposes[place]).or_default();
             let reverted =
                 trace.events.iter().any(|event| matches!(event, TraceEvent::Exit { status: TraceStatus::Revert, .. }));
-            *if reverted { &mut ended.reverted } else { &mut ended.well } += 1;
+            *if reverted { &mut outcomes.reverted } else { &mut outcomes.succeeded } += 1;
         }
         state.0.extend(effects.writes);
     }
@@ -287,12 +287,12 @@ fn contracts_are_founded_minted_and_traded_as_the_engine_understands_them() {
     let numbered = (3..=15).map(|number| format!("2:{number}"));
     assert_eq!(created, fixed.into_iter().map(str::to_owned).chain(numbered).collect::<Vec<_>>());
     for purpose in [Purpose::Founding, Purpose::NewToken, Purpose::ContractMint] {
-        assert_eq!(ended[&purpose].reverted, 0, "{purpose:?}");
+        assert_eq!(outcomes[&purpose].reverted, 0, "{purpose:?}");
     }
-    assert!(ended[&Purpose::ContractMint].well > 1_000, "{ended:?}");
+    assert!(outcomes[&Purpose::ContractMint].succeeded > 1_000, "{outcomes:?}");
     // A trader does not always have what he sells.
-    let Ended { well, reverted } = ended[&Purpose::Order];
-    assert!(well > 80 && reverted > 0 && reverted * 4 < well, "{ended:?}");
+    let Outcomes { succeeded, reverted } = outcomes[&Purpose::Order];
+    assert!(succeeded > 80 && reverted > 0 && reverted * 4 < succeeded, "{outcomes:?}");
 }
 
 /// What the transactions of a block are.

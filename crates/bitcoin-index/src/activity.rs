@@ -4,6 +4,7 @@
 //! running totals, a list of its unspent outputs and its spends, all three started by it and then kept up to date.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bitcoin::Txid;
 use bitcoin::hashes::Hash;
@@ -84,7 +85,7 @@ pub(crate) fn transaction_in(number: u32, page: &[u8]) -> Result<TransactionRow<
 }
 
 /// Hands out some transactions by the rows of table `transactions` that hold them, with the bytes of each row. `number` gives the
-/// number of an item; the items are in the order of their numbers. Rows are read together, and 64 are held at a time.
+/// number of an item; the items are in the order of their numbers. Rows are read together, up to a megabyte of them.
 pub(crate) fn visit_pages<T: Sync>(
     rows: &impl RowSource,
     items: &[T],
@@ -94,16 +95,30 @@ pub(crate) fn visit_pages<T: Sync>(
     let groups: Vec<&[T]> =
         items.chunk_by(|left, right| page_number(number(left)) == page_number(number(right))).collect();
     for groups in groups.chunks(PAGES_TOGETHER) {
-        let pages = read_together(groups, READ_BY_ONE, |group| read_page(rows, number(&group[0])))?;
-        groups.iter().zip(pages).try_for_each(|(group, page)| visit(group, &page))?;
+        let held = AtomicUsize::new(0);
+        let read = |group: &&[T]| {
+            if held.load(Ordering::Relaxed) >= BYTES_TOGETHER {
+                return Ok(None);
+            }
+            let page = read_page(rows, number(&group[0]))?;
+            held.fetch_add(page.len(), Ordering::Relaxed);
+            Ok::<_, ReadError>(Some(page))
+        };
+        for (group, page) in groups.iter().zip(read_together(groups, READ_BY_ONE, read)?) {
+            // One at a time where the others take the memory.
+            let page = page.map_or_else(|| read_page(rows, number(&group[0])), Ok)?;
+            visit(group, &page)?;
+        }
     }
     Ok(())
 }
 
 /// Rows that are worth a thread which reads them.
 pub(crate) const READ_BY_ONE: usize = 8;
-/// Rows of table `transactions` that are held at a time. Most have a few kilobytes, none more than its block.
+/// Rows of table `transactions` that are read together. Most have a few kilobytes.
 const PAGES_TOGETHER: usize = 64;
+/// Bytes of rows after which no more are read together: a block can be one transaction, which makes a row of a megabyte.
+const BYTES_TOGETHER: usize = 1 << 20;
 
 fn missing_transaction() -> ReadError {
     ReadError::Damaged { table: TRANSACTIONS.name, reason: "a transaction that other rows name is missing" }

@@ -46,7 +46,7 @@ struct Inner {
     /// Attempts to connect that failed, and how the last one did.
     failed: Mutex<(u64, Option<NodeError>)>,
     missing: Mutex<MissingRoutes>,
-    /// One announcement that nobody has waited for yet is kept.
+    /// Keeps one announcement that comes while the follower is busy.
     block_announced: Notify,
     rpc_calls: Semaphore,
     rest_calls: Semaphore,

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use bitcoin::hashes::Hash as _;
 use bitcoin::{BlockHash, Transaction, Txid};
-use chain::{coinbase, connected, script};
+use chain::{coinbase, connected, median, script};
 use paraffin_bitcoin_index::{
     BitcoinIndex, BitcoinModule, MissingPrevouts, Options, RawTransactions, SCHEMA, ScriptKey,
 };
@@ -28,13 +28,6 @@ const READS: usize = 401;
 fn payment(number: u64, short: bool) -> Transaction {
     let others = [number + 2, 1].into_iter().take(if short { 2 } else { 1 });
     chain::payment(chain::unknown(number), std::iter::once(0).chain(others))
-}
-
-/// Median of the time of `read`, in microseconds.
-fn median(times: &[f64]) -> f64 {
-    let mut times = times.to_vec();
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }
 
 fn main() {

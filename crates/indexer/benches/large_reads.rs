@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use bitcoin::hashes::Hash as _;
 use bitcoin::{BlockHash, OutPoint, Txid};
-use chain::{coinbase, connected, payment, script, unknown};
+use chain::{coinbase, connected, median, payment, script, unknown};
 use paraffin_bitcoin_index::{
     BitcoinIndex, BitcoinModule, MissingPrevouts, Options, RawTransactions, SCHEMA, ScriptKey,
 };
@@ -92,14 +92,8 @@ fn timed(count: usize, mut read: impl FnMut()) -> Vec<f64> {
     times.collect()
 }
 
-/// Name of a bar, the read, its floor in seconds, outputs.
+/// Name of a bar, the read, its limit in seconds, outputs.
 type Answer<'a> = (&'a str, &'a dyn Fn(&BitcoinIndex), f64, u64);
-
-fn median(times: &[f64]) -> f64 {
-    let mut times = times.to_vec();
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();

@@ -555,7 +555,7 @@ async fn an_announced_block_is_fetched_at_once() {
     assert!(tokio::time::timeout(A_WHILE, &mut next).await.is_err(), "there is nothing new");
     chain.extend(1, 0);
     node.set_chain(&chain);
-    assert!(tokio::time::timeout(A_WHILE, &mut next).await.is_err(), "nobody has announced the block");
+    assert!(tokio::time::timeout(A_WHILE, &mut next).await.is_err(), "the block has not been announced");
     client.clone().announce_block();
     let event = tokio::time::timeout(Duration::from_secs(20), next).await.unwrap();
     assert!(matches!(event, Ok(ChainEvent::Connect(block)) if block.id.height == 11));

@@ -16,7 +16,7 @@ pub(crate) fn script(number: u64) -> ScriptBuf {
     ScriptBuf::from_bytes(bytes)
 }
 
-/// An output that nobody made.
+/// An output of a transaction that is not in the chain.
 pub(crate) fn unknown(number: u64) -> OutPoint {
     let mut txid = [1; 32];
     txid[..8].copy_from_slice(&number.to_be_bytes());
@@ -52,4 +52,10 @@ pub(crate) fn connected(height: u32, previous: BlockHash, txdata: Vec<Transactio
         nonce: height,
     };
     ConnectedBlock::new(height, Block { header, txdata })
+}
+
+pub(crate) fn median(times: &[f64]) -> f64 {
+    let mut times = times.to_vec();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
