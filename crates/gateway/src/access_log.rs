@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use time::OffsetDateTime;
 
 use crate::log_thread::LogForm;
-use crate::redact::redact_path;
+use crate::redact::redacted_path;
 use crate::request_id::{CONNECTION_DIGITS, ascii};
 use crate::state::Caller;
 
@@ -36,11 +36,6 @@ pub(crate) struct Renderer {
     form: LogForm,
     /// The last second that was written, and how.
     second: (u64, String),
-    /// The last client that was written, and how: one sends many requests.
-    peer: Option<(IpAddr, String)>,
-    /// Path and caller of a line; kept for their memory.
-    path: String,
-    caller: String,
 }
 
 /// Escape sequences of a terminal, as `tracing-subscriber` uses them.
@@ -53,29 +48,22 @@ mod style {
 
 impl Renderer {
     pub(crate) fn new(form: LogForm) -> Self {
-        Self { form, second: (u64::MAX, String::new()), peer: None, path: String::new(), caller: String::new() }
+        Self { form, second: (u64::MAX, String::new()) }
     }
 
     /// Appends the line of a request with this id and this path, as it came.
     pub(crate) fn render(&mut self, line: &RequestLine, id: &str, path: &str, out: &mut Vec<u8>) {
-        redact_path(path, &mut self.path);
-        name_caller(line.caller.as_ref(), &mut self.caller);
-        if self.peer.as_ref().is_none_or(|(peer, _)| *peer != line.peer) {
-            self.peer = Some((line.peer, line.peer.to_string()));
-        }
+        let path = redacted_path(path);
+        let caller = line.caller.as_ref().map_or_else(|| "-".to_owned(), caller_name);
         if self.form.is_json {
-            self.json(line, id, out);
+            self.json(line, id, &path, &caller, out);
         } else {
-            self.text(line, id, out);
+            self.text(line, id, &path, &caller, out);
         }
         out.push(b'\n');
     }
 
-    fn peer(&self) -> &str {
-        self.peer.as_ref().map_or("", |(_, text)| text)
-    }
-
-    fn text(&mut self, line: &RequestLine, id: &str, out: &mut Vec<u8>) {
+    fn text(&mut self, line: &RequestLine, id: &str, path: &str, caller: &str, out: &mut Vec<u8>) {
         let is_colored = self.form.is_colored;
         let paint = |style: &str, text: &str, out: &mut Vec<u8>| {
             if is_colored {
@@ -109,26 +97,25 @@ impl Renderer {
             out.push(b' ');
             field(name, out);
             if name == "peer" {
-                out.extend_from_slice(self.peer().as_bytes());
+                let _ = write!(out, "{}", line.peer);
             } else {
                 quote(value, out);
             }
         }
         out.push(b' ');
         field("path", out);
-        out.extend_from_slice(self.path.as_bytes());
+        out.extend_from_slice(path.as_bytes());
         out.push(b' ');
         field("caller", out);
-        quote(&self.caller, out);
+        quote(caller, out);
         out.push(b' ');
         field("status", out);
-        number(u64::from(line.status), out);
-        out.push(b' ');
+        let _ = write!(out, "{} ", line.status);
         field("elapsed_us", out);
-        number(line.elapsed_us, out);
+        let _ = write!(out, "{}", line.elapsed_us);
     }
 
-    fn json(&mut self, line: &RequestLine, id: &str, out: &mut Vec<u8>) {
+    fn json(&mut self, line: &RequestLine, id: &str, path: &str, caller: &str, out: &mut Vec<u8>) {
         // Texts are written as JSON writes them; a write into memory does not fail.
         let text = |name: &str, value: &str, out: &mut Vec<u8>| {
             out.extend_from_slice(name.as_bytes());
@@ -138,16 +125,12 @@ impl Renderer {
         self.time(line.at, out);
         out.extend_from_slice(b"\",\"level\":\"INFO\",\"fields\":{\"message\":\"request\"");
         text(",\"request_id\":", id, out);
-        text(",\"peer\":", self.peer(), out);
+        let _ = write!(out, ",\"peer\":\"{}\"", line.peer);
         text(",\"verb\":", line.verb, out);
         text(",\"surface\":", line.surface, out);
-        text(",\"path\":", &self.path, out);
-        text(",\"caller\":", &self.caller, out);
-        out.extend_from_slice(b",\"status\":");
-        number(u64::from(line.status), out);
-        out.extend_from_slice(b",\"elapsed_us\":");
-        number(line.elapsed_us, out);
-        out.push(b'}');
+        text(",\"path\":", path, out);
+        text(",\"caller\":", caller, out);
+        let _ = write!(out, ",\"status\":{},\"elapsed_us\":{}}}", line.status, line.elapsed_us);
         if self.form.has_connection {
             let id = ascii(&line.connection);
             let _ = write!(
@@ -175,18 +158,13 @@ impl Renderer {
             );
             self.second = (since.as_secs(), text);
         }
-        out.extend_from_slice(self.second.1.as_bytes());
-        out.push(b'.');
-        let micros = since.subsec_micros();
-        out.extend([100_000, 10_000, 1_000, 100, 10, 1].map(|unit| b'0' + (micros / unit % 10) as u8));
-        out.push(b'Z');
+        let _ = write!(out, "{}.{:06}Z", self.second.1, since.subsec_micros());
     }
 }
 
 /// A text between quotation marks, with what does not show escaped.
 fn quote(text: &str, out: &mut Vec<u8>) {
-    // Names of keys end with the one that is not of ASCII.
-    if text.chars().all(|one| matches!(one, ' '..='~' | '…') && !matches!(one, '"' | '\\')) {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
@@ -195,24 +173,12 @@ fn quote(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// A number in decimal.
-fn number(number: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-}
-
-/// Writes how logs name a caller in the place of what `name` holds.
-fn name_caller(caller: Option<&Caller>, name: &mut String) {
-    name.clear();
-    let mut buffer = itoa::Buffer::new();
-    let (kind, id, rest, end) = match caller {
-        None => return name.push('-'),
-        Some(Caller::Keyless) => return name.push_str("keyless"),
-        Some(Caller::Key(record)) => ("key:", record.id.0, &record.prefix, "…"),
-        Some(Caller::Alias(record)) => ("alias:", record.id.0, &record.name, ""),
-        Some(Caller::Origin(record)) => ("origin:", record.id.0, &record.pattern, ""),
-    };
-    for part in [kind, buffer.format(id), " ", rest, end] {
-        name.push_str(part);
+fn caller_name(caller: &Caller) -> String {
+    match caller {
+        Caller::Key(record) => format!("key:{} {}…", record.id, record.prefix),
+        Caller::Alias(record) => format!("alias:{} {}", record.id.0, record.name),
+        Caller::Origin(record) => format!("origin:{} {}", record.id.0, record.pattern),
+        Caller::Keyless => "keyless".to_owned(),
     }
 }
 

@@ -12,13 +12,12 @@ const SHOWN: usize = 4;
 /// Longer than a key's own 32 digits on purpose: a key with a digit too few or too many is still most of a secret.
 /// A run of exactly 64 digits is a hash and stays.
 pub fn redact(text: &str) -> String {
-    let mut redacted = String::with_capacity(text.len());
-    redact_but(text, |digits| digits == HASH_DIGITS, &mut redacted);
-    redacted
+    redact_but(text, |digits| digits == HASH_DIGITS)
 }
 
-/// As [`redact`], with runs of a length that `may_stay` left as they are; appended to `redacted`.
-fn redact_but(text: &str, may_stay: impl Fn(usize) -> bool, redacted: &mut String) {
+/// As [`redact`], with runs of a length that `may_stay` left as they are.
+fn redact_but(text: &str, may_stay: impl Fn(usize) -> bool) -> String {
+    let mut redacted = String::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {
         let run = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
@@ -33,17 +32,13 @@ fn redact_but(text: &str, may_stay: impl Fn(usize) -> bool, redacted: &mut Strin
         redacted.push_str(&rest[..other]);
         rest = &rest[other..];
     }
+    redacted
 }
 
 /// The path of a request for a log line: escapes resolved, so that no key hides behind them, what would disturb the line
 /// escaped again, and keys redacted. Hashes too: a key with half of something behind it looks like one, and a log of requests does
-/// not need them whole. It takes the place of what `redacted` holds.
-pub(crate) fn redact_path(path: &str, redacted: &mut String) {
-    redacted.clear();
-    // Nearly all paths: nothing is escaped, and nothing has to be.
-    if path.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'%' | b'\'' | b'"' | b'\\')) {
-        return redact_but(path, |_| false, redacted);
-    }
+/// not need them whole.
+pub(crate) fn redacted_path(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -59,14 +54,7 @@ pub(crate) fn redact_path(path: &str, redacted: &mut String) {
             }
         }
     }
-    redact_but(&String::from_utf8_lossy(&bytes).escape_debug().to_string(), |_| false, redacted);
-}
-
-#[cfg(test)]
-pub(crate) fn redacted_path(path: &str) -> String {
-    let mut redacted = "what was there".to_owned();
-    redact_path(path, &mut redacted);
-    redacted
+    redact_but(&String::from_utf8_lossy(&bytes).escape_debug().to_string(), |_| false)
 }
 
 /// How logs name a key: its first four digits and `…`.

@@ -9,7 +9,6 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
 
 use super::*;
-use crate::redact::redacted_path;
 
 /// What a subscriber writes.
 #[derive(Clone, Default)]
@@ -161,14 +160,4 @@ fn the_line_of_a_request_is_this() {
     let json: serde_json::Value = serde_json::from_str(&render(true)).unwrap();
     assert_eq!(json["fields"]["path"], "/v4/0123…/health");
     assert_eq!(json["spans"][0]["id"], "0123456789ab");
-}
-
-/// How logs name a caller.
-fn caller_name(caller: &Caller) -> String {
-    match caller {
-        Caller::Key(record) => format!("key:{} {}…", record.id, record.prefix),
-        Caller::Alias(record) => format!("alias:{} {}", record.id.0, record.name),
-        Caller::Origin(record) => format!("origin:{} {}", record.id.0, record.pattern),
-        Caller::Keyless => "keyless".to_owned(),
-    }
 }
