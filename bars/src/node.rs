@@ -24,6 +24,16 @@ pub(crate) struct Node {
 impl Node {
     /// Starts the node on its folder under `place`; the first time it reads the chain from the file.
     pub(crate) fn start(executable: &Path, place: &Path, chain: &ChainFile) -> Outcome<Self> {
+        Self::start_with(executable, place, chain, &[])
+    }
+
+    /// The same with further arguments.
+    pub(crate) fn start_with(
+        executable: &Path,
+        place: &Path,
+        chain: &ChainFile,
+        arguments: &[String],
+    ) -> Outcome<Self> {
         let name = chain.path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder = place.join(format!("node-{name}"));
         std::fs::create_dir_all(&folder).map_err(|error| Failure::new(format!("{}: {error}", folder.display())))?;
@@ -35,8 +45,7 @@ impl Node {
             .arg(format!("-loadblock={}", chain.path.display()))
             .args(["-server=1", "-rest=1", "-listenonion=0", "-discover=0", "-dnsseed=0", "-fixedseeds=0"])
             .args(["-natpmp=0", "-rpcbind=127.0.0.1", "-rpcallowip=127.0.0.1", "-rpcuser=paraffin"])
-            // The blocks are of 2011: without it the node holds them for a download under way, and announces none.
-            .arg(format!("-maxtipage={}", u32::MAX))
+            .args(arguments)
             .args(["-rpcpassword=bars", "-printtoconsole=0", "-dbcache=300", "-checkblocks=1", "-checkblockindex=0"])
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -35,7 +35,9 @@ pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
         std::fs::read(&whole.path).map_err(|error| Failure::new(format!("{}: {error}", whole.path.display())))?;
     let blocks = chain::split(&bytes);
     let (first, tips) = blocks.split_at(blocks.len() - BLOCKS as usize);
-    let node = Node::start(&bench.bitcoind, &bench.place, &beginning(&bench.place, first)?)?;
+    // The blocks are of 2011: without it the node takes them for a download under way, and announces none.
+    let arguments = [format!("-maxtipage={}", u32::MAX)];
+    let node = Node::start_with(&bench.bitcoind, &bench.place, &beginning(&bench.place, first)?, &arguments)?;
     let data = bench.place.join("tip");
     if data.exists() {
         std::fs::remove_dir_all(&data).map_err(|error| Failure::new(format!("{}: {error}", data.display())))?;
