@@ -2,6 +2,7 @@
 
 mod batch;
 mod failure;
+mod merges;
 mod sorted;
 mod space;
 mod torn_journal;
@@ -11,6 +12,7 @@ use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
@@ -19,6 +21,7 @@ use parking_lot::Mutex;
 use crate::{MemorySplit, StoreError};
 pub(crate) use batch::Batch;
 use failure::classify;
+use merges::{MergeState, Merges};
 pub(crate) use space::Space;
 pub(crate) use view::{EngineRows, View};
 
@@ -30,9 +33,8 @@ pub(crate) type EngineRow = (Bytes, Bytes);
 
 /// Row of every keyspace that holds the number of the newest commit. All six are equal in a whole store.
 const COMMIT_KEY: [u8; 1] = [u8::MAX];
-/// The store waits when this many tables lie unsorted in a keyspace; the engine would stop at 30, and stop for ever
-/// when its worker has died.
-const UNSORTED_TABLES_MAX: usize = 26;
+/// The store waits when a keyspace has more runs of commits than this; the engine would slow down at 20, and stop at 30.
+const WAITING_RUNS_MAX: usize = 18;
 
 /// Operations asked of the engine since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,6 +74,9 @@ const LONG_JOURNAL: u64 = 8 << 20;
 
 /// The open engine, its lock, and the first write failure if there was one.
 pub(crate) struct Engine {
+    // First, so that no thread uses the engine when it is closed.
+    merges: OnceLock<Merges>,
+    merge_state: Arc<MergeState>,
     database: Database,
     spaces: [Keyspace; 6],
     folder: PathBuf,
@@ -110,18 +115,21 @@ impl Engine {
         let lock = lock_folder(folder)?;
         let engine_folder = folder.join(ENGINE_FOLDER);
         create(folder, &engine_folder, split)?;
-        let (database, spaces) = match open_guarded(&engine_folder, split) {
+        let merge_state = Arc::new(MergeState::default());
+        let (database, spaces) = match open_guarded(&engine_folder, split, &merge_state) {
             Err(damage @ StoreError::Corrupt(_)) => {
                 let removed = torn_journal::cut(&engine_folder)
                     .map_err(|error| StoreError::io("cutting off the torn end of the journal", error))?;
                 if removed == 0 {
                     return Err(damage);
                 }
-                open_guarded(&engine_folder, split)?
+                open_guarded(&engine_folder, split, &merge_state)?
             }
             opened => opened?,
         };
         let engine = Self {
+            merges: OnceLock::new(),
+            merge_state,
             database,
             spaces,
             folder: folder.to_path_buf(),
@@ -136,6 +144,14 @@ impl Engine {
         engine.finish_run()?;
         engine.check_commit_numbers()?;
         Ok(engine)
+    }
+
+    /// Begins to merge tables, once the store's format is known to be this program's.
+    pub(crate) fn start_merges(&self) -> Result<(), StoreError> {
+        let failed = |error| StoreError::io("starting a thread", error);
+        let merges = Merges::start(&self.merge_state, &self.database, &self.spaces, merges::FAN_IN).map_err(failed)?;
+        let _ = self.merges.set(merges);
+        Ok(())
     }
 
     /// Every commit writes its number into every keyspace; unequal numbers mean that one of them lost its end.
@@ -223,6 +239,7 @@ impl Engine {
         self.counters.commits.fetch_add(1, Ordering::Relaxed);
         self.counters.committed_rows.fetch_add(rows, Ordering::Relaxed);
         self.counters.committed_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.merge_state.wake();
     }
 
     /// Waits until flushing and compaction have caught up. The engine has waits of its own inside a commit, but those
@@ -235,7 +252,7 @@ impl Engine {
             let busy = self
                 .spaces
                 .iter()
-                .find(|space| space.sealed_memtable_count() > 1 || space.l0_table_count() > UNSORTED_TABLES_MAX);
+                .find(|space| space.sealed_memtable_count() > 1 || space.tree.l0_run_count() > WAITING_RUNS_MAX);
             let Some(space) = busy else { break };
             if !warned && begin.elapsed() > Duration::from_secs(30) {
                 tracing::warn!(keyspace = &**space.name(), "waiting for the engine to flush; the disk may be slow");
@@ -249,6 +266,11 @@ impl Engine {
 
     /// Error when a thread of the engine has failed.
     fn check_alive(&self) -> Result<(), StoreError> {
+        if let Some(error) = self.merge_state.take_failure() {
+            let error = classify("merging tables", error, &self.folder);
+            self.fail(&error);
+            return Err(error);
+        }
         self.database
             .persist(PersistMode::Buffer)
             .map_err(|error| classify("writing tables to disk", error, &self.folder))
@@ -293,7 +315,7 @@ impl Engine {
             stalled: Duration::from_micros(self.counters.stall_micros.load(Ordering::Relaxed)),
             cache_bytes: self.database.cache_size(),
             buffered_bytes: self.spaces.iter().map(|space| space.tree.version_memtable_size_sum()).sum(),
-            compacting: self.database.time_compacting(),
+            compacting: self.merge_state.time(),
             spaces: Space::ALL.map(|space| {
                 let keyspace = &self.spaces[space as usize];
                 (space.name(), keyspace.disk_space(), keyspace.table_count() as u64)
@@ -358,26 +380,34 @@ fn create(folder: &Path, engine_folder: &Path, split: MemorySplit) -> Result<(),
     let unfinished = folder.join(UNFINISHED_ENGINE_FOLDER);
     match fs::remove_dir_all(&unfinished) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
-        _ => drop(open_guarded(&unfinished, split)?),
+        _ => drop(open_guarded(&unfinished, split, &MergeState::default())?),
     }
     fs::rename(unfinished, engine_folder).map_err(failed)?;
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }
 
-fn open_guarded(engine_folder: &Path, split: MemorySplit) -> Result<(Database, [Keyspace; 6]), StoreError> {
+fn open_guarded(
+    engine_folder: &Path,
+    split: MemorySplit,
+    merges: &MergeState,
+) -> Result<(Database, [Keyspace; 6]), StoreError> {
     // The engine asserts on stray and damaged files; that must not take the program down.
-    match catch_unwind(AssertUnwindSafe(|| open_database(engine_folder, split))) {
+    match catch_unwind(AssertUnwindSafe(|| open_database(engine_folder, split, merges))) {
         Ok(result) => result.map_err(|error| classify("opening the store", error, engine_folder)),
         Err(_) => Err(StoreError::Corrupt("the engine could not read its files".to_owned())),
     }
 }
 
-fn open_database(engine_folder: &Path, split: MemorySplit) -> fjall::Result<(Database, [Keyspace; 6])> {
-    // With two threads or more the engine keeps one free for flushing, and that one spins while the others compact: it
-    // would take a core from the writer where there are only two.
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+fn open_database(
+    engine_folder: &Path,
+    split: MemorySplit,
+    merges: &MergeState,
+) -> fjall::Result<(Database, [Keyspace; 6])> {
+    // The engine's thread flushes; merges have threads of the store.
+    let filter = merges.filter();
     let database = Database::builder(engine_folder)
-        .worker_threads(cores.saturating_sub(1).clamp(1, 4))
+        .worker_threads(1)
+        .with_compaction_filter_factories(Arc::new(move |_| Some(Arc::clone(&filter))))
         .cache_size(split.cache)
         .max_journaling_size(split.journal)
         .open()?;
@@ -426,7 +456,7 @@ mod tests {
             let Err(error) = open() else { panic!("{} opened", space.name()) };
             assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
             assert!(error.to_string().contains("paraffin snapshot import"), "{error}");
-            let (database, spaces) = open_database(&folder.path().join(ENGINE_FOLDER), split).unwrap();
+            let (database, spaces) = open_database(&folder.path().join(ENGINE_FOLDER), split, &MergeState::default()).unwrap();
             spaces[space as usize].insert(COMMIT_KEY, number.to_be_bytes()).unwrap();
             drop((database, spaces));
         }

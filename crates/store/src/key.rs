@@ -88,6 +88,11 @@ pub(crate) fn at_height(stem: &[u8], height: Height) -> Vec<u8> {
     out
 }
 
+/// Versioned key of the row that repeats the newest version of `stem`, before all its versions.
+pub(crate) fn newest(stem: &[u8]) -> Vec<u8> {
+    at_height(stem, Height::MAX)
+}
+
 /// Splits a versioned key into stem and height; `None` when the bytes are not such a key.
 pub(crate) fn split_height(engine_key: &[u8]) -> Option<(&[u8], Height)> {
     let (stem, height) = engine_key.split_last_chunk::<HEIGHT_LEN>()?;

@@ -8,7 +8,7 @@ use crate::digest::{Digest, block_digest};
 use crate::{ModuleId, StoreError, Table};
 
 /// Version of the format that this program reads and writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Keys of the `meta` keyspace. The first byte identifies the record; 255 is the engine's commit number.
 pub(crate) mod meta_key {

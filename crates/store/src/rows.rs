@@ -6,7 +6,7 @@ use paraffin_primitives::Height;
 
 use crate::engine::{EngineRow, EngineRows, Space, View};
 use crate::key::{self, PREFIX_LEN};
-use crate::overlay::stored_value;
+use crate::overlay::{Version, stored_value};
 use crate::{Row, StoreError, Table, TableKind};
 
 /// After this many rows of no use in a row, a new seek is cheaper than stepping on.
@@ -115,7 +115,7 @@ impl VersionedScan {
             if *engine_key >= *self.until {
                 return Ok(None);
             }
-            let (stem, height) = split(&engine_key)?;
+            let Version { stem, height, stored } = Version::read(&engine_key, &stored)?;
             if height > self.at {
                 // Newer than asked for: what is wanted of this key starts at its own height.
                 self.from = key::at_height(stem, self.at);
@@ -127,7 +127,7 @@ impl VersionedScan {
             if let Some(last) = self.from.last_mut() {
                 *last = 1;
             }
-            if let Some(row) = row_of(stem, &stored)? {
+            if let Some(row) = row_of(stem, stored)? {
                 return Ok(Some(row));
             }
             steps = 0;
@@ -150,13 +150,13 @@ impl VersionedScan {
                 return Ok(None);
             }
             // The oldest version of the next key. Walk towards the wanted one, or seek to it when it is far.
-            let (stem, height) = split(&engine_key)?;
+            let Version { stem, height, stored } = Version::read(&engine_key, &stored)?;
             self.until.clear();
             self.until.extend_from_slice(stem);
             if height > self.at {
                 continue;
             }
-            let stored = self.newest_back(stem, stored)?;
+            let stored = self.newest_back(stem, stored.to_vec())?;
             if let Some(row) = row_of(stem, &stored)? {
                 return Ok(Some(row));
             }
@@ -165,21 +165,23 @@ impl VersionedScan {
     }
 
     /// Newest version of `stem` at or below the height of the scan, coming from its oldest one.
-    fn newest_back(&mut self, stem: &[u8], oldest: crate::engine::Bytes) -> Result<crate::engine::Bytes, StoreError> {
+    fn newest_back(&mut self, stem: &[u8], oldest: Vec<u8>) -> Result<Vec<u8>, StoreError> {
         let mut best = oldest;
         for _ in 0..STEPS_MAX {
-            let Some((engine_key, stored)) = self.step_back()? else { return Ok(best) };
-            let (other, height) = split(&engine_key)?;
-            if other != stem || height > self.at {
-                self.held = Some((engine_key, stored));
+            let Some((engine_key, row)) = self.step_back()? else { return Ok(best) };
+            let version = Version::read(&engine_key, &row)?;
+            if version.stem != stem || version.height > self.at {
+                self.held = Some((engine_key, row));
                 return Ok(best);
             }
-            best = stored;
+            best.clear();
+            best.extend_from_slice(version.stored);
         }
         let found = self.view.first(self.space, &key::at_height(stem, self.at), &key::after_prefix(stem))?;
         self.backward = None;
         self.held = None;
-        Ok(found.map_or(best, |(_, stored)| stored))
+        let Some((engine_key, row)) = found else { return Ok(best) };
+        Ok(Version::read(&engine_key, &row)?.stored.to_vec())
     }
 
     fn step_back(&mut self) -> Result<Option<EngineRow>, StoreError> {
@@ -189,10 +191,6 @@ impl VersionedScan {
         let rows = self.backward.get_or_insert_with(|| self.view.range(self.space, &self.from, &self.until));
         rows.next_back().transpose()
     }
-}
-
-fn split(engine_key: &[u8]) -> Result<(&[u8], Height), StoreError> {
-    key::split_height(engine_key).ok_or_else(damaged)
 }
 
 fn row_of(stem: &[u8], stored: &[u8]) -> Result<Option<Row>, StoreError> {

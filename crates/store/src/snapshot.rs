@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use paraffin_primitives::Height;
 
 use crate::engine::{Space, View};
-use crate::overlay::{stored_value, version_in_view};
+use crate::overlay::version_in_view;
 use crate::record::{ModuleState, StoredBlock, decode_number, meta_key};
 use crate::rows::TableScan;
 use crate::{BlockDigests, BlockRecord, ModuleDigest, ModuleId, Row, StoreError, Table, TableKind, key};
@@ -200,14 +200,16 @@ impl Snapshot {
         Ok(found.map(|value| value.to_vec()))
     }
 
-    /// Versioned tables: the value as of `height`, in one seek.
+    /// Versioned tables: the value as of `height`, in a point read if it is the newest, and a seek otherwise.
     ///
     /// # Errors
     /// The table is of another kind, the disk cannot be read, or the store is damaged.
     pub fn get_at(&self, table: &Table, row_key: &[u8], height: Height) -> Result<Option<Vec<u8>>, StoreError> {
         require_versioned(table, "values as of a height")?;
         self.check()?;
-        key::with_stem(table, row_key, |stem| version_in_view(self.view(), table, stem, height))
+        key::with_stem(table, row_key, |stem| {
+            version_in_view(self.view(), table, stem, self.up_to_newest(height), |_, value| value.to_vec())
+        })
     }
 
     /// Versioned tables: height of the block that wrote the value as of `height`; `None` for a key that had none or was removed.
@@ -217,14 +219,13 @@ impl Snapshot {
     pub fn written_at(&self, table: &Table, row_key: &[u8], height: Height) -> Result<Option<Height>, StoreError> {
         require_versioned(table, "values as of a height")?;
         key::with_stem(table, row_key, |stem| {
-            let (from, until) = (key::at_height(stem, height), key::after_prefix(stem));
-            let Some((found, stored)) = self.view().first(Space::of(table.placement), &from, &until)? else {
-                return Ok(None);
-            };
-            let damaged = || StoreError::Corrupt("a key of a Versioned table has no height".to_owned());
-            let (_, written) = key::split_height(&found).ok_or_else(damaged)?;
-            Ok(stored_value(&stored)?.map(|_| written))
+            version_in_view(self.view(), table, stem, self.up_to_newest(height), |written, _| written)
         })
+    }
+
+    /// A height from the tip on means the newest version.
+    fn up_to_newest(&self, height: Height) -> Height {
+        if self.tip().is_none_or(|tip| height >= tip.id.height) { Height::MAX } else { height }
     }
 
     /// Rows whose key lies in `from..=to` (keys without the table prefix), ascending; `.rev()` for descending.

@@ -137,6 +137,7 @@ impl Store {
         let split = MemorySplit::of(options.memory_bytes)?;
         let engine = Arc::new(Engine::open(folder, split)?);
         check_records(&engine, options, modules, reindexed)?;
+        engine.start_merges()?;
         let published = Arc::new(Published::read(engine.view())?);
         Ok(Self {
             inner: Arc::new(Inner {
@@ -288,6 +289,7 @@ mod tests {
         drop(store);
         let Err(error) = Store::open(folder.path(), &options, &[]) else { panic!("opened") };
         assert!(matches!(error, StoreError::Format { found: 9, wanted: FORMAT_VERSION }), "{error:?}");
-        assert!(error.to_string().contains("has format 9, this program reads format 1"), "{error}");
+        let expected = format!("has format 9, this program reads format {FORMAT_VERSION}");
+        assert!(error.to_string().contains(&expected), "{error}");
     }
 }

@@ -9,7 +9,7 @@ use crate::{ModuleWriter, StoreError};
 pub enum TableKind {
     /// One value per key, the newest; the value before a block is kept in the undo record.
     Current,
-    /// Every value a key ever had, by height; `get_at` reads "as of height h" in one seek.
+    /// Every value a key ever had, by height; the newest is read in one point read, "as of height h" in one more seek.
     Versioned,
     /// Keys are written once and never changed or deleted; the undo record keeps the key alone.
     WriteOnce,

@@ -8,6 +8,7 @@ pub(crate) mod fuzzing;
 use paraffin_primitives::Height;
 
 use crate::engine::{Batch, Space, View};
+use crate::overlay::newest_before;
 use crate::record::{decode_number, meta_key};
 use crate::{ModuleId, StoreError, Table, TableKind, key};
 
@@ -175,6 +176,10 @@ fn undo_table(
             VERSIONED => {
                 let stem = engine_key(reader.key()?);
                 batch.remove(space, key::at_height(&stem, height));
+                match newest_before(view, space, &stem, height)? {
+                    (key, Some(value)) => batch.insert(space, key, value),
+                    (key, None) => batch.remove(space, key),
+                }
             }
             SEQUENCE => {
                 let len_before = reader.number()?;

@@ -35,6 +35,7 @@ mod page_reorg;
 mod pages_browser;
 mod protection;
 mod random_chains;
+mod recorded;
 mod replay;
 mod rolling_upgrade;
 mod schema;

@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use fjall::compaction::Leveled;
 use fjall::config::{
     BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry, PartitioningPolicy,
 };
 use fjall::{CompressionType, KeyspaceCreateOptions};
 
+use super::merges::idle_strategy;
 use crate::Placement;
-
-/// Unsorted tables of a keyspace at which the engine begins to merge them. More means fewer merges and more tables to look
-/// into for each row; measured in `docs/performance.md`.
-const MERGED_TABLES_MIN: u8 = 16;
 
 /// A keyspace of the engine. The numbers are on disk (undo records).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,13 +57,12 @@ impl Space {
         let none = CompressionType::None;
         // The store rotates write buffers itself (see `Engine::commit`), because the engine keeps the size it was
         // created with for ever, while the ceiling of the configuration may change from start to start.
-        // Runs of the first import overlap all over, so each merge writes everything again: it waits for many of them.
         // Blocks of filters and indexes are small in all tables: those of a run are neither pinned nor, whole, worth the cache.
         let options = KeyspaceCreateOptions::default()
             .filter_block_partitioning_policy(PartitioningPolicy::all(true))
             .index_block_partitioning_policy(PartitioningPolicy::all(true))
             .max_memtable_size(u64::MAX)
-            .compaction_strategy(Arc::new(Leveled::default().with_l0_threshold(MERGED_TABLES_MIN)));
+            .compaction_strategy(Arc::new(idle_strategy()));
         // What is looked for is nearly always there: filters say in which of the upper levels, and the last needs none. (The
         // engine has a switch for that, which takes the filters of runs away as well.)
         let filter = FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(10.0));

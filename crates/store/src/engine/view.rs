@@ -11,7 +11,8 @@ use crate::StoreError;
 
 impl Engine {
     pub(crate) fn view(self: &Arc<Self>) -> View {
-        View(Some(Arc::new(Open { snapshot: self.database.snapshot(), engine: Arc::clone(self) })))
+        let snapshot = self.merge_state.open_view(&self.database);
+        View(Some(Arc::new(Open { snapshot, engine: Arc::clone(self) })))
     }
 }
 
@@ -48,6 +49,12 @@ impl View {
     pub(crate) fn first(&self, space: Space, from: &[u8], until: &[u8]) -> Result<Option<EngineRow>, StoreError> {
         let Some(open) = self.0.as_ref().filter(|_| from < until) else { return Ok(None) };
         open.seek(space, from, until).next().map(|guard| open.row(guard)).transpose()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.engine.merge_state.close_view(self.snapshot.seqno());
     }
 }
 

@@ -1,4 +1,8 @@
 //! Waiting rows of Versioned tables.
+//!
+//! Every version is a row under its stem and height. The newest one, unless the row is removed, is repeated under
+//! [`key::newest`], after its height: most reads ask for the newest, and a point read finds it by the filters of the table
+//! files, where a seek would have to look into each of them.
 
 use std::any::Any;
 use std::mem;
@@ -75,17 +79,76 @@ pub(crate) fn stored_value(stored: &[u8]) -> Result<Option<&[u8]>, StoreError> {
     }
 }
 
-/// The version of `stem` as of `height` in a view, in one seek.
-pub(crate) fn version_in_view(
+/// A row of a Versioned table as the engine holds it.
+pub(crate) struct Version<'a> {
+    pub(crate) stem: &'a [u8],
+    /// Block that wrote it.
+    pub(crate) height: Height,
+    pub(crate) stored: &'a [u8],
+}
+
+impl<'a> Version<'a> {
+    pub(crate) fn read(engine_key: &'a [u8], value: &'a [u8]) -> Result<Self, StoreError> {
+        let damaged = |what| StoreError::Corrupt(format!("a {what} of a Versioned table cannot be read"));
+        let (stem, height) = key::split_height(engine_key).ok_or_else(|| damaged("key"))?;
+        if height < Height::MAX {
+            return Ok(Self { stem, height, stored: value });
+        }
+        let (height, stored) = value.split_first_chunk().ok_or_else(|| damaged("newest version"))?;
+        Ok(Self { stem, height: Height::from_be_bytes(*height), stored })
+    }
+
+    /// The row that repeats a newest version: its key, and its value unless the version removes.
+    pub(crate) fn newest(stem: &[u8], height: Height, stored: &[u8]) -> (Vec<u8>, Option<Vec<u8>>) {
+        let value = (stored != [REMOVED]).then(|| [&height.to_be_bytes()[..], stored].concat());
+        (key::newest(stem), value)
+    }
+}
+
+/// The version of `stem` as of `height` in a view, `None` for a removed or absent one: a point read for the newest, and a seek
+/// for earlier ones.
+pub(crate) fn version_in_view<R>(
     view: &View,
     table: &Table,
     stem: &[u8],
     height: Height,
-) -> Result<Option<Vec<u8>>, StoreError> {
-    let found = view.first(Space::of(table.placement), &key::at_height(stem, height), &key::after_prefix(stem))?;
-    match found {
+    read: impl Fn(Height, &[u8]) -> R,
+) -> Result<Option<R>, StoreError> {
+    let space = Space::of(table.placement);
+    let value_of = |engine_key: &[u8], row: &[u8]| {
+        let version = Version::read(engine_key, row)?;
+        Ok(stored_value(version.stored)?.map(|value| (version.height, read(version.height, value))))
+    };
+    let newest = key::newest(stem);
+    if let Some(row) = view.get(space, &newest)?
+        && let Some((written, found)) = value_of(&newest, &row)?
+        && written <= height
+    {
+        return Ok(Some(found));
+    }
+    if height == Height::MAX {
+        return Ok(None);
+    }
+    match view.first(space, &key::at_height(stem, height), &key::after_prefix(stem))? {
         None => Ok(None),
-        Some((_, stored)) => Ok(stored_value(&stored)?.map(<[u8]>::to_vec)),
+        Some((engine_key, row)) => Ok(value_of(&engine_key, &row)?.map(|(_, found)| found)),
+    }
+}
+
+/// What is to be written when the version of `stem` at `height` is undone: the newest version before it.
+pub(crate) fn newest_before(
+    view: &View,
+    space: Space,
+    stem: &[u8],
+    height: Height,
+) -> Result<(Vec<u8>, Option<Vec<u8>>), StoreError> {
+    let Some(before) = height.checked_sub(1) else { return Ok((key::newest(stem), None)) };
+    match view.first(space, &key::at_height(stem, before), &key::after_prefix(stem))? {
+        None => Ok((key::newest(stem), None)),
+        Some((engine_key, row)) => {
+            let version = Version::read(&engine_key, &row)?;
+            Ok(Version::newest(stem, version.height, version.stored))
+        }
     }
 }
 
@@ -107,7 +170,10 @@ impl VersionedRows {
                 Some(stored) => Ok(stored_value(stored)?.map(<[u8]>::to_vec)),
                 // What was removed counts as absent, so the stems tell nothing of earlier heights.
                 None if height >= open_height && !self.held.may_hold(stem) => Ok(None),
-                None => version_in_view(view, table, stem, height),
+                None => {
+                    let height = if height >= open_height { Height::MAX } else { height };
+                    version_in_view(view, table, stem, height, |_, value| value.to_vec())
+                }
             }
         })
     }
@@ -210,6 +276,12 @@ impl VersionedRows {
     pub(super) fn drain_into(&mut self, table: &Table, batch: &mut Batch<'_>) {
         let space = Space::of(table.placement);
         for row in mem::take(&mut self.newest).rows {
+            if let Some((height, stored)) = row.ended.last() {
+                match Version::newest(&row.stem, *height, stored) {
+                    (key, Some(value)) => batch.insert(space, key, value),
+                    (key, None) => batch.remove(space, key),
+                }
+            }
             for (height, stored) in row.ended {
                 batch.insert(space, key::at_height(&row.stem, height), stored);
             }
@@ -252,6 +324,10 @@ impl RunPart for VersionedPart {
         for place in &self.order {
             let row = &self.layer.rows[*place as usize];
             // Newest first, as their keys sort; no stem is the start of another.
+            if let Some((height, stored)) = row.ended.last() {
+                let (key, value) = Version::newest(&row.stem, *height, stored);
+                each(&key, value.as_deref())?;
+            }
             for (height, stored) in row.ended.iter().rev() {
                 each(&key::at_height(&row.stem, *height), Some(stored))?;
             }
