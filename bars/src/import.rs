@@ -346,7 +346,7 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Keyspaces in the order in which the store creates them; the engine numbers them from 1.
-    const NAMES: [&'static str; 6] = ["numbered", "hashed", "listed", "bulk", "meta", "undo"];
+    const NAMES: [&'static str; 5] = ["ordered", "hashed", "bulk", "meta", "undo"];
 
     pub(crate) fn of(data: &Path) -> Outcome<Self> {
         let engine = data.join("store/engine");
@@ -368,8 +368,8 @@ impl Parts {
             .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "jnl"))
             .map(|entry| entry.metadata().map_or(0, |metadata| metadata.len()))
             .sum();
-        let undo = spaces[5].1;
-        let index = spaces[..5].iter().map(|(_, bytes)| bytes).sum();
+        let undo = spaces[4].1;
+        let index = spaces[..4].iter().map(|(_, bytes)| bytes).sum();
         Ok(Self { index, undo, journal, spaces })
     }
 

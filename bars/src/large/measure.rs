@@ -84,7 +84,7 @@ pub(crate) struct Run {
 }
 
 /// Names of the store's keyspaces, in the order in which it makes them; the first is the engine's own.
-pub(crate) const KEYSPACES: [&str; 7] = ["engine", "numbered", "hashed", "listed", "bulk", "meta", "undo"];
+pub(crate) const KEYSPACES: [&str; 6] = ["engine", "ordered", "hashed", "bulk", "meta", "undo"];
 
 /// The files of tables, to see which of them are merged away.
 #[derive(Debug, Default)]

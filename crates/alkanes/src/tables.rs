@@ -44,7 +44,7 @@
 
 use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
 
-use Placement::{Bulk, Hashed, Listed, Numbered};
+use Placement::{Bulk, Hashed, Ordered};
 use TableKind::{Current, Versioned, WriteOnce};
 
 /// Number of this module on disk.
@@ -53,38 +53,38 @@ pub const MODULE: ModuleId = ModuleId(3);
 /// Version of the rows; raised whenever their form or the rules that make them change.
 const VERSION: u32 = 5;
 
-pub(crate) const SINGLES: Table = table(1, "singles", Versioned, Numbered);
+pub(crate) const SINGLES: Table = table(1, "singles", Versioned, Ordered);
 pub(crate) const CODES: Table = table(2, "codes", Versioned, Bulk);
-pub(crate) const STORAGE: Table = table(3, "storage", Versioned, Listed);
-pub(crate) const BALANCES: Table = table(4, "balances", Versioned, Listed);
-pub(crate) const INVENTORIES: Table = table(5, "inventories", Versioned, Listed);
-pub(crate) const DEPLOYMENTS: Table = table(6, "deployments", Versioned, Listed);
+pub(crate) const STORAGE: Table = table(3, "storage", Versioned, Ordered);
+pub(crate) const BALANCES: Table = table(4, "balances", Versioned, Ordered);
+pub(crate) const INVENTORIES: Table = table(5, "inventories", Versioned, Ordered);
+pub(crate) const DEPLOYMENTS: Table = table(6, "deployments", Versioned, Ordered);
 pub(crate) const SHEETS: Table = table(7, "sheets", Versioned, Hashed);
-pub(crate) const RUNTIME: Table = table(8, "runtime", Versioned, Listed);
-pub(crate) const FIRST_SEEN: Table = table(9, "first_seen", Versioned, Listed);
+pub(crate) const RUNTIME: Table = table(8, "runtime", Versioned, Ordered);
+pub(crate) const FIRST_SEEN: Table = table(9, "first_seen", Versioned, Ordered);
 pub(crate) const BASE_SHEETS: Table = table(10, "base_sheets", Versioned, Hashed);
-pub(crate) const ETCHINGS: Table = table(11, "etchings", Versioned, Listed);
-pub(crate) const ETCHED_NAMES: Table = table(12, "etched_names", Versioned, Listed);
-pub(crate) const MINTS_REMAINING: Table = table(13, "mints_remaining", Versioned, Listed);
+pub(crate) const ETCHINGS: Table = table(11, "etchings", Versioned, Ordered);
+pub(crate) const ETCHED_NAMES: Table = table(12, "etched_names", Versioned, Ordered);
+pub(crate) const MINTS_REMAINING: Table = table(13, "mints_remaining", Versioned, Ordered);
 pub(crate) const TRACES: Table = table(14, "traces", WriteOnce, Bulk);
-pub(crate) const BLOCK_TRACES: Table = table(15, "block_traces", WriteOnce, Numbered);
-pub(crate) const SEEN_AT: Table = table(16, "seen_at", WriteOnce, Numbered);
+pub(crate) const BLOCK_TRACES: Table = table(15, "block_traces", WriteOnce, Ordered);
+pub(crate) const SEEN_AT: Table = table(16, "seen_at", WriteOnce, Ordered);
 pub(crate) const OUTPUTS: Table = table(17, "outputs", WriteOnce, Hashed);
-pub(crate) const LIVE: Table = table(18, "live", Current, Listed);
-pub(crate) const SPENT: Table = table(19, "spent", WriteOnce, Listed);
-pub(crate) const HELD: Table = table(20, "held", Current, Listed);
-pub(crate) const RANKING: Table = table(21, "ranking", Current, Listed);
-pub(crate) const HOLDER_COUNTS: Table = table(22, "holder_counts", Versioned, Listed);
+pub(crate) const LIVE: Table = table(18, "live", Current, Ordered);
+pub(crate) const SPENT: Table = table(19, "spent", WriteOnce, Ordered);
+pub(crate) const HELD: Table = table(20, "held", Current, Ordered);
+pub(crate) const RANKING: Table = table(21, "ranking", Current, Ordered);
+pub(crate) const HOLDER_COUNTS: Table = table(22, "holder_counts", Versioned, Ordered);
 pub(crate) const SCRIPTS: Table = table(23, "scripts", WriteOnce, Hashed);
-pub(crate) const ACTIVITY: Table = table(24, "activity", WriteOnce, Listed);
-pub(crate) const CREATED: Table = table(25, "created", WriteOnce, Numbered);
-pub(crate) const CREATIONS: Table = table(26, "creations", WriteOnce, Listed);
-pub(crate) const TOTALS: Table = table(27, "totals", Current, Numbered);
+pub(crate) const ACTIVITY: Table = table(24, "activity", WriteOnce, Ordered);
+pub(crate) const CREATED: Table = table(25, "created", WriteOnce, Ordered);
+pub(crate) const CREATIONS: Table = table(26, "creations", WriteOnce, Ordered);
+pub(crate) const TOTALS: Table = table(27, "totals", Current, Ordered);
 pub(crate) const RECENT: Table = table(28, "recent", Current, Bulk);
-pub(crate) const EFFECTS: Table = table(29, "effects", WriteOnce, Numbered);
-pub(crate) const MESSAGES: Table = table(30, "messages", WriteOnce, Listed);
-pub(crate) const MESSAGE_COUNTS: Table = table(31, "message_counts", Versioned, Listed);
-pub(crate) const HOLDINGS: Table = table(32, "holdings", Versioned, Listed);
+pub(crate) const EFFECTS: Table = table(29, "effects", WriteOnce, Ordered);
+pub(crate) const MESSAGES: Table = table(30, "messages", WriteOnce, Ordered);
+pub(crate) const MESSAGE_COUNTS: Table = table(31, "message_counts", Versioned, Ordered);
+pub(crate) const HOLDINGS: Table = table(32, "holdings", Versioned, Ordered);
 
 /// All tables, in the order of their numbers.
 pub const TABLES: &[Table] = &[

@@ -20,7 +20,7 @@ use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
 
 use crate::journal::Journal;
 
-use Placement::{Listed, Numbered};
+use Placement::Ordered;
 use TableKind::{Versioned, WriteOnce};
 
 /// Number of this module on disk.
@@ -29,17 +29,17 @@ pub const MODULE: ModuleId = ModuleId(4);
 /// Version of the rows; raised whenever their form or the rules that make them change.
 const VERSION: u32 = 2;
 
-pub(crate) const POOLS: Table = table(1, "pools", WriteOnce, Listed);
-pub(crate) const FACTORIES: Table = table(2, "factories", Versioned, Listed);
-const EVENTS: Table = table(3, "events", WriteOnce, Numbered);
-const LISTS: Table = table(4, "lists", WriteOnce, Listed);
-const LIST_LENGTHS: Table = table(5, "list_lengths", Versioned, Listed);
-const CANDLES: Table = table(6, "candles", Versioned, Listed);
-const TOTALS: Table = table(7, "totals", Versioned, Listed);
-pub(crate) const SUMS: Table = table(8, "sums", Versioned, Listed);
+pub(crate) const POOLS: Table = table(1, "pools", WriteOnce, Ordered);
+pub(crate) const FACTORIES: Table = table(2, "factories", Versioned, Ordered);
+const EVENTS: Table = table(3, "events", WriteOnce, Ordered);
+const LISTS: Table = table(4, "lists", WriteOnce, Ordered);
+const LIST_LENGTHS: Table = table(5, "list_lengths", Versioned, Ordered);
+const CANDLES: Table = table(6, "candles", Versioned, Ordered);
+const TOTALS: Table = table(7, "totals", Versioned, Ordered);
+pub(crate) const SUMS: Table = table(8, "sums", Versioned, Ordered);
 
-const CANDLE_COUNTS: Table = table(9, "candle_counts", Versioned, Listed);
-const CANDLE_STARTS: Table = table(10, "candle_starts", Versioned, Listed);
+const CANDLE_COUNTS: Table = table(9, "candle_counts", Versioned, Ordered);
+const CANDLE_STARTS: Table = table(10, "candle_starts", Versioned, Ordered);
 
 /// The events of this module and what follows from them.
 pub(crate) const JOURNAL: Journal = Journal {

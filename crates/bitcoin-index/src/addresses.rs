@@ -26,7 +26,7 @@ const ADDRESSES: Table = Table {
     id: 1,
     name: "addresses",
     kind: TableKind::WriteOnce,
-    placement: Placement::Listed,
+    placement: Placement::Ordered,
 };
 
 /// What the store must know about the module.

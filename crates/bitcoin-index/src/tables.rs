@@ -44,27 +44,27 @@ pub const MODULE: ModuleId = ModuleId(1);
 const VERSION: u32 = 2;
 
 /// Transactions in chain order, eight to a row: txid, place in the block, what it spends, what it pays.
-pub(crate) const TRANSACTIONS: Table = table(1, "transactions", TableKind::Sequence, Placement::Numbered);
+pub(crate) const TRANSACTIONS: Table = table(1, "transactions", TableKind::Sequence, Placement::Ordered);
 /// First 8 bytes of a txid to the numbers of the transactions that have them.
 pub(crate) const TRANSACTION_NUMBERS: Table = table(2, "transaction_numbers", TableKind::Current, Placement::Hashed);
 /// Outpoint of a busy script to the transaction that spent it.
-pub(crate) const SPENDS: Table = table(3, "spends", TableKind::WriteOnce, Placement::Numbered);
+pub(crate) const SPENDS: Table = table(3, "spends", TableKind::WriteOnce, Placement::Ordered);
 /// Script prefix and transaction number: who funds or spends the script.
-pub(crate) const HISTORY: Table = table(4, "history", TableKind::WriteOnce, Placement::Listed);
+pub(crate) const HISTORY: Table = table(4, "history", TableKind::WriteOnce, Placement::Ordered);
 /// Unspent outputs of busy scripts.
-pub(crate) const UNSPENT: Table = table(5, "unspent", TableKind::Current, Placement::Listed);
+pub(crate) const UNSPENT: Table = table(5, "unspent", TableKind::Current, Placement::Ordered);
 /// SHA-256 of a busy script to its running totals.
 pub(crate) const SCRIPT_TOTALS: Table = table(6, "script_totals", TableKind::Current, Placement::Hashed);
 /// Height to header, first transaction and sizes.
-pub(crate) const BLOCKS: Table = table(7, "blocks", TableKind::WriteOnce, Placement::Numbered);
+pub(crate) const BLOCKS: Table = table(7, "blocks", TableKind::WriteOnce, Placement::Ordered);
 /// Block hash to height.
 pub(crate) const BLOCK_HEIGHTS: Table = table(8, "block_heights", TableKind::WriteOnce, Placement::Hashed);
 /// Numbers of coinbases whose unspent outputs a later transaction of the same txid replaced (BIP30).
-pub(crate) const SUPERSEDED: Table = table(9, "superseded", TableKind::WriteOnce, Placement::Numbered);
+pub(crate) const SUPERSEDED: Table = table(9, "superseded", TableKind::WriteOnce, Placement::Ordered);
 /// Transaction number to its consensus encoding, when the store keeps them.
 pub(crate) const RAW_TRANSACTIONS: Table = table(10, "raw_transactions", TableKind::WriteOnce, Placement::Bulk);
 /// Options fixed when the store was created.
-pub(crate) const SETTINGS: Table = table(11, "settings", TableKind::Current, Placement::Numbered);
+pub(crate) const SETTINGS: Table = table(11, "settings", TableKind::Current, Placement::Ordered);
 
 /// All tables, in the order of their numbers.
 pub const TABLES: &[Table] = &[

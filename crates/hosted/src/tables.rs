@@ -15,10 +15,10 @@ pub const MODULE: ModuleId = ModuleId(9);
 /// Version of the rows; raised whenever their form or the rules that make them change.
 const VERSION: u32 = 2;
 
-pub(crate) const VALUES: Table = table(1, "values", TableKind::Versioned, Placement::Listed);
+pub(crate) const VALUES: Table = table(1, "values", TableKind::Versioned, Placement::Ordered);
 pub(crate) const PIECES: Table = table(2, "pieces", TableKind::Versioned, Placement::Bulk);
-pub(crate) const BLOCKS: Table = table(3, "blocks", TableKind::WriteOnce, Placement::Numbered);
-pub(crate) const UNKNOWN: Table = table(4, "unknown", TableKind::Current, Placement::Listed);
+pub(crate) const BLOCKS: Table = table(3, "blocks", TableKind::WriteOnce, Placement::Ordered);
+pub(crate) const UNKNOWN: Table = table(4, "unknown", TableKind::Current, Placement::Ordered);
 
 /// What the store must know about this module.
 pub const SCHEMA: ModuleSchema = ModuleSchema {

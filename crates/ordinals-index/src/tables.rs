@@ -34,7 +34,7 @@ use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
 
 use crate::brc20;
 
-use Placement::{Hashed, Listed, Numbered};
+use Placement::{Hashed, Ordered};
 use TableKind::{Current, Sequence, WriteOnce};
 
 /// Number of this module on disk.
@@ -45,25 +45,25 @@ const OWN_VERSION: u32 = 1;
 /// Version of the module, which changes with those rows and with those of BRC-20.
 const VERSION: u32 = OWN_VERSION + brc20::TABLES_VERSION;
 
-pub(crate) const INSCRIPTIONS: Table = table(1, "inscriptions", Sequence, Numbered);
-pub(crate) const BLESSED: Table = table(2, "blessed", Sequence, Numbered);
-pub(crate) const CURSED: Table = table(3, "cursed", Sequence, Numbered);
+pub(crate) const INSCRIPTIONS: Table = table(1, "inscriptions", Sequence, Ordered);
+pub(crate) const BLESSED: Table = table(2, "blessed", Sequence, Ordered);
+pub(crate) const CURSED: Table = table(3, "cursed", Sequence, Ordered);
 pub(crate) const IDS: Table = table(4, "ids", WriteOnce, Hashed);
-pub(crate) const LOCATIONS: Table = table(5, "locations", Current, Numbered);
+pub(crate) const LOCATIONS: Table = table(5, "locations", Current, Ordered);
 pub(crate) const HELD: Table = table(6, "held", Current, Hashed);
-pub(crate) const NOWHERE: Table = table(7, "nowhere", WriteOnce, Listed);
-pub(crate) const CHILDREN: Table = table(8, "children", WriteOnce, Listed);
-pub(crate) const CHILD_COUNTS: Table = table(9, "child_counts", Current, Numbered);
-pub(crate) const REVEALED: Table = table(10, "revealed", WriteOnce, Numbered);
-pub(crate) const TOTALS: Table = table(11, "totals", Current, Numbered);
-pub(crate) const RUNES: Table = table(12, "runes", Current, Numbered);
+pub(crate) const NOWHERE: Table = table(7, "nowhere", WriteOnce, Ordered);
+pub(crate) const CHILDREN: Table = table(8, "children", WriteOnce, Ordered);
+pub(crate) const CHILD_COUNTS: Table = table(9, "child_counts", Current, Ordered);
+pub(crate) const REVEALED: Table = table(10, "revealed", WriteOnce, Ordered);
+pub(crate) const TOTALS: Table = table(11, "totals", Current, Ordered);
+pub(crate) const RUNES: Table = table(12, "runes", Current, Ordered);
 pub(crate) const RUNE_NAMES: Table = table(13, "rune_names", WriteOnce, Hashed);
-pub(crate) const RUNE_NUMBERS: Table = table(14, "rune_numbers", Sequence, Numbered);
+pub(crate) const RUNE_NUMBERS: Table = table(14, "rune_numbers", Sequence, Ordered);
 pub(crate) const ETCHINGS: Table = table(15, "etchings", WriteOnce, Hashed);
 pub(crate) const RANGES: Table = table(16, "ranges", Current, Hashed);
-pub(crate) const RARE: Table = table(17, "rare", Current, Numbered);
-pub(crate) const INSCRIBED_SATS: Table = table(18, "inscribed_sats", WriteOnce, Numbered);
-pub(crate) const SETTINGS: Table = table(19, "settings", Current, Numbered);
+pub(crate) const RARE: Table = table(17, "rare", Current, Ordered);
+pub(crate) const INSCRIBED_SATS: Table = table(18, "inscribed_sats", WriteOnce, Ordered);
+pub(crate) const SETTINGS: Table = table(19, "settings", Current, Ordered);
 pub(crate) const SHARED_RUNES: Table = table(20, "shared_runes", WriteOnce, Hashed);
 
 /// Tables of inscriptions, sats and runes.

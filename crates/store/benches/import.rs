@@ -15,12 +15,12 @@ const fn table(id: u8, name: &'static str, kind: TableKind, placement: Placement
     Table { module: ModuleId(1), id, name, kind, placement }
 }
 
-const TRANSACTIONS: Table = table(0, "transactions", TableKind::Sequence, Placement::Numbered);
+const TRANSACTIONS: Table = table(0, "transactions", TableKind::Sequence, Placement::Ordered);
 const BY_HASH: Table = table(1, "by_hash", TableKind::WriteOnce, Placement::Hashed);
-const SPENDS: Table = table(2, "spends", TableKind::WriteOnce, Placement::Numbered);
-const HISTORY: Table = table(3, "history", TableKind::WriteOnce, Placement::Listed);
+const SPENDS: Table = table(2, "spends", TableKind::WriteOnce, Placement::Ordered);
+const HISTORY: Table = table(3, "history", TableKind::WriteOnce, Placement::Ordered);
 const BALANCES: Table = table(4, "balances", TableKind::Current, Placement::Hashed);
-const STATES: Table = table(5, "states", TableKind::Versioned, Placement::Listed);
+const STATES: Table = table(5, "states", TableKind::Versioned, Placement::Ordered);
 const TABLES: [Table; 6] = [TRANSACTIONS, BY_HASH, SPENDS, HISTORY, BALANCES, STATES];
 
 struct Random(u64);

@@ -31,7 +31,7 @@ pub(crate) type Bytes = fjall::Slice;
 /// A row as the engine holds it.
 pub(crate) type EngineRow = (Bytes, Bytes);
 
-/// Row of every keyspace that holds the number of the newest commit. All six are equal in a whole store.
+/// Row of every keyspace that holds the number of the newest commit. All are equal in a whole store.
 const COMMIT_KEY: [u8; 1] = [u8::MAX];
 /// The store waits when a keyspace has more runs of commits than this; the engine would slow down at 20, and stop at 30.
 const WAITING_RUNS_MAX: usize = 18;
@@ -78,7 +78,7 @@ pub(crate) struct Engine {
     merges: OnceLock<Merges>,
     merge_state: Arc<MergeState>,
     database: Database,
-    spaces: [Keyspace; 6],
+    spaces: [Keyspace; Space::COUNT],
     folder: PathBuf,
     split: MemorySplit,
     commit_number: AtomicU64,
@@ -165,8 +165,8 @@ impl Engine {
     }
 
     /// The newest commit of each keyspace.
-    fn commit_numbers(&self) -> Result<[u64; 6], StoreError> {
-        let mut numbers = [0; 6];
+    fn commit_numbers(&self) -> Result<[u64; Space::COUNT], StoreError> {
+        let mut numbers = [0; Space::COUNT];
         for space in Space::ALL {
             let row = self.spaces[space as usize]
                 .get(COMMIT_KEY)
@@ -350,7 +350,7 @@ pub(crate) struct EngineStats {
     pub(crate) cache_bytes: u64,
     pub(crate) buffered_bytes: u64,
     pub(crate) compacting: Duration,
-    pub(crate) spaces: [(&'static str, u64, u64); 6],
+    pub(crate) spaces: [(&'static str, u64, u64); Space::COUNT],
 }
 
 const ENGINE_FOLDER: &str = "engine";
@@ -390,7 +390,7 @@ fn open_guarded(
     engine_folder: &Path,
     split: MemorySplit,
     merges: &MergeState,
-) -> Result<(Database, [Keyspace; 6]), StoreError> {
+) -> Result<(Database, [Keyspace; Space::COUNT]), StoreError> {
     // The engine asserts on stray and damaged files; that must not take the program down.
     match catch_unwind(AssertUnwindSafe(|| open_database(engine_folder, split, merges))) {
         Ok(result) => result.map_err(|error| classify("opening the store", error, engine_folder)),
@@ -402,7 +402,7 @@ fn open_database(
     engine_folder: &Path,
     split: MemorySplit,
     merges: &MergeState,
-) -> fjall::Result<(Database, [Keyspace; 6])> {
+) -> fjall::Result<(Database, [Keyspace; Space::COUNT])> {
     // The engine's thread flushes; merges have threads of the store.
     let filter = merges.filter();
     let database = Database::builder(engine_folder)
@@ -413,9 +413,8 @@ fn open_database(
         .open()?;
     let open = |space: Space| database.keyspace(space.name(), || space.options());
     let spaces = [
-        open(Space::Numbered)?,
+        open(Space::Ordered)?,
         open(Space::Hashed)?,
-        open(Space::Listed)?,
         open(Space::Bulk)?,
         open(Space::Meta)?,
         open(Space::Undo)?,

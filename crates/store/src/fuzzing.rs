@@ -38,7 +38,7 @@ pub fn versioned_row(engine_key: &[u8], stored: &[u8]) -> bool {
         id: stem[1],
         name: "fuzzed",
         kind: TableKind::Versioned,
-        placement: Placement::Listed,
+        placement: Placement::Ordered,
     };
     assert_eq!(key::stem(&table, &row_key), stem);
     assert!(stem < key::after_prefix(stem).as_slice() || stem.iter().all(|byte| *byte == u8::MAX));

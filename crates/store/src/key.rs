@@ -132,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     const TABLE: Table =
-        Table { module: ModuleId(3), id: 7, name: "t", kind: TableKind::Versioned, placement: Placement::Listed };
+        Table { module: ModuleId(3), id: 7, name: "t", kind: TableKind::Versioned, placement: Placement::Ordered };
 
     fn key() -> impl Strategy<Value = Vec<u8>> {
         proptest::collection::vec(prop_oneof![Just(0_u8), Just(1), Just(0xfe), Just(0xff), any::<u8>()], 0..12)

@@ -29,7 +29,7 @@ pub(crate) trait RunPart: Send + Sync {
 #[derive(Default)]
 pub(crate) struct Run {
     /// By keyspace; the parts of a keyspace in order of their keys.
-    parts: [Vec<Box<dyn RunPart>>; 6],
+    parts: [Vec<Box<dyn RunPart>>; Space::COUNT],
 }
 
 impl Run {

@@ -22,10 +22,10 @@ pub use export::export;
 pub use import::{Imported, import, import_folder};
 
 /// Version of the file format that this program reads and writes.
-pub const SNAPSHOT_FILE_VERSION: u32 = 1;
+pub const SNAPSHOT_FILE_VERSION: u32 = 2;
 
 /// Keyspaces in the order of the file. The records come last: nothing refers to rows that are not there yet.
-const ORDER: [Space; 6] = [Space::Numbered, Space::Hashed, Space::Listed, Space::Bulk, Space::Undo, Space::Meta];
+const ORDER: [Space; Space::COUNT] = [Space::Ordered, Space::Hashed, Space::Bulk, Space::Undo, Space::Meta];
 
 /// How far an export or import is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -31,12 +31,10 @@ impl TableKind {
 /// Which keyspace of the engine holds the rows; tables with the same access pattern share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Placement {
-    /// Keys grow with the chain (heights, transaction numbers).
-    Numbered,
+    /// Keys that are read together lie together: numbers that grow with the chain, or a script or owner and a number.
+    Ordered,
     /// Keys start with a hash.
     Hashed,
-    /// Keys start with a script or owner and end with a number: read by prefix, in order.
-    Listed,
     /// Large values (raw transactions).
     Bulk,
 }

@@ -23,7 +23,7 @@
 use paraffin_amm::Journal;
 use paraffin_store::{ModuleId, ModuleSchema, Placement, Table, TableKind};
 
-use Placement::{Listed, Numbered};
+use Placement::Ordered;
 use TableKind::{Versioned, WriteOnce};
 
 /// Number of this module on disk.
@@ -32,24 +32,24 @@ pub const MODULE: ModuleId = ModuleId(5);
 /// Version of the rows; raised whenever their form or the rules that make them change.
 const VERSION: u32 = 2;
 
-pub(crate) const POOLS: Table = table(1, "pools", Versioned, Listed);
-pub(crate) const POOL_LIST: Table = table(2, "pool_list", WriteOnce, Numbered);
-pub(crate) const COUNTS: Table = table(3, "counts", Versioned, Listed);
-pub(crate) const SLOTS: Table = table(4, "slots", Versioned, Listed);
-pub(crate) const STATES: Table = table(5, "states", Versioned, Listed);
-pub(crate) const SWAPS: Table = table(6, "swaps", WriteOnce, Listed);
-pub(crate) const TOTALS: Table = table(7, "totals", Versioned, Listed);
-pub(crate) const CANDLES: Table = table(8, "candles", Versioned, Listed);
-pub(crate) const SUMMARIES: Table = table(9, "summaries", WriteOnce, Numbered);
+pub(crate) const POOLS: Table = table(1, "pools", Versioned, Ordered);
+pub(crate) const POOL_LIST: Table = table(2, "pool_list", WriteOnce, Ordered);
+pub(crate) const COUNTS: Table = table(3, "counts", Versioned, Ordered);
+pub(crate) const SLOTS: Table = table(4, "slots", Versioned, Ordered);
+pub(crate) const STATES: Table = table(5, "states", Versioned, Ordered);
+pub(crate) const SWAPS: Table = table(6, "swaps", WriteOnce, Ordered);
+pub(crate) const TOTALS: Table = table(7, "totals", Versioned, Ordered);
+pub(crate) const CANDLES: Table = table(8, "candles", Versioned, Ordered);
+pub(crate) const SUMMARIES: Table = table(9, "summaries", WriteOnce, Ordered);
 /// Events in the form of the market index, so that both can be read as one.
 pub(crate) const JOURNAL: Journal = Journal {
-    events: table(10, "events", WriteOnce, Numbered),
-    lists: table(11, "lists", WriteOnce, Listed),
-    lengths: table(12, "list_lengths", Versioned, Listed),
-    candles: table(13, "market_candles", Versioned, Listed),
-    candle_counts: table(14, "market_candle_counts", Versioned, Listed),
-    candle_starts: table(15, "market_candle_starts", Versioned, Listed),
-    totals: table(16, "market_totals", Versioned, Listed),
+    events: table(10, "events", WriteOnce, Ordered),
+    lists: table(11, "lists", WriteOnce, Ordered),
+    lengths: table(12, "list_lengths", Versioned, Ordered),
+    candles: table(13, "market_candles", Versioned, Ordered),
+    candle_counts: table(14, "market_candle_counts", Versioned, Ordered),
+    candle_starts: table(15, "market_candle_starts", Versioned, Ordered),
+    totals: table(16, "market_totals", Versioned, Ordered),
     of_factories: false,
 };
 

@@ -28,7 +28,7 @@ pub(crate) struct Batch<'a> {
 enum Target {
     Journal(OwnedWriteBatch),
     /// By keyspace.
-    Run([Vec<(Bytes, Option<Bytes>)>; 6]),
+    Run([Vec<(Bytes, Option<Bytes>)>; Space::COUNT]),
 }
 
 impl Batch<'_> {

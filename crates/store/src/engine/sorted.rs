@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc;
 use std::thread;
 
 use fjall::PersistMode;
@@ -43,40 +44,64 @@ impl Engine {
         // Tables are on the disk at once, so the commits before them must be, too.
         self.database.persist(PersistMode::SyncAll).map_err(failed)?;
         let number = self.commit_number.load(Ordering::Relaxed) + 1;
-        let (mut rows, mut bytes) = (0, 0);
-        let mut redo = RedoWriter::create(&self.folder, number)?;
-        for space in Space::ALL {
-            run.visit(space, &mut |key, value| {
-                rows += 1;
-                bytes += (key.len() + value.map_or(0, <[u8]>::len)) as u64;
-                redo.change(space, key, value)
-            })?;
-            redo.end_space(space)?;
-        }
-        let redo_bytes = redo.finish()?;
-        // From here on the commit has happened, whatever becomes of this process.
-        // Each keyspace takes its part by itself, so they can do it at the same time.
-        thread::scope(|scope| {
-            let add = |space| self.add_run(&run, space, number);
-            let others: Vec<_> = Space::ALL[1..].iter().map(|space| scope.spawn(move || add(*space))).collect();
-            let mut outcome = add(Space::ALL[0]);
-            for thread in others {
-                let ended = || StoreError::io("writing a sorted run", io::Error::other("a thread ended unexpectedly"));
-                outcome = outcome.and(thread.join().unwrap_or_else(|_| Err(ended())));
+        // Each keyspace takes its part by itself, so they can do it at the same time. The first one decides: the others wait
+        // for it before they show theirs, and the redo file holds their parts until they have.
+        let (rows, bytes) = thread::scope(|scope| {
+            let (run, add) = (&run, |space, decided: &dyn Fn() -> bool| self.add_run(&run, space, number, decided));
+            let others: Vec<_> = Self::FOLLOWING
+                .iter()
+                .map(|space| {
+                    let (decide, decided) = mpsc::channel::<()>();
+                    (decide, scope.spawn(move || add(*space, &|| decided.recv().is_ok())))
+                })
+                .collect();
+            let mut redo = RedoWriter::create(&self.folder, number)?;
+            redo.end_space(Self::DECIDING)?;
+            for space in Self::FOLLOWING {
+                run.visit(space, &mut |key, value| redo.change(space, key, value))?;
+                redo.end_space(space)?;
             }
+            let redo_bytes = redo.finish()?;
+            let mut outcome = add(Self::DECIDING, &|| true);
+            // From here on the commit has happened, whatever becomes of this process.
+            for (decide, thread) in others {
+                if outcome.is_ok() {
+                    // A thread that has failed does not listen any more.
+                    let _ = decide.send(());
+                }
+                drop(decide);
+                let ended = || StoreError::io("writing a sorted run", io::Error::other("a thread ended unexpectedly"));
+                let part = thread.join().unwrap_or_else(|_| Err(ended()));
+                outcome = outcome.and_then(|(rows, bytes)| part.map(|part| (rows + part.0, bytes + part.1)));
+            }
+            tracing::debug!(number, redo_bytes, "committed a sorted run");
             outcome
         })?;
         RedoFile::remove(&self.folder)?;
         self.count_commit(number, rows, bytes);
-        tracing::debug!(number, rows, redo_bytes, "committed a sorted run");
         Ok(())
     }
 
-    /// Adds the part of a run to a keyspace, with the number of the commit, whole or not at all.
-    fn add_run(&self, run: &Run, space: Space, number: u64) -> Result<(), StoreError> {
+    /// The keyspace whose part of a run decides whether the commit has happened: it has most of the rows, which then need not be
+    /// in the redo file.
+    const DECIDING: Space = Space::ALL[0];
+    const FOLLOWING: [Space; Space::COUNT - 1] = [Space::Hashed, Space::Bulk, Space::Meta, Space::Undo];
+
+    /// Adds the part of a run to a keyspace, with the number of the commit, whole or not at all, once it is `decided`; how many
+    /// rows and bytes it has.
+    fn add_run(
+        &self,
+        run: &Run,
+        space: Space,
+        number: u64,
+        decided: &dyn Fn() -> bool,
+    ) -> Result<(u64, u64), StoreError> {
         let failed = |error| classify("writing a sorted run", error, &self.folder);
         let mut tables = self.spaces[space as usize].start_ingestion().map_err(failed)?;
+        let (mut rows, mut bytes) = (0, 0);
         run.visit(space, &mut |key, value| {
+            rows += 1;
+            bytes += (key.len() + value.map_or(0, <[u8]>::len)) as u64;
             match value {
                 Some(value) => tables.write(key, value),
                 None => tables.write_tombstone(key),
@@ -84,7 +109,10 @@ impl Engine {
             .map_err(failed)
         })?;
         tables.write(COMMIT_KEY, number.to_be_bytes()).map_err(failed)?;
-        tables.finish().map_err(failed)
+        if decided() {
+            tables.finish().map_err(failed)?;
+        }
+        Ok((rows, bytes))
     }
 
     /// Brings a run to its end that a stop broke off: the keyspaces that miss it get it.
@@ -93,8 +121,12 @@ impl Engine {
         let Some(file) = RedoFile::find(&self.folder)? else { return Ok(()) };
         let failed = |error| classify("finishing a sorted run", error, &self.folder);
         let (numbers, number) = (self.commit_numbers()?, file.number());
-        let missing: Vec<Space> =
-            Space::ALL.into_iter().filter(|space| numbers[*space as usize].checked_add(1) == Some(number)).collect();
+        let lacks = |space: Space| numbers[space as usize].checked_add(1) == Some(number);
+        if lacks(Self::DECIDING) {
+            // The commit has not happened.
+            return RedoFile::remove(&self.folder);
+        }
+        let missing: Vec<Space> = Self::FOLLOWING.into_iter().filter(|space| lacks(*space)).collect();
         if !missing.is_empty() {
             tracing::info!(number, keyspaces = missing.len(), "finishing the commit that was broken off");
             file.verify()?;
@@ -163,23 +195,30 @@ mod tests {
     fn redo(folder: &Path, number: u64) {
         let mut redo = RedoWriter::create(folder, number).unwrap();
         for space in Space::ALL {
-            for (key, value) in rows(space, true) {
-                redo.change(space, &key, value.as_deref()).unwrap();
+            if space != Engine::DECIDING {
+                for (key, value) in rows(space, true) {
+                    redo.change(space, &key, value.as_deref()).unwrap();
+                }
             }
             redo.end_space(space).unwrap();
         }
         redo.finish().unwrap();
     }
 
-    fn assert_whole(engine: &Arc<Engine>, number: u64) {
+    /// The store after the first commit alone, or after the run as well.
+    fn assert_rows(engine: &Arc<Engine>, number: u64, has_run: bool) {
         let view = engine.view();
+        let wanted = if has_run { [None, Some(9), Some(3), Some(7)] } else { [Some(1), Some(2), Some(3), None] };
         for space in Space::ALL {
             let found: Vec<_> = (1..5).map(|key| view.get(space, &[space as u8, key]).unwrap()).collect();
-            let wanted = [None, Some(9), Some(3), Some(7)].map(|value| value.map(|value: u8| Bytes::from([value])));
-            assert_eq!(found, wanted, "{}", space.name());
+            assert_eq!(found, wanted.map(|value| value.map(|value: u8| Bytes::from([value]))), "{}", space.name());
         }
-        assert_eq!(engine.commit_numbers().unwrap(), [number; 6]);
+        assert_eq!(engine.commit_numbers().unwrap(), [number; Space::COUNT]);
         assert!(!engine.folder.join("run").exists() && !engine.folder.join("run.part").exists());
+    }
+
+    fn assert_whole(engine: &Arc<Engine>, number: u64) {
+        assert_rows(engine, number, true);
     }
 
     #[test]
@@ -196,8 +235,8 @@ mod tests {
     }
 
     #[test]
-    fn a_run_broken_off_after_any_keyspaces_is_finished_at_the_next_start() {
-        for done in [0, 0b1, 0b10_0000, 0b01_0101, 0b10_1010, 0b11_1110, 0b01_1111, 0b11_1111] {
+    fn a_run_broken_off_after_the_keyspace_that_decides_is_finished_at_the_next_start_and_before_it_is_none() {
+        for done in [0_u32, 0b1, 0b1_0001, 0b0_1011, 0b1_0101, 0b1_1101, 0b0_1111, 0b1_1111] {
             let folder = tempfile::tempdir().unwrap();
             let engine = open(folder.path()).unwrap();
             commit_first(&engine);
@@ -215,7 +254,8 @@ mod tests {
             drop(engine);
             redo(folder.path(), 2);
             fs::write(folder.path().join("run.part"), b"torn").unwrap();
-            assert_whole(&open(folder.path()).unwrap(), 2);
+            let has_run = done & 1 == 1;
+            assert_rows(&open(folder.path()).unwrap(), if has_run { 2 } else { 1 }, has_run);
         }
     }
 
@@ -234,14 +274,23 @@ mod tests {
         let error = open(folder.path()).err().unwrap();
         assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
         assert!(error.to_string().contains("belongs to commit 4"), "{error}");
+        // A whole one that was broken off before its commit, then one of which the keyspace that decides has its part.
+        redo(folder.path(), 3);
+        assert_whole(&open(folder.path()).unwrap(), 2);
+        let engine = open(folder.path()).unwrap();
+        let mut tables = engine.spaces[Engine::DECIDING as usize].start_ingestion().unwrap();
+        tables.write(COMMIT_KEY, 3_u64.to_be_bytes()).unwrap();
+        tables.finish().unwrap();
+        drop(engine);
         redo(folder.path(), 3);
         let path = folder.path().join("run");
-        let mut bytes = fs::read(&path).unwrap();
+        let whole = fs::read(&path).unwrap();
+        let mut bytes = whole.clone();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
         fs::write(&path, bytes).unwrap();
         assert!(matches!(open(folder.path()).err().unwrap(), StoreError::Corrupt(_)));
-        fs::remove_file(path).unwrap();
-        assert_whole(&open(folder.path()).unwrap(), 2);
+        fs::write(&path, whole).unwrap();
+        assert_whole(&open(folder.path()).unwrap(), 3);
     }
 }

@@ -14,24 +14,24 @@ use crate::Placement;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Space {
-    Numbered = 0,
+    /// Most of all rows.
+    Ordered = 0,
     Hashed = 1,
-    Listed = 2,
-    Bulk = 3,
-    Meta = 4,
-    Undo = 5,
+    Bulk = 2,
+    Meta = 3,
+    Undo = 4,
 }
 
 impl Space {
-    pub(crate) const ALL: [Self; 6] = [Self::Numbered, Self::Hashed, Self::Listed, Self::Bulk, Self::Meta, Self::Undo];
+    pub(crate) const COUNT: usize = 5;
+    pub(crate) const ALL: [Self; Self::COUNT] = [Self::Ordered, Self::Hashed, Self::Bulk, Self::Meta, Self::Undo];
     /// The keyspaces that hold rows of modules.
-    pub(crate) const TABLES: [Self; 4] = [Self::Numbered, Self::Hashed, Self::Listed, Self::Bulk];
+    pub(crate) const TABLES: [Self; 3] = [Self::Ordered, Self::Hashed, Self::Bulk];
 
     pub(crate) const fn of(placement: Placement) -> Self {
         match placement {
-            Placement::Numbered => Self::Numbered,
+            Placement::Ordered => Self::Ordered,
             Placement::Hashed => Self::Hashed,
-            Placement::Listed => Self::Listed,
             Placement::Bulk => Self::Bulk,
         }
     }
@@ -43,9 +43,8 @@ impl Space {
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Numbered => "numbered",
+            Self::Ordered => "ordered",
             Self::Hashed => "hashed",
-            Self::Listed => "listed",
             Self::Bulk => "bulk",
             Self::Meta => "meta",
             Self::Undo => "undo",
@@ -68,7 +67,7 @@ impl Space {
         let filter = FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(10.0));
         let upper_levels = FilterPolicy::new([filter, filter, filter, filter, filter, filter, FilterPolicyEntry::None]);
         match self {
-            Self::Numbered | Self::Listed => options
+            Self::Ordered => options
                 .data_block_size_policy(BlockSizePolicy::all(8 * 1024))
                 .data_block_compression_policy(CompressionPolicy::all(lz4))
                 .filter_policy(upper_levels),

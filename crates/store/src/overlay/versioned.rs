@@ -170,10 +170,8 @@ impl VersionedRows {
                 Some(stored) => Ok(stored_value(stored)?.map(<[u8]>::to_vec)),
                 // What was removed counts as absent, so the stems tell nothing of earlier heights.
                 None if height >= open_height && !self.held.may_hold(stem) => Ok(None),
-                None => {
-                    let height = if height >= open_height { Height::MAX } else { height };
-                    version_in_view(view, table, stem, height, |_, value| value.to_vec())
-                }
+                // The view may be ahead of the open block, when its module catches up alone.
+                None => version_in_view(view, table, stem, height, |_, value| value.to_vec()),
             }
         })
     }

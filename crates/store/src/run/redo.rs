@@ -301,10 +301,10 @@ mod tests {
     type Change = (Space, Vec<u8>, Option<Vec<u8>>);
 
     fn changes() -> Vec<Change> {
-        let mut changes = vec![(Space::Numbered, vec![1], None), (Space::Numbered, vec![1, 2], Some(Vec::new()))];
+        let mut changes = vec![(Space::Ordered, vec![1], None), (Space::Ordered, vec![1, 2], Some(Vec::new()))];
         changes.extend((0..300_u32).map(|number| {
             let value = (number % 7 != 0).then(|| vec![number as u8; number as usize * 40]);
-            (Space::Listed, number.to_be_bytes().to_vec(), value)
+            (Space::Bulk, number.to_be_bytes().to_vec(), value)
         }));
         changes.push((Space::Undo, vec![7; 300], Some(vec![8; 3 << 20])));
         changes

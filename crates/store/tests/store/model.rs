@@ -18,18 +18,18 @@ const fn table(module: u8, id: u8, name: &'static str, kind: TableKind, placemen
 /// Tables of the first module: every kind, and some that share a keyspace.
 pub(crate) const FIRST_TABLES: [Table; 6] = [
     table(1, 0, "balances", TableKind::Current, Placement::Hashed),
-    table(1, 1, "owners", TableKind::Versioned, Placement::Listed),
+    table(1, 1, "owners", TableKind::Versioned, Placement::Ordered),
     table(1, 2, "ids", TableKind::WriteOnce, Placement::Hashed),
     table(1, 3, "transactions", TableKind::Sequence, Placement::Bulk),
-    table(1, 9, "lists", TableKind::Current, Placement::Listed),
-    table(1, 255, "numbers", TableKind::Sequence, Placement::Numbered),
+    table(1, 9, "lists", TableKind::Current, Placement::Ordered),
+    table(1, 255, "numbers", TableKind::Sequence, Placement::Ordered),
 ];
 /// Tables of the second module.
 pub(crate) const SECOND_TABLES: [Table; 4] = [
-    table(254, 0, "states", TableKind::Versioned, Placement::Numbered),
-    table(254, 1, "spends", TableKind::WriteOnce, Placement::Listed),
-    table(254, 2, "rows", TableKind::Sequence, Placement::Numbered),
-    table(254, 3, "totals", TableKind::Current, Placement::Numbered),
+    table(254, 0, "states", TableKind::Versioned, Placement::Ordered),
+    table(254, 1, "spends", TableKind::WriteOnce, Placement::Ordered),
+    table(254, 2, "rows", TableKind::Sequence, Placement::Ordered),
+    table(254, 3, "totals", TableKind::Current, Placement::Ordered),
 ];
 
 pub(crate) const FIRST: ModuleSchema =

@@ -222,7 +222,7 @@ fn other_formats_and_other_files_are_refused() {
     assert!(matches!(exported.refuse(&[b'x'; 100]), SnapshotFileError::NotASnapshot(_)));
     let mut newer = exported.bytes();
     newer[11] = 9;
-    assert!(exported.refuse(&newer).to_string().contains("has format 9, this program reads format 1"));
+    assert!(exported.refuse(&newer).to_string().contains("has format 9, this program reads format 2"));
     let mut store = exported.bytes();
     store[19] = 7;
     let end = 16 + u32::from_be_bytes(store[12..16].try_into().unwrap()) as usize;

@@ -20,7 +20,7 @@
 
 use paraffin_store::{ModuleId, Placement, Table, TableKind};
 
-use Placement::{Bulk, Hashed, Listed, Numbered};
+use Placement::{Bulk, Hashed, Ordered};
 use TableKind::{Current, Versioned, WriteOnce};
 
 /// Number on disk of the module that these tables are part of.
@@ -29,18 +29,18 @@ pub const MODULE: ModuleId = ModuleId(6);
 /// Version of these rows; raised whenever their form or the rules that make them change, and with it that of the module.
 pub const TABLES_VERSION: u32 = 1;
 
-pub(crate) const TOKENS: Table = table(64, "brc20_tokens", Current, Listed);
-pub(crate) const BALANCES: Table = table(65, "brc20_balances", Versioned, Listed);
-pub(crate) const RANKING: Table = table(66, "brc20_ranking", Current, Listed);
+pub(crate) const TOKENS: Table = table(64, "brc20_tokens", Current, Ordered);
+pub(crate) const BALANCES: Table = table(65, "brc20_balances", Versioned, Ordered);
+pub(crate) const RANKING: Table = table(66, "brc20_ranking", Current, Ordered);
 pub(crate) const LONG_SCRIPTS: Table = table(67, "brc20_long_scripts", WriteOnce, Bulk);
 pub(crate) const NOTES: Table = table(68, "brc20_notes", Current, Hashed);
-pub(crate) const NOTES_OF_SCRIPT: Table = table(69, "brc20_notes_of_script", Current, Listed);
-pub(crate) const NOTES_OF_TICKER: Table = table(70, "brc20_notes_of_ticker", Current, Listed);
-pub(crate) const EVENTS: Table = table(71, "brc20_events", WriteOnce, Numbered);
+pub(crate) const NOTES_OF_SCRIPT: Table = table(69, "brc20_notes_of_script", Current, Ordered);
+pub(crate) const NOTES_OF_TICKER: Table = table(70, "brc20_notes_of_ticker", Current, Ordered);
+pub(crate) const EVENTS: Table = table(71, "brc20_events", WriteOnce, Ordered);
 pub(crate) const EVENTS_OF_INSCRIPTION: Table = table(72, "brc20_events_of_inscription", WriteOnce, Hashed);
-pub(crate) const EVENTS_OF_SCRIPT: Table = table(73, "brc20_events_of_script", WriteOnce, Listed);
-pub(crate) const EVENTS_OF_PAIR: Table = table(74, "brc20_events_of_pair", WriteOnce, Listed);
-pub(crate) const HASHES: Table = table(75, "brc20_hashes", WriteOnce, Numbered);
+pub(crate) const EVENTS_OF_SCRIPT: Table = table(73, "brc20_events_of_script", WriteOnce, Ordered);
+pub(crate) const EVENTS_OF_PAIR: Table = table(74, "brc20_events_of_pair", WriteOnce, Ordered);
+pub(crate) const HASHES: Table = table(75, "brc20_hashes", WriteOnce, Ordered);
 
 /// All tables of BRC-20, for the schema of the module.
 pub const TABLES: [Table; 12] = [
