@@ -95,7 +95,7 @@ pub enum ForexError {
     Setting(String),
     /// The history cannot be used.
     #[error("the history of rates: {0}")]
-    History(#[from] paraffin_store::log::LogError),
+    History(#[from] paraffin_log::LogError),
     /// A damaged history cannot be put aside.
     #[error("the damaged history of rates in {folder} cannot be moved aside: {source}; move it away by hand")]
     Aside {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use paraffin_store::log::{Log, LogError, LogOptions};
+use paraffin_log::{Log, LogError, LogOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::currency::Currency;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::Uri;
-use paraffin_store::log::Log;
+use paraffin_log::Log;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::{Mutex, watch};
 use tokio::time::sleep;

@@ -39,7 +39,7 @@ impl StreamState {
 
 /// See the module.
 pub(crate) enum DurableStream {
-    /// `paraffin_store::log` in the orderbook's own folder.
+    /// `paraffin_log` in the orderbook's own folder.
     Log(EmbeddedLog),
     /// A stream of NATS JetStream.
     #[cfg(feature = "nats")]

@@ -10,7 +10,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use paraffin_store::log::{Log, LogError, LogOptions};
+use paraffin_log::{Log, LogError, LogOptions};
 
 use crate::book::{Book, Limits};
 use crate::event;

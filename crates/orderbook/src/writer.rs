@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use paraffin_store::log::{Log, LogError};
+use paraffin_log::{Log, LogError};
 use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 

@@ -73,7 +73,7 @@ pub enum PricesError {
     Setting(String),
     /// The history cannot be used.
     #[error("the history of prices: {0}")]
-    History(#[from] paraffin_store::log::LogError),
+    History(#[from] paraffin_log::LogError),
     /// A damaged history cannot be put aside.
     #[error("the damaged history of prices in {folder} cannot be moved aside: {source}; move it away by hand")]
     Aside {

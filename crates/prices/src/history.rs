@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::Path;
 
-use paraffin_store::log::{Log, LogError, LogOptions};
+use paraffin_log::{Log, LogError, LogOptions};
 use ruint::aliases::U256;
 
 use crate::activity::Activity;

@@ -412,13 +412,8 @@ fn open_database(
         .max_journaling_size(split.journal)
         .open()?;
     let open = |space: Space| database.keyspace(space.name(), || space.options());
-    let spaces = [
-        open(Space::Ordered)?,
-        open(Space::Hashed)?,
-        open(Space::Bulk)?,
-        open(Space::Meta)?,
-        open(Space::Undo)?,
-    ];
+    let spaces =
+        [open(Space::Ordered)?, open(Space::Hashed)?, open(Space::Bulk)?, open(Space::Meta)?, open(Space::Undo)?];
     Ok((database, spaces))
 }
 
@@ -455,7 +450,8 @@ mod tests {
             let Err(error) = open() else { panic!("{} opened", space.name()) };
             assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
             assert!(error.to_string().contains("paraffin snapshot import"), "{error}");
-            let (database, spaces) = open_database(&folder.path().join(ENGINE_FOLDER), split, &MergeState::default()).unwrap();
+            let (database, spaces) =
+                open_database(&folder.path().join(ENGINE_FOLDER), split, &MergeState::default()).unwrap();
             spaces[space as usize].insert(COMMIT_KEY, number.to_be_bytes()).unwrap();
             drop((database, spaces));
         }

@@ -5,7 +5,6 @@ use crate::overlay::stored_value;
 use crate::record::{ModuleState, StoredBlock, decode_number, decode_store};
 use crate::{ModuleId, Placement, Table, TableKind, key};
 
-pub use crate::log::fuzzing::{log_record, log_tail};
 pub use crate::snapshot_file::fuzzing::{snapshot_frame, snapshot_header, snapshot_rows};
 pub use crate::undo::fuzzing::UndoRecords;
 

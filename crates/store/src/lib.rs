@@ -16,7 +16,6 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod key;
-pub mod log;
 mod module_writer;
 mod options;
 mod overlay;

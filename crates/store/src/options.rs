@@ -3,6 +3,7 @@
 use paraffin_primitives::Network;
 
 use crate::StoreError;
+use crate::engine::Space;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -44,7 +45,7 @@ impl MemorySplit {
     /// Least ceiling in bytes.
     pub const FLOOR: u64 = 256 * MIB;
     /// Number of keyspaces that have write buffers of their own.
-    pub const KEYSPACES: u64 = 6;
+    pub const KEYSPACES: u64 = Space::COUNT as u64;
 
     /// Divides `memory_bytes`.
     ///

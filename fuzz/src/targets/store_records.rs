@@ -1,5 +1,6 @@
 //! Records, keys, snapshot files and log records as they may lie on a damaged disk.
 
+use paraffin_log::fuzzing as log;
 use paraffin_store::fuzzing as store;
 
 pub(crate) fn run(bytes: &[u8]) {
@@ -15,7 +16,7 @@ pub(crate) fn run(bytes: &[u8]) {
         4 => {
             store::snapshot_rows(bytes);
         }
-        5 => drop(store::log_record(bytes)),
-        _ => drop(store::log_tail(bytes, 1)),
+        5 => drop(log::log_record(bytes)),
+        _ => drop(log::log_tail(bytes, 1)),
     }
 }

@@ -454,8 +454,11 @@ fn others(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
     }
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let (address, txid, hash) = (text(&address), text(&txid), text(&hash));
-    let mut paths = vec!["blocks".to_owned(), "blocks/140".to_owned(), "mempool".to_owned(), "fee-estimates".to_owned()];
-    for part in ["", "/status", "/hex", "/raw", "/outspends", "/outspend/0", "/merkle-proof", "/merkleblock-proof", "/x"] {
+    let mut paths =
+        vec!["blocks".to_owned(), "blocks/140".to_owned(), "mempool".to_owned(), "fee-estimates".to_owned()];
+    for part in
+        ["", "/status", "/hex", "/raw", "/outspends", "/outspend/0", "/merkle-proof", "/merkleblock-proof", "/x"]
+    {
         paths.push(format!("tx/{txid}{part}"));
         paths.push(format!("tx/{hash}{part}"));
     }
@@ -468,7 +471,8 @@ fn others(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
         paths.push(format!("address/nothing{part}"));
         paths.push(format!("scripthash/{hash}{part}"));
     }
-    for path in ["block-height/140", "block-height/x", "blocks/tip/height", "blocks/tip/hash", "mempool/txids", "none"] {
+    for path in ["block-height/140", "block-height/x", "blocks/tip/height", "blocks/tip/hash", "mempool/txids", "none"]
+    {
         paths.push(path.to_owned());
     }
     let surfaces = paths.into_iter().map(|path| format!("/esplora/{path}"));
@@ -484,7 +488,12 @@ fn others(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
         });
     }
     for path in ["/health", "/v4/openapi.json", "/v4/openrpc.json", "/api/v1/openapi.json", "/docs", "/", "/v4/none"] {
-        all.push(Question { name: format!("GET {path} without a key"), verb: "GET", path: path.to_owned(), body: None });
+        all.push(Question {
+            name: format!("GET {path} without a key"),
+            verb: "GET",
+            path: path.to_owned(),
+            body: None,
+        });
     }
 }
 

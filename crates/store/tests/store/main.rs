@@ -4,7 +4,6 @@
 mod crash;
 mod earlier;
 mod full_disk;
-mod log;
 mod model;
 mod opening;
 mod power;

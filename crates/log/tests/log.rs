@@ -1,4 +1,5 @@
 //! The durable log.
+#![allow(clippy::unwrap_used)] // all of this is tests
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,11 +8,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use paraffin_store::log::{Entry, Log, LogError, LogOptions};
+use paraffin_log::{Entry, Log, LogError, LogOptions};
 use proptest::prelude::*;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::crash::Random;
+/// A small generator with good enough bits.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
 
 fn small() -> LogOptions {
     LogOptions { segment_bytes: 4096, payload_bytes_max: 4000, queue_bytes_max: 64 * 1024 }
@@ -304,7 +320,7 @@ fn killed_while_appending_every_acknowledged_record_is_there() {
     let mut acknowledged: Vec<(u64, u64)> = Vec::new();
     for _ in 0..10 {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "log::appending_child", "--ignored", "--nocapture"])
+            .args(["--exact", "appending_child", "--ignored", "--nocapture"])
             .env("LOG_CRASH_FOLDER", folder.path())
             .stdout(Stdio::piped())
             .spawn()
@@ -359,7 +375,7 @@ fn full_child() {
 fn a_full_disk_stops_the_log_and_loses_nothing_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new("sh")
-        .args(["-c", r#"trap "" XFSZ; exec "$0" --exact log::full_child --ignored --nocapture"#])
+        .args(["-c", r#"trap "" XFSZ; exec "$0" --exact full_child --ignored --nocapture"#])
         .arg(std::env::current_exe().unwrap())
         .env("LOG_FULL_FOLDER", folder.path())
         .output()

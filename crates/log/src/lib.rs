@@ -5,6 +5,7 @@
 //! come while a flush is under way wait together for the next one, so the cost of a flush is shared.
 //!
 //! Records are numbered from 1 without gaps. `docs/design/store.md` draws the files.
+#![forbid(unsafe_code)]
 
 mod commit;
 mod frame;
@@ -20,7 +21,6 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use crate::error::is_disk_full;
 use commit::Commit;
 pub use frame::PAYLOAD_LEN_MAX;
 use segment::Segment;
@@ -128,7 +128,11 @@ pub enum LogError {
 
 impl LogError {
     pub(crate) fn io(during: &'static str, source: io::Error) -> Self {
-        if is_disk_full(&source) { Self::DiskFull { during } } else { Self::Io { during, source } }
+        use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match source.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => Self::DiskFull { during },
+            _ => Self::Io { during, source },
+        }
     }
 }
 
