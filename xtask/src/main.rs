@@ -66,6 +66,8 @@ enum Task {
         #[arg(long)]
         write: bool,
     },
+    /// Writes the Rust types of the messages in `proto/` into the crates that use them
+    Proto,
     /// Published programs of others, built or compared with ours
     #[command(subcommand)]
     Peers(Peers),
@@ -158,6 +160,7 @@ fn dispatch(task: Task) -> Outcome {
         }
         Task::Contracts { write: false } => contracts::rebuild(&root, contracts::Built::Compare),
         Task::Contracts { write: true } => contracts::rebuild(&root, contracts::Built::Write),
+        Task::Proto => run(test::cargo(&root).args(["run", "--quiet", "--locked", "--package", "paraffin-proto"])),
         Task::Peers(Peers::Build { install, programs }) => peers::build(&root, &programs, install),
         Task::Peers(Peers::Ord) => compare_with_ord(&root),
         Task::Fuzz { seconds, keep, target } => fuzz::run_targets(&root, seconds, target.as_deref(), keep),

@@ -104,7 +104,7 @@ impl Hosted {
         let section = &config.alkanes;
         let Some(file) = file.filter(|_| section.runs_program()) else { return Ok(None) };
         let program = load(file)?;
-        tracing::info!(sha256 = %crate::index::hex(&program.hash()), "the indexer program is loaded");
+        tracing::info!(sha256 = %data_encoding::HEXLOWER.encode(&program.hash()), "the indexer program is loaded");
         let genesis = Parameters::of(config.network).genesis_height;
         Ok(Some(Self {
             program,

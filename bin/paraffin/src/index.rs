@@ -1,5 +1,6 @@
 //! `paraffin index` and `paraffin reindex`: the index without the API.
 
+use data_encoding::HEXLOWER;
 use std::time::Instant;
 
 use paraffin_chain::NodeClient;
@@ -63,21 +64,12 @@ fn print_digests(store: &Store) -> Result<(), InstanceError> {
         json!({
             "height": tip.id.height,
             "hash": tip.id.hash.to_string(),
-            "digest": hex(&tip.digest),
-            "cumulative": hex(&tip.cumulative),
-            "content": hex(&snapshot.content_digest()?),
+            "digest": HEXLOWER.encode(&tip.digest),
+            "cumulative": HEXLOWER.encode(&tip.cumulative),
+            "content": HEXLOWER.encode(&snapshot.content_digest()?),
         })
     );
     Ok(())
-}
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// The word that stands for every module in `paraffin reindex`.

@@ -7,6 +7,7 @@ mod heights;
 mod hosted;
 mod native;
 
+use data_encoding::HEXLOWER;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,6 @@ use paraffin_store::{ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
 use self::heights::{LooseBlock, with_heights};
 use crate::command_line::{ReplayArguments, ReplayEngine};
 use crate::contracts::{Sources, builtins};
-use crate::index::hex;
 
 /// Memory of the store of one run, in bytes.
 const STORE_MEMORY: u64 = 256 << 20;
@@ -150,7 +150,7 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), ReplayError> {
 
 fn print_digest(output: &mut impl std::io::Write, snapshot: &Snapshot, id: BlockId) -> Result<(), ReplayError> {
     let Some(record) = snapshot.block(id.height)? else { return Ok(()) };
-    writeln!(output, "{} {} {} {}", id.height, id.hash, hex(&record.digest), hex(&record.cumulative))
+    writeln!(output, "{} {} {} {}", id.height, id.hash, HEXLOWER.encode(&record.digest), HEXLOWER.encode(&record.cumulative))
         .map_err(ReplayError::Output)
 }
 

@@ -1,5 +1,6 @@
 //! `paraffin snapshot`: the index as one file, to start another instance from.
 
+use data_encoding::HEXLOWER;
 use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,6 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::control::{self, ControlError};
-use crate::index::hex;
 use crate::instance::{self, InstanceError, shutdown_signal};
 use crate::{disk, progress};
 
@@ -211,9 +211,9 @@ pub(crate) fn summary(summary: &SnapshotSummary) -> Value {
     json!({
         "height": summary.tip.id.height,
         "hash": summary.tip.id.hash.to_string(),
-        "digest": hex(&summary.tip.digest),
-        "cumulative": hex(&summary.tip.cumulative),
-        "content": hex(&summary.content),
+        "digest": HEXLOWER.encode(&summary.tip.digest),
+        "cumulative": HEXLOWER.encode(&summary.tip.cumulative),
+        "content": HEXLOWER.encode(&summary.content),
         "rows": summary.rows,
         "bytes": summary.bytes,
     })

@@ -1,6 +1,6 @@
 //! The protobuf messages of the views, and their reading from bytes of anyone (protocol B17, B21).
 //!
-//! `proto/alkanes.proto` and `proto/protorune.proto` are the same messages for other programs; a test compares the two.
+//! `proto/alkanes.proto` and `proto/protorune.proto` are the same messages for other programs; the types are generated from them (`cargo xtask proto`).
 
 pub mod alkanes;
 pub mod protorune;

@@ -3,8 +3,6 @@
 #![cfg(feature = "index")]
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
-
 use paraffin_cryptoswap::proto::{
     AlkaneId, GetBlockSummaryRequest, GetCandleAtRequest, GetCandleAtResponse, GetCandlesRequest, GetCandlesResponse,
     GetPoolRequest, GetPoolStateResponse, GetPoolsRequest, GetRawValueRequest, GetSwapsRequest, IndexHeightResponse,
@@ -136,70 +134,4 @@ fn flags_stand_in_fields_16_and_17_and_defaults_nowhere() {
     same(&IndexHeightResponse { height: Some(0) }, "0800");
     same(&IndexHeightResponse { height: None }, "");
     same(&PingResponse { message: "pong".to_owned() }, "0a04706f6e67");
-}
-
-/// Number, type, label.
-type Field = (u32, String, String);
-
-fn published(text: &str) -> BTreeMap<String, Vec<Field>> {
-    let mut messages = BTreeMap::new();
-    let mut open: Option<String> = None;
-    for line in text.lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.is_empty()) {
-        let words: Vec<&str> = line.trim_end_matches(';').split_whitespace().collect();
-        match words.as_slice() {
-            ["syntax", "=", "\"proto3\""] | ["package", "cryptoswap"] => {}
-            ["message", name, "{}"] => _ = messages.insert((*name).to_owned(), Vec::new()),
-            ["message", name, "{"] => {
-                messages.insert((*name).to_owned(), Vec::new());
-                open = Some((*name).to_owned());
-            }
-            ["}"] => open = None,
-            [rest @ .., kind, _, "=", number] => {
-                let label = rest.first().copied().unwrap_or_default().to_owned();
-                let fields = messages.get_mut(open.as_ref().unwrap()).unwrap();
-                fields.push((number.parse().unwrap(), (*kind).to_owned(), label));
-            }
-            other => panic!("unknown line in the .proto file: {other:?}"),
-        }
-    }
-    messages
-}
-
-fn built(text: &str) -> BTreeMap<String, Vec<Field>> {
-    let mut messages: BTreeMap<String, Vec<Field>> = BTreeMap::new();
-    let (mut name, mut attribute) = (String::new(), String::new());
-    for line in text.lines().map(str::trim) {
-        if let Some(rest) = line.strip_prefix("pub struct ") {
-            rest.trim_end_matches("{}").trim_end_matches('{').trim().clone_into(&mut name);
-            messages.insert(name.clone(), Vec::new());
-        } else if let Some(rest) = line.strip_prefix("#[prost(") {
-            rest.trim_end_matches(")]").clone_into(&mut attribute);
-        } else if !attribute.is_empty() {
-            let number = attribute.split("tag = \"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
-            let is_message = attribute.starts_with("message");
-            let kind = if is_message {
-                line.trim_end_matches([',', '>']).rsplit('<').next().unwrap().to_owned()
-            } else {
-                attribute.split([',', ' ']).next().unwrap().to_owned()
-            };
-            let label = if attribute.contains("repeated") {
-                "repeated"
-            } else if attribute.contains("optional") && !is_message {
-                "optional"
-            } else {
-                ""
-            };
-            messages.get_mut(&name).unwrap().push((number, kind, label.to_owned()));
-            attribute.clear();
-        }
-    }
-    messages
-}
-
-/// row PI33
-#[test]
-fn the_published_file_and_our_messages_are_the_same() {
-    let ours = built(include_str!("../src/proto.rs"));
-    assert!(ours.len() > 25 && ours["Pool"].len() == 18, "the reader of this test has lost its way");
-    assert_eq!(published(include_str!("../../../proto/cryptoswap.proto")), ours);
 }

@@ -3,6 +3,7 @@
 
 mod joined;
 
+use data_encoding::BASE64;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -248,7 +249,7 @@ pub(crate) fn accept(
     }
     let key = headers.get(KEY).ok_or_else(|| RestError::bad_request("sec-websocket-key is required"))?;
     let answer = sha1::Hash::hash(&[key.as_bytes(), GUID.as_bytes()].concat());
-    let answer = crate::alkanes::base64(answer.as_byte_array());
+    let answer = BASE64.encode(answer.as_byte_array());
     let shared = Arc::clone(context.shared_handle());
     let permit = Streams::enter(context).ok_or_else(too_many_streams)?;
     let stopping = shared.streams.stopping.subscribe();

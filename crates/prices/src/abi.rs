@@ -3,6 +3,7 @@
 //! The reader is strict: an answer of another length, a value outside its type or a list that does not lie where Solidity
 //! puts it is refused, so that an answer to another question is never read as a price.
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ruint::aliases::U256;
 
 use crate::address::EvmAddress;
@@ -75,35 +76,18 @@ pub(crate) struct Slot0 {
     pub(crate) fee_protocol: u32,
 }
 
-/// Reads hex digits into bytes; false when they are not as many or not hex.
-pub(crate) fn read_hex(digits: &[u8], bytes: &mut [u8]) -> bool {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    digits.len() == bytes.len() * 2
-        && digits.chunks_exact(2).zip(bytes).all(|(pair, byte)| {
-            let value = digit(pair[0]).zip(digit(pair[1])).map(|(high, low)| high << 4 | low);
-            *byte = value.unwrap_or(0) as u8;
-            value.is_some()
-        })
-}
-
 /// The bytes of a `0x` text.
 ///
 /// # Errors
 /// It is not that.
 pub(crate) fn data(text: &str) -> Result<Vec<u8>, AbiError> {
     let digits = text.strip_prefix("0x").ok_or(AbiError::NotHex)?;
-    let mut bytes = vec![0; digits.len() / 2];
-    if read_hex(digits.as_bytes(), &mut bytes) { Ok(bytes) } else { Err(AbiError::NotHex) }
+    HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).map_err(|_| AbiError::NotHex)
 }
 
 /// `0x` and the digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::from("0x"), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    format!("0x{}", HEXLOWER.encode(bytes))
 }
 
 /// The call `observe([seconds_ago, 0])`.

@@ -18,12 +18,8 @@ impl FromStr for EvmAddress {
     type Err = ParseEvmAddressError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix("0x").ok_or(ParseEvmAddressError)?;
-        let mut address = [0; 20];
-        if digits.len() != 40 || !crate::abi::read_hex(digits.as_bytes(), &mut address) {
-            return Err(ParseEvmAddressError);
-        }
-        Ok(Self(address))
+        let bytes = crate::abi::data(text).map_err(|_| ParseEvmAddressError)?;
+        bytes.try_into().map(Self).map_err(|_| ParseEvmAddressError)
     }
 }
 

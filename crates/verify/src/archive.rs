@@ -1,6 +1,7 @@
 //! Archives of source trees from third parties: every entry is checked before anything of it is written, and nothing but plain
 //! files, folders and links that stay inside is taken.
 
+use data_encoding::HEXLOWER;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -11,7 +12,6 @@ use sha2::{Digest as _, Sha256};
 use tar::{Archive, EntryType};
 
 use crate::paths::{self, Names, PathError};
-use crate::verdict::hex;
 
 /// Heads, padding and long names of an entry, in bytes; what an archive may have beside its files.
 const HEAD_BYTES: u64 = 4 << 10;
@@ -156,7 +156,7 @@ fn write(content: &mut impl Read, path: String, is_program: bool, into: &Path) -
         file.write_all(&piece[..read]).map_err(ArchiveError::Write)?;
         size += read as u64;
     }
-    Ok(SourceFile { path, size, sha256: hex(&digest.finalize()) })
+    Ok(SourceFile { path, size, sha256: HEXLOWER.encode(&digest.finalize()) })
 }
 
 fn unreadable(error: &io::Error) -> ArchiveError {

@@ -1,5 +1,6 @@
 //! What a comparison of two modules says (docs/verification.md, docs/decisions/0020-verification.md).
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -151,17 +152,7 @@ fn similarity(sections: &[SectionComparison]) -> u32 {
 
 /// SHA-256 as 64 hex digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-/// Lower-case hex digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The part that lives in the serving process: it takes submissions, lets workers run one after the other, and answers what
 //! is known. It never unpacks, builds or compares anything itself.
 
+use data_encoding::HEXLOWER;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -630,7 +631,7 @@ async fn owner(folder: &Path) -> std::io::Result<String> {
 fn new_id() -> Result<String, SubmitError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| SubmitError::Unavailable)?;
-    Ok(hex(&bytes))
+    Ok(HEXLOWER.encode(&bytes))
 }
 
 /// What a run found of a module, where it came to a comparison.

@@ -7,7 +7,7 @@ use paraffin_alkanes::{Builtins, BuiltinsError, Parameters, ReleasedModule};
 use paraffin_hosted::{LoadError, read_file};
 
 use crate::command_line::HostedCommand;
-use crate::index::hex;
+use data_encoding::HEXLOWER;
 
 /// Built-in contracts cannot be extracted.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ pub(crate) fn extract(command: &HostedCommand) -> Result<(), ExtractError> {
         let file = folder.join(module.file_name);
         write(&file, &module)?;
         let ReleasedModule { name, from, hash, .. } = module;
-        writeln!(output, "{name} from block {from}: {} {}", hex(&hash), file.display())
+        writeln!(output, "{name} from block {from}: {} {}", HEXLOWER.encode(&hash), file.display())
             .map_err(ExtractError::Output)?;
     }
     Ok(builtins.require()?)

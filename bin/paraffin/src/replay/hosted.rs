@@ -8,7 +8,7 @@ use paraffin_indexer::{Indexer, IndexerOptions};
 use paraffin_primitives::{ConnectedBlock, Network};
 
 use super::{ReplayError, open_run};
-use crate::index::hex;
+use data_encoding::HEXLOWER;
 
 /// Runs every block and prints what the program wrote in it as one line: height, hash, digest, pairs, bytes.
 pub(super) fn run(
@@ -32,7 +32,7 @@ pub(super) fn run(
                 "{} {} {} {} pairs {} bytes",
                 block.id.height,
                 block.id.hash,
-                hex(&row.digest),
+                HEXLOWER.encode(&row.digest),
                 row.pairs,
                 row.bytes
             );
@@ -40,5 +40,5 @@ pub(super) fn run(
             blocks += 1;
         }
     }
-    writeln!(output, "{blocks} blocks run by the program {}", hex(&program.hash())).map_err(ReplayError::Output)
+    writeln!(output, "{blocks} blocks run by the program {}", HEXLOWER.encode(&program.hash())).map_err(ReplayError::Output)
 }

@@ -8,7 +8,7 @@ use paraffin_indexer::{Indexer, IndexerOptions};
 use paraffin_primitives::{ConnectedBlock, Network};
 
 use super::{ReplayError, open_run};
-use crate::index::hex;
+use data_encoding::HEXLOWER;
 
 /// Runs every block and prints what it did to contracts as one line: height, hash, digest, messages. Blocks below the first active one
 /// of the network do nothing and have no line.
@@ -39,7 +39,7 @@ pub(super) fn run(
             let state = ChainState::at(&snapshot, height);
             let digest = state.effects_digest(height)?.unwrap_or_default();
             let messages = state.traced_outpoints(height)?.len();
-            writeln!(output, "{height} {} {} {messages} messages", block.id.hash, hex(&digest))
+            writeln!(output, "{height} {} {} {messages} messages", block.id.hash, HEXLOWER.encode(&digest))
                 .map_err(ReplayError::Output)?;
             active += 1;
         }

@@ -112,7 +112,7 @@ fn dev_json_holds_every_member_and_what_it_names_answers() {
         "authorization",
         &format!(
             "Basic {}",
-            base64(&format!("{}:{}", dev["node"]["user"].as_str().unwrap(), dev["node"]["password"].as_str().unwrap()))
+            credentials(&dev)
         ),
     ]
     .map(str::to_owned);
@@ -139,17 +139,10 @@ fn dev_json_holds_every_member_and_what_it_names_answers() {
     assert!(process.terminate(STOPPED).success());
 }
 
-fn base64(text: &str) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut encoded = String::new();
-    for chunk in text.as_bytes().chunks(3) {
-        let bits = chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let sextet = (bits >> (18 - 6 * place)) & 63;
-            encoded.push(if place > chunk.len() { '=' } else { char::from(ALPHABET[sextet as usize]) });
-        }
-    }
-    encoded
+/// What an `Authorization` header of the node says after `Basic`.
+fn credentials(dev: &Value) -> String {
+    let text = |name: &str| dev["node"][name].as_str().unwrap();
+    data_encoding::BASE64.encode(format!("{}:{}", text("user"), text("password")).as_bytes())
 }
 
 #[test]
@@ -217,7 +210,7 @@ fn blocks_mined_in_one_run_are_there_in_the_next() {
         dev["node"]["rpc_url"].as_str().unwrap().strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
     let authorization = format!(
         "Basic {}",
-        base64(&format!("{}:{}", dev["node"]["user"].as_str().unwrap(), dev["node"]["password"].as_str().unwrap()))
+        credentials(&dev)
     );
     let body =
         json!({"jsonrpc": "2.0", "id": 1, "method": "generatetoaddress", "params": [5, dev["accounts"][0]["address"]]})

@@ -146,7 +146,7 @@ impl Dev {
     fn mine(&self) {
         let url = self.text("/node/rpc_url").strip_prefix("http://").unwrap();
         let user = format!("{}:{}", self.text("/node/user"), self.text("/node/password"));
-        let credentials = format!("Basic {}", base64(user.as_bytes()));
+        let credentials = format!("Basic {}", data_encoding::BASE64.encode(user.as_bytes()));
         let body = json!({"id": 1, "method": "generatetoaddress", "params": [1, STRANGER]}).to_string();
         let answer = http::try_request(url, "POST", "/", &[("authorization", &credentials)], body.as_bytes()).unwrap();
         let hash = answer.json()["result"][0].clone();
@@ -155,16 +155,6 @@ impl Dev {
             (http::call(self.listen(), &path, "btc_getbestblockhash", json!([]))["result"] == hash).then_some(())
         });
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let encode = |chunk: &[u8]| {
-        let word = chunk.iter().fold(0_u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        let digits = (0..4).map(move |at| DIGITS[(word >> (18 - 6 * at) & 63) as usize] as char);
-        digits.take(chunk.len() + 1).chain(std::iter::repeat_n('=', 3 - chunk.len())).collect::<String>()
-    };
-    bytes.chunks(3).map(encode).collect()
 }
 
 #[test]

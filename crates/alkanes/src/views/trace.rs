@@ -3,9 +3,10 @@
 use prost::Message as _;
 
 use super::{ViewContext, ViewError, outpoint, outpoint_to_proto};
+use crate::proto::alkanes::alkanes_trace_event::Event;
 use crate::proto::alkanes::{
     AlkanesBlockEvent, AlkanesBlockTraceEvent, AlkanesCreate, AlkanesEnterContext, AlkanesExitContext, AlkanesTrace,
-    AlkanesTraceCallType, AlkanesTraceEvent, AlkanesTraceEventKind, AlkanesTraceStatusFlag, Context,
+    AlkanesTraceCallType, AlkanesTraceEvent, AlkanesTraceStatusFlag, Context,
     ExtendedCallResponse, KeyValuePair, Outpoint, TraceContext as FueledContext,
 };
 use crate::proto::{self, alkane_id};
@@ -59,7 +60,7 @@ pub fn trace_to_proto(trace: &Trace) -> AlkanesTrace {
 }
 
 fn event_to_proto(event: &TraceEvent) -> Option<AlkanesTraceEvent> {
-    use AlkanesTraceEventKind::{CreateAlkane, EnterContext, ExitContext};
+    use Event::{CreateAlkane, EnterContext, ExitContext};
     let event = match event {
         TraceEvent::Create(id) => CreateAlkane(AlkanesCreate { new_alkane: Some((*id).into()) }),
         TraceEvent::Enter { kind, context, fuel } => {
@@ -98,10 +99,10 @@ pub fn trace_from_proto(trace: AlkanesTrace) -> Trace {
     Trace { events: trace.events.into_iter().filter_map(|step| event_from_proto(step.event?)).collect() }
 }
 
-fn event_from_proto(event: AlkanesTraceEventKind) -> Option<TraceEvent> {
+fn event_from_proto(event: Event) -> Option<TraceEvent> {
     match event {
-        AlkanesTraceEventKind::CreateAlkane(create) => Some(TraceEvent::Create(alkane_id(create.new_alkane))),
-        AlkanesTraceEventKind::EnterContext(enter) => {
+        Event::CreateAlkane(create) => Some(TraceEvent::Create(alkane_id(create.new_alkane))),
+        Event::EnterContext(enter) => {
             let kind = match enter.call_type() {
                 AlkanesTraceCallType::Delegatecall => CallKind::Delegate,
                 AlkanesTraceCallType::Staticcall => CallKind::Static,
@@ -118,7 +119,7 @@ fn event_from_proto(event: AlkanesTraceEventKind) -> Option<TraceEvent> {
             };
             Some(TraceEvent::Enter { kind, context, fuel: fueled.fuel })
         }
-        AlkanesTraceEventKind::ExitContext(exit) => {
+        Event::ExitContext(exit) => {
             let status = match exit.status() {
                 AlkanesTraceStatusFlag::Success => TraceStatus::Success,
                 AlkanesTraceStatusFlag::Failure => TraceStatus::Revert,
@@ -131,7 +132,7 @@ fn event_from_proto(event: AlkanesTraceEventKind) -> Option<TraceEvent> {
             };
             Some(TraceEvent::Exit { status, response, fuel_used: exit.fuel_used })
         }
-        AlkanesTraceEventKind::ReceiveIntent(_) | AlkanesTraceEventKind::ValueTransfer(_) => None,
+        Event::ReceiveIntent(_) | Event::ValueTransfer(_) => None,
     }
 }
 

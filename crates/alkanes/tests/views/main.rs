@@ -5,6 +5,5 @@ mod contracts;
 mod hostile;
 mod outputs;
 mod preview;
-mod published;
 mod stage;
 mod transactions;

@@ -279,7 +279,7 @@ fn answer(request: &Request, state: &Mutex<State>, hooked: bool) -> Reply {
     }
     let Some(call) = call else { return rest(&request.path, state) };
     if let Some(credentials) = &state.credentials
-        && request.authorization.as_deref() != Some(&format!("Basic {}", base64(credentials)))
+        && request.authorization.as_deref() != Some(&format!("Basic {}", data_encoding::BASE64.encode(credentials.as_bytes())))
     {
         return Reply::Http { status: 401, content_type: "text/plain", body: Vec::new() };
     }
@@ -404,20 +404,4 @@ fn rest(path: &str, state: &State) -> Reply {
         }
         _ => no_route(),
     }
-}
-
-fn base64(text: &str) -> String {
-    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bits: Vec<bool> = text.bytes().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect();
-    let mut coded: String = bits
-        .chunks(6)
-        .map(|group| {
-            let value = (0..6).fold(0, |value, bit| value << 1 | usize::from(group.get(bit).copied().unwrap_or(false)));
-            char::from(ALPHABET[value])
-        })
-        .collect();
-    while !coded.len().is_multiple_of(4) {
-        coded.push('=');
-    }
-    coded
 }

@@ -1,5 +1,6 @@
 //! What the endpoint answers: blocks from their numbers, contracts from the walk.
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -160,7 +161,7 @@ impl Answers {
             // An address without code answers nothing.
             _ => Vec::new(),
         };
-        Ok(json!(format!("0x{}", hex(words.as_flattened()))))
+        Ok(json!(format!("0x{}", HEXLOWER.encode(words.as_flattened()))))
     }
 
     fn pool(&self, data: &[u8], time: u64) -> Result<Vec<Word>, Refused> {
@@ -297,20 +298,8 @@ fn address(text: Option<&Value>) -> Result<[u8; 20], Refused> {
     bytes.and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| Refused(INVALID_PARAMS, "invalid address".to_owned()))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 fn hex_bytes(text: &str) -> Option<Vec<u8>> {
-    let digits = text.strip_prefix("0x")?.as_bytes();
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    let pair = |pair: &[u8]| Some((digit(pair[0])? << 4 | digit(*pair.get(1)?)?) as u8);
-    digits.chunks(2).map(pair).collect()
+    HEXLOWER_PERMISSIVE.decode(text.strip_prefix("0x")?.as_bytes()).ok()
 }
 
 #[cfg(test)]
@@ -327,7 +316,7 @@ mod tests {
     }
 
     fn pool(answers: &Answers, data: &str, block: &str) -> Value {
-        let call = json!([{ "to": format!("0x{}", hex(&EVM_POOL)), "data": data }, block]);
+        let call = json!([{ "to": format!("0x{}", HEXLOWER.encode(&EVM_POOL)), "data": data }, block]);
         ask(answers, "eth_call", &call)
     }
 

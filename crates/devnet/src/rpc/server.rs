@@ -1,5 +1,6 @@
 //! The HTTP server: JSON-RPC by POST to `/`, REST under `/rest/`.
 
+use data_encoding::BASE64;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,20 +34,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The `Authorization` header that lets a client in.
 pub(crate) fn basic_authorization(user: &str, password: &str) -> String {
-    format!("Basic {}", base64(format!("{user}:{password}").as_bytes()))
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let group = chunk.iter().chain([&0, &0]).take(3).fold(0_u32, |group, byte| (group << 8) | u32::from(*byte));
-        for index in 0..4_usize {
-            let digit = ALPHABET[(group >> (18 - 6 * index)) as usize & 63];
-            text.push(if index <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    text
+    format!("Basic {}", BASE64.encode(format!("{user}:{password}").as_bytes()))
 }
 
 /// Compares without revealing by its duration where the texts differ.
@@ -194,12 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_follows_rfc_4648() {
-        for (plain, encoded) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")]
-        {
-            assert_eq!(base64(plain.as_bytes()), encoded);
-        }
+    fn the_header_of_dev_and_dev_is_the_one_of_rfc_7617() {
         assert_eq!(basic_authorization("dev", "dev"), "Basic ZGV2OmRldg==");
     }
 }

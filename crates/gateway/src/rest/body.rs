@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::routes::decode_segment;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
@@ -147,20 +148,7 @@ impl RestBody {
 
 /// A part of a query as it was before it was encoded.
 fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut left = text.bytes();
-    while let Some(byte) = left.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let mut digit = || char::from(left.next()?).to_digit(16);
-                // Two hex digits are a byte.
-                (digit()? << 4 | digit()?) as u8
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).ok()
+    decode_segment(&text.replace('+', " "))
 }
 
 /// An integer beyond 64 bits is capped like any other large one.

@@ -1,5 +1,6 @@
 //! What inscriptions say: it stands in their transactions, nowhere else.
 
+use data_encoding::BASE64;
 use bitcoin::hex::DisplayHex as _;
 use paraffin_ordinals_index::OrdinalsIndex;
 use paraffin_ordinals_index::envelope::inscription_of;
@@ -9,7 +10,6 @@ use paraffin_ordinals_index::reader::InscriptionQuery;
 
 use super::question::{NO_CONTENT, NO_DELEGATE, NO_INSCRIPTION, NO_METADATA};
 use super::{Call, confirmed, failed, read, sequence};
-use crate::alkanes::base64;
 use crate::errors::RpcError;
 use crate::surfaces::{RpcResult, to_raw};
 
@@ -44,7 +44,7 @@ pub(super) async fn content(call: &Call<'_>, id: InscriptionId) -> RpcResult {
         said = found.ok_or_else(|| RpcError::not_found(NO_DELEGATE))?;
     }
     let body = said.body.ok_or_else(|| RpcError::not_found(NO_CONTENT))?;
-    read(call, move |_| to_raw(&base64(&body))).await
+    read(call, move |_| to_raw(&BASE64.encode(&body))).await
 }
 
 /// The metadata, CBOR in hexadecimal digits.

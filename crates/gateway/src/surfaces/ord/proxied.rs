@@ -1,5 +1,6 @@
 //! Answers of a server of `ord`, through its JSON interface, in the shapes and with the errors of our own.
 
+use data_encoding::BASE64;
 use std::collections::BTreeMap;
 
 use bitcoin::BlockHash;
@@ -14,7 +15,6 @@ use serde_json::value::RawValue;
 use super::not_indexed;
 use super::params::BlockQuery;
 use super::question::{NO_CONTENT, NO_DELEGATE, NO_METADATA, Question};
-use crate::alkanes::base64;
 use crate::errors::RpcError;
 use crate::families::{FamilyAnswer, FamilyServer};
 use crate::jsonrpc::nests_deeper_than;
@@ -252,7 +252,7 @@ impl Exchange<'_> {
             answer = self.encoded(path, &encoding).await?;
         }
         match answer.status {
-            StatusCode::OK => to_raw(&base64(&answer.body)),
+            StatusCode::OK => to_raw(&BASE64.encode(&answer.body)),
             StatusCode::NOT_FOUND if answer.body.starts_with(b"delegate ") => Err(RpcError::not_found(NO_DELEGATE)),
             StatusCode::NOT_FOUND if answer.body.ends_with(b" content not found") => {
                 Err(RpcError::not_found(NO_CONTENT))

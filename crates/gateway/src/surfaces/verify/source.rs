@@ -1,5 +1,6 @@
 //! The source of a contract: what is known of it, its tree, and single files.
 
+use data_encoding::BASE64;
 use std::sync::Arc;
 
 use hyper::StatusCode;
@@ -10,7 +11,6 @@ use serde_json::{Map, Value, json};
 
 use super::submit::{attempt, percent};
 use super::{deployed, fields, unreachable};
-use crate::alkanes::base64;
 use crate::errors::RestError;
 use crate::respond::Reply;
 use crate::rest::RestBody;
@@ -164,7 +164,7 @@ pub(super) async fn blob(
         "text": text,
     });
     if text.is_none() {
-        told["base64"] = base64(&bytes).into();
+        told["base64"] = BASE64.encode(&bytes).into();
     }
     Reply::bare(&json!({ "ok": true, "blob": told }))
 }
