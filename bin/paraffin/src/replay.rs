@@ -150,8 +150,15 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), ReplayError> {
 
 fn print_digest(output: &mut impl std::io::Write, snapshot: &Snapshot, id: BlockId) -> Result<(), ReplayError> {
     let Some(record) = snapshot.block(id.height)? else { return Ok(()) };
-    writeln!(output, "{} {} {} {}", id.height, id.hash, HEXLOWER.encode(&record.digest), HEXLOWER.encode(&record.cumulative))
-        .map_err(ReplayError::Output)
+    writeln!(
+        output,
+        "{} {} {} {}",
+        id.height,
+        id.hash,
+        HEXLOWER.encode(&record.digest),
+        HEXLOWER.encode(&record.cumulative)
+    )
+    .map_err(ReplayError::Output)
 }
 
 /// One block alone, or many with their lengths before them.

@@ -25,7 +25,7 @@ use crate::removal;
 use crate::settings::Settings;
 use crate::submission::{Submission, SubmitError, check, described, leaves_compiler};
 use crate::toolchain::{self, Toolchain, ToolchainError};
-use crate::verdict::{hex, sha256_hex};
+use crate::verdict::sha256_hex;
 
 /// Longest report of a worker, bytes.
 const REPORTS_BYTES_MAX: u64 = 16 << 20;

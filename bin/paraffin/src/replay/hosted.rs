@@ -40,5 +40,6 @@ pub(super) fn run(
             blocks += 1;
         }
     }
-    writeln!(output, "{blocks} blocks run by the program {}", HEXLOWER.encode(&program.hash())).map_err(ReplayError::Output)
+    writeln!(output, "{blocks} blocks run by the program {}", HEXLOWER.encode(&program.hash()))
+        .map_err(ReplayError::Output)
 }

@@ -108,14 +108,7 @@ fn dev_json_holds_every_member_and_what_it_names_answers() {
     // The node answers what clients use, and what is mined there is indexed.
     let node =
         dev["node"]["rpc_url"].as_str().unwrap().strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
-    let credentials = [
-        "authorization",
-        &format!(
-            "Basic {}",
-            credentials(&dev)
-        ),
-    ]
-    .map(str::to_owned);
+    let credentials = ["authorization", &format!("Basic {}", credentials(&dev))].map(str::to_owned);
     let rpc = |method: &str, params: Value| {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
         let headers = [(credentials[0].as_str(), credentials[1].as_str())];
@@ -208,10 +201,7 @@ fn blocks_mined_in_one_run_are_there_in_the_next() {
     let (api, path) = (address(&dev), main_path(&dev));
     let node =
         dev["node"]["rpc_url"].as_str().unwrap().strip_prefix("http://").unwrap().trim_end_matches('/').to_owned();
-    let authorization = format!(
-        "Basic {}",
-        credentials(&dev)
-    );
+    let authorization = format!("Basic {}", credentials(&dev));
     let body =
         json!({"jsonrpc": "2.0", "id": 1, "method": "generatetoaddress", "params": [5, dev["accounts"][0]["address"]]})
             .to_string();

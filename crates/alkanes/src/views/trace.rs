@@ -6,8 +6,8 @@ use super::{ViewContext, ViewError, outpoint, outpoint_to_proto};
 use crate::proto::alkanes::alkanes_trace_event::Event;
 use crate::proto::alkanes::{
     AlkanesBlockEvent, AlkanesBlockTraceEvent, AlkanesCreate, AlkanesEnterContext, AlkanesExitContext, AlkanesTrace,
-    AlkanesTraceCallType, AlkanesTraceEvent, AlkanesTraceStatusFlag, Context,
-    ExtendedCallResponse, KeyValuePair, Outpoint, TraceContext as FueledContext,
+    AlkanesTraceCallType, AlkanesTraceEvent, AlkanesTraceStatusFlag, Context, ExtendedCallResponse, KeyValuePair,
+    Outpoint, TraceContext as FueledContext,
 };
 use crate::proto::{self, alkane_id};
 use crate::{CallKind, CallResponse, Trace, TraceContext, TraceEvent, TraceStatus};

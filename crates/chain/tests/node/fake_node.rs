@@ -279,7 +279,8 @@ fn answer(request: &Request, state: &Mutex<State>, hooked: bool) -> Reply {
     }
     let Some(call) = call else { return rest(&request.path, state) };
     if let Some(credentials) = &state.credentials
-        && request.authorization.as_deref() != Some(&format!("Basic {}", data_encoding::BASE64.encode(credentials.as_bytes())))
+        && request.authorization.as_deref()
+            != Some(&format!("Basic {}", data_encoding::BASE64.encode(credentials.as_bytes())))
     {
         return Reply::Http { status: 401, content_type: "text/plain", body: Vec::new() };
     }

@@ -1,7 +1,7 @@
 //! What inscriptions say: it stands in their transactions, nowhere else.
 
-use data_encoding::BASE64;
 use bitcoin::hex::DisplayHex as _;
+use data_encoding::BASE64;
 use paraffin_ordinals_index::OrdinalsIndex;
 use paraffin_ordinals_index::envelope::inscription_of;
 use paraffin_ordinals_index::event::InscriptionId;
