@@ -260,7 +260,7 @@ mod tests {
     fn commit_run(engine: &Engine, rows: &mut Rows, number: u32) {
         let mut run = Run::default();
         let changes: Vec<(u8, Option<u32>)> = (0..100_u8)
-            .filter(|key| (u32::from(*key) * 7 + number * 11) % 3 == 0)
+            .filter(|key| (u32::from(*key) * 7 + number * 11).is_multiple_of(3))
             .map(|key| (key, (u32::from(key) + number).checked_rem(5).filter(|rest| *rest > 0).map(|_| number)))
             .collect();
         for space in Space::ALL {
@@ -303,7 +303,9 @@ mod tests {
             commit_run(&engine, &mut rows, number);
             if number % 9 == 0 {
                 views.push((engine.view(), rows.clone()));
-                views.iter().for_each(|(view, rows)| check(view, rows));
+                for (view, rows) in &views {
+                    check(view, rows);
+                }
             }
         }
         let counts = |space: &Keyspace| -> Vec<usize> { (0..7).map(|number| level(space, number).0).collect() };
@@ -318,7 +320,9 @@ mod tests {
         }
         assert!(engine.stats().compacting > Duration::ZERO);
         check(&engine.view(), &rows);
-        views.iter().for_each(|(view, rows)| check(view, rows));
+        for (view, rows) in &views {
+            check(view, rows);
+        }
         drop((views, engine));
         check(&open(folder.path()).view(), &rows);
     }
