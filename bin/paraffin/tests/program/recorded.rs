@@ -10,12 +10,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha256};
 use serde_json::{Map, Value, json};
 
 use crate::support::dev::Dev;
-use crate::support::http;
+use crate::support::{http, wait_for};
 
 /// An object with more members is taken for a map whose names are data: ids, addresses, times.
 const FORM_MEMBERS_MAX: usize = 60;
@@ -89,6 +90,12 @@ struct Recorded {
 }
 
 fn ask_all(dev: &Dev) -> BTreeMap<String, Recorded> {
+    // The network replaces a family of three of its nine transactions after the start.
+    wait_for("the mempool to have what the seed gives", Duration::from_secs(60), || {
+        let info = http::result(dev.listen(), &format!("{}/mempool", dev.path()), "mempool_info", json!({}));
+        let is_settled = info["added_total"] == 9 && info["removed_total"] == 3 && info["fee_known"] == info["count"];
+        (is_settled && info["provisional"] == 0).then_some(())
+    });
     let facts = Facts::of(dev);
     let mut answers = BTreeMap::new();
     for question in questions(dev, &facts) {
