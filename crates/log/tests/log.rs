@@ -9,25 +9,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use paraffin_log::{Entry, Log, LogError, LogOptions};
+use paraffin_testkit::Random;
 use proptest::prelude::*;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-/// A small generator with good enough bits.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-}
 
 fn small() -> LogOptions {
     LogOptions { segment_bytes: 4096, payload_bytes_max: 4000, queue_bytes_max: 64 * 1024 }

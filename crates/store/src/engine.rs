@@ -35,6 +35,8 @@ pub(crate) type EngineRow = (Bytes, Bytes);
 const COMMIT_KEY: [u8; 1] = [u8::MAX];
 /// The store waits when a keyspace has more runs of commits than this; the engine would slow down at 20, and stop at 30.
 const WAITING_RUNS_MAX: usize = 18;
+/// The same for their tables; the engine would begin merges of its own at 255.
+const WAITING_TABLES_MAX: usize = 200;
 
 /// Operations asked of the engine since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -249,10 +251,11 @@ impl Engine {
         let mut warned = false;
         loop {
             self.check_alive()?;
-            let busy = self
-                .spaces
-                .iter()
-                .find(|space| space.sealed_memtable_count() > 1 || space.tree.l0_run_count() > WAITING_RUNS_MAX);
+            let busy = self.spaces.iter().find(|space| {
+                let (runs, tables) = (space.tree.l0_run_count(), space.l0_table_count());
+                let is_full = runs > WAITING_RUNS_MAX || (runs > 1 && tables > WAITING_TABLES_MAX);
+                space.sealed_memtable_count() > 1 || is_full
+            });
             let Some(space) = busy else { break };
             if !warned && begin.elapsed() > Duration::from_secs(30) {
                 tracing::warn!(keyspace = &**space.name(), "waiting for the engine to flush; the disk may be slow");
@@ -270,6 +273,9 @@ impl Engine {
             let error = classify("merging tables", error, &self.folder);
             self.fail(&error);
             return Err(error);
+        }
+        if self.merges.get().is_some_and(Merges::have_ended) {
+            return Err(StoreError::io("merging tables", std::io::Error::other("a thread ended unexpectedly")));
         }
         self.database
             .persist(PersistMode::Buffer)

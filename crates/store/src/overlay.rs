@@ -26,7 +26,7 @@ use crate::{StoreError, Table, TableKind};
 pub(crate) use keyed::KeyedRows;
 pub use layer::KeyHashing;
 pub(crate) use sequence::SequenceRows;
-pub(crate) use versioned::{Version, VersionedRows, newest_before, stored_value, version_in_view};
+pub(crate) use versioned::{Version, VersionedRows, long_version, newest_before, stored_value, version_in_view};
 
 /// Bytes that a row costs beside its key and value: map entry, slots, allocation.
 pub(crate) const ROW_OVERHEAD: u64 = 128;

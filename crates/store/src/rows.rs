@@ -6,7 +6,7 @@ use paraffin_primitives::Height;
 
 use crate::engine::{EngineRow, EngineRows, Space, View};
 use crate::key::{self, PREFIX_LEN};
-use crate::overlay::{Version, stored_value};
+use crate::overlay::{Version, long_version, stored_value};
 use crate::{Row, StoreError, Table, TableKind};
 
 /// After this many rows of no use in a row, a new seek is cheaper than stepping on.
@@ -121,6 +121,8 @@ impl VersionedScan {
                 self.from = key::at_height(stem, self.at);
                 continue;
             }
+            // A long newest version is the next row.
+            let Some(stored) = stored else { continue };
             self.from.clear();
             self.from.extend_from_slice(stem);
             // The stem ends in 00 00, so this is the smallest key after all its versions.
@@ -151,6 +153,7 @@ impl VersionedScan {
             }
             // The oldest version of the next key. Walk towards the wanted one, or seek to it when it is far.
             let Version { stem, height, stored } = Version::read(&engine_key, &stored)?;
+            let stored = stored.ok_or_else(damaged)?;
             self.until.clear();
             self.until.extend_from_slice(stem);
             if height > self.at {
@@ -174,14 +177,20 @@ impl VersionedScan {
                 self.held = Some((engine_key, row));
                 return Ok(best);
             }
-            best.clear();
-            best.extend_from_slice(version.stored);
+            if let Some(stored) = version.stored {
+                best.clear();
+                best.extend_from_slice(stored);
+            }
         }
         let found = self.view.first(self.space, &key::at_height(stem, self.at), &key::after_prefix(stem))?;
         self.backward = None;
         self.held = None;
         let Some((engine_key, row)) = found else { return Ok(best) };
-        Ok(Version::read(&engine_key, &row)?.stored.to_vec())
+        let version = Version::read(&engine_key, &row)?;
+        match version.stored {
+            Some(stored) => Ok(stored.to_vec()),
+            None => Ok(long_version(&self.view, self.space, stem, version.height)?.to_vec()),
+        }
     }
 
     fn step_back(&mut self) -> Result<Option<EngineRow>, StoreError> {

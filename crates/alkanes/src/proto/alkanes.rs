@@ -508,7 +508,7 @@ pub struct SimulateBlockResponse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum AlkanesTraceCallType {
-    /// Not told.
+    /// Not given.
     None = 0,
     /// In its own name.
     Call = 1,

@@ -28,10 +28,13 @@ use super::Space;
 pub(super) const FAN_IN: usize = 8;
 /// The last level is written again for runs of at least this part of its size.
 const LAST_LEVEL_PART: u64 = 2;
-/// How long a thread sleeps at most: the engine's flushes wake nobody.
+/// How long a thread sleeps at most: a flush of the engine wakes none.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A strategy of the engine that merges nothing: it waits for 255 tables, and a level may have 255 TiB.
+/// Tables of runs of commits that are merged however few runs they are; a run has one for each 64 MiB.
+const TABLES_MAX: usize = 100;
+
+/// A strategy of the engine that merges nothing: it waits for 255 tables in level 0, and a level may have 255 TiB.
 pub(super) fn idle_strategy() -> Leveled {
     Leveled::default().with_l0_threshold(u8::MAX).with_table_target_size(1 << 40)
 }
@@ -141,6 +144,13 @@ impl Merges {
     }
 }
 
+impl Merges {
+    /// Whether a thread is there no more: it failed, or panicked.
+    pub(super) fn have_ended(&self) -> bool {
+        self.threads.iter().any(JoinHandle::is_finished)
+    }
+}
+
 impl Drop for Merges {
     fn drop(&mut self) {
         self.state.is_closing.store(true, Ordering::Relaxed);
@@ -204,7 +214,8 @@ fn level(space: &Keyspace, number: usize) -> (usize, u64) {
 fn merge_runs(worker: &Worker, space: &Keyspace) -> Result<bool, LsmError> {
     // A stop may have left a merge in level 1.
     let is_left = level(space, 1).0 > 0;
-    if !is_left && space.tree.l0_run_count() < worker.fan_in {
+    let runs = space.tree.l0_run_count();
+    if !is_left && runs < worker.fan_in && (runs < 2 || space.l0_table_count() < TABLES_MAX) {
         return Ok(false);
     }
     if !is_left {
@@ -365,5 +376,22 @@ mod tests {
             assert_eq!((level(space, 0).0, level(space, 1).0, level(space, 2).0), (1, 0, 1));
         }
         check(&engine.view(), &rows);
+    }
+
+    #[test]
+    fn writes_end_when_a_merging_thread_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = open(folder.path());
+        let thread = std::thread::spawn(|| ());
+        while !thread.is_finished() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let merges = Merges { state: Arc::clone(&engine.merge_state), threads: vec![thread] };
+        assert!(engine.merges.set(merges).is_ok());
+        let mut batch = engine.batch();
+        batch.insert(Space::Bulk, *b"key", *b"value");
+        let error = engine.commit(batch, false).unwrap_err();
+        assert!(error.to_string().contains("merging tables"), "{error}");
+        assert!(engine.check_writable().is_err());
     }
 }

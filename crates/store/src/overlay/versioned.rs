@@ -2,7 +2,8 @@
 //!
 //! Every version is a row under its stem and height. The newest one, unless the row is removed, is repeated under
 //! [`key::newest`], after its height: most reads ask for the newest, and a point read finds it by the filters of the table
-//! files, where a seek would have to look into each of them.
+//! files, where a seek would have to look into each of them. Of a long one only the height is there, so that a block of long
+//! rows takes no more memory and disk for it.
 
 use std::any::Any;
 use std::mem;
@@ -79,12 +80,16 @@ pub(crate) fn stored_value(stored: &[u8]) -> Result<Option<&[u8]>, StoreError> {
     }
 }
 
+/// Bytes of a stored version up to which it is repeated as the newest one.
+const REPEATED_LEN_MAX: usize = 128;
+
 /// A row of a Versioned table as the engine holds it.
 pub(crate) struct Version<'a> {
     pub(crate) stem: &'a [u8],
     /// Block that wrote it.
     pub(crate) height: Height,
-    pub(crate) stored: &'a [u8],
+    /// `None` in the row of a newest version that is too long to be repeated: it stands under its height alone.
+    pub(crate) stored: Option<&'a [u8]>,
 }
 
 impl<'a> Version<'a> {
@@ -92,15 +97,16 @@ impl<'a> Version<'a> {
         let damaged = |what| StoreError::Corrupt(format!("a {what} of a Versioned table cannot be read"));
         let (stem, height) = key::split_height(engine_key).ok_or_else(|| damaged("key"))?;
         if height < Height::MAX {
-            return Ok(Self { stem, height, stored: value });
+            return Ok(Self { stem, height, stored: Some(value) });
         }
         let (height, stored) = value.split_first_chunk().ok_or_else(|| damaged("newest version"))?;
-        Ok(Self { stem, height: Height::from_be_bytes(*height), stored })
+        Ok(Self { stem, height: Height::from_be_bytes(*height), stored: (!stored.is_empty()).then_some(stored) })
     }
 
     /// The row that repeats a newest version: its key, and its value unless the version removes.
     pub(crate) fn newest(stem: &[u8], height: Height, stored: &[u8]) -> (Vec<u8>, Option<Vec<u8>>) {
-        let value = (stored != [REMOVED]).then(|| [&height.to_be_bytes()[..], stored].concat());
+        let repeated = if stored.len() > REPEATED_LEN_MAX { &[] } else { stored };
+        let value = (stored != [REMOVED]).then(|| [&height.to_be_bytes()[..], repeated].concat());
         (key::newest(stem), value)
     }
 }
@@ -115,24 +121,30 @@ pub(crate) fn version_in_view<R>(
     read: impl Fn(Height, &[u8]) -> R,
 ) -> Result<Option<R>, StoreError> {
     let space = Space::of(table.placement);
-    let value_of = |engine_key: &[u8], row: &[u8]| {
-        let version = Version::read(engine_key, row)?;
-        Ok(stored_value(version.stored)?.map(|value| (version.height, read(version.height, value))))
-    };
+    let value_of = |written, stored: &[u8]| Ok(stored_value(stored)?.map(|value| read(written, value)));
     let newest = key::newest(stem);
-    if let Some(row) = view.get(space, &newest)?
-        && let Some((written, found)) = value_of(&newest, &row)?
-        && written <= height
-    {
-        return Ok(Some(found));
+    if let Some(row) = view.get(space, &newest)? {
+        let version = Version::read(&newest, &row)?;
+        if version.height <= height {
+            return match version.stored {
+                Some(stored) => value_of(version.height, stored),
+                None => value_of(version.height, &long_version(view, space, stem, version.height)?),
+            };
+        }
     }
     if height == Height::MAX {
         return Ok(None);
     }
     match view.first(space, &key::at_height(stem, height), &key::after_prefix(stem))? {
         None => Ok(None),
-        Some((engine_key, row)) => Ok(value_of(&engine_key, &row)?.map(|(_, found)| found)),
+        Some((engine_key, row)) => value_of(Version::read(&engine_key, &row)?.height, &row),
     }
+}
+
+/// The newest version of `stem` as it is stored under its height.
+pub(crate) fn long_version(view: &View, space: Space, stem: &[u8], height: Height) -> Result<Bytes, StoreError> {
+    let lost = || StoreError::Corrupt(format!("a version of a Versioned table, written at {height}, is missing"));
+    view.get(space, &key::at_height(stem, height))?.ok_or_else(lost)
 }
 
 /// What is to be written when the version of `stem` at `height` is undone: the newest version before it.
@@ -145,10 +157,7 @@ pub(crate) fn newest_before(
     let Some(before) = height.checked_sub(1) else { return Ok((key::newest(stem), None)) };
     match view.first(space, &key::at_height(stem, before), &key::after_prefix(stem))? {
         None => Ok((key::newest(stem), None)),
-        Some((engine_key, row)) => {
-            let version = Version::read(&engine_key, &row)?;
-            Ok(Version::newest(stem, version.height, version.stored))
-        }
+        Some((engine_key, row)) => Ok(Version::newest(stem, Version::read(&engine_key, &row)?.height, &row)),
     }
 }
 

@@ -10,26 +10,10 @@ use bitcoin::BlockHash;
 use bitcoin::hashes::Hash as _;
 use paraffin_primitives::{BlockId, Height};
 use paraffin_store::{Row, Store, TableKind};
+pub(crate) use paraffin_testkit::Random;
 use sha2::{Digest as _, Sha256};
 
 use crate::model::{Operation, Rows, SECOND, apply, digest, options, schemas, tables, write_module};
-
-/// A small generator with good enough bits.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-}
 
 /// Another one each time, and printed; `STORE_CRASH_BASE` gives it again.
 pub(crate) fn seed() -> u64 {

@@ -79,6 +79,50 @@ fn pages_and_versions_cost_what_they_return_whatever_the_table_holds() {
 }
 
 #[test]
+fn long_versions_are_found_as_the_newest_and_before_and_after_an_undo() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(Some(5)), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    let [_, owners, ..] = FIRST_TABLES;
+    // Long, short and long again, on both sides of what is repeated.
+    let value =
+        |key: u8, height: u32| vec![key ^ height as u8; [127, 128, 1_000, 1][(u32::from(key) + height) as usize % 4]];
+    let write = |writer: &mut Writer, height: u32| {
+        begin(writer, height);
+        let mut rows = writer.module(owners.module).unwrap();
+        for key in 0..8 {
+            rows.put(&owners, &[key], &value(key, height)).unwrap();
+        }
+        writer.end_block().unwrap();
+        writer.commit(false).unwrap();
+    };
+    let check = |tip: u32| {
+        let snapshot = store.snapshot();
+        for height in 0..=tip {
+            let wanted: Vec<_> = (0..8).map(|key| (vec![key], value(key, height))).collect();
+            for (key, value) in &wanted {
+                assert_eq!(snapshot.get_at(&owners, key, height).unwrap().as_ref(), Some(value), "{key:?} at {height}");
+                assert_eq!(snapshot.written_at(&owners, key, height).unwrap(), Some(height));
+            }
+            let rows = || snapshot.prefix_at(&owners, &[], height).unwrap();
+            assert_eq!(rows().map(Result::unwrap).collect::<Vec<_>>(), wanted, "{height}");
+            assert!(rows().rev().map(Result::unwrap).eq(wanted.iter().rev().cloned()), "{height}");
+        }
+        let newest: Vec<_> = (0..8).map(|key| (vec![key], value(key, tip))).collect();
+        assert_eq!(snapshot.prefix(&owners, &[]).map(Result::unwrap).collect::<Vec<_>>(), newest);
+        assert!(snapshot.prefix(&owners, &[]).rev().map(Result::unwrap).eq(newest.into_iter().rev()));
+    };
+    for height in 0..30 {
+        write(&mut writer, height);
+        check(height);
+    }
+    for height in (25..30).rev() {
+        writer.undo_block().unwrap();
+        check(height - 1);
+    }
+}
+
+#[test]
 fn a_snapshot_shows_one_instant_while_the_writer_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), &options(Some(5)), &schemas()).unwrap();
