@@ -42,6 +42,7 @@ const SAME_LAYER: &[(&str, &str)] = &[];
 
 /// Imports for tests alone that go up or stay level: (who, whom, why).
 const FOR_TESTS: &[(&str, &str, &str)] = &[
+    ("log", "testkit", "kills and cuts are drawn by the generator of the other tests"),
     ("chain", "devnet", "the follower is tested against a node that reorganises on demand"),
     ("indexer", "devnet", "blocks come from the same node"),
     ("hosted", "devnet", "both engines run its blocks"),
