@@ -81,7 +81,7 @@ pub(crate) fn stored_value(stored: &[u8]) -> Result<Option<&[u8]>, StoreError> {
 }
 
 /// Bytes of a stored version up to which it is repeated as the newest one.
-const REPEATED_LEN_MAX: usize = 128;
+const REPEATED_LEN_MAX: usize = 256;
 
 /// A row of a Versioned table as the engine holds it.
 pub(crate) struct Version<'a> {

@@ -86,7 +86,7 @@ fn long_versions_are_found_as_the_newest_and_before_and_after_an_undo() {
     let [_, owners, ..] = FIRST_TABLES;
     // Long, short and long again, on both sides of what is repeated.
     let value =
-        |key: u8, height: u32| vec![key ^ height as u8; [127, 128, 1_000, 1][(u32::from(key) + height) as usize % 4]];
+        |key: u8, height: u32| vec![key ^ height as u8; [255, 256, 1_000, 1][(u32::from(key) + height) as usize % 4]];
     let write = |writer: &mut Writer, height: u32| {
         begin(writer, height);
         let mut rows = writer.module(owners.module).unwrap();
