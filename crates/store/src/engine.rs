@@ -117,6 +117,10 @@ impl Engine {
         let lock = lock_folder(folder)?;
         let engine_folder = folder.join(ENGINE_FOLDER);
         create(folder, &engine_folder, split)?;
+        torn_journal::check_order(&engine_folder).map_err(|error| match error.kind() {
+            std::io::ErrorKind::InvalidData => StoreError::Corrupt(format!("its journal is out of order: {error}")),
+            _ => StoreError::io("reading the journal", error),
+        })?;
         let merge_state = Arc::new(MergeState::default());
         let (database, spaces) = match open_guarded(&engine_folder, split, &merge_state) {
             Err(damage @ StoreError::Corrupt(_)) => {

@@ -90,6 +90,17 @@ impl Published {
         };
         Ok(Self { view, tip })
     }
+
+    /// Error when there is a block above the newest, so that a tip that is not the last one written is not taken for it.
+    pub(crate) fn check_nothing_above(&self) -> Result<(), StoreError> {
+        let Some(tip) = self.tip.as_ref().map(|tip| tip.id.height) else { return Ok(()) };
+        match stored_block(&self.view, tip + 1)? {
+            Some(_) => {
+                Err(StoreError::Corrupt(format!("block {tip} is recorded as the newest, and the next one is there")))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 pub(crate) fn stored_block(view: &View, height: Height) -> Result<Option<StoredBlock>, StoreError> {

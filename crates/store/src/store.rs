@@ -139,6 +139,7 @@ impl Store {
         check_records(&engine, options, modules, reindexed)?;
         engine.start_merges()?;
         let published = Arc::new(Published::read(engine.view())?);
+        published.check_nothing_above()?;
         Ok(Self {
             inner: Arc::new(Inner {
                 engine,

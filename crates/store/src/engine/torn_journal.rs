@@ -1,10 +1,14 @@
-//! Cuts the engine's journal at the first batch that is not whole.
+//! What the engine does not see of damage to its journal.
 //!
+//! [`cut`] ends the journal at the first batch that is not whole.
 //! The engine itself cuts off a batch that ends too early. But its journal files are allocated ahead, and after a power
 //! loss a page in the middle of a batch may never have reached the disk while later ones did: then the checksum of the
 //! batch fails and the engine refuses to open. Nothing in such a batch was promised to be durable, or it was damaged later;
 //! either way the batches before it are whole blocks. Whether tables already hold later rows is shown by the commit numbers,
 //! which are compared after every opening.
+//!
+//! The checksum of a batch leaves its sequence number out. A damaged one would put old rows above newer ones, or take a batch
+//! for one that tables already hold; [`check_order`] finds it, because the numbers rise from batch to batch.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -16,6 +20,8 @@ const START: u8 = 1;
 const ITEM: u8 = 2;
 const END: u8 = 3;
 const CLEAR: u8 = 4;
+/// No store reaches it: each commit and each table takes one. The engine ends at 2^63, with a panic.
+const SEQUENCE_NUMBER_MAX: u64 = 1 << 48;
 /// Ends every whole batch.
 const TRAILER: [u8; 4] = *b"FJL\x03";
 
@@ -32,6 +38,26 @@ pub(super) fn cut(engine_folder: &Path) -> io::Result<u64> {
     file.set_len(whole)?;
     file.sync_all()?;
     Ok(len - whole)
+}
+
+/// Refuses journals in which the sequence number of a whole batch is not above that of the batch before.
+pub(super) fn check_order(engine_folder: &Path) -> io::Result<()> {
+    let mut newest = None;
+    for path in journals(engine_folder)? {
+        let mut journal = BufReader::with_capacity(256 * 1024, File::open(&path)?);
+        let mut offset = 0;
+        while let Some(batch) = next_batch(&mut journal)? {
+            let number = batch.sequence_number;
+            if number > SEQUENCE_NUMBER_MAX || newest.is_some_and(|newest| number <= newest) {
+                let place = format!("at byte {offset} of {}", path.display());
+                let message = format!("number {number} {place} is not possible after {}", newest.unwrap_or_default());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
+            newest = Some(number);
+            offset += batch.len;
+        }
+    }
+    Ok(())
 }
 
 /// Empties the only journal file. Everything in it must be in tables; the engine itself leaves an empty journal behind when
@@ -62,21 +88,30 @@ fn journals(engine_folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Length of the whole batches at the start of a journal.
 fn whole_len(mut journal: impl Read) -> io::Result<u64> {
     let mut len = 0;
-    loop {
-        match batch_len(&mut journal) {
-            Ok(Some(batch)) => len += batch,
-            Ok(None) => return Ok(len),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(len),
-            Err(error) => return Err(error),
-        }
+    while let Some(batch) = next_batch(&mut journal)? {
+        len += batch.len;
+    }
+    Ok(len)
+}
+
+struct BatchHead {
+    sequence_number: u64,
+    /// Bytes of the whole batch.
+    len: u64,
+}
+
+/// The batch that begins here; `None` when it is not whole.
+fn next_batch(journal: &mut impl Read) -> io::Result<Option<BatchHead>> {
+    match read_batch(journal) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        batch => batch,
     }
 }
 
-/// Length of the batch that begins here; `None` when it is not whole.
-fn batch_len(journal: &mut impl Read) -> io::Result<Option<u64>> {
+fn read_batch(journal: &mut impl Read) -> io::Result<Option<BatchHead>> {
     let [START] = take::<1>(journal)? else { return Ok(None) };
     let items = u32::from_le_bytes(take(journal)?);
-    let _sequence_number: [u8; 8] = take(journal)?;
+    let sequence_number = u64::from_le_bytes(take(journal)?);
     let mut len = 1 + 4 + 8;
     let mut hasher = Xxh3::new();
     for _ in 0..items {
@@ -103,7 +138,8 @@ fn batch_len(journal: &mut impl Read) -> io::Result<Option<u64>> {
     let [END] = take::<1>(journal)? else { return Ok(None) };
     let checksum = u64::from_le_bytes(take(journal)?);
     let trailer: [u8; 4] = take(journal)?;
-    Ok((checksum == hasher.digest() && trailer == TRAILER).then_some(len + 1 + 8 + 4))
+    let is_whole = checksum == hasher.digest() && trailer == TRAILER;
+    Ok(is_whole.then_some(BatchHead { sequence_number, len: len + 1 + 8 + 4 }))
 }
 
 fn take<const N: usize>(journal: &mut impl Read) -> io::Result<[u8; N]> {

@@ -210,6 +210,53 @@ fn flipped_bytes_give_an_error_or_a_whole_block() {
     assert!(refused > 10 && whole > 10, "{refused} refused, {whole} whole");
 }
 
+/// The checksum of a batch in the journal leaves its sequence number out.
+#[test]
+fn flipped_sequence_numbers_of_the_journal_give_an_error_or_a_whole_block() {
+    let original = tempfile::tempdir().unwrap();
+    let model = sample(original.path());
+    let (journal, bytes, written) = journal(original.path());
+    let trailer = b"FJL\x03";
+    let ends = (0..written - 3).filter(|at| bytes[*at..].starts_with(trailer)).map(|at| at + trailer.len());
+    let heads: Vec<usize> = std::iter::once(0).chain(ends).filter(|at| *at < written).collect();
+    // The store's own record and the blocks.
+    assert_eq!(heads.len(), 1 + model.blocks.len());
+    let relative = journal.strip_prefix(original.path()).unwrap();
+    let mut paths = Vec::new();
+    files(original.path(), &mut paths);
+    let (mut refused, mut whole) = (0, 0);
+    for (head, bit) in heads.iter().flat_map(|head| [0, 1, 2, 3, 4, 5, 9, 31, 60, 61, 62, 63].map(|bit| (head, bit))) {
+        let folder = tempfile::tempdir().unwrap();
+        for path in &paths {
+            let copy = folder.path().join(path.strip_prefix(original.path()).unwrap());
+            std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+            std::fs::copy(path, copy).unwrap();
+        }
+        let mut damaged = bytes[..written].to_vec();
+        damaged[head + 5 + bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(folder.path().join(relative), damaged).unwrap();
+        let store = match Store::open(folder.path(), &options(None), &schemas()) {
+            Ok(store) => store,
+            Err(StoreError::Corrupt(_)) => {
+                refused += 1;
+                continue;
+            }
+            Err(error) => panic!("bit {bit} at {head}: {error:?}"),
+        };
+        let mut found = model.clone();
+        found.blocks.truncate(store.snapshot().tip().map_or(0, |tip| tip.id.height as usize + 1));
+        check(&store.snapshot(), &found);
+        // And the chain goes on from there.
+        let mut writer = store.writer().unwrap();
+        let block = found.push(vec![Operation::Write { table: 0, key: vec![1], value: vec![2] }]).clone();
+        write_block(&mut writer, &block).unwrap();
+        writer.commit(true).unwrap();
+        check(&store.snapshot(), &found);
+        whole += 1;
+    }
+    assert!(refused > 10 && whole > 5, "{refused} refused, {whole} whole");
+}
+
 /// Reads in every way in which `check` does, which wants each read to succeed: a single key is looked up through blocks that a walk
 /// over a table does not need.
 fn read_all(snapshot: &Snapshot, model: &Model) -> Result<(), StoreError> {
