@@ -1,16 +1,21 @@
 //! `paraffin call`: one method or route of a running instance, for people and scripts.
 
 mod btcusd;
+mod help;
 
 use serde_json::{Map, Value};
 
 use self::btcusd::BTCUSD;
+use self::help::HELP;
 use crate::client::{CallError, Client};
 use crate::command_line::CallArguments;
 use crate::tx::simulate_call;
 
 /// The word that stands for a simulated call of a contract.
 const SIMULATE: &str = "simulate";
+
+/// Surfaces whose methods take members by name.
+const NAMED_SURFACES: [&str; 3] = ["espo", "forex", "mempool"];
 
 /// Runs the command and prints the result.
 ///
@@ -26,6 +31,10 @@ pub(crate) async fn run(arguments: CallArguments) -> Result<(), Box<dyn std::err
     if !arguments.incoming.is_empty() {
         return Err("--incoming goes with `call simulate` alone".into());
     }
+    if arguments.method == HELP {
+        println!("{}", help::run(&client, arguments.parameters.first().map(String::as_str)).await?);
+        return Ok(());
+    }
     if arguments.method == BTCUSD {
         println!("{}", btcusd::run(&client, &arguments.parameters, arguments.json).await?);
         return Ok(());
@@ -33,7 +42,9 @@ pub(crate) async fn run(arguments: CallArguments) -> Result<(), Box<dyn std::err
     if arguments.json {
         return Err("--json goes with `call simulate` and `call btcusd` alone".into());
     }
-    let result = if is_route(&arguments.method) {
+    let result = if NAMED_SURFACES.contains(&arguments.method.as_str()) {
+        call_surface(&client, &arguments).await?
+    } else if is_route(&arguments.method) {
         call_route(&client, &arguments).await?
     } else {
         let parameters = arguments.parameters.iter().map(|text| parameter(text)).collect();
@@ -48,18 +59,33 @@ fn is_route(method: &str) -> bool {
     method.starts_with('/') || (method.contains('-') && !method.contains('_'))
 }
 
-async fn call_route(client: &Client, arguments: &CallArguments) -> Result<Value, CallError> {
-    let mut body = Map::new();
-    for text in &arguments.parameters {
+/// Parameters that are written `name=value`.
+fn members(parameters: &[String], what: &str) -> Result<Value, CallError> {
+    let mut members = Map::new();
+    for text in parameters {
         let Some((name, value)) = text.split_once('=') else {
             return Err(CallError::Parameter(format!(
-                "a route takes name=value parameters, for example address=bcrt1…; got `{text}`"
+                "{what} takes name=value parameters, for example address=bcrt1…; got `{text}`"
             )));
         };
-        body.insert(name.to_owned(), parameter(value));
+        members.insert(name.to_owned(), parameter(value));
     }
+    Ok(Value::Object(members))
+}
+
+async fn call_surface(client: &Client, arguments: &CallArguments) -> Result<Value, CallError> {
+    let (surface, parameters) = (&arguments.method, &arguments.parameters);
+    let Some((method, parameters)) = parameters.split_first() else {
+        let sentence = format!("which method of {surface}? `paraffin call help {surface}` lists them");
+        return Err(CallError::Parameter(sentence));
+    };
+    client.surface_method(surface, method, members(parameters, "a method of this surface")?).await
+}
+
+async fn call_route(client: &Client, arguments: &CallArguments) -> Result<Value, CallError> {
+    let body = members(&arguments.parameters, "a route")?;
     let route = arguments.method.trim_start_matches('/');
-    match client.route(route, &Value::Object(body)).await {
+    match client.route(route, &body).await {
         // The status is no secret, but the sentence of the instance says it all.
         Err(CallError::Refused(refusal)) => Err(CallError::Answer(refusal.message)),
         other => other,

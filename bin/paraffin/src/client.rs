@@ -149,8 +149,17 @@ impl Client {
         self.key.as_ref().map_or_else(|| "/v4/jsonrpc".to_owned(), |key| format!("/v4/{key}"))
     }
 
+    /// A description that an instance has of itself.
+    pub(crate) async fn description(&self, path: &str) -> Result<Value, CallError> {
+        self.send(&Method::GET, path, String::new()).await
+    }
+
     /// Posts, and waits as the instance asks while it answers 429.
     async fn post(&self, path: &str, body: &Value) -> Result<Value, CallError> {
+        self.send(&Method::POST, path, body.to_string()).await
+    }
+
+    async fn send(&self, method: &Method, path: &str, body: String) -> Result<Value, CallError> {
         let base = &self.base;
         if base.starts_with("https://") {
             return Err(CallError::Address(
@@ -163,10 +172,10 @@ impl Client {
         let started = tokio::time::Instant::now();
         loop {
             let request = Request::builder()
-                .method(Method::POST)
+                .method(method)
                 .uri(target.clone())
                 .header("content-type", "application/json")
-                .body(Full::new(Bytes::from(body.to_string())))
+                .body(Full::new(Bytes::from(body.clone())))
                 .map_err(|error| CallError::Address(error.to_string()))?;
             let unreachable = |reason: String| CallError::Unreachable { url: base.to_owned(), reason };
             let response = tokio::time::timeout(ANSWER_TIMEOUT, self.http.request(request))

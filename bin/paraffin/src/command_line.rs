@@ -453,9 +453,10 @@ pub(crate) struct DiffArguments {
 /// Arguments of `call`.
 #[derive(Debug, Args)]
 pub(crate) struct CallArguments {
-    /// JSON-RPC method such as `btc_getblockcount`, REST route such as `get-address-balance`, `simulate`, or `btcusd`
+    /// JSON-RPC method such as `btc_getblockcount`, REST route such as `get-address-balance`, a surface (`espo`, `mempool`, `forex`)
+    /// before one of its methods, `simulate`, `btcusd`, or `help`, which lists the methods of the instance
     pub method: String,
-    /// Parameters: JSON values or plain text for a method (`5`, `2:0`, `'{"a":1}'`), `name=value` for a route,
+    /// Parameters: JSON values or plain text for a method (`5`, `2:0`, `'{"a":1}'`), `name=value` for a route or a method of a surface,
     /// for `simulate` the contract and its inputs (`2:0 99`), and for `btcusd` what a trade would pay (`quote 32:0 1000000`)
     pub parameters: Vec<String>,
     /// Alkanes that a simulated call brings, as ID=AMOUNT (with `simulate`)

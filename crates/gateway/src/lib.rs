@@ -47,6 +47,7 @@ mod jsonrpc;
 mod limits;
 mod log_thread;
 mod markets;
+mod methods;
 mod metrics;
 mod patient_stream;
 mod redact;

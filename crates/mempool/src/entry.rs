@@ -3,7 +3,7 @@
 use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::{OutPoint, Script, Transaction, TxOut, Txid, Wtxid};
 use bytes::Bytes;
-use serde::ser::SerializeMap;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// SHA-256 of a script, by which addresses are found.
@@ -18,7 +18,7 @@ impl ScriptHash {
 }
 
 /// Where a transaction was seen first. It moves from edge to p2p, never back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// Announced by a peer or the node.
@@ -131,26 +131,56 @@ impl Entry {
         self.raw.len()
     }
 
-    /// Writes the members that the wire shows (docs/mempool.md); `hex` when asked for.
-    pub(crate) fn write<S: SerializeMap>(&self, map: &mut S, hex: bool) -> Result<(), S::Error> {
-        map.serialize_entry("txid", &self.txid)?;
-        map.serialize_entry("wtxid", &self.wtxid)?;
-        map.serialize_entry("vsize", &self.vsize())?;
-        map.serialize_entry("weight", &self.weight)?;
-        if let (Some(fee), Some(feerate)) = (self.fee, self.feerate()) {
-            map.serialize_entry("fee", &fee)?;
-            map.serialize_entry("feerate", &feerate)?;
+    /// The entry as the wire shows it; `hex` when asked for.
+    pub fn shown(&self, hex: bool) -> ShownEntry<'_> {
+        ShownEntry {
+            txid: &self.txid,
+            wtxid: &self.wtxid,
+            vsize: self.vsize(),
+            weight: self.weight,
+            fee: self.fee,
+            feerate: self.feerate(),
+            first_seen: self.first_seen,
+            seq: self.seq,
+            origin: self.origin,
+            provisional: self.provisional,
+            rbf: self.rbf,
+            hex: hex.then_some(HexOf(&self.raw)),
         }
-        map.serialize_entry("first_seen", &self.first_seen)?;
-        map.serialize_entry("seq", &self.seq)?;
-        map.serialize_entry("origin", &self.origin)?;
-        map.serialize_entry("provisional", &self.provisional)?;
-        map.serialize_entry("rbf", &self.rbf)?;
-        if hex {
-            map.serialize_entry("hex", &HexOf(&self.raw))?;
-        }
-        Ok(())
     }
+}
+
+/// An unconfirmed transaction as answers and the stream show it (docs/mempool.md).
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "MempoolEntry")]
+pub struct ShownEntry<'e> {
+    #[schemars(with = "String")]
+    txid: &'e Txid,
+    #[schemars(with = "String")]
+    wtxid: &'e Wtxid,
+    /// Virtual bytes.
+    vsize: u32,
+    /// Weight units.
+    weight: u32,
+    /// Satoshis; absent while an input is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fee: Option<u64>,
+    /// Satoshis for one virtual byte; absent while the fee is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feerate: Option<f64>,
+    /// When this instance saw it first, milliseconds since 1970.
+    first_seen: u64,
+    /// Number of the frame of the stream that added it.
+    seq: u64,
+    origin: Origin,
+    /// Whether an admin submitted it and no peer has announced it.
+    provisional: bool,
+    /// Whether it, or an unconfirmed ancestor, says that it may be replaced (BIP125).
+    rbf: bool,
+    /// Consensus encoding in hexadecimal digits, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    hex: Option<HexOf<'e>>,
 }
 
 /// What an output does.
@@ -159,6 +189,7 @@ pub(crate) fn effect(output: &TxOut) -> Effect {
 }
 
 /// Bytes as hexadecimal text.
+#[derive(Debug)]
 pub(crate) struct HexOf<'b>(pub(crate) &'b [u8]);
 
 impl Serialize for HexOf<'_> {
@@ -170,34 +201,5 @@ impl Serialize for HexOf<'_> {
             text.push(char::from(DIGITS[usize::from(byte & 15)]));
         }
         serializer.serialize_str(&text)
-    }
-}
-
-impl Serialize for Entry {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.write(&mut map, false)?;
-        map.end()
-    }
-}
-
-/// An entry with its bytes, for answers that were asked for them.
-pub struct WithHex<'e>(pub &'e Entry);
-
-impl Serialize for WithHex<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.0.write(&mut map, true)?;
-        map.end()
-    }
-}
-
-impl Entry {
-    /// The entry as the wire shows it.
-    ///
-    /// # Errors
-    /// Never: every member can be written.
-    pub fn to_json(&self, hex: bool) -> Result<serde_json::Value, serde_json::Error> {
-        if hex { serde_json::to_value(WithHex(self)) } else { serde_json::to_value(self) }
     }
 }

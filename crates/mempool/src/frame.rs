@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use bitcoin::{BlockHash, Txid};
 use bytes::Bytes;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::Entry;
+use crate::entry::ShownEntry;
+use crate::{Entry, Origin};
 
 /// Why a transaction left the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -90,7 +90,7 @@ impl Frame {
     pub fn text(&self, hex: bool) -> Bytes {
         let hex = hex && matches!(self.change, Change::Add(_));
         let text = if hex { &self.hex_text } else { &self.text };
-        let write = || serde_json::to_vec(&Written { frame: self, hex }).unwrap_or_default().into();
+        let write = || serde_json::to_vec(&Message::new(self, hex)).unwrap_or_default().into();
         text.get_or_init(write).clone()
     }
 
@@ -110,49 +110,60 @@ pub(crate) fn checksum_text(checksum: u64) -> String {
     format!("{checksum:016x}")
 }
 
-struct Written<'f> {
-    frame: &'f Frame,
-    hex: bool,
+/// A frame as the stream shows it.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Message<'f> {
+    /// The entry's own number is that of its frame.
+    Add(ShownEntry<'f>),
+    Update {
+        seq: u64,
+        txid: &'f Txid,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fee: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        feerate: Option<f64>,
+        origin: Origin,
+        provisional: bool,
+        rbf: bool,
+    },
+    Remove {
+        seq: u64,
+        txid: &'f Txid,
+        vsize: u32,
+        reason: Reason,
+    },
+    Block {
+        seq: u64,
+        height: u32,
+        hash: &'f BlockHash,
+        removed: u32,
+        checksum: String,
+    },
 }
 
-impl Serialize for Written<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let seq = self.frame.seq;
-        let mut map = serializer.serialize_map(None)?;
-        match &self.frame.change {
-            Change::Add(entry) => {
-                map.serialize_entry("type", "add")?;
-                // The entry's own number is that of this frame.
-                entry.write(&mut map, self.hex)?;
-            }
-            Change::Update(entry) => {
-                map.serialize_entry("type", "update")?;
-                map.serialize_entry("seq", &seq)?;
-                map.serialize_entry("txid", &entry.txid)?;
-                if let (Some(fee), Some(feerate)) = (entry.fee, entry.feerate()) {
-                    map.serialize_entry("fee", &fee)?;
-                    map.serialize_entry("feerate", &feerate)?;
-                }
-                map.serialize_entry("origin", &entry.origin)?;
-                map.serialize_entry("provisional", &entry.provisional)?;
-                map.serialize_entry("rbf", &entry.rbf)?;
-            }
-            Change::Remove { txid, vsize, reason } => {
-                map.serialize_entry("type", "remove")?;
-                map.serialize_entry("seq", &seq)?;
-                map.serialize_entry("txid", txid)?;
-                map.serialize_entry("vsize", vsize)?;
-                map.serialize_entry("reason", reason)?;
-            }
-            Change::Block { height, hash, removed, checksum } => {
-                map.serialize_entry("type", "block")?;
-                map.serialize_entry("seq", &seq)?;
-                map.serialize_entry("height", height)?;
-                map.serialize_entry("hash", hash)?;
-                map.serialize_entry("removed", removed)?;
-                map.serialize_entry("checksum", &checksum_text(*checksum))?;
-            }
+impl<'f> Message<'f> {
+    fn new(frame: &'f Frame, hex: bool) -> Self {
+        let seq = frame.seq;
+        match &frame.change {
+            Change::Add(entry) => Self::Add(entry.shown(hex)),
+            Change::Update(entry) => Self::Update {
+                seq,
+                txid: &entry.txid,
+                fee: entry.fee,
+                feerate: entry.feerate(),
+                origin: entry.origin,
+                provisional: entry.provisional,
+                rbf: entry.rbf,
+            },
+            Change::Remove { txid, vsize, reason } => Self::Remove { seq, txid, vsize: *vsize, reason: *reason },
+            Change::Block { height, hash, removed, checksum } => Self::Block {
+                seq,
+                height: *height,
+                hash,
+                removed: *removed,
+                checksum: checksum_text(*checksum),
+            },
         }
-        map.end()
     }
 }

@@ -21,7 +21,7 @@ mod ring;
 mod subscription;
 
 pub use agreement::Agreement;
-pub use entry::{Effect, Entry, Origin, ScriptHash, WithHex};
+pub use entry::{Effect, Entry, Origin, ScriptHash, ShownEntry};
 pub use feed::{Clock, FeedOptions, feed};
 pub use figures::{Figures, RESETS};
 pub use frame::{Change, Frame, Reason};

@@ -97,9 +97,9 @@ fn a_fee_is_known_when_all_inputs_are() {
     let summary = pool.summary();
     assert_eq!((summary.fee_known, summary.count, summary.total_fee), (1, 2, 1_000));
     assert!((summary.fee_coverage() - 0.5).abs() < 1e-9);
-    let value = known.to_json(false).unwrap();
+    let value = serde_json::to_value(known.shown(false)).unwrap();
     assert!((value["feerate"].as_f64().unwrap() - 1_000.0 / f64::from(known.vsize())).abs() < 1e-9);
-    let without = pool.get(&parent.compute_txid()).unwrap().to_json(true).unwrap();
+    let without = serde_json::to_value(pool.get(&parent.compute_txid()).unwrap().shown(true)).unwrap();
     assert!(without.get("fee").is_none() && without.get("feerate").is_none());
     assert_eq!(without["hex"].as_str().unwrap().len(), raw(&parent).len() * 2);
     // Later the index has it.

@@ -73,6 +73,20 @@ fn call_runs_methods_and_routes_and_prints_json() {
         (&quote["ok"], &quote["token_out"], &quote["for_height"]),
         (&json!(true), &json!("4:1776"), &json!(121))
     );
+    // Methods of a surface, and what an instance says of its methods.
+    let pools = call(&url, &["--key", &key, "espo", "ammdata.get_pools", "limit=1"]);
+    let pools: Value = serde_json::from_slice(&pools.stdout).unwrap();
+    assert_eq!((&pools["ok"], &pools["limit"]), (&json!(true), &json!(1)));
+    let wrong = call(&url, &["--key", &key, "espo", "ammdata.get_pools", "limit=many"]);
+    assert!(text(&wrong.stderr).contains("limit must be a non-negative integer"), "{}", text(&wrong.stderr));
+    let methods = text(&call(&url, &["--key", &key, "help"]).stdout);
+    for line in ["btc_getblockcount  ", "alkanes_simulate  ", "espo ammdata.get_candles  ", "forex forex_rates  "] {
+        assert!(methods.lines().any(|one| one.starts_with(line)), "{line}: {methods}");
+    }
+    let one = text(&call(&url, &["--key", &key, "help", "get_keys"]).stdout);
+    assert!(one.contains("\n  alkane  ") && one.contains("paraffin call espo essentials.get_keys alkane=2:0"), "{one}");
+    let none = call(&url, &["--key", &key, "help", "nothing_of_this_name"]);
+    assert!(!none.status.success() && text(&none.stderr).contains("there is no method"), "{}", text(&none.stderr));
     let refused = call(&url, &["--key", &key, "btcusd", "quote", "2:0", "1000"]);
     assert_eq!((refused.status.code(), text(&refused.stderr).contains("does not trade this token")), (Some(1), true));
     let nobody = call(&format!("http://127.0.0.1:{}", free_port()), &["--key", &key, "btc_getblockcount"]);

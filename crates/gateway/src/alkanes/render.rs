@@ -3,11 +3,13 @@
 use bitcoin::hex::DisplayHex as _;
 use paraffin_alkanes::{CallKind, CallResponse, Trace, TraceEvent, TraceStatus, Transfer};
 use paraffin_primitives::AlkaneId;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::errors::RpcError;
-use crate::surfaces::RpcResult;
+use crate::methods::Written;
 
 /// Bytes as `0x` and digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -19,21 +21,69 @@ pub(crate) fn id_object(id: AlkaneId) -> Value {
     json!({ "block": id.block.to_string(), "tx": id.tx.to_string() })
 }
 
-/// Amounts of alkanes, `[{id, value}]`, all digits.
-pub(crate) fn transfers(transfers: &[Transfer]) -> Value {
-    let one = |transfer: &Transfer| json!({ "id": id_object(transfer.id), "value": transfer.value.to_string() });
-    Value::Array(transfers.iter().map(one).collect())
+/// The id of an alkane; numbers in decimal digits.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AlkaneIdDigits")]
+pub(crate) struct IdDigits {
+    block: String,
+    tx: String,
+}
+
+impl From<AlkaneId> for IdDigits {
+    fn from(id: AlkaneId) -> Self {
+        Self { block: id.block.to_string(), tx: id.tx.to_string() }
+    }
+}
+
+/// An amount of an alkane.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Transfer")]
+pub(crate) struct TransferItem {
+    id: IdDigits,
+    /// Base units in decimal digits.
+    value: String,
+}
+
+/// Amounts of alkanes, all digits.
+pub(crate) fn transfers(transfers: &[Transfer]) -> Vec<TransferItem> {
+    let item = |transfer: &Transfer| TransferItem { id: transfer.id.into(), value: transfer.value.to_string() };
+    transfers.iter().map(item).collect()
+}
+
+/// A value that a contract stored.
+#[derive(Serialize, JsonSchema)]
+struct StoredItem {
+    /// Its segments between slashes, in hexadecimal digits where they are no plain words.
+    key: String,
+    /// `0x` and hexadecimal digits.
+    value: String,
 }
 
 /// What a call answered.
-pub(crate) fn response(response: &CallResponse) -> Value {
-    let storage = response.storage.iter();
-    let entries = storage.map(|(key, value)| json!({ "key": storage_key_text(key), "value": hex(value) }));
-    json!({
-        "alkanes": transfers(&response.alkanes),
-        "storage": entries.collect::<Vec<_>>(),
-        "data": hex(&response.data),
-    })
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CallResponse")]
+pub(crate) struct ResponseItem {
+    /// What it hands on.
+    pub(crate) alkanes: Vec<TransferItem>,
+    /// `0x` and hexadecimal digits.
+    pub(crate) data: String,
+    /// Why it failed; absent in traces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<Option<String>>,
+    /// What it stored.
+    storage: Vec<StoredItem>,
+}
+
+/// What a call answered.
+pub(crate) fn response(response: &CallResponse) -> ResponseItem {
+    let stored =
+        |(key, value): &(Vec<u8>, Vec<u8>)| StoredItem { key: storage_key_text(key), value: hex(value) };
+    ResponseItem {
+        alkanes: transfers(&response.alkanes),
+        data: hex(&response.data),
+        error: None,
+        storage: response.storage.iter().map(stored).collect(),
+    }
 }
 
 /// A storage key for reading: its segments between slashes, in hexadecimal where they are not plain words.
@@ -45,56 +95,115 @@ pub(crate) fn storage_key_text(key: &[u8]) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// The events of a trace, in the order of calls. Written one by one, for a tree of all of them would take twenty times the trace.
+/// An event of a trace.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TraceEvent")]
+pub(crate) struct EventItem {
+    data: EventData,
+    /// `create`, `invoke`, `return` or `omitted`.
+    event: &'static str,
+}
+
+/// By the event: the id of a contract that was made, a call, how it ended, or that the rest was too long.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum EventData {
+    Create(IdDigits),
+    #[serde(rename_all = "camelCase")]
+    Invoke {
+        context: EventContext,
+        fuel: u64,
+        /// `call`, `delegatecall` or `staticcall`.
+        #[serde(rename = "type")]
+        kind: &'static str,
+    },
+    #[serde(rename_all = "camelCase")]
+    Return {
+        fuel_used: u64,
+        response: ResponseItem,
+        /// `success` or `revert`.
+        status: &'static str,
+    },
+    Omitted {
+        /// Size of all events.
+        bytes: u64,
+        /// The contracts that were called.
+        contracts: Vec<IdDigits>,
+        /// Of all events, SHA-256.
+        digest: String,
+        /// How many there were.
+        events: u64,
+        /// `success` or `revert`.
+        status: &'static str,
+    },
+}
+
+/// In what a contract was called.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct EventContext {
+    caller: IdDigits,
+    incoming_alkanes: Vec<TransferItem>,
+    /// The operation first.
+    inputs: Vec<String>,
+    myself: IdDigits,
+    vout: u32,
+}
+
+/// The events of a trace, in the order of calls, as JSON text. Written one by one, for a tree of all of them would take twenty
+/// times the trace.
 ///
 /// # Errors
 /// What was written is no JSON, which does not happen.
-pub(crate) fn trace_events(trace: &Trace) -> RpcResult {
-    let mut text = String::from("[");
+pub(crate) fn trace_events(trace: &Trace) -> Result<Written<Vec<EventItem>>, RpcError> {
+    let mut text = Vec::from(b"[");
     for (place, step) in trace.events.iter().enumerate() {
         if place > 0 {
-            text.push(',');
+            text.push(b',');
         }
-        text.push_str(&event(step).to_string());
+        serde_json::to_writer(&mut text, &event(step)).map_err(|error| RpcError::internal(&error))?;
     }
-    text.push(']');
-    RawValue::from_string(text).map_err(|error| RpcError::internal(&error))
+    text.push(b']');
+    let text = String::from_utf8(text).map_err(|error| RpcError::internal(&error))?;
+    RawValue::from_string(text).map(Written::raw).map_err(|error| RpcError::internal(&error))
 }
 
-fn event(event: &TraceEvent) -> Value {
+fn event(event: &TraceEvent) -> EventItem {
     match event {
-        TraceEvent::Create(id) => json!({ "event": "create", "data": id_object(*id) }),
+        TraceEvent::Create(id) => EventItem { data: EventData::Create((*id).into()), event: "create" },
         TraceEvent::Enter { kind, context, fuel } => {
             let kind = match kind {
                 CallKind::Call => "call",
                 CallKind::Delegate => "delegatecall",
                 CallKind::Static => "staticcall",
             };
-            let inputs: Vec<String> = context.inputs.iter().map(ToString::to_string).collect();
-            json!({ "event": "invoke", "data": {
-                "type": kind,
-                "context": {
-                    "myself": id_object(context.myself),
-                    "caller": id_object(context.caller),
-                    "inputs": inputs,
-                    "incomingAlkanes": transfers(&context.incoming),
-                    "vout": context.vout,
-                },
-                "fuel": fuel,
-            } })
+            let context = EventContext {
+                caller: context.caller.into(),
+                incoming_alkanes: transfers(&context.incoming),
+                inputs: context.inputs.iter().map(ToString::to_string).collect(),
+                myself: context.myself.into(),
+                vout: context.vout,
+            };
+            EventItem { data: EventData::Invoke { context, fuel: *fuel, kind }, event: "invoke" }
         }
-        TraceEvent::Exit { status, response: answered, fuel_used } => json!({ "event": "return", "data": {
-            "status": status_text(*status),
-            "response": response(answered),
-            "fuelUsed": fuel_used,
-        } }),
-        TraceEvent::Omitted { status, digest, events, bytes, contracts } => json!({ "event": "omitted", "data": {
-            "status": status_text(*status),
-            "digest": digest.to_lower_hex_string(),
-            "events": events,
-            "bytes": bytes,
-            "contracts": contracts.iter().map(|id| id_object(*id)).collect::<Vec<_>>(),
-        } }),
+        TraceEvent::Exit { status, response: answered, fuel_used } => EventItem {
+            data: EventData::Return {
+                fuel_used: *fuel_used,
+                response: response(answered),
+                status: status_text(*status),
+            },
+            event: "return",
+        },
+        TraceEvent::Omitted { status, digest, events, bytes, contracts } => EventItem {
+            data: EventData::Omitted {
+                bytes: *bytes,
+                contracts: contracts.iter().map(|id| (*id).into()).collect(),
+                digest: digest.to_lower_hex_string(),
+                events: *events,
+                status: status_text(*status),
+            },
+            event: "omitted",
+        },
     }
 }
 
@@ -150,7 +259,7 @@ mod tests {
         let digits = u128::MAX.to_string();
         let amounts = json!([{ "id": { "block": "2", "tx": "0" }, "value": digits }]);
         assert_eq!(
-            serde_json::from_str::<Value>(trace_events(&trace).unwrap().get()).unwrap(),
+            serde_json::to_value(trace_events(&trace).unwrap()).unwrap(),
             json!([
                 { "event": "create", "data": { "block": "2", "tx": "0" } },
                 { "event": "invoke", "data": {

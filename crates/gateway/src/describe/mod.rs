@@ -1,4 +1,4 @@
-//! The API's descriptions of itself: an OpenAPI document for REST, an OpenRPC document for the main JSON-RPC, the message
+//! The API's descriptions of itself: an OpenAPI document for REST, OpenRPC documents for the JSON-RPC surfaces, the message
 //! files of the views, and pages for browsers (docs/api.md). None needs a key, none is counted, and all answer while the
 //! key store is away.
 //!
@@ -6,6 +6,8 @@
 //! [`MainRpc::methods`]); a test refuses one that is not described, and a description of one that does not exist.
 
 mod explorer;
+#[cfg(test)]
+mod markdown;
 mod openapi;
 mod openrpc;
 mod page;
@@ -24,10 +26,12 @@ use crate::jsonrpc::Params;
 use crate::respond::Reply;
 use crate::routes::ErrorForm;
 use crate::state::{BoxFuture, RequestContext};
-use crate::surfaces::{MainRpc, RpcResult, RpcSurface};
+use crate::surfaces::{DECLARED, MainRpc, RpcResult, RpcSurface};
 
-/// The method of the main JSON-RPC that describes all methods.
-pub(crate) const DISCOVER: &str = "rpc.discover";
+pub(crate) use self::rpc::btc::METHODS as NODE_METHODS;
+pub(crate) use self::rpc::esplora::METHODS as ESPLORA_METHODS;
+pub(crate) use self::rpc::ord::METHODS as ORD_METHODS;
+pub(crate) use crate::methods::DISCOVER;
 
 const VERBS: &str = "GET, HEAD, OPTIONS";
 
@@ -39,7 +43,7 @@ static OPENAPI_WITH_TOKENS: LazyLock<Bytes> =
     LazyLock::new(|| openapi::document(openapi::Tokens::Told).to_string().into());
 static EXPLORER: LazyLock<Bytes> = LazyLock::new(|| explorer::document().to_string().into());
 static OPENRPC: LazyLock<Box<RawValue>> = LazyLock::new(|| {
-    let text = openrpc::document(&MainRpc::new().methods()).to_string();
+    let text = openrpc::document(&MainRpc::new()).to_string();
     // Invariant: a JSON value written down is JSON.
     RawValue::from_string(text).unwrap_or_default()
 });
@@ -53,6 +57,8 @@ pub(crate) enum Description {
     Explorer,
     /// `/v4/openrpc.json`.
     OpenRpc,
+    /// `/v4/openrpc/<surface>.json`, by its place in the list.
+    Surface(usize),
     /// `/`, `/docs` and their parts.
     Page(page::Part),
     /// `/v4/proto/<name>`, by its place in the list.
@@ -66,6 +72,10 @@ impl Description {
             ["v4", "openapi.json"] => Some(Self::OpenApi),
             ["api", "v1", "openapi.json"] => Some(Self::Explorer),
             ["v4", "openrpc.json"] => Some(Self::OpenRpc),
+            ["v4", "openrpc", file] => {
+                let name = file.strip_suffix(".json")?;
+                DECLARED.iter().position(|surface| surface.name() == name).map(Self::Surface)
+            }
             ["v4", "proto", name] => PROTOS.iter().position(|(known, _)| known == name).map(Self::Proto),
             [] => Some(Self::Page(page::Part::Home)),
             // Asked for by browsers that open a description itself.
@@ -88,6 +98,10 @@ impl Description {
             Self::OpenApi => Reply::json(StatusCode::OK, OPENAPI.clone()),
             Self::Explorer => Reply::json(StatusCode::OK, EXPLORER.clone()),
             Self::OpenRpc => Reply::json(StatusCode::OK, Bytes::from_static(OPENRPC.get().as_bytes())),
+            Self::Surface(place) => {
+                let document = DECLARED.get(place).map(|surface| surface.document()).unwrap_or_default();
+                Reply::json(StatusCode::OK, document)
+            }
             Self::Page(part) => part.answer(),
             Self::Proto(place) => {
                 let text = PROTOS.get(place).map_or("", |(_, text)| *text);
@@ -147,7 +161,11 @@ mod tests {
 
     #[test]
     fn every_method_is_described_and_every_described_method_exists() {
-        let names = MainRpc::new().methods();
+        let main = MainRpc::new();
+        let undeclared = main.families().filter(|family| family.declared().is_none());
+        let names: Vec<String> = undeclared
+            .flat_map(|family| family.methods().into_iter().map(|method| format!("{}_{method}", family.name())))
+            .collect();
         let answered: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         assert_eq!(answered.len(), names.len(), "a method stands twice in the tables");
         let methods = rpc::methods();
@@ -177,7 +195,18 @@ mod tests {
         check_references(&openapi::document(openapi::Tokens::Told));
         check_references(&openapi::document(openapi::Tokens::Untold));
         check_references(&explorer::document());
-        check_references(&openrpc::document(&MainRpc::new().methods()));
+        check_references(&openrpc::document(&MainRpc::new()));
+        for surface in DECLARED {
+            check_references(&serde_json::from_slice(&surface.document()).unwrap());
+        }
+    }
+
+    #[test]
+    fn every_declaration_has_its_sentences_and_an_example_that_can_be_read() {
+        let main = MainRpc::new();
+        for surface in main.families().filter_map(|family| family.declared()).chain(DECLARED) {
+            assert_eq!(surface.finding(), None, "{}", surface.name());
+        }
     }
 
     #[test]

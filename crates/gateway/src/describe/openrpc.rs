@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::rpc::{self, Method};
-use super::{DISCOVER, PROTOS, rest};
+use super::{DECLARED, DISCOVER, PROTOS, rest};
+use crate::methods::generators;
+use crate::surfaces::MainRpc;
 
 const INTRODUCTION: &str = "\
 POST at `/v4/<key>`, `/v4/jsonrpc` and, for registered browser origins, `/v4/api`; one request, or an array of at most 1,000. \
@@ -12,17 +14,17 @@ without parameters takes `[]`, `{}`, `[{}]` or nothing. The `btc_` of a method o
 written as text where a text is taken. `/v4/<key>/mempool`, whose methods docs/mempool.md has, is a preview and \
 `/v4/<key>/orderbook` is beta: their shapes may change.";
 
-/// The document of these methods, each by its full name.
-pub(super) fn document(methods: &[String]) -> Value {
+/// The document of the main JSON-RPC.
+pub(super) fn document(main: &MainRpc) -> Value {
     let described = rpc::methods();
-    let mut told: Vec<Value> = methods
-        .iter()
-        .map(|name| match described.iter().find(|method| method.name == *name) {
-            Some(method) => described_method(method),
-            // A test refuses that; who asks meanwhile learns at least the name.
-            None => json!({ "name": name, "params": [], "result": { "name": "result", "schema": {} } }),
-        })
-        .collect();
+    let mut generators = generators();
+    let mut told = Vec::new();
+    for family in main.families() {
+        match family.declared() {
+            Some(declared) => told.extend(declared.describe_family(&mut generators)),
+            None => told.extend(described.iter().filter(|one| one.family() == family.name()).map(described_method)),
+        }
+    }
     told.push(json!({
         "name": DISCOVER,
         "summary": "This description",
@@ -31,7 +33,9 @@ pub(super) fn document(methods: &[String]) -> Value {
         "result": { "name": "description", "schema": { "type": "object" } },
     }));
     let told = Value::Array(told);
-    let schemas = reached(&told, rpc::schemas().into_iter().chain(rest::schemas()).collect());
+    let mut all: Map<String, Value> = rpc::schemas().into_iter().chain(rest::schemas()).collect();
+    all.extend(generators.take_schemas());
+    let schemas = reached(&told, all);
     json!({
         "openrpc": "1.3.2",
         "info": {
@@ -44,7 +48,8 @@ pub(super) fn document(methods: &[String]) -> Value {
             { "name": "header key or nobody", "url": "/v4/jsonrpc" },
             { "name": "key or alias in the path", "url": "/v4/${key}", "variables": { "key": { "default": "KEY" } } },
         ],
-        // Where the message files of the views are.
+        // Where the other surfaces are described, and the message files of the views.
+        "x-surfaces": DECLARED.iter().map(|surface| format!("/v4/openrpc/{}.json", surface.name())).collect::<Vec<_>>(),
         "x-messages": PROTOS.iter().map(|(name, _)| format!("/v4/proto/{name}")).collect::<Vec<_>>(),
         "methods": told,
         "components": { "schemas": schemas },

@@ -1,101 +1,40 @@
 //! `admin_*`: an account manages its own keys (docs/api.md, "Managing keys").
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use paraffin_access::{
     AccessError, AccountId, CreatedKey, KeyId, KeyRecord, KeySelector, NewKey, WindowLimits, time_text,
 };
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
-use super::main_rpc::MethodFamily;
-use super::{RpcResult, to_raw};
 use crate::errors::{RpcError, rpc_code};
-use crate::jsonrpc::Params;
-use crate::state::{BoxFuture, Caller, RequestContext, unix_millis};
+use crate::methods::{Declared, ErrorCase, Form, Method, Surface, Verbatim};
+use crate::state::{Caller, RequestContext, unix_millis};
 
 /// Longest grace after a reroll: 30 days.
 const GRACE_SECONDS_MAX: u64 = 30 * 86_400;
 
-/// All methods of the family.
-const METHODS: [&str; 4] = ["createApiKey", "listApiKeys", "revokeApiKey", "rerollApiKey"];
+pub(crate) static ADMIN: Surface<()> = Surface {
+    name: "admin",
+    introduction: "",
+    methods: &[
+        Declared::of::<CreateApiKey>(),
+        Declared::of::<ListApiKeys>(),
+        Declared::of::<RevokeApiKey>(),
+        Declared::of::<RerollApiKey>(),
+    ],
+    document: OnceLock::new(),
+};
 
-pub(super) struct AdminFamily;
-
-/// The family for a gateway that has no other methods of its own.
-pub(crate) struct AdminAlone;
-
-impl AdminAlone {
-    /// Runs one method; `method` is what follows `admin_`.
-    pub(crate) fn call<'a>(context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        AdminFamily.call(context, method, params)
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Create {
-    name: String,
-    per_minute: Option<u32>,
-    per_day: Option<u32>,
-}
-
-#[derive(Deserialize)]
-struct Revoke {
-    id: Id,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Reroll {
-    id: Id,
-    grace_seconds: Option<u64>,
-}
-
-/// A number, or its digits as lists show it.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Id {
-    Number(i64),
-    Text(String),
-}
-
-impl Id {
-    fn key(&self) -> Result<KeyId, RpcError> {
-        let number = match self {
-            Self::Number(number) => Some(*number),
-            Self::Text(text) => text.parse().ok(),
-        };
-        number
-            .map(KeyId)
-            .ok_or_else(|| RpcError::invalid_params("id must be the id of a key, as admin_listApiKeys shows it"))
-    }
-}
-
-impl MethodFamily for AdminFamily {
-    fn name(&self) -> &'static str {
-        "admin"
-    }
-
-    fn methods(&self) -> Vec<&'static str> {
-        METHODS.to_vec()
-    }
-
-    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move {
-            if !METHODS.contains(&method) {
-                return Err(RpcError::method_not_found());
-            }
-            let manager = manager(context)?;
-            match method {
-                "createApiKey" => create(context, manager, &params).await,
-                "listApiKeys" => list(context, manager, &params).await,
-                "revokeApiKey" => revoke(context, manager, &params).await,
-                _ => reroll(context, manager, &params).await,
-            }
-        })
-    }
-}
+const KEY_LIMIT_REACHED: ErrorCase = ErrorCase {
+    code: rpc_code::NOT_ALLOWED,
+    name: "KEY_LIMIT_REACHED",
+    when: "The account has as many keys as it may: revoke one",
+};
 
 /// Whose keys are managed, and by which key.
 #[derive(Clone, Copy)]
@@ -120,61 +59,236 @@ fn manager(context: &RequestContext) -> Result<Manager, RpcError> {
     }
 }
 
-/// The one object, alone or in an array.
-fn object<T: for<'de> Deserialize<'de>>(params: &Params, members: &str) -> Result<T, RpcError> {
-    let wrong = || RpcError::invalid_params(format!("params must be an object with {members}"));
-    params.at_most(1)?;
-    let raw = params.get(0).filter(|raw| raw.get().starts_with('{')).ok_or_else(wrong)?;
-    serde_json::from_str(raw.get()).map_err(|_| wrong())
-}
+/// The id of a key as a number, or its digits as `admin_listApiKeys` shows it.
+#[derive(JsonSchema)]
+#[schemars(inline, with = "Verbatim", extend("type" = ["integer", "string"]))]
+struct IdParam(KeyId);
 
-async fn create(context: &RequestContext, manager: Manager, params: &Params) -> RpcResult {
-    let wanted: Create = object(params, "name (text), perMinute and perDay (numbers, optional)")?;
-    let limits = WindowLimits { per_minute: wanted.per_minute, per_day: wanted.per_day };
-    let new = NewKey { limits, ..NewKey::in_account(wanted.name, manager.account) };
-    let created = context.keys().create(new, &manager.actor(), unix_millis()).await.map_err(refused)?;
-    to_raw(&shown_once(&created))
-}
-
-async fn list(context: &RequestContext, manager: Manager, params: &Params) -> RpcResult {
-    params.none()?;
-    let keys = context.keys().list_of(manager.account).await.map_err(refused)?;
-    to_raw(&json!({ "keys": keys.iter().map(listed).collect::<Vec<_>>() }))
-}
-
-async fn revoke(context: &RequestContext, manager: Manager, params: &Params) -> RpcResult {
-    let wanted: Revoke = object(params, "id")?;
-    let id = own_key(context, manager, wanted.id.key()?).await?.id;
-    let keys = context.keys();
-    let revoked = keys.revoke(KeySelector::Id(id), &manager.actor(), unix_millis()).await.map_err(refused)?;
-    keys.settle().await.map_err(refused)?;
-    to_raw(
-        &json!({ "id": revoked.id.to_string(), "name": revoked.name, "revokedAt": revoked.revoked_at.and_then(time_text) }),
-    )
-}
-
-async fn reroll(context: &RequestContext, manager: Manager, params: &Params) -> RpcResult {
-    let wanted: Reroll = object(params, "id, and graceSeconds (a number, optional)")?;
-    let grace = wanted.grace_seconds.unwrap_or(0);
-    if grace > GRACE_SECONDS_MAX {
-        return Err(RpcError::invalid_params(format!("graceSeconds must be at most {GRACE_SECONDS_MAX}")));
+impl<'de> Deserialize<'de> for IdParam {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = match Verbatim::deserialize(deserializer)?.0 {
+            Value::Number(number) => number.as_i64(),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        };
+        let wrong = || D::Error::custom("must be the id of a key, as admin_listApiKeys shows it");
+        number.map(|number| Self(KeyId(number))).ok_or_else(wrong)
     }
-    let old = own_key(context, manager, wanted.id.key()?).await?;
-    // The new key has the rights of the old one, and the manager sees it.
-    if old.admin && !manager.admin {
-        return Err(RpcError::new(rpc_code::NOT_ALLOWED, "this key has a right that yours lacks"));
+}
+
+/// A new key of the caller's account; the only time that it is shown.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CreateApiKey {
+    /// What lists call it.
+    name: String,
+    /// Requests of a minute; those of the account's plan when absent.
+    per_minute: Option<u32>,
+    /// Requests of a day; those of the account's plan when absent.
+    per_day: Option<u32>,
+}
+
+/// A key, shown once.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CreatedApiKey {
+    created_at: Option<String>,
+    /// Seconds for which the old key still works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grace_seconds: Option<u64>,
+    id: String,
+    /// What requests carry.
+    key: String,
+    name: String,
+    /// The id of the key that it replaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaces: Option<String>,
+}
+
+fn shown_once(created: &CreatedKey) -> CreatedApiKey {
+    CreatedApiKey {
+        created_at: time_text(created.record.created_at),
+        grace_seconds: None,
+        id: created.record.id.to_string(),
+        key: created.key.reveal().to_owned(),
+        name: created.record.name.clone(),
+        replaces: None,
     }
-    let id = old.id;
-    let (keys, now) = (context.keys(), unix_millis());
-    let grace_span = Duration::from_secs(grace);
-    let created = keys.reroll(KeySelector::Id(id), grace_span, &manager.actor(), now).await.map_err(refused)?;
-    if grace == 0 {
+}
+
+impl Method for CreateApiKey {
+    const NAME: &'static str = "createApiKey";
+    const FORM: Form = Form::NamedInArray;
+    const EXAMPLE: &'static str = r#"{"name":"staging","perMinute":60}"#;
+    const ERRORS: &'static [ErrorCase] = &[KEY_LIMIT_REACHED];
+    type Surface = ();
+    type Answer = CreatedApiKey;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        manager(context).map(drop)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<CreatedApiKey, RpcError> {
+        let manager = manager(context)?;
+        let limits = WindowLimits { per_minute: self.per_minute, per_day: self.per_day };
+        let new = NewKey { limits, ..NewKey::in_account(self.name, manager.account) };
+        let created = context.keys().create(new, &manager.actor(), unix_millis()).await.map_err(refused)?;
+        Ok(shown_once(&created))
+    }
+}
+
+/// The keys of the caller's account.
+#[derive(Deserialize, JsonSchema)]
+struct ListApiKeys {}
+
+/// Keys, without what requests carry.
+#[derive(Serialize, JsonSchema)]
+struct ListedApiKeys {
+    keys: Vec<ListedApiKey>,
+}
+
+/// A key as lists show it. Times are ISO 8601 in UTC.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListedApiKey {
+    /// Whether it may do what only an operator's key may.
+    admin: bool,
+    created_at: Option<String>,
+    /// When it ends, where that is settled.
+    expires_at: Option<String>,
+    id: String,
+    last_used_at: Option<String>,
+    name: String,
+    per_day: Option<u32>,
+    per_minute: Option<u32>,
+    plan: &'static str,
+    /// How the key begins.
+    prefix: String,
+    request_count: u64,
+    revoked_at: Option<String>,
+}
+
+impl Method for ListApiKeys {
+    const NAME: &'static str = "listApiKeys";
+    const FORM: Form = Form::Nothing;
+    const EXAMPLE: &'static str = "[]";
+    type Surface = ();
+    type Answer = ListedApiKeys;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        manager(context).map(drop)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ListedApiKeys, RpcError> {
+        let keys = context.keys().list_of(manager(context)?.account).await.map_err(refused)?;
+        Ok(ListedApiKeys { keys: keys.into_iter().map(listed).collect() })
+    }
+}
+
+fn listed(record: KeyRecord) -> ListedApiKey {
+    ListedApiKey {
+        admin: record.admin,
+        created_at: time_text(record.created_at),
+        expires_at: record.expires_at.and_then(time_text),
+        id: record.id.to_string(),
+        last_used_at: record.last_used_at.and_then(time_text),
+        per_day: record.limits.per_day,
+        per_minute: record.limits.per_minute,
+        plan: record.plan.name(),
+        prefix: record.prefix,
+        request_count: record.request_count,
+        revoked_at: record.revoked_at.and_then(time_text),
+        name: record.name,
+    }
+}
+
+/// Ends a key.
+#[derive(Deserialize, JsonSchema)]
+struct RevokeApiKey {
+    /// Which key.
+    id: IdParam,
+}
+
+/// The key that has ended.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RevokedApiKey {
+    id: String,
+    name: String,
+    revoked_at: Option<String>,
+}
+
+impl Method for RevokeApiKey {
+    const NAME: &'static str = "revokeApiKey";
+    const FORM: Form = Form::NamedInArray;
+    const EXAMPLE: &'static str = r#"{"id":"7"}"#;
+    type Surface = ();
+    type Answer = RevokedApiKey;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        manager(context).map(drop)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<RevokedApiKey, RpcError> {
+        let manager = manager(context)?;
+        let id = own_key(context, manager, self.id.0).await?.id;
+        let keys = context.keys();
+        let revoked = keys.revoke(KeySelector::Id(id), &manager.actor(), unix_millis()).await.map_err(refused)?;
         keys.settle().await.map_err(refused)?;
+        Ok(RevokedApiKey {
+            id: revoked.id.to_string(),
+            revoked_at: revoked.revoked_at.and_then(time_text),
+            name: revoked.name,
+        })
     }
-    let mut answer = shown_once(&created);
-    answer["replaces"] = json!(id.to_string());
-    answer["graceSeconds"] = json!(grace);
-    to_raw(&answer)
+}
+
+/// A new key with the settings of an old one, which ends.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RerollApiKey {
+    /// The old key.
+    id: IdParam,
+    /// Seconds for which the old key still works, at most 30 days; 0 when absent.
+    grace_seconds: Option<u64>,
+}
+
+impl Method for RerollApiKey {
+    const NAME: &'static str = "rerollApiKey";
+    const FORM: Form = Form::NamedInArray;
+    const EXAMPLE: &'static str = r#"{"id":"7","graceSeconds":3600}"#;
+    const ERRORS: &'static [ErrorCase] = &[KEY_LIMIT_REACHED];
+    type Surface = ();
+    type Answer = CreatedApiKey;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        manager(context).map(drop)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<CreatedApiKey, RpcError> {
+        let manager = manager(context)?;
+        let grace = self.grace_seconds.unwrap_or(0);
+        if grace > GRACE_SECONDS_MAX {
+            return Err(RpcError::invalid_params(format!("graceSeconds must be at most {GRACE_SECONDS_MAX}")));
+        }
+        let old = own_key(context, manager, self.id.0).await?;
+        // The new key has the rights of the old one, and the manager sees it.
+        if old.admin && !manager.admin {
+            return Err(RpcError::new(rpc_code::NOT_ALLOWED, "this key has a right that yours lacks"));
+        }
+        let id = old.id;
+        let (keys, now) = (context.keys(), unix_millis());
+        let grace_span = Duration::from_secs(grace);
+        let created = keys.reroll(KeySelector::Id(id), grace_span, &manager.actor(), now).await.map_err(refused)?;
+        if grace == 0 {
+            keys.settle().await.map_err(refused)?;
+        }
+        Ok(CreatedApiKey {
+            grace_seconds: Some(grace),
+            replaces: Some(id.to_string()),
+            ..shown_once(&created)
+        })
+    }
 }
 
 /// A key of another account does not exist for this one.
@@ -183,42 +297,13 @@ async fn own_key(context: &RequestContext, manager: Manager, id: KeyId) -> Resul
     keys.into_iter().find(|key| key.id == id).ok_or_else(|| RpcError::not_found("no such key"))
 }
 
-fn shown_once(created: &CreatedKey) -> Value {
-    json!({
-        "key": created.key.reveal(),
-        "id": created.record.id.to_string(),
-        "name": created.record.name,
-        "createdAt": time_text(created.record.created_at),
-    })
-}
-
-fn listed(record: &KeyRecord) -> Value {
-    json!({
-        "id": record.id.to_string(),
-        "name": record.name,
-        "prefix": record.prefix,
-        "admin": record.admin,
-        "plan": record.plan.name(),
-        "perMinute": record.limits.per_minute,
-        "perDay": record.limits.per_day,
-        "createdAt": time_text(record.created_at),
-        "lastUsedAt": record.last_used_at.and_then(time_text),
-        "requestCount": record.request_count,
-        "expiresAt": record.expires_at.and_then(time_text),
-        "revokedAt": record.revoked_at.and_then(time_text),
-    })
-}
-
 fn refused(error: AccessError) -> RpcError {
     match error {
         AccessError::InvalidName | AccessError::InvalidLimit | AccessError::Inactive => {
             RpcError::invalid_params(error.to_string())
         }
         AccessError::NoSuchKey => RpcError::not_found("no such key"),
-        AccessError::KeyLimit { .. } => RpcError {
-            data: Some(json!({ "code": "KEY_LIMIT_REACHED" })),
-            ..RpcError::new(rpc_code::NOT_ALLOWED, error.to_string())
-        },
+        AccessError::KeyLimit { .. } => KEY_LIMIT_REACHED.error(error.to_string()),
         AccessError::Unavailable(_) => {
             RpcError { data: Some(json!({ "code": "AUTH_UNAVAILABLE" })), ..RpcError::internal(&error) }
         }

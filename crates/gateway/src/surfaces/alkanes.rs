@@ -1,172 +1,243 @@
-//! `alkanes_*`: the views of the contract index with JSON parameters and answers (docs/api.md).
+//! `alkanes_*`: the views of the contract index with JSON parameters and answers.
 //!
-//! The second parameter of each is an optional block tag. A view that has no JSON form here takes and gives hexadecimal
-//! digits, as `metashrew_view` does.
+//! A view that has no JSON form here takes and gives hexadecimal digits, as `metashrew_view` does.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use bitcoin::consensus::encode::deserialize;
 use bitcoin::{Block, OutPoint, Transaction};
 use paraffin_alkanes::views::{self, Parcel, Simulated, ViewContext, ViewError};
 use paraffin_alkanes::{CallResponse, Transfer};
 use paraffin_primitives::{AlkaneId, Height};
-use serde::Serialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 
-use super::main_rpc::MethodFamily;
-use super::metashrew::{hex_bytes, tag};
-use super::{RpcResult, outputs, to_raw};
-use crate::alkanes::{self, alkane_id, decimal, hex, id_object, response, trace_events, transfers};
-use crate::errors::RpcError;
-use crate::jsonrpc::Params;
-use crate::state::{BoxFuture, RequestContext};
+use super::{outputs, to_raw};
+use crate::alkanes::{
+    self, EventItem, IdDigits, ResponseItem, TransferItem, alkane_id, decimal, hex, response, trace_events, transfers,
+};
+use crate::errors::{RpcError, rpc_code};
+use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
+use crate::state::RequestContext;
 
-/// Methods with JSON parameters and answers; every other view has hexadecimal ones.
-const METHODS: [&str; 17] = [
-    "simulate",
-    "meta",
-    "getbytecode",
-    "getdeployment",
-    "alkanesidtooutpoint",
-    "alkanes_id_to_outpoint",
-    "trace",
-    "traceblock",
-    "protorunesbyoutpoint",
-    "protorunes_by_outpoint",
-    "protorunesbyaddress",
-    "protorunesbyheight",
-    "spendablesbyaddress",
-    "getstorageat",
-    "getinventory",
-    "sequence",
-    "unwrap",
-];
+pub(super) static ALKANES: Surface<()> = Surface {
+    name: "alkanes",
+    introduction: "",
+    methods: &[
+        Declared::of::<Simulate>(),
+        Declared::of::<Meta>(),
+        Declared::of::<GetBytecode>(),
+        Declared::of::<GetDeployment>(),
+        Declared::of::<TraceOf>(),
+        Declared::of::<TraceBlock>(),
+        Declared::of::<ByOutpoint>(),
+        Declared::of::<ByAddress>(),
+        Declared::of::<ByHeight>(),
+        Declared::of::<SpendablesByAddress>(),
+        Declared::of::<GetStorageAt>(),
+        Declared::of::<GetInventory>(),
+        Declared::of::<Sequence>(),
+        Declared::of::<Unwrap>(),
+        Declared::of::<GetBlock>(),
+        Declared::of::<MultiSimulateMisspelt>(),
+        Declared::of::<MultiSimulate>(),
+        Declared::of::<RunesByAddress>(),
+        Declared::of::<RunesByHeight>(),
+        Declared::of::<RunesByOutpoint>(),
+        Declared::of::<SimulateBlock>(),
+        Declared::of::<SimulateProtostones>(),
+        Declared::of::<SimulateTransaction>(),
+    ],
+    document: OnceLock::new(),
+};
 
-pub(super) struct AlkanesFamily;
+/// The id of an alkane in any writing, alone or as `target`, `alkaneId` or `id` of an object.
+struct IdParam(AlkaneId);
 
-impl MethodFamily for AlkanesFamily {
-    fn name(&self) -> &'static str {
-        "alkanes"
+impl IdParam {
+    const WRONG: &'static str = "must be an alkane id: {block, tx}, or block:tx";
+
+    fn read(value: &Value) -> Option<AlkaneId> {
+        let inner = ["target", "alkaneId", "id"].iter().find_map(|name| value.get(name)).unwrap_or(value);
+        alkane_id(inner).ok()
+    }
+}
+
+impl<'de> Deserialize<'de> for IdParam {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
+        Self::read(&value).map(Self).ok_or_else(|| D::Error::custom(Self::WRONG))
+    }
+}
+
+impl JsonSchema for IdParam {
+    fn schema_name() -> Cow<'static, str> {
+        "Target".into()
     }
 
-    fn methods(&self) -> Vec<&'static str> {
-        METHODS.into_iter().chain(views::NAMES.into_iter().filter(|view| !METHODS.contains(view))).collect()
-    }
-
-    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move {
-            alkanes::of(context)?;
-            if !METHODS.contains(&method) && !views::is_known(method) {
-                return Err(RpcError::method_not_found());
-            }
-            match method {
-                "simulate" => simulate(context, &params).await,
-                "meta" => meta(context, &params).await,
-                "getbytecode" => bytecode(context, &params).await,
-                "getdeployment" | "alkanesidtooutpoint" | "alkanes_id_to_outpoint" => {
-                    deployment(context, &params).await
-                }
-                "trace" => trace(context, &params).await,
-                "traceblock" => trace_block(context, &params).await,
-                "protorunesbyoutpoint" | "protorunes_by_outpoint" => by_outpoint(context, &params).await,
-                "protorunesbyaddress" => by_address(context, &params).await,
-                "protorunesbyheight" => by_height(context, &params).await,
-                "spendablesbyaddress" => spendables(context, &params).await,
-                "getstorageat" => storage_at(context, &params).await,
-                "getinventory" => inventory(context, &params).await,
-                "sequence" => sequence(context, &params).await,
-                "unwrap" => unwrap(context, &params).await,
-                method if views::is_known(method) => raw_view(context, method, &params).await,
-                _ => Err(RpcError::method_not_found()),
-            }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let integer = generator.subschema_for::<Integer>();
+        let id = json!({
+            "type": "object",
+            "required": ["block", "tx"],
+            "properties": { "block": integer, "tx": integer },
+        });
+        let within = |name: &str| json!({ "type": "object", "required": [name] });
+        json_schema!({
+            "description": "An id, alone or as a member of an object",
+            "anyOf": [
+                { "type": "string", "pattern": "^([0-9]+|0x[0-9a-fA-F]+):([0-9]+|0x[0-9a-fA-F]+)$" },
+                id, within("target"), within("alkaneId"), within("id"),
+            ],
         })
     }
 }
 
-/// The first parameter, an object.
-fn object(params: &Params) -> Result<Map<String, Value>, RpcError> {
-    let wrong = || RpcError::invalid_params("the first parameter must be an object");
-    let raw = params.get(0).ok_or_else(wrong)?;
-    serde_json::from_str(raw.get()).map_err(|_| wrong())
-}
+/// An integer of at most 128 bits: a number, its digits, or `0x` and hexadecimal digits.
+#[derive(Clone, Copy)]
+struct Integer(u128);
 
-/// The first parameter, an id in any writing; also as `target` or `alkaneId` of an object.
-fn id_param(params: &Params) -> Result<AlkaneId, RpcError> {
-    let wrong = || RpcError::invalid_params("the first parameter must be an alkane id: {block, tx}, or block:tx");
-    let raw = params.get(0).ok_or_else(wrong)?;
-    let value: Value = serde_json::from_str(raw.get()).map_err(|_| wrong())?;
-    let inner = ["target", "alkaneId", "id"].iter().find_map(|name| value.get(name)).unwrap_or(&value);
-    alkane_id(inner).map_err(|_| wrong())
-}
-
-/// An optional member; `null` is absent.
-fn member<'m>(members: &'m Map<String, Value>, names: &[&str]) -> Option<&'m Value> {
-    names.iter().find_map(|name| members.get(*name)).filter(|value| !value.is_null())
-}
-
-fn small(members: &Map<String, Value>, names: &[&str]) -> Result<u32, RpcError> {
-    let Some(value) = member(members, names) else { return Ok(0) };
-    let number = decimal(value).and_then(|number| u32::try_from(number).ok());
-    number.ok_or_else(|| RpcError::invalid_params(format!("{} must be a non-negative integer of 32 bits", names[0])))
-}
-
-fn bytes_of(members: &Map<String, Value>, name: &str) -> Result<Vec<u8>, RpcError> {
-    match member(members, &[name]) {
-        None => Ok(Vec::new()),
-        Some(Value::String(text)) => hex_bytes(text, name),
-        // Some clients send the bytes as numbers.
-        Some(Value::Array(bytes)) => {
-            let byte = |value: &Value| value.as_u64().and_then(|byte| u8::try_from(byte).ok());
-            let wrong = || RpcError::invalid_params(format!("{name} must be hexadecimal digits"));
-            bytes.iter().map(|value| byte(value).ok_or_else(wrong)).collect()
-        }
-        Some(_) => Err(RpcError::invalid_params(format!("{name} must be hexadecimal digits"))),
+impl<'de> Deserialize<'de> for Integer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
+        decimal(&value).map(Self).ok_or_else(|| D::Error::custom("must be an integer of at most 128 bits"))
     }
 }
 
-/// What `alkanes_simulate` and `alkanes_meta` are asked, but for the height.
-struct Asked {
-    target: AlkaneId,
-    inputs: Vec<u128>,
-    incoming: Vec<Transfer>,
+impl JsonSchema for Integer {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Integer".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "integer", "minimum": 0 },
+                { "type": "string", "pattern": "^([0-9]+|0x[0-9a-fA-F]+)$" },
+            ],
+        })
+    }
+}
+
+/// The same of at most 32 bits.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(try_from = "Integer")]
+#[schemars(inline, with = "Integer")]
+struct Small(u32);
+
+impl TryFrom<Integer> for Small {
+    type Error = &'static str;
+
+    fn try_from(number: Integer) -> Result<Self, &'static str> {
+        u32::try_from(number.0).map(Self).map_err(|_| "must be a non-negative integer of 32 bits")
+    }
+}
+
+/// Bytes in hexadecimal digits; some clients send them as numbers.
+#[derive(JsonSchema, Default)]
+#[schemars(inline, with = "HexBytes")]
+struct BytesParam(Vec<u8>);
+
+impl<'de> Deserialize<'de> for BytesParam {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = match Verbatim::deserialize(deserializer)?.0 {
+            text @ Value::String(_) => HexBytes::read(&text).ok().map(|bytes| bytes.0),
+            Value::Array(bytes) => {
+                let byte = |value: &Value| value.as_u64().and_then(|byte| u8::try_from(byte).ok());
+                bytes.iter().map(byte).collect()
+            }
+            _ => None,
+        };
+        bytes.map(Self).ok_or_else(|| D::Error::custom("must be hexadecimal digits"))
+    }
+}
+
+impl BytesParam {
+    /// What the bytes encode; nothing where there are none.
+    fn decoded<T: bitcoin::consensus::Decodable>(&self, name: &str) -> Result<Option<T>, RpcError> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
+        let wrong = |_| RpcError::invalid_params(format!("{name} must be a consensus encoding"));
+        deserialize(&self.0).map(Some).map_err(wrong)
+    }
+}
+
+/// An amount of an alkane: `{id, value}`.
+struct TransferParam(Transfer);
+
+impl<'de> Deserialize<'de> for TransferParam {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
+        let read = || {
+            let id = value.get("id").and_then(|id| alkane_id(id).ok()).or_else(|| alkane_id(&value).ok())?;
+            Some(Transfer { id, value: decimal(value.get("value").or_else(|| value.get("amount"))?)? })
+        };
+        read().map(Self).ok_or_else(|| D::Error::custom("must be {id, value}"))
+    }
+}
+
+impl JsonSchema for TransferParam {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "TransferParam".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "required": ["id", "value"],
+            "properties": {
+                "id": generator.subschema_for::<IdParam>(),
+                "value": generator.subschema_for::<Integer>(),
+            },
+        })
+    }
+}
+
+/// A call that is tried out.
+#[derive(Deserialize, JsonSchema)]
+struct Call {
+    /// The contract.
+    #[serde(alias = "alkaneId")]
+    target: IdParam,
+    /// The operation, and what it takes.
+    inputs: Option<Vec<Integer>>,
+    /// What comes in.
+    alkanes: Option<Vec<TransferParam>>,
+    /// The transaction that the call reads, consensus encoding.
+    transaction: Option<BytesParam>,
+    /// The block that the call reads, consensus encoding.
+    block: Option<BytesParam>,
+    /// The height that the call reads; that of the view when absent or unusable.
+    #[schemars(with = "Option<Integer>")]
+    height: Option<Verbatim>,
+    /// The shadow output of the message.
+    vout: Option<Small>,
+}
+
+/// A call whose encodings were read.
+struct ReadCall {
+    call: Call,
     transaction: Option<Transaction>,
     block: Option<Block>,
-    height: Option<u64>,
-    vout: u32,
 }
 
-impl Asked {
-    fn read(members: &Map<String, Value>) -> Result<Self, RpcError> {
-        let wrong = |name: &str, what: &str| RpcError::invalid_params(format!("{name} must be {what}"));
-        let target = member(members, &["target", "alkaneId"]);
-        let target = target.ok_or_else(|| RpcError::invalid_params("target is required"))?;
-        let target = alkane_id(target).map_err(|_| wrong("target", "an alkane id: {block, tx}, or block:tx"))?;
-        let inputs = match member(members, &["inputs"]) {
-            None => Vec::new(),
-            Some(Value::Array(inputs)) => inputs
-                .iter()
-                .map(|input| decimal(input).ok_or_else(|| wrong("inputs", "integers of at most 128 bits")))
-                .collect::<Result<_, _>>()?,
-            Some(_) => return Err(wrong("inputs", "an array")),
-        };
-        let incoming = match member(members, &["alkanes"]) {
-            None => Vec::new(),
-            Some(Value::Array(incoming)) => incoming
-                .iter()
-                .map(|transfer| transfer_of(transfer).ok_or_else(|| wrong("alkanes", "[{id, value}]")))
-                .collect::<Result<_, _>>()?,
-            Some(_) => return Err(wrong("alkanes", "an array")),
-        };
-        let transaction = bytes_of(members, "transaction")?;
-        let block = bytes_of(members, "block")?;
-        Ok(Self {
-            target,
-            inputs,
-            incoming,
-            transaction: decoded(&transaction, "transaction")?,
-            block: decoded(&block, "block")?,
-            height: member(members, &["height"]).and_then(decimal).and_then(|height| u64::try_from(height).ok()),
-            vout: small(members, &["vout"])?,
-        })
+impl ReadCall {
+    fn read(call: Call) -> Result<Self, RpcError> {
+        let transaction = call.transaction.as_ref().map(|bytes| bytes.decoded("call.transaction")).transpose()?;
+        let block = call.block.as_ref().map(|bytes| bytes.decoded("call.block")).transpose()?;
+        Ok(Self { call, transaction: transaction.flatten(), block: block.flatten() })
     }
 
     /// The call as of a view. Clients send a constant or nothing usable for the height: one that is before the first block
@@ -174,9 +245,12 @@ impl Asked {
     fn parcel(self, view: &ViewContext<'_>) -> Parcel {
         let newest = u64::from(view.height);
         let is_meant = |height: &u64| (view.parameters.genesis_height..=newest + 1).contains(height);
-        let mut parcel = Parcel::calling(self.target, &self.inputs, self.height.filter(is_meant).unwrap_or(newest));
-        parcel.incoming = self.incoming;
-        parcel.vout = self.vout;
+        let asked = self.call.height.as_ref().and_then(|height| decimal(&height.0));
+        let asked = asked.and_then(|height| u64::try_from(height).ok()).filter(is_meant);
+        let inputs: Vec<u128> = self.call.inputs.into_iter().flatten().map(|input| input.0).collect();
+        let mut parcel = Parcel::calling(self.call.target.0, &inputs, asked.unwrap_or(newest));
+        parcel.incoming = self.call.alkanes.into_iter().flatten().map(|transfer| transfer.0).collect();
+        parcel.vout = self.call.vout.map_or(0, |vout| vout.0);
         if let Some(transaction) = self.transaction {
             parcel.transaction = transaction;
         }
@@ -187,278 +261,815 @@ impl Asked {
     }
 }
 
-fn transfer_of(value: &Value) -> Option<Transfer> {
-    let id = value.get("id").and_then(|id| alkane_id(id).ok()).or_else(|| alkane_id(value).ok())?;
-    Some(Transfer { id, value: decimal(value.get("value").or_else(|| value.get("amount"))?)? })
+/// How a call would end; one that fails has status 1 and its text.
+#[derive(Deserialize, JsonSchema)]
+struct Simulate {
+    /// The call.
+    call: Call,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
 }
 
-fn decoded<T: bitcoin::consensus::Decodable>(bytes: &[u8], name: &str) -> Result<Option<T>, RpcError> {
-    if bytes.is_empty() {
-        return Ok(None);
+/// How a call would end.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Simulated")]
+struct SimulateAnswer {
+    execution: ResponseItem,
+    /// Fuel.
+    gas_used: u64,
+    /// 0, or 1 where it fails.
+    status: u8,
+    trace: Written<Vec<EventItem>>,
+}
+
+const ADMITTED: fn(&RequestContext) -> Result<(), RpcError> = |context| Ok(alkanes::of(context).map(drop)?);
+
+impl Method for Simulate {
+    const NAME: &'static str = "simulate";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"[{"target":{"block":"2","tx":"0"},"inputs":["99"]},"latest"]"#;
+    type Surface = ();
+    type Answer = Written<SimulateAnswer>;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
     }
-    let wrong = |_| RpcError::invalid_params(format!("{name} must be a consensus encoding"));
-    deserialize(bytes).map(Some).map_err(wrong)
-}
 
-/// `{target, inputs, alkanes?, …}`: how a call would end. A failure is `status` 1 with its text.
-async fn simulate(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let asked = Asked::read(&object(params)?)?;
-    let answer = alkanes::try_out(context, tag(context, params, 1)?, move |moment| {
-        let parcel = asked.parcel(&moment.view);
-        let (simulated, trace) = views::simulate_traced(&parcel, u64::MAX, &moment.view)?;
-        let simulated = match simulated {
-            Simulated::Done { response, fuel_used } => outcome(0, fuel_used, &response, None),
-            Simulated::Failed(text) => outcome(1, 0, &CallResponse::default(), Some(&text)),
-        };
-        Ok(trace_events(&trace).and_then(|trace| to_raw(&Traced { simulated, trace })))
-    });
-    answer.await?
-}
-
-/// How a call would end, with its trace.
-#[derive(Serialize)]
-struct Traced {
-    #[serde(flatten)]
-    simulated: Value,
-    trace: Box<RawValue>,
-}
-
-fn outcome(status: u8, fuel_used: u64, answered: &CallResponse, error: Option<&str>) -> Value {
-    let mut execution = response(answered);
-    execution["error"] = json!(error);
-    json!({ "status": status, "gasUsed": fuel_used, "execution": execution })
-}
-
-/// What a contract says of its operations: its own JSON.
-async fn meta(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let target = id_param(params)?;
-    let answer = alkanes::try_out(context, tag(context, params, 1)?, move |moment| {
-        views::meta(&Parcel::calling(target, &[], u64::from(moment.view.height)), &moment.view)
-    });
-    let description = answer.await?;
-    if description.is_empty() {
-        return Err(RpcError::not_found("the contract does not exist or does not describe itself"));
-    }
-    match serde_json::from_slice::<Value>(&description) {
-        Ok(json) => to_raw(&json),
-        Err(_) => to_raw(&hex(&description)),
-    }
-}
-
-async fn bytecode(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let id = id_param(params)?;
-    let code = alkanes::read(context, tag(context, params, 1)?, None, move |moment| views::bytecode(id, &moment.view));
-    to_raw(&hex(&code.await?))
-}
-
-async fn deployment(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let id = id_param(params)?;
-    let created =
-        alkanes::read(context, tag(context, params, 1)?, None, move |moment| views::created_at(id, &moment.view));
-    to_raw(&match created.await? {
-        Some(OutPoint { txid, vout }) => json!({ "outpoint": { "txid": txid.to_string(), "vout": vout } }),
-        None => json!({ "outpoint": {} }),
-    })
-}
-
-/// `{txid, vout}`: the events of a message. Clients of this method send the txid reversed; either order is understood.
-async fn trace(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let asked = outputs::outpoint(&Value::Object(object(params)?))?;
-    let trace = alkanes::read(context, tag(context, params, 1)?, None, move |moment| {
-        let turned = outputs::turned(&asked);
-        let trace = match moment.view.state.trace(&turned)? {
-            None => moment.view.state.trace(&asked)?,
-            trace => trace,
-        };
-        Ok(trace_events(&trace.unwrap_or_default()))
-    });
-    trace.await?
-}
-
-/// A height, alone or as `{block}` or `{height}`: the traces of a block.
-async fn trace_block(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let height = height_param(context, params)?;
-    let traces = alkanes::read(context, height, None, move |moment| {
-        let limits = moment.view.limits;
-        // In the answer every byte is two digits.
-        let bytes_max = limits.answer_bytes_max as u64 / 2;
-        let traced = moment.view.state.traces_of_block(moment.view.height, bytes_max)?.ok_or(ViewError::TooLarge)?;
-        if traced.len() > limits.records_max {
-            return Err(ViewError::TooLarge);
-        }
-        let (mut messages, mut bytes) = (Vec::with_capacity(traced.len()), 0);
-        for traced in traced {
-            let trace = match trace_events(&traced.trace) {
-                Ok(trace) => trace,
-                Err(error) => return Ok(Err(error)),
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+        let call = ReadCall::read(self.call)?;
+        let height = BlockTag::height_of(self.tag.as_ref(), context)?;
+        let answer = alkanes::try_out(context, height, move |moment| {
+            let parcel = call.parcel(&moment.view);
+            let (simulated, trace) = views::simulate_traced(&parcel, u64::MAX, &moment.view)?;
+            let (status, gas_used, answered, error) = match simulated {
+                Simulated::Done { response, fuel_used } => (0, fuel_used, response, None),
+                Simulated::Failed(text) => (1, 0, CallResponse::default(), Some(text)),
             };
-            bytes += trace.get().len();
-            if bytes > limits.answer_bytes_max {
-                return Err(ViewError::TooLarge);
-            }
-            let outpoint = json!({ "txid": traced.outpoint.txid.to_string(), "vout": traced.outpoint.vout });
-            messages.push(TracedMessage { outpoint, txindex: traced.transaction_index, trace });
+            let execution = ResponseItem { error: Some(error), ..response(&answered) };
+            Ok(trace_events(&trace).and_then(|trace| {
+                to_raw(&SimulateAnswer { execution, gas_used, status, trace }).map(Written::raw)
+            }))
+        });
+        answer.await?
+    }
+}
+
+const NOT_DESCRIBED: ErrorCase = ErrorCase {
+    code: rpc_code::NOT_FOUND,
+    name: "NOT_FOUND",
+    when: "The contract does not exist or does not describe itself",
+};
+
+/// What a contract says of its operations: its own JSON, or `0x` and hexadecimal digits where it is none.
+#[derive(Deserialize, JsonSchema)]
+struct Meta {
+    /// The contract.
+    id: IdParam,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
+}
+
+impl Method for Meta {
+    const NAME: &'static str = "meta";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"["2:0"]"#;
+    const ERRORS: &'static [ErrorCase] = &[NOT_DESCRIBED];
+    type Surface = ();
+    type Answer = Value;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
+        let (target, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
+        let answer = alkanes::try_out(context, height, move |moment| {
+            views::meta(&Parcel::calling(target, &[], u64::from(moment.view.height)), &moment.view)
+        });
+        let description = answer.await?;
+        if description.is_empty() {
+            return Err(NOT_DESCRIBED.error("the contract does not exist or does not describe itself"));
         }
-        Ok(to_raw(&messages))
-    });
-    traces.await?
+        Ok(serde_json::from_slice(&description).unwrap_or_else(|_| hex(&description).into()))
+    }
+}
+
+/// The module of a contract: `0x` and hexadecimal digits.
+#[derive(Deserialize, JsonSchema)]
+struct GetBytecode {
+    /// The contract.
+    id: IdParam,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
+}
+
+impl Method for GetBytecode {
+    const NAME: &'static str = "getbytecode";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"["2:0"]"#;
+    type Surface = ();
+    type Answer = String;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+        let (id, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
+        let code = alkanes::read(context, height, None, move |moment| views::bytecode(id, &moment.view));
+        Ok(hex(&code.await?))
+    }
+}
+
+/// The output that made a contract.
+#[derive(Deserialize, JsonSchema)]
+struct GetDeployment {
+    /// The contract.
+    id: IdParam,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
+}
+
+/// The output that made a contract.
+#[derive(Serialize, JsonSchema)]
+struct Deployment {
+    outpoint: DeploymentOutpoint,
+}
+
+/// Empty for built-in and unknown contracts.
+#[derive(Serialize, JsonSchema)]
+struct DeploymentOutpoint {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    txid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vout: Option<u32>,
+}
+
+impl Method for GetDeployment {
+    const NAME: &'static str = "getdeployment";
+    const ALIASES: &'static [&'static str] = &["alkanesidtooutpoint", "alkanes_id_to_outpoint"];
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"["2:0"]"#;
+    type Surface = ();
+    type Answer = Deployment;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Deployment, RpcError> {
+        let (id, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
+        let created = alkanes::read(context, height, None, move |moment| views::created_at(id, &moment.view));
+        let created: Option<OutPoint> = created.await?;
+        Ok(Deployment {
+            outpoint: DeploymentOutpoint {
+                txid: created.map(|outpoint| outpoint.txid.to_string()),
+                vout: created.map(|outpoint| outpoint.vout),
+            },
+        })
+    }
+}
+
+/// The shadow output of a message.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "OutpointObject")]
+struct OutpointParam {
+    /// In either order of its bytes.
+    txid: TxidParam,
+    /// Its number.
+    vout: Small,
+}
+
+/// 64 hexadecimal digits.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(inline, with = "String", regex(pattern = "^[0-9a-fA-F]{64}$"))]
+struct TxidParam(bitcoin::Txid);
+
+impl TryFrom<String> for TxidParam {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        text.parse().map(Self).map_err(|_| "must be 64 hexadecimal digits")
+    }
+}
+
+/// Events of a message, by its shadow output.
+#[derive(Deserialize, JsonSchema)]
+struct TraceOf {
+    /// Which message; the txid in either order, since clients of this method send it reversed.
+    outpoint: OutpointParam,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
+}
+
+impl Method for TraceOf {
+    const NAME: &'static str = "trace";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str =
+        r#"[{"txid":"5f74d8131b9ef3b3f0e6e1e3d3f4a5b6c7d8e9f00112233445566778899aabbc","vout":4}]"#;
+    type Surface = ();
+    type Answer = Written<Vec<EventItem>>;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+        let asked = OutPoint { txid: self.outpoint.txid.0, vout: self.outpoint.vout.0 };
+        let height = BlockTag::height_of(self.tag.as_ref(), context)?;
+        let trace = alkanes::read(context, height, None, move |moment| {
+            let turned = outputs::turned(&asked);
+            let trace = match moment.view.state.trace(&turned)? {
+                None => moment.view.state.trace(&asked)?,
+                trace => trace,
+            };
+            Ok(trace_events(&trace.unwrap_or_default()))
+        });
+        trace.await?
+    }
+}
+
+/// A block: a tag, or an object with `height` or `block`.
+struct HeightParam(Value);
+
+impl HeightParam {
+    /// The height; `None` for that of `tag`, or the newest.
+    fn height(
+        asked: Option<&Self>,
+        tag: Option<&BlockTag>,
+        context: &RequestContext,
+    ) -> Result<Option<Height>, RpcError> {
+        let Some(Self(value)) = asked else { return Ok(None) };
+        if let Some(members) = value.as_object() {
+            let named = ["height", "block"].iter().find_map(|name| members.get(*name)).filter(|one| !one.is_null());
+            let Some(named) = named else { return BlockTag::height_of(tag, context) };
+            let wrong = || RpcError::invalid_params("height must be an integer");
+            return Ok(Some(Height::try_from(decimal(named).ok_or_else(wrong)?).unwrap_or(Height::MAX)));
+        }
+        let wrong = || RpcError::invalid_params(format!("height {}", BlockTag::WRONG));
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return Err(wrong()),
+        };
+        BlockTag::read(&text).ok_or_else(wrong)?.height(context)
+    }
+}
+
+impl<'de> Deserialize<'de> for HeightParam {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Verbatim::deserialize(deserializer).map(|value| Self(value.0))
+    }
+}
+
+impl JsonSchema for HeightParam {
+    fn schema_name() -> Cow<'static, str> {
+        "HeightOrObject".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let integer = generator.subschema_for::<Option<Integer>>();
+        let object = json!({ "type": "object", "properties": { "height": integer, "block": integer } });
+        json_schema!({ "anyOf": [generator.subschema_for::<BlockTag>(), object] })
+    }
+}
+
+/// Traces of a block.
+#[derive(Deserialize, JsonSchema)]
+struct TraceBlock {
+    /// Which block; the newest when absent.
+    height: Option<HeightParam>,
+    /// As of which block, where `height` has none.
+    tag: Option<BlockTag>,
+}
+
+/// An output.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PlainOutpoint")]
+struct OutpointItem {
+    /// In display order.
+    txid: String,
+    vout: u32,
+}
+
+impl From<OutPoint> for OutpointItem {
+    fn from(outpoint: OutPoint) -> Self {
+        Self { txid: outpoint.txid.to_string(), vout: outpoint.vout }
+    }
 }
 
 /// A message of a block, with its trace.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "BlockTrace")]
 struct TracedMessage {
-    outpoint: Value,
+    /// Its shadow output.
+    outpoint: OutpointItem,
+    /// Place of its transaction in the block.
     txindex: u32,
-    trace: Box<RawValue>,
+    trace: Written<Vec<EventItem>>,
 }
 
-fn height_param(context: &RequestContext, params: &Params) -> Result<Option<Height>, RpcError> {
-    if !params.get(0).is_some_and(|raw| raw.get().starts_with('{')) {
-        return tag(context, params, 0);
+impl Method for TraceBlock {
+    const NAME: &'static str = "traceblock";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = "[880000]";
+    type Surface = ();
+    type Answer = Written<Vec<TracedMessage>>;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
     }
-    let members = object(params)?;
-    match member(&members, &["height", "block"]) {
-        None => tag(context, params, 1),
-        Some(height) => {
-            let height = decimal(height).ok_or_else(|| RpcError::invalid_params("height must be an integer"))?;
-            Ok(Some(Height::try_from(height).unwrap_or(Height::MAX)))
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+        let height = HeightParam::height(self.height.as_ref(), self.tag.as_ref(), context)?;
+        let traces = alkanes::read(context, height, None, move |moment| {
+            let limits = moment.view.limits;
+            // In the answer every byte is two digits.
+            let bytes_max = limits.answer_bytes_max as u64 / 2;
+            let traced = moment.view.state.traces_of_block(moment.view.height, bytes_max)?;
+            let traced = traced.ok_or(ViewError::TooLarge)?;
+            if traced.len() > limits.records_max {
+                return Err(ViewError::TooLarge);
+            }
+            let (mut messages, mut bytes) = (Vec::with_capacity(traced.len()), 0);
+            for traced in traced {
+                let trace = match trace_events(&traced.trace) {
+                    Ok(trace) => trace,
+                    Err(error) => return Ok(Err(error)),
+                };
+                bytes += trace.len();
+                if bytes > limits.answer_bytes_max {
+                    return Err(ViewError::TooLarge);
+                }
+                messages.push(TracedMessage {
+                    outpoint: traced.outpoint.into(),
+                    txindex: traced.transaction_index,
+                    trace,
+                });
+            }
+            Ok(to_raw(&messages).map(Written::raw))
+        });
+        traces.await?
+    }
+}
+
+/// What an output holds.
+///
+/// With a tag the answer is an array of tokens and values, without one an object. The first parameter may also be the txid, with the
+/// number of the output, a tag and the protocol tag after it.
+#[derive(Deserialize, JsonSchema)]
+struct ByOutpoint {
+    /// The output as an object `{txid, vout, protocolTag?}`, or its txid.
+    #[schemars(with = "OutpointOrTxid")]
+    outpoint: Verbatim,
+    /// As of which block; after a txid the number of the output.
+    tag: Option<Verbatim>,
+    /// After a txid, as of which block; the newest when absent.
+    block_tag: Option<BlockTag>,
+    /// After a txid: 1, or nothing is held.
+    protocol_tag: Option<Text>,
+}
+
+/// An output, or its txid.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "the schema of a value that is read in several shapes")]
+enum OutpointOrTxid {
+    Object(OutpointParam),
+    Txid(TxidParam),
+}
+
+impl Method for ByOutpoint {
+    const NAME: &'static str = "protorunesbyoutpoint";
+    const ALIASES: &'static [&'static str] = &["protorunes_by_outpoint"];
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str =
+        r#"[{"txid":"5f74d8131b9ef3b3f0e6e1e3d3f4a5b6c7d8e9f00112233445566778899aabbc","vout":0}]"#;
+    type Surface = ();
+    type Answer = Value;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
+        let input = self.outpoint.0;
+        if input.is_object() {
+            if self.block_tag.is_some() || self.protocol_tag.is_some() {
+                return Err(RpcError::invalid_params("this method takes at most 2 parameters"));
+            }
+            // Clients of the array shape send a tag.
+            let Some(tag) = self.tag else { return outputs::by_outpoint(context, &input, None).await };
+            let tag = HeightParam(tag.0);
+            let height = HeightParam::height(Some(&tag), None, context)?;
+            return outputs::by_outpoint_as_array(context, &input, height).await;
         }
+        let vout = self.tag.and_then(|vout| decimal(&vout.0));
+        let vout = vout.ok_or_else(|| RpcError::invalid_params("vout must be a non-negative integer"))?;
+        let mut input = json!({ "txid": input, "vout": vout.to_string() });
+        if let Some(protocol) = self.protocol_tag {
+            input["protocolTag"] = protocol.0.into();
+        }
+        outputs::by_outpoint(context, &input, BlockTag::height_of(self.block_tag.as_ref(), context)?).await
     }
 }
 
-/// `{txid, vout, protocolTag?}`, or the same one after the other: what an output holds, in one of two shapes
-/// (docs/api.md).
-async fn by_outpoint(context: &RequestContext, params: &Params) -> RpcResult {
-    if params.get(0).is_some_and(|raw| raw.get().starts_with('{')) {
-        params.at_most(2)?;
-        let input = Value::Object(object(params)?);
-        let height = tag(context, params, 1)?;
-        return if outputs::asks_as_array(params) {
-            to_raw(&outputs::by_outpoint_as_array(context, &input, height).await?)
+/// What the unspent outputs of an address hold.
+#[derive(Deserialize, JsonSchema)]
+struct ByAddress {
+    /// An address, or an object `{address, protocolTag?}`.
+    #[schemars(with = "AddressOrObject")]
+    address: Verbatim,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
+    /// After an address: 1, or nothing is held.
+    protocol_tag: Option<Text>,
+}
+
+/// An address, alone or in an object.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "the schema of a value that is read in several shapes")]
+enum AddressOrObject {
+    Address(String),
+    Object(AddressObject),
+}
+
+/// An address in an object.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "the schema of a value that is read in several shapes")]
+struct AddressObject {
+    address: String,
+    #[schemars(rename = "protocolTag")]
+    protocol_tag: Option<Integer>,
+}
+
+impl Method for ByAddress {
+    const NAME: &'static str = "protorunesbyaddress";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"[{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}]"#;
+    type Surface = ();
+    type Answer = Value;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
+        let mut input = self.address.0;
+        let mut order = outputs::Order::Display;
+        if input.is_object() {
+            if self.protocol_tag.is_some() {
+                return Err(RpcError::invalid_params("this method takes at most 2 parameters"));
+            }
+            order = outputs::order_for(self.tag.is_some(), &input);
         } else {
-            to_raw(&outputs::by_outpoint(context, &input, height).await?)
-        };
+            let Value::String(_) = input else {
+                return Err(RpcError::invalid_params("address must be a string"));
+            };
+            input = json!({ "address": input });
+            if let Some(protocol) = self.protocol_tag {
+                input["protocolTag"] = protocol.0.into();
+            }
+        }
+        let height = BlockTag::height_of(self.tag.as_ref(), context)?;
+        outputs::by_address(context, &input, height, false, order).await
     }
-    params.at_most(4)?;
-    let mut input = json!({ "txid": params.text(0, "txid")?, "vout": params.unsigned(1, "vout")? });
-    if let Some(protocol) = params.optional_text(3, "protocolTag")? {
-        input["protocolTag"] = json!(protocol);
-    }
-    to_raw(&outputs::by_outpoint(context, &input, tag(context, params, 2)?).await?)
 }
 
-/// `{address, protocolTag?}`, or an address: what its unspent outputs hold.
-async fn by_address(context: &RequestContext, params: &Params) -> RpcResult {
-    let (input, order) = if params.get(0).is_some_and(|raw| raw.get().starts_with('{')) {
-        params.at_most(2)?;
-        let input = Value::Object(object(params)?);
-        let order = outputs::order_for(params, &input);
-        (input, order)
-    } else {
-        params.at_most(3)?;
-        let mut input = json!({ "address": params.text(0, "address")? });
-        if let Some(protocol) = params.optional_text(2, "protocolTag")? {
-            input["protocolTag"] = json!(protocol);
-        }
-        (input, outputs::Order::Display)
-    };
-    to_raw(&outputs::by_address(context, &input, tag(context, params, 1)?, false, order).await?)
+/// Alkanes that outputs held for the first time in a block.
+#[derive(Deserialize, JsonSchema)]
+struct ByHeight {
+    /// Which block; the newest when absent.
+    height: Option<HeightParam>,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
 }
 
-/// `{height, protocolTag?}`: alkanes that outputs held for the first time in a block.
-async fn by_height(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let height = height_param(context, params)?;
-    let runes = alkanes::read(context, tag(context, params, 1)?, None, move |moment| {
-        let height = height.unwrap_or(moment.view.height);
-        if height > moment.view.height {
-            return Ok(Vec::new());
-        }
-        let mut words = views::Words::new(&moment.view, views::WordsLimits::VIEWS);
-        let ids = moment.view.state.first_seen(height)?;
-        ids.into_iter()
-            .map(|id| {
+/// Alkanes of a block.
+#[derive(Serialize, JsonSchema)]
+struct ByHeightAnswer {
+    runes: Vec<FirstSeen>,
+}
+
+/// An alkane.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FirstSeen {
+    id: IdDigits,
+    name: String,
+    /// The same as `id`.
+    rune_id: IdDigits,
+    symbol: String,
+}
+
+impl Method for ByHeight {
+    const NAME: &'static str = "protorunesbyheight";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"[{"height":880000}]"#;
+    type Surface = ();
+    type Answer = ByHeightAnswer;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ByHeightAnswer, RpcError> {
+        let height = HeightParam::height(self.height.as_ref(), self.tag.as_ref(), context)?;
+        let as_of = BlockTag::height_of(self.tag.as_ref(), context)?;
+        let runes = alkanes::read(context, as_of, None, move |moment| {
+            let height = height.unwrap_or(moment.view.height);
+            if height > moment.view.height {
+                return Ok(Vec::new());
+            }
+            let mut words = views::Words::new(&moment.view, views::WordsLimits::VIEWS);
+            let ids = moment.view.state.first_seen(height)?;
+            let item = |id: AlkaneId| {
                 let (name, symbol) = words.of(id)?;
-                Ok(json!({ "runeId": id_object(id), "id": id_object(id), "name": name, "symbol": symbol }))
-            })
-            .collect::<Result<Vec<_>, ViewError>>()
-    });
-    to_raw(&json!({ "runes": runes.await? }))
+                Ok(FirstSeen { id: id.into(), name, rune_id: id.into(), symbol })
+            };
+            ids.into_iter().map(item).collect::<Result<Vec<_>, ViewError>>()
+        });
+        Ok(ByHeightAnswer { runes: runes.await? })
+    }
 }
 
-/// `{address}` or an address: all its unspent outputs, for coin selection.
-pub(super) async fn spendables(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let address = if params.get(0).is_some_and(|raw| raw.get().starts_with('{')) {
-        let members = object(params)?;
-        let address = member(&members, &["address"]).and_then(Value::as_str).map(ToOwned::to_owned);
-        address.ok_or_else(|| RpcError::invalid_params("address must be a string"))?
-    } else {
-        params.text(0, "address")?
-    };
-    outputs::spendables(context, &address, tag(context, params, 1)?).await
+/// All unspent outputs of an address, for coin selection; may be called without its family.
+#[derive(Deserialize, JsonSchema)]
+struct SpendablesByAddress {
+    /// An address, or an object `{address}`.
+    #[schemars(with = "AddressOrObject")]
+    address: Verbatim,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
 }
 
-/// `{id, path}`: one value of a contract's storage in hexadecimal. A path that begins with `0x` is bytes, any other text.
-async fn storage_at(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let id = id_param(params)?;
-    let members = object(params)?;
-    let path = member(&members, &["path", "key"]).and_then(Value::as_str);
-    let path = path.ok_or_else(|| RpcError::invalid_params("path must be a string"))?;
-    let key = if path.starts_with("0x") { hex_bytes(path, "path")? } else { path.as_bytes().to_vec() };
-    let value =
-        alkanes::read(context, tag(context, params, 1)?, None, move |moment| views::storage_at(id, &key, &moment.view));
-    to_raw(&hex(&value.await?))
+impl Method for SpendablesByAddress {
+    const NAME: &'static str = "spendablesbyaddress";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"["bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"]"#;
+    type Surface = ();
+    type Answer = Value;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
+        let input = self.address.0;
+        let address = input.get("address").unwrap_or(&input).as_str();
+        let address = address.ok_or_else(|| RpcError::invalid_params("address must be a string"))?;
+        outputs::spendables(context, address, BlockTag::height_of(self.tag.as_ref(), context)?).await
+    }
+}
+
+/// A value in the storage of a contract: `0x` and hexadecimal digits, empty where there is none.
+#[derive(Deserialize, JsonSchema)]
+struct GetStorageAt {
+    /// Which value.
+    request: StorageRequest,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
+}
+
+/// A value in a contract's storage: its id as `id`, `target`, `alkaneId`, or as `block` and `tx`; its key as `path` or `key`, text, or
+/// bytes in hexadecimal digits after `0x`.
+struct StorageRequest {
+    id: AlkaneId,
+    key: Vec<u8>,
+}
+
+impl<'de> Deserialize<'de> for StorageRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
+        if !value.is_object() {
+            return Err(D::Error::custom("must be an object"));
+        }
+        let id = IdParam::read(&value);
+        let id = id.ok_or_else(|| D::Error::custom("must have an alkane id: {block, tx}, or id as block:tx"))?;
+        let path = ["path", "key"].iter().find_map(|name| value.get(name)).and_then(Value::as_str);
+        let path = path.ok_or_else(|| D::Error::custom("must have a path, a string"))?;
+        let key = if path.starts_with("0x") {
+            let bytes = HexBytes::read(&Value::String(path.to_owned()));
+            bytes.map_err(|_| D::Error::custom("must have a path, text or hexadecimal digits after 0x"))?.0
+        } else {
+            path.as_bytes().to_vec()
+        };
+        Ok(Self { id, key })
+    }
+}
+
+impl JsonSchema for StorageRequest {
+    fn schema_name() -> Cow<'static, str> {
+        "StorageRequest".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (id, integer) = (generator.subschema_for::<IdParam>(), generator.subschema_for::<Integer>());
+        json_schema!({
+            "description": "The contract as one of `id`, `target`, `alkaneId`, or as `block` and `tx`; the key as `path` or `key`",
+            "type": "object",
+            "properties": {
+                "id": id, "target": id, "alkaneId": id, "block": integer, "tx": integer,
+                "path": { "type": "string", "description": "Text, or bytes in hexadecimal digits after 0x" },
+                "key": { "type": "string", "description": "The same as path" },
+            },
+        })
+    }
+}
+
+impl Method for GetStorageAt {
+    const NAME: &'static str = "getstorageat";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"[{"id":"2:0","path":"/totalsupply"}]"#;
+    type Surface = ();
+    type Answer = String;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+        let StorageRequest { id, key } = self.request;
+        let height = BlockTag::height_of(self.tag.as_ref(), context)?;
+        let value = alkanes::read(context, height, None, move |moment| views::storage_at(id, &key, &moment.view));
+        Ok(hex(&value.await?))
+    }
 }
 
 /// What a contract holds.
-async fn inventory(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let id = id_param(params)?;
-    let held = alkanes::read(context, tag(context, params, 1)?, None, move |moment| views::inventory(id, &moment.view));
-    to_raw(&json!({ "alkanes": transfers(&held.await?) }))
+#[derive(Deserialize, JsonSchema)]
+struct GetInventory {
+    /// The contract.
+    id: IdParam,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
 }
 
-/// The number of the next contract 2:n, as decimal text.
-async fn sequence(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(1)?;
-    let next = alkanes::read(context, tag(context, params, 0)?, None, |moment| views::sequence(&moment.view));
-    to_raw(&next.await?.to_string())
+/// What a contract holds.
+#[derive(Serialize, JsonSchema)]
+struct Inventory {
+    alkanes: Vec<TransferItem>,
 }
 
-/// Payments of the wrapped-bitcoin contract that are still to be made.
-async fn unwrap(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(1)?;
-    let pending = alkanes::read(context, tag(context, params, 0)?, None, |moment| views::pending_unwraps(&moment.view));
-    let payments = pending.await?.into_iter().map(|payment| {
-        json!({
-            "spendable": { "txid": payment.spendable.txid.to_string(), "vout": payment.spendable.vout },
-            "output": {
-                "value": payment.output.value.to_sat(),
-                "script": payment.output.script_pubkey.to_hex_string(),
+impl Method for GetInventory {
+    const NAME: &'static str = "getinventory";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"["2:1"]"#;
+    type Surface = ();
+    type Answer = Inventory;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Inventory, RpcError> {
+        let (id, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
+        let held = alkanes::read(context, height, None, move |moment| views::inventory(id, &moment.view));
+        Ok(Inventory { alkanes: transfers(&held.await?) })
+    }
+}
+
+/// The number of the next contract 2:n, in decimal digits.
+#[derive(Deserialize, JsonSchema)]
+struct Sequence {
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
+}
+
+impl Method for Sequence {
+    const NAME: &'static str = "sequence";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"["latest"]"#;
+    type Surface = ();
+    type Answer = String;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+        let height = BlockTag::height_of(self.tag.as_ref(), context)?;
+        let next = alkanes::read(context, height, None, |moment| views::sequence(&moment.view));
+        Ok(next.await?.to_string())
+    }
+}
+
+/// Payments of the wrapped-bitcoin contract that are not made yet.
+#[derive(Deserialize, JsonSchema)]
+struct Unwrap {
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
+}
+
+/// Payments that are not made yet.
+#[derive(Serialize, JsonSchema)]
+struct PendingPayments {
+    payments: Vec<PendingPayment>,
+}
+
+/// A payment.
+#[derive(Serialize, JsonSchema)]
+struct PendingPayment {
+    /// `false`.
+    fulfilled: bool,
+    output: PaymentOutput,
+    /// The output that the wrapped bitcoin was burnt with.
+    spendable: OutpointItem,
+}
+
+/// What is to be paid.
+#[derive(Serialize, JsonSchema)]
+struct PaymentOutput {
+    /// In hexadecimal digits.
+    script: String,
+    /// Satoshis.
+    value: u64,
+}
+
+impl Method for Unwrap {
+    const NAME: &'static str = "unwrap";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"["latest"]"#;
+    type Surface = ();
+    type Answer = PendingPayments;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        ADMITTED(context)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<PendingPayments, RpcError> {
+        let height = BlockTag::height_of(self.tag.as_ref(), context)?;
+        let pending = alkanes::read(context, height, None, |moment| views::pending_unwraps(&moment.view));
+        let payments = pending.await?.into_iter().map(|payment| PendingPayment {
+            fulfilled: false,
+            output: PaymentOutput {
+                script: payment.output.script_pubkey.to_hex_string(),
+                value: payment.output.value.to_sat(),
             },
-            "fulfilled": false,
-        })
-    });
-    to_raw(&json!({ "payments": payments.collect::<Vec<Value>>() }))
+            spendable: payment.spendable.into(),
+        });
+        Ok(PendingPayments { payments: payments.collect() })
+    }
 }
 
-/// Any other view, in hexadecimal digits.
-async fn raw_view(context: &RequestContext, name: &str, params: &Params) -> RpcResult {
-    params.at_most(2)?;
-    let payload = match params.optional_text(0, "the input of the view") {
-        Ok(Some(text)) => hex_bytes(&text, "the input of the view")?,
-        Ok(None) => Vec::new(),
-        Err(_) => {
-            return Err(RpcError::invalid_params("this method takes a protobuf message in hexadecimal digits"));
-        }
+/// Views that have no JSON form here.
+macro_rules! views_in_digits {
+    ($($method:ident $name:literal;)*) => {
+        $(
+            /// The view in hexadecimal digits, as `metashrew_view` has it.
+            #[derive(Deserialize, JsonSchema)]
+            struct $method {
+                /// A protobuf message in hexadecimal digits, `0x` before them or not; empty when absent.
+                input: Option<HexBytes>,
+                /// As of which block; the newest when absent.
+                tag: Option<BlockTag>,
+            }
+
+            impl Method for $method {
+                const NAME: &'static str = $name;
+                const FORM: Form = Form::Positional;
+                const EXAMPLE: &'static str = r#"["0x","latest"]"#;
+                type Surface = ();
+                type Answer = String;
+
+                fn admit(context: &RequestContext) -> Result<(), RpcError> {
+                    ADMITTED(context)
+                }
+
+                async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
+                    let height = BlockTag::height_of(self.tag.as_ref(), context)?;
+                    let payload = self.input.unwrap_or_default().0;
+                    Ok(hex(&alkanes::call(context, $name.to_owned(), payload, height).await?))
+                }
+            }
+        )*
     };
-    to_raw(&hex(&alkanes::call(context, name.to_owned(), payload, tag(context, params, 1)?).await?))
+}
+
+views_in_digits! {
+    GetBlock "getblock";
+    MultiSimulateMisspelt "multisimluate";
+    MultiSimulate "multisimulate";
+    RunesByAddress "runesbyaddress";
+    RunesByHeight "runesbyheight";
+    RunesByOutpoint "runesbyoutpoint";
+    SimulateBlock "simulateblock";
+    SimulateProtostones "simulateprotostones";
+    SimulateTransaction "simulatetransaction";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_view_is_a_method() {
+        for view in views::NAMES {
+            assert!(ALKANES.names().any(|name| name == view), "{view}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! `btc_*`: the node's own read methods, through a list of what may pass (docs/api.md).
+//! `btc_*`: the node's own read methods, through the list of what may pass ([`NODE_METHODS`]).
 
 use std::sync::Arc;
 
@@ -12,64 +12,10 @@ use super::main_rpc::MethodFamily;
 use super::node_cost;
 use super::{RpcResult, integer_to_raw, to_raw};
 use crate::byte_budget::HeldFor;
+use crate::describe::NODE_METHODS;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, Caller, Node, RequestContext};
-
-/// What passes to the node: its read methods, and the three by which transactions reach it. Never wallet, control, peer or
-/// mining methods, and none that takes private keys. Left out of the reads are those that keep a node busy for minutes
-/// (`gettxoutsetinfo`, `scantxoutset`, `scanblocks`, `verifychain`), those that wait, and those that reveal where the node is.
-const ALLOWED: [&str; 49] = [
-    "analyzepsbt",
-    "combinepsbt",
-    "combinerawtransaction",
-    "converttopsbt",
-    "createmultisig",
-    "createpsbt",
-    "createrawtransaction",
-    "decodepsbt",
-    "decoderawtransaction",
-    "decodescript",
-    "deriveaddresses",
-    "estimaterawfee",
-    "estimatesmartfee",
-    "finalizepsbt",
-    "getbestblockhash",
-    "getblock",
-    "getblockchaininfo",
-    "getblockcount",
-    "getblockfilter",
-    "getblockhash",
-    "getblockheader",
-    "getblockstats",
-    "getchainstates",
-    "getchaintips",
-    "getchaintxstats",
-    "getdeploymentinfo",
-    "getdescriptorinfo",
-    "getdifficulty",
-    "getindexinfo",
-    "getmempoolancestors",
-    "getmempoolcluster",
-    "getmempooldescendants",
-    "getmempoolentry",
-    "getmempoolinfo",
-    "getorphantxs",
-    "getrawmempool",
-    "getrawtransaction",
-    "gettxout",
-    "gettxoutproof",
-    "gettxspendingprevout",
-    "joinpsbts",
-    "sendrawtransaction",
-    "submitpackage",
-    "testmempoolaccept",
-    "utxoupdatepsbt",
-    "validateaddress",
-    "verifymessage",
-    "verifytxoutproof",
-    "getmempoolfeeratediagram",
-];
 
 /// Bitcoin Core's code and words for a height that does not exist.
 const OUT_OF_RANGE: (i64, &str) = (-8, "Block height out of range");
@@ -82,7 +28,11 @@ impl MethodFamily for BtcFamily {
     }
 
     fn methods(&self) -> Vec<&'static str> {
-        ALLOWED.to_vec()
+        NODE_METHODS.iter().map(|(name, ..)| *name).collect()
+    }
+
+    fn takes_large_body(&self, method: &str) -> bool {
+        method == "sendrawtransaction"
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
@@ -133,7 +83,7 @@ fn block_hash(context: &RequestContext, params: &Params) -> RpcResult {
 
 /// Whether a method of the node's may be called by anyone.
 pub(super) fn is_allowed(method: &str) -> bool {
-    ALLOWED.contains(&method)
+    NODE_METHODS.iter().any(|(name, ..)| *name == method)
 }
 
 /// Asks the node what a caller asks and hands over what it says, a few calls of all and fewer of one caller at a time.
@@ -233,9 +183,9 @@ mod tests {
             "syncwithvalidationinterfacequeue",
             "getblockfrompeer",
         ] {
-            assert!(!ALLOWED.contains(&forbidden), "{forbidden}");
+            assert!(!is_allowed(forbidden), "{forbidden}");
         }
-        assert!(ALLOWED.iter().all(|method| method.bytes().all(|byte| byte.is_ascii_lowercase())));
+        assert!(BtcFamily.methods().iter().all(|method| method.bytes().all(|byte| byte.is_ascii_lowercase())));
     }
 
     #[test]

@@ -1,21 +1,22 @@
 //! `/v4/<KEY>/btcusd`: the views of the pool index over JSON-RPC, `metashrew_view` and `metashrew_height` (docs/api.md,
 //! "Pool index"). Messages are those of `proto/cryptoswap.proto`, which is to be had at `/v4/proto/cryptoswap.proto`.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use paraffin_alkanes::views::{ViewContext, ViewError, bytecode};
 use paraffin_alkanes::{ChainState, StateKey, StateReader as _};
 use paraffin_cryptoswap::views::{PoolContracts, PoolViews, call, is_known};
 use paraffin_cryptoswap::{PoolIndex, PoolRules};
 use paraffin_primitives::{AlkaneId, Height};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::kept::Kept;
-use super::metashrew::{hex_bytes, tag};
 use super::{RpcResult, RpcSurface, to_raw};
 use crate::alkanes::{self, Fault, hex};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
+use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Written};
 use crate::state::{BoxFuture, RequestContext};
 
 /// The pool index as a surface.
@@ -30,6 +31,14 @@ impl BtcusdRpc {
     }
 }
 
+pub(super) static BTCUSD: Surface<BtcusdRpc> = Surface {
+    name: "btcusd",
+    introduction: "The index of the CryptoSwap pool (docs/markets.md). The messages of its views are those of \
+        `/v4/proto/cryptoswap.proto`. Parameters stand by position.",
+    methods: &[Declared::of::<View>(), Declared::of::<IndexHeight>()],
+    document: OnceLock::new(),
+};
+
 impl RpcSurface for BtcusdRpc {
     fn family(&self, _method: &str) -> &'static str {
         "btcusd"
@@ -37,19 +46,21 @@ impl RpcSurface for BtcusdRpc {
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         // What is kept needs no more room than its answer: the future that computes one is large.
-        match method {
-            "metashrew_view" => match self.kept.get(context.snapshot(), &question(&params)) {
-                Some(answer) => Box::pin(std::future::ready(Ok(answer))),
-                None => Box::pin(self.view(context, params)),
-            },
-            "metashrew_height" => Box::pin(std::future::ready(height(context, &params))),
-            _ => Box::pin(std::future::ready(Err(RpcError::method_not_found()))),
+        let kept = (method == View::NAME).then(|| self.kept.get(context.snapshot(), &question(&params))).flatten();
+        match kept {
+            Some(answer) => Box::pin(std::future::ready(Ok(answer))),
+            None if method == View::NAME => Box::pin(async move {
+                let answer = BTCUSD.call(context, self, method, &params).await?;
+                self.kept.put(context.snapshot(), &question(&params), &answer);
+                Ok(answer)
+            }),
+            None => BTCUSD.serve(context, self, method, &params),
         }
     }
 }
 
-/// What is asked, by which answers are kept. No text of JSON is two such texts with a line between them, so two questions never
-/// look alike.
+/// What is asked, by which answers are kept: many ask the same between two blocks. No text of JSON is two such texts with a line
+/// between them, so two questions never look alike.
 fn question(params: &Params) -> String {
     let mut question = String::with_capacity(params.raw().iter().map(|value| value.get().len() + 1).sum());
     for value in params.raw() {
@@ -59,42 +70,63 @@ fn question(params: &Params) -> String {
     question
 }
 
-fn height(context: &RequestContext, params: &Params) -> RpcResult {
-    params.none()?;
-    to_raw(&newest(context)?.to_string())
+const POOLS_NOT_INDEXED: ErrorCase =
+    ErrorCase { code: rpc_code::INTERNAL, name: "POOLS_NOT_INDEXED", when: "The instance does not index pools" };
+
+/// The newest height that views answer at, in decimal digits.
+#[derive(Deserialize, JsonSchema)]
+struct IndexHeight {}
+
+impl Method for IndexHeight {
+    const NAME: &'static str = "metashrew_height";
+    const FORM: Form = Form::Nothing;
+    const EXAMPLE: &'static str = "[]";
+    const ERRORS: &'static [ErrorCase] = &[POOLS_NOT_INDEXED];
+    type Surface = BtcusdRpc;
+    type Answer = String;
+
+    async fn call(self, context: &RequestContext, _surface: &BtcusdRpc) -> Result<String, RpcError> {
+        Ok(newest(context)?.to_string())
+    }
 }
 
-impl BtcusdRpc {
-    /// `[name, input, tag]`: hexadecimal in, hexadecimal out. Answers are kept, for many ask the same between two blocks.
-    async fn view(&self, context: &RequestContext, params: Params) -> RpcResult {
-        let answer = self.compute(context, &params).await?;
-        self.kept.put(context.snapshot(), &question(&params), &answer);
-        Ok(answer)
-    }
+/// A view of the pool index: a protobuf message in and out.
+#[derive(Deserialize, JsonSchema)]
+struct View {
+    /// The name of the view.
+    name: Text,
+    /// A message in hexadecimal digits, `0x` before them or not; empty when absent.
+    input: Option<HexBytes>,
+    /// As of which block; the newest when absent.
+    tag: Option<BlockTag>,
+}
 
-    async fn compute(&self, context: &RequestContext, params: &Params) -> RpcResult {
-        params.at_most(3)?;
-        let name = params.text(0, "the name of the view")?;
+impl Method for View {
+    const NAME: &'static str = "metashrew_view";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"["get_pool_details","0x","latest"]"#;
+    const ERRORS: &'static [ErrorCase] = &[POOLS_NOT_INDEXED];
+    type Surface = BtcusdRpc;
+    type Answer = Written<String>;
+
+    async fn call(self, context: &RequestContext, surface: &BtcusdRpc) -> Result<Self::Answer, RpcError> {
+        let (name, payload) = (self.name.0, self.input.unwrap_or_default().0);
         if !is_known(&name) {
             return Err(RpcError::method_not_found());
         }
-        let payload = match params.optional_text(1, "the input of the view")? {
-            Some(text) => hex_bytes(&text, "the input of the view")?,
-            None => Vec::new(),
-        };
         let newest = newest(context)?;
-        let height = tag(context, params, 2)?.unwrap_or(newest);
+        let height = BlockTag::height_of(self.tag.as_ref(), context)?.unwrap_or(newest);
         if height > newest {
             return Err(Fault::AboveTip { newest }.into());
         }
-        let (rules, snapshot) = (Arc::clone(&self.rules), context.snapshot().clone());
+        let (rules, snapshot) = (Arc::clone(&surface.rules), context.snapshot().clone());
         let answer = alkanes::read(context, Some(height), None, move |moment| {
             let contracts = Contracts { view: &moment.view, state: moment.state };
             let index = PoolIndex::at(&snapshot, height);
             let views = PoolViews { index: &index, rules: &rules, contracts: &contracts, is_over: moment.view.is_over };
             call(&name, &payload, &views)
         });
-        to_raw(&hex(&answer.await?))
+        Ok(Written::raw(to_raw(&hex(&answer.await?))?))
     }
 }
 
@@ -102,10 +134,7 @@ impl BtcusdRpc {
 fn newest(context: &RequestContext) -> Result<Height, RpcError> {
     let contracts = alkanes::newest(context)?;
     let pools = PoolIndex::newest(context.snapshot()).map_err(|error| RpcError::internal(&error))?;
-    let pools = pools.ok_or_else(|| RpcError {
-        data: Some(json!({ "code": "POOLS_NOT_INDEXED" })),
-        ..RpcError::new(rpc_code::INTERNAL, "this instance does not index pools")
-    })?;
+    let pools = pools.ok_or_else(|| POOLS_NOT_INDEXED.error("this instance does not index pools"))?;
     Ok(pools.min(contracts))
 }
 

@@ -1,16 +1,21 @@
 //! `/v4/<KEY>/forex`: rates between currencies (docs/forex.md). Numbers are decimal texts in every answer.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
-use paraffin_forex::{Amount, Board, Currency, Freshness, Offer, Provenance, Reason, SourceStatus, Unpriced};
-use serde_json::{Map, Value, json};
+use paraffin_forex::{
+    Amount, AmountError, Board, Currency, Freshness, Offer, Provenance, Reason, SourceStatus, Unpriced,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::named::Named;
-use super::{RpcResult, RpcSurface, to_raw};
+use super::{RpcResult, RpcSurface};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
+use crate::methods::{Declared, ErrorCase, Form, List, Method, Surface, Verbatim};
 use crate::metrics::Meter;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
@@ -22,130 +27,311 @@ const CODE_CHARS_MAX: usize = 16;
 /// The surface over one board.
 pub(super) struct ForexRpc(pub(super) Arc<Board>);
 
+pub(super) static FOREX: Surface<Board> = Surface {
+    name: "forex",
+    introduction: "Rates between twenty currencies. Codes are taken in upper or lower case. Rates, amounts and results are decimal \
+        texts, exact to their last digit. Parameters are members of an object.",
+    methods: &[
+        Declared::of::<Rates>(),
+        Declared::of::<Convert>(),
+        Declared::of::<Status>(),
+        Declared::of::<Currencies>(),
+    ],
+    document: OnceLock::new(),
+};
+
 impl RpcSurface for ForexRpc {
     fn family(&self, _method: &str) -> &'static str {
         "forex"
     }
 
     fn measure(&self, meter: &Meter<'_>) {
-        measure(&self.0, meter, u64::try_from(unix_millis() / 1_000).unwrap_or_default());
+        measure(&self.0, meter, now());
     }
 
-    fn call<'a>(&'a self, _context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move { answer(&self.0, method, &params) })
-    }
-}
-
-fn answer(board: &Board, method: &str, params: &Params) -> RpcResult {
-    let named = || Named::read(params);
-    let now = u64::try_from(unix_millis() / 1_000).unwrap_or_default();
-    match method {
-        "forex_rates" => rates(board, &named()?, now),
-        "forex_convert" => convert(board, &named()?, now),
-        "forex_status" => {
-            named()?;
-            status(board, now)
-        }
-        "forex_currencies" => {
-            named()?;
-            currencies(board, now)
-        }
-        _ => Err(RpcError::method_not_found()),
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        FOREX.serve(context, &*self.0, method, &params)
     }
 }
 
-fn rates(board: &Board, named: &Named, now: u64) -> RpcResult {
-    let base = code(named.optional_text("base")?.unwrap_or(Currency::USD.code()), "base")?;
-    let quotes = named.member("quotes").map(quotes).transpose()?;
-    let with_provenance = named.flag("provenance", false)?;
-    let rates = board.rates(base, quotes.as_deref(), with_provenance, now).map_err(|error| unpriced(&error))?;
-    let missing: Vec<&str> = rates.missing.iter().map(|(code, _)| code.as_str()).collect();
-    let reasons = rates.missing.iter().map(|(code, reason)| (code.clone(), json!(reason.word())));
-    let told = rates.rates.iter().map(|(currency, rate)| (currency.code().to_owned(), json!(rate)));
-    let mut answer = freshness(&rates.freshness);
-    answer.extend([
-        ("base".to_owned(), json!(rates.base.code())),
-        ("rates".to_owned(), Value::Object(told.collect())),
-        ("missing".to_owned(), json!(missing)),
-        ("missing_reasons".to_owned(), Value::Object(reasons.collect())),
-    ]);
-    if let Some(told) = &rates.provenance {
-        let told = told.iter().map(|(currency, told)| (currency.code().to_owned(), provenance(told)));
-        answer.insert("provenance".to_owned(), Value::Object(told.collect()));
+/// Unix seconds.
+fn now() -> u64 {
+    u64::try_from(unix_millis() / 1_000).unwrap_or_default()
+}
+
+/// A text that may be a code; whether it is one is for the board to say.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(inline, length(min = 1, max = CODE_CHARS_MAX))]
+struct Code(String);
+
+impl TryFrom<String> for Code {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        let is_short = (1..=CODE_CHARS_MAX).contains(&text.chars().count());
+        is_short.then_some(Self(text)).ok_or("must be a currency code of three letters")
     }
-    to_raw(&answer)
 }
 
-fn convert(board: &Board, named: &Named, now: u64) -> RpcResult {
-    let (from, to) = (code(named.text("from")?, "from")?, code(named.text("to")?, "to")?);
-    let amount = amount(named)?;
-    let conversion = board.convert(from, to, &amount, now).map_err(|error| unpriced(&error))?;
-    let mut answer = freshness(&conversion.freshness);
-    answer.extend([
-        ("from".to_owned(), json!(conversion.from.code())),
-        ("to".to_owned(), json!(conversion.to.code())),
-        ("rate".to_owned(), json!(conversion.rate)),
-        ("result".to_owned(), json!(conversion.result)),
-    ]);
-    to_raw(&answer)
+const NOT_PRICED: ErrorCase = ErrorCase {
+    code: rpc_code::NOT_ALLOWED,
+    name: "NOT_PRICED",
+    when: "A currency is none of the twenty, or the pair has no rate now: `data` has `missing` and `reason`",
+};
+
+/// What a currency costs in others.
+#[derive(Deserialize, JsonSchema)]
+struct Rates {
+    /// The currency that is one: `USD` when absent.
+    base: Option<Code>,
+    /// The currencies to give; all when absent.
+    quotes: Option<List<Code, QUOTES_MAX>>,
+    /// Whether to name the sources of each rate; they are not when absent.
+    provenance: Option<bool>,
 }
 
-/// This method has no errors of its own: without any rate it reports that there is none.
-fn status(board: &Board, now: u64) -> RpcResult {
-    let status = board.status(now);
-    to_raw(&json!({
-        "age_seconds": status.age,
-        "stale": status.is_stale,
-        "as_of": status.as_of.and_then(instant),
-        "as_of_unix": status.as_of,
-        "available": codes(&status.available),
-        "sources": status.sources.iter().map(source).collect::<Vec<_>>(),
-    }))
+/// Rates, and how old they are.
+#[derive(Serialize, JsonSchema)]
+struct RatesAnswer {
+    /// By code, of every rate but the base's own, seconds.
+    age_seconds_by_currency: BTreeMap<&'static str, u64>,
+    /// Of the freshest rate, ISO 8601 in UTC; `null` where there is none.
+    as_of: Option<String>,
+    /// The same in Unix seconds.
+    as_of_unix: Option<u64>,
+    base: &'static str,
+    /// Codes that were asked for and have no rate.
+    missing: Vec<String>,
+    /// By code: `no_quotes`, `unsupported` or `stale_beyond_limit`.
+    missing_reasons: BTreeMap<String, &'static str>,
+    /// By code, but of the dollar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provenance: Option<BTreeMap<&'static str, RateProvenance>>,
+    /// By code, how many of it one of the base costs.
+    rates: BTreeMap<&'static str, String>,
+    /// Whether even the freshest is older than `stale_after_hours`.
+    stale: bool,
 }
 
-fn currencies(board: &Board, now: u64) -> RpcResult {
-    let coverage = board.coverage(now);
-    let all: Vec<Currency> = Currency::all().collect();
-    let missing: Vec<Currency> = coverage.missing.iter().map(|(currency, _)| *currency).collect();
-    let reason = |(currency, reason): &(Currency, Reason)| (currency.code().to_owned(), json!(reason.word()));
-    to_raw(&json!({
-        "available": codes(&coverage.available),
-        "currencies": codes(&all),
-        "default_base": Currency::USD.code(),
-        "missing": codes(&missing),
-        "missing_reasons": coverage.missing.iter().map(reason).collect::<Map<_, _>>(),
-    }))
+/// What a rate was made of.
+#[derive(Serialize, JsonSchema)]
+struct RateProvenance {
+    method: &'static str,
+    /// Units of the currency for one dollar.
+    per_usd: String,
+    sources: Vec<RateSource>,
+}
+
+/// What one source said of a rate.
+#[derive(Serialize, JsonSchema)]
+struct RateSource {
+    age_seconds: u64,
+    as_of: Option<String>,
+    per_usd: String,
+    /// `used`, `outlier`, `stale` or `stale_beyond_limit`.
+    role: &'static str,
+    source: String,
+}
+
+impl Method for Rates {
+    const NAME: &'static str = "forex_rates";
+    const EXAMPLE: &'static str = r#"{"base":"EUR","quotes":["USD","JPY"]}"#;
+    const ERRORS: &'static [ErrorCase] = &[NOT_PRICED];
+    type Surface = Board;
+    type Answer = RatesAnswer;
+
+    async fn call(self, _context: &RequestContext, board: &Board) -> Result<RatesAnswer, RpcError> {
+        let base = self.base.map_or_else(|| Currency::USD.code().to_owned(), |base| base.0);
+        let quotes: Option<Vec<String>> =
+            self.quotes.map(|quotes| quotes.into_vec().into_iter().map(|code| code.0).collect());
+        let with_provenance = self.provenance.unwrap_or(false);
+        let rates =
+            board.rates(&base, quotes.as_deref(), with_provenance, now()).map_err(|error| unpriced(&error))?;
+        let (ages, as_of_unix, stale) = freshness(&rates.freshness);
+        let provenance =
+            rates.provenance.map(|all| all.iter().map(|(currency, of)| (currency.code(), provenance(of))).collect());
+        Ok(RatesAnswer {
+            age_seconds_by_currency: ages,
+            as_of: as_of_unix.and_then(instant),
+            as_of_unix,
+            base: rates.base.code(),
+            missing: rates.missing.iter().map(|(code, _)| code.clone()).collect(),
+            missing_reasons: rates.missing.iter().map(|(code, reason)| (code.clone(), reason.word())).collect(),
+            provenance,
+            rates: rates.rates.iter().map(|(currency, rate)| (currency.code(), rate.to_string())).collect(),
+            stale,
+        })
+    }
+}
+
+/// A non-negative amount.
+struct AmountParam(Amount);
+
+impl<'de> Deserialize<'de> for AmountParam {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = match Verbatim::deserialize(deserializer)?.0 {
+            Value::String(text) => text,
+            Value::Number(number) => number.to_string(),
+            _ => return Err(serde::de::Error::custom("must be a decimal string or a number")),
+        };
+        text.parse().map(Self).map_err(|error| {
+            serde::de::Error::custom(match error {
+                AmountError::NotANumber => "must be a decimal number such as \"12.5\"",
+                AmountError::Negative => "must not be negative",
+                AmountError::TooLong => "must have at most 64 digits",
+            })
+        })
+    }
+}
+
+/// An amount of one currency in another.
+#[derive(Deserialize, JsonSchema)]
+struct Convert {
+    /// The currency of the amount.
+    from: Code,
+    /// The currency of the result.
+    to: Code,
+    /// Decimal digits as text, or a number whose digits count as they are written; at most 64.
+    #[schemars(extend("type" = ["string", "number"]), with = "Verbatim")]
+    amount: AmountParam,
+}
+
+/// What the amount is worth.
+#[derive(Serialize, JsonSchema)]
+struct ConvertAnswer {
+    /// By code, of both currencies but the dollar, seconds.
+    age_seconds_by_currency: BTreeMap<&'static str, u64>,
+    /// Of the fresher rate, ISO 8601 in UTC.
+    as_of: Option<String>,
+    /// The same in Unix seconds.
+    as_of_unix: Option<u64>,
+    from: &'static str,
+    /// How many of `to` one of `from` costs, 12 significant digits.
+    rate: String,
+    /// 12 decimal places at most.
+    result: String,
+    /// Whether the rate is older than `stale_after_hours`.
+    stale: bool,
+    to: &'static str,
+}
+
+impl Method for Convert {
+    const NAME: &'static str = "forex_convert";
+    const EXAMPLE: &'static str = r#"{"from":"USD","to":"EUR","amount":"100"}"#;
+    const ERRORS: &'static [ErrorCase] = &[NOT_PRICED];
+    type Surface = Board;
+    type Answer = ConvertAnswer;
+
+    async fn call(self, _context: &RequestContext, board: &Board) -> Result<ConvertAnswer, RpcError> {
+        let conversion = board.convert(&self.from.0, &self.to.0, &self.amount.0, now());
+        let conversion = conversion.map_err(|error| unpriced(&error))?;
+        let (ages, as_of_unix, stale) = freshness(&conversion.freshness);
+        Ok(ConvertAnswer {
+            age_seconds_by_currency: ages,
+            as_of: as_of_unix.and_then(instant),
+            as_of_unix,
+            from: conversion.from.code(),
+            rate: conversion.rate.to_string(),
+            result: conversion.result.to_string(),
+            stale,
+            to: conversion.to.code(),
+        })
+    }
+}
+
+/// How the sources do.
+///
+/// It has no errors of its own: without any rate it answers that there is none.
+#[derive(Deserialize, JsonSchema)]
+struct Status {}
+
+/// How old the rates are, and of which sources.
+#[derive(Serialize, JsonSchema)]
+struct StatusAnswer {
+    /// Of the freshest rate.
+    age_seconds: Option<u64>,
+    as_of: Option<String>,
+    as_of_unix: Option<u64>,
+    /// Codes that have a rate.
+    available: Vec<&'static str>,
+    sources: Vec<SourceAnswer>,
+    stale: bool,
+}
+
+/// A source as the operator has set it.
+#[derive(Serialize, JsonSchema)]
+struct SourceAnswer {
+    /// When it answered last.
+    answered_at: Option<String>,
+    /// The time of its freshest rate.
+    as_of: Option<String>,
+    /// How many currencies it has.
+    currencies: usize,
+    /// Why the last question failed.
+    failure: Option<String>,
+    /// What it is, as `[[forex.sources]]` has it.
+    kind: &'static str,
+    name: String,
+    /// By code, why a rate was not taken.
+    refused: BTreeMap<&'static str, String>,
+}
+
+impl Method for Status {
+    const NAME: &'static str = "forex_status";
+    const EXAMPLE: &'static str = "{}";
+    type Surface = Board;
+    type Answer = StatusAnswer;
+
+    async fn call(self, _context: &RequestContext, board: &Board) -> Result<StatusAnswer, RpcError> {
+        let status = board.status(now());
+        Ok(StatusAnswer {
+            age_seconds: status.age,
+            as_of: status.as_of.and_then(instant),
+            as_of_unix: status.as_of,
+            available: codes(&status.available),
+            sources: status.sources.into_iter().map(source).collect(),
+            stale: status.is_stale,
+        })
+    }
+}
+
+/// Which currencies there are, and which have a rate now.
+#[derive(Deserialize, JsonSchema)]
+struct Currencies {}
+
+/// The twenty currencies.
+#[derive(Serialize, JsonSchema)]
+struct CurrenciesAnswer {
+    available: Vec<&'static str>,
+    currencies: Vec<&'static str>,
+    default_base: &'static str,
+    missing: Vec<&'static str>,
+    /// By code, as in `forex_rates`.
+    missing_reasons: BTreeMap<&'static str, &'static str>,
+}
+
+impl Method for Currencies {
+    const NAME: &'static str = "forex_currencies";
+    const EXAMPLE: &'static str = "{}";
+    type Surface = Board;
+    type Answer = CurrenciesAnswer;
+
+    async fn call(self, _context: &RequestContext, board: &Board) -> Result<CurrenciesAnswer, RpcError> {
+        let coverage = board.coverage(now());
+        Ok(CurrenciesAnswer {
+            available: codes(&coverage.available),
+            currencies: Currency::all().map(|currency| currency.code()).collect(),
+            default_base: Currency::USD.code(),
+            missing: coverage.missing.iter().map(|(currency, _)| currency.code()).collect(),
+            missing_reasons:
+                coverage.missing.iter().map(|(currency, reason)| (currency.code(), reason.word())).collect(),
+        })
+    }
 }
 
 fn codes(currencies: &[Currency]) -> Vec<&'static str> {
     currencies.iter().map(|currency| currency.code()).collect()
-}
-
-/// A text that may be a code; whether it is one is for the board to say.
-fn code<'a>(text: &'a str, name: &str) -> Result<&'a str, RpcError> {
-    let is_short = (1..=CODE_CHARS_MAX).contains(&text.chars().count());
-    let wrong = || RpcError::invalid_params(format!("{name} must be a currency code of three letters"));
-    is_short.then_some(text).ok_or_else(wrong)
-}
-
-fn quotes(value: &Value) -> Result<Vec<String>, RpcError> {
-    let wrong = || RpcError::invalid_params("quotes must be an array of currency codes");
-    let listed = value.as_array().ok_or_else(wrong)?;
-    if listed.len() > QUOTES_MAX {
-        return Err(RpcError::invalid_params(format!("quotes may hold at most {QUOTES_MAX} codes")));
-    }
-    listed.iter().map(|one| Ok(code(one.as_str().ok_or_else(wrong)?, "each of quotes")?.to_owned())).collect()
-}
-
-/// A decimal text, or a JSON number by its digits as they were written.
-fn amount(named: &Named) -> Result<Amount, RpcError> {
-    let text = match named.member("amount") {
-        None => return Err(RpcError::invalid_params("amount is required")),
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Number(number)) => number.to_string(),
-        Some(_) => return Err(RpcError::invalid_params("amount must be a decimal string or a number")),
-    };
-    text.parse().map_err(|error: paraffin_forex::AmountError| RpcError::invalid_params(error.to_string()))
 }
 
 /// -32001 with the codes that have no price (docs/forex.md).
@@ -153,49 +339,42 @@ fn unpriced(error: &Unpriced) -> RpcError {
     let missing: Vec<&str> = error.missing.iter().map(|(code, _)| code.as_str()).collect();
     let reason = error.missing.first().map_or(Reason::NoQuotes, |(_, reason)| *reason);
     RpcError {
-        data: Some(json!({ "code": "NOT_PRICED", "missing": missing, "reason": reason.word() })),
-        ..RpcError::new(rpc_code::NOT_ALLOWED, error.to_string())
+        data: Some(json!({ "code": NOT_PRICED.name, "missing": missing, "reason": reason.word() })),
+        ..RpcError::new(NOT_PRICED.code, error.to_string())
     }
 }
 
-fn freshness(freshness: &Freshness) -> Map<String, Value> {
-    let ages = freshness.ages.iter().map(|(currency, age)| (currency.code().to_owned(), json!(age)));
-    Map::from_iter([
-        ("age_seconds_by_currency".to_owned(), Value::Object(ages.collect())),
-        ("as_of".to_owned(), json!(freshness.as_of.and_then(instant))),
-        ("as_of_unix".to_owned(), json!(freshness.as_of)),
-        ("stale".to_owned(), json!(freshness.is_stale)),
-    ])
+/// Ages by code, the time of the freshest rate, and whether even that is stale.
+fn freshness(freshness: &Freshness) -> (BTreeMap<&'static str, u64>, Option<u64>, bool) {
+    let ages = freshness.ages.iter().map(|(currency, age)| (currency.code(), *age)).collect();
+    (ages, freshness.as_of, freshness.is_stale)
 }
 
-fn provenance(provenance: &Provenance) -> Value {
-    let offer = |offer: &Offer| {
-        json!({
-            "source": offer.source,
-            "per_usd": offer.per_usd,
-            "as_of": instant(offer.time),
-            "age_seconds": offer.age,
-            "role": offer.role.word(),
-        })
+fn provenance(provenance: &Provenance) -> RateProvenance {
+    let offer = |offer: &Offer| RateSource {
+        age_seconds: offer.age,
+        as_of: instant(offer.time),
+        per_usd: offer.per_usd.to_string(),
+        role: offer.role.word(),
+        source: offer.source.clone(),
     };
-    json!({
-        "per_usd": provenance.per_usd,
-        "method": "median",
-        "sources": provenance.offers.iter().map(offer).collect::<Vec<_>>(),
-    })
+    RateProvenance {
+        method: "median",
+        per_usd: provenance.per_usd.to_string(),
+        sources: provenance.offers.iter().map(offer).collect(),
+    }
 }
 
-fn source(source: &SourceStatus) -> Value {
-    let refused = source.refused.iter().map(|(currency, reason)| (currency.code().to_owned(), json!(reason)));
-    json!({
-        "name": source.name,
-        "kind": source.kind.name(),
-        "currencies": source.currencies,
-        "as_of": source.as_of.and_then(instant),
-        "answered_at": source.answered_at.and_then(instant),
-        "failure": source.failure,
-        "refused": Value::Object(refused.collect()),
-    })
+fn source(source: SourceStatus) -> SourceAnswer {
+    SourceAnswer {
+        answered_at: source.answered_at.and_then(instant),
+        as_of: source.as_of.and_then(instant),
+        currencies: source.currencies,
+        failure: source.failure,
+        kind: source.kind.name(),
+        name: source.name,
+        refused: source.refused.into_iter().map(|(currency, reason)| (currency.code(), reason)).collect(),
+    }
 }
 
 /// What operators see: how old rates are, and how the sources do. Names of sources are the operator's own.

@@ -3,25 +3,32 @@
 //! What a script asks goes the way of its caller's own calls: the same key, the same methods, the same snapshot. It counts
 //! as the one request that it came in.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::hex::{DisplayHex as _, FromHex as _};
 use paraffin_access::{AccessError, ClientNet, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
 use paraffin_lua::{CallError, Host, NotRun, Outcome, Runner, Script, ScriptError, ScriptFuture, is_callable};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::main_rpc::{MainRpc, MethodFamily};
-use super::{RpcResult, sandshrew, to_raw};
+use super::main_rpc::MainRpc;
+use super::{sandshrew, to_raw};
 use crate::errors::{RpcError, rpc_code};
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
 use crate::jsonrpc::{Panicked, Params, catch_panic};
-use crate::state::{BoxFuture, Caller, RequestContext};
+use crate::methods::{Declared, ErrorCase, Form, Method, Surface, Verbatim};
+use crate::state::{Caller, RequestContext};
 
-/// All methods of the family.
-pub(super) const METHODS: [&str; 3] = ["evalscript", "savescript", "evalsaved"];
+pub(super) static LUA: Surface<()> = Surface {
+    name: "lua",
+    introduction: "",
+    methods: &[Declared::of::<EvalScript>(), Declared::of::<SaveScript>(), Declared::of::<EvalSaved>()],
+    document: OnceLock::new(),
+};
 
 /// Code of what a script does wrong while it runs, and of what it uses too much of.
 const SCRIPT_FAILED: i64 = -1;
@@ -43,113 +50,185 @@ static CALLABLE: LazyLock<Vec<String>> = LazyLock::new(|| {
     named.filter(|method| is_callable(method)).collect()
 });
 
-pub(super) struct LuaFamily;
+const LUA_NOT_ENABLED: ErrorCase = ErrorCase {
+    code: rpc_code::INTERNAL,
+    name: "LUA_NOT_ENABLED",
+    when: "The instance does not run scripts",
+};
+const BUSY: ErrorCase = ErrorCase {
+    code: rpc_code::INTERNAL,
+    name: "BUSY",
+    when: "Too many scripts are running: try again later",
+};
+const SCRIPTS_FULL: ErrorCase = ErrorCase {
+    code: rpc_code::INTERNAL,
+    name: "SCRIPTS_FULL",
+    when: "The account keeps as many scripts as it may",
+};
 
-impl MethodFamily for LuaFamily {
-    fn name(&self) -> &'static str {
-        "lua"
+/// What runs and keeps scripts.
+fn scripts(context: &RequestContext) -> Result<&ScriptParts, RpcError> {
+    let scripts = context.shared().scripts.as_ref();
+    scripts.ok_or_else(|| LUA_NOT_ENABLED.error("this instance does not run scripts"))
+}
+
+/// Runs a Lua script; what follows its source stands in its `args`, any number of parameters.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct EvalScript {
+    /// The source.
+    script: String,
+    /// What the script finds in `args`.
+    arguments: Vec<Verbatim>,
+}
+
+/// What a script returned.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ScriptResult {
+    /// Calls of `_RPC` that the script made.
+    calls: u32,
+    /// The first value that the script returned.
+    #[schemars(with = "Value")]
+    returns: Option<Box<RawValue>>,
+    error: Option<ScriptResultError>,
+    /// Milliseconds.
+    runtime: u64,
+}
+
+/// Why a script ended early.
+#[derive(Serialize, JsonSchema)]
+struct ScriptResultError {
+    code: i64,
+    /// What a program can tell errors apart by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+    message: String,
+}
+
+impl Method for EvalScript {
+    const NAME: &'static str = "evalscript";
+    const FORM: Form = Form::Variadic;
+    const EXAMPLE: &'static str = r#"["return _RPC.btc_getblockcount()"]"#;
+    const ERRORS: &'static [ErrorCase] = &[LUA_NOT_ENABLED, BUSY];
+    type Surface = ();
+    type Answer = ScriptResult;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        scripts(context).map(drop)
     }
 
-    fn methods(&self) -> Vec<&'static str> {
-        METHODS.to_vec()
-    }
-
-    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        call(context, method, params)
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, RpcError> {
+        run(context, self.script, self.arguments).await
     }
 }
 
-/// Runs one of [`METHODS`].
-pub(super) fn call<'a>(context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-    Box::pin(async move {
-        if !METHODS.contains(&method) {
-            return Err(RpcError::method_not_found());
-        }
-        let Some(scripts) = context.shared().scripts.as_ref() else {
-            return Err(RpcError {
-                data: Some(json!({ "code": "LUA_NOT_ENABLED" })),
-                ..RpcError::new(rpc_code::INTERNAL, "this instance does not run scripts")
-            });
-        };
-        match method {
-            "evalscript" => run(context, scripts, text(&params, "script")?, &params).await,
-            "savescript" => save(context, scripts, &params).await,
-            _ => run_saved(context, scripts, &params).await,
-        }
-    })
-}
-
-/// The first parameter, a text and nothing that stands for one.
-fn text(params: &Params, name: &str) -> Result<String, RpcError> {
-    let raw = params.get(0).ok_or_else(|| RpcError::invalid_params(format!("missing parameter: {name}")))?;
-    serde_json::from_str(raw.get()).map_err(|_| RpcError::invalid_params(format!("{name} must be a string")))
-}
-
-/// `[source, …]`: the result of a script; what follows the source stands in its `args`.
-async fn run(context: &RequestContext, scripts: &ScriptParts, source: String, params: &Params) -> RpcResult {
-    let arguments = params.raw().iter().skip(1).cloned().collect();
+async fn run(
+    context: &RequestContext,
+    source: String,
+    arguments: Vec<Verbatim>,
+) -> Result<ScriptResult, RpcError> {
+    let scripts = scripts(context)?;
+    let arguments = arguments.iter().map(|argument| to_raw(&argument.0)).collect::<Result<_, _>>()?;
     let script = Script { source, arguments, methods: CALLABLE.clone() };
     let host = CallerHost(context);
     let _permit = permit(context, scripts).await?;
     let outcome = scripts.runner.run(&caller(context), script, &host).await.map_err(not_run)?;
-    told(&outcome)
+    Ok(ScriptResult::new(outcome))
 }
 
-/// `[source]`: keeps a script by the hash of its source.
-async fn save(context: &RequestContext, scripts: &ScriptParts, params: &Params) -> RpcResult {
-    params.at_most(1)?;
-    let source = text(params, "script")?;
-    let _permit = permit(context, scripts).await?;
-    let checked = scripts.runner.check(&caller(context), &source).await.map_err(not_run)?;
-    if let Err(error) = checked {
-        return Err(RpcError { data: problem(&error), ..RpcError::new(code(&error), error.to_string()) });
+/// Keeps a Lua script by the SHA-256 of its source.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct SaveScript {
+    /// The source.
+    script: String,
+}
+
+/// By what the script is kept.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SavedScript {
+    /// SHA-256 of the source, 64 hexadecimal digits.
+    hash: String,
+}
+
+impl Method for SaveScript {
+    const NAME: &'static str = "savescript";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"["return args[1]"]"#;
+    const ERRORS: &'static [ErrorCase] = &[LUA_NOT_ENABLED, BUSY, SCRIPTS_FULL];
+    type Surface = ();
+    type Answer = SavedScript;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        scripts(context).map(drop)
     }
-    let settings = scripts.runner.settings();
-    let limits = ScriptLimits { scripts_max: settings.saved_scripts_max, bytes_max: settings.saved_bytes_max };
-    let hash: ScriptHash = sha256::Hash::hash(source.as_bytes()).to_byte_array();
-    let saved = scripts.store.save_script(owner(context), hash, &source, limits).await;
-    saved.map_err(|error| match error {
-        AccessError::ScriptsFull => RpcError {
-            data: Some(json!({ "code": "SCRIPTS_FULL" })),
-            ..RpcError::new(rpc_code::INTERNAL, error.to_string())
-        },
-        error => RpcError::internal(&error),
-    })?;
-    to_raw(&json!({ "hash": hash.to_lower_hex_string() }))
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<SavedScript, RpcError> {
+        let (scripts, source) = (scripts(context)?, self.script);
+        let _permit = permit(context, scripts).await?;
+        let checked = scripts.runner.check(&caller(context), &source).await.map_err(not_run)?;
+        if let Err(error) = checked {
+            return Err(RpcError { data: problem(&error), ..RpcError::new(code(&error), error.to_string()) });
+        }
+        let settings = scripts.runner.settings();
+        let limits = ScriptLimits { scripts_max: settings.saved_scripts_max, bytes_max: settings.saved_bytes_max };
+        let hash: ScriptHash = sha256::Hash::hash(source.as_bytes()).to_byte_array();
+        let saved = scripts.store.save_script(owner(context), hash, &source, limits).await;
+        saved.map_err(|error| match error {
+            AccessError::ScriptsFull => SCRIPTS_FULL.error(error.to_string()),
+            error => RpcError::internal(&error),
+        })?;
+        Ok(SavedScript { hash: hash.to_lower_hex_string() })
+    }
 }
 
-/// `[hash, …]`: as [`run`], for a script that was saved.
-async fn run_saved(context: &RequestContext, scripts: &ScriptParts, params: &Params) -> RpcResult {
-    let name = text(params, "hash")?;
-    let source = match ScriptHash::from_hex(name.strip_prefix("0x").unwrap_or(&name)) {
-        Ok(hash) => scripts.store.find_script(hash).await.map_err(|error| RpcError::internal(&error))?,
-        Err(_) => None,
-    };
-    match source {
-        Some(source) => run(context, scripts, source, params).await,
-        None => {
+/// Runs a script that was kept.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct EvalSaved {
+    /// By what it is kept, `0x` before it or not.
+    hash: String,
+    /// What the script finds in `args`.
+    arguments: Vec<Verbatim>,
+}
+
+impl Method for EvalSaved {
+    const NAME: &'static str = "evalsaved";
+    const FORM: Form = Form::Variadic;
+    const EXAMPLE: &'static str = r#"["a49dc7a4d1aa3c4bf4d0e9a5d4f4e8b5a7c5b1c9b3f1a2e6d7c8b9a0f1e2d3c4",7]"#;
+    const ERRORS: &'static [ErrorCase] = &[LUA_NOT_ENABLED, BUSY];
+    type Surface = ();
+    type Answer = ScriptResult;
+
+    fn admit(context: &RequestContext) -> Result<(), RpcError> {
+        scripts(context).map(drop)
+    }
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, RpcError> {
+        let name = self.hash;
+        let source = match ScriptHash::from_hex(name.strip_prefix("0x").unwrap_or(&name)) {
+            Ok(hash) => scripts(context)?.store.find_script(hash).await.map_err(|error| RpcError::internal(&error))?,
+            Err(_) => None,
+        };
+        let Some(source) = source else {
             let shown: String = name.chars().take(HASH_DIGITS_SHOWN).collect();
             let message = format!("Script not found for hash: {shown}...");
-            let error = json!({ "code": rpc_code::INVALID_PARAMS, "message": message });
-            to_raw(&json!({ "calls": 0, "returns": null, "error": error, "runtime": 0 }))
-        }
+            let error = ScriptResultError { code: rpc_code::INVALID_PARAMS, data: None, message };
+            return Ok(ScriptResult { calls: 0, returns: None, error: Some(error), runtime: 0 });
+        };
+        run(context, source, self.arguments).await
     }
 }
 
-fn told(outcome: &Outcome) -> RpcResult {
-    let (returns, error) = match &outcome.returns {
-        Ok(returns) => (returns.get(), Value::Null),
-        Err(error) => {
-            let mut told = json!({ "code": code(error), "message": error.to_string() });
-            if let Some(data) = problem(error) {
-                told["data"] = data;
+impl ScriptResult {
+    fn new(outcome: Outcome) -> Self {
+        let (returns, error) = match outcome.returns {
+            Ok(returns) => (Some(returns), None),
+            Err(error) => {
+                let of_script =
+                    ScriptResultError { code: code(&error), data: problem(&error), message: error.to_string() };
+                (None, Some(of_script))
             }
-            ("null", told)
-        }
-    };
-    let (calls, runtime) = (outcome.calls, outcome.runtime_ms);
-    let answer = format!(r#"{{"calls":{calls},"returns":{returns},"error":{error},"runtime":{runtime}}}"#);
-    RawValue::from_string(answer).map_err(|error| RpcError::internal(&error))
+        };
+        Self { calls: outcome.calls, returns, error, runtime: outcome.runtime_ms }
+    }
 }
 
 fn code(error: &ScriptError) -> i64 {
@@ -171,10 +250,7 @@ fn problem(error: &ScriptError) -> Option<Value> {
 
 fn not_run(error: NotRun) -> RpcError {
     match error {
-        NotRun::Busy => RpcError {
-            data: Some(json!({ "code": "BUSY" })),
-            ..RpcError::new(rpc_code::INTERNAL, "too many scripts are running; try again later")
-        },
+        NotRun::Busy => BUSY.error("too many scripts are running; try again later"),
         NotRun::NoWorker => RpcError::internal(&error),
     }
 }

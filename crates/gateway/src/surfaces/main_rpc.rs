@@ -1,33 +1,66 @@
 //! The main JSON-RPC: one endpoint, many families of methods (docs/api.md, "JSON-RPC").
 
-use super::admin::AdminFamily;
-use super::alkanes::AlkanesFamily;
+use super::admin::ADMIN;
+use super::alkanes::ALKANES;
 use super::btc::BtcFamily;
 use super::esplora::EsploraFamily;
-use super::lua::LuaFamily;
-use super::metashrew::MetashrewFamily;
+use super::lua::LUA;
+use super::metashrew::METASHREW;
 use super::ord::OrdFamily;
 use super::sandshrew::SandshrewFamily;
 use super::{RpcResult, RpcSurface};
 use crate::describe;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
+use crate::methods::{Described, Surface};
 use crate::state::{BoxFuture, RequestContext};
 
 /// The methods whose names begin with one word and `_`.
-pub(super) trait MethodFamily: Send + Sync {
+pub(crate) trait MethodFamily: Send + Sync {
     /// The word, without `_`.
     fn name(&self) -> &'static str;
 
     /// What may follow the first `_`. A name that is not among them is answered only where it is another way to write one.
     fn methods(&self) -> Vec<&'static str>;
 
+    /// The declarations of the methods, where they are declared.
+    fn declared(&self) -> Option<&'static dyn Described> {
+        None
+    }
+
+    /// Whether the body of a method may be as large as a transaction or a block.
+    fn takes_large_body(&self, _method: &str) -> bool {
+        false
+    }
+
     /// Runs one method; `method` is what follows the first `_`.
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult>;
 }
 
-/// Methods whose body may be as large as a transaction or a block.
-const LARGE_BODIES: [&str; 3] = ["btc_sendrawtransaction", "sendrawtransaction", "metashrew_preview"];
+/// A family whose methods are declared.
+struct DeclaredFamily(&'static Surface<()>);
+
+impl MethodFamily for DeclaredFamily {
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    fn methods(&self) -> Vec<&'static str> {
+        self.0.names().collect()
+    }
+
+    fn declared(&self) -> Option<&'static dyn Described> {
+        Some(self.0)
+    }
+
+    fn takes_large_body(&self, method: &str) -> bool {
+        self.0.takes_large_body(method)
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
+        self.0.call(context, &(), method, &params)
+    }
+}
 
 pub(crate) struct MainRpc {
     families: Vec<Box<dyn MethodFamily>>,
@@ -40,16 +73,21 @@ impl MainRpc {
                 Box::new(BtcFamily),
                 Box::new(EsploraFamily),
                 Box::new(OrdFamily),
-                Box::new(MetashrewFamily),
-                Box::new(AlkanesFamily),
+                Box::new(DeclaredFamily(&METASHREW)),
+                Box::new(DeclaredFamily(&ALKANES)),
                 Box::new(SandshrewFamily),
-                Box::new(LuaFamily),
-                Box::new(AdminFamily),
+                Box::new(DeclaredFamily(&LUA)),
+                Box::new(DeclaredFamily(&ADMIN)),
             ],
         }
     }
 
-    /// The full names of all methods, for their description.
+    /// The families, in the order in which they are described.
+    pub(crate) fn families(&self) -> impl Iterator<Item = &dyn MethodFamily> {
+        self.families.iter().map(AsRef::as_ref)
+    }
+
+    /// The full names of all methods.
     pub(crate) fn methods(&self) -> Vec<String> {
         let of = |family: &dyn MethodFamily| {
             let name = family.name();
@@ -74,7 +112,7 @@ impl RpcSurface for MainRpc {
     }
 
     fn takes_large_body(&self, method: &str) -> bool {
-        LARGE_BODIES.contains(&method)
+        self.find(method).is_some_and(|(family, rest)| family.takes_large_body(rest))
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {

@@ -13,7 +13,6 @@ mod lua;
 mod main_rpc;
 mod mempool;
 mod metashrew;
-mod named;
 mod node_cost;
 pub(crate) mod opi;
 mod ord;
@@ -33,15 +32,19 @@ use serde_json::value::RawValue;
 
 use crate::errors::{RestError, RpcError};
 use crate::jsonrpc::{Flavour, Params};
+use crate::methods::Described;
 use crate::metrics::Meter;
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use crate::websocket::Upgrade;
 
-pub(crate) use admin::AdminAlone;
+pub(crate) use admin::ADMIN;
 pub use lua::ScriptParts;
 pub(crate) use lua::permits as script_permits;
 pub(crate) use main_rpc::MainRpc;
+
+/// JSON-RPC surfaces below a key whose methods are declared.
+pub(crate) static DECLARED: [&dyn Described; 4] = [&espo::ESPO, &btcusd::BTCUSD, &mempool::MEMPOOL, &forex::FOREX];
 
 /// What a JSON-RPC call answers.
 pub type RpcResult = Result<Box<RawValue>, RpcError>;

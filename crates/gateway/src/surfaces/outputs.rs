@@ -1,7 +1,7 @@
 //! What outputs hold, as JSON in every shape that clients of `alkanes_*` and `metashrew_view` read.
 //!
 //! Two families of clients read the same methods differently. A row therefore has the members of both; where they clash,
-//! the form of the request shows who asks ([`Order`], [`asks_as_array`]).
+//! the form of the request shows who asks ([`Order`], and the tag of `alkanes_protorunesbyoutpoint`).
 
 use bitcoin::hashes::Hash as _;
 use bitcoin::{OutPoint, ScriptBuf, Txid};
@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use super::{RpcResult, to_raw};
 use crate::alkanes::{self, Moment, alkane_id, decimal, id_object};
 use crate::errors::RpcError;
-use crate::jsonrpc::Params;
 use crate::state::RequestContext;
 
 /// The protocol tag of alkanes.
@@ -242,15 +241,10 @@ pub(super) async fn by_outpoint_as_array(
     Ok(Value::Array(tokens.await?))
 }
 
-/// Whether `alkanes_protorunesbyoutpoint` is asked by a client of the array shape: it sends a block tag (docs/api.md).
-pub(super) fn asks_as_array(params: &Params) -> bool {
-    params.get(1).is_some()
-}
-
 /// How `alkanes_protorunesbyaddress` writes txids: clients that turn them around send `protocolTag` as text and no tag.
-pub(super) fn order_for(params: &Params, input: &Value) -> Order {
+pub(super) fn order_for(has_tag: bool, input: &Value) -> Order {
     let is_text = input.get("protocolTag").is_some_and(Value::is_string);
-    if is_text && params.get(1).is_none() { Order::Internal } else { Order::Display }
+    if is_text && !has_tag { Order::Internal } else { Order::Display }
 }
 
 /// `{block, tx}`: a token, or a base rune.
@@ -274,7 +268,11 @@ pub(super) async fn rune_by_id(context: &RequestContext, input: &Value, height: 
 }
 
 /// Unspent outputs for coin selection: `{outpoints:[{outpoint:{txid, vout}, value, height}]}`.
-pub(super) async fn spendables(context: &RequestContext, address: &str, height: Option<Height>) -> RpcResult {
+pub(super) async fn spendables(
+    context: &RequestContext,
+    address: &str,
+    height: Option<Height>,
+) -> Result<Value, RpcError> {
     let script = script(context, address)?;
     let rows = alkanes::read(context, height, None, move |moment| {
         let held = views::held_by_address(&script, true, &moment.view)?;
@@ -289,5 +287,5 @@ pub(super) async fn spendables(context: &RequestContext, address: &str, height: 
         });
         Ok(rows.collect::<Vec<Value>>())
     });
-    to_raw(&json!({ "outpoints": rows.await? }))
+    Ok(json!({ "outpoints": rows.await? }))
 }

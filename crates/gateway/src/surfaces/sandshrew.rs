@@ -59,13 +59,13 @@ impl MethodFamily for SandshrewFamily {
     }
 
     fn methods(&self) -> Vec<&'static str> {
-        METHODS.into_iter().chain(lua::METHODS).collect()
+        METHODS.into_iter().chain(lua::LUA.names()).collect()
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         Box::pin(async move {
-            if lua::METHODS.contains(&method) {
-                return lua::call(context, method, params).await;
+            if lua::LUA.names().any(|name| name == method) {
+                return lua::LUA.call(context, &(), method, &params).await;
             }
             if !METHODS.contains(&method) {
                 return Err(RpcError::method_not_found());

@@ -210,6 +210,33 @@ fn flipped_bytes_give_an_error_or_a_whole_block() {
     assert!(refused > 10 && whole > 10, "{refused} refused, {whole} whole");
 }
 
+/// The repair of the journal reads the engine's private form. `PARAFFIN_WRITE_GOLDEN=1` writes the file anew, after the engine's
+/// journal module was read and `torn_journal.rs` was made to fit.
+#[test]
+fn the_engine_writes_the_journal_that_its_repair_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), &options(None), &schemas()).unwrap();
+    let mut writer = store.writer().unwrap();
+    let mut model = Model::default();
+    for number in 0..2_u8 {
+        let operations = vec![
+            Operation::Write { table: 0, key: vec![number], value: vec![number + 1; 9] },
+            // Long enough to be compressed.
+            Operation::Write { table: 3, key: Vec::new(), value: vec![number; 10_000] },
+            Operation::Delete { table: 0, key: vec![number.wrapping_sub(1)] },
+        ];
+        let block = model.push(operations).clone();
+        write_block(&mut writer, &block).unwrap();
+        writer.commit(true).unwrap();
+    }
+    let (_, bytes, written) = journal(folder.path());
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/store/journal.golden");
+    if std::env::var_os("PARAFFIN_WRITE_GOLDEN").is_some() {
+        std::fs::write(&golden, &bytes[..written]).unwrap();
+    }
+    assert!(std::fs::read(golden).unwrap() == bytes[..written], "the journal has another form than `torn_journal.rs` reads");
+}
+
 /// The checksum of a batch in the journal leaves its sequence number out.
 #[test]
 fn flipped_sequence_numbers_of_the_journal_give_an_error_or_a_whole_block() {

@@ -1,7 +1,10 @@
 use super::Row;
 
-/// The node's own parameters and results; the node checks them.
-pub(super) const METHODS: [Row; 49] = [
+/// What passes to the node: its read methods, and the three by which transactions reach it. Never wallet, control, peer or
+/// mining methods, and none that takes private keys. Left out of the reads are those that keep a node busy for minutes
+/// (`gettxoutsetinfo`, `scantxoutset`, `scanblocks`, `verifychain`), those that wait, and those that reveal where the node is.
+/// Parameters and results are the node's own; the node checks them.
+pub(crate) const METHODS: [Row; 49] = [
     ("analyzepsbt", "What a PSBT still lacks", "psbt:text", "object"),
     ("combinepsbt", "PSBTs of one transaction as one", "txs:text[]", "text"),
     ("combinerawtransaction", "Partly signed transactions as one", "txs:hex[]", "hex"),

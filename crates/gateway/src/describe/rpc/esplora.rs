@@ -5,7 +5,7 @@ use super::super::schema::{
 };
 use super::Row;
 
-pub(super) const METHODS: [Row; 36] = [
+pub(crate) const METHODS: [Row; 36] = [
     ("tx", "A transaction", "txid:hash", "EsploraTransaction"),
     ("tx::status", "Where a transaction is", "txid:hash", "TransactionStatus"),
     ("tx::hex", "A transaction in hexadecimal digits", "txid:hash", "hex"),

@@ -3,10 +3,9 @@
 //! A table has four columns: the name without its family, what it is for, its parameters, and its result. Parameters are
 //! written `name:kind`, with `?` after the name where it may be left out; results are a kind. [`kind`] knows the kinds.
 
-mod alkanes;
-mod btc;
-mod esplora;
-mod ord;
+pub(super) mod btc;
+pub(super) mod esplora;
+pub(super) mod ord;
 mod others;
 
 use std::collections::BTreeSet;
@@ -42,20 +41,16 @@ pub(super) struct Param {
 static SCHEMA_NAMES: LazyLock<BTreeSet<String>> =
     LazyLock::new(|| schemas().into_iter().chain(super::rest::schemas()).map(|(name, _)| name).collect());
 
-type Row = (&'static str, &'static str, &'static str, &'static str);
+pub(crate) type Row = (&'static str, &'static str, &'static str, &'static str);
 
 /// All that is described.
 pub(super) fn methods() -> Vec<Method> {
-    let families: [(&str, &[Row]); 9] = [
+    let families: [(&str, &[Row]); 5] = [
         ("btc", &btc::METHODS),
         ("esplora", &esplora::METHODS),
         ("ord", &ord::METHODS),
-        ("metashrew", &others::METASHREW),
-        ("alkanes", &alkanes::METHODS),
         ("sandshrew", &others::SANDSHREW),
         ("sandshrew", &others::SCRIPTS),
-        ("lua", &others::SCRIPTS),
-        ("admin", &others::ADMIN),
     ];
     families.into_iter().flat_map(|(family, rows)| rows.iter().map(move |row| method(family, row))).collect()
 }
@@ -110,19 +105,8 @@ fn kind(word: &str) -> Option<Value> {
 
 /// Schemas that the tables name, beside those that REST has as well.
 pub(super) fn schemas() -> Map<String, Value> {
-    let all = [alkanes::schemas(), esplora::schemas(), ord::schemas(), others::schemas()].into_iter().flatten();
-    let tag = json!({
-        "BlockTag": {
-            "description": "The height as of which a view answers: `latest`, a number, its digits, or `height:hash`",
-            "anyOf": [
-                { "type": "integer", "minimum": 0 },
-                { "type": "string", "pattern": "^(latest|0x|[0-9]*)(:(0x)?[0-9a-fA-F]*)?$" },
-            ],
-        },
-    });
-    let mut schemas: Map<String, Value> = all.map(|(name, schema)| (name.to_owned(), schema)).collect();
-    schemas.insert("BlockTag".to_owned(), tag["BlockTag"].clone());
-    schemas
+    let all = [esplora::schemas(), ord::schemas(), others::schemas()].into_iter().flatten();
+    all.map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 
 #[cfg(test)]
@@ -131,15 +115,12 @@ mod tests {
 
     #[test]
     fn every_kind_of_the_tables_is_known_and_every_line_is_told_once() {
-        let tables: [&[Row]; 8] = [
+        let tables: [&[Row]; 5] = [
             &btc::METHODS,
             &esplora::METHODS,
             &ord::METHODS,
-            &alkanes::METHODS,
-            &others::METASHREW,
             &others::SANDSHREW,
             &others::SCRIPTS,
-            &others::ADMIN,
         ];
         for (name, summary, params, result) in tables.into_iter().flatten() {
             assert!(!summary.is_empty(), "{name}");

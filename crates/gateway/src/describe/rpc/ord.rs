@@ -5,7 +5,7 @@ use super::super::schema::{
 };
 use super::Row;
 
-pub(super) const METHODS: [Row; 23] = [
+pub(crate) const METHODS: [Row; 23] = [
     ("blockcount", "Number of indexed blocks, the genesis block counted", "", "natural"),
     ("blockheight", "Height of the newest indexed block", "", "natural"),
     ("blockhash", "Hash of a block, of the newest without a height", "height?:height", "hash"),

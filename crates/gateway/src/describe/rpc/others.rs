@@ -7,37 +7,12 @@ use super::super::schema::{
 };
 use super::Row;
 
-pub(super) const METASHREW: [Row; 7] = [
-    ("height", "The height that views answer at", "", "Digits"),
-    (
-        "view",
-        "A view: a protobuf message in and out, or for some an object in and JSON out",
-        "name:text input?:ViewInput tag?:BlockTag",
-        "any",
-    ),
-    (
-        "preview",
-        "A view as it would answer after one more block, which is run aside and forgotten",
-        "block:bytes name:text input?:bytes tag?:BlockTag",
-        "Hex",
-    ),
-    ("getblockhash", "0x and the hash of a block, in display order", "height?:BlockTag", "Hex"),
-    ("stateroot", "Digest of what the contract index wrote in one block", "height?:BlockTag", "Hex"),
-    (
-        "blockdigest",
-        "Digests of one block, of each part of the index and of everything up to the block",
-        "height?:BlockTag",
-        "BlockDigest",
-    ),
-    ("snapshot", "Heights, as JSON in a string", "", "text"),
-];
-
 pub(super) const SANDSHREW: [Row; 2] = [
     ("multicall", "Many calls in one; each parameter is a method and its params", "call?:MultiCall", "MultiAnswer[]"),
     ("balances", "Unspent outputs of an address, sorted by what they hold", "request:BalancesRequest", "Balances"),
 ];
 
-/// The same under `lua_` and under `sandshrew_`.
+/// Those of the family `lua`, under `sandshrew_`.
 pub(super) const SCRIPTS: [Row; 3] = [
     (
         "evalscript",
@@ -49,18 +24,6 @@ pub(super) const SCRIPTS: [Row; 3] = [
     ("evalsaved", "Runs a script that was kept", "hash:text argument?:any", "ScriptResult"),
 ];
 
-pub(super) const ADMIN: [Row; 4] = [
-    (
-        "createApiKey",
-        "A new key of the caller's account; the only time that it is shown",
-        "request:CreateKey",
-        "object",
-    ),
-    ("listApiKeys", "The keys of the caller's account", "", "object"),
-    ("revokeApiKey", "Ends a key", "request:RevokeKey", "object"),
-    ("rerollApiKey", "A new key with the settings of an old one, which ends", "request:RerollKey", "object"),
-];
-
 pub(super) fn schemas() -> Vec<(&'static str, Value)> {
     let id = || any_of(&[json!({ "type": "integer" }), text()]);
     let outputs = || {
@@ -69,30 +32,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
             &[("height", natural()), ("runes", list(map(anything())))],
         ))
     };
-    let digest = || pattern("^0x[0-9a-f]{64}$");
     vec![
-        (
-            "BlockDigest",
-            record(&[
-                ("network", text()),
-                ("format", about(natural(), "Version of the store's format")),
-                ("height", natural()),
-                ("hash", component("Hash")),
-                ("digest", about(digest(), "Of everything that was written in the block")),
-                ("cumulative", about(digest(), "Of everything that was written up to the block")),
-                (
-                    "modules",
-                    about(
-                        map(record(&[("version", natural()), ("digest", digest())])),
-                        "By the name of the module: version of its tables, digest of what it wrote in the block",
-                    ),
-                ),
-            ]),
-        ),
-        (
-            "ViewInput",
-            about(any_of(&[text(), map(anything())]), "A message in hexadecimal digits after 0x, or an object"),
-        ),
         (
             "MultiCall",
             about(
@@ -128,11 +68,5 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
                 ("runtime", about(natural(), "Milliseconds")),
             ]),
         ),
-        (
-            "CreateKey",
-            record_and(&[("name", text())], &[("perMinute", or_null(natural())), ("perDay", or_null(natural()))]),
-        ),
-        ("RevokeKey", record(&[("id", id())])),
-        ("RerollKey", record_and(&[("id", id())], &[("graceSeconds", or_null(natural()))])),
     ]
 }

@@ -87,7 +87,7 @@ fn told(intent: &Intent) -> Result<Value, crate::errors::RestError> {
         "opcode": inputs.first().map(digits),
         "inputs": inputs.iter().map(digits).collect::<Vec<_>>(),
         "status": if outgoing.is_some() { "success" } else { "revert" },
-        "incoming": entered.as_ref().map_or_else(|| json!([]), |context| transfers(&context.incoming)),
-        "outgoing": outgoing.as_deref().map_or_else(|| json!([]), transfers),
+        "incoming": entered.as_ref().map(|context| transfers(&context.incoming)).unwrap_or_default(),
+        "outgoing": outgoing.as_deref().map(transfers).unwrap_or_default(),
     }))
 }

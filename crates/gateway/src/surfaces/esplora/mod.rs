@@ -174,7 +174,7 @@ impl MethodFamily for EsploraFamily {
     }
 
     fn methods(&self) -> Vec<&'static str> {
-        names::all()
+        names::all().collect()
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {

@@ -1,74 +1,6 @@
 //! How the name of an `esplora_*` method and its parameters become a path.
 
-/// Names without their punctuation, as scripts and older clients spell them.
-const FLAT_NAMES: [(&str, &str); 28] = [
-    ("addressutxo", "address::utxo"),
-    ("addresstxs", "address::txs"),
-    ("addresstxsmempool", "address::txs:mempool"),
-    ("addresstxschain", "address::txs:chain"),
-    ("addressprefix", "address-prefix"),
-    ("scripthashutxo", "scripthash::utxo"),
-    ("scripthashtxs", "scripthash::txs"),
-    ("scripthashtxsmempool", "scripthash::txs:mempool"),
-    ("scripthashtxschain", "scripthash::txs:chain"),
-    ("blockheader", "block::header"),
-    ("blockheight", "block-height"),
-    ("blockraw", "block::raw"),
-    ("blockstatus", "block::status"),
-    ("blocktxid", "block::txid"),
-    ("blocktxids", "block::txids"),
-    ("blocktxs", "block::txs"),
-    ("blockstipheight", "blocks:tip:height"),
-    ("blockstiphash", "blocks:tip:hash"),
-    ("feeestimates", "fee-estimates"),
-    ("mempooltxids", "mempool:txids"),
-    ("mempoolrecent", "mempool:recent"),
-    ("txhex", "tx::hex"),
-    ("txraw", "tx::raw"),
-    ("txstatus", "tx::status"),
-    ("txoutspends", "tx::outspends"),
-    ("txoutspend", "tx::outspend"),
-    ("txmerkleproof", "tx::merkle-proof"),
-    ("txmerkleblockproof", "tx::merkleblock-proof"),
-];
-
-/// Methods that are paths, with the least and the most parameters. An empty piece of a name stands for a parameter.
-const PATHS: [(&str, usize, usize); 34] = [
-    ("tx", 1, 1),
-    ("tx::status", 1, 1),
-    ("tx::hex", 1, 1),
-    ("tx::raw", 1, 1),
-    ("tx::outspends", 1, 1),
-    ("tx::outspend", 2, 2),
-    ("tx::merkle-proof", 1, 1),
-    ("tx::merkleblock-proof", 1, 1),
-    ("address", 1, 1),
-    ("address::utxo", 1, 1),
-    ("address::txs", 1, 1),
-    ("address::txs:mempool", 1, 1),
-    ("address::txs:chain", 1, 2),
-    ("scripthash", 1, 1),
-    ("scripthash::utxo", 1, 1),
-    ("scripthash::txs", 1, 1),
-    ("scripthash::txs:mempool", 1, 1),
-    ("scripthash::txs:chain", 1, 2),
-    ("address-prefix", 1, 1),
-    ("block", 1, 1),
-    ("block::header", 1, 1),
-    ("block::status", 1, 1),
-    ("block::raw", 1, 1),
-    ("block::txid", 2, 2),
-    ("block::txids", 1, 1),
-    ("block::txs", 1, 2),
-    ("block-height", 1, 1),
-    ("blocks", 0, 1),
-    ("blocks:tip:height", 0, 0),
-    ("blocks:tip:hash", 0, 0),
-    ("mempool", 0, 0),
-    ("mempool:txids", 0, 0),
-    ("mempool:recent", 0, 0),
-    ("fee-estimates", 0, 0),
-];
+use crate::describe::ESPLORA_METHODS;
 
 /// Names of the methods that hand something to the node.
 const WRITES: [(&str, Write); 6] = [
@@ -80,9 +12,15 @@ const WRITES: [(&str, Write); 6] = [
     ("txspackage", Write::Package),
 ];
 
-/// The names of all methods, each in the one way in which it is described.
-pub(super) fn all() -> Vec<&'static str> {
-    PATHS.iter().map(|(name, ..)| *name).chain(["broadcast", "txs:package"]).collect()
+/// The names of all methods, each in the one way in which it is described. An empty piece of a name stands for a parameter.
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    ESPLORA_METHODS.iter().map(|(name, ..)| *name)
+}
+
+/// The name that is described. Scripts and older clients write names without their punctuation.
+fn full_name(name: &str) -> &str {
+    let is_flat = |full: &&str| full.chars().filter(|letter| !matches!(letter, ':' | '-')).eq(name.chars());
+    all().find(is_flat).unwrap_or(name)
 }
 
 /// Methods that hand something to the node; on HTTP they are POST.
@@ -102,7 +40,7 @@ pub(super) fn write_of(name: &str) -> Option<Write> {
 /// The segments of the path: the name is split at `:`, every empty piece takes the next parameter (or vanishes when there is
 /// none), and parameters left over follow. A parameter is one segment whatever it holds.
 pub(super) fn path_of(name: &str, params: &[String]) -> Vec<String> {
-    let name = FLAT_NAMES.into_iter().find(|(flat, _)| *flat == name).map_or(name, |(_, full)| full);
+    let name = full_name(name);
     let mut params = params.iter();
     let mut path = Vec::new();
     for piece in name.split(':') {
@@ -118,9 +56,10 @@ pub(super) fn path_of(name: &str, params: &[String]) -> Vec<String> {
 
 /// How many parameters a method takes, least and most; `None` for a name that is no method.
 pub(super) fn parameters_of(name: &str) -> Option<(usize, usize)> {
-    let name = FLAT_NAMES.into_iter().find(|(flat, _)| *flat == name).map_or(name, |(_, full)| full);
-    let is_same = |path: &str| words(path).eq(words(name));
-    PATHS.iter().find(|(path, ..)| is_same(path)).map(|(_, least, most)| (*least, *most))
+    let name = full_name(name);
+    let (.., params, _) = ESPLORA_METHODS.iter().find(|(path, ..)| words(path).eq(words(name)))?;
+    let is_needed = |param: &&str| !param.contains('?');
+    Some((params.split_whitespace().filter(is_needed).count(), params.split_whitespace().count()))
 }
 
 /// The pieces of a name that stand for themselves.
@@ -134,9 +73,11 @@ mod tests {
 
     #[test]
     fn every_flat_name_is_a_method_with_a_known_number_of_parameters() {
-        for (flat, full) in FLAT_NAMES {
-            assert!(parameters_of(flat).is_some() && parameters_of(flat) == parameters_of(full), "{flat}");
+        for full in all() {
+            let flat = full.replace([':', '-'], "");
+            assert!(parameters_of(&flat).is_some() && parameters_of(&flat) == parameters_of(full), "{flat}");
         }
+        assert_eq!((parameters_of("tx::outspend"), parameters_of("blocks")), (Some((2, 2)), Some((0, 1))));
         for name in ["", "nothing", "tx::nothing", "address::txs:nothing", "block::", "blocks:tip"] {
             assert_eq!(parameters_of(name).is_some(), name == "block::", "{name}");
         }
@@ -169,9 +110,11 @@ mod tests {
 
     #[test]
     fn flat_names_mean_what_they_are_flattened_from() {
-        for (flat, full) in FLAT_NAMES {
-            assert_eq!(flat, full.replace([':', '-'], ""));
-            check(flat, &["A", "B"], &path_of(full, &["A".into(), "B".into()]).join("/"));
+        for full in all() {
+            let flat = full.replace([':', '-'], "");
+            check(&flat, &["A", "B"], &path_of(full, &["A".into(), "B".into()]).join("/"));
         }
+        check("addresstxschain", &["A", "L"], "address/A/txs/chain/L");
+        check("feeestimates", &[], "fee-estimates");
     }
 }

@@ -1,15 +1,17 @@
-//! The members of a call's parameters.
+//! Parameters that several methods have, and what they mean.
 
 use bitcoin::ScriptBuf;
 use paraffin_primitives::{AlkaneId, Height};
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::failure::{Failure, Refusal};
 use crate::alkanes::decimal;
 use crate::errors::RpcError;
+use crate::methods::{Natural, Verbatim};
 use crate::state::RequestContext;
-pub(super) use crate::surfaces::named::Named as Ask;
-use crate::surfaces::named::wrong;
 
 /// Items of a page when nothing is said, and at most (docs/api.md, "Analytics").
 const LIMIT_DEFAULT: u32 = 100;
@@ -27,6 +29,20 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// `page` from 0, and `limit`, or `size` in its place.
+    pub(super) fn read(
+        page: Option<Natural>,
+        limit: Option<Natural>,
+        size: Option<Natural>,
+    ) -> Result<Self, RpcError> {
+        let limit = limit.or(size).map_or(u64::from(LIMIT_DEFAULT), Natural::get);
+        if limit == 0 {
+            return Err(RpcError::invalid_params("limit must be at least 1"));
+        }
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX).min(LIMIT_MAX);
+        Ok(Self { page: page.map_or(0, Natural::get), limit })
+    }
+
     /// Items before the page.
     pub(super) fn offset(self) -> u64 {
         self.page.saturating_mul(u64::from(self.limit))
@@ -49,107 +65,106 @@ impl Part {
     }
 }
 
-/// What the analytics module reads on top of the members.
-impl Ask {
-    /// `page` from 0, and `limit` (or `size`).
-    pub(super) fn part(&self) -> Result<Part, RpcError> {
-        let page = self.integer("page")?.unwrap_or(0);
-        let limit = match self.integer("limit")? {
-            Some(limit) => Some(limit),
-            None => self.integer("size")?,
+/// An id `block:tx`, each half decimal or hexadecimal after `0x`. `refusal` is the word of one that cannot be read.
+pub(super) fn id(name: &'static str, text: &str, refusal: &'static str) -> Result<AlkaneId, Refusal> {
+    let half = |half: &str| decimal(&Value::String(half.to_owned()));
+    let read = || {
+        let (block, tx) = text.split_once(':')?;
+        Some(AlkaneId { block: half(block)?, tx: half(tx)? })
+    };
+    read().ok_or_else(|| Refusal::new(refusal, format!("{name} must be an id block:tx, for example 2:0")))
+}
+
+/// Base units as decimal text or as a JSON integer.
+#[derive(JsonSchema)]
+#[schemars(inline, with = "Verbatim", extend("type" = ["string", "integer"]))]
+pub(super) struct Amount(String);
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let is_decimal = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
+        match Verbatim::deserialize(deserializer)?.0 {
+            Value::String(text) => Ok(Self(text)),
+            Value::Number(number) if is_decimal(&number.to_string()) => Ok(Self(number.to_string())),
+            _ => Err(D::Error::custom("must be decimal digits as a string")),
+        }
+    }
+}
+
+/// The amount of a parameter. `refusal` is the word of one that cannot be read.
+pub(super) fn amount(
+    name: &'static str,
+    amount: Option<Amount>,
+    refusal: &'static str,
+) -> Result<Option<u128>, Refusal> {
+    let Some(Amount(digits)) = amount else { return Ok(None) };
+    let is_decimal = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let amount = is_decimal.then(|| digits.parse().ok()).flatten();
+    let unreadable = || Refusal::new(refusal, format!("{name} must be an integer from 0 to 2^128-1 in decimal digits"));
+    amount.map(Some).ok_or_else(unreadable)
+}
+
+/// The height as of which a method answers: a number, its digits, or `latest`.
+#[derive(Clone, JsonSchema)]
+#[schemars(inline, with = "Verbatim", extend("type" = ["string", "integer"]))]
+pub(super) struct AtHeight(Value);
+
+impl<'de> Deserialize<'de> for AtHeight {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
+        let is_readable = match &value {
+            Value::String(_) => true,
+            Value::Number(number) => number.to_string().bytes().all(|digit| digit.is_ascii_digit()),
+            _ => false,
         };
-        let limit = limit.unwrap_or(u64::from(LIMIT_DEFAULT));
-        if limit == 0 {
-            return Err(wrong("limit", "at least 1"));
-        }
-        Ok(Part { page, limit: u32::try_from(limit).unwrap_or(u32::MAX).min(LIMIT_MAX) })
+        if is_readable { Ok(Self(value)) } else { Err(D::Error::custom("must be a non-negative integer")) }
     }
+}
 
-    /// An id `block:tx`, each half decimal or hexadecimal after `0x`. `refusal` is the word of one that cannot be read.
-    pub(super) fn id(&self, name: &'static str, refusal: &'static str) -> Result<AlkaneId, Failure> {
-        Ok(read_id(self.text(name)?).ok_or_else(|| malformed(name, refusal))?)
-    }
-
-    pub(super) fn optional_id(&self, name: &'static str, refusal: &'static str) -> Result<Option<AlkaneId>, Failure> {
-        let Some(text) = self.optional_text(name)? else { return Ok(None) };
-        Ok(Some(read_id(text).ok_or_else(|| malformed(name, refusal))?))
-    }
-
-    /// Base units as decimal text or as a JSON integer.
-    pub(super) fn amount(&self, name: &'static str, refusal: &'static str) -> Result<Option<u128>, Failure> {
-        let unreadable =
-            || Refusal::new(refusal, format!("{name} must be an integer from 0 to 2^128-1 in decimal digits"));
-        match self.member(name) {
-            None => Ok(None),
-            Some(Value::String(digits)) => {
-                let is_decimal = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-                let amount = is_decimal.then(|| digits.parse().ok()).flatten();
-                Ok(Some(amount.ok_or_else(unreadable)?))
-            }
-            Some(Value::Number(number)) => {
-                let digits = number.to_string();
-                if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-                    return Err(wrong(name, "decimal digits as a string").into());
-                }
-                Ok(Some(digits.parse().map_err(|_| unreadable())?))
-            }
-            Some(_) => Err(wrong(name, "decimal digits as a string").into()),
-        }
+impl AtHeight {
+    /// Whether it is the newest, whichever that is.
+    pub(super) fn is_latest(&self) -> bool {
+        self.0 == "latest"
     }
 
     /// The height that is asked about; the newest when none is.
-    pub(super) fn height(&self, newest: Height) -> Result<Height, Failure> {
-        let height = match self.member("height") {
-            None => return Ok(newest),
-            Some(Value::String(text)) if text == "latest" => return Ok(newest),
-            Some(text @ Value::String(_)) => {
+    pub(super) fn resolve(asked: Option<&Self>, newest: Height) -> Result<Height, Refusal> {
+        let Some(asked) = asked.filter(|asked| !asked.is_latest()) else { return Ok(newest) };
+        let height = match &asked.0 {
+            text @ Value::String(_) => {
                 decimal(text).ok_or_else(|| Refusal::height("height_unreadable", "height must be a block height"))?
             }
-            Some(_) => u128::from(self.integer("height")?.unwrap_or_default()),
+            number => number.to_string().parse().unwrap_or(u128::MAX),
         };
         let height = Height::try_from(height)
             .map_err(|_| Refusal::height("height_out_of_range", "a height has at most 32 bits"))?;
         if height > newest {
-            return Err(Refusal::height("height_not_indexed", format!("the newest indexed height is {newest}")).into());
+            return Err(Refusal::height("height_not_indexed", format!("the newest indexed height is {newest}")));
         }
         Ok(height)
     }
-
-    /// One of some words, each with its other spellings; the first word is the one that is answered.
-    pub(super) fn word(
-        &self,
-        names: &[&'static str],
-        words: &[&[&'static str]],
-        default: &'static str,
-        refusal: &'static str,
-    ) -> Result<&'static str, Failure> {
-        let mut asked = None;
-        for name in names {
-            asked = asked.or(self.optional_text(name)?);
-        }
-        let Some(asked) = asked else { return Ok(default) };
-        let found = words.iter().find(|spellings| spellings.contains(&asked));
-        let known = || {
-            let first: Vec<&str> = words.iter().map(|spellings| spellings[0]).collect();
-            Refusal::new(refusal, format!("{} is one of {}", names[0], first.join(", ")))
-        };
-        Ok(found.ok_or_else(known)?[0])
-    }
-
-    /// The script of `address`.
-    pub(super) fn script(&self, context: &RequestContext) -> Result<ScriptBuf, Failure> {
-        let address = context.network().parse_address(self.text("address")?);
-        let address = address.map_err(|sentence| Refusal::new("invalid_address_format", sentence))?;
-        Ok(address.script_pubkey())
-    }
 }
 
-fn read_id(text: &str) -> Option<AlkaneId> {
-    let (block, tx) = text.split_once(':')?;
-    let part = |half: &str| decimal(&Value::String(half.to_owned()));
-    Some(AlkaneId { block: part(block)?, tx: part(tx)? })
+/// One of some words, each with its other spellings; the first spelling is the one that is answered.
+pub(super) fn word(
+    name: &'static str,
+    asked: Option<&str>,
+    words: &[&[&'static str]],
+    default: &'static str,
+    refusal: &'static str,
+) -> Result<&'static str, Refusal> {
+    let Some(asked) = asked else { return Ok(default) };
+    let found = words.iter().find(|spellings| spellings.contains(&asked));
+    let known = || {
+        let first: Vec<&str> = words.iter().map(|spellings| spellings[0]).collect();
+        Refusal::new(refusal, format!("{name} is one of {}", first.join(", ")))
+    };
+    Ok(found.ok_or_else(known)?[0])
 }
 
-fn malformed(name: &str, refusal: &'static str) -> Refusal {
-    Refusal::new(refusal, format!("{name} must be an id block:tx, for example 2:0"))
+/// The script of an address.
+pub(super) fn script(context: &RequestContext, address: &str) -> Result<ScriptBuf, Failure> {
+    let address = context.network().parse_address(address);
+    let address = address.map_err(|sentence| Refusal::new("invalid_address_format", sentence))?;
+    Ok(address.script_pubkey())
 }

@@ -1,33 +1,41 @@
 //! What addresses and outputs hold.
 
+use std::collections::BTreeMap;
+
 use bitcoin::{OutPoint, Script};
 use paraffin_alkanes::views::{self, ViewError};
 use paraffin_alkanes::{FundedOutput, Transfer};
 use paraffin_primitives::{AlkaneId, format_outpoint, parse_outpoint};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::ask::{Ask, Part};
-use super::failure::Refusal;
-use super::{Outcome, read, to_raw};
+use super::ask::{AtHeight, Part, script};
+use super::failure::{Failure, Refusal};
+use super::{Espo, EspoMethod, read};
 use crate::alkanes::Moment;
+use crate::methods::Natural;
 use crate::state::RequestContext;
 
 /// Rows read from the index at once.
 const PAGE: usize = 1_000;
 
 /// An alkane that an output holds.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HeldAlkane")]
 pub(super) struct Entry {
+    /// Its id.
     alkane: String,
+    /// Base units in decimal digits.
     amount: String,
 }
 
 /// An output and what it holds.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HoldingOutpoint")]
 struct Outpoint {
-    outpoint: String,
     entries: Vec<Entry>,
+    /// `txid:vout`.
+    outpoint: String,
 }
 
 pub(super) fn entries(held: &[Transfer]) -> Vec<Entry> {
@@ -86,7 +94,7 @@ fn sums_now(moment: &Moment<'_>, script: &Script) -> Result<Vec<Transfer>, ViewE
 
 /// The same from outputs. A sum above 2^128 - 1 stays there, as in the rows.
 fn sums_of(outputs: &[Held]) -> Vec<Transfer> {
-    let mut sums = std::collections::BTreeMap::<AlkaneId, u128>::new();
+    let mut sums = BTreeMap::<AlkaneId, u128>::new();
     for transfer in outputs.iter().flat_map(|(_, held)| held) {
         let sum = sums.entry(transfer.id).or_default();
         *sum = sum.saturating_add(transfer.value);
@@ -94,78 +102,191 @@ fn sums_of(outputs: &[Held]) -> Vec<Transfer> {
     sums.into_iter().map(|(id, value)| Transfer { id, value }).collect()
 }
 
-fn told(outputs: &[Held]) -> Vec<Outpoint> {
+fn shown(outputs: &[Held]) -> Vec<Outpoint> {
     let outpoint =
         |(output, held): &Held| Outpoint { outpoint: format_outpoint(&output.outpoint), entries: entries(held) };
     outputs.iter().map(outpoint).collect()
 }
 
-/// `get_address_balances`
-pub(super) async fn of_address(context: &RequestContext, ask: &Ask) -> Outcome {
-    let script = ask.script(context)?;
-    let include_outpoints = ask.flag("include_outpoints", false)?;
-    let (sums, held) = read(context, ask, move |moment| {
-        if moment.is_newest && !include_outpoints {
-            return Ok((sums_now(moment, &script)?, Vec::new()));
-        }
-        let (held, _) = outputs(moment, &script, None)?;
-        Ok((sums_of(&held), held))
-    })
-    .await?;
-    let balances: Map<String, Value> =
-        sums.iter().map(|sum| (sum.id.to_string(), json!(sum.value.to_string()))).collect();
-    let mut answer = json!({ "ok": true, "address": ask.text("address")?, "balances": balances });
-    if include_outpoints {
-        answer["outpoints"] = json!(told(&held));
-    }
-    Ok(to_raw(&answer)?)
+/// What an address holds in sum.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct AddressBalances {
+    /// An address of this instance's network.
+    address: String,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Whether to give each output that holds something; not when absent.
+    include_outpoints: Option<bool>,
 }
 
-/// `get_address_outpoints`
-pub(super) async fn outpoints(context: &RequestContext, ask: &Ask) -> Outcome {
-    let script = ask.script(context)?;
-    // A wallet must see all its coins, so that only who asks for a page is given one.
-    let asked = ask.part()?;
-    let part = ask.member("limit").is_some().then_some(asked);
-    let (held, has_more) = read(context, ask, move |moment| outputs(moment, &script, part)).await?;
-    let mut answer = json!({ "ok": true, "address": ask.text("address")?, "outpoints": told(&held) });
-    if let Some(part) = part {
-        answer["page"] = json!(part.page);
-        answer["limit"] = json!(part.limit);
-        answer["has_more"] = json!(has_more);
-    }
-    Ok(to_raw(&answer)?)
+/// What an address holds.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AddressBalancesAnswer {
+    address: String,
+    /// Base units in decimal digits, by the alkane's id.
+    balances: BTreeMap<String, String>,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outpoints: Option<Vec<Outpoint>>,
 }
 
-/// `get_outpoint_balances`
-pub(super) async fn of_outpoint(context: &RequestContext, ask: &Ask) -> Outcome {
-    let text = ask.text("outpoint")?;
-    let outpoint = parse_outpoint(text).map_err(|_| {
-        Refusal::new("invalid_outpoint_format", "outpoint must be txid:vout, 64 hexadecimal digits and a number")
-    })?;
-    let network = context.network();
-    let item = read(context, ask, move |moment| {
-        let Some(held) = views::held_by_output(&outpoint, &moment.view)? else {
-            return Ok(
-                json!({ "outpoint": format_outpoint(&outpoint), "entries": [], "known": false, "spent": false }),
-            );
-        };
-        let spender = spender(moment, &outpoint)?;
-        let output = &held.placed.output;
-        let address = bitcoin::Address::from_script(&output.script_pubkey, network.bitcoin()).ok();
-        Ok(json!({
-            "outpoint": format_outpoint(&outpoint),
-            "entries": entries(&held.alkanes),
-            "address": address.map(|address| address.to_string()),
-            "value": output.value.to_sat(),
-            "block_height": held.placed.height,
-            "known": true,
-            "spent": spender.is_some(),
-            "spent_by": spender,
-        }))
-    })
-    .await?;
-    Ok(to_raw(&json!({ "ok": true, "outpoint": format_outpoint(&outpoint), "items": [item] }))?)
+impl EspoMethod for AddressBalances {
+    const NAME: &'static str = "essentials.get_address_balances";
+    const ALIASES: &'static [&'static str] = &["get_address_balances"];
+    const EXAMPLE: &'static str = r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#;
+    type Answer = AddressBalancesAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<AddressBalancesAnswer, Failure> {
+        let script = script(context, &self.address)?;
+        let include_outpoints = self.include_outpoints.unwrap_or(false);
+        let (sums, held) = read(context, self.height.as_ref(), move |moment| {
+            if moment.is_newest && !include_outpoints {
+                return Ok((sums_now(moment, &script)?, Vec::new()));
+            }
+            let (held, _) = outputs(moment, &script, None)?;
+            Ok((sums_of(&held), held))
+        })
+        .await?;
+        Ok(AddressBalancesAnswer {
+            address: self.address,
+            balances: sums.iter().map(|sum| (sum.id.to_string(), sum.value.to_string())).collect(),
+            ok: true,
+            outpoints: include_outpoints.then(|| shown(&held)),
+        })
+    }
+}
+
+/// The unspent outputs of an address that hold alkanes, oldest first.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct AddressOutpoints {
+    /// An address of this instance's network.
+    address: String,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Which page, from 0.
+    page: Option<Natural>,
+    /// Outputs of a page, at most 10,000. When absent all outputs are given: a wallet must see all its coins.
+    limit: Option<Natural>,
+}
+
+/// Outputs of an address.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct AddressOutpointsAnswer {
+    address: String,
+    /// Of a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    has_more: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u32>,
+    ok: bool,
+    outpoints: Vec<Outpoint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u64>,
+}
+
+impl EspoMethod for AddressOutpoints {
+    const NAME: &'static str = "essentials.get_address_outpoints";
+    const ALIASES: &'static [&'static str] = &["get_address_outpoints"];
+    const EXAMPLE: &'static str = AddressBalances::EXAMPLE;
+    type Answer = AddressOutpointsAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<AddressOutpointsAnswer, Failure> {
+        let script = script(context, &self.address)?;
+        let part = Part::read(self.page, self.limit, None)?;
+        let part = self.limit.is_some().then_some(part);
+        let (held, has_more) =
+            read(context, self.height.as_ref(), move |moment| outputs(moment, &script, part)).await?;
+        Ok(AddressOutpointsAnswer {
+            address: self.address,
+            has_more: part.is_some().then_some(has_more),
+            limit: part.map(|part| part.limit),
+            ok: true,
+            outpoints: shown(&held),
+            page: part.map(|part| part.page),
+        })
+    }
+}
+
+/// What an output holds, and who spent it.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct OutpointBalances {
+    /// `txid:vout`.
+    outpoint: String,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+}
+
+/// The output that was asked for.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct OutpointBalancesAnswer {
+    items: [OutputItem; 1],
+    ok: bool,
+    outpoint: String,
+}
+
+/// An output. Of one that holds nothing, or does not exist, only what it is is known.
+#[derive(Serialize, JsonSchema)]
+struct OutputItem {
+    /// `null` where its script has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block_height: Option<u32>,
+    entries: Vec<Entry>,
+    /// Whether the output holds or held alkanes.
+    known: bool,
+    outpoint: String,
+    spent: bool,
+    /// The transaction that spent it; `null` while none has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spent_by: Option<Option<String>>,
+    /// Satoshis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u64>,
+}
+
+impl EspoMethod for OutpointBalances {
+    const NAME: &'static str = "essentials.get_outpoint_balances";
+    const ALIASES: &'static [&'static str] = &["get_outpoint_balances"];
+    const EXAMPLE: &'static str =
+        r#"{"outpoint":"5f74d8131b9ef3b3f0e6e1e3d3f4a5b6c7d8e9f00112233445566778899aabbc:0"}"#;
+    type Answer = OutpointBalancesAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<OutpointBalancesAnswer, Failure> {
+        let outpoint = parse_outpoint(&self.outpoint).map_err(|_| {
+            Refusal::new("invalid_outpoint_format", "outpoint must be txid:vout, 64 hexadecimal digits and a number")
+        })?;
+        let network = context.network();
+        let item = read(context, self.height.as_ref(), move |moment| {
+            let Some(held) = views::held_by_output(&outpoint, &moment.view)? else {
+                return Ok(OutputItem {
+                    address: None,
+                    block_height: None,
+                    entries: Vec::new(),
+                    known: false,
+                    outpoint: format_outpoint(&outpoint),
+                    spent: false,
+                    spent_by: None,
+                    value: None,
+                });
+            };
+            let spender = spender(moment, &outpoint)?;
+            let output = &held.placed.output;
+            let address = bitcoin::Address::from_script(&output.script_pubkey, network.bitcoin()).ok();
+            Ok(OutputItem {
+                address: Some(address.map(|address| address.to_string())),
+                block_height: Some(held.placed.height),
+                entries: entries(&held.alkanes),
+                known: true,
+                outpoint: format_outpoint(&outpoint),
+                spent: spender.is_some(),
+                spent_by: Some(spender),
+                value: Some(output.value.to_sat()),
+            })
+        })
+        .await?;
+        Ok(OutpointBalancesAnswer { items: [item], ok: true, outpoint: format_outpoint(&outpoint) })
+    }
 }
 
 /// The transaction that spends an output, up to the height of the moment.

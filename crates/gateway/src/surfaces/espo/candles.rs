@@ -3,30 +3,38 @@
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{Candle, Markets, Ratio, Series, Side, Timeframe};
 use paraffin_primitives::AlkaneId;
-use serde::Serialize;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::ask::{Ask, Part};
+use super::ask::{AtHeight, Part, id, word};
 use super::failure::{Failure, Refusal};
-use super::{Outcome, read_markets, to_raw};
+use super::{Espo, EspoMethod, read_markets};
 use crate::markets::{MarketMoment, NamedPool, failed};
+use crate::methods::Natural;
 use crate::state::RequestContext;
 
-/// A row; all text but `ts` and the numbers of trades.
-#[derive(Serialize)]
+/// A candle. Prices are decimal text, volumes base units in decimal digits, times Unix seconds.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Candle")]
 struct Row {
-    open_time: String,
+    close: String,
+    /// Where the next candle begins.
     close_time: String,
-    ts: u32,
-    open: String,
     high: String,
     low: String,
-    close: String,
-    volume: String,
-    trades: u32,
-    volume0: String,
-    volume1: String,
+    open: String,
+    open_time: String,
     trade_count: u32,
+    /// The same as `trade_count`.
+    trades: u32,
+    /// The same as `open_time`, as a number.
+    ts: u32,
+    /// Of the side that the pool is seen from.
+    volume: String,
+    /// Of the pool's first alkane.
+    volume0: String,
+    /// Of the pool's second alkane.
+    volume1: String,
 }
 
 impl Row {
@@ -50,15 +58,15 @@ impl Row {
     }
 }
 
-pub(super) fn timeframe(ask: &Ask) -> Result<Timeframe, Failure> {
+fn timeframe(asked: Option<&str>) -> Result<Timeframe, Refusal> {
     const WORDS: [&[&str]; 5] = [&["10m", "m10"], &["1h", "h1"], &["1d", "d1"], &["1w", "w1"], &["1M", "m1"]];
-    let word = ask.word(&["timeframe"], &WORDS, Timeframe::Hour.name(), "invalid_timeframe")?;
+    let word = word("timeframe", asked, &WORDS, Timeframe::Hour.name(), "invalid_timeframe")?;
     Ok(Timeframe::parse(word).unwrap_or(Timeframe::Hour))
 }
 
 /// `side`, from which a pool is seen, as it is answered.
-pub(super) fn side(ask: &Ask) -> Result<(&'static str, Side), Failure> {
-    let word = ask.word(&["side"], &[&["base", "b"], &["quote", "q"]], "base", "invalid_side")?;
+pub(super) fn side(asked: Option<&str>) -> Result<(&'static str, Side), Refusal> {
+    let word = word("side", asked, &[&["base", "b"], &["quote", "q"]], "base", "invalid_side")?;
     Ok((word, if word == "base" { Side::Base } else { Side::Quote }))
 }
 
@@ -67,36 +75,77 @@ pub(super) fn unknown(pool: AlkaneId) -> Refusal {
     Refusal::new("pool_not_found", format!("there is no pool {pool}"))
 }
 
-/// `ammdata.get_candles`
-pub(super) async fn page(context: &RequestContext, ask: &Ask) -> Outcome {
-    let pool = ask.id("pool", "missing_or_invalid_pool")?;
-    let timeframe = timeframe(ask)?;
-    let (side_word, side) = side(ask)?;
-    let part = ask.part()?;
-    let fill = ask.flag("fill", false)?;
-    let found = read_markets(context, ask, move |moment| {
-        let Some(NamedPool { markets, .. }) = moment.named_pool(pool)? else { return Ok(Err(unknown(pool))) };
-        if fill {
-            return Ok(Ok(filled(moment, &markets, pool, timeframe, part)?));
-        }
-        let page = markets.candles_page(pool, timeframe, part.offset_32(), part.limit).map_err(failed)?;
-        let mut candles = page.items;
-        candles.reverse();
-        Ok(Ok((candles, u64::from(page.total))))
-    });
-    let (candles, total) = found.await??;
-    let rows: Vec<Row> = candles.iter().map(|candle| Row::new(candle, side, timeframe)).collect();
-    Ok(to_raw(&json!({
-        "ok": true,
-        "pool": pool.to_string(),
-        "timeframe": timeframe.name(),
-        "side": side_word,
-        "page": part.page,
-        "limit": part.limit,
-        "total": total,
-        "has_more": part.has_more(rows.len(), total),
-        "candles": rows,
-    }))?)
+/// Prices of a pool in time, the oldest of the page first; page 0 has the newest.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Candles {
+    /// The pool's id `block:tx`.
+    pool: String,
+    /// `10m`, `1h`, `1d`, `1w` or `1M`; `1h` when absent.
+    timeframe: Option<String>,
+    /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
+    side: Option<String>,
+    /// Whether a time without trades has a candle at the price before it; not when absent.
+    fill: Option<bool>,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Which page, from 0.
+    page: Option<Natural>,
+    /// Candles of a page: 100 when absent, 10,000 at most.
+    limit: Option<Natural>,
+    /// The same as `limit`, which goes first.
+    size: Option<Natural>,
+}
+
+/// A page of candles.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CandlesAnswer {
+    candles: Vec<Row>,
+    has_more: bool,
+    limit: u32,
+    ok: bool,
+    page: u64,
+    pool: String,
+    side: &'static str,
+    timeframe: &'static str,
+    /// Of all pages.
+    total: u64,
+}
+
+impl EspoMethod for Candles {
+    const NAME: &'static str = "ammdata.get_candles";
+    const EXAMPLE: &'static str = r#"{"pool":"2:1","timeframe":"1h","limit":24}"#;
+    type Answer = CandlesAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<CandlesAnswer, Failure> {
+        let pool = id("pool", &self.pool, "missing_or_invalid_pool")?;
+        let timeframe = timeframe(self.timeframe.as_deref())?;
+        let (side_word, side) = side(self.side.as_deref())?;
+        let part = Part::read(self.page, self.limit, self.size)?;
+        let fill = self.fill.unwrap_or(false);
+        let found = read_markets(context, self.height.as_ref(), move |moment| {
+            let Some(NamedPool { markets, .. }) = moment.named_pool(pool)? else { return Ok(Err(unknown(pool))) };
+            if fill {
+                return Ok(Ok(filled(moment, &markets, pool, timeframe, part)?));
+            }
+            let page = markets.candles_page(pool, timeframe, part.offset_32(), part.limit).map_err(failed)?;
+            let mut candles = page.items;
+            candles.reverse();
+            Ok(Ok((candles, u64::from(page.total))))
+        });
+        let (candles, total) = found.await??;
+        let candles: Vec<Row> = candles.iter().map(|candle| Row::new(candle, side, timeframe)).collect();
+        Ok(CandlesAnswer {
+            has_more: part.has_more(candles.len(), total),
+            candles,
+            limit: part.limit,
+            ok: true,
+            page: part.page,
+            pool: pool.to_string(),
+            side: side_word,
+            timeframe: timeframe.name(),
+            total,
+        })
+    }
 }
 
 /// A page in which every bucket from the first trade to the newest block has a row, and how many rows there are.

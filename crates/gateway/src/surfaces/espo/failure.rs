@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::alkanes::Fault;
@@ -18,8 +19,9 @@ pub(super) enum Failure {
 }
 
 /// The result of a question that is written well and has no answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Refusal {
+    /// `false`.
     ok: bool,
     /// Stable word for programs.
     error: &'static str,

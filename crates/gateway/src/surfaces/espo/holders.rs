@@ -3,20 +3,22 @@
 use paraffin_alkanes::views::ViewError;
 use paraffin_alkanes::{Holder, Holding};
 use paraffin_primitives::{AlkaneId, Network};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::ask::{Ask, Part, WALK_MAX};
+use super::ask::{AtHeight, Part, WALK_MAX, id};
 use super::failure::{Failure, Refusal};
-use super::{Outcome, read, to_raw};
+use super::{Espo, EspoMethod, read};
 use crate::alkanes::Moment;
+use crate::methods::Natural;
 use crate::state::RequestContext;
 
 /// Rows read from the index at once, of its newest block.
 const PAGE: usize = 1_000;
 
 /// The alkane that a question is about.
-fn asked(ask: &Ask) -> Result<AlkaneId, Failure> {
-    ask.id("alkane", "missing_or_invalid_alkane")
+pub(super) fn alkane(text: &str) -> Result<AlkaneId, Refusal> {
+    id("alkane", text, "missing_or_invalid_alkane")
 }
 
 /// The answer about an alkane that does not exist.
@@ -29,34 +31,86 @@ fn count_of(moment: &Moment<'_>, id: AlkaneId, with_contracts: bool) -> Result<u
     Ok(if with_contracts { counts.scripts.saturating_add(counts.contracts) } else { counts.scripts })
 }
 
-/// `get_holders`
-pub(super) async fn page(context: &RequestContext, ask: &Ask) -> Outcome {
-    let id = asked(ask)?;
-    let part = ask.part()?;
-    let with_contracts = ask.flag("include_contracts", false)?;
-    let network = context.network();
-    let found = read(context, ask, move |moment| {
-        if moment.state.creation(id)?.is_none() {
-            return Ok(Err(unknown(id)));
-        }
-        let total = count_of(moment, id, with_contracts)?;
-        if part.offset() < total && part.offset() > WALK_MAX {
-            let hint = format!("pages begin within the first {WALK_MAX} holders");
-            return Ok(Err(Refusal::new("page_too_far", hint)));
-        }
-        let items = if part.offset() < total { items(moment, id, part, with_contracts, network)? } else { Vec::new() };
-        Ok(Ok((items, total)))
-    });
-    let (items, total) = found.await??;
-    Ok(to_raw(&json!({
-        "ok": true,
-        "alkane": id.to_string(),
-        "page": part.page,
-        "limit": part.limit,
-        "total": total,
-        "has_more": part.has_more(items.len(), total),
-        "items": items,
-    }))?)
+/// Who holds an alkane, the greatest amount first.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Holders {
+    /// Its id `block:tx`.
+    alkane: String,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Whether contracts count as holders; not when absent.
+    include_contracts: Option<bool>,
+    /// Which page, from 0; pages begin within the first 100,000 holders.
+    page: Option<Natural>,
+    /// Holders of a page: 100 when absent, 10,000 at most.
+    limit: Option<Natural>,
+    /// The same as `limit`, which goes first.
+    size: Option<Natural>,
+}
+
+/// A page of holders.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct HoldersAnswer {
+    alkane: String,
+    has_more: bool,
+    items: Vec<HolderItem>,
+    limit: u32,
+    ok: bool,
+    page: u64,
+    /// Of all pages.
+    total: u64,
+}
+
+/// A holder.
+#[derive(Serialize, JsonSchema)]
+struct HolderItem {
+    /// An address, the script in hexadecimal digits where it has none, or a contract's id.
+    address: String,
+    /// The id of a contract.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alkane: Option<String>,
+    /// Base units in decimal digits.
+    amount: String,
+    /// `address` or `alkane`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+impl EspoMethod for Holders {
+    const NAME: &'static str = "essentials.get_holders";
+    const ALIASES: &'static [&'static str] = &["get_holders"];
+    const EXAMPLE: &'static str = r#"{"alkane":"2:0","limit":10}"#;
+    type Answer = HoldersAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<HoldersAnswer, Failure> {
+        let id = alkane(&self.alkane)?;
+        let part = Part::read(self.page, self.limit, self.size)?;
+        let with_contracts = self.include_contracts.unwrap_or(false);
+        let network = context.network();
+        let found = read(context, self.height.as_ref(), move |moment| {
+            if moment.state.creation(id)?.is_none() {
+                return Ok(Err(unknown(id)));
+            }
+            let total = count_of(moment, id, with_contracts)?;
+            if part.offset() < total && part.offset() > WALK_MAX {
+                let hint = format!("pages begin within the first {WALK_MAX} holders");
+                return Ok(Err(Refusal::new("page_too_far", hint)));
+            }
+            let is_within = part.offset() < total;
+            let items = if is_within { items(moment, id, part, with_contracts, network)? } else { Vec::new() };
+            Ok(Ok((items, total)))
+        });
+        let (items, total) = found.await??;
+        Ok(HoldersAnswer {
+            alkane: id.to_string(),
+            has_more: part.has_more(items.len(), total),
+            items,
+            limit: part.limit,
+            ok: true,
+            page: part.page,
+            total,
+        })
+    }
 }
 
 /// Holders of a page, the greatest amount first.
@@ -66,7 +120,7 @@ fn items(
     part: Part,
     with_contracts: bool,
     network: Network,
-) -> Result<Vec<Value>, ViewError> {
+) -> Result<Vec<HolderItem>, ViewError> {
     let (mut items, mut seen, mut after) = (Vec::new(), 0, None);
     // As of an older block every page costs a walk over all holders, so one page has to do where it can.
     let older = usize::try_from(part.offset()).unwrap_or(usize::MAX).saturating_add(part.limit as usize);
@@ -90,11 +144,11 @@ fn items(
                     // A script without an address is written as its bytes.
                     let address = bitcoin::Address::from_script(&script, network.bitcoin())
                         .map_or_else(|_| script.to_hex_string(), |address| address.to_string());
-                    json!({ "type": "address", "address": address, "amount": amount })
+                    HolderItem { address, alkane: None, amount, kind: "address" }
                 }
                 Holder::Contract(contract) => {
                     let contract = contract.to_string();
-                    json!({ "type": "alkane", "alkane": contract, "address": contract, "amount": amount })
+                    HolderItem { address: contract.clone(), alkane: Some(contract), amount, kind: "alkane" }
                 }
             });
             if items.len() == part.limit as usize {
@@ -108,16 +162,39 @@ fn items(
     }
 }
 
-/// `get_holders_count`
-pub(super) async fn count(context: &RequestContext, ask: &Ask) -> Outcome {
-    let id = asked(ask)?;
-    let with_contracts = ask.flag("include_contracts", false)?;
-    let count = read(context, ask, move |moment| {
-        if moment.state.creation(id)?.is_none() {
-            return Ok(Err(unknown(id)));
-        }
-        Ok(Ok(count_of(moment, id, with_contracts)?))
-    });
-    let count = count.await??;
-    Ok(to_raw(&json!({ "ok": true, "count": count }))?)
+/// How many hold an alkane.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct HoldersCount {
+    /// Its id `block:tx`.
+    alkane: String,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Whether contracts count as holders; not when absent.
+    include_contracts: Option<bool>,
+}
+
+/// A count.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct HoldersCountAnswer {
+    count: u64,
+    ok: bool,
+}
+
+impl EspoMethod for HoldersCount {
+    const NAME: &'static str = "essentials.get_holders_count";
+    const ALIASES: &'static [&'static str] = &["get_holders_count"];
+    const EXAMPLE: &'static str = r#"{"alkane":"2:0"}"#;
+    type Answer = HoldersCountAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<HoldersCountAnswer, Failure> {
+        let id = alkane(&self.alkane)?;
+        let with_contracts = self.include_contracts.unwrap_or(false);
+        let count = read(context, self.height.as_ref(), move |moment| {
+            if moment.state.creation(id)?.is_none() {
+                return Ok(Err(unknown(id)));
+            }
+            Ok(Ok(count_of(moment, id, with_contracts)?))
+        });
+        Ok(HoldersCountAnswer { count: count.await??, ok: true })
+    }
 }

@@ -10,14 +10,15 @@ use paraffin_alkanes::{Cursor, Page, StorageEntry};
 use paraffin_amm::calls;
 use paraffin_primitives::{AlkaneId, Height};
 use parking_lot::Mutex;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::ask::{Ask, LIMIT_MAX, Part, WALK_MAX};
-use super::failure::Refusal;
-use super::holders::unknown;
-use super::{Outcome, read, to_raw};
+use super::ask::{AtHeight, LIMIT_MAX, Part, WALK_MAX};
+use super::failure::{Failure, Refusal};
+use super::holders::{alkane, unknown};
+use super::{Espo, EspoMethod, read};
 use crate::alkanes::{Moment, hex};
-use crate::errors::RpcError;
+use crate::methods::{List, Natural};
 use crate::state::RequestContext;
 
 /// Entries read from the index at once.
@@ -61,64 +62,112 @@ struct Found {
     writers: HashMap<Vec<u8>, Txid>,
 }
 
-/// `get_keys`
-pub(super) async fn page(context: &RequestContext, ask: &Ask, counts: &KeyCounts) -> Outcome {
-    let id = ask.id("alkane", "missing_or_invalid_alkane")?;
-    let part = ask.part()?;
-    let decode = ask.flag("try_decode_utf8", true)?;
-    let wanted = wanted(ask)?;
-    let counts = counts.clone();
-    let found = read(context, ask, move |moment| {
-        if moment.state.creation(id)?.is_none() {
-            return Ok(Err(unknown(id)));
-        }
-        let found = match wanted {
-            Some(keys) => Ok(named(moment, id, keys, part)?),
-            None => listed(moment, id, part, &counts)?,
-        };
-        match found {
-            Ok(mut found) => {
-                found.writers = writers(moment, id, &found.entries)?;
-                Ok(Ok(found))
-            }
-            refused => Ok(refused),
-        }
-    });
-    let Found { entries, total, writers } = found.await??;
-    let count = entries.len();
-    let mut items = Map::new();
-    for (key, value) in entries {
-        let key_hex = hex(&key);
-        let item = item(&key, &key_hex, value.as_deref(), writers.get(&key), decode);
-        items.insert(key_hex, item);
-    }
-    Ok(to_raw(&json!({
-        "ok": true,
-        "alkane": id.to_string(),
-        "page": part.page,
-        "limit": part.limit,
-        "total": total,
-        "has_more": part.has_more(count, total),
-        "items": items,
-    }))?)
+/// The storage of a contract, in the order of its keys' bytes.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Keys {
+    /// The contract's id `block:tx`.
+    alkane: String,
+    /// Some keys alone, also those that are not there.
+    keys: Option<List<StorageKey, { LIMIT_MAX as usize }>>,
+    /// Whether to give keys and values as text where they are UTF-8; so when absent.
+    try_decode_utf8: Option<bool>,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Which page, from 0; pages begin within the first 100,000 keys.
+    page: Option<Natural>,
+    /// Keys of a page: 100 when absent, 10,000 at most.
+    limit: Option<Natural>,
+    /// The same as `limit`, which goes first.
+    size: Option<Natural>,
 }
 
-/// The member `keys`: text, or bytes in hexadecimal digits after `0x`.
-fn wanted(ask: &Ask) -> Result<Option<BTreeSet<Vec<u8>>>, RpcError> {
-    let wrong = |what: &str| RpcError::invalid_params(format!("keys must be {what}"));
-    let Some(keys) = ask.member("keys") else { return Ok(None) };
-    let keys = keys.as_array().ok_or_else(|| wrong("an array of strings"))?;
-    if keys.len() > LIMIT_MAX as usize {
-        return Err(wrong("at most 10,000"));
-    }
-    let key = |key: &Value| {
-        let text = key.as_str().ok_or_else(|| wrong("an array of strings"))?;
+/// A key as text, or as hexadecimal digits after `0x`.
+#[derive(Deserialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(try_from = "String")]
+#[schemars(inline, with = "String")]
+struct StorageKey(Vec<u8>);
+
+impl TryFrom<String> for StorageKey {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
         match text.strip_prefix("0x") {
-            None => Ok(text.as_bytes().to_vec()),
-            Some(digits) => Vec::from_hex(digits).map_err(|_| wrong("text, or hexadecimal digits after 0x")),
+            None => Ok(Self(text.into_bytes())),
+            Some(digits) => {
+                Vec::from_hex(digits).map(Self).map_err(|_| "must be text, or hexadecimal digits after 0x")
+            }
         }
-    };
-    keys.iter().map(key).collect::<Result<_, _>>().map(Some)
+    }
+}
+
+/// A page of a contract's storage.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct KeysAnswer {
+    alkane: String,
+    has_more: bool,
+    /// By key, in hexadecimal digits after `0x`.
+    items: BTreeMap<String, KeyItem>,
+    limit: u32,
+    ok: bool,
+    page: u64,
+    /// Of all pages; 100,000 stands for more.
+    total: u64,
+}
+
+/// A key and its value. Members of several names are for clients of several kinds.
+#[derive(Serialize, JsonSchema)]
+struct KeyItem {
+    hex: String,
+    key_hex: String,
+    key_str: Option<String>,
+    /// The transaction that stored the value, where a trace shows it.
+    #[schemars(with = "Option<String>")]
+    last_txid: Option<Txid>,
+    utf8: Option<String>,
+    value_hex: String,
+    value_str: Option<String>,
+    /// The value as a little-endian number, where it has 1 to 16 bytes.
+    value_u128: Option<String>,
+    value_utf8: Option<String>,
+}
+
+impl EspoMethod for Keys {
+    const NAME: &'static str = "essentials.get_keys";
+    const ALIASES: &'static [&'static str] = &["get_keys"];
+    const EXAMPLE: &'static str = r#"{"alkane":"2:0","keys":["/totalsupply"]}"#;
+    type Answer = KeysAnswer;
+
+    async fn answer(self, context: &RequestContext, espo: &Espo) -> Result<KeysAnswer, Failure> {
+        let id = alkane(&self.alkane)?;
+        let part = Part::read(self.page, self.limit, self.size)?;
+        let decode = self.try_decode_utf8.unwrap_or(true);
+        let wanted: Option<BTreeSet<Vec<u8>>> =
+            self.keys.map(|keys| keys.into_vec().into_iter().map(|key| key.0).collect());
+        let counts = espo.counts.clone();
+        let found = read(context, self.height.as_ref(), move |moment| {
+            if moment.state.creation(id)?.is_none() {
+                return Ok(Err(unknown(id)));
+            }
+            let found = match wanted {
+                Some(keys) => Ok(named(moment, id, keys, part)?),
+                None => listed(moment, id, part, &counts)?,
+            };
+            match found {
+                Ok(mut found) => {
+                    found.writers = writers(moment, id, &found.entries)?;
+                    Ok(Ok(found))
+                }
+                refused => Ok(refused),
+            }
+        });
+        let Found { entries, total, writers } = found.await??;
+        let has_more = part.has_more(entries.len(), total);
+        let item = |(key, value): (Vec<u8>, Option<Vec<u8>>)| {
+            (hex(&key), KeyItem::new(&key, value.as_deref(), writers.get(&key), decode))
+        };
+        let items = entries.into_iter().map(item).collect();
+        Ok(KeysAnswer { alkane: id.to_string(), has_more, items, limit: part.limit, ok: true, page: part.page, total })
+    }
 }
 
 /// The keys that were asked for by name, also those that are not there.
@@ -252,28 +301,29 @@ impl Budget {
     }
 }
 
-fn item(key: &[u8], key_hex: &str, value: Option<&[u8]>, writer: Option<&Txid>, decode: bool) -> Value {
-    let text = |bytes: &[u8]| {
-        if decode { std::str::from_utf8(bytes).ok().map(ToOwned::to_owned) } else { None }
-    };
-    let number = |bytes: &[u8]| {
-        let mut wide = [0; 16];
-        wide.get_mut(..bytes.len()).filter(|_| !bytes.is_empty())?.copy_from_slice(bytes);
-        Some(u128::from_le_bytes(wide).to_string())
-    };
-    let key_text = text(key);
-    let value_text = value.and_then(text);
-    json!({
-        "hex": key_hex,
-        "utf8": key_text,
-        "value_hex": hex(value.unwrap_or_default()),
-        "value_utf8": value_text,
-        "value_u128": value.and_then(number),
-        "last_txid": writer,
-        "key_hex": key_hex,
-        "key_str": key_text,
-        "value_str": value_text,
-    })
+impl KeyItem {
+    fn new(key: &[u8], value: Option<&[u8]>, writer: Option<&Txid>, decode: bool) -> Self {
+        let text = |bytes: &[u8]| {
+            if decode { std::str::from_utf8(bytes).ok().map(ToOwned::to_owned) } else { None }
+        };
+        let number = |bytes: &[u8]| {
+            let mut wide = [0; 16];
+            wide.get_mut(..bytes.len()).filter(|_| !bytes.is_empty())?.copy_from_slice(bytes);
+            Some(u128::from_le_bytes(wide).to_string())
+        };
+        let (key_text, value_text) = (text(key), value.and_then(text));
+        Self {
+            hex: hex(key),
+            key_hex: hex(key),
+            key_str: key_text.clone(),
+            last_txid: writer.copied(),
+            utf8: key_text,
+            value_hex: hex(value.unwrap_or_default()),
+            value_str: value_text.clone(),
+            value_u128: value.and_then(number),
+            value_utf8: value_text,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -282,12 +332,12 @@ mod tests {
 
     #[test]
     fn a_value_of_up_to_sixteen_bytes_is_also_a_number() {
-        let told = |value: &[u8]| item(b"/n", "0x2f6e", Some(value), None, true)["value_u128"].clone();
-        assert_eq!(told(&[0xff; 16]), u128::MAX.to_string());
-        assert_eq!(told(&[1, 2]), "513");
-        assert_eq!((told(&[]), told(&[0; 17])), (Value::Null, Value::Null));
-        let undecoded = item(b"/n", "0x2f6e", Some(b"a"), None, false);
-        assert_eq!((&undecoded["utf8"], &undecoded["value_utf8"]), (&Value::Null, &Value::Null));
+        let number = |value: &[u8]| KeyItem::new(b"/n", Some(value), None, true).value_u128;
+        assert_eq!(number(&[0xff; 16]), Some(u128::MAX.to_string()));
+        assert_eq!(number(&[1, 2]).as_deref(), Some("513"));
+        assert_eq!((number(&[]), number(&[0; 17])), (None, None));
+        let undecoded = KeyItem::new(b"/n", Some(b"a"), None, false);
+        assert_eq!((undecoded.utf8, undecoded.value_utf8), (None, None));
     }
 
     /// A contract with so many keys, read some at a time; and how many reads there were.

@@ -1,5 +1,4 @@
 //! `/v4/<KEY>/espo`: balances, holders, storage, candles, trades and routes as JSON-RPC with named parameters.
-//! `docs/api.md` describes every method.
 //!
 //! Two kinds of failure: what a caller wrote wrongly (no object, a missing member, a wrong JSON type) is -32602; what is
 //! written well but has no answer is a result `{ok:false, error, hint}`.
@@ -14,25 +13,28 @@ mod paths;
 mod pools;
 mod price;
 mod spendable;
+mod status;
 mod trades;
 
-use serde_json::json;
-use serde_json::value::RawValue;
+use std::future::Future;
+use std::sync::OnceLock;
 
-use self::ask::Ask;
-use self::failure::Failure;
-use super::{RpcResult, RpcSurface, to_raw};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use self::ask::AtHeight;
+use self::failure::{Failure, Refusal};
+use super::{RpcResult, RpcSurface};
 use crate::alkanes::{self, Moment};
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 use crate::markets::{self, MarketMoment};
+use crate::methods::{Declared, Form, Method, Surface};
 use crate::state::{BoxFuture, RequestContext};
 
 use paraffin_alkanes::views::ViewError;
 use paraffin_primitives::Height;
-
-/// What a method answers.
-type Outcome = Result<Box<RawValue>, Failure>;
 
 /// The analytics surface.
 #[derive(Default)]
@@ -40,90 +42,83 @@ pub(super) struct Espo {
     counts: keys::KeyCounts,
 }
 
-/// The methods by what they read.
-enum Group<'m> {
-    /// Contracts and outputs; the prefix `essentials.` may be left out.
-    Essentials(&'m str),
-    /// Markets.
-    Market(&'m str),
-}
-
-fn group(method: &str) -> Group<'_> {
-    match method.strip_prefix("ammdata.") {
-        Some(name) => Group::Market(name),
-        None => Group::Essentials(method.strip_prefix("essentials.").unwrap_or(method)),
-    }
-}
+pub(super) static ESPO: Surface<Espo> = Surface {
+    name: "espo",
+    introduction: "Balances, holders, storage, candles, trades and routes. Parameters are members of an object; the prefix \
+        `essentials.` of a method may be left out. What is written well but has no answer is the result `{ok: false, error, hint}`: \
+        `error` is a stable word, `hint` says what to do.",
+    methods: &[
+        Declared::of::<status::Ping>(),
+        Declared::of::<status::IndexHeight>(),
+        Declared::of::<balances::AddressBalances>(),
+        Declared::of::<balances::AddressOutpoints>(),
+        Declared::of::<balances::OutpointBalances>(),
+        Declared::of::<spendable::SpendableOutpoints>(),
+        Declared::of::<holders::Holders>(),
+        Declared::of::<holders::HoldersCount>(),
+        Declared::of::<keys::Keys>(),
+        Declared::of::<status::MarketPing>(),
+        Declared::of::<candles::Candles>(),
+        Declared::of::<trades::Trades>(),
+        Declared::of::<trades::Activity>(),
+        Declared::of::<pools::Pools>(),
+        Declared::of::<pools::Factories>(),
+        Declared::of::<paths::BestSwapPath>(),
+        Declared::of::<paths::BestCycle>(),
+        Declared::of::<price::BitcoinPrice>(),
+    ],
+    document: OnceLock::new(),
+};
 
 impl RpcSurface for Espo {
     fn family(&self, method: &str) -> &'static str {
-        match group(method) {
-            Group::Essentials(_) => "espo",
-            Group::Market(_) => "ammdata",
-        }
+        if method.starts_with("ammdata.") { "ammdata" } else { "espo" }
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move {
-            match self.answer(context, method, &params).await {
-                Ok(answer) => Ok(answer),
-                Err(Failure::Call(error)) => Err(error),
-                Err(Failure::Domain(refusal)) => to_raw(&refusal),
-            }
-        })
+        ESPO.serve(context, self, method, &params)
     }
 }
 
-impl Espo {
-    async fn answer(&self, context: &RequestContext, method: &str, params: &Params) -> Outcome {
-        match group(method) {
-            Group::Essentials("ping") | Group::Market("ping") => {
-                check_none(params)?;
-                Ok(to_raw(&"pong")?)
-            }
-            Group::Essentials("get_espo_height") => {
-                check_none(params)?;
-                Ok(to_raw(&json!({ "height": newest(context)? }))?)
-            }
-            Group::Essentials(name) => {
-                let ask = || Ask::read(params);
-                match name {
-                    "get_address_balances" => balances::of_address(context, &ask()?).await,
-                    "get_address_outpoints" => balances::outpoints(context, &ask()?).await,
-                    "get_outpoint_balances" => balances::of_outpoint(context, &ask()?).await,
-                    "get_address_spendable_outpoints" => spendable::outpoints(context, &ask()?).await,
-                    "get_holders" => holders::page(context, &ask()?).await,
-                    "get_holders_count" => holders::count(context, &ask()?).await,
-                    "get_keys" => keys::page(context, &ask()?, &self.counts).await,
-                    _ => Err(RpcError::method_not_found().into()),
-                }
-            }
-            Group::Market(name) => {
-                let ask = || Ask::read(params);
-                match name {
-                    "get_candles" => candles::page(context, &ask()?).await,
-                    "get_trades" => trades::trades(context, &ask()?).await,
-                    "get_activity" => trades::activity(context, &ask()?).await,
-                    "get_pools" => pools::page(context, &ask()?).await,
-                    "get_amm_factories" => pools::factories(context, &ask()?).await,
-                    "find_best_swap_path" => paths::best_path(context, &ask()?).await,
-                    "get_best_mev_swap" => paths::best_cycle(context, &ask()?).await,
-                    "get_btc_usd_price" => price::bitcoin(context, &Ask::read_in_array(params)?).await,
-                    _ => Err(RpcError::method_not_found().into()),
-                }
-            }
+/// A method that may answer why it has no answer.
+trait EspoMethod: DeserializeOwned + JsonSchema + Send + 'static {
+    const NAME: &'static str;
+    const ALIASES: &'static [&'static str] = &[];
+    const FORM: Form = Form::Named;
+    const EXAMPLE: &'static str;
+    type Answer: Serialize + JsonSchema + Send;
+
+    fn answer(
+        self,
+        context: &RequestContext,
+        espo: &Espo,
+    ) -> impl Future<Output = Result<Self::Answer, Failure>> + Send;
+}
+
+/// An answer, or why there is none.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+enum Outcome<T> {
+    Answer(T),
+    Refused(Refusal),
+}
+
+impl<M: EspoMethod> Method for M {
+    const NAME: &'static str = M::NAME;
+    const ALIASES: &'static [&'static str] = M::ALIASES;
+    const FORM: Form = M::FORM;
+    const EXAMPLE: &'static str = M::EXAMPLE;
+    type Surface = Espo;
+    type Answer = Outcome<M::Answer>;
+
+    async fn call(self, context: &RequestContext, espo: &Espo) -> Result<Self::Answer, RpcError> {
+        match self.answer(context, espo).await {
+            Ok(answer) => Ok(Outcome::Answer(answer)),
+            Err(Failure::Domain(refusal)) => Ok(Outcome::Refused(refusal)),
+            Err(Failure::Call(error)) => Err(error),
         }
     }
-}
-
-/// Refuses parameters. An array is none of the ways to write an object, but a shipped client sends an empty one.
-fn check_none(params: &Params) -> Result<(), RpcError> {
-    if params.is_array() && !params.is_empty() {
-        return Err(RpcError::invalid_params(
-            "params must be an object or an empty array: this method takes no parameters",
-        ));
-    }
-    params.none()
 }
 
 /// Newest height that every method of this instance can be asked about.
@@ -134,19 +129,19 @@ fn newest(context: &RequestContext) -> Result<Height, Failure> {
 /// Runs a read of contracts as of the height that is asked about.
 async fn read<T: Send + 'static>(
     context: &RequestContext,
-    ask: &Ask,
+    height: Option<&AtHeight>,
     work: impl FnOnce(&Moment<'_>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Failure> {
-    let height = ask.height(alkanes::newest(context)?)?;
+    let height = AtHeight::resolve(height, alkanes::newest(context)?)?;
     Ok(alkanes::read(context, Some(height), None, work).await?)
 }
 
 /// Runs a read of markets as of the height that is asked about.
 async fn read_markets<T: Send + 'static>(
     context: &RequestContext,
-    ask: &Ask,
+    height: Option<&AtHeight>,
     work: impl FnOnce(&MarketMoment<'_>) -> Result<T, ViewError> + Send + 'static,
 ) -> Result<T, Failure> {
-    let height = ask.height(markets::newest(context)?)?;
+    let height = AtHeight::resolve(height, markets::newest(context)?)?;
     Ok(markets::read(context, Some(height), work).await?)
 }

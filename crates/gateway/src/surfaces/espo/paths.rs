@@ -4,13 +4,15 @@ use paraffin_alkanes::views::ViewError;
 use paraffin_amm::routing::{Fees, Graph, HOPS_MAX, Hop, HopFee};
 use paraffin_amm::{Scope, pool_state};
 use paraffin_primitives::AlkaneId;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::ask::Ask;
+use super::ask::{Amount, AtHeight, amount, id, word};
 use super::failure::{Failure, Refusal};
-use super::{Outcome, read_markets, to_raw};
+use super::{Espo, EspoMethod, read_markets};
 use crate::errors::RpcError;
 use crate::markets::{self, MarketMoment, failed};
+use crate::methods::Natural;
 use crate::state::RequestContext;
 
 /// The fee where a request names none, parts of 10,000 (docs/api.md).
@@ -20,8 +22,8 @@ const FEE_BPS_WHOLE: u64 = 10_000;
 /// Pools read at once.
 const PAGE: u32 = 1_000;
 
-/// What both methods are asked.
-struct Asked {
+/// Which pools a route may go through, and what they take.
+struct Ways {
     fees: Fees,
     hops_max: usize,
     factory: AlkaneId,
@@ -29,10 +31,18 @@ struct Asked {
     beside: bool,
 }
 
-impl Asked {
-    fn read(context: &RequestContext, ask: &Ask, hops_min: u64) -> Result<Self, Failure> {
-        let own = ask.word(&["fees"], &[&["pool"], &["flat"]], "flat", "invalid_fees")?;
-        let fees = match (own, ask.integer("fee_bps")?) {
+impl Ways {
+    fn read(
+        context: &RequestContext,
+        fees: Option<&str>,
+        fee_bps: Option<Natural>,
+        max_hops: Option<Natural>,
+        hops_min: u64,
+        factory: Option<&str>,
+        cryptoswap: Option<bool>,
+    ) -> Result<Self, Failure> {
+        let own = word("fees", fees, &[&["pool"], &["flat"]], "flat", "invalid_fees")?;
+        let fees = match (own, fee_bps.map(Natural::get)) {
             ("pool", None) => Fees::Pool,
             ("pool", Some(_)) => {
                 return Err(RpcError::invalid_params("fee_bps and fees: pool exclude each other").into());
@@ -43,9 +53,9 @@ impl Asked {
                 _ => return Err(Refusal::new("invalid_fee_bps", "fee_bps is at most 9999").into()),
             },
         };
-        let hops = ask.integer("max_hops")?.unwrap_or(HOPS_MAX as u64).clamp(hops_min, HOPS_MAX as u64);
-        let factory = ask.optional_id("factory", "missing_or_invalid_factory")?;
-        let beside = ask.flag("cryptoswap", factory.is_none())?;
+        let hops = max_hops.map_or(HOPS_MAX as u64, Natural::get).clamp(hops_min, HOPS_MAX as u64);
+        let factory = factory.map(|text| id("factory", text, "missing_or_invalid_factory")).transpose()?;
+        let beside = cryptoswap.unwrap_or(factory.is_none());
         if beside && factory.is_some() {
             let sentence = "factory means the pools of that factory alone: leave out cryptoswap or factory";
             return Err(RpcError::invalid_params(sentence).into());
@@ -110,31 +120,43 @@ fn ask_graph<T>(
     if graph.is_empty() { empty() } else { Ok(Ok(question(&graph))) }
 }
 
-fn hops(hops: &[Hop]) -> Vec<Value> {
-    hops.iter()
-        .map(|hop| {
-            let mut told = json!({
-                "pool": hop.pool.to_string(),
-                "token_in": hop.token_in.to_string(),
-                "token_out": hop.token_out.to_string(),
-                "amount_in": hop.amount_in.to_string(),
-                "amount_out": hop.amount_out.to_string(),
-                "kind": "factory",
-            });
-            match hop.fee {
-                HopFee::Bps(fee) => told["fee_bps"] = json!(fee),
-                HopFee::Formula => {
-                    told["fee_bps"] = Value::Null;
-                    told["kind"] = json!("cryptoswap");
-                }
-                HopFee::Per1000(fee) => {
-                    told["fee_bps"] = json!(fee.saturating_mul(10));
-                    told["fee_per_1000"] = json!(fee);
-                }
-            }
-            told
-        })
-        .collect()
+/// One pool of a route. Amounts are base units in decimal digits.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RouteHop")]
+struct HopItem {
+    amount_in: String,
+    amount_out: String,
+    /// Parts of 10,000; `null` where the pool's own formula has it.
+    fee_bps: Option<u32>,
+    /// Where the fee is the pool's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fee_per_1000: Option<u32>,
+    /// `factory` or `cryptoswap`.
+    kind: &'static str,
+    pool: String,
+    token_in: String,
+    token_out: String,
+}
+
+fn hops(hops: &[Hop]) -> Vec<HopItem> {
+    let item = |hop: &Hop| {
+        let (fee_bps, fee_per_1000, kind) = match hop.fee {
+            HopFee::Bps(fee) => (Some(fee), None, "factory"),
+            HopFee::Formula => (None, None, "cryptoswap"),
+            HopFee::Per1000(fee) => (Some(fee.saturating_mul(10)), Some(fee), "factory"),
+        };
+        HopItem {
+            amount_in: hop.amount_in.to_string(),
+            amount_out: hop.amount_out.to_string(),
+            fee_bps,
+            fee_per_1000,
+            kind,
+            pool: hop.pool.to_string(),
+            token_in: hop.token_in.to_string(),
+            token_out: hop.token_out.to_string(),
+        }
+    };
+    hops.iter().map(item).collect()
 }
 
 /// Which end of a route is given.
@@ -144,83 +166,175 @@ enum Given {
     Out(u128),
 }
 
-/// What a mode works from.
-fn given(ask: &Ask, mode: &str) -> Result<Given, Failure> {
-    let amount_in = ask.amount("amount_in", "missing_or_invalid_amount_in")?;
-    let amount_out = ask.amount("amount_out", "missing_or_invalid_amount_out")?;
-    let available = ask.amount("available_in", "missing_or_invalid_available_in")?;
-    let missing = |name: &str| RpcError::invalid_params(format!("{name} is required in mode {mode}"));
-    Ok(match mode {
-        "exact_in" => Given::In(amount_in.ok_or_else(|| missing("amount_in"))?),
-        "exact_out" => Given::Out(amount_out.ok_or_else(|| missing("amount_out"))?),
-        _ => Given::In(amount_in.or(available).ok_or_else(|| missing("amount_in or available_in"))?),
-    })
+/// The best way through pools from one alkane to another.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct BestSwapPath {
+    /// The alkane that goes in, `block:tx`.
+    token_in: String,
+    /// The alkane that comes out, `block:tx`.
+    token_out: String,
+    /// Which end is given: `exact_in`, `exact_out` or `implicit`, which takes `amount_in` or `available_in`; `exact_in` when absent.
+    mode: Option<String>,
+    /// How much goes in.
+    amount_in: Option<Amount>,
+    /// How much is to come out.
+    amount_out: Option<Amount>,
+    /// How much there is, in mode `implicit`.
+    available_in: Option<Amount>,
+    /// The least that is to come out.
+    amount_out_min: Option<Amount>,
+    /// The most that may go in.
+    amount_in_max: Option<Amount>,
+    /// `pool` for each pool's own fee, `flat` for `fee_bps`; `flat` when absent.
+    fees: Option<String>,
+    /// The fee of every pool, parts of 10,000; 30 when absent.
+    fee_bps: Option<Natural>,
+    /// Pools of a route at most, 1 to 3; 3 when absent.
+    max_hops: Option<Natural>,
+    /// The id of a factory, for its pools alone; the operator's when absent.
+    factory: Option<String>,
+    /// Whether the route may go through the CryptoSwap pool; so when absent and no factory is named.
+    cryptoswap: Option<bool>,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
 }
 
-/// `ammdata.find_best_swap_path`
-pub(super) async fn best_path(context: &RequestContext, ask: &Ask) -> Outcome {
-    const MODES: [&[&str]; 3] = [&["exact_in"], &["exact_out"], &["implicit"]];
-    let from = ask.id("token_in", "missing_or_invalid_token_in")?;
-    let to = ask.id("token_out", "missing_or_invalid_token_out")?;
-    let mode = ask.word(&["mode"], &MODES, "exact_in", "invalid_mode")?;
-    let given = given(ask, mode)?;
-    let least_out = ask.amount("amount_out_min", "missing_or_invalid_amount_out_min")?.unwrap_or(0);
-    let most_in = ask.amount("amount_in_max", "missing_or_invalid_amount_in_max")?.unwrap_or(u128::MAX);
-    let asked = Asked::read(context, ask, 1)?;
-    let (fees, hops_max, factory, beside) = (asked.fees, asked.hops_max, asked.factory, asked.beside);
-    let none = |hint: &str| Refusal::new("no_path_found", hint.to_owned());
-    if from == to {
-        return Err(none("token_in and token_out are the same").into());
-    }
-    let found = read_markets(context, ask, move |moment| {
-        ask_graph(moment, factory, beside, |graph| match given {
-            Given::In(amount) => graph.exact_in(from, to, amount, fees, hops_max),
-            Given::Out(amount) => graph.exact_out(from, to, amount, fees, hops_max),
+/// A route. Amounts are base units in decimal digits.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct BestSwapPathAnswer {
+    amount_in: String,
+    amount_out: String,
+    factory: String,
+    /// `null` where every pool has its own.
+    fee_bps: Option<u32>,
+    hops: Vec<HopItem>,
+    max_hops: usize,
+    mode: &'static str,
+    ok: bool,
+    token_in: String,
+    token_out: String,
+}
+
+impl EspoMethod for BestSwapPath {
+    const NAME: &'static str = "ammdata.find_best_swap_path";
+    const EXAMPLE: &'static str = r#"{"token_in":"2:1","token_out":"32:0","amount_in":"100000"}"#;
+    type Answer = BestSwapPathAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<BestSwapPathAnswer, Failure> {
+        const MODES: [&[&str]; 3] = [&["exact_in"], &["exact_out"], &["implicit"]];
+        let from = id("token_in", &self.token_in, "missing_or_invalid_token_in")?;
+        let to = id("token_out", &self.token_out, "missing_or_invalid_token_out")?;
+        let mode = word("mode", self.mode.as_deref(), &MODES, "exact_in", "invalid_mode")?;
+        let amount_in = amount("amount_in", self.amount_in, "missing_or_invalid_amount_in")?;
+        let amount_out = amount("amount_out", self.amount_out, "missing_or_invalid_amount_out")?;
+        let available = amount("available_in", self.available_in, "missing_or_invalid_available_in")?;
+        let missing = |name: &str| RpcError::invalid_params(format!("{name} is required in mode {mode}"));
+        let given = match mode {
+            "exact_in" => Given::In(amount_in.ok_or_else(|| missing("amount_in"))?),
+            "exact_out" => Given::Out(amount_out.ok_or_else(|| missing("amount_out"))?),
+            _ => Given::In(amount_in.or(available).ok_or_else(|| missing("amount_in or available_in"))?),
+        };
+        let least_out = amount("amount_out_min", self.amount_out_min, "missing_or_invalid_amount_out_min")?;
+        let most_in = amount("amount_in_max", self.amount_in_max, "missing_or_invalid_amount_in_max")?;
+        let (fees, factory) = (self.fees.as_deref(), self.factory.as_deref());
+        let ways = Ways::read(context, fees, self.fee_bps, self.max_hops, 1, factory, self.cryptoswap)?;
+        let none = |hint: &str| Refusal::new("no_path_found", hint.to_owned());
+        if from == to {
+            return Err(none("token_in and token_out are the same").into());
+        }
+        let (fees, hops_max, factory, beside) = (ways.fees, ways.hops_max, ways.factory, ways.beside);
+        let found = read_markets(context, self.height.as_ref(), move |moment| {
+            ask_graph(moment, factory, beside, |graph| match given {
+                Given::In(amount) => graph.exact_in(from, to, amount, fees, hops_max),
+                Given::Out(amount) => graph.exact_out(from, to, amount, fees, hops_max),
+            })
+        });
+        let route = found.await??.ok_or_else(|| none("no pools lead from one to the other for this amount"))?;
+        let (amount_in, amount_out) = (route.amount_in(), route.amount_out());
+        if least_out.is_some_and(|least| amount_out < least) {
+            return Err(none(&format!("the best path gives {amount_out}, less than amount_out_min")).into());
+        }
+        if most_in.is_some_and(|most| amount_in > most) {
+            return Err(none(&format!("the best path takes {amount_in}, more than amount_in_max")).into());
+        }
+        Ok(BestSwapPathAnswer {
+            amount_in: amount_in.to_string(),
+            amount_out: amount_out.to_string(),
+            factory: ways.factory.to_string(),
+            fee_bps: ways.fee_bps(),
+            hops: hops(&route.hops),
+            max_hops: ways.hops_max,
+            mode,
+            ok: true,
+            token_in: from.to_string(),
+            token_out: to.to_string(),
         })
-    });
-    let route = found.await??.ok_or_else(|| none("no pools lead from one to the other for this amount"))?;
-    let (amount_in, amount_out) = (route.amount_in(), route.amount_out());
-    if amount_out < least_out {
-        return Err(none(&format!("the best path gives {amount_out}, less than amount_out_min")).into());
     }
-    if amount_in > most_in {
-        return Err(none(&format!("the best path takes {amount_in}, more than amount_in_max")).into());
-    }
-    Ok(to_raw(&json!({
-        "ok": true,
-        "mode": mode,
-        "token_in": from.to_string(),
-        "token_out": to.to_string(),
-        "fee_bps": asked.fee_bps(),
-        "max_hops": asked.hops_max,
-        "amount_in": amount_in.to_string(),
-        "amount_out": amount_out.to_string(),
-        "factory": asked.factory.to_string(),
-        "hops": hops(&route.hops),
-    }))?)
 }
 
-/// `ammdata.get_best_mev_swap`
-pub(super) async fn best_cycle(context: &RequestContext, ask: &Ask) -> Outcome {
-    let token = ask.id("token", "missing_or_invalid_token")?;
-    let asked = Asked::read(context, ask, 2)?;
-    let (fees, hops_max, factory) = (asked.fees, asked.hops_max, asked.factory);
-    let found = read_markets(context, ask, move |moment| {
-        // A cycle is worth something as one call of a factory alone.
-        ask_graph(moment, factory, false, |graph| graph.best_cycle(token, fees, hops_max))
-    });
-    let none = || Refusal::new("no_profitable_cycle", "no way back to the token gives more than goes in");
-    let cycle = found.await??.ok_or_else(none)?;
-    Ok(to_raw(&json!({
-        "ok": true,
-        "token": token.to_string(),
-        "fee_bps": asked.fee_bps(),
-        "max_hops": asked.hops_max,
-        "amount_in": cycle.amount_in.to_string(),
-        "amount_out": cycle.amount_out.to_string(),
-        "profit": cycle.profit.to_string(),
-        "profit_bound": cycle.profit_bound.to_string(),
-        "factory": asked.factory.to_string(),
-        "hops": hops(&cycle.hops),
-    }))?)
+/// The cycle through a factory's pools that gives most of an alkane back.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct BestCycle {
+    /// The alkane that goes in and comes out, `block:tx`.
+    token: String,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// `pool` for each pool's own fee, `flat` for `fee_bps`; `flat` when absent.
+    fees: Option<String>,
+    /// The fee of every pool, parts of 10,000; 30 when absent.
+    fee_bps: Option<Natural>,
+    /// Pools of a cycle at most, 2 to 3; 3 when absent.
+    max_hops: Option<Natural>,
+    /// The id of a factory, for its pools alone; the operator's when absent.
+    factory: Option<String>,
+    /// Refused beside `factory`; a cycle is one call of a factory in any case.
+    cryptoswap: Option<bool>,
+}
+
+/// A cycle. Amounts are base units in decimal digits.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct BestCycleAnswer {
+    amount_in: String,
+    amount_out: String,
+    factory: String,
+    /// `null` where every pool has its own.
+    fee_bps: Option<u32>,
+    hops: Vec<HopItem>,
+    max_hops: usize,
+    ok: bool,
+    profit: String,
+    /// What no amount can exceed on this way.
+    profit_bound: String,
+    token: String,
+}
+
+impl EspoMethod for BestCycle {
+    const NAME: &'static str = "ammdata.get_best_mev_swap";
+    const EXAMPLE: &'static str = r#"{"token":"2:1"}"#;
+    type Answer = BestCycleAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<BestCycleAnswer, Failure> {
+        let token = id("token", &self.token, "missing_or_invalid_token")?;
+        let (fees, factory) = (self.fees.as_deref(), self.factory.as_deref());
+        let ways = Ways::read(context, fees, self.fee_bps, self.max_hops, 2, factory, self.cryptoswap)?;
+        let (fees, hops_max, factory) = (ways.fees, ways.hops_max, ways.factory);
+        let found = read_markets(context, self.height.as_ref(), move |moment| {
+            // A cycle is worth something as one call of a factory alone.
+            ask_graph(moment, factory, false, |graph| graph.best_cycle(token, fees, hops_max))
+        });
+        let none = || Refusal::new("no_profitable_cycle", "no way back to the token gives more than goes in");
+        let cycle = found.await??.ok_or_else(none)?;
+        Ok(BestCycleAnswer {
+            amount_in: cycle.amount_in.to_string(),
+            amount_out: cycle.amount_out.to_string(),
+            factory: ways.factory.to_string(),
+            fee_bps: ways.fee_bps(),
+            hops: hops(&cycle.hops),
+            max_hops: ways.hops_max,
+            ok: true,
+            profit: cycle.profit.to_string(),
+            profit_bound: cycle.profit_bound.to_string(),
+            token: token.to_string(),
+        })
+    }
 }

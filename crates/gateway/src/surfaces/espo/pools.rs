@@ -1,18 +1,20 @@
 //! All pools and what they hold.
 
 use paraffin_amm::{PoolState, Scope, pool_state};
+use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
-use serde_json::json;
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::ask::{Ask, WALK_MAX};
-use super::failure::Refusal;
-use super::{Outcome, read_markets, to_raw};
+use super::ask::{AtHeight, Part, WALK_MAX, id};
+use super::failure::{Failure, Refusal};
+use super::{Espo, EspoMethod, read_markets};
 use crate::markets::failed;
+use crate::methods::Natural;
 use crate::state::RequestContext;
 
-/// A pool, with the members of every kind of client.
-#[derive(Serialize)]
+/// A pool, with the members of every kind of client. Amounts are base units in decimal digits.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ListedPool")]
 struct Pool {
     token0: String,
     token1: String,
@@ -52,9 +54,11 @@ impl Pool {
 }
 
 /// Pools by id, in the order in which they were created.
-struct Pools(Vec<PoolState>);
+#[derive(JsonSchema)]
+#[schemars(inline, with = "std::collections::BTreeMap<String, Pool>")]
+struct PoolsById(Vec<PoolState>);
 
-impl Serialize for Pools {
+impl Serialize for PoolsById {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for state in &self.0 {
@@ -64,53 +68,102 @@ impl Serialize for Pools {
     }
 }
 
-#[derive(Serialize)]
-struct Answer {
+/// All pools and what they hold, in the order in which they were created.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Pools {
+    /// The id of a factory, for its pools alone.
+    factory: Option<String>,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Which page, from 0.
+    page: Option<Natural>,
+    /// Pools of a page: 100 when absent, 10,000 at most.
+    limit: Option<Natural>,
+    /// The same as `limit`, which goes first.
+    size: Option<Natural>,
+}
+
+/// A page of pools.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PoolsAnswer {
     ok: bool,
     page: u64,
     limit: u32,
+    /// Of all pages.
     total: u32,
     has_more: bool,
-    pools: Pools,
+    /// By id.
+    pools: PoolsById,
 }
 
-/// `ammdata.get_pools`
-pub(super) async fn page(context: &RequestContext, ask: &Ask) -> Outcome {
-    let part = ask.part()?;
-    let factory = ask.optional_id("factory", "missing_or_invalid_factory")?;
-    let (states, total) = read_markets(context, ask, move |moment| {
-        let scope = factory.map_or(Scope::All, Scope::Factory);
-        let page = moment.markets.pools(scope, part.offset_32(), part.limit).map_err(failed)?;
-        let mut states = Vec::with_capacity(page.items.len());
-        for record in page.items {
-            moment.chain.check()?;
-            states.push(pool_state(&moment.contracts, record.pool).map_err(failed)?);
-        }
-        Ok((states, page.total))
-    })
-    .await?;
-    let has_more = part.has_more(states.len(), u64::from(total));
-    let pools = Pools(states);
-    Ok(to_raw(&Answer { ok: true, page: part.page, limit: part.limit, total, has_more, pools })?)
-}
+impl EspoMethod for Pools {
+    const NAME: &'static str = "ammdata.get_pools";
+    const EXAMPLE: &'static str = r#"{"limit":10}"#;
+    type Answer = PoolsAnswer;
 
-/// `ammdata.get_amm_factories`
-pub(super) async fn factories(context: &RequestContext, ask: &Ask) -> Outcome {
-    let part = ask.part()?;
-    let all =
-        read_markets(context, ask, move |moment| moment.markets.factories(None, WALK_MAX as usize + 1).map_err(failed))
-            .await?;
-    if all.len() as u64 > WALK_MAX {
-        return Err(Refusal::new("too_many_factories", format!("there are more than {WALK_MAX} factories")).into());
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<PoolsAnswer, Failure> {
+        let part = Part::read(self.page, self.limit, self.size)?;
+        let factory = self.factory.map(|text| id("factory", &text, "missing_or_invalid_factory")).transpose()?;
+        let (states, total) = read_markets(context, self.height.as_ref(), move |moment| {
+            let scope = factory.map_or(Scope::All, Scope::Factory);
+            let page = moment.markets.pools(scope, part.offset_32(), part.limit).map_err(failed)?;
+            let mut states = Vec::with_capacity(page.items.len());
+            for record in page.items {
+                moment.chain.check()?;
+                states.push(pool_state(&moment.contracts, record.pool).map_err(failed)?);
+            }
+            Ok((states, page.total))
+        })
+        .await?;
+        let has_more = part.has_more(states.len(), u64::from(total));
+        let (page, limit, pools) = (part.page, part.limit, PoolsById(states));
+        Ok(PoolsAnswer { ok: true, page, limit, total, has_more, pools })
     }
-    let total = all.len() as u64;
-    let factories = part.of(all.into_iter().map(|(id, _)| id.to_string()));
-    Ok(to_raw(&json!({
-        "ok": true,
-        "page": part.page,
-        "limit": part.limit,
-        "total": total,
-        "has_more": part.has_more(factories.len(), total),
-        "factories": factories,
-    }))?)
+}
+
+/// The factories that have made pools.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Factories {
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Which page, from 0.
+    page: Option<Natural>,
+    /// Factories of a page: 100 when absent, 10,000 at most.
+    limit: Option<Natural>,
+    /// The same as `limit`, which goes first.
+    size: Option<Natural>,
+}
+
+/// A page of factories.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct FactoriesAnswer {
+    /// Ids.
+    factories: Vec<String>,
+    has_more: bool,
+    limit: u32,
+    ok: bool,
+    page: u64,
+    /// Of all pages.
+    total: u64,
+}
+
+impl EspoMethod for Factories {
+    const NAME: &'static str = "ammdata.get_amm_factories";
+    const EXAMPLE: &'static str = "{}";
+    type Answer = FactoriesAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<FactoriesAnswer, Failure> {
+        let part = Part::read(self.page, self.limit, self.size)?;
+        let all = read_markets(context, self.height.as_ref(), move |moment| {
+            moment.markets.factories(None, WALK_MAX as usize + 1).map_err(failed)
+        })
+        .await?;
+        if all.len() as u64 > WALK_MAX {
+            return Err(Refusal::new("too_many_factories", format!("there are more than {WALK_MAX} factories")).into());
+        }
+        let total = all.len() as u64;
+        let factories = part.of(all.into_iter().map(|(id, _)| id.to_string()));
+        let has_more = part.has_more(factories.len(), total);
+        Ok(FactoriesAnswer { factories, has_more, limit: part.limit, ok: true, page: part.page, total })
+    }
 }

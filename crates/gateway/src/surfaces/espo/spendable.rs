@@ -10,13 +10,14 @@ use paraffin_alkanes::views::{self, ViewError};
 use paraffin_bitcoin_index::{
     BitcoinIndex, RawTransactions, ScriptKey, StoredTransactions, TransactionSource as _, TxLocation,
 };
-use paraffin_primitives::format_outpoint;
-use serde::Serialize;
+use paraffin_primitives::{Height, format_outpoint};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::ask::Ask;
+use super::ask::{AtHeight, script};
 use super::balances::{Entry, entries};
 use super::failure::{Failure, Refusal};
-use super::{Outcome, read, to_raw};
+use super::{Espo, EspoMethod, read};
 use crate::alkanes::{self, Moment};
 use crate::state::RequestContext;
 use crate::surfaces::esplora::{self, NodeTransactions, unconfirmed_of};
@@ -27,39 +28,87 @@ const RAW_MAX: usize = 1_000;
 const OMITTED: &str = "0";
 
 /// A base rune that an output holds.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "HeldBaseRune")]
 struct Rune {
+    /// Base units in decimal digits.
+    amount: String,
     id: String,
+    /// Its name, where it is known.
     #[serde(rename = "rune")]
     name: Option<String>,
-    amount: String,
 }
 
-#[derive(Serialize)]
+/// An unspent output.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SpendableOutpoint")]
 struct Spendable {
-    outpoint: String,
-    value: u64,
-    script_pubkey_hex: String,
-    block_height: Option<u32>,
-    confirmations: u32,
-    coinbase: bool,
     alkanes: Vec<Entry>,
-    runes: Vec<Rune>,
-    raw_tx_hex: String,
+    /// `null` while its transaction is in no block.
+    block_height: Option<u32>,
+    coinbase: bool,
+    /// Blocks from its own to the height of the answer, both counted.
+    confirmations: u32,
     /// Whether what it holds is known; it is not before its transaction is in a block.
     indexed: bool,
+    /// `txid:vout`.
+    outpoint: String,
+    /// The whole transaction in hexadecimal digits, `0` where it was not asked for.
+    raw_tx_hex: String,
+    runes: Vec<Rune>,
+    script_pubkey_hex: String,
+    /// Satoshis.
+    value: u64,
     #[serde(skip)]
     at: OutPoint,
     #[serde(skip)]
     location: Option<TxLocation>,
 }
 
-/// `get_address_spendable_outpoints`
-pub(super) async fn outpoints(context: &RequestContext, ask: &Ask) -> Outcome {
-    let script = ask.script(context)?;
-    let height = ask.height(alkanes::newest(context)?)?;
-    let omit_raw = ask.flag("omit_raw_tx", true)?;
-    let unconfirmed_too = ask.flag("include_unconfirmed", false)?;
+/// Every unspent output of an address with all that a wallet needs to spend it.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct SpendableOutpoints {
+    /// An address of this instance's network.
+    address: String,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Whether to give outputs of unconfirmed transactions too; not when absent.
+    include_unconfirmed: Option<bool>,
+    /// `false` to give the whole transaction of each output, of 1,000 outputs at most.
+    omit_raw_tx: Option<bool>,
+}
+
+/// The unspent outputs of an address.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SpendableOutpointsAnswer {
+    address: String,
+    /// As of which block.
+    height: Height,
+    /// How many there are.
+    length: usize,
+    ok: bool,
+    outpoints: Vec<Spendable>,
+}
+
+impl EspoMethod for SpendableOutpoints {
+    const NAME: &'static str = "essentials.get_address_spendable_outpoints";
+    const ALIASES: &'static [&'static str] = &["get_address_spendable_outpoints"];
+    const EXAMPLE: &'static str = r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#;
+    type Answer = SpendableOutpointsAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<SpendableOutpointsAnswer, Failure> {
+        outpoints(context, self).await
+    }
+}
+
+async fn outpoints(
+    context: &RequestContext,
+    asked: SpendableOutpoints,
+) -> Result<SpendableOutpointsAnswer, Failure> {
+    let script = script(context, &asked.address)?;
+    let height = AtHeight::resolve(asked.height.as_ref(), alkanes::newest(context)?)?;
+    let omit_raw = asked.omit_raw_tx.unwrap_or(true);
+    let unconfirmed_too = asked.include_unconfirmed.unwrap_or(false);
     let is_newest = height == alkanes::newest(context)?;
     // What unconfirmed transactions spend is no longer to be had; a past height knows of none.
     let key = ScriptKey::from_script(&script);
@@ -67,7 +116,7 @@ pub(super) async fn outpoints(context: &RequestContext, ask: &Ask) -> Outcome {
     let spent: HashSet<OutPoint> =
         pending.iter().flat_map(|(_, one)| one.transaction.input.iter().map(|input| input.previous_output)).collect();
     let (confirmed_script, is_spent) = (script.clone(), spent.clone());
-    let confirmed = read(context, ask, move |moment| {
+    let confirmed = read(context, asked.height.as_ref(), move |moment| {
         let held = views::held_by_address(&confirmed_script, true, &moment.view)?;
         held.into_iter()
             .filter(|held| !is_spent.contains(&held.outpoint))
@@ -103,13 +152,8 @@ pub(super) async fn outpoints(context: &RequestContext, ask: &Ask) -> Outcome {
     if !omit_raw {
         add_transactions(context, &mut found).await?;
     }
-    Ok(to_raw(&serde_json::json!({
-        "ok": true,
-        "address": ask.text("address")?,
-        "height": height,
-        "length": found.len(),
-        "outpoints": found,
-    }))?)
+    let length = found.len();
+    Ok(SpendableOutpointsAnswer { address: asked.address, height, length, ok: true, outpoints: found })
 }
 
 fn confirmed_output(moment: &Moment<'_>, held: &views::OutputHoldings) -> Result<Spendable, ViewError> {

@@ -10,14 +10,17 @@ use bitcoin::{Address, Script};
 use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{Action, Event, EventKind, Markets, Page, PoolIdentity, Ratio, Scope, Side, Status};
 use paraffin_primitives::{AlkaneId, Network};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
-use super::ask::{Ask, Part};
+use super::ask::{AtHeight, Part, id, word};
 use super::candles::{side, unknown};
 use super::failure::Failure;
-use super::{Outcome, read_markets, to_raw};
+use super::{Espo, EspoMethod, read_markets};
 use crate::errors::RpcError;
 use crate::markets::{MarketMoment, NamedPool, failed};
+use crate::methods::Natural;
 use crate::state::RequestContext;
 
 /// Newest events that are put in another order than the chain's.
@@ -44,8 +47,8 @@ impl Sort {
         ("side", Self::Side),
     ];
 
-    fn read(ask: &Ask) -> Result<(&'static str, Self), RpcError> {
-        let Some(word) = ask.optional_text("sort")? else { return Ok(Self::ALL[0]) };
+    fn read(asked: Option<&str>) -> Result<(&'static str, Self), RpcError> {
+        let Some(word) = asked else { return Ok(Self::ALL[0]) };
         let word = if matches!(word, "ts" | "time") { "timestamp" } else { word };
         Self::ALL.into_iter().find(|(name, _)| *name == word).ok_or_else(|| {
             let names = Self::ALL.map(|(name, _)| name).join(", ");
@@ -73,7 +76,19 @@ impl Sort {
     }
 }
 
-/// What both methods are asked.
+/// What both methods take, as it was written.
+struct Params {
+    pool: String,
+    page: Option<Natural>,
+    limit: Option<Natural>,
+    size: Option<Natural>,
+    side: Option<String>,
+    filter_side: Option<String>,
+    sort: Option<String>,
+    dir: Option<String>,
+}
+
+/// What both methods take.
 struct Asked {
     pool: AlkaneId,
     part: Part,
@@ -84,16 +99,16 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(ask: &Ask) -> Result<Self, Failure> {
+    fn read(params: Params) -> Result<Self, Failure> {
         const FILTERS: [&[&str]; 3] = [&["all", "a", ""], &["buy", "b"], &["sell", "s"]];
         const DIRS: [&[&str]; 2] = [&["desc", "descending"], &["asc", "ascending"]];
         Ok(Self {
-            pool: ask.id("pool", "missing_or_invalid_pool")?,
-            part: ask.part()?,
-            side: side(ask)?,
-            filter: ask.word(&["filter_side"], &FILTERS, "all", "invalid_filter_side")?,
-            sort: Sort::read(ask)?,
-            dir: ask.word(&["dir", "direction"], &DIRS, "desc", "invalid_dir")?,
+            pool: id("pool", &params.pool, "missing_or_invalid_pool")?,
+            part: Part::read(params.page, params.limit, params.size)?,
+            side: side(params.side.as_deref())?,
+            filter: word("filter_side", params.filter_side.as_deref(), &FILTERS, "all", "invalid_filter_side")?,
+            sort: Sort::read(params.sort.as_deref())?,
+            dir: word("dir", params.dir.as_deref(), &DIRS, "desc", "invalid_dir")?,
         })
     }
 }
@@ -212,61 +227,147 @@ fn of_pool(
     }
 }
 
-/// The members that both answers begin with.
-fn envelope(asked: &Asked, listed: &Listed) -> Value {
-    let mut answer = json!({
-        "ok": true,
-        "pool": asked.pool.to_string(),
-        "side": asked.side.0,
-        "filter_side": asked.filter,
-        "sort": asked.sort.0,
-        "dir": asked.dir,
-        "page": asked.part.page,
-        "limit": asked.part.limit,
-        "total": listed.total,
-        "has_more": asked.part.has_more(listed.rows.len(), listed.total),
-    });
-    if let Some([newest, of]) = listed.window {
-        answer["window"] = json!({ "newest": newest, "of": of });
+/// How many of a pool's events an answer was made from, where it was not all.
+#[derive(Serialize, JsonSchema)]
+struct EventWindow {
+    /// The newest of the pool's events, so many.
+    newest: u32,
+    /// All of them.
+    of: u32,
+}
+
+fn window(listed: &Listed) -> Option<EventWindow> {
+    listed.window.map(|[newest, of]| EventWindow { newest, of })
+}
+
+/// The trades of a pool.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Trades {
+    /// The pool's id `block:tx`.
+    pool: String,
+    /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
+    side: Option<String>,
+    /// `all`, `buy` or `sell`; `all` when absent.
+    filter_side: Option<String>,
+    /// `timestamp`, `block_height`, `amount_in`, `amount_out`, `price` or `side`; `timestamp` when absent.
+    sort: Option<String>,
+    /// `desc` or `asc`; `desc` when absent.
+    dir: Option<String>,
+    /// The same as `dir`, which goes first.
+    direction: Option<String>,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Which page, from 0.
+    page: Option<Natural>,
+    /// Trades of a page: 100 when absent, 10,000 at most.
+    limit: Option<Natural>,
+    /// The same as `limit`, which goes first.
+    size: Option<Natural>,
+}
+
+/// A page of trades.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TradesAnswer {
+    dir: &'static str,
+    filter_side: &'static str,
+    has_more: bool,
+    limit: u32,
+    ok: bool,
+    page: u64,
+    pool: String,
+    side: &'static str,
+    sort: &'static str,
+    /// Of all pages.
+    total: u64,
+    trades: Vec<Trade>,
+    /// Where another order than the chain's, or a choice, looked at the newest events alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<EventWindow>,
+}
+
+/// A trade. Amounts are base units in decimal digits.
+#[derive(Serialize, JsonSchema)]
+struct Trade {
+    /// `null` where the script has none.
+    address: Option<String>,
+    amount_in: String,
+    amount_out: String,
+    /// By how much the pool's first alkane grew.
+    base_inflow: String,
+    block_height: u32,
+    price: Option<String>,
+    /// By how much the pool's second alkane grew.
+    quote_inflow: String,
+    /// `buy` or `sell`.
+    side: &'static str,
+    /// Unix seconds.
+    timestamp: String,
+    txid: String,
+    vout: u32,
+    /// The key in a taproot script, in hexadecimal digits; empty for other scripts.
+    xpubkey: String,
+}
+
+impl EspoMethod for Trades {
+    const NAME: &'static str = "ammdata.get_trades";
+    const EXAMPLE: &'static str = r#"{"pool":"2:1","limit":10}"#;
+    type Answer = TradesAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<TradesAnswer, Failure> {
+        let asked = Asked::read(Params {
+            pool: self.pool,
+            page: self.page,
+            limit: self.limit,
+            size: self.size,
+            side: self.side,
+            filter_side: self.filter_side,
+            sort: self.sort,
+            dir: self.dir.or(self.direction),
+        })?;
+        let filter = asked.filter;
+        let found = read_markets(context, self.height.as_ref(), move |moment| {
+            let Some(NamedPool { markets, .. }) = moment.named_pool(asked.pool)? else {
+                return Ok(Err(unknown(asked.pool)));
+            };
+            let keeps = |row: &Row| filter == "all" || row.side == filter;
+            let events = of_pool(moment, &markets, asked.pool, Some(EventKind::Swap));
+            let listed = listed(&asked, events, keeps, filter != "all")?;
+            Ok(Ok((asked, listed)))
+        });
+        let (asked, listed) = found.await??;
+        Ok(TradesAnswer {
+            dir: asked.dir,
+            filter_side: asked.filter,
+            has_more: asked.part.has_more(listed.rows.len(), listed.total),
+            limit: asked.part.limit,
+            ok: true,
+            page: asked.part.page,
+            pool: asked.pool.to_string(),
+            side: asked.side.0,
+            sort: asked.sort.0,
+            total: listed.total,
+            trades: listed.rows.iter().map(|row| trade(row, context.network())).collect(),
+            window: window(&listed),
+        })
     }
-    answer
 }
 
-/// `ammdata.get_trades`
-pub(super) async fn trades(context: &RequestContext, ask: &Ask) -> Outcome {
-    let asked = Asked::read(ask)?;
-    let filter = asked.filter;
-    let found = read_markets(context, ask, move |moment| {
-        let Some(NamedPool { markets, .. }) = moment.named_pool(asked.pool)? else {
-            return Ok(Err(unknown(asked.pool)));
-        };
-        let keeps = |row: &Row| filter == "all" || row.side == filter;
-        let listed =
-            listed(&asked, of_pool(moment, &markets, asked.pool, Some(EventKind::Swap)), keeps, filter != "all")?;
-        Ok(Ok((asked, listed)))
-    });
-    let (asked, listed) = found.await??;
-    let mut answer = envelope(&asked, &listed);
-    answer["trades"] = listed.rows.iter().map(|row| trade(row, context.network())).collect();
-    Ok(to_raw(&answer)?)
-}
-
-fn trade(row: &Row, network: Network) -> Value {
-    let [base, quote] = row.changes();
-    json!({
-        "txid": row.event.txid.to_string(),
-        "vout": row.event.vout,
-        "timestamp": row.event.time.to_string(),
-        "block_height": row.event.place.height,
-        "side": row.side,
-        "amount_in": row.moved[0].to_string(),
-        "amount_out": row.moved[1].to_string(),
-        "price": row.price(),
-        "address": row.address(network),
-        "xpubkey": row.actor().and_then(taproot_key).unwrap_or_default(),
-        "base_inflow": base,
-        "quote_inflow": quote,
-    })
+fn trade(row: &Row, network: Network) -> Trade {
+    let [base_inflow, quote_inflow] = row.changes();
+    Trade {
+        address: row.address(network),
+        amount_in: row.moved[0].to_string(),
+        amount_out: row.moved[1].to_string(),
+        base_inflow,
+        block_height: row.event.place.height,
+        price: row.price(),
+        quote_inflow,
+        side: row.side,
+        timestamp: row.event.time.to_string(),
+        txid: row.event.txid.to_string(),
+        vout: row.event.vout,
+        xpubkey: row.actor().and_then(taproot_key).unwrap_or_default(),
+    }
 }
 
 /// The key in a taproot script, in hexadecimal digits.
@@ -274,34 +375,144 @@ fn taproot_key(script: &Script) -> Option<String> {
     script.is_p2tr().then(|| script.as_bytes()[2..].to_lower_hex_string())
 }
 
-/// `ammdata.get_activity`
-pub(super) async fn activity(context: &RequestContext, ask: &Ask) -> Outcome {
-    const KINDS: [&[&str]; 3] = [&["all"], &["trades"], &["events"]];
-    let asked = Asked::read(ask)?;
-    let wanted = ask.word(&["activity_type"], &KINDS, "all", "invalid_activity_type")?;
-    let filter = asked.filter;
-    let found = read_markets(context, ask, move |moment| {
-        let Some(NamedPool { markets, .. }) = moment.named_pool(asked.pool)? else {
-            return Ok(Err(unknown(asked.pool)));
-        };
-        // A side is one of a trade; other events have none, so that it does not choose among them.
-        let keeps = |row: &Row| match wanted {
-            "events" => !row.is_trade(),
-            _ => filter == "all" || row.side == filter || !row.is_trade(),
-        };
-        let kind = (wanted == "trades").then_some(EventKind::Swap);
-        let is_choice = wanted == "events" || filter != "all";
-        let listed = listed(&asked, of_pool(moment, &markets, asked.pool, kind), keeps, is_choice)?;
-        Ok(Ok((asked, listed)))
-    });
-    let (asked, listed) = found.await??;
-    let mut answer = envelope(&asked, &listed);
-    answer["activity_type"] = json!(wanted);
-    answer["activity"] = listed.rows.iter().map(|row| activity_row(row, asked.side.1, context.network())).collect();
-    Ok(to_raw(&answer)?)
+/// What happened on a pool: trades, and liquidity that was added and removed.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Activity {
+    /// The pool's id `block:tx`.
+    pool: String,
+    /// `all`, `trades`, or `events` for what is no trade; `all` when absent.
+    activity_type: Option<String>,
+    /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
+    side: Option<String>,
+    /// Of trades: `all`, `buy` or `sell`; `all` when absent.
+    filter_side: Option<String>,
+    /// `timestamp`, `block_height`, `amount_in`, `amount_out`, `price` or `side`; `timestamp` when absent.
+    sort: Option<String>,
+    /// `desc` or `asc`; `desc` when absent.
+    dir: Option<String>,
+    /// The same as `dir`, which goes first.
+    direction: Option<String>,
+    /// As of which block; the newest when absent.
+    height: Option<AtHeight>,
+    /// Which page, from 0.
+    page: Option<Natural>,
+    /// Events of a page: 100 when absent, 10,000 at most.
+    limit: Option<Natural>,
+    /// The same as `limit`, which goes first.
+    size: Option<Natural>,
 }
 
-fn activity_row(row: &Row, side: Side, network: Network) -> Value {
+/// A page of what happened.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ActivityAnswer {
+    activity: Vec<ActivityItem>,
+    activity_type: &'static str,
+    dir: &'static str,
+    filter_side: &'static str,
+    has_more: bool,
+    limit: u32,
+    ok: bool,
+    page: u64,
+    pool: String,
+    side: &'static str,
+    sort: &'static str,
+    /// Of all pages.
+    total: u64,
+    /// Where another order than the chain's, or a choice, looked at the newest events alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<EventWindow>,
+}
+
+/// Something that happened. Amounts are base units in decimal digits but where it says otherwise.
+#[derive(Serialize, JsonSchema)]
+struct ActivityItem {
+    /// `null` where the script has none.
+    address: Option<String>,
+    /// By how much the alkane that the pool is seen from changed, without sign, in units of 10^8.
+    amount: Number,
+    /// Of a trade.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amount_in: Option<String>,
+    /// Of a trade.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amount_out: Option<String>,
+    /// By how much the pool's first alkane changed, with sign.
+    base_delta: String,
+    block_height: u32,
+    /// `base_in` or `quote_in` of a trade.
+    direction: Option<&'static str>,
+    /// `trade_buy`, `trade_sell`, `pool_create`, `liquidity_add` or `liquidity_remove`.
+    kind: &'static str,
+    /// Shares that were made or burnt; absent of a trade.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    liquidity: Option<Option<String>>,
+    /// Of a trade; `null` where nothing came out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price: Option<Option<String>>,
+    /// By how much the pool's second alkane changed, with sign.
+    quote_delta: String,
+    /// `buy`, `sell`, or `neutral` of what is no trade.
+    side: &'static str,
+    /// Unix seconds.
+    timestamp: u32,
+    txid: String,
+    vout: u32,
+}
+
+impl EspoMethod for Activity {
+    const NAME: &'static str = "ammdata.get_activity";
+    const EXAMPLE: &'static str = r#"{"pool":"2:1","limit":10}"#;
+    type Answer = ActivityAnswer;
+
+    async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<ActivityAnswer, Failure> {
+        const KINDS: [&[&str]; 3] = [&["all"], &["trades"], &["events"]];
+        let asked = Asked::read(Params {
+            pool: self.pool,
+            page: self.page,
+            limit: self.limit,
+            size: self.size,
+            side: self.side,
+            filter_side: self.filter_side,
+            sort: self.sort,
+            dir: self.dir.or(self.direction),
+        })?;
+        let kinds = word("activity_type", self.activity_type.as_deref(), &KINDS, "all", "invalid_activity_type")?;
+        let filter = asked.filter;
+        let found = read_markets(context, self.height.as_ref(), move |moment| {
+            let Some(NamedPool { markets, .. }) = moment.named_pool(asked.pool)? else {
+                return Ok(Err(unknown(asked.pool)));
+            };
+            // A side is one of a trade; other events have none, so that it does not choose among them.
+            let keeps = |row: &Row| match kinds {
+                "events" => !row.is_trade(),
+                _ => filter == "all" || row.side == filter || !row.is_trade(),
+            };
+            let kind = (kinds == "trades").then_some(EventKind::Swap);
+            let is_choice = kinds == "events" || filter != "all";
+            let listed = listed(&asked, of_pool(moment, &markets, asked.pool, kind), keeps, is_choice)?;
+            Ok(Ok((asked, listed)))
+        });
+        let (asked, listed) = found.await??;
+        let item = |row| activity_item(row, asked.side.1, context.network());
+        Ok(ActivityAnswer {
+            activity: listed.rows.iter().map(item).collect(),
+            activity_type: kinds,
+            dir: asked.dir,
+            filter_side: asked.filter,
+            has_more: asked.part.has_more(listed.rows.len(), listed.total),
+            limit: asked.part.limit,
+            ok: true,
+            page: asked.part.page,
+            pool: asked.pool.to_string(),
+            side: asked.side.0,
+            sort: asked.sort.0,
+            total: listed.total,
+            window: window(&listed),
+        })
+    }
+}
+
+fn activity_item(row: &Row, side: Side, network: Network) -> ActivityItem {
     let [base, quote] = row.changes();
     let (kind, liquidity) = match &row.event.action {
         Action::Creation { liquidity, .. } => ("pool_create", Some(*liquidity)),
@@ -315,36 +526,33 @@ fn activity_row(row: &Row, side: Side, network: Network) -> Value {
         Action::Swap { .. } => Some("quote_in"),
         _ => None,
     };
-    let own = if side == Side::Base { &base } else { &quote };
-    let mut told = json!({
-        "timestamp": row.event.time,
-        "txid": row.event.txid.to_string(),
-        "vout": row.event.vout,
-        "block_height": row.event.place.height,
-        "kind": kind,
-        "direction": direction,
-        "base_delta": base,
-        "quote_delta": quote,
-        "side": row.side,
-        "amount": coins(own),
-        "address": row.address(network),
-    });
-    if row.is_trade() {
-        told["amount_in"] = json!(row.moved[0].to_string());
-        told["amount_out"] = json!(row.moved[1].to_string());
-        told["price"] = json!(row.price());
-    } else {
-        told["liquidity"] = json!(liquidity.map(|liquidity| liquidity.to_string()));
+    let of_trade = |amount: u128| row.is_trade().then(|| amount.to_string());
+    ActivityItem {
+        address: row.address(network),
+        amount: coins(if side == Side::Base { &base } else { &quote }),
+        amount_in: of_trade(row.moved[0]),
+        amount_out: of_trade(row.moved[1]),
+        base_delta: base,
+        block_height: row.event.place.height,
+        direction,
+        kind,
+        liquidity: (!row.is_trade()).then(|| liquidity.map(|liquidity| liquidity.to_string())),
+        price: row.is_trade().then(|| row.price()),
+        quote_delta: quote,
+        side: row.side,
+        timestamp: row.event.time,
+        txid: row.event.txid.to_string(),
+        vout: row.event.vout,
     }
-    told
 }
 
 /// An amount without its sign in units of 10^8, as a JSON number with all its digits.
-fn coins(change: &str) -> Value {
+fn coins(change: &str) -> Number {
     let digits = change.trim_start_matches('-');
     let padded = format!("{digits:0>9}");
     let (whole, fraction) = padded.split_at(padded.len() - 8);
-    serde_json::from_str(&format!("{whole}.{fraction}")).unwrap_or_default()
+    // Invariant: digits, a point and digits are a number.
+    serde_json::from_str(&format!("{whole}.{fraction}")).unwrap_or_else(|_| 0.into())
 }
 
 #[cfg(test)]

@@ -1,66 +1,56 @@
 //! The eight methods.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bitcoin::Txid;
-use paraffin_mempool::{Entry, Mempool, WithHex};
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use bitcoin::hex::DisplayHex as _;
+use paraffin_mempool::{Entry, Mempool, ShownEntry};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
 
-use super::super::named::Named;
-use super::super::{RpcResult, to_raw};
-use crate::bounded::to_raw_bounded;
 use crate::errors::{RpcError, rpc_code};
-use crate::jsonrpc::Params;
+use crate::methods::{Declared, ErrorCase, List, Method, Natural, Surface, Written};
 use crate::state::RequestContext;
 
 /// Entries or ids in one answer, and ids in one question (docs/mempool.md).
-const COUNT_MAX: u64 = 5_000;
+const COUNT_MAX: usize = 5_000;
 /// Entries of `mempool_recent` when nothing is said.
-const RECENT_DEFAULT: u64 = 100;
+const RECENT_DEFAULT: usize = 100;
 /// Entries of a page of `mempool_snapshot` when nothing is said.
-const PAGE_DEFAULT: u64 = 1_000;
+const PAGE_DEFAULT: usize = 1_000;
 /// Buckets in one question.
 const BUCKETS_MAX: usize = 1_000;
 
-/// Answers a method; the params are named: a positional array is -32602 (docs/mempool.md).
-pub(super) async fn answer(
-    context: &RequestContext,
-    mempool: &Arc<Mempool>,
-    method: &str,
-    params: &Params,
-) -> RpcResult {
-    let named = || Named::read(params);
-    match method {
-        "mempool_info" => {
-            named()?;
-            info(mempool)
-        }
-        "mempool_txids" => txids(mempool, &named()?),
-        "mempool_entry" => entry(mempool, &named()?),
-        "mempool_entries" => away(context, mempool, named()?, entries).await,
-        "mempool_raw" => raw(mempool, &named()?),
-        "mempool_recent" => away(context, mempool, named()?, recent).await,
-        "mempool_snapshot" => away(context, mempool, named()?, snapshot).await,
-        "mempool_feerate_histogram" => {
-            away(context, mempool, named()?, |mempool, named, _| histogram(mempool, named)).await
-        }
-        _ => Err(RpcError::method_not_found()),
-    }
-}
+pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface {
+    name: "mempool",
+    introduction: "The live set of unconfirmed transactions (docs/mempool.md). Parameters are members of an object. The surface is a \
+        preview: its shapes may change.",
+    methods: &[
+        Declared::of::<Info>(),
+        Declared::of::<Txids>(),
+        Declared::of::<OneEntry>(),
+        Declared::of::<Entries>(),
+        Declared::of::<Raw>(),
+        Declared::of::<Recent>(),
+        Declared::of::<Snapshot>(),
+        Declared::of::<FeerateHistogram>(),
+    ],
+    document: OnceLock::new(),
+};
 
-/// What may look at all of the set, or write many transactions, is done away from the async threads. It is given the largest
-/// number of bytes that it may answer.
-async fn away(
+/// What may look at all of the set, or write many transactions, is done away from the threads that serve connections, and is
+/// written there.
+async fn away<T: Serialize + 'static>(
     context: &RequestContext,
     mempool: &Arc<Mempool>,
-    named: Named,
-    work: impl FnOnce(&Mempool, &Named, usize) -> RpcResult + Send + 'static,
-) -> RpcResult {
+    work: impl FnOnce(&Mempool) -> Result<T, RpcError> + Send + 'static,
+) -> Result<Written<T>, RpcError> {
     let mempool = Arc::clone(mempool);
     let bytes_max = context.limits().response_bytes_max;
-    context.work(move || work(&mempool, &named, bytes_max)).await.map_err(|_| RpcError::panicked())?
+    let work = move || Written::new(&work(&mempool)?, bytes_max);
+    context.work(work).await.map_err(|_| RpcError::panicked())?
 }
 
 /// A share with four digits, never rounded up to all.
@@ -68,191 +58,396 @@ fn share(coverage: f64) -> f64 {
     (coverage * 10_000.0).floor() / 10_000.0
 }
 
-fn info(mempool: &Mempool) -> RpcResult {
-    let summary = mempool.read(paraffin_mempool::Pool::summary);
-    to_raw(&json!({
-        "count": summary.count,
-        "bytes": summary.bytes,
-        "vbytes": summary.vbytes,
-        "total_fee": summary.total_fee,
-        "fee_known": summary.fee_known,
-        "fee_coverage": share(summary.fee_coverage()),
-        "provisional": summary.provisional,
-        "seq": summary.seq,
-        "oldest_seq": summary.oldest_seq,
-        "instance": mempool.instance(),
-        "added_total": summary.added_total,
-        "removed_total": summary.removed_total,
-        "subscribers": mempool.subscribers().count(),
-        "checksum": format!("{:016x}", summary.checksum),
-    }))
-}
-
-/// `limit`, cut at [`COUNT_MAX`].
-fn limit(named: &Named, default: u64) -> Result<usize, RpcError> {
-    let limit = named.integer("limit")?.unwrap_or(default).min(COUNT_MAX);
-    Ok(usize::try_from(limit).unwrap_or(usize::MAX))
-}
-
-fn txids(mempool: &Mempool, named: &Named) -> RpcResult {
-    let limit = limit(named, COUNT_MAX)?;
-    let (txids, summary) = mempool.read(|pool| (pool.txids(limit), pool.summary()));
-    to_raw(&json!({ "txids": txids, "count": summary.count, "seq": summary.seq }))
-}
-
 /// An id as it is shown.
-fn txid(text: &str) -> Result<Txid, RpcError> {
-    text.parse()
-        .map_err(|_| RpcError::invalid_params(format!("a txid is 64 hexadecimal digits, not `{}`", shown(text))))
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(inline, with = "String", regex(pattern = "^[0-9a-fA-F]{64}$"))]
+struct TxidText(Txid);
+
+impl TryFrom<String> for TxidText {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        text.parse().map(Self).map_err(|_| "must be 64 hexadecimal digits")
+    }
 }
 
-/// As much of a caller's text as an error repeats.
-fn shown(text: &str) -> String {
-    text.chars().take(80).filter(|character| !character.is_control()).collect()
+/// How many, cut at [`COUNT_MAX`].
+fn limit(limit: Option<Natural>, default: usize) -> usize {
+    limit.map_or(default, |limit| usize::try_from(limit.get()).unwrap_or(usize::MAX)).min(COUNT_MAX)
 }
 
-fn found(mempool: &Mempool, named: &Named) -> Result<Arc<Entry>, RpcError> {
-    let txid = txid(named.text("txid")?)?;
-    let entry = mempool.read(|pool| pool.get(&txid).cloned());
-    entry.ok_or_else(|| RpcError {
-        data: Some(json!({ "code": "NOT_IN_MEMPOOL" })),
-        ..RpcError::new(rpc_code::RATE_LIMITED_MAIN, "the txid is not in the mempool")
-    })
-}
+const NOT_IN_MEMPOOL: ErrorCase = ErrorCase {
+    code: rpc_code::RATE_LIMITED_MAIN,
+    name: "NOT_IN_MEMPOOL",
+    when: "The transaction is not in the set: it is in a block, was replaced, or was never seen",
+};
 
-fn shape(entry: &Entry, hex: bool) -> Result<Value, RpcError> {
-    entry.to_json(hex).map_err(|error| RpcError::internal(&error))
+fn find(mempool: &Mempool, txid: TxidText) -> Result<Arc<Entry>, RpcError> {
+    let entry = mempool.read(|pool| pool.get(&txid.0).cloned());
+    entry.ok_or_else(|| NOT_IN_MEMPOOL.error("the txid is not in the mempool"))
 }
 
 /// Entries as they are written into an answer, without a tree of values in between: a page holds thousands.
-fn shapes(entries: &[Arc<Entry>], hex: bool) -> Shapes<'_> {
-    Shapes { entries, hex }
-}
-
-struct Shapes<'e> {
-    entries: &'e [Arc<Entry>],
+#[derive(JsonSchema)]
+#[schemars(inline, with = "Vec<ShownEntry<'static>>")]
+struct Shown {
+    entries: Vec<Arc<Entry>>,
     hex: bool,
 }
 
-impl Serialize for Shapes<'_> {
+impl Serialize for Shown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.hex {
-            serializer.collect_seq(self.entries.iter().map(|entry| WithHex(entry)))
-        } else {
-            serializer.collect_seq(self.entries.iter().map(|entry| &**entry))
-        }
+        serializer.collect_seq(self.entries.iter().map(|entry| entry.shown(self.hex)))
     }
 }
 
-/// A page of [`snapshot`].
-#[derive(Serialize)]
-struct SnapshotPage<'p> {
-    entries: Shapes<'p>,
+/// Figures of the whole set.
+#[derive(Deserialize, JsonSchema)]
+struct Info {}
+
+/// Figures of the whole set.
+#[derive(Serialize, JsonSchema)]
+struct InfoAnswer {
+    /// Since this process started.
+    added_total: u64,
+    /// Bytes of raw transactions.
+    bytes: usize,
+    /// Of all ids, 16 hexadecimal digits; equal sets have equal checksums.
+    checksum: String,
+    count: usize,
+    /// The part of transactions whose fee is known, four digits.
+    fee_coverage: f64,
+    /// How many have a known fee.
+    fee_known: usize,
+    /// By this a stream or a page knows whether this process has started anew.
+    instance: String,
+    /// Number of the oldest frame that can be replayed.
+    oldest_seq: u64,
+    /// How many an admin submitted that no peer has announced.
+    provisional: usize,
+    removed_total: u64,
+    /// Number of the newest frame.
+    seq: u64,
+    /// Open streams.
+    subscribers: usize,
+    /// Satoshis, of those whose fee is known.
+    total_fee: u64,
+    vbytes: u64,
+}
+
+impl Method for Info {
+    const NAME: &'static str = "mempool_info";
+    const EXAMPLE: &'static str = "{}";
+    type Surface = Arc<Mempool>;
+    type Answer = InfoAnswer;
+
+    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<InfoAnswer, RpcError> {
+        let summary = mempool.read(paraffin_mempool::Pool::summary);
+        Ok(InfoAnswer {
+            added_total: summary.added_total,
+            bytes: summary.bytes,
+            checksum: format!("{:016x}", summary.checksum),
+            count: summary.count,
+            fee_coverage: share(summary.fee_coverage()),
+            fee_known: summary.fee_known,
+            instance: mempool.instance().to_owned(),
+            oldest_seq: summary.oldest_seq,
+            provisional: summary.provisional,
+            removed_total: summary.removed_total,
+            seq: summary.seq,
+            subscribers: mempool.subscribers().count(),
+            total_fee: summary.total_fee,
+            vbytes: summary.vbytes,
+        })
+    }
+}
+
+/// Ids of transactions, in no order.
+#[derive(Deserialize, JsonSchema)]
+struct Txids {
+    /// How many at most; 5,000 when absent and at most.
+    limit: Option<Natural>,
+}
+
+/// Ids, with the size of the set.
+#[derive(Serialize, JsonSchema)]
+struct TxidsAnswer {
+    /// Of the whole set.
+    count: usize,
+    /// Number of the newest frame of the stream.
+    seq: u64,
+    #[schemars(with = "Vec<String>")]
+    txids: Vec<Txid>,
+}
+
+impl Method for Txids {
+    const NAME: &'static str = "mempool_txids";
+    const EXAMPLE: &'static str = r#"{"limit":10}"#;
+    type Surface = Arc<Mempool>;
+    type Answer = TxidsAnswer;
+
+    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<TxidsAnswer, RpcError> {
+        let limit = limit(self.limit, COUNT_MAX);
+        let (txids, summary) = mempool.read(|pool| (pool.txids(limit), pool.summary()));
+        Ok(TxidsAnswer { count: summary.count, seq: summary.seq, txids })
+    }
+}
+
+/// One transaction.
+#[derive(Deserialize, JsonSchema)]
+struct OneEntry {
+    /// Its id.
+    txid: TxidText,
+    /// Whether to give its bytes; not when absent.
+    include_hex: Option<bool>,
+}
+
+/// The entry that was asked for.
+#[derive(JsonSchema)]
+#[schemars(inline, with = "ShownEntry<'static>")]
+struct FoundEntry {
+    entry: Arc<Entry>,
+    hex: bool,
+}
+
+impl Serialize for FoundEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.entry.shown(self.hex).serialize(serializer)
+    }
+}
+
+impl Method for OneEntry {
+    const NAME: &'static str = "mempool_entry";
+    const EXAMPLE: &'static str = r#"{"txid":"5f74d8131b9ef3b3f0e6e1e3d3f4a5b6c7d8e9f00112233445566778899aabbc"}"#;
+    const ERRORS: &'static [ErrorCase] = &[NOT_IN_MEMPOOL];
+    type Surface = Arc<Mempool>;
+    type Answer = FoundEntry;
+
+    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<FoundEntry, RpcError> {
+        Ok(FoundEntry { entry: find(mempool, self.txid)?, hex: self.include_hex.unwrap_or(false) })
+    }
+}
+
+/// Several transactions, in the order in which they are first named, each once however often it is named.
+#[derive(Deserialize, JsonSchema)]
+struct Entries {
+    /// Their ids.
+    txids: List<TxidText, COUNT_MAX>,
+    /// Whether to give their bytes; not when absent.
+    include_hex: Option<bool>,
+}
+
+/// Those that are in the set, and the ids of those that are not.
+#[derive(Serialize, JsonSchema)]
+struct EntriesAnswer {
+    entries: Shown,
+    #[schemars(with = "Vec<String>")]
+    missing: Vec<Txid>,
+}
+
+impl Method for Entries {
+    const NAME: &'static str = "mempool_entries";
+    const EXAMPLE: &'static str = r#"{"txids":["5f74d8131b9ef3b3f0e6e1e3d3f4a5b6c7d8e9f00112233445566778899aabbc"]}"#;
+    type Surface = Arc<Mempool>;
+    type Answer = Written<EntriesAnswer>;
+
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+        let work = move |mempool: &Mempool| {
+            let found: Vec<Option<Arc<Entry>>> =
+                mempool.read(|pool| self.txids.iter().map(|txid| pool.get(&txid.0).cloned()).collect());
+            let missing = self.txids.iter().zip(&found).filter(|(_, found)| found.is_none());
+            let missing = missing.map(|(txid, _)| txid.0).collect();
+            let mut is_new = HashSet::new();
+            let entries = found.into_iter().flatten().filter(|entry| is_new.insert(entry.txid)).collect();
+            Ok(EntriesAnswer { entries: Shown { entries, hex: self.include_hex.unwrap_or(false) }, missing })
+        };
+        away(context, mempool, work).await
+    }
+}
+
+/// The bytes of a transaction.
+#[derive(Deserialize, JsonSchema)]
+struct Raw {
+    /// Its id.
+    txid: TxidText,
+}
+
+/// The bytes of a transaction.
+#[derive(Serialize, JsonSchema)]
+struct RawAnswer {
+    /// Consensus encoding in hexadecimal digits.
+    hex: String,
+}
+
+impl Method for Raw {
+    const NAME: &'static str = "mempool_raw";
+    const EXAMPLE: &'static str = OneEntry::EXAMPLE;
+    const ERRORS: &'static [ErrorCase] = &[NOT_IN_MEMPOOL];
+    type Surface = Arc<Mempool>;
+    type Answer = RawAnswer;
+
+    async fn call(self, _context: &RequestContext, mempool: &Arc<Mempool>) -> Result<RawAnswer, RpcError> {
+        Ok(RawAnswer { hex: find(mempool, self.txid)?.raw.to_lower_hex_string() })
+    }
+}
+
+/// The newest transactions, the newest first.
+#[derive(Deserialize, JsonSchema)]
+struct Recent {
+    /// How many; 100 when absent, 5,000 at most.
+    limit: Option<Natural>,
+    /// Whether to give their bytes; not when absent.
+    include_hex: Option<bool>,
+}
+
+/// The newest transactions.
+#[derive(Serialize, JsonSchema)]
+struct RecentAnswer {
+    entries: Shown,
+    /// Number of the newest frame of the stream.
+    seq: u64,
+}
+
+impl Method for Recent {
+    const NAME: &'static str = "mempool_recent";
+    const EXAMPLE: &'static str = r#"{"limit":10}"#;
+    type Surface = Arc<Mempool>;
+    type Answer = Written<RecentAnswer>;
+
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+        let (limit, hex) = (limit(self.limit, RECENT_DEFAULT), self.include_hex.unwrap_or(false));
+        let work = move |mempool: &Mempool| {
+            let (entries, seq) = mempool.read(|pool| (pool.recent(limit), pool.ring().newest()));
+            Ok(RecentAnswer { entries: Shown { entries, hex }, seq })
+        };
+        away(context, mempool, work).await
+    }
+}
+
+/// The whole set, page by page, by ascending `seq`.
+///
+/// Begin with cursor 0 and go on with the `cursor` of each answer until `has_more` is false; then follow the stream from the `seq`
+/// of the first page.
+#[derive(Deserialize, JsonSchema)]
+struct Snapshot {
+    /// Entries of a page; 1,000 when absent, 5,000 at most.
+    limit: Option<Natural>,
+    /// Where the page before ended; 0 when absent.
+    cursor: Option<Natural>,
+    /// The `instance` of the page before, so that a restart in between is noticed.
+    instance: Option<String>,
+    /// Whether to give their bytes; not when absent.
+    include_hex: Option<bool>,
+}
+
+/// A page of the set.
+#[derive(Serialize, JsonSchema)]
+struct SnapshotAnswer {
+    entries: Shown,
+    /// Where the next page begins.
     cursor: u64,
     has_more: bool,
+    /// Number of the newest frame of the stream.
     seq: u64,
+    /// Of the whole set.
     count: usize,
-    instance: &'p str,
+    instance: String,
+    /// Of the whole set, as in `mempool_info`.
     checksum: String,
 }
 
-/// The answer of [`entries`].
-#[derive(Serialize)]
-struct FoundEntries<'p> {
-    entries: Shapes<'p>,
-    missing: Vec<&'p Txid>,
-}
+const UNKNOWN_INSTANCE: ErrorCase = ErrorCase {
+    code: rpc_code::INVALID_PARAMS,
+    name: "UNKNOWN_INSTANCE",
+    when: "The cursor is of another start of the program: begin anew with cursor 0; `data.instance` is the present one",
+};
 
-/// The answer of [`recent`].
-#[derive(Serialize)]
-struct RecentEntries<'p> {
-    entries: Shapes<'p>,
-    seq: u64,
-}
+impl Method for Snapshot {
+    const NAME: &'static str = "mempool_snapshot";
+    const EXAMPLE: &'static str = r#"{"limit":1000,"cursor":0}"#;
+    const ERRORS: &'static [ErrorCase] = &[UNKNOWN_INSTANCE];
+    type Surface = Arc<Mempool>;
+    type Answer = Written<SnapshotAnswer>;
 
-fn entry(mempool: &Mempool, named: &Named) -> RpcResult {
-    let hex = named.flag("include_hex", false)?;
-    to_raw(&shape(&*found(mempool, named)?, hex)?)
-}
-
-/// Entries in the order in which they are first named, each once however often it is named.
-fn entries(mempool: &Mempool, named: &Named, bytes_max: usize) -> RpcResult {
-    let hex = named.flag("include_hex", false)?;
-    let asked = named.member("txids").ok_or_else(|| RpcError::invalid_params("txids is required"))?;
-    let asked = asked.as_array().ok_or_else(|| RpcError::invalid_params("txids must be an array"))?;
-    if asked.len() as u64 > COUNT_MAX {
-        return Err(RpcError::invalid_params(format!("txids may hold at most {COUNT_MAX}")));
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+        if self.instance.is_some_and(|instance| instance != mempool.instance()) {
+            return Err(RpcError {
+                data: Some(json!({ "code": UNKNOWN_INSTANCE.name, "instance": mempool.instance() })),
+                ..RpcError::invalid_params("the cursor is of another instance: begin anew with cursor 0")
+            });
+        }
+        let (limit, hex) = (limit(self.limit, PAGE_DEFAULT), self.include_hex.unwrap_or(false));
+        let cursor = self.cursor.map_or(0, Natural::get);
+        let work = move |mempool: &Mempool| {
+            let (page, summary) = mempool.read(|pool| (pool.page(cursor, limit), pool.summary()));
+            Ok(SnapshotAnswer {
+                entries: Shown { entries: page.entries, hex },
+                cursor: page.cursor,
+                has_more: page.has_more,
+                seq: summary.seq,
+                count: summary.count,
+                instance: mempool.instance().to_owned(),
+                checksum: format!("{:016x}", summary.checksum),
+            })
+        };
+        away(context, mempool, work).await
     }
-    let asked = asked.iter().map(|one| {
-        let text = one.as_str().ok_or_else(|| RpcError::invalid_params("txids must hold strings"))?;
-        txid(text)
-    });
-    let asked: Vec<Txid> = asked.collect::<Result<_, _>>()?;
-    let found: Vec<Option<Arc<Entry>>> =
-        mempool.read(|pool| asked.iter().map(|txid| pool.get(txid).cloned()).collect());
-    let missing: Vec<&Txid> =
-        asked.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(txid, _)| txid).collect();
-    let mut is_new = HashSet::new();
-    let entries: Vec<Arc<Entry>> = found.iter().flatten().filter(|entry| is_new.insert(entry.txid)).cloned().collect();
-    to_raw_bounded(&FoundEntries { entries: shapes(&entries, hex), missing }, bytes_max)
 }
 
-fn raw(mempool: &Mempool, named: &Named) -> RpcResult {
-    let mut shape = shape(&*found(mempool, named)?, true)?;
-    to_raw(&json!({ "hex": shape["hex"].take() }))
+/// Virtual bytes by feerate.
+#[derive(Deserialize, JsonSchema)]
+struct FeerateHistogram {
+    /// Feerates at which buckets begin, ascending, satoshis for one virtual byte; 24 from 0.1 to 1000 when absent.
+    buckets: Option<Floors>,
 }
 
-fn recent(mempool: &Mempool, named: &Named, bytes_max: usize) -> RpcResult {
-    let (limit, hex) = (limit(named, RECENT_DEFAULT)?, named.flag("include_hex", false)?);
-    let (entries, seq) = mempool.read(|pool| (pool.recent(limit), pool.ring().newest()));
-    to_raw_bounded(&RecentEntries { entries: shapes(&entries, hex), seq }, bytes_max)
-}
+/// Finite numbers of at least 0 that ascend, at least one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "List<f64, BUCKETS_MAX>")]
+#[schemars(inline)]
+struct Floors(List<f64, BUCKETS_MAX>);
 
-fn snapshot(mempool: &Mempool, named: &Named, bytes_max: usize) -> RpcResult {
-    let (limit, hex) = (limit(named, PAGE_DEFAULT)?, named.flag("include_hex", false)?);
-    let cursor = named.integer("cursor")?.unwrap_or(0);
-    if named.optional_text("instance")?.is_some_and(|instance| instance != mempool.instance()) {
-        return Err(RpcError {
-            data: Some(json!({ "code": "UNKNOWN_INSTANCE", "instance": mempool.instance() })),
-            ..RpcError::invalid_params("the cursor is of another instance: begin anew with cursor 0")
-        });
+impl TryFrom<List<f64, BUCKETS_MAX>> for Floors {
+    type Error = &'static str;
+
+    fn try_from(floors: List<f64, BUCKETS_MAX>) -> Result<Self, &'static str> {
+        let is_finite = floors.iter().all(|floor| floor.is_finite() && *floor >= 0.0);
+        let ascends = floors.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_right = !floors.is_empty() && is_finite && ascends;
+        is_right.then_some(Self(floors)).ok_or("must be ascending numbers of at least 0, at least one")
     }
-    let (page, summary) = mempool.read(|pool| (pool.page(cursor, limit), pool.summary()));
-    let page = SnapshotPage {
-        entries: shapes(&page.entries, hex),
-        cursor: page.cursor,
-        has_more: page.has_more,
-        seq: summary.seq,
-        count: summary.count,
-        instance: mempool.instance(),
-        checksum: format!("{:016x}", summary.checksum),
-    };
-    to_raw_bounded(&page, bytes_max)
 }
 
-/// Floors that ascend; none, descending ones and NaN are -32602.
-fn floors(value: &Value) -> Result<Vec<f64>, RpcError> {
-    let wrong = || RpcError::invalid_params("buckets must be ascending numbers of at least 0, at least one");
-    let listed = value.as_array().filter(|listed| !listed.is_empty()).ok_or_else(wrong)?;
-    if listed.len() > BUCKETS_MAX {
-        return Err(RpcError::invalid_params(format!("buckets may hold at most {BUCKETS_MAX}")));
+/// Virtual bytes by feerate.
+#[derive(Serialize, JsonSchema)]
+struct FeerateHistogramAnswer {
+    count: usize,
+    /// The part of transactions whose fee is known; the others are in no bucket.
+    fee_coverage: f64,
+    /// For each bucket the feerate at which it begins, and the virtual bytes in it.
+    histogram: Vec<(f64, u64)>,
+}
+
+impl Method for FeerateHistogram {
+    const NAME: &'static str = "mempool_feerate_histogram";
+    const EXAMPLE: &'static str = r#"{"buckets":[0,1,2,5,10,100]}"#;
+    type Surface = Arc<Mempool>;
+    type Answer = Written<FeerateHistogramAnswer>;
+
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+        let work = move |mempool: &Mempool| {
+            let (histogram, summary) = mempool.read(|pool| {
+                let histogram =
+                    self.buckets.as_ref().map_or_else(|| pool.default_histogram(), |floors| pool.histogram(&floors.0));
+                (histogram, pool.summary())
+            });
+            Ok(FeerateHistogramAnswer {
+                count: summary.count,
+                fee_coverage: share(summary.fee_coverage()),
+                histogram,
+            })
+        };
+        away(context, mempool, work).await
     }
-    let floors: Option<Vec<f64>> = listed.iter().map(Value::as_f64).collect();
-    let floors = floors.ok_or_else(wrong)?;
-    let is_finite = floors.iter().all(|floor| floor.is_finite() && *floor >= 0.0);
-    let ascends = floors.windows(2).all(|pair| pair[0] < pair[1]);
-    if is_finite && ascends { Ok(floors) } else { Err(wrong()) }
-}
-
-fn histogram(mempool: &Mempool, named: &Named) -> RpcResult {
-    let floors = named.member("buckets").map(floors).transpose()?;
-    let (histogram, summary) = mempool.read(|pool| {
-        let histogram = floors.as_deref().map_or_else(|| pool.default_histogram(), |floors| pool.histogram(floors));
-        (histogram, pool.summary())
-    });
-    to_raw(&json!({
-        "histogram": histogram,
-        "fee_coverage": share(summary.fee_coverage()),
-        "count": summary.count,
-    }))
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use hyper::{Method, StatusCode};
 use paraffin_mempool::Mempool;
 
+pub(super) use self::methods::MEMPOOL;
 use super::{HttpRequest, HttpSurface, RpcResult, RpcSurface};
 use crate::errors::RestError;
 use crate::jsonrpc::Params;
@@ -38,7 +39,7 @@ impl RpcSurface for MempoolSurface {
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move { methods::answer(context, &self.0, method, &params).await })
+        MEMPOOL.serve(context, &self.0, method, &params)
     }
 }
 

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use paraffin_primitives::Height;
 
-use super::super::{RpcResult, to_raw};
-use super::{hex_bytes, tag};
+use super::message;
 use crate::alkanes::{Fault, hex};
 use crate::errors::RpcError;
 use crate::hosted::{HostedProgram, ask};
-use crate::jsonrpc::Params;
+use crate::methods::{BlockTag, Verbatim};
 use crate::state::RequestContext;
 
 /// The program that answers in this instance, where one does.
@@ -26,63 +25,61 @@ pub(super) fn newest(context: &RequestContext, program: &dyn HostedProgram) -> R
 fn height(
     context: &RequestContext,
     program: &dyn HostedProgram,
-    params: &Params,
-    index: usize,
+    tag: Option<&BlockTag>,
 ) -> Result<Height, RpcError> {
     let newest = newest(context, program)?;
-    let height = tag(context, params, index)?.unwrap_or(newest);
+    let height = BlockTag::height_of(tag, context)?.unwrap_or(newest);
     if height > newest { Err(Fault::AboveTip { newest }.into()) } else { Ok(height) }
-}
-
-fn payload(params: &Params, index: usize) -> Result<Vec<u8>, RpcError> {
-    match params.optional_text(index, "the input of the view")? {
-        Some(text) => hex_bytes(&text, "the input of the view"),
-        None => Ok(Vec::new()),
-    }
 }
 
 fn known(program: &dyn HostedProgram, name: &str) -> Result<(), RpcError> {
     if program.has_view(name) { Ok(()) } else { Err(RpcError::method_not_found()) }
 }
 
-/// `[name, input, tag]`: any view that the program exports.
+/// Any view that the program exports.
 pub(super) async fn view(
     context: &RequestContext,
     program: &Arc<dyn HostedProgram>,
-    params: &Params,
     name: String,
-) -> RpcResult {
+    input: Option<&Verbatim>,
+    tag: Option<&BlockTag>,
+) -> Result<String, RpcError> {
     known(&**program, &name)?;
-    let payload = payload(params, 1)?;
-    let height = height(context, &**program, params, 2)?;
+    let payload = message(input)?;
+    let height = height(context, &**program, tag)?;
     let program = Arc::clone(program);
     let answer = ask(context, 1, move |snapshot, is_over| program.view(snapshot, height, &name, &payload, is_over));
-    to_raw(&hex(&answer.await?))
+    Ok(hex(&answer.await?))
 }
 
-/// `[block, name, input, tag]`: any view that the program exports, after one more block.
+/// Any view that the program exports, after one more block.
 pub(super) async fn preview(
     context: &RequestContext,
     program: &Arc<dyn HostedProgram>,
-    params: &Params,
     block: Vec<u8>,
     name: String,
-) -> RpcResult {
+    input: Option<&Verbatim>,
+    tag: Option<&BlockTag>,
+) -> Result<String, RpcError> {
     known(&**program, &name)?;
-    let payload = payload(params, 2)?;
-    let height = height(context, &**program, params, 3)?;
+    let payload = message(input)?;
+    let height = height(context, &**program, tag)?;
     let program = Arc::clone(program);
     let permits = u32::try_from(context.limits().preview_permits()).unwrap_or(1);
     let answer = ask(context, permits, move |snapshot, is_over| {
         program.preview(snapshot, height, &block, &name, &payload, is_over)
     });
-    to_raw(&hex(&answer.await?))
+    Ok(hex(&answer.await?))
 }
 
 /// The digest of what the program wrote in a block.
-pub(super) fn state_root(context: &RequestContext, program: &dyn HostedProgram, params: &Params) -> RpcResult {
-    let height = height(context, program, params, 0)?;
+pub(super) fn state_root(
+    context: &RequestContext,
+    program: &dyn HostedProgram,
+    tag: Option<&BlockTag>,
+) -> Result<String, RpcError> {
+    let height = height(context, program, tag)?;
     let digest = program.digest(context.snapshot(), height)?;
     // Below its first block the program has written nothing.
-    to_raw(&hex(&digest.unwrap_or_default()))
+    Ok(hex(&digest.unwrap_or_default()))
 }

@@ -18,10 +18,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use self::params::BlockQuery;
-use self::question::{METHODS, Question};
+use self::question::Question;
 use super::esplora::{Fault, raw_transactions, unconfirmed_transaction};
 use super::main_rpc::MethodFamily;
 use super::{RpcResult, integer_to_raw, to_raw};
+use crate::describe::ORD_METHODS;
 use crate::erased::{self, Answer};
 use crate::errors::{RpcError, rpc_code};
 use crate::interrupt::Kept;
@@ -56,7 +57,7 @@ impl MethodFamily for OrdFamily {
     }
 
     fn methods(&self) -> Vec<&'static str> {
-        METHODS.map(|(name, _)| name).to_vec()
+        ORD_METHODS.iter().map(|(name, ..)| *name).collect()
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {

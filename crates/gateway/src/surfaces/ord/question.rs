@@ -7,36 +7,10 @@ use paraffin_ordinals_index::reader::{InscriptionQuery, OutputKind, RuneQuery};
 use paraffin_primitives::Height;
 
 use super::params::{self, BlockQuery};
+use crate::describe::ORD_METHODS;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 use crate::state::RequestContext;
-
-/// All methods of the family, each with the most parameters that it takes.
-pub(super) const METHODS: [(&str, usize); 23] = [
-    ("blockcount", 0),
-    ("blockheight", 0),
-    ("blockhash", 1),
-    ("blocktime", 0),
-    ("block", 1),
-    ("blocks", 0),
-    ("inscription", 2),
-    ("inscriptions", 1),
-    ("inscriptions::block", 2),
-    ("children", 2),
-    ("parents", 2),
-    ("content", 1),
-    ("metadata", 1),
-    ("rune", 1),
-    ("runes", 1),
-    ("sat", 1),
-    ("r:sat", 2),
-    ("r:sat::at", 2),
-    ("output", 1),
-    ("outputs", 2),
-    ("address", 1),
-    ("address::inscriptions", 1),
-    ("tx", 1),
-];
 
 /// A call with its parameters read.
 pub(super) enum Question {
@@ -77,10 +51,11 @@ impl Question {
     /// # Errors
     /// -32601 for a method that does not exist, -32602 naming the parameter that is wrong.
     pub(super) fn read(context: &RequestContext, method: &str, params: &Params) -> Result<Self, RpcError> {
-        let known = METHODS.iter().find(|(name, _)| *name == method);
-        match known.ok_or_else(RpcError::method_not_found)? {
-            (_, 0) => params.none()?,
-            (_, most) => params.at_most(*most)?,
+        let known = ORD_METHODS.iter().find(|(name, ..)| *name == method);
+        let (.., takes, _) = known.ok_or_else(RpcError::method_not_found)?;
+        match takes.split_whitespace().count() {
+            0 => params.none()?,
+            most => params.at_most(most)?,
         }
         let id = || params::inscription_id(params, 0);
         let page = |index| params::page(params, index);

@@ -1,0 +1,258 @@
+//! JSON-RPC methods, each declared once.
+//!
+//! A method is the struct of its parameters with an implementation of [`Method`]: the doc comment says what it is for, the fields
+//! are the parameters with their doc comments, [`Method::Answer`] is what it answers. A [`Surface`] lists the methods of one
+//! endpoint. Routing, the reading of parameters and its errors, and the OpenRPC document all come from there, so a new method is
+//! one struct and one line in its surface's list.
+
+mod describe;
+mod read;
+mod types;
+
+use std::future::{Future, ready};
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+pub(crate) use self::describe::{DISCOVER, Described, Generators, generators};
+pub(crate) use self::types::{BlockTag, HexBytes, List, Natural, Text, Verbatim};
+use crate::bounded::to_raw_bounded;
+use crate::errors::RpcError;
+use crate::jsonrpc::Params;
+use crate::state::{BoxFuture, RequestContext};
+use crate::surfaces::RpcResult;
+
+/// How the parameters of a method are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As an object; nothing stands for an empty one.
+    Named,
+    /// As an object, also as the only member of an array.
+    NamedInArray,
+    /// As an array in the order of the fields; an object is the one member of an array.
+    Positional,
+    /// As an array whose first members are the fields in their order; what follows is the last field, a list.
+    Variadic,
+    /// For methods without parameters: `[]`, `{}`, `[{}]`, `null` or nothing.
+    Nothing,
+}
+
+/// A method: the struct of its parameters. Parameters that may be absent are `Option`; `null` counts as absent, and members that
+/// are no field are passed over.
+pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
+    /// Its name on the surface.
+    const NAME: &'static str;
+    /// Other names for the same.
+    const ALIASES: &'static [&'static str] = &[];
+    /// How parameters are written.
+    const FORM: Form = Form::Named;
+    /// Parameters of a call, as JSON.
+    const EXAMPLE: &'static str;
+    /// Errors beyond those that every method has.
+    const ERRORS: &'static [ErrorCase] = &[];
+    /// Whether the body may be as large as a transaction or a block.
+    const TAKES_LARGE_BODY: bool = false;
+    /// What the surface holds from call to call.
+    type Surface: Sync;
+    /// What it answers. The members of objects stand in the order of the alphabet.
+    type Answer: Serialize + JsonSchema + Send;
+
+    /// Refuses a caller, or an instance that cannot answer, before parameters are read.
+    ///
+    /// # Errors
+    /// What the caller is told.
+    fn admit(_context: &RequestContext) -> Result<(), RpcError> {
+        Ok(())
+    }
+
+    /// Answers a call.
+    fn call(
+        self,
+        context: &RequestContext,
+        surface: &Self::Surface,
+    ) -> impl Future<Output = Result<Self::Answer, RpcError>> + Send;
+}
+
+/// An error that a method has of its own.
+#[derive(Debug)]
+pub(crate) struct ErrorCase {
+    /// Of the JSON-RPC error.
+    pub(crate) code: i64,
+    /// `data.code`.
+    pub(crate) name: &'static str,
+    /// When it occurs and what a caller can do.
+    pub(crate) when: &'static str,
+}
+
+impl ErrorCase {
+    /// The error of a call.
+    pub(crate) fn error(&self, message: impl Into<std::borrow::Cow<'static, str>>) -> RpcError {
+        RpcError { data: Some(serde_json::json!({ "code": self.name })), ..RpcError::new(self.code, message) }
+    }
+}
+
+/// An answer that is written already, away from the threads that serve connections; `T` is its shape.
+pub(crate) struct Written<T> {
+    text: Box<RawValue>,
+    shape: PhantomData<fn() -> T>,
+}
+
+impl<T> Written<T> {
+    /// Bytes of the text.
+    pub(crate) fn len(&self) -> usize {
+        self.text.get().len()
+    }
+
+    /// What has the shape already.
+    pub(crate) fn raw(text: Box<RawValue>) -> Self {
+        Self { text, shape: PhantomData }
+    }
+}
+
+impl<T: Serialize> Written<T> {
+    /// Writes an answer of at most `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// It is longer.
+    pub(crate) fn new(answer: &T, bytes_max: usize) -> Result<Self, RpcError> {
+        Ok(Self::raw(to_raw_bounded(answer, bytes_max)?))
+    }
+}
+
+impl<T> Serialize for Written<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.text.serialize(serializer)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Written<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
+/// A method as its surface lists it.
+pub(crate) struct Declared<S> {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    form: Form,
+    example: &'static str,
+    errors: &'static [ErrorCase],
+    takes_large_body: bool,
+    /// The fields in their order.
+    fields: fn() -> Vec<&'static str>,
+    params: fn(&mut SchemaGenerator) -> Schema,
+    answer: fn(&mut SchemaGenerator) -> Schema,
+    /// Whether parameters can be read.
+    check: fn(&Params) -> Result<(), RpcError>,
+    call: for<'a> fn(&'a RequestContext, &'a S, &Params) -> BoxFuture<'a, RpcResult>,
+}
+
+impl<S: Sync> Declared<S> {
+    pub(crate) const fn of<M: Method<Surface = S>>() -> Self {
+        Self {
+            name: M::NAME,
+            aliases: M::ALIASES,
+            form: M::FORM,
+            example: M::EXAMPLE,
+            errors: M::ERRORS,
+            takes_large_body: M::TAKES_LARGE_BODY,
+            fields: read::fields::<M>,
+            params: M::json_schema,
+            answer: |generator| generator.subschema_for::<M::Answer>(),
+            check: |params| read::params::<M>(params, M::FORM).map(drop),
+            call: run::<M>,
+        }
+    }
+
+    fn is_named(&self, method: &str) -> bool {
+        self.name == method || self.aliases.contains(&method)
+    }
+}
+
+fn run<'a, M: Method>(
+    context: &'a RequestContext,
+    surface: &'a M::Surface,
+    params: &Params,
+) -> BoxFuture<'a, RpcResult> {
+    match M::admit(context).and_then(|()| read::params::<M>(params, M::FORM)) {
+        Err(error) => Box::pin(ready(Err(error))),
+        Ok(method) => Box::pin(async move {
+            let answer = method.call(context, surface).await?;
+            Ok(to_raw_bounded(&answer, context.limits().response_bytes_max)?)
+        }),
+    }
+}
+
+/// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is what the endpoint holds from call to call.
+pub(crate) struct Surface<S: 'static> {
+    /// Its word in the path: `/v4/<key>/<name>`; of a family what its methods begin with, before `_`.
+    pub(crate) name: &'static str,
+    /// For people, in Markdown: what all methods have in common.
+    pub(crate) introduction: &'static str,
+    /// In the order in which they are described.
+    pub(crate) methods: &'static [Declared<S>],
+    /// The OpenRPC document, once it was asked for.
+    pub(crate) document: OnceLock<Bytes>,
+}
+
+impl<S: Sync> Surface<S> {
+    fn find(&self, method: &str) -> Option<&Declared<S>> {
+        self.methods.iter().find(|known| known.is_named(method))
+    }
+
+    /// Names and other names of the methods, in their order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.methods.iter().flat_map(|method| std::iter::once(method.name).chain(method.aliases.iter().copied()))
+    }
+
+    /// Whether a method's body may be as large as a transaction or a block.
+    pub(crate) fn takes_large_body(&self, method: &str) -> bool {
+        self.find(method).is_some_and(|known| known.takes_large_body)
+    }
+
+    /// Answers a call.
+    pub(crate) fn call<'a>(
+        &self,
+        context: &'a RequestContext,
+        surface: &'a S,
+        method: &str,
+        params: &Params,
+    ) -> BoxFuture<'a, RpcResult> {
+        match self.find(method) {
+            Some(known) => (known.call)(context, surface, params),
+            None => Box::pin(ready(Err(RpcError::method_not_found()))),
+        }
+    }
+
+    /// Answers a call of an endpoint, which also describes itself.
+    pub(crate) fn serve<'a>(
+        &self,
+        context: &'a RequestContext,
+        surface: &'a S,
+        method: &str,
+        params: &Params,
+    ) -> BoxFuture<'a, RpcResult> {
+        if method == DISCOVER {
+            return Box::pin(ready(self.discover(params)));
+        }
+        self.call(context, surface, method, params)
+    }
+}

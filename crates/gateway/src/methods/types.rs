@@ -1,0 +1,317 @@
+//! Types of parameters that several methods have.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use bitcoin::hex::FromHex as _;
+use paraffin_primitives::Height;
+use serde_json::Value;
+
+use crate::errors::RpcError;
+use crate::jsonrpc::parse_unsigned;
+use crate::state::RequestContext;
+
+/// By this name a type asks the reader of parameters for a value as it was written.
+pub(super) const VERBATIM: &str = "$verbatim";
+
+/// Any value, as it was written: numbers keep all their digits.
+#[derive(Debug, Clone)]
+pub(crate) struct Verbatim(pub(crate) Value);
+
+impl<'de> Deserialize<'de> for Verbatim {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Verbatim;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a value")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Verbatim, E> {
+                serde_json::from_str(text).map(Verbatim).map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_newtype_struct(VERBATIM, Text)
+    }
+}
+
+impl JsonSchema for Verbatim {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Any".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({})
+    }
+}
+
+/// A non-negative integer. One above 64 bits stands for the greatest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Natural(u64);
+
+impl Natural {
+    pub(crate) fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Natural {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
+        let digits = if let Value::Number(number) = &value { number.to_string() } else { String::new() };
+        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+            return Err(de::Error::custom("must be a non-negative integer"));
+        }
+        Ok(Self(digits.parse().unwrap_or(u64::MAX)))
+    }
+}
+
+impl JsonSchema for Natural {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Natural".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 0 })
+    }
+}
+
+/// At most `MAX` items.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct List<T, const MAX: usize>(Vec<T>);
+
+impl<T, const MAX: usize> List<T, MAX> {
+    pub(crate) fn into_vec(self) -> Vec<T> {
+        self.0
+    }
+}
+
+impl<T, const MAX: usize> Deref for List<T, MAX> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for List<T, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Items<T, const MAX: usize>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for Items<T, MAX> {
+            type Value = List<T, MAX>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<List<T, MAX>, A::Error> {
+                if items.size_hint().is_some_and(|len| len > MAX) {
+                    return Err(de::Error::custom(format_args!("may hold at most {MAX}")));
+                }
+                let mut list = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(List(list))
+            }
+        }
+
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
+}
+
+impl<T: JsonSchema, const MAX: usize> JsonSchema for List<T, MAX> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("List_of_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "array", "items": generator.subschema_for::<T>(), "maxItems": MAX })
+    }
+}
+
+/// A text; a number is taken as its digits, as many clients rely on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Text(pub(crate) String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Verbatim::deserialize(deserializer)?.0 {
+            Value::String(text) => Ok(Self(text)),
+            Value::Number(number) => Ok(Self(number.to_string())),
+            _ => Err(de::Error::custom("must be a string")),
+        }
+    }
+}
+
+impl JsonSchema for Text {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Text".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
+    }
+}
+
+/// Bytes as hexadecimal digits, `0x` before them or not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct HexBytes(pub(crate) Vec<u8>);
+
+impl HexBytes {
+    /// Reads the digits of a value.
+    ///
+    /// # Errors
+    /// They are none: how the sentence about the parameter goes on.
+    pub(crate) fn read(value: &Value) -> Result<Self, &'static str> {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return Err("must be a string"),
+        };
+        let digits = text.strip_prefix("0x").unwrap_or(&text);
+        Vec::from_hex(digits).map(Self).map_err(|_| "must be hexadecimal digits")
+    }
+}
+
+impl<'de> Deserialize<'de> for HexBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(&Verbatim::deserialize(deserializer)?.0).map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for HexBytes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "HexBytes".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^(0x)?([0-9a-fA-F]{2})*$" })
+    }
+}
+
+/// The block as of which a view answers: a height, its digits, `height:hash` with the hash of that block in display order, or one
+/// of the ways to say the newest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BlockTag {
+    /// `None` for the newest.
+    height: Option<Height>,
+    hash: Option<String>,
+}
+
+impl BlockTag {
+    /// How the sentence about a tag that cannot be read goes on.
+    pub(crate) const WRONG: &'static str = "must be \"latest\", a height, or a height and a hash joined by a colon";
+
+    /// Reads a text, or the digits of a number.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let (height, hash) = text.split_once(':').map_or((text, None), |(height, hash)| (height, Some(hash)));
+        if matches!(height, "latest" | "" | "0x") {
+            return Some(Self { height: None, hash: None });
+        }
+        // A height beyond 32 bits is above every tip.
+        let height = Height::try_from(parse_unsigned(height)?).unwrap_or(Height::MAX);
+        Some(Self { height: Some(height), hash: hash.map(|hash| hash.trim_start_matches("0x").to_owned()) })
+    }
+
+    /// The height; `None` for the newest.
+    ///
+    /// # Errors
+    /// -32602: the block at the height has another hash.
+    pub(crate) fn height(&self, context: &RequestContext) -> Result<Option<Height>, RpcError> {
+        let Some(height) = self.height else { return Ok(None) };
+        if let Some(hash) = &self.hash {
+            let record = context.snapshot().block(height).map_err(|error| RpcError::internal(&error))?;
+            if record.is_some_and(|record| !record.id.hash.to_string().eq_ignore_ascii_case(hash)) {
+                return Err(RpcError::invalid_params(format!("the block at height {height} has another hash")));
+            }
+        }
+        Ok(Some(height))
+    }
+
+    /// The same for a tag that may be absent.
+    ///
+    /// # Errors
+    /// As [`Self::height`].
+    pub(crate) fn height_of(tag: Option<&Self>, context: &RequestContext) -> Result<Option<Height>, RpcError> {
+        tag.map_or(Ok(None), |tag| tag.height(context))
+    }
+}
+
+impl<'de> Deserialize<'de> for BlockTag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = match Verbatim::deserialize(deserializer)?.0 {
+            Value::String(text) => text,
+            Value::Number(number) => number.to_string(),
+            _ => return Err(de::Error::custom(Self::WRONG)),
+        };
+        Self::read(&text).ok_or_else(|| de::Error::custom(Self::WRONG))
+    }
+}
+
+impl JsonSchema for BlockTag {
+    fn schema_name() -> Cow<'static, str> {
+        "BlockTag".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The height as of which a view answers: `latest`, a number, its digits, or `height:hash`",
+            "anyOf": [
+                { "type": "integer", "minimum": 0 },
+                { "type": "string", "pattern": "^(latest|0x|[0-9]*)(:(0x)?[0-9a-fA-F]*)?$" },
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn height(text: &str) -> Option<Option<Height>> {
+        BlockTag::read(text).map(|tag| tag.height)
+    }
+
+    /// row MR09
+    #[test]
+    fn a_tag_is_a_height_in_any_writing_or_the_newest() {
+        for newest in ["latest", "0x", "", "latest:00ab"] {
+            assert_eq!(height(newest), Some(None), "{newest}");
+        }
+        for (text, wanted) in [("7", 7), ("7:00ab", 7), ("0", 0), ("99999999999", Height::MAX)] {
+            assert_eq!(height(text), Some(Some(wanted)), "{text}");
+        }
+        for text in ["-1", "1.5", "x", "+7", "earliest"] {
+            assert_eq!(height(text), None, "{text}");
+        }
+    }
+}
