@@ -52,7 +52,7 @@ pub(crate) fn transfers(transfers: &[Transfer]) -> Vec<TransferItem> {
 
 /// A value that a contract stored.
 #[derive(Serialize, JsonSchema)]
-struct StoredItem {
+pub(crate) struct StoredItem {
     /// Its segments between slashes, in hexadecimal digits where they are no plain words.
     key: String,
     /// `0x` and hexadecimal digits.
@@ -71,7 +71,7 @@ pub(crate) struct ResponseItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<Option<String>>,
     /// What it stored.
-    storage: Vec<StoredItem>,
+    pub(crate) storage: Vec<StoredItem>,
 }
 
 /// What a call answered.

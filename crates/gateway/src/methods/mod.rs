@@ -19,8 +19,8 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-pub(crate) use self::describe::{DISCOVER, Described, Generators, generators};
-pub(crate) use self::types::{BlockTag, HexBytes, List, Natural, Text, Verbatim};
+pub(crate) use self::describe::{DISCOVER, Described, generators};
+pub(crate) use self::types::{BlockTag, HexBytes, List, Natural, Text, TxidText, Verbatim};
 use crate::bounded::to_raw_bounded;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;

@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use bitcoin::Txid;
 use bitcoin::hex::FromHex as _;
 use paraffin_primitives::Height;
 use serde_json::Value;
@@ -175,6 +177,20 @@ impl JsonSchema for Text {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string" })
+    }
+}
+
+/// The id of a transaction: 64 hexadecimal digits in display order.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(inline, with = "String", extend("pattern" = "^[0-9a-fA-F]{64}$"))]
+pub(crate) struct TxidText(pub(crate) Txid);
+
+impl TryFrom<String> for TxidText {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        text.parse().map(Self).map_err(|_| "must be 64 hexadecimal digits")
     }
 }
 

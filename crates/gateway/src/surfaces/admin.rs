@@ -161,10 +161,10 @@ struct ListedApiKey {
     name: String,
     per_day: Option<u32>,
     per_minute: Option<u32>,
-    plan: &'static str,
+    plan: String,
     /// How the key begins.
     prefix: String,
-    request_count: u64,
+    request_count: i64,
     revoked_at: Option<String>,
 }
 
@@ -194,7 +194,7 @@ fn listed(record: KeyRecord) -> ListedApiKey {
         last_used_at: record.last_used_at.and_then(time_text),
         per_day: record.limits.per_day,
         per_minute: record.limits.per_minute,
-        plan: record.plan.name(),
+        plan: record.plan.name().to_owned(),
         prefix: record.prefix,
         request_count: record.request_count,
         revoked_at: record.revoked_at.and_then(time_text),

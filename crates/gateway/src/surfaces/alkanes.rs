@@ -20,7 +20,7 @@ use crate::alkanes::{
     self, EventItem, IdDigits, ResponseItem, TransferItem, alkane_id, decimal, hex, response, trace_events, transfers,
 };
 use crate::errors::{RpcError, rpc_code};
-use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
+use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, TxidText, Verbatim, Written};
 use crate::state::RequestContext;
 
 pub(super) static ALKANES: Surface<()> = Surface {
@@ -436,23 +436,9 @@ impl Method for GetDeployment {
 #[schemars(rename = "OutpointObject")]
 struct OutpointParam {
     /// In either order of its bytes.
-    txid: TxidParam,
+    txid: TxidText,
     /// Its number.
     vout: Small,
-}
-
-/// 64 hexadecimal digits.
-#[derive(Deserialize, JsonSchema)]
-#[serde(try_from = "String")]
-#[schemars(inline, with = "String", regex(pattern = "^[0-9a-fA-F]{64}$"))]
-struct TxidParam(bitcoin::Txid);
-
-impl TryFrom<String> for TxidParam {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, &'static str> {
-        text.parse().map(Self).map_err(|_| "must be 64 hexadecimal digits")
-    }
 }
 
 /// Events of a message, by its shadow output.
@@ -638,7 +624,7 @@ struct ByOutpoint {
 #[expect(dead_code, reason = "the schema of a value that is read in several shapes")]
 enum OutpointOrTxid {
     Object(OutpointParam),
-    Txid(TxidParam),
+    Txid(TxidText),
 }
 
 impl Method for ByOutpoint {

@@ -15,7 +15,7 @@ use time::format_description::well_known::Rfc3339;
 use super::{RpcResult, RpcSurface};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
-use crate::methods::{Declared, ErrorCase, Form, List, Method, Surface, Verbatim};
+use crate::methods::{Declared, ErrorCase, List, Method, Surface, Verbatim};
 use crate::metrics::Meter;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
@@ -62,7 +62,7 @@ fn now() -> u64 {
 /// A text that may be a code; whether it is one is for the board to say.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
-#[schemars(inline, length(min = 1, max = CODE_CHARS_MAX))]
+#[schemars(inline, extend("minLength" = 1, "maxLength" = CODE_CHARS_MAX))]
 struct Code(String);
 
 impl TryFrom<String> for Code {

@@ -11,7 +11,7 @@ mod others;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::schema::{
     about, any_of, anything, boolean, component, integer, list, map, natural, number, or_null, pattern, text,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::schema::{
-    about, any_of, anything, component, integer, list, map, natural, or_null, pattern, record, record_and, text,
+    about, any_of, anything, integer, list, map, natural, or_null, pattern, record, record_and, text,
 };
 use super::Row;
 

@@ -11,7 +11,7 @@ use crate::surfaces::esplora;
 
 /// No answer.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// An error of JSON-RPC.
     Call(RpcError),
     /// A result that says why.
@@ -20,7 +20,7 @@ pub(super) enum Failure {
 
 /// The result of a question that is written well and has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     /// `false`.
     ok: bool,
     /// Stable word for programs.

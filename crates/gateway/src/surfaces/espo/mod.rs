@@ -24,7 +24,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::ask::AtHeight;
-use self::failure::{Failure, Refusal};
+use self::failure::Refusal;
+pub(crate) use self::failure::Failure;
 use super::{RpcResult, RpcSurface};
 use crate::alkanes::{self, Moment};
 use crate::errors::RpcError;
@@ -38,7 +39,7 @@ use paraffin_primitives::Height;
 
 /// The analytics surface.
 #[derive(Default)]
-pub(super) struct Espo {
+pub(crate) struct Espo {
     counts: keys::KeyCounts,
 }
 
@@ -81,7 +82,7 @@ impl RpcSurface for Espo {
 }
 
 /// A method that may answer why it has no answer.
-trait EspoMethod: DeserializeOwned + JsonSchema + Send + 'static {
+pub(crate) trait EspoMethod: DeserializeOwned + JsonSchema + Send + 'static {
     const NAME: &'static str;
     const ALIASES: &'static [&'static str] = &[];
     const FORM: Form = Form::Named;
@@ -99,7 +100,7 @@ trait EspoMethod: DeserializeOwned + JsonSchema + Send + 'static {
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
-enum Outcome<T> {
+pub(crate) enum Outcome<T> {
     Answer(T),
     Refused(Refusal),
 }

@@ -127,10 +127,10 @@ struct HopItem {
     amount_in: String,
     amount_out: String,
     /// Parts of 10,000; `null` where the pool's own formula has it.
-    fee_bps: Option<u32>,
+    fee_bps: Option<u128>,
     /// Where the fee is the pool's own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    fee_per_1000: Option<u32>,
+    fee_per_1000: Option<u128>,
     /// `factory` or `cryptoswap`.
     kind: &'static str,
     pool: String,
@@ -141,7 +141,7 @@ struct HopItem {
 fn hops(hops: &[Hop]) -> Vec<HopItem> {
     let item = |hop: &Hop| {
         let (fee_bps, fee_per_1000, kind) = match hop.fee {
-            HopFee::Bps(fee) => (Some(fee), None, "factory"),
+            HopFee::Bps(fee) => (Some(u128::from(fee)), None, "factory"),
             HopFee::Formula => (None, None, "cryptoswap"),
             HopFee::Per1000(fee) => (Some(fee.saturating_mul(10)), Some(fee), "factory"),
         };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
 use crate::errors::{RpcError, rpc_code};
-use crate::methods::{Declared, ErrorCase, List, Method, Natural, Surface, Written};
+use crate::methods::{Declared, ErrorCase, List, Method, Natural, Surface, TxidText, Written};
 use crate::state::RequestContext;
 
 /// Entries or ids in one answer, and ids in one question (docs/mempool.md).
@@ -56,20 +56,6 @@ async fn away<T: Serialize + 'static>(
 /// A share with four digits, never rounded up to all.
 fn share(coverage: f64) -> f64 {
     (coverage * 10_000.0).floor() / 10_000.0
-}
-
-/// An id as it is shown.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(try_from = "String")]
-#[schemars(inline, with = "String", regex(pattern = "^[0-9a-fA-F]{64}$"))]
-struct TxidText(Txid);
-
-impl TryFrom<String> for TxidText {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, &'static str> {
-        text.parse().map(Self).map_err(|_| "must be 64 hexadecimal digits")
-    }
 }
 
 /// How many, cut at [`COUNT_MAX`].
