@@ -157,13 +157,9 @@ impl<'f> Message<'f> {
                 rbf: entry.rbf,
             },
             Change::Remove { txid, vsize, reason } => Self::Remove { seq, txid, vsize: *vsize, reason: *reason },
-            Change::Block { height, hash, removed, checksum } => Self::Block {
-                seq,
-                height: *height,
-                hash,
-                removed: *removed,
-                checksum: checksum_text(*checksum),
-            },
+            Change::Block { height, hash, removed, checksum } => {
+                Self::Block { seq, height: *height, hash, removed: *removed, checksum: checksum_text(*checksum) }
+            }
         }
     }
 }

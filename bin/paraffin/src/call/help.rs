@@ -66,13 +66,13 @@ fn list(documents: &[Document], part: &str) -> String {
 
 fn one(documents: &[Document], name: &str) -> Option<String> {
     let of = |(surface, document): &'_ Document| {
-        let found = methods(document).find(|method| {
-            method["name"] == name || texts(&method["x-aliases"]).any(|alias| alias == name)
-        })?;
+        let found = methods(document)
+            .find(|method| method["name"] == name || texts(&method["x-aliases"]).any(|alias| alias == name))?;
         Some((surface.clone(), found.clone()))
     };
     let (surface, method) = documents.iter().find_map(of)?;
-    let mut page = format!("{}\n\n{}\n", command(surface.as_ref(), &method), method["summary"].as_str().unwrap_or_default());
+    let mut page =
+        format!("{}\n\n{}\n", command(surface.as_ref(), &method), method["summary"].as_str().unwrap_or_default());
     if let Some(more) = method["description"].as_str() {
         let _ = writeln!(page, "{more}");
     }

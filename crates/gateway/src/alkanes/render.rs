@@ -65,19 +65,18 @@ pub(crate) struct StoredItem {
 pub(crate) struct ResponseItem {
     /// What it hands on.
     pub(crate) alkanes: Vec<TransferItem>,
+    /// What it stored.
+    pub(crate) storage: Vec<StoredItem>,
     /// `0x` and hexadecimal digits.
     pub(crate) data: String,
     /// Why it failed; absent in traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<Option<String>>,
-    /// What it stored.
-    pub(crate) storage: Vec<StoredItem>,
 }
 
 /// What a call answered.
 pub(crate) fn response(response: &CallResponse) -> ResponseItem {
-    let stored =
-        |(key, value): &(Vec<u8>, Vec<u8>)| StoredItem { key: storage_key_text(key), value: hex(value) };
+    let stored = |(key, value): &(Vec<u8>, Vec<u8>)| StoredItem { key: storage_key_text(key), value: hex(value) };
     ResponseItem {
         alkanes: transfers(&response.alkanes),
         data: hex(&response.data),
@@ -99,9 +98,9 @@ pub(crate) fn storage_key_text(key: &[u8]) -> String {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TraceEvent")]
 pub(crate) struct EventItem {
-    data: EventData,
     /// `create`, `invoke`, `return` or `omitted`.
     event: &'static str,
+    data: EventData,
 }
 
 /// By the event: the id of a contract that was made, a call, how it ended, or that the rest was too long.
@@ -111,30 +110,30 @@ enum EventData {
     Create(IdDigits),
     #[serde(rename_all = "camelCase")]
     Invoke {
-        context: EventContext,
-        fuel: u64,
         /// `call`, `delegatecall` or `staticcall`.
         #[serde(rename = "type")]
         kind: &'static str,
+        context: EventContext,
+        fuel: u64,
     },
     #[serde(rename_all = "camelCase")]
     Return {
-        fuel_used: u64,
-        response: ResponseItem,
         /// `success` or `revert`.
         status: &'static str,
+        response: ResponseItem,
+        fuel_used: u64,
     },
     Omitted {
-        /// Size of all events.
-        bytes: u64,
-        /// The contracts that were called.
-        contracts: Vec<IdDigits>,
+        /// `success` or `revert`.
+        status: &'static str,
         /// Of all events, SHA-256.
         digest: String,
         /// How many there were.
         events: u64,
-        /// `success` or `revert`.
-        status: &'static str,
+        /// Size of all events.
+        bytes: u64,
+        /// The contracts that were called.
+        contracts: Vec<IdDigits>,
     },
 }
 
@@ -142,11 +141,11 @@ enum EventData {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct EventContext {
+    myself: IdDigits,
     caller: IdDigits,
-    incoming_alkanes: Vec<TransferItem>,
     /// The operation first.
     inputs: Vec<String>,
-    myself: IdDigits,
+    incoming_alkanes: Vec<TransferItem>,
     vout: u32,
 }
 

@@ -67,7 +67,8 @@ fn write_members(page: &mut String, schema: &Value) {
 }
 
 fn write_method(page: &mut String, method: &Value) {
-    let _ = writeln!(page, "\n#### `{}`\n\n{}.", method["name"].as_str().unwrap_or_default(), ended(&method["summary"]));
+    let _ =
+        writeln!(page, "\n#### `{}`\n\n{}.", method["name"].as_str().unwrap_or_default(), ended(&method["summary"]));
     if let Some(more) = method["description"].as_str() {
         let _ = writeln!(page, "\n{more}");
     }
@@ -81,7 +82,8 @@ fn write_method(page: &mut String, method: &Value) {
         for param in params {
             let optional = if param["required"] == true { "" } else { "?" };
             let text = sentence(&param["description"]);
-            let _ = writeln!(page, "| `{}`{optional} | {} | {text} |", sentence(&param["name"]), kind(&param["schema"]));
+            let _ =
+                writeln!(page, "| `{}`{optional} | {} | {text} |", sentence(&param["name"]), kind(&param["schema"]));
         }
     }
     let _ = writeln!(page, "\nAnswer: {}.", kind(&method["result"]["schema"]));
@@ -140,5 +142,8 @@ fn the_page_of_methods_is_that_of_the_declarations() {
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     let first = found.lines().zip(page.lines()).find(|(found, wanted)| found != wanted);
-    assert!(found == page, "docs/methods.md is not that of the declarations; its first line says how to write it: {first:?}");
+    assert!(
+        found == page,
+        "docs/methods.md is not that of the declarations; its first line says how to write it: {first:?}"
+    );
 }

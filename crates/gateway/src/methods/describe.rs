@@ -178,7 +178,7 @@ fn describe_method<S>(method: &Declared<S>, generators: &mut Generators) -> Valu
         "name": method.name,
         "summary": summary.replace('\n', " "),
         "paramStructure": match method.form {
-            Form::Nothing => "either",
+            Form::Nothing | Form::NamedNothing => "either",
             Form::Named | Form::NamedInArray => "by-name",
             Form::Positional | Form::Variadic => "by-position",
         },

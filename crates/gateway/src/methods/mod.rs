@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub(crate) use self::describe::{DISCOVER, Described, generators};
-pub(crate) use self::types::{BlockTag, HexBytes, List, Natural, Text, TxidText, Verbatim};
+pub(crate) use self::types::{BlockTag, ByName, HexBytes, List, Natural, Text, TxidText, Verbatim};
 use crate::bounded::to_raw_bounded;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
@@ -40,6 +40,8 @@ pub(crate) enum Form {
     Variadic,
     /// For methods without parameters: `[]`, `{}`, `[{}]`, `null` or nothing.
     Nothing,
+    /// The same on surfaces with named parameters, where `[{}]` is an array.
+    NamedNothing,
 }
 
 /// A method: the struct of its parameters. Parameters that may be absent are `Option`; `null` counts as absent, and members that
@@ -59,7 +61,7 @@ pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
     const TAKES_LARGE_BODY: bool = false;
     /// What the surface holds from call to call.
     type Surface: Sync;
-    /// What it answers. The members of objects stand in the order of the alphabet.
+    /// What it answers.
     type Answer: Serialize + JsonSchema + Send;
 
     /// Refuses a caller, or an instance that cannot answer, before parameters are read.

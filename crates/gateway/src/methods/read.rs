@@ -4,7 +4,8 @@ use std::fmt::{self, Display};
 
 use serde::de::value::StringDeserializer;
 use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
+    self, DeserializeOwned, DeserializeSeed, Deserializer, Expected, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, Visitor,
 };
 use serde::forward_to_deserialize_any;
 use serde_json::value::RawValue;
@@ -26,14 +27,19 @@ pub(super) fn params<T: DeserializeOwned>(params: &Params, form: Form) -> Result
             return Err(RpcError::invalid_params(sentence));
         }
         Form::NamedInArray => params.at_most(1)?,
-        Form::Nothing => params.none()?,
+        Form::NamedNothing if !params.is_empty() && params.is_array() => {
+            let sentence = "params must be an object or an empty array: this method takes no parameters";
+            return Err(RpcError::invalid_params(sentence));
+        }
+        Form::Nothing | Form::NamedNothing => params.none()?,
         Form::Named | Form::Positional | Form::Variadic => {}
     }
     let members = match form {
-        Form::Nothing => Map::new(),
+        Form::Nothing | Form::NamedNothing => Map::new(),
         Form::Named | Form::NamedInArray => match params.get(0) {
-            Some(object) => serde_json::from_str(object.get())
-                .map_err(|_| RpcError::invalid_params("params must be an object"))?,
+            Some(object) => {
+                serde_json::from_str(object.get()).map_err(|_| RpcError::invalid_params("params must be an object"))?
+            }
             None => Map::new(),
         },
         Form::Positional | Form::Variadic => positional(params, &fields::<T>(), form == Form::Variadic)?,
@@ -272,9 +278,22 @@ impl<'de> Deserializer<'de> for Argument {
         }
     }
 
+    /// An array is no struct.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ParamError> {
+        match self.0 {
+            Value::Object(members) => Members(members).deserialize_any(visitor),
+            _ => Err(de::Error::custom("must be an object")),
+        }
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map struct identifier ignored_any
+        seq tuple tuple_struct map identifier ignored_any
     }
 }
 
@@ -382,6 +401,8 @@ mod tests {
             (r#"{"name":"a","kind":{}}"#, "kind must be one of all, few_of_them"),
             (r#"{"name":"a","list":{}}"#, "list must be an array"),
             (r#"{"name":"a","list":[{"of":1},{}]}"#, "list[1].of is required"),
+            (r#"{"name":"a","list":[[1]]}"#, "list[0] must be an object"),
+            (r#"{"name":"a","list":[7]}"#, "list[0] must be an object"),
             (r#"{"name":"a","list":[{"of":"x"}]}"#, "list[0].of must be an integer from 0 to 4294967295"),
             (r#"{"name":"a","list":[{"of":4294967296}]}"#, "list[0].of must be an integer from 0 to 4294967295"),
             (r#"{"name":"a","list":[{"of":1},{"of":1},{"of":1}]}"#, "list may hold at most 2"),

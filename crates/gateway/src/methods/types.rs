@@ -5,12 +5,12 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use bitcoin::Txid;
 use bitcoin::hex::FromHex as _;
 use paraffin_primitives::Height;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::errors::RpcError;
@@ -231,6 +231,35 @@ impl JsonSchema for HexBytes {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "pattern": "^(0x)?([0-9a-fA-F]{2})*$" })
+    }
+}
+
+/// An object whose members have names that are not known beforehand, in an order of their own.
+pub(crate) struct ByName<V>(pub(crate) Vec<(String, V)>);
+
+impl<K: ToString, V> FromIterator<(K, V)> for ByName<V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
+        Self(members.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
+    }
+}
+
+impl<V: Serialize> Serialize for ByName<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<V: JsonSchema> JsonSchema for ByName<V> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}_by_name", V::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<V>() })
     }
 }
 

@@ -92,17 +92,17 @@ struct CreateApiKey {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CreatedApiKey {
-    created_at: Option<String>,
-    /// Seconds for which the old key still works.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    grace_seconds: Option<u64>,
-    id: String,
     /// What requests carry.
     key: String,
+    id: String,
     name: String,
+    created_at: Option<String>,
     /// The id of the key that it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<String>,
+    /// Seconds for which the old key still works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grace_seconds: Option<u64>,
 }
 
 fn shown_once(created: &CreatedKey) -> CreatedApiKey {
@@ -151,20 +151,20 @@ struct ListedApiKeys {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ListedApiKey {
-    /// Whether it may do what only an operator's key may.
-    admin: bool,
-    created_at: Option<String>,
-    /// When it ends, where that is settled.
-    expires_at: Option<String>,
     id: String,
-    last_used_at: Option<String>,
     name: String,
-    per_day: Option<u32>,
-    per_minute: Option<u32>,
-    plan: String,
     /// How the key begins.
     prefix: String,
+    /// Whether it may do what only an operator's key may.
+    admin: bool,
+    plan: String,
+    per_minute: Option<u32>,
+    per_day: Option<u32>,
+    created_at: Option<String>,
+    last_used_at: Option<String>,
     request_count: i64,
+    /// When it ends, where that is settled.
+    expires_at: Option<String>,
     revoked_at: Option<String>,
 }
 
@@ -283,11 +283,7 @@ impl Method for RerollApiKey {
         if grace == 0 {
             keys.settle().await.map_err(refused)?;
         }
-        Ok(CreatedApiKey {
-            grace_seconds: Some(grace),
-            replaces: Some(id.to_string()),
-            ..shown_once(&created)
-        })
+        Ok(CreatedApiKey { grace_seconds: Some(grace), replaces: Some(id.to_string()), ..shown_once(&created) })
     }
 }
 

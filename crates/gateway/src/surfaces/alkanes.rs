@@ -20,7 +20,9 @@ use crate::alkanes::{
     self, EventItem, IdDigits, ResponseItem, TransferItem, alkane_id, decimal, hex, response, trace_events, transfers,
 };
 use crate::errors::{RpcError, rpc_code};
-use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, TxidText, Verbatim, Written};
+use crate::methods::{
+    BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, TxidText, Verbatim, Written,
+};
 use crate::state::RequestContext;
 
 pub(super) static ALKANES: Surface<()> = Surface {
@@ -275,11 +277,11 @@ struct Simulate {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Simulated")]
 struct SimulateAnswer {
-    execution: ResponseItem,
-    /// Fuel.
-    gas_used: u64,
     /// 0, or 1 where it fails.
     status: u8,
+    /// Fuel.
+    gas_used: u64,
+    execution: ResponseItem,
     trace: Written<Vec<EventItem>>,
 }
 
@@ -307,9 +309,8 @@ impl Method for Simulate {
                 Simulated::Failed(text) => (1, 0, CallResponse::default(), Some(text)),
             };
             let execution = ResponseItem { error: Some(error), ..response(&answered) };
-            Ok(trace_events(&trace).and_then(|trace| {
-                to_raw(&SimulateAnswer { execution, gas_used, status, trace }).map(Written::raw)
-            }))
+            Ok(trace_events(&trace)
+                .and_then(|trace| to_raw(&SimulateAnswer { execution, gas_used, status, trace }).map(Written::raw)))
         });
         answer.await?
     }
@@ -745,10 +746,10 @@ struct ByHeightAnswer {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FirstSeen {
-    id: IdDigits,
-    name: String,
     /// The same as `id`.
     rune_id: IdDigits,
+    id: IdDigits,
+    name: String,
     symbol: String,
 }
 
@@ -960,20 +961,20 @@ struct PendingPayments {
 /// A payment.
 #[derive(Serialize, JsonSchema)]
 struct PendingPayment {
-    /// `false`.
-    fulfilled: bool,
-    output: PaymentOutput,
     /// The output that the wrapped bitcoin was burnt with.
     spendable: OutpointItem,
+    output: PaymentOutput,
+    /// `false`.
+    fulfilled: bool,
 }
 
 /// What is to be paid.
 #[derive(Serialize, JsonSchema)]
 struct PaymentOutput {
-    /// In hexadecimal digits.
-    script: String,
     /// Satoshis.
     value: u64,
+    /// In hexadecimal digits.
+    script: String,
 }
 
 impl Method for Unwrap {

@@ -1,6 +1,5 @@
 //! `/v4/<KEY>/forex`: rates between currencies (docs/forex.md). Numbers are decimal texts in every answer.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use paraffin_forex::{
@@ -15,7 +14,7 @@ use time::format_description::well_known::Rfc3339;
 use super::{RpcResult, RpcSurface};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
-use crate::methods::{Declared, ErrorCase, List, Method, Surface, Verbatim};
+use crate::methods::{ByName, Declared, ErrorCase, List, Method, Surface, Verbatim};
 use crate::metrics::Meter;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
@@ -95,43 +94,43 @@ struct Rates {
 #[derive(Serialize, JsonSchema)]
 struct RatesAnswer {
     /// By code, of every rate but the base's own, seconds.
-    age_seconds_by_currency: BTreeMap<&'static str, u64>,
+    age_seconds_by_currency: ByName<u64>,
     /// Of the freshest rate, ISO 8601 in UTC; `null` where there is none.
     as_of: Option<String>,
     /// The same in Unix seconds.
     as_of_unix: Option<u64>,
+    /// Whether even the freshest is older than `stale_after_hours`.
+    stale: bool,
     base: &'static str,
+    /// By code, how many of it one of the base costs.
+    rates: ByName<String>,
     /// Codes that were asked for and have no rate.
     missing: Vec<String>,
     /// By code: `no_quotes`, `unsupported` or `stale_beyond_limit`.
-    missing_reasons: BTreeMap<String, &'static str>,
+    missing_reasons: ByName<&'static str>,
     /// By code, but of the dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
-    provenance: Option<BTreeMap<&'static str, RateProvenance>>,
-    /// By code, how many of it one of the base costs.
-    rates: BTreeMap<&'static str, String>,
-    /// Whether even the freshest is older than `stale_after_hours`.
-    stale: bool,
+    provenance: Option<ByName<RateProvenance>>,
 }
 
 /// What a rate was made of.
 #[derive(Serialize, JsonSchema)]
 struct RateProvenance {
-    method: &'static str,
     /// Units of the currency for one dollar.
     per_usd: String,
+    method: &'static str,
     sources: Vec<RateSource>,
 }
 
 /// What one source said of a rate.
 #[derive(Serialize, JsonSchema)]
 struct RateSource {
-    age_seconds: u64,
-    as_of: Option<String>,
+    source: String,
     per_usd: String,
+    as_of: Option<String>,
+    age_seconds: u64,
     /// `used`, `outlier`, `stale` or `stale_beyond_limit`.
     role: &'static str,
-    source: String,
 }
 
 impl Method for Rates {
@@ -146,8 +145,7 @@ impl Method for Rates {
         let quotes: Option<Vec<String>> =
             self.quotes.map(|quotes| quotes.into_vec().into_iter().map(|code| code.0).collect());
         let with_provenance = self.provenance.unwrap_or(false);
-        let rates =
-            board.rates(&base, quotes.as_deref(), with_provenance, now()).map_err(|error| unpriced(&error))?;
+        let rates = board.rates(&base, quotes.as_deref(), with_provenance, now()).map_err(|error| unpriced(&error))?;
         let (ages, as_of_unix, stale) = freshness(&rates.freshness);
         let provenance =
             rates.provenance.map(|all| all.iter().map(|(currency, of)| (currency.code(), provenance(of))).collect());
@@ -201,19 +199,19 @@ struct Convert {
 #[derive(Serialize, JsonSchema)]
 struct ConvertAnswer {
     /// By code, of both currencies but the dollar, seconds.
-    age_seconds_by_currency: BTreeMap<&'static str, u64>,
+    age_seconds_by_currency: ByName<u64>,
     /// Of the fresher rate, ISO 8601 in UTC.
     as_of: Option<String>,
     /// The same in Unix seconds.
     as_of_unix: Option<u64>,
+    /// Whether the rate is older than `stale_after_hours`.
+    stale: bool,
     from: &'static str,
+    to: &'static str,
     /// How many of `to` one of `from` costs, 12 significant digits.
     rate: String,
     /// 12 decimal places at most.
     result: String,
-    /// Whether the rate is older than `stale_after_hours`.
-    stale: bool,
-    to: &'static str,
 }
 
 impl Method for Convert {
@@ -251,30 +249,30 @@ struct Status {}
 struct StatusAnswer {
     /// Of the freshest rate.
     age_seconds: Option<u64>,
+    stale: bool,
     as_of: Option<String>,
     as_of_unix: Option<u64>,
     /// Codes that have a rate.
     available: Vec<&'static str>,
     sources: Vec<SourceAnswer>,
-    stale: bool,
 }
 
 /// A source as the operator has set it.
 #[derive(Serialize, JsonSchema)]
 struct SourceAnswer {
-    /// When it answered last.
-    answered_at: Option<String>,
-    /// The time of its freshest rate.
-    as_of: Option<String>,
-    /// How many currencies it has.
-    currencies: usize,
-    /// Why the last question failed.
-    failure: Option<String>,
+    name: String,
     /// What it is, as `[[forex.sources]]` has it.
     kind: &'static str,
-    name: String,
+    /// How many currencies it has.
+    currencies: usize,
+    /// The time of its freshest rate.
+    as_of: Option<String>,
+    /// When it answered last.
+    answered_at: Option<String>,
+    /// Why the last question failed.
+    failure: Option<String>,
     /// By code, why a rate was not taken.
-    refused: BTreeMap<&'static str, String>,
+    refused: ByName<String>,
 }
 
 impl Method for Status {
@@ -308,7 +306,7 @@ struct CurrenciesAnswer {
     default_base: &'static str,
     missing: Vec<&'static str>,
     /// By code, as in `forex_rates`.
-    missing_reasons: BTreeMap<&'static str, &'static str>,
+    missing_reasons: ByName<&'static str>,
 }
 
 impl Method for Currencies {
@@ -324,8 +322,11 @@ impl Method for Currencies {
             currencies: Currency::all().map(|currency| currency.code()).collect(),
             default_base: Currency::USD.code(),
             missing: coverage.missing.iter().map(|(currency, _)| currency.code()).collect(),
-            missing_reasons:
-                coverage.missing.iter().map(|(currency, reason)| (currency.code(), reason.word())).collect(),
+            missing_reasons: coverage
+                .missing
+                .iter()
+                .map(|(currency, reason)| (currency.code(), reason.word()))
+                .collect(),
         })
     }
 }
@@ -345,7 +346,7 @@ fn unpriced(error: &Unpriced) -> RpcError {
 }
 
 /// Ages by code, the time of the freshest rate, and whether even that is stale.
-fn freshness(freshness: &Freshness) -> (BTreeMap<&'static str, u64>, Option<u64>, bool) {
+fn freshness(freshness: &Freshness) -> (ByName<u64>, Option<u64>, bool) {
     let ages = freshness.ages.iter().map(|(currency, age)| (currency.code(), *age)).collect();
     (ages, freshness.as_of, freshness.is_stale)
 }

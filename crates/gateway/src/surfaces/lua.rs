@@ -50,21 +50,12 @@ static CALLABLE: LazyLock<Vec<String>> = LazyLock::new(|| {
     named.filter(|method| is_callable(method)).collect()
 });
 
-const LUA_NOT_ENABLED: ErrorCase = ErrorCase {
-    code: rpc_code::INTERNAL,
-    name: "LUA_NOT_ENABLED",
-    when: "The instance does not run scripts",
-};
-const BUSY: ErrorCase = ErrorCase {
-    code: rpc_code::INTERNAL,
-    name: "BUSY",
-    when: "Too many scripts are running: try again later",
-};
-const SCRIPTS_FULL: ErrorCase = ErrorCase {
-    code: rpc_code::INTERNAL,
-    name: "SCRIPTS_FULL",
-    when: "The account keeps as many scripts as it may",
-};
+const LUA_NOT_ENABLED: ErrorCase =
+    ErrorCase { code: rpc_code::INTERNAL, name: "LUA_NOT_ENABLED", when: "The instance does not run scripts" };
+const BUSY: ErrorCase =
+    ErrorCase { code: rpc_code::INTERNAL, name: "BUSY", when: "Too many scripts are running: try again later" };
+const SCRIPTS_FULL: ErrorCase =
+    ErrorCase { code: rpc_code::INTERNAL, name: "SCRIPTS_FULL", when: "The account keeps as many scripts as it may" };
 
 /// What runs and keeps scripts.
 fn scripts(context: &RequestContext) -> Result<&ScriptParts, RpcError> {
@@ -98,10 +89,10 @@ pub(super) struct ScriptResult {
 #[derive(Serialize, JsonSchema)]
 struct ScriptResultError {
     code: i64,
+    message: String,
     /// What a program can tell errors apart by.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
-    message: String,
 }
 
 impl Method for EvalScript {
@@ -121,11 +112,7 @@ impl Method for EvalScript {
     }
 }
 
-async fn run(
-    context: &RequestContext,
-    source: String,
-    arguments: Vec<Verbatim>,
-) -> Result<ScriptResult, RpcError> {
+async fn run(context: &RequestContext, source: String, arguments: Vec<Verbatim>) -> Result<ScriptResult, RpcError> {
     let scripts = scripts(context)?;
     let arguments = arguments.iter().map(|argument| to_raw(&argument.0)).collect::<Result<_, _>>()?;
     let script = Script { source, arguments, methods: CALLABLE.clone() };

@@ -2,7 +2,6 @@
 
 mod hosted;
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use paraffin_alkanes::MODULE;
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 use super::{outputs, to_raw};
 use crate::alkanes::{self, Fault, hex};
 use crate::errors::RpcError;
-use crate::methods::{BlockTag, Declared, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
+use crate::methods::{BlockTag, ByName, Declared, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
 use crate::state::RequestContext;
 
 pub(super) static METASHREW: Surface<()> = Surface {
@@ -247,27 +246,27 @@ struct BlockDigest {
 /// Digests of a block, each `0x` and 64 hexadecimal digits.
 #[derive(Serialize, JsonSchema)]
 struct BlockDigestAnswer {
-    /// Of everything that was written up to the block.
-    cumulative: String,
-    /// Of everything that was written in the block.
-    digest: String,
+    network: &'static str,
     /// Version of the store's format.
     format: u32,
+    height: Height,
     /// In display order.
     #[schemars(with = "String")]
     hash: bitcoin::BlockHash,
-    height: Height,
+    /// Of everything that was written in the block.
+    digest: String,
+    /// Of everything that was written up to the block.
+    cumulative: String,
     /// By the name of the module.
-    modules: BTreeMap<String, ModuleDigestAnswer>,
-    network: &'static str,
+    modules: ByName<ModuleDigestAnswer>,
 }
 
 /// What a module wrote in a block.
 #[derive(Serialize, JsonSchema)]
 struct ModuleDigestAnswer {
-    digest: String,
     /// Version of the module's tables.
     version: u32,
+    digest: String,
 }
 
 impl Method for BlockDigest {
@@ -282,9 +281,9 @@ impl Method for BlockDigest {
         let height = BlockTag::height_of(self.height.as_ref(), context)?.unwrap_or(newest);
         let digests = context.snapshot().block_digests(height).map_err(|error| RpcError::internal(&error))?;
         let BlockDigests { record, modules } = digests.ok_or(Fault::AboveTip { newest })?;
-        let modules = modules.into_iter().map(|module| {
-            (module.name, ModuleDigestAnswer { digest: hex(&module.digest), version: module.version })
-        });
+        let modules = modules
+            .into_iter()
+            .map(|module| (module.name, ModuleDigestAnswer { digest: hex(&module.digest), version: module.version }));
         Ok(BlockDigestAnswer {
             cumulative: hex(&record.cumulative),
             digest: hex(&record.digest),

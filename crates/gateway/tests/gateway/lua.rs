@@ -153,9 +153,12 @@ async fn errors_stand_in_the_result_and_failed_calls_can_be_caught() {
     assert_eq!(answer["calls"], 1);
     // A handler that breaks takes nothing along.
     assert_eq!(error("return _RPC.btc_getchaintips()").await["message"], "RPC error -32603: Internal error");
-    for (params, part) in
-        [(json!([]), "missing"), (json!([7]), "string"), (json!([null]), "missing"), (json!([["return 1"]]), "string")]
-    {
+    for (params, part) in [
+        (json!([]), "required"),
+        (json!([7]), "string"),
+        (json!([null]), "required"),
+        (json!([["return 1"]]), "string"),
+    ] {
         let (code, message) = instance.error("lua_evalscript", params).await;
         assert_eq!(code, -32602);
         assert!(message.contains(part), "{message}");

@@ -234,7 +234,10 @@ fn the_engine_writes_the_journal_that_its_repair_reads() {
     if std::env::var_os("PARAFFIN_WRITE_GOLDEN").is_some() {
         std::fs::write(&golden, &bytes[..written]).unwrap();
     }
-    assert!(std::fs::read(golden).unwrap() == bytes[..written], "the journal has another form than `torn_journal.rs` reads");
+    assert!(
+        std::fs::read(golden).unwrap() == bytes[..written],
+        "the journal has another form than `torn_journal.rs` reads"
+    );
 }
 
 /// The checksum of a batch in the journal leaves its sequence number out.

@@ -115,13 +115,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_the_tables_is_known_and_every_line_is_told_once() {
-        let tables: [&[Row]; 5] = [
-            &btc::METHODS,
-            &esplora::METHODS,
-            &ord::METHODS,
-            &others::SANDSHREW,
-            &others::SCRIPTS,
-        ];
+        let tables: [&[Row]; 5] =
+            [&btc::METHODS, &esplora::METHODS, &ord::METHODS, &others::SANDSHREW, &others::SCRIPTS];
         for (name, summary, params, result) in tables.into_iter().flatten() {
             assert!(!summary.is_empty(), "{name}");
             assert!(kind(result).is_some(), "{name}: {result}");

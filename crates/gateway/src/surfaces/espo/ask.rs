@@ -30,11 +30,7 @@ pub(super) struct Part {
 
 impl Part {
     /// `page` from 0, and `limit`, or `size` in its place.
-    pub(super) fn read(
-        page: Option<Natural>,
-        limit: Option<Natural>,
-        size: Option<Natural>,
-    ) -> Result<Self, RpcError> {
+    pub(super) fn read(page: Option<Natural>, limit: Option<Natural>, size: Option<Natural>) -> Result<Self, RpcError> {
         let limit = limit.or(size).map_or(u64::from(LIMIT_DEFAULT), Natural::get);
         if limit == 0 {
             return Err(RpcError::invalid_params("limit must be at least 1"));

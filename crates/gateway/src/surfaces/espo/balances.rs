@@ -13,7 +13,7 @@ use super::ask::{AtHeight, Part, script};
 use super::failure::{Failure, Refusal};
 use super::{Espo, EspoMethod, read};
 use crate::alkanes::Moment;
-use crate::methods::Natural;
+use crate::methods::{ByName, Natural};
 use crate::state::RequestContext;
 
 /// Rows read from the index at once.
@@ -33,9 +33,9 @@ pub(super) struct Entry {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "HoldingOutpoint")]
 struct Outpoint {
-    entries: Vec<Entry>,
     /// `txid:vout`.
     outpoint: String,
+    entries: Vec<Entry>,
 }
 
 pub(super) fn entries(held: &[Transfer]) -> Vec<Entry> {
@@ -122,10 +122,10 @@ pub(super) struct AddressBalances {
 /// What an address holds.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AddressBalancesAnswer {
+    ok: bool,
     address: String,
     /// Base units in decimal digits, by the alkane's id.
-    balances: BTreeMap<String, String>,
-    ok: bool,
+    balances: ByName<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outpoints: Option<Vec<Outpoint>>,
 }
@@ -149,7 +149,7 @@ impl EspoMethod for AddressBalances {
         .await?;
         Ok(AddressBalancesAnswer {
             address: self.address,
-            balances: sums.iter().map(|sum| (sum.id.to_string(), sum.value.to_string())).collect(),
+            balances: sums.iter().map(|sum| (sum.id, sum.value.to_string())).collect(),
             ok: true,
             outpoints: include_outpoints.then(|| shown(&held)),
         })
@@ -172,16 +172,16 @@ pub(super) struct AddressOutpoints {
 /// Outputs of an address.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AddressOutpointsAnswer {
-    address: String,
-    /// Of a page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    has_more: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<u32>,
     ok: bool,
+    address: String,
     outpoints: Vec<Outpoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u32>,
+    /// Of a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    has_more: Option<bool>,
 }
 
 impl EspoMethod for AddressOutpoints {
@@ -219,30 +219,30 @@ pub(super) struct OutpointBalances {
 /// The output that was asked for.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct OutpointBalancesAnswer {
-    items: [OutputItem; 1],
     ok: bool,
     outpoint: String,
+    items: [OutputItem; 1],
 }
 
 /// An output. Of one that holds nothing, or does not exist, only what it is is known.
 #[derive(Serialize, JsonSchema)]
 struct OutputItem {
+    outpoint: String,
+    entries: Vec<Entry>,
     /// `null` where its script has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     address: Option<Option<String>>,
+    /// Satoshis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     block_height: Option<u32>,
-    entries: Vec<Entry>,
     /// Whether the output holds or held alkanes.
     known: bool,
-    outpoint: String,
     spent: bool,
     /// The transaction that spent it; `null` while none has.
     #[serde(skip_serializing_if = "Option::is_none")]
     spent_by: Option<Option<String>>,
-    /// Satoshis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<u64>,
 }
 
 impl EspoMethod for OutpointBalances {

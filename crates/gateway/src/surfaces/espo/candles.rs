@@ -17,24 +17,24 @@ use crate::state::RequestContext;
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Candle")]
 struct Row {
-    close: String,
+    open_time: String,
     /// Where the next candle begins.
     close_time: String,
-    high: String,
-    low: String,
-    open: String,
-    open_time: String,
-    trade_count: u32,
-    /// The same as `trade_count`.
-    trades: u32,
     /// The same as `open_time`, as a number.
     ts: u32,
+    open: String,
+    high: String,
+    low: String,
+    close: String,
     /// Of the side that the pool is seen from.
     volume: String,
+    /// The same as `trade_count`.
+    trades: u32,
     /// Of the pool's first alkane.
     volume0: String,
     /// Of the pool's second alkane.
     volume1: String,
+    trade_count: u32,
 }
 
 impl Row {
@@ -99,16 +99,16 @@ pub(super) struct Candles {
 /// A page of candles.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct CandlesAnswer {
-    candles: Vec<Row>,
-    has_more: bool,
-    limit: u32,
     ok: bool,
-    page: u64,
     pool: String,
-    side: &'static str,
     timeframe: &'static str,
+    side: &'static str,
+    page: u64,
+    limit: u32,
     /// Of all pages.
     total: u64,
+    has_more: bool,
+    candles: Vec<Row>,
 }
 
 impl EspoMethod for Candles {

@@ -51,29 +51,29 @@ pub(super) struct Holders {
 /// A page of holders.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct HoldersAnswer {
-    alkane: String,
-    has_more: bool,
-    items: Vec<HolderItem>,
-    limit: u32,
     ok: bool,
+    alkane: String,
     page: u64,
+    limit: u32,
     /// Of all pages.
     total: u64,
+    has_more: bool,
+    items: Vec<HolderItem>,
 }
 
 /// A holder.
 #[derive(Serialize, JsonSchema)]
 struct HolderItem {
-    /// An address, the script in hexadecimal digits where it has none, or a contract's id.
-    address: String,
-    /// The id of a contract.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alkane: Option<String>,
-    /// Base units in decimal digits.
-    amount: String,
     /// `address` or `alkane`.
     #[serde(rename = "type")]
     kind: &'static str,
+    /// The id of a contract.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alkane: Option<String>,
+    /// An address, the script in hexadecimal digits where it has none, or a contract's id.
+    address: String,
+    /// Base units in decimal digits.
+    amount: String,
 }
 
 impl EspoMethod for Holders {
@@ -176,8 +176,8 @@ pub(super) struct HoldersCount {
 /// A count.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct HoldersCountAnswer {
-    count: u64,
     ok: bool,
+    count: u64,
 }
 
 impl EspoMethod for HoldersCount {

@@ -18,7 +18,7 @@ use super::failure::{Failure, Refusal};
 use super::holders::{alkane, unknown};
 use super::{Espo, EspoMethod, read};
 use crate::alkanes::{Moment, hex};
-use crate::methods::{List, Natural};
+use crate::methods::{ByName, List, Natural};
 use crate::state::RequestContext;
 
 /// Entries read from the index at once.
@@ -93,9 +93,7 @@ impl TryFrom<String> for StorageKey {
     fn try_from(text: String) -> Result<Self, &'static str> {
         match text.strip_prefix("0x") {
             None => Ok(Self(text.into_bytes())),
-            Some(digits) => {
-                Vec::from_hex(digits).map(Self).map_err(|_| "must be text, or hexadecimal digits after 0x")
-            }
+            Some(digits) => Vec::from_hex(digits).map(Self).map_err(|_| "must be text, or hexadecimal digits after 0x"),
         }
     }
 }
@@ -103,32 +101,32 @@ impl TryFrom<String> for StorageKey {
 /// A page of a contract's storage.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct KeysAnswer {
-    alkane: String,
-    has_more: bool,
-    /// By key, in hexadecimal digits after `0x`.
-    items: BTreeMap<String, KeyItem>,
-    limit: u32,
     ok: bool,
+    alkane: String,
     page: u64,
+    limit: u32,
     /// Of all pages; 100,000 stands for more.
     total: u64,
+    has_more: bool,
+    /// By key, in hexadecimal digits after `0x`.
+    items: ByName<KeyItem>,
 }
 
 /// A key and its value. Members of several names are for clients of several kinds.
 #[derive(Serialize, JsonSchema)]
 struct KeyItem {
     hex: String,
-    key_hex: String,
-    key_str: Option<String>,
+    utf8: Option<String>,
+    value_hex: String,
+    value_utf8: Option<String>,
+    /// The value as a little-endian number, where it has 1 to 16 bytes.
+    value_u128: Option<String>,
     /// The transaction that stored the value, where a trace shows it.
     #[schemars(with = "Option<String>")]
     last_txid: Option<Txid>,
-    utf8: Option<String>,
-    value_hex: String,
+    key_hex: String,
+    key_str: Option<String>,
     value_str: Option<String>,
-    /// The value as a little-endian number, where it has 1 to 16 bytes.
-    value_u128: Option<String>,
-    value_utf8: Option<String>,
 }
 
 impl EspoMethod for Keys {

@@ -24,8 +24,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::ask::AtHeight;
-use self::failure::Refusal;
 pub(crate) use self::failure::Failure;
+use self::failure::Refusal;
 use super::{RpcResult, RpcSurface};
 use crate::alkanes::{self, Moment};
 use crate::errors::RpcError;

@@ -124,18 +124,18 @@ fn ask_graph<T>(
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RouteHop")]
 struct HopItem {
+    pool: String,
+    token_in: String,
+    token_out: String,
     amount_in: String,
     amount_out: String,
+    /// `factory` or `cryptoswap`.
+    kind: &'static str,
     /// Parts of 10,000; `null` where the pool's own formula has it.
     fee_bps: Option<u128>,
     /// Where the fee is the pool's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     fee_per_1000: Option<u128>,
-    /// `factory` or `cryptoswap`.
-    kind: &'static str,
-    pool: String,
-    token_in: String,
-    token_out: String,
 }
 
 fn hops(hops: &[Hop]) -> Vec<HopItem> {
@@ -202,17 +202,17 @@ pub(super) struct BestSwapPath {
 /// A route. Amounts are base units in decimal digits.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct BestSwapPathAnswer {
+    ok: bool,
+    mode: &'static str,
+    token_in: String,
+    token_out: String,
+    /// `null` where every pool has its own.
+    fee_bps: Option<u32>,
+    max_hops: usize,
     amount_in: String,
     amount_out: String,
     factory: String,
-    /// `null` where every pool has its own.
-    fee_bps: Option<u32>,
     hops: Vec<HopItem>,
-    max_hops: usize,
-    mode: &'static str,
-    ok: bool,
-    token_in: String,
-    token_out: String,
 }
 
 impl EspoMethod for BestSwapPath {
@@ -294,18 +294,18 @@ pub(super) struct BestCycle {
 /// A cycle. Amounts are base units in decimal digits.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct BestCycleAnswer {
-    amount_in: String,
-    amount_out: String,
-    factory: String,
+    ok: bool,
+    token: String,
     /// `null` where every pool has its own.
     fee_bps: Option<u32>,
-    hops: Vec<HopItem>,
     max_hops: usize,
-    ok: bool,
+    amount_in: String,
+    amount_out: String,
     profit: String,
     /// What no amount can exceed on this way.
     profit_bound: String,
-    token: String,
+    factory: String,
+    hops: Vec<HopItem>,
 }
 
 impl EspoMethod for BestCycle {

@@ -137,14 +137,14 @@ pub(super) struct Factories {
 /// A page of factories.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct FactoriesAnswer {
-    /// Ids.
-    factories: Vec<String>,
-    has_more: bool,
-    limit: u32,
     ok: bool,
     page: u64,
+    limit: u32,
     /// Of all pages.
     total: u64,
+    has_more: bool,
+    /// Ids.
+    factories: Vec<String>,
 }
 
 impl EspoMethod for Factories {

@@ -33,7 +33,8 @@ impl EspoMethod for BitcoinPrice {
             prices.current().ok_or_else(|| none("the source of prices has not answered yet"))?.newest.price
         } else {
             let read = context.read(move |snapshot| snapshot.block(height)).await;
-            let block = read.map_err(|error| RpcError::internal(&error))?.map_err(|error| RpcError::internal(&error))?;
+            let block =
+                read.map_err(|error| RpcError::internal(&error))?.map_err(|error| RpcError::internal(&error))?;
             let time = block.map_or(0, |block| u64::from(block.time));
             prices.at(time).ok_or_else(|| none("no price is known for the time of this block"))?.price
         };

@@ -31,34 +31,34 @@ const OMITTED: &str = "0";
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "HeldBaseRune")]
 struct Rune {
-    /// Base units in decimal digits.
-    amount: String,
     id: String,
     /// Its name, where it is known.
     #[serde(rename = "rune")]
     name: Option<String>,
+    /// Base units in decimal digits.
+    amount: String,
 }
 
 /// An unspent output.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SpendableOutpoint")]
 struct Spendable {
-    alkanes: Vec<Entry>,
-    /// `null` while its transaction is in no block.
-    block_height: Option<u32>,
-    coinbase: bool,
-    /// Blocks from its own to the height of the answer, both counted.
-    confirmations: u32,
-    /// Whether what it holds is known; it is not before its transaction is in a block.
-    indexed: bool,
     /// `txid:vout`.
     outpoint: String,
-    /// The whole transaction in hexadecimal digits, `0` where it was not asked for.
-    raw_tx_hex: String,
-    runes: Vec<Rune>,
-    script_pubkey_hex: String,
     /// Satoshis.
     value: u64,
+    script_pubkey_hex: String,
+    /// `null` while its transaction is in no block.
+    block_height: Option<u32>,
+    /// Blocks from its own to the height of the answer, both counted.
+    confirmations: u32,
+    coinbase: bool,
+    alkanes: Vec<Entry>,
+    runes: Vec<Rune>,
+    /// The whole transaction in hexadecimal digits, `0` where it was not asked for.
+    raw_tx_hex: String,
+    /// Whether what it holds is known; it is not before its transaction is in a block.
+    indexed: bool,
     #[serde(skip)]
     at: OutPoint,
     #[serde(skip)]
@@ -81,12 +81,12 @@ pub(super) struct SpendableOutpoints {
 /// The unspent outputs of an address.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SpendableOutpointsAnswer {
+    ok: bool,
     address: String,
     /// As of which block.
     height: Height,
     /// How many there are.
     length: usize,
-    ok: bool,
     outpoints: Vec<Spendable>,
 }
 
@@ -101,10 +101,7 @@ impl EspoMethod for SpendableOutpoints {
     }
 }
 
-async fn outpoints(
-    context: &RequestContext,
-    asked: SpendableOutpoints,
-) -> Result<SpendableOutpointsAnswer, Failure> {
+async fn outpoints(context: &RequestContext, asked: SpendableOutpoints) -> Result<SpendableOutpointsAnswer, Failure> {
     let script = script(context, &asked.address)?;
     let height = AtHeight::resolve(asked.height.as_ref(), alkanes::newest(context)?)?;
     let omit_raw = asked.omit_raw_tx.unwrap_or(true);

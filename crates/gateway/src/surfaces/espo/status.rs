@@ -16,7 +16,7 @@ pub(super) struct Ping {}
 impl EspoMethod for Ping {
     const NAME: &'static str = "essentials.ping";
     const ALIASES: &'static [&'static str] = &["ping"];
-    const FORM: Form = Form::Nothing;
+    const FORM: Form = Form::NamedNothing;
     const EXAMPLE: &'static str = "{}";
     type Answer = &'static str;
 
@@ -31,7 +31,7 @@ pub(super) struct MarketPing {}
 
 impl EspoMethod for MarketPing {
     const NAME: &'static str = "ammdata.ping";
-    const FORM: Form = Form::Nothing;
+    const FORM: Form = Form::NamedNothing;
     const EXAMPLE: &'static str = "{}";
     type Answer = &'static str;
 
@@ -53,7 +53,7 @@ pub(super) struct IndexHeightAnswer {
 impl EspoMethod for IndexHeight {
     const NAME: &'static str = "essentials.get_espo_height";
     const ALIASES: &'static [&'static str] = &["get_espo_height"];
-    const FORM: Form = Form::Nothing;
+    const FORM: Form = Form::NamedNothing;
     const EXAMPLE: &'static str = "{}";
     type Answer = IndexHeightAnswer;
 

@@ -268,44 +268,44 @@ pub(super) struct Trades {
 /// A page of trades.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct TradesAnswer {
-    dir: &'static str,
-    filter_side: &'static str,
-    has_more: bool,
-    limit: u32,
     ok: bool,
-    page: u64,
     pool: String,
     side: &'static str,
+    filter_side: &'static str,
     sort: &'static str,
+    dir: &'static str,
+    page: u64,
+    limit: u32,
     /// Of all pages.
     total: u64,
-    trades: Vec<Trade>,
+    has_more: bool,
     /// Where another order than the chain's, or a choice, looked at the newest events alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<EventWindow>,
+    trades: Vec<Trade>,
 }
 
 /// A trade. Amounts are base units in decimal digits.
 #[derive(Serialize, JsonSchema)]
 struct Trade {
-    /// `null` where the script has none.
-    address: Option<String>,
-    amount_in: String,
-    amount_out: String,
-    /// By how much the pool's first alkane grew.
-    base_inflow: String,
-    block_height: u32,
-    price: Option<String>,
-    /// By how much the pool's second alkane grew.
-    quote_inflow: String,
-    /// `buy` or `sell`.
-    side: &'static str,
-    /// Unix seconds.
-    timestamp: String,
     txid: String,
     vout: u32,
+    /// Unix seconds.
+    timestamp: String,
+    block_height: u32,
+    /// `buy` or `sell`.
+    side: &'static str,
+    amount_in: String,
+    amount_out: String,
+    price: Option<String>,
+    /// `null` where the script has none.
+    address: Option<String>,
     /// The key in a taproot script, in hexadecimal digits; empty for other scripts.
     xpubkey: String,
+    /// By how much the pool's first alkane grew.
+    base_inflow: String,
+    /// By how much the pool's second alkane grew.
+    quote_inflow: String,
 }
 
 impl EspoMethod for Trades {
@@ -405,58 +405,58 @@ pub(super) struct Activity {
 /// A page of what happened.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ActivityAnswer {
-    activity: Vec<ActivityItem>,
-    activity_type: &'static str,
-    dir: &'static str,
-    filter_side: &'static str,
-    has_more: bool,
-    limit: u32,
     ok: bool,
-    page: u64,
     pool: String,
     side: &'static str,
+    filter_side: &'static str,
     sort: &'static str,
+    dir: &'static str,
+    page: u64,
+    limit: u32,
     /// Of all pages.
     total: u64,
+    has_more: bool,
     /// Where another order than the chain's, or a choice, looked at the newest events alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<EventWindow>,
+    activity_type: &'static str,
+    activity: Vec<ActivityItem>,
 }
 
 /// Something that happened. Amounts are base units in decimal digits but where it says otherwise.
 #[derive(Serialize, JsonSchema)]
 struct ActivityItem {
-    /// `null` where the script has none.
-    address: Option<String>,
+    /// Unix seconds.
+    timestamp: u32,
+    txid: String,
+    vout: u32,
+    block_height: u32,
+    /// `trade_buy`, `trade_sell`, `pool_create`, `liquidity_add` or `liquidity_remove`.
+    kind: &'static str,
+    /// `base_in` or `quote_in` of a trade.
+    direction: Option<&'static str>,
+    /// By how much the pool's first alkane changed, with sign.
+    base_delta: String,
+    /// By how much the pool's second alkane changed, with sign.
+    quote_delta: String,
+    /// `buy`, `sell`, or `neutral` of what is no trade.
+    side: &'static str,
     /// By how much the alkane that the pool is seen from changed, without sign, in units of 10^8.
     amount: Number,
+    /// `null` where the script has none.
+    address: Option<String>,
     /// Of a trade.
     #[serde(skip_serializing_if = "Option::is_none")]
     amount_in: Option<String>,
     /// Of a trade.
     #[serde(skip_serializing_if = "Option::is_none")]
     amount_out: Option<String>,
-    /// By how much the pool's first alkane changed, with sign.
-    base_delta: String,
-    block_height: u32,
-    /// `base_in` or `quote_in` of a trade.
-    direction: Option<&'static str>,
-    /// `trade_buy`, `trade_sell`, `pool_create`, `liquidity_add` or `liquidity_remove`.
-    kind: &'static str,
-    /// Shares that were made or burnt; absent of a trade.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    liquidity: Option<Option<String>>,
     /// Of a trade; `null` where nothing came out.
     #[serde(skip_serializing_if = "Option::is_none")]
     price: Option<Option<String>>,
-    /// By how much the pool's second alkane changed, with sign.
-    quote_delta: String,
-    /// `buy`, `sell`, or `neutral` of what is no trade.
-    side: &'static str,
-    /// Unix seconds.
-    timestamp: u32,
-    txid: String,
-    vout: u32,
+    /// Shares that were made or burnt; absent of a trade.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    liquidity: Option<Option<String>>,
 }
 
 impl EspoMethod for Activity {

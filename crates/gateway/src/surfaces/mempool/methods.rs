@@ -95,31 +95,31 @@ struct Info {}
 /// Figures of the whole set.
 #[derive(Serialize, JsonSchema)]
 struct InfoAnswer {
-    /// Since this process started.
-    added_total: u64,
+    count: usize,
     /// Bytes of raw transactions.
     bytes: usize,
-    /// Of all ids, 16 hexadecimal digits; equal sets have equal checksums.
-    checksum: String,
-    count: usize,
-    /// The part of transactions whose fee is known, four digits.
-    fee_coverage: f64,
-    /// How many have a known fee.
-    fee_known: usize,
-    /// By this a stream or a page knows whether this process has started anew.
-    instance: String,
-    /// Number of the oldest frame that can be replayed.
-    oldest_seq: u64,
-    /// How many an admin submitted that no peer has announced.
-    provisional: usize,
-    removed_total: u64,
-    /// Number of the newest frame.
-    seq: u64,
-    /// Open streams.
-    subscribers: usize,
+    vbytes: u64,
     /// Satoshis, of those whose fee is known.
     total_fee: u64,
-    vbytes: u64,
+    /// How many have a known fee.
+    fee_known: usize,
+    /// The part of transactions whose fee is known, four digits.
+    fee_coverage: f64,
+    /// How many an admin submitted that no peer has announced.
+    provisional: usize,
+    /// Number of the newest frame.
+    seq: u64,
+    /// Number of the oldest frame that can be replayed.
+    oldest_seq: u64,
+    /// By this a stream or a page knows whether this process has started anew.
+    instance: String,
+    /// Since this process started.
+    added_total: u64,
+    removed_total: u64,
+    /// Open streams.
+    subscribers: usize,
+    /// Of all ids, 16 hexadecimal digits; equal sets have equal checksums.
+    checksum: String,
 }
 
 impl Method for Info {
@@ -159,12 +159,12 @@ struct Txids {
 /// Ids, with the size of the set.
 #[derive(Serialize, JsonSchema)]
 struct TxidsAnswer {
+    #[schemars(with = "Vec<String>")]
+    txids: Vec<Txid>,
     /// Of the whole set.
     count: usize,
     /// Number of the newest frame of the stream.
     seq: u64,
-    #[schemars(with = "Vec<String>")]
-    txids: Vec<Txid>,
 }
 
 impl Method for Txids {
@@ -408,11 +408,11 @@ impl TryFrom<List<f64, BUCKETS_MAX>> for Floors {
 /// Virtual bytes by feerate.
 #[derive(Serialize, JsonSchema)]
 struct FeerateHistogramAnswer {
-    count: usize,
-    /// The part of transactions whose fee is known; the others are in no bucket.
-    fee_coverage: f64,
     /// For each bucket the feerate at which it begins, and the virtual bytes in it.
     histogram: Vec<(f64, u64)>,
+    /// The part of transactions whose fee is known; the others are in no bucket.
+    fee_coverage: f64,
+    count: usize,
 }
 
 impl Method for FeerateHistogram {
@@ -428,11 +428,7 @@ impl Method for FeerateHistogram {
                     self.buckets.as_ref().map_or_else(|| pool.default_histogram(), |floors| pool.histogram(&floors.0));
                 (histogram, pool.summary())
             });
-            Ok(FeerateHistogramAnswer {
-                count: summary.count,
-                fee_coverage: share(summary.fee_coverage()),
-                histogram,
-            })
+            Ok(FeerateHistogramAnswer { count: summary.count, fee_coverage: share(summary.fee_coverage()), histogram })
         };
         away(context, mempool, work).await
     }

@@ -22,11 +22,7 @@ pub(super) fn newest(context: &RequestContext, program: &dyn HostedProgram) -> R
 }
 
 /// The height that a tag means, at most the newest.
-fn height(
-    context: &RequestContext,
-    program: &dyn HostedProgram,
-    tag: Option<&BlockTag>,
-) -> Result<Height, RpcError> {
+fn height(context: &RequestContext, program: &dyn HostedProgram, tag: Option<&BlockTag>) -> Result<Height, RpcError> {
     let newest = newest(context, program)?;
     let height = BlockTag::height_of(tag, context)?.unwrap_or(newest);
     if height > newest { Err(Fault::AboveTip { newest }.into()) } else { Ok(height) }
