@@ -346,8 +346,10 @@ fn json_rpc(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
         let values = |turn: usize, all: bool| -> Vec<(String, Value)> {
             params
                 .iter()
-                .filter(|param| all || param["required"] == true)
-                .map(|param| {
+                // The first one even where it may be absent: it names what is asked about.
+                .enumerate()
+                .filter(|(place, param)| all || param["required"] == true || *place == 0)
+                .map(|(_, param)| {
                     let name = param["name"].as_str().unwrap();
                     (name.to_owned(), facts.value(&document, &param["schema"], name, turn))
                 })

@@ -160,6 +160,7 @@ fn document<S>(surface: &Surface<S>) -> Value {
             "url": format!("/v4/${{key}}/{}", surface.name),
             "variables": { "key": { "default": "KEY" } },
         }],
+        "x-surface": surface.name,
         "methods": methods,
         "components": { "schemas": schemas },
     })
@@ -169,7 +170,12 @@ fn describe_method<S>(method: &Declared<S>, generators: &mut Generators) -> Valu
     let schema = (method.params)(&mut generators.read);
     let example: Value = serde_json::from_str(method.example).unwrap_or_default();
     let fields = (method.fields)();
-    let params: Vec<Value> = fields.iter().filter_map(|name| describe_param(name, &schema)).collect();
+    let mut params: Vec<Value> = fields.iter().filter_map(|name| describe_param(name, &schema)).collect();
+    if let (Form::Variadic, Some(last)) = (method.form, params.last_mut()) {
+        // What is read as a list stands one after the other in a call.
+        last["schema"] = last["schema"]["items"].take();
+        last["required"] = false.into();
+    }
     let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let (summary, rest) = text.split_once("\n\n").unwrap_or((text, ""));
     let answer = (method.answer)(&mut generators.written);

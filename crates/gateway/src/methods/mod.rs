@@ -64,14 +64,6 @@ pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
     /// What it answers.
     type Answer: Serialize + JsonSchema + Send;
 
-    /// Refuses a caller, or an instance that cannot answer, before parameters are read.
-    ///
-    /// # Errors
-    /// What the caller is told.
-    fn admit(_context: &RequestContext) -> Result<(), RpcError> {
-        Ok(())
-    }
-
     /// Answers a call.
     fn call(
         self,
@@ -194,7 +186,7 @@ fn run<'a, M: Method>(
     surface: &'a M::Surface,
     params: &Params,
 ) -> BoxFuture<'a, RpcResult> {
-    match M::admit(context).and_then(|()| read::params::<M>(params, M::FORM)) {
+    match read::params::<M>(params, M::FORM) {
         Err(error) => Box::pin(ready(Err(error))),
         Ok(method) => Box::pin(async move {
             let answer = method.call(context, surface).await?;
@@ -203,12 +195,17 @@ fn run<'a, M: Method>(
     }
 }
 
+/// Refuses nobody.
+pub(crate) const ADMIT_ALL: fn(&RequestContext) -> Result<(), RpcError> = |_| Ok(());
+
 /// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is what the endpoint holds from call to call.
 pub(crate) struct Surface<S: 'static> {
     /// Its word in the path: `/v4/<key>/<name>`; of a family what its methods begin with, before `_`.
     pub(crate) name: &'static str,
     /// For people, in Markdown: what all methods have in common.
     pub(crate) introduction: &'static str,
+    /// Refuses a caller, or an instance that cannot answer, before parameters are read.
+    pub(crate) admit: fn(&RequestContext) -> Result<(), RpcError>,
     /// In the order in which they are described.
     pub(crate) methods: &'static [Declared<S>],
     /// The OpenRPC document, once it was asked for.
@@ -238,9 +235,10 @@ impl<S: Sync> Surface<S> {
         method: &str,
         params: &Params,
     ) -> BoxFuture<'a, RpcResult> {
-        match self.find(method) {
-            Some(known) => (known.call)(context, surface, params),
-            None => Box::pin(ready(Err(RpcError::method_not_found()))),
+        let Some(known) = self.find(method) else { return Box::pin(ready(Err(RpcError::method_not_found()))) };
+        match (self.admit)(context) {
+            Ok(()) => (known.call)(context, surface, params),
+            Err(refused) => Box::pin(ready(Err(refused))),
         }
     }
 

@@ -263,7 +263,12 @@ impl<'de> Deserializer<'de> for Argument {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ParamError> {
-        if name == VERBATIM { visitor.visit_string(self.0.to_string()) } else { visitor.visit_newtype_struct(self) }
+        match self.0 {
+            value if name != VERBATIM => visitor.visit_newtype_struct(Self(value)),
+            // A text may be a whole block: it is handed on as it is. Of everything else the JSON is.
+            Value::String(text) => visitor.visit_string(text),
+            value => visitor.visit_byte_buf(value.to_string().into_bytes()),
+        }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(

@@ -35,8 +35,12 @@ impl<'de> Deserialize<'de> for Verbatim {
                 formatter.write_str("a value")
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Verbatim, E> {
-                serde_json::from_str(text).map(Verbatim).map_err(E::custom)
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Verbatim, E> {
+                Ok(Verbatim(Value::String(text)))
+            }
+
+            fn visit_bytes<E: de::Error>(self, json: &[u8]) -> Result<Verbatim, E> {
+                serde_json::from_slice(json).map(Verbatim).map_err(E::custom)
             }
         }
 
@@ -205,8 +209,8 @@ impl HexBytes {
     /// They are none: how the sentence about the parameter goes on.
     pub(crate) fn read(value: &Value) -> Result<Self, &'static str> {
         let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
+            Value::String(text) => Cow::Borrowed(text.as_str()),
+            Value::Number(number) => number.to_string().into(),
             _ => return Err("must be a string"),
         };
         let digits = text.strip_prefix("0x").unwrap_or(&text);

@@ -21,6 +21,7 @@ const GRACE_SECONDS_MAX: u64 = 30 * 86_400;
 pub(crate) static ADMIN: Surface<()> = Surface {
     name: "admin",
     introduction: "",
+    admit: |context| manager(context).map(drop),
     methods: &[
         Declared::of::<CreateApiKey>(),
         Declared::of::<ListApiKeys>(),
@@ -124,10 +125,6 @@ impl Method for CreateApiKey {
     type Surface = ();
     type Answer = CreatedApiKey;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        manager(context).map(drop)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<CreatedApiKey, RpcError> {
         let manager = manager(context)?;
         let limits = WindowLimits { per_minute: self.per_minute, per_day: self.per_day };
@@ -175,10 +172,6 @@ impl Method for ListApiKeys {
     type Surface = ();
     type Answer = ListedApiKeys;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        manager(context).map(drop)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<ListedApiKeys, RpcError> {
         let keys = context.keys().list_of(manager(context)?.account).await.map_err(refused)?;
         Ok(ListedApiKeys { keys: keys.into_iter().map(listed).collect() })
@@ -225,10 +218,6 @@ impl Method for RevokeApiKey {
     type Surface = ();
     type Answer = RevokedApiKey;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        manager(context).map(drop)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<RevokedApiKey, RpcError> {
         let manager = manager(context)?;
         let id = own_key(context, manager, self.id.0).await?.id;
@@ -260,10 +249,6 @@ impl Method for RerollApiKey {
     const ERRORS: &'static [ErrorCase] = &[KEY_LIMIT_REACHED];
     type Surface = ();
     type Answer = CreatedApiKey;
-
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        manager(context).map(drop)
-    }
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<CreatedApiKey, RpcError> {
         let manager = manager(context)?;

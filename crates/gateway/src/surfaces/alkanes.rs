@@ -28,6 +28,7 @@ use crate::state::RequestContext;
 pub(super) static ALKANES: Surface<()> = Surface {
     name: "alkanes",
     introduction: "",
+    admit: |context| Ok(alkanes::of(context).map(drop)?),
     methods: &[
         Declared::of::<Simulate>(),
         Declared::of::<Meta>(),
@@ -285,18 +286,12 @@ struct SimulateAnswer {
     trace: Written<Vec<EventItem>>,
 }
 
-const ADMITTED: fn(&RequestContext) -> Result<(), RpcError> = |context| Ok(alkanes::of(context).map(drop)?);
-
 impl Method for Simulate {
     const NAME: &'static str = "simulate";
     const FORM: Form = Form::Positional;
     const EXAMPLE: &'static str = r#"[{"target":{"block":"2","tx":"0"},"inputs":["99"]},"latest"]"#;
     type Surface = ();
     type Answer = Written<SimulateAnswer>;
-
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
         let call = ReadCall::read(self.call)?;
@@ -339,10 +334,6 @@ impl Method for Meta {
     type Surface = ();
     type Answer = Value;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
         let (target, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
         let answer = alkanes::try_out(context, height, move |moment| {
@@ -371,10 +362,6 @@ impl Method for GetBytecode {
     const EXAMPLE: &'static str = r#"["2:0"]"#;
     type Surface = ();
     type Answer = String;
-
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
         let (id, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
@@ -415,10 +402,6 @@ impl Method for GetDeployment {
     type Surface = ();
     type Answer = Deployment;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<Deployment, RpcError> {
         let (id, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
         let created = alkanes::read(context, height, None, move |moment| views::created_at(id, &moment.view));
@@ -458,10 +441,6 @@ impl Method for TraceOf {
         r#"[{"txid":"5f74d8131b9ef3b3f0e6e1e3d3f4a5b6c7d8e9f00112233445566778899aabbc","vout":4}]"#;
     type Surface = ();
     type Answer = Written<Vec<EventItem>>;
-
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
         let asked = OutPoint { txid: self.outpoint.txid.0, vout: self.outpoint.vout.0 };
@@ -565,10 +544,6 @@ impl Method for TraceBlock {
     type Surface = ();
     type Answer = Written<Vec<TracedMessage>>;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
         let height = HeightParam::height(self.height.as_ref(), self.tag.as_ref(), context)?;
         let traces = alkanes::read(context, height, None, move |moment| {
@@ -637,10 +612,6 @@ impl Method for ByOutpoint {
     type Surface = ();
     type Answer = Value;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
         let input = self.outpoint.0;
         if input.is_object() {
@@ -701,10 +672,6 @@ impl Method for ByAddress {
     type Surface = ();
     type Answer = Value;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
         let mut input = self.address.0;
         let mut order = outputs::Order::Display;
@@ -760,10 +727,6 @@ impl Method for ByHeight {
     type Surface = ();
     type Answer = ByHeightAnswer;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<ByHeightAnswer, RpcError> {
         let height = HeightParam::height(self.height.as_ref(), self.tag.as_ref(), context)?;
         let as_of = BlockTag::height_of(self.tag.as_ref(), context)?;
@@ -800,10 +763,6 @@ impl Method for SpendablesByAddress {
     const EXAMPLE: &'static str = r#"["bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"]"#;
     type Surface = ();
     type Answer = Value;
-
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<Value, RpcError> {
         let input = self.address.0;
@@ -875,10 +834,6 @@ impl Method for GetStorageAt {
     type Surface = ();
     type Answer = String;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
         let StorageRequest { id, key } = self.request;
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
@@ -909,10 +864,6 @@ impl Method for GetInventory {
     type Surface = ();
     type Answer = Inventory;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<Inventory, RpcError> {
         let (id, height) = (self.id.0, BlockTag::height_of(self.tag.as_ref(), context)?);
         let held = alkanes::read(context, height, None, move |moment| views::inventory(id, &moment.view));
@@ -933,10 +884,6 @@ impl Method for Sequence {
     const EXAMPLE: &'static str = r#"["latest"]"#;
     type Surface = ();
     type Answer = String;
-
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
@@ -984,10 +931,6 @@ impl Method for Unwrap {
     type Surface = ();
     type Answer = PendingPayments;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        ADMITTED(context)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<PendingPayments, RpcError> {
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
         let pending = alkanes::read(context, height, None, |moment| views::pending_unwraps(&moment.view));
@@ -1022,10 +965,6 @@ macro_rules! views_in_digits {
                 const EXAMPLE: &'static str = r#"["0x","latest"]"#;
                 type Surface = ();
                 type Answer = String;
-
-                fn admit(context: &RequestContext) -> Result<(), RpcError> {
-                    ADMITTED(context)
-                }
 
                 async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
                     let height = BlockTag::height_of(self.tag.as_ref(), context)?;

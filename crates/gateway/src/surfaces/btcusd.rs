@@ -16,7 +16,7 @@ use super::{RpcResult, RpcSurface, to_raw};
 use crate::alkanes::{self, Fault, hex};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
-use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Written};
+use crate::methods::{ADMIT_ALL, BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Written};
 use crate::state::{BoxFuture, RequestContext};
 
 /// The pool index as a surface.
@@ -35,6 +35,7 @@ pub(super) static BTCUSD: Surface<BtcusdRpc> = Surface {
     name: "btcusd",
     introduction: "The index of the CryptoSwap pool (docs/markets.md). The messages of its views are those of \
         `/v4/proto/cryptoswap.proto`. Parameters stand by position.",
+    admit: ADMIT_ALL,
     methods: &[Declared::of::<View>(), Declared::of::<IndexHeight>()],
     document: OnceLock::new(),
 };

@@ -14,7 +14,7 @@ use time::format_description::well_known::Rfc3339;
 use super::{RpcResult, RpcSurface};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
-use crate::methods::{ByName, Declared, ErrorCase, List, Method, Surface, Verbatim};
+use crate::methods::{ADMIT_ALL, ByName, Declared, ErrorCase, List, Method, Surface, Verbatim};
 use crate::metrics::Meter;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
@@ -30,6 +30,7 @@ pub(super) static FOREX: Surface<Board> = Surface {
     name: "forex",
     introduction: "Rates between twenty currencies. Codes are taken in upper or lower case. Rates, amounts and results are decimal \
         texts, exact to their last digit. Parameters are members of an object.",
+    admit: ADMIT_ALL,
     methods: &[
         Declared::of::<Rates>(),
         Declared::of::<Convert>(),

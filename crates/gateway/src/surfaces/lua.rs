@@ -26,6 +26,7 @@ use crate::state::{Caller, RequestContext};
 pub(super) static LUA: Surface<()> = Surface {
     name: "lua",
     introduction: "",
+    admit: |context| scripts(context).map(drop),
     methods: &[Declared::of::<EvalScript>(), Declared::of::<SaveScript>(), Declared::of::<EvalSaved>()],
     document: OnceLock::new(),
 };
@@ -68,7 +69,8 @@ fn scripts(context: &RequestContext) -> Result<&ScriptParts, RpcError> {
 pub(super) struct EvalScript {
     /// The source.
     script: String,
-    /// What the script finds in `args`.
+    /// What the script finds in `args`, any number of parameters.
+    #[serde(rename = "argument")]
     arguments: Vec<Verbatim>,
 }
 
@@ -102,10 +104,6 @@ impl Method for EvalScript {
     const ERRORS: &'static [ErrorCase] = &[LUA_NOT_ENABLED, BUSY];
     type Surface = ();
     type Answer = ScriptResult;
-
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        scripts(context).map(drop)
-    }
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, RpcError> {
         run(context, self.script, self.arguments).await
@@ -144,10 +142,6 @@ impl Method for SaveScript {
     type Surface = ();
     type Answer = SavedScript;
 
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        scripts(context).map(drop)
-    }
-
     async fn call(self, context: &RequestContext, (): &()) -> Result<SavedScript, RpcError> {
         let (scripts, source) = (scripts(context)?, self.script);
         let _permit = permit(context, scripts).await?;
@@ -172,7 +166,8 @@ impl Method for SaveScript {
 pub(super) struct EvalSaved {
     /// By what it is kept, `0x` before it or not.
     hash: String,
-    /// What the script finds in `args`.
+    /// What the script finds in `args`, any number of parameters.
+    #[serde(rename = "argument")]
     arguments: Vec<Verbatim>,
 }
 
@@ -183,10 +178,6 @@ impl Method for EvalSaved {
     const ERRORS: &'static [ErrorCase] = &[LUA_NOT_ENABLED, BUSY];
     type Surface = ();
     type Answer = ScriptResult;
-
-    fn admit(context: &RequestContext) -> Result<(), RpcError> {
-        scripts(context).map(drop)
-    }
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, RpcError> {
         let name = self.hash;

@@ -15,12 +15,13 @@ use serde_json::{Value, json};
 use super::{outputs, to_raw};
 use crate::alkanes::{self, Fault, hex};
 use crate::errors::RpcError;
-use crate::methods::{BlockTag, ByName, Declared, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
+use crate::methods::{ADMIT_ALL, BlockTag, ByName, Declared, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
 use crate::state::RequestContext;
 
 pub(super) static METASHREW: Surface<()> = Surface {
     name: "metashrew",
     introduction: "",
+    admit: ADMIT_ALL,
     methods: &[
         Declared::of::<IndexHeight>(),
         Declared::of::<View>(),

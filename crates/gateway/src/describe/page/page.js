@@ -111,8 +111,11 @@ function restItems(api) {
 }
 
 function rpcItems(rpc) {
-  return rpc.methods.map((method) => ({
-    id: method.name, group: `JSON-RPC: ${method.tags ? method.tags[0].name : "rpc"}`, verb: "RPC", title: method.name,
+  const surface = rpc["x-surface"];
+  const methods = rpc.methods.filter((method) => !surface || method.name !== "rpc.discover");
+  return methods.map((method) => ({
+    id: surface ? `${surface}/${method.name}` : method.name,
+    group: `JSON-RPC: ${surface ?? method.tags?.[0].name ?? "rpc"}`, verb: "RPC", title: method.name,
     summary: method.summary, show: () => rpcDetail(rpc, method),
   }));
 }
@@ -177,14 +180,24 @@ function restDetail(api, path, verb, operation) {
 
 function rpcDetail(rpc, method) {
   const rows = method.params.map((param) => {
-    const about = param.schema.description || resolved(param.schema, rpc).description || "";
+    const about = param.description || param.schema.description || resolved(param.schema, rpc).description || "";
     return [param.name + (param.required ? " *" : ""), typeText(param.schema, rpc), about];
   });
-  const params = method.params.filter((param) => param.required).map((param) => sample(param.schema, rpc));
-  const call = { jsonrpc: "2.0", id: 1, method: method.name, params };
+  const call = { jsonrpc: "2.0", id: 1, method: method.name, params: sampleParams(method, rpc) };
   const body = make("textarea", { value: JSON.stringify(call, null, 2), spellcheck: false });
-  const request = () => ({ url: "/v4/jsonrpc", method: "POST", body: body.value });
-  return detail(method.name, method.summary, rows, [], body, typeText(method.result.schema, rpc), request);
+  const server = rpc.servers[0].url.replace("${key}", "{key}");
+  // The first server of the main endpoint takes the key in a header; a surface has it in its path.
+  const request = () => ({ url: server, method: "POST", body: body.value });
+  return detail(method.name, [method.summary, method.description].filter(Boolean).join(". "), rows, [], body, typeText(method.result.schema, rpc), request);
+}
+
+/// The example of a method, or what its parameters must be.
+function sampleParams(method, rpc) {
+  const example = method.examples?.[0]?.params;
+  const isNamed = method.paramStructure === "by-name";
+  if (example && isNamed) return Object.fromEntries(example.map(({ name, value }) => [name, value]));
+  if (example) return example.map(({ value }) => value);
+  return method.params.filter((param) => param.required).map((param) => sample(param.schema, rpc));
 }
 
 function detail(title, summary, rows, inputs, body, answer, request) {
@@ -313,9 +326,10 @@ async function begin() {
   for (const path of rpc["x-messages"] || []) {
     byId("files").append(make("a", { href: path }, path.split("/").pop()));
   }
+  const surfaces = await Promise.all((rpc["x-surfaces"] || []).map(load));
   const order = api.tags.map((tag) => tag.name);
   const rest = restItems(api).sort((one, other) => order.indexOf(one.group) - order.indexOf(other.group));
-  const items = [...rest, ...restItems(verification), ...rpcItems(rpc)];
+  const items = [...rest, ...restItems(verification), ...[rpc, ...surfaces].flatMap(rpcItems)];
   const choose = () => {
     const chosen = decodeURIComponent(location.hash.slice(1));
     const item = items.find((one) => one.id === chosen) || items[0];

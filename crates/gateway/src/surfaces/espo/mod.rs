@@ -31,7 +31,7 @@ use crate::alkanes::{self, Moment};
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 use crate::markets::{self, MarketMoment};
-use crate::methods::{Declared, Form, Method, Surface};
+use crate::methods::{ADMIT_ALL, Declared, Form, Method, Surface};
 use crate::state::{BoxFuture, RequestContext};
 
 use paraffin_alkanes::views::ViewError;
@@ -48,6 +48,7 @@ pub(super) static ESPO: Surface<Espo> = Surface {
     introduction: "Balances, holders, storage, candles, trades and routes. Parameters are members of an object; the prefix \
         `essentials.` of a method may be left out. What is written well but has no answer is the result `{ok: false, error, hint}`: \
         `error` is a stable word, `hint` says what to do.",
+    admit: ADMIT_ALL,
     methods: &[
         Declared::of::<status::Ping>(),
         Declared::of::<status::IndexHeight>(),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
 use crate::errors::{RpcError, rpc_code};
-use crate::methods::{Declared, ErrorCase, List, Method, Natural, Surface, TxidText, Written};
+use crate::methods::{ADMIT_ALL, Declared, ErrorCase, List, Method, Natural, Surface, TxidText, Written};
 use crate::state::RequestContext;
 
 /// Entries or ids in one answer, and ids in one question (docs/mempool.md).
@@ -27,6 +27,7 @@ pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface {
     name: "mempool",
     introduction: "The live set of unconfirmed transactions (docs/mempool.md). Parameters are members of an object. The surface is a \
         preview: its shapes may change.",
+    admit: ADMIT_ALL,
     methods: &[
         Declared::of::<Info>(),
         Declared::of::<Txids>(),

@@ -2,6 +2,7 @@
 //! index of markets.
 
 mod candles;
+mod described;
 mod essentials;
 mod hostile;
 mod markets;
