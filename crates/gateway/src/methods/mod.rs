@@ -155,6 +155,7 @@ pub(crate) struct Declared<S> {
     params: fn(&mut SchemaGenerator) -> Schema,
     answer: fn(&mut SchemaGenerator) -> Schema,
     /// Whether parameters can be read.
+    #[cfg(test)]
     check: fn(&Params) -> Result<(), RpcError>,
     call: for<'a> fn(&'a RequestContext, &'a S, &Params) -> BoxFuture<'a, RpcResult>,
 }
@@ -171,6 +172,7 @@ impl<S: Sync> Declared<S> {
             fields: read::fields::<M>,
             params: M::json_schema,
             answer: |generator| generator.subschema_for::<M::Answer>(),
+            #[cfg(test)]
             check: |params| read::params::<M>(params, M::FORM).map(drop),
             call: run::<M>,
         }

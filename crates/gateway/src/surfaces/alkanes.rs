@@ -2,27 +2,28 @@
 //!
 //! A view that has no JSON form here takes and gives hexadecimal digits, as `metashrew_view` does.
 
-use std::borrow::Cow;
+mod params;
+
 use std::sync::OnceLock;
 
-use bitcoin::consensus::encode::deserialize;
 use bitcoin::{Block, OutPoint, Transaction};
+use paraffin_alkanes::CallResponse;
 use paraffin_alkanes::views::{self, Parcel, Simulated, ViewContext, ViewError};
-use paraffin_alkanes::{CallResponse, Transfer};
-use paraffin_primitives::{AlkaneId, Height};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use paraffin_primitives::AlkaneId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use self::params::{
+    AddressOrObject, BytesParam, HeightParam, IdParam, Integer, OutpointOrTxid, OutpointParam, Small, StorageRequest,
+    TransferParam,
+};
 use super::{outputs, to_raw};
 use crate::alkanes::{
-    self, EventItem, IdDigits, ResponseItem, TransferItem, alkane_id, decimal, hex, response, trace_events, transfers,
+    self, EventItem, IdDigits, ResponseItem, TransferItem, decimal, hex, response, trace_events, transfers,
 };
 use crate::errors::{RpcError, rpc_code};
-use crate::methods::{
-    BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, TxidText, Verbatim, Written,
-};
+use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
 use crate::state::RequestContext;
 
 pub(super) static ALKANES: Surface<()> = Surface {
@@ -56,157 +57,6 @@ pub(super) static ALKANES: Surface<()> = Surface {
     ],
     document: OnceLock::new(),
 };
-
-/// The id of an alkane in any writing, alone or as `target`, `alkaneId` or `id` of an object.
-struct IdParam(AlkaneId);
-
-impl IdParam {
-    const WRONG: &'static str = "must be an alkane id: {block, tx}, or block:tx";
-
-    fn read(value: &Value) -> Option<AlkaneId> {
-        let inner = ["target", "alkaneId", "id"].iter().find_map(|name| value.get(name)).unwrap_or(value);
-        alkane_id(inner).ok()
-    }
-}
-
-impl<'de> Deserialize<'de> for IdParam {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
-        Self::read(&value).map(Self).ok_or_else(|| D::Error::custom(Self::WRONG))
-    }
-}
-
-impl JsonSchema for IdParam {
-    fn schema_name() -> Cow<'static, str> {
-        "Target".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let integer = generator.subschema_for::<Integer>();
-        let id = json!({
-            "type": "object",
-            "required": ["block", "tx"],
-            "properties": { "block": integer, "tx": integer },
-        });
-        let within = |name: &str| json!({ "type": "object", "required": [name] });
-        json_schema!({
-            "description": "An id, alone or as a member of an object",
-            "anyOf": [
-                { "type": "string", "pattern": "^([0-9]+|0x[0-9a-fA-F]+):([0-9]+|0x[0-9a-fA-F]+)$" },
-                id, within("target"), within("alkaneId"), within("id"),
-            ],
-        })
-    }
-}
-
-/// An integer of at most 128 bits: a number, its digits, or `0x` and hexadecimal digits.
-#[derive(Clone, Copy)]
-struct Integer(u128);
-
-impl<'de> Deserialize<'de> for Integer {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
-        decimal(&value).map(Self).ok_or_else(|| D::Error::custom("must be an integer of at most 128 bits"))
-    }
-}
-
-impl JsonSchema for Integer {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Integer".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "anyOf": [
-                { "type": "integer", "minimum": 0 },
-                { "type": "string", "pattern": "^([0-9]+|0x[0-9a-fA-F]+)$" },
-            ],
-        })
-    }
-}
-
-/// The same of at most 32 bits.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(try_from = "Integer")]
-#[schemars(inline, with = "Integer")]
-struct Small(u32);
-
-impl TryFrom<Integer> for Small {
-    type Error = &'static str;
-
-    fn try_from(number: Integer) -> Result<Self, &'static str> {
-        u32::try_from(number.0).map(Self).map_err(|_| "must be a non-negative integer of 32 bits")
-    }
-}
-
-/// Bytes in hexadecimal digits; some clients send them as numbers.
-#[derive(JsonSchema, Default)]
-#[schemars(inline, with = "HexBytes")]
-struct BytesParam(Vec<u8>);
-
-impl<'de> Deserialize<'de> for BytesParam {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = match Verbatim::deserialize(deserializer)?.0 {
-            text @ Value::String(_) => HexBytes::read(&text).ok().map(|bytes| bytes.0),
-            Value::Array(bytes) => {
-                let byte = |value: &Value| value.as_u64().and_then(|byte| u8::try_from(byte).ok());
-                bytes.iter().map(byte).collect()
-            }
-            _ => None,
-        };
-        bytes.map(Self).ok_or_else(|| D::Error::custom("must be hexadecimal digits"))
-    }
-}
-
-impl BytesParam {
-    /// What the bytes encode; nothing where there are none.
-    fn decoded<T: bitcoin::consensus::Decodable>(&self, name: &str) -> Result<Option<T>, RpcError> {
-        if self.0.is_empty() {
-            return Ok(None);
-        }
-        let wrong = |_| RpcError::invalid_params(format!("{name} must be a consensus encoding"));
-        deserialize(&self.0).map(Some).map_err(wrong)
-    }
-}
-
-/// An amount of an alkane: `{id, value}`.
-struct TransferParam(Transfer);
-
-impl<'de> Deserialize<'de> for TransferParam {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
-        let read = || {
-            let id = value.get("id").and_then(|id| alkane_id(id).ok()).or_else(|| alkane_id(&value).ok())?;
-            Some(Transfer { id, value: decimal(value.get("value").or_else(|| value.get("amount"))?)? })
-        };
-        read().map(Self).ok_or_else(|| D::Error::custom("must be {id, value}"))
-    }
-}
-
-impl JsonSchema for TransferParam {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "TransferParam".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "object",
-            "required": ["id", "value"],
-            "properties": {
-                "id": generator.subschema_for::<IdParam>(),
-                "value": generator.subschema_for::<Integer>(),
-            },
-        })
-    }
-}
 
 /// A call that is tried out.
 #[derive(Deserialize, JsonSchema)]
@@ -415,16 +265,6 @@ impl Method for GetDeployment {
     }
 }
 
-/// The shadow output of a message.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "OutpointObject")]
-struct OutpointParam {
-    /// In either order of its bytes.
-    txid: TxidText,
-    /// Its number.
-    vout: Small,
-}
-
 /// Events of a message, by its shadow output.
 #[derive(Deserialize, JsonSchema)]
 struct TraceOf {
@@ -454,51 +294,6 @@ impl Method for TraceOf {
             Ok(trace_events(&trace.unwrap_or_default()))
         });
         trace.await?
-    }
-}
-
-/// A block: a tag, or an object with `height` or `block`.
-struct HeightParam(Value);
-
-impl HeightParam {
-    /// The height; `None` for that of `tag`, or the newest.
-    fn height(
-        asked: Option<&Self>,
-        tag: Option<&BlockTag>,
-        context: &RequestContext,
-    ) -> Result<Option<Height>, RpcError> {
-        let Some(Self(value)) = asked else { return Ok(None) };
-        if let Some(members) = value.as_object() {
-            let named = ["height", "block"].iter().find_map(|name| members.get(*name)).filter(|one| !one.is_null());
-            let Some(named) = named else { return BlockTag::height_of(tag, context) };
-            let wrong = || RpcError::invalid_params("height must be an integer");
-            return Ok(Some(Height::try_from(decimal(named).ok_or_else(wrong)?).unwrap_or(Height::MAX)));
-        }
-        let wrong = || RpcError::invalid_params(format!("height {}", BlockTag::WRONG));
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            _ => return Err(wrong()),
-        };
-        BlockTag::read(&text).ok_or_else(wrong)?.height(context)
-    }
-}
-
-impl<'de> Deserialize<'de> for HeightParam {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Verbatim::deserialize(deserializer).map(|value| Self(value.0))
-    }
-}
-
-impl JsonSchema for HeightParam {
-    fn schema_name() -> Cow<'static, str> {
-        "HeightOrObject".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let integer = generator.subschema_for::<Option<Integer>>();
-        let object = json!({ "type": "object", "properties": { "height": integer, "block": integer } });
-        json_schema!({ "anyOf": [generator.subschema_for::<BlockTag>(), object] })
     }
 }
 
@@ -594,15 +389,6 @@ struct ByOutpoint {
     protocol_tag: Option<Text>,
 }
 
-/// An output, or its txid.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "the schema of a value that is read in several shapes")]
-enum OutpointOrTxid {
-    Object(OutpointParam),
-    Txid(TxidText),
-}
-
 impl Method for ByOutpoint {
     const NAME: &'static str = "protorunesbyoutpoint";
     const ALIASES: &'static [&'static str] = &["protorunes_by_outpoint"];
@@ -644,25 +430,6 @@ struct ByAddress {
     tag: Option<BlockTag>,
     /// After an address: 1, or nothing is held.
     protocol_tag: Option<Text>,
-}
-
-/// An address, alone or in an object.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "the schema of a value that is read in several shapes")]
-enum AddressOrObject {
-    Address(String),
-    Object(AddressObject),
-}
-
-/// An address in an object.
-#[derive(JsonSchema)]
-#[schemars(inline)]
-#[expect(dead_code, reason = "the schema of a value that is read in several shapes")]
-struct AddressObject {
-    address: String,
-    #[schemars(rename = "protocolTag")]
-    protocol_tag: Option<Integer>,
 }
 
 impl Method for ByAddress {
@@ -779,52 +546,6 @@ struct GetStorageAt {
     request: StorageRequest,
     /// As of which block; the newest when absent.
     tag: Option<BlockTag>,
-}
-
-/// A value in a contract's storage: its id as `id`, `target`, `alkaneId`, or as `block` and `tx`; its key as `path` or `key`, text, or
-/// bytes in hexadecimal digits after `0x`.
-struct StorageRequest {
-    id: AlkaneId,
-    key: Vec<u8>,
-}
-
-impl<'de> Deserialize<'de> for StorageRequest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
-        if !value.is_object() {
-            return Err(D::Error::custom("must be an object"));
-        }
-        let id = IdParam::read(&value);
-        let id = id.ok_or_else(|| D::Error::custom("must have an alkane id: {block, tx}, or id as block:tx"))?;
-        let path = ["path", "key"].iter().find_map(|name| value.get(name)).and_then(Value::as_str);
-        let path = path.ok_or_else(|| D::Error::custom("must have a path, a string"))?;
-        let key = if path.starts_with("0x") {
-            let bytes = HexBytes::read(&Value::String(path.to_owned()));
-            bytes.map_err(|_| D::Error::custom("must have a path, text or hexadecimal digits after 0x"))?.0
-        } else {
-            path.as_bytes().to_vec()
-        };
-        Ok(Self { id, key })
-    }
-}
-
-impl JsonSchema for StorageRequest {
-    fn schema_name() -> Cow<'static, str> {
-        "StorageRequest".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (id, integer) = (generator.subschema_for::<IdParam>(), generator.subschema_for::<Integer>());
-        json_schema!({
-            "description": "The contract as one of `id`, `target`, `alkaneId`, or as `block` and `tx`; the key as `path` or `key`",
-            "type": "object",
-            "properties": {
-                "id": id, "target": id, "alkaneId": id, "block": integer, "tx": integer,
-                "path": { "type": "string", "description": "Text, or bytes in hexadecimal digits after 0x" },
-                "key": { "type": "string", "description": "The same as path" },
-            },
-        })
-    }
 }
 
 impl Method for GetStorageAt {
