@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::errors::RpcError;
-use crate::methods::Written;
+use crate::methods::{OrNull, Written};
 
 /// Bytes as `0x` and digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -71,7 +71,7 @@ pub(crate) struct ResponseItem {
     pub(crate) data: String,
     /// Why it failed; absent in traces.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<Option<String>>,
+    pub(crate) error: Option<OrNull<String>>,
 }
 
 /// What a call answered.

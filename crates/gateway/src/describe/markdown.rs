@@ -96,9 +96,12 @@ fn write_method(page: &mut String, method: &Value) {
     }
     if let Some(params) = method["examples"][0]["params"].as_array().filter(|params| !params.is_empty()) {
         let is_positional = method["paramStructure"] == "by-position";
-        let values = |params: &[Value]| match is_positional {
-            true => Value::Array(params.iter().map(|param| param["value"].clone()).collect()),
-            false => params.iter().map(|param| (sentence(&param["name"]), param["value"].clone())).collect(),
+        let values = |params: &[Value]| {
+            if is_positional {
+                Value::Array(params.iter().map(|param| param["value"].clone()).collect())
+            } else {
+                params.iter().map(|param| (sentence(&param["name"]), param["value"].clone())).collect()
+            }
         };
         let _ = writeln!(page, "Example: `{}`", values(params));
     }

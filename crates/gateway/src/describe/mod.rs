@@ -140,6 +140,7 @@ mod tests {
     use super::rest::Verb;
     use super::*;
     use crate::rest::{Found, ROUTES};
+    use crate::surfaces::MethodFamily;
     use crate::surfaces::opi;
 
     #[test]
@@ -204,7 +205,7 @@ mod tests {
     #[test]
     fn every_declaration_has_its_sentences_and_an_example_that_can_be_read() {
         let main = MainRpc::new();
-        for surface in main.families().filter_map(|family| family.declared()).chain(DECLARED) {
+        for surface in main.families().filter_map(MethodFamily::declared).chain(DECLARED) {
             assert_eq!(surface.finding(), None, "{}", surface.name());
         }
     }

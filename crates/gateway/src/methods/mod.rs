@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub(crate) use self::describe::{DISCOVER, Described, generators};
-pub(crate) use self::types::{BlockTag, ByName, HexBytes, List, Natural, Text, TxidText, Verbatim};
+pub(crate) use self::types::{BlockTag, ByName, HexBytes, List, Natural, OrNull, Text, TxidText, Verbatim};
 use crate::bounded::to_raw_bounded;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
@@ -192,7 +192,7 @@ fn run<'a, M: Method>(
         Err(error) => Box::pin(ready(Err(error))),
         Ok(method) => Box::pin(async move {
             let answer = method.call(context, surface).await?;
-            Ok(to_raw_bounded(&answer, context.limits().response_bytes_max)?)
+            to_raw_bounded(&answer, context.limits().response_bytes_max)
         }),
     }
 }

@@ -321,6 +321,12 @@ mod tests {
     }
 
     #[derive(Debug, Deserialize)]
+    struct Called {
+        method: String,
+        arguments: Vec<Verbatim>,
+    }
+
+    #[derive(Debug, Deserialize)]
     struct Inner {
         of: u32,
     }
@@ -374,11 +380,6 @@ mod tests {
             (r#"{"name":"a"}"#, "name must be a string"),
         ] {
             assert_eq!(asked(text, Form::Positional).unwrap_err(), expected, "{text}");
-        }
-        #[derive(Debug, Deserialize)]
-        struct Called {
-            method: String,
-            arguments: Vec<Verbatim>,
         }
         let read = |text: &str| {
             let params = Params::parse(Some(serde_json::from_str::<&RawValue>(text).unwrap())).unwrap();

@@ -111,7 +111,7 @@ fn shown_once(created: &CreatedKey) -> CreatedApiKey {
         created_at: time_text(created.record.created_at),
         grace_seconds: None,
         id: created.record.id.to_string(),
-        key: created.key.reveal().to_owned(),
+        key: created.key.reveal(),
         name: created.record.name.clone(),
         replaces: None,
     }

@@ -23,7 +23,7 @@ use crate::alkanes::{
     self, EventItem, IdDigits, ResponseItem, TransferItem, decimal, hex, response, trace_events, transfers,
 };
 use crate::errors::{RpcError, rpc_code};
-use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
+use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, OrNull, Surface, Text, Verbatim, Written};
 use crate::state::RequestContext;
 
 pub(super) static ALKANES: Surface<()> = Surface {
@@ -153,9 +153,9 @@ impl Method for Simulate {
                 Simulated::Done { response, fuel_used } => (0, fuel_used, response, None),
                 Simulated::Failed(text) => (1, 0, CallResponse::default(), Some(text)),
             };
-            let execution = ResponseItem { error: Some(error), ..response(&answered) };
+            let execution = ResponseItem { error: Some(OrNull(error)), ..response(&answered) };
             Ok(trace_events(&trace)
-                .and_then(|trace| to_raw(&SimulateAnswer { execution, gas_used, status, trace }).map(Written::raw)))
+                .and_then(|trace| to_raw(&SimulateAnswer { status, gas_used, execution, trace }).map(Written::raw)))
         });
         answer.await?
     }

@@ -158,7 +158,7 @@ impl Method for Rates {
             missing: rates.missing.iter().map(|(code, _)| code.clone()).collect(),
             missing_reasons: rates.missing.iter().map(|(code, reason)| (code.clone(), reason.word())).collect(),
             provenance,
-            rates: rates.rates.iter().map(|(currency, rate)| (currency.code(), rate.to_string())).collect(),
+            rates: rates.rates.iter().map(|(currency, rate)| (currency.code(), rate.clone())).collect(),
             stale,
         })
     }
@@ -231,8 +231,8 @@ impl Method for Convert {
             as_of: as_of_unix.and_then(instant),
             as_of_unix,
             from: conversion.from.code(),
-            rate: conversion.rate.to_string(),
-            result: conversion.result.to_string(),
+            rate: conversion.rate.clone(),
+            result: conversion.result.clone(),
             stale,
             to: conversion.to.code(),
         })
@@ -320,7 +320,7 @@ impl Method for Currencies {
         let coverage = board.coverage(now());
         Ok(CurrenciesAnswer {
             available: codes(&coverage.available),
-            currencies: Currency::all().map(|currency| currency.code()).collect(),
+            currencies: Currency::all().map(Currency::code).collect(),
             default_base: Currency::USD.code(),
             missing: coverage.missing.iter().map(|(currency, _)| currency.code()).collect(),
             missing_reasons: coverage
@@ -356,13 +356,13 @@ fn provenance(provenance: &Provenance) -> RateProvenance {
     let offer = |offer: &Offer| RateSource {
         age_seconds: offer.age,
         as_of: instant(offer.time),
-        per_usd: offer.per_usd.to_string(),
+        per_usd: offer.per_usd.clone(),
         role: offer.role.word(),
         source: offer.source.clone(),
     };
     RateProvenance {
         method: "median",
-        per_usd: provenance.per_usd.to_string(),
+        per_usd: provenance.per_usd.clone(),
         sources: provenance.offers.iter().map(offer).collect(),
     }
 }

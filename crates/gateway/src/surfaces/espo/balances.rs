@@ -13,7 +13,7 @@ use super::ask::{AtHeight, Part, script};
 use super::failure::{Failure, Refusal};
 use super::{Espo, EspoMethod, read};
 use crate::alkanes::Moment;
-use crate::methods::{ByName, Natural};
+use crate::methods::{ByName, Natural, OrNull};
 use crate::state::RequestContext;
 
 /// Rows read from the index at once.
@@ -231,7 +231,7 @@ struct OutputItem {
     entries: Vec<Entry>,
     /// `null` where its script has none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    address: Option<Option<String>>,
+    address: Option<OrNull<String>>,
     /// Satoshis.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<u64>,
@@ -242,7 +242,7 @@ struct OutputItem {
     spent: bool,
     /// The transaction that spent it; `null` while none has.
     #[serde(skip_serializing_if = "Option::is_none")]
-    spent_by: Option<Option<String>>,
+    spent_by: Option<OrNull<String>>,
 }
 
 impl EspoMethod for OutpointBalances {
@@ -274,13 +274,13 @@ impl EspoMethod for OutpointBalances {
             let output = &held.placed.output;
             let address = bitcoin::Address::from_script(&output.script_pubkey, network.bitcoin()).ok();
             Ok(OutputItem {
-                address: Some(address.map(|address| address.to_string())),
+                address: Some(OrNull(address.map(|address| address.to_string()))),
                 block_height: Some(held.placed.height),
                 entries: entries(&held.alkanes),
                 known: true,
                 outpoint: format_outpoint(&outpoint),
                 spent: spender.is_some(),
-                spent_by: Some(spender),
+                spent_by: Some(OrNull(spender)),
                 value: Some(output.value.to_sat()),
             })
         })

@@ -68,7 +68,8 @@ pub(super) struct Keys {
     /// The contract's id `block:tx`.
     alkane: String,
     /// Some keys alone, also those that are not there.
-    keys: Option<List<StorageKey, { LIMIT_MAX as usize }>>,
+    #[serde(rename = "keys")]
+    wanted: Option<List<StorageKey, { LIMIT_MAX as usize }>>,
     /// Whether to give keys and values as text where they are UTF-8; so when absent.
     try_decode_utf8: Option<bool>,
     /// As of which block; the newest when absent.
@@ -140,7 +141,7 @@ impl EspoMethod for Keys {
         let part = Part::read(self.page, self.limit, self.size)?;
         let decode = self.try_decode_utf8.unwrap_or(true);
         let wanted: Option<BTreeSet<Vec<u8>>> =
-            self.keys.map(|keys| keys.into_vec().into_iter().map(|key| key.0).collect());
+            self.wanted.map(|keys| keys.into_vec().into_iter().map(|key| key.0).collect());
         let counts = espo.counts.clone();
         let found = read(context, self.height.as_ref(), move |moment| {
             if moment.state.creation(id)?.is_none() {

@@ -20,7 +20,7 @@ use super::failure::Failure;
 use super::{Espo, EspoMethod, read_markets};
 use crate::errors::RpcError;
 use crate::markets::{MarketMoment, NamedPool, failed};
-use crate::methods::Natural;
+use crate::methods::{Natural, OrNull};
 use crate::state::RequestContext;
 
 /// Newest events that are put in another order than the chain's.
@@ -99,7 +99,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(params: Params) -> Result<Self, Failure> {
+    fn read(params: &Params) -> Result<Self, Failure> {
         const FILTERS: [&[&str]; 3] = [&["all", "a", ""], &["buy", "b"], &["sell", "s"]];
         const DIRS: [&[&str]; 2] = [&["desc", "descending"], &["asc", "ascending"]];
         Ok(Self {
@@ -314,7 +314,7 @@ impl EspoMethod for Trades {
     type Answer = TradesAnswer;
 
     async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<TradesAnswer, Failure> {
-        let asked = Asked::read(Params {
+        let asked = Asked::read(&Params {
             pool: self.pool,
             page: self.page,
             limit: self.limit,
@@ -381,7 +381,8 @@ pub(super) struct Activity {
     /// The pool's id `block:tx`.
     pool: String,
     /// `all`, `trades`, or `events` for what is no trade; `all` when absent.
-    activity_type: Option<String>,
+    #[serde(rename = "activity_type")]
+    kinds: Option<String>,
     /// From which of its two alkanes the pool is seen: `base` or `quote`; `base` when absent.
     side: Option<String>,
     /// Of trades: `all`, `buy` or `sell`; `all` when absent.
@@ -419,8 +420,10 @@ pub(super) struct ActivityAnswer {
     /// Where another order than the chain's, or a choice, looked at the newest events alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<EventWindow>,
-    activity_type: &'static str,
-    activity: Vec<ActivityItem>,
+    #[serde(rename = "activity_type")]
+    kinds: &'static str,
+    #[serde(rename = "activity")]
+    items: Vec<ActivityItem>,
 }
 
 /// Something that happened. Amounts are base units in decimal digits but where it says otherwise.
@@ -453,10 +456,10 @@ struct ActivityItem {
     amount_out: Option<String>,
     /// Of a trade; `null` where nothing came out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    price: Option<Option<String>>,
+    price: Option<OrNull<String>>,
     /// Shares that were made or burnt; absent of a trade.
     #[serde(skip_serializing_if = "Option::is_none")]
-    liquidity: Option<Option<String>>,
+    liquidity: Option<OrNull<String>>,
 }
 
 impl EspoMethod for Activity {
@@ -466,7 +469,7 @@ impl EspoMethod for Activity {
 
     async fn answer(self, context: &RequestContext, _espo: &Espo) -> Result<ActivityAnswer, Failure> {
         const KINDS: [&[&str]; 3] = [&["all"], &["trades"], &["events"]];
-        let asked = Asked::read(Params {
+        let asked = Asked::read(&Params {
             pool: self.pool,
             page: self.page,
             limit: self.limit,
@@ -476,7 +479,7 @@ impl EspoMethod for Activity {
             sort: self.sort,
             dir: self.dir.or(self.direction),
         })?;
-        let kinds = word("activity_type", self.activity_type.as_deref(), &KINDS, "all", "invalid_activity_type")?;
+        let kinds = word("activity_type", self.kinds.as_deref(), &KINDS, "all", "invalid_activity_type")?;
         let filter = asked.filter;
         let found = read_markets(context, self.height.as_ref(), move |moment| {
             let Some(NamedPool { markets, .. }) = moment.named_pool(asked.pool)? else {
@@ -495,8 +498,8 @@ impl EspoMethod for Activity {
         let (asked, listed) = found.await??;
         let item = |row| activity_item(row, asked.side.1, context.network());
         Ok(ActivityAnswer {
-            activity: listed.rows.iter().map(item).collect(),
-            activity_type: kinds,
+            items: listed.rows.iter().map(item).collect(),
+            kinds,
             dir: asked.dir,
             filter_side: asked.filter,
             has_more: asked.part.has_more(listed.rows.len(), listed.total),
@@ -536,8 +539,8 @@ fn activity_item(row: &Row, side: Side, network: Network) -> ActivityItem {
         block_height: row.event.place.height,
         direction,
         kind,
-        liquidity: (!row.is_trade()).then(|| liquidity.map(|liquidity| liquidity.to_string())),
-        price: row.is_trade().then(|| row.price()),
+        liquidity: (!row.is_trade()).then(|| OrNull(liquidity.map(|liquidity| liquidity.to_string()))),
+        price: row.is_trade().then(|| OrNull(row.price())),
         quote_delta: quote,
         side: row.side,
         timestamp: row.event.time,
