@@ -86,7 +86,8 @@ fn one(documents: &[Document], name: &str) -> Option<String> {
     let values = method["examples"][0]["params"].as_array().cloned().unwrap_or_default();
     let written = |value: &Value| match value {
         Value::String(text) => text.clone(),
-        other => format!("'{other}'"),
+        list @ (Value::Array(_) | Value::Object(_)) => format!("'{list}'"),
+        other => other.to_string(),
     };
     let arguments = values.iter().map(|param| match &surface {
         Some(_) if method["paramStructure"] == "by-name" => {
