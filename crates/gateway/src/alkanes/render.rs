@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::errors::RpcError;
-use crate::methods::{OrNull, Written};
+use crate::methods::OrNull;
+use crate::surfaces::RpcResult;
 
 /// Bytes as `0x` and digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -154,7 +155,7 @@ struct EventContext {
 ///
 /// # Errors
 /// What was written is no JSON, which does not happen.
-pub(crate) fn trace_events(trace: &Trace) -> Result<Written<Vec<EventItem>>, RpcError> {
+pub(crate) fn trace_events(trace: &Trace) -> RpcResult {
     let mut text = Vec::from(b"[");
     for (place, step) in trace.events.iter().enumerate() {
         if place > 0 {
@@ -164,7 +165,7 @@ pub(crate) fn trace_events(trace: &Trace) -> Result<Written<Vec<EventItem>>, Rpc
     }
     text.push(b']');
     let text = String::from_utf8(text).map_err(|error| RpcError::internal(&error))?;
-    RawValue::from_string(text).map(Written::raw).map_err(|error| RpcError::internal(&error))
+    RawValue::from_string(text).map_err(|error| RpcError::internal(&error))
 }
 
 fn event(event: &TraceEvent) -> EventItem {

@@ -88,7 +88,7 @@ fn write_method(page: &mut String, method: &Value) {
     }
     let _ = writeln!(page, "\nAnswer: {}.", kind(&method["result"]["schema"]));
     for error in method["errors"].as_array().into_iter().flatten() {
-        // Those that every method has are told once.
+        // Those that every method has are left out.
         let (code, name) = (&error["code"], &error["data"]["code"]);
         if !name.is_null() && name != "INTERNAL_ERROR" {
             let _ = writeln!(page, "Error {code} `{}`: {}.", sentence(name), ended(&error["message"]));

@@ -18,24 +18,24 @@ written as text where a text is taken. `/v4/<key>/mempool`, whose methods docs/m
 pub(super) fn document(main: &MainRpc) -> Value {
     let described = rpc::methods();
     let mut generators = generators();
-    let mut told = Vec::new();
+    let mut methods = Vec::new();
     for family in main.families() {
         match family.declared() {
-            Some(declared) => told.extend(declared.describe_family(&mut generators)),
-            None => told.extend(described.iter().filter(|one| one.family() == family.name()).map(described_method)),
+            Some(declared) => methods.extend(declared.describe_family(&mut generators)),
+            None => methods.extend(described.iter().filter(|one| one.family() == family.name()).map(described_method)),
         }
     }
-    told.push(json!({
+    methods.push(json!({
         "name": DISCOVER,
         "summary": "This description",
         "paramStructure": "by-position",
         "params": [],
         "result": { "name": "description", "schema": { "type": "object" } },
     }));
-    let told = Value::Array(told);
+    let methods = Value::Array(methods);
     let mut all: Map<String, Value> = rpc::schemas().into_iter().chain(rest::schemas()).collect();
     all.extend(generators.take_schemas());
-    let schemas = reached(&told, all);
+    let schemas = reached(&methods, all);
     json!({
         "openrpc": "1.3.2",
         "info": {
@@ -51,7 +51,7 @@ pub(super) fn document(main: &MainRpc) -> Value {
         // Where the other surfaces are described, and the message files of the views.
         "x-surfaces": DECLARED.iter().map(|surface| format!("/v4/openrpc/{}.json", surface.name())).collect::<Vec<_>>(),
         "x-messages": PROTOS.iter().map(|(name, _)| format!("/v4/proto/{name}")).collect::<Vec<_>>(),
-        "methods": told,
+        "methods": methods,
         "components": { "schemas": schemas },
     })
 }

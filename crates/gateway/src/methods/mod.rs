@@ -15,12 +15,14 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub(crate) use self::describe::{DISCOVER, Described, generators};
-pub(crate) use self::types::{BlockTag, ByName, HexBytes, List, Natural, OrNull, Text, TxidText, Verbatim};
+pub(crate) use self::types::{
+    BlockTag, ByName, HexBytes, List, Natural, OrNull, RawParam, Text, TxidText, Verbatim, scalar,
+};
 use crate::bounded::to_raw_bounded;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
@@ -62,7 +64,7 @@ pub(crate) trait Method: DeserializeOwned + JsonSchema + Send + 'static {
     /// What the surface holds from call to call.
     type Surface: Sync;
     /// What it answers.
-    type Answer: Serialize + JsonSchema + Send;
+    type Answer: Answer + JsonSchema + Send;
 
     /// Answers a call.
     fn call(
@@ -97,11 +99,6 @@ pub(crate) struct Written<T> {
 }
 
 impl<T> Written<T> {
-    /// Bytes of the text.
-    pub(crate) fn len(&self) -> usize {
-        self.text.get().len()
-    }
-
     /// What has the shape already.
     pub(crate) fn raw(text: Box<RawValue>) -> Self {
         Self { text, shape: PhantomData }
@@ -118,9 +115,23 @@ impl<T: Serialize> Written<T> {
     }
 }
 
-impl<T> Serialize for Written<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text.serialize(serializer)
+/// What a method answers, as text of JSON of at most so many bytes.
+pub(crate) trait Answer {
+    /// # Errors
+    /// It is longer, or no JSON.
+    fn write(self, bytes_max: usize) -> RpcResult;
+}
+
+impl<T: Serialize> Answer for T {
+    fn write(self, bytes_max: usize) -> RpcResult {
+        to_raw_bounded(&self, bytes_max)
+    }
+}
+
+/// Handed on without a copy. Its bytes were bounded where it was written.
+impl<T> Answer for Written<T> {
+    fn write(self, bytes_max: usize) -> RpcResult {
+        if self.text.get().len() > bytes_max { Err(RpcError::response_too_large()) } else { Ok(self.text) }
     }
 }
 
@@ -192,12 +203,12 @@ fn run<'a, M: Method>(
         Err(error) => Box::pin(ready(Err(error))),
         Ok(method) => Box::pin(async move {
             let answer = method.call(context, surface).await?;
-            to_raw_bounded(&answer, context.limits().response_bytes_max)
+            answer.write(context.limits().response_bytes_max)
         }),
     }
 }
 
-/// Refuses nobody.
+/// Admits every caller.
 pub(crate) const ADMIT_ALL: fn(&RequestContext) -> Result<(), RpcError> = |_| Ok(());
 
 /// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is what the endpoint holds from call to call.

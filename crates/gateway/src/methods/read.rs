@@ -1,6 +1,8 @@
 //! Parameters of a call, read into the struct of its method. The errors are sentences that begin with the parameter.
 
+use std::cell::Cell;
 use std::fmt::{self, Display};
+use std::iter::Enumerate;
 
 use serde::de::value::StringDeserializer;
 use serde::de::{
@@ -12,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::Form;
-use super::types::VERBATIM;
+use super::types::{RAW, SCALAR, VERBATIM};
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 
@@ -35,41 +37,36 @@ pub(super) fn params<T: DeserializeOwned>(params: &Params, form: Form) -> Result
         Form::Named | Form::Positional | Form::Variadic => {}
     }
     let members = match form {
-        Form::Nothing | Form::NamedNothing => Map::new(),
+        Form::Nothing | Form::NamedNothing => Members::none(),
         Form::Named | Form::NamedInArray => match params.get(0) {
             Some(object) => {
-                serde_json::from_str(object.get()).map_err(|_| RpcError::invalid_params("params must be an object"))?
+                let members = serde_json::from_str(object.get());
+                Members::of(members.map_err(|_| RpcError::invalid_params("params must be an object"))?)
             }
-            None => Map::new(),
+            None => Members::none(),
         },
         Form::Positional | Form::Variadic => positional(params, &fields::<T>(), form == Form::Variadic)?,
     };
-    T::deserialize(Members(members)).map_err(|error| RpcError::invalid_params(error.to_string()))
+    T::deserialize(members).map_err(|error| RpcError::invalid_params(error.to_string()))
 }
 
-/// The members of an array by the fields in their order.
-fn positional(params: &Params, fields: &[&'static str], is_variadic: bool) -> Result<Map<String, Value>, RpcError> {
-    let read = |raw: &RawValue| {
-        serde_json::from_str::<Value>(raw.get()).map_err(|_| RpcError::invalid_params("params is not valid JSON"))
-    };
-    let mut members = Map::new();
-    let single = match fields {
-        [single @ .., rest] if is_variadic => {
-            let items = params.raw().iter().skip(single.len()).map(|raw| read(raw)).collect::<Result<Vec<_>, _>>()?;
-            members.insert((*rest).to_owned(), items.into());
-            single
-        }
+/// The members of an array by the fields in their order, as they were written: what a field does not take is never read through.
+fn positional<'p>(params: &'p Params, fields: &[&'static str], is_variadic: bool) -> Result<Members<'p>, RpcError> {
+    let (single, rest) = match fields {
+        [single @ .., rest] if is_variadic => (single, Some(*rest)),
         all => {
             params.at_most(all.len())?;
-            all
+            (all, None)
         }
     };
-    for (index, name) in single.iter().enumerate() {
-        if let Some(raw) = params.get(index) {
-            members.insert((*name).to_owned(), read(raw)?);
-        }
+    let mut members: Vec<(String, Argument<'p>)> = Vec::with_capacity(fields.len());
+    for (name, raw) in single.iter().zip(params.raw()) {
+        members.push(((*name).to_owned(), Argument::Raw(raw)));
     }
-    Ok(members)
+    if let Some(rest) = rest {
+        members.push((rest.to_owned(), Argument::Rest(params.raw().get(single.len()..).unwrap_or_default())));
+    }
+    Ok(Members(Box::new(members.into_iter())))
 }
 
 /// The fields of a struct, in their order.
@@ -180,14 +177,35 @@ impl de::Error for ParamError {
     }
 }
 
-/// The members of an object; `null` is absent.
-struct Members(Map<String, Value>);
+thread_local! {
+    /// A value on its way from the reader to the type that asked for it whole, between two calls of the same thread: `serde` has no
+    /// way to hand on a number with all its digits, and writing the value down and reading it again would hold it twice.
+    static HANDED: Cell<Option<Value>> = const { Cell::new(None) };
+}
 
-impl<'de> Deserializer<'de> for Members {
+/// The value that the reader has handed on.
+pub(super) fn take_handed() -> Option<Value> {
+    HANDED.take()
+}
+
+/// The members of an object; `null` is absent.
+struct Members<'p>(Box<dyn Iterator<Item = (String, Argument<'p>)> + 'p>);
+
+impl Members<'_> {
+    fn none() -> Self {
+        Self(Box::new(std::iter::empty()))
+    }
+
+    fn of(members: Map<String, Value>) -> Self {
+        Self(Box::new(members.into_iter().map(|(name, value)| (name, Argument::Value(value)))))
+    }
+}
+
+impl<'de> Deserializer<'de> for Members<'_> {
     type Error = ParamError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamError> {
-        visitor.visit_map(Remaining { members: self.0.into_iter(), current: None })
+        visitor.visit_map(Remaining { members: self.0, current: None })
     }
 
     forward_to_deserialize_any! {
@@ -196,51 +214,107 @@ impl<'de> Deserializer<'de> for Members {
     }
 }
 
-struct Remaining {
-    members: serde_json::map::IntoIter,
-    current: Option<(String, Value)>,
+struct Remaining<'p> {
+    members: Box<dyn Iterator<Item = (String, Argument<'p>)> + 'p>,
+    current: Option<(String, Argument<'p>)>,
 }
 
-impl<'de> MapAccess<'de> for Remaining {
+impl<'de> MapAccess<'de> for Remaining<'_> {
     type Error = ParamError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, ParamError> {
-        self.current = self.members.find(|(_, value)| !value.is_null());
+        self.current = self.members.find(|(_, argument)| !argument.is_absent());
         let Some((name, _)) = &self.current else { return Ok(None) };
         seed.deserialize(StringDeserializer::<ParamError>::new(name.clone())).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ParamError> {
-        let (name, value) = self.current.take().unwrap_or_default();
-        seed.deserialize(Argument(value)).map_err(|error| error.in_member(&name))
+        let Some((name, argument)) = self.current.take() else { return Err(de::Error::custom("has no value")) };
+        seed.deserialize(argument).map_err(|error| error.in_member(&name))
     }
 }
 
-struct Items {
-    items: std::iter::Enumerate<std::vec::IntoIter<Value>>,
+struct Items<'p>(Enumerate<Box<dyn Iterator<Item = Argument<'p>> + 'p>>);
+
+impl<'p> Items<'p> {
+    fn new(items: impl Iterator<Item = Argument<'p>> + 'p) -> Self {
+        let items: Box<dyn Iterator<Item = Argument<'p>> + 'p> = Box::new(items);
+        Self(items.enumerate())
+    }
 }
 
-impl<'de> SeqAccess<'de> for Items {
+impl<'de> SeqAccess<'de> for Items<'_> {
     type Error = ParamError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, ParamError> {
-        let Some((index, value)) = self.items.next() else { return Ok(None) };
-        seed.deserialize(Argument(value)).map(Some).map_err(|error| error.in_item(index))
+        let Some((index, argument)) = self.0.next() else { return Ok(None) };
+        seed.deserialize(argument).map(Some).map_err(|error| error.in_item(index))
     }
 
     fn size_hint(&self) -> Option<usize> {
-        Some(self.items.len())
+        Some(self.0.size_hint().0)
     }
 }
 
-/// One value.
-struct Argument(Value);
+/// One value, or what stands after the other ones.
+enum Argument<'p> {
+    Raw(&'p RawValue),
+    Value(Value),
+    Rest(&'p [Box<RawValue>]),
+}
 
-impl<'de> Deserializer<'de> for Argument {
+impl Argument<'_> {
+    fn is_absent(&self) -> bool {
+        match self {
+            Self::Raw(raw) => raw.get() == "null",
+            Self::Value(value) => value.is_null(),
+            Self::Rest(_) => false,
+        }
+    }
+
+    /// Whether it is an array or an object, which can be far larger read than written.
+    fn is_container(&self) -> bool {
+        match self {
+            Self::Raw(raw) => raw.get().starts_with(['[', '{']),
+            Self::Value(value) => value.is_array() || value.is_object(),
+            Self::Rest(_) => true,
+        }
+    }
+
+    fn into_value(self) -> Result<Value, ParamError> {
+        let read = |raw: &RawValue| {
+            serde_json::from_str(raw.get()).map_err(|_| <ParamError as de::Error>::custom("is not valid JSON"))
+        };
+        match self {
+            Self::Raw(raw) => read(raw),
+            Self::Value(value) => Ok(value),
+            Self::Rest(items) => items.iter().map(|raw| read(raw)).collect(),
+        }
+    }
+}
+
+/// Types that no array and no object is: these are refused without being read through.
+macro_rules! scalars {
+    ($($method:ident)*) => {
+        $(
+            fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamError> {
+                if self.is_container() {
+                    return Err(de::Error::invalid_type(Unexpected::Other("a list or an object"), &visitor));
+                }
+                self.deserialize_any(visitor)
+            }
+        )*
+    };
+}
+
+impl<'de> Deserializer<'de> for Argument<'_> {
     type Error = ParamError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamError> {
-        match self.0 {
+        if let Self::Rest(items) = self {
+            return visitor.visit_seq(Items::new(items.iter().map(|raw| Argument::Raw(raw))));
+        }
+        match self.into_value()? {
             Value::Null => visitor.visit_unit(),
             Value::Bool(flag) => visitor.visit_bool(flag),
             Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
@@ -249,13 +323,13 @@ impl<'de> Deserializer<'de> for Argument {
                 (.., float) => visitor.visit_f64(float.unwrap_or(f64::NAN)),
             },
             Value::String(text) => visitor.visit_string(text),
-            Value::Array(items) => visitor.visit_seq(Items { items: items.into_iter().enumerate() }),
-            Value::Object(members) => Members(members).deserialize_any(visitor),
+            Value::Array(items) => visitor.visit_seq(Items::new(items.into_iter().map(Argument::Value))),
+            Value::Object(members) => Members::of(members).deserialize_any(visitor),
         }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamError> {
-        if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+        if self.is_absent() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -263,12 +337,16 @@ impl<'de> Deserializer<'de> for Argument {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ParamError> {
-        match self.0 {
-            value if name != VERBATIM => visitor.visit_newtype_struct(Self(value)),
-            // A text may be a whole block: it is handed on as it is. Of everything else the JSON is.
-            Value::String(text) => visitor.visit_string(text),
-            value => visitor.visit_byte_buf(value.to_string().into_bytes()),
+        match name {
+            VERBATIM => HANDED.set(Some(self.into_value()?)),
+            SCALAR => HANDED.set(Some(if self.is_container() { Value::Null } else { self.into_value()? })),
+            RAW => match self {
+                Self::Raw(raw) => return visitor.visit_str(raw.get()),
+                other => return visitor.visit_string(other.into_value()?.to_string()),
+            },
+            _ => return visitor.visit_newtype_struct(self),
         }
+        visitor.visit_unit()
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -277,7 +355,8 @@ impl<'de> Deserializer<'de> for Argument {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ParamError> {
-        match self.0 {
+        let value = if self.is_container() { Value::Null } else { self.into_value()? };
+        match value {
             Value::String(text) => visitor.visit_enum(IntoDeserializer::<ParamError>::into_deserializer(text)),
             _ => Err(de::Error::unknown_variant("", variants)),
         }
@@ -290,15 +369,22 @@ impl<'de> Deserializer<'de> for Argument {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ParamError> {
-        match self.0 {
-            Value::Object(members) => Members(members).deserialize_any(visitor),
-            _ => Err(de::Error::custom("must be an object")),
-        }
+        let is_object = match &self {
+            Self::Raw(raw) => raw.get().starts_with('{'),
+            Self::Value(value) => value.is_object(),
+            Self::Rest(_) => false,
+        };
+        if is_object { self.deserialize_any(visitor) } else { Err(de::Error::custom("must be an object")) }
+    }
+
+    scalars! {
+        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128 deserialize_u8
+        deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128 deserialize_f32 deserialize_f64 deserialize_char
+        deserialize_str deserialize_string
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map identifier ignored_any
+        bytes byte_buf unit unit_struct seq tuple tuple_struct map identifier ignored_any
     }
 }
 
@@ -306,7 +392,7 @@ impl<'de> Deserializer<'de> for Argument {
 mod tests {
     use serde::Deserialize;
 
-    use super::super::{List, Natural, Verbatim};
+    use super::super::{List, Natural, RawParam, Text, Verbatim};
     use super::*;
 
     #[derive(Debug, Deserialize)]
@@ -323,7 +409,7 @@ mod tests {
     #[derive(Debug, Deserialize)]
     struct Called {
         method: String,
-        arguments: Vec<Verbatim>,
+        arguments: Vec<RawParam>,
     }
 
     #[derive(Debug, Deserialize)]
@@ -386,10 +472,39 @@ mod tests {
             super::params::<Called>(&params, Form::Variadic).map_err(|error| error.message)
         };
         let called = read(r#"["a",1.10,null]"#).unwrap();
-        let arguments: Vec<String> = called.arguments.iter().map(|argument| argument.0.to_string()).collect();
+        let arguments: Vec<String> = called.arguments.iter().map(|argument| argument.0.get().to_owned()).collect();
         assert_eq!((&*called.method, arguments), ("a", vec!["1.10".to_owned(), "null".to_owned()]));
         assert!(read(r#"["a"]"#).unwrap().arguments.is_empty());
         assert_eq!(read("[]").unwrap_err(), "method is required");
+    }
+
+    /// An array of 32 MiB would take thirty times as much read through. A text that no UTF-8 can hold shows that it is not.
+    #[test]
+    fn a_list_in_the_place_of_a_text_or_number_is_refused_unread() {
+        #[derive(Debug, Deserialize)]
+        #[expect(dead_code, reason = "only read")]
+        struct Scalars {
+            text: Option<Text>,
+            plain: Option<String>,
+            count: Option<Natural>,
+            flag: Option<bool>,
+            inner: Option<Inner>,
+            kind: Option<Kind>,
+        }
+        let names = fields::<Scalars>();
+        for (place, name) in names.iter().enumerate() {
+            for list in [r#"["\ud800"]"#, r#"{"a":"\ud800"}"#] {
+                let mut items = vec!["null"; names.len()];
+                items[place] = list;
+                let params = format!("[{}]", items.join(","));
+                let params = Params::parse(Some(serde_json::from_str::<&RawValue>(&params).unwrap())).unwrap();
+                let error = super::params::<Scalars>(&params, Form::Positional).unwrap_err().message;
+                let is_object = *name == "inner" && list.starts_with('{');
+                let expected =
+                    if is_object { "inner is not valid JSON".to_owned() } else { format!("{name} must be ") };
+                assert!(error.starts_with(&expected), "{error}");
+            }
+        }
     }
 
     #[test]

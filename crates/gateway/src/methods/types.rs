@@ -12,13 +12,39 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
+use super::read::take_handed;
 use crate::errors::RpcError;
 use crate::jsonrpc::parse_unsigned;
 use crate::state::RequestContext;
 
 /// By this name a type asks the reader of parameters for a value as it was written.
 pub(super) const VERBATIM: &str = "$verbatim";
+/// The same for what is no array and no object; those are handed on as `null`, without being read through.
+pub(super) const SCALAR: &str = "$scalar";
+/// The same for the JSON text.
+pub(super) const RAW: &str = "$raw";
+
+/// Takes what the reader of parameters has handed on.
+struct Handed;
+
+impl Visitor<'_> for Handed {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        take_handed().ok_or_else(|| E::custom("is no parameter of a call"))
+    }
+}
+
+/// A text, a number with all its digits, a flag, or `null` in the place of an array or an object.
+pub(crate) fn scalar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    deserializer.deserialize_newtype_struct(SCALAR, Handed)
+}
 
 /// Any value, as it was written: numbers keep all their digits.
 #[derive(Debug, Clone)]
@@ -26,29 +52,45 @@ pub(crate) struct Verbatim(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Verbatim {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
+        deserializer.deserialize_newtype_struct(VERBATIM, Handed).map(Self)
+    }
+}
 
-        impl Visitor<'_> for Text {
-            type Value = Verbatim;
+/// Any value as JSON text, which is not read through.
+#[derive(Debug)]
+pub(crate) struct RawParam(pub(crate) Box<RawValue>);
+
+impl<'de> Deserialize<'de> for RawParam {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Json;
+
+        impl Visitor<'_> for Json {
+            type Value = RawParam;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a value")
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Verbatim, E> {
-                self.visit_string(text.to_owned())
-            }
-
-            fn visit_string<E: de::Error>(self, text: String) -> Result<Verbatim, E> {
-                Ok(Verbatim(Value::String(text)))
-            }
-
-            fn visit_bytes<E: de::Error>(self, json: &[u8]) -> Result<Verbatim, E> {
-                serde_json::from_slice(json).map(Verbatim).map_err(E::custom)
+            fn visit_str<E: de::Error>(self, json: &str) -> Result<RawParam, E> {
+                RawValue::from_string(json.to_owned()).map(RawParam).map_err(E::custom)
             }
         }
 
-        deserializer.deserialize_newtype_struct(VERBATIM, Text)
+        deserializer.deserialize_newtype_struct(RAW, Json)
+    }
+}
+
+impl JsonSchema for RawParam {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Verbatim::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Verbatim::json_schema(generator)
     }
 }
 
@@ -78,7 +120,7 @@ impl Natural {
 
 impl<'de> Deserialize<'de> for Natural {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
+        let value = scalar(deserializer)?;
         let digits = if let Value::Number(number) = &value { number.to_string() } else { String::new() };
         if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
             return Err(de::Error::custom("must be a non-negative integer"));
@@ -166,7 +208,7 @@ pub(crate) struct Text(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Verbatim::deserialize(deserializer)?.0 {
+        match scalar(deserializer)? {
             Value::String(text) => Ok(Self(text)),
             Value::Number(number) => Ok(Self(number.to_string())),
             _ => Err(de::Error::custom("must be a string")),
@@ -224,7 +266,7 @@ impl HexBytes {
 
 impl<'de> Deserialize<'de> for HexBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::read(&Verbatim::deserialize(deserializer)?.0).map_err(de::Error::custom)
+        Self::read(&scalar(deserializer)?).map_err(de::Error::custom)
     }
 }
 
@@ -327,7 +369,7 @@ impl BlockTag {
 
 impl<'de> Deserialize<'de> for BlockTag {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = match Verbatim::deserialize(deserializer)?.0 {
+        let text = match scalar(deserializer)? {
             Value::String(text) => text,
             Value::Number(number) => number.to_string(),
             _ => return Err(de::Error::custom(Self::WRONG)),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::errors::{RpcError, rpc_code};
-use crate::methods::{Declared, ErrorCase, Form, Method, Surface, Verbatim};
+use crate::methods::{Declared, ErrorCase, Form, Method, Surface, Verbatim, scalar};
 use crate::state::{Caller, RequestContext, unix_millis};
 
 /// Longest grace after a reroll: 30 days.
@@ -67,7 +67,7 @@ struct IdParam(KeyId);
 
 impl<'de> Deserialize<'de> for IdParam {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = match Verbatim::deserialize(deserializer)?.0 {
+        let number = match scalar(deserializer)? {
             Value::Number(number) => number.as_i64(),
             Value::String(text) => text.parse().ok(),
             _ => None,

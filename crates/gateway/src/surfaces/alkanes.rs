@@ -12,6 +12,7 @@ use paraffin_alkanes::views::{self, Parcel, Simulated, ViewContext, ViewError};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use self::params::{
@@ -133,7 +134,8 @@ struct SimulateAnswer {
     /// Fuel.
     gas_used: u64,
     execution: ResponseItem,
-    trace: Written<Vec<EventItem>>,
+    #[schemars(with = "Vec<EventItem>")]
+    trace: Box<RawValue>,
 }
 
 impl Method for Simulate {
@@ -291,7 +293,7 @@ impl Method for TraceOf {
                 None => moment.view.state.trace(&asked)?,
                 trace => trace,
             };
-            Ok(trace_events(&trace.unwrap_or_default()))
+            Ok(trace_events(&trace.unwrap_or_default()).map(Written::raw))
         });
         trace.await?
     }
@@ -329,7 +331,8 @@ struct TracedMessage {
     outpoint: OutpointItem,
     /// Place of its transaction in the block.
     txindex: u32,
-    trace: Written<Vec<EventItem>>,
+    #[schemars(with = "Vec<EventItem>")]
+    trace: Box<RawValue>,
 }
 
 impl Method for TraceBlock {
@@ -356,7 +359,7 @@ impl Method for TraceBlock {
                     Ok(trace) => trace,
                     Err(error) => return Ok(Err(error)),
                 };
-                bytes += trace.len();
+                bytes += trace.get().len();
                 if bytes > limits.answer_bytes_max {
                     return Err(ViewError::TooLarge);
                 }

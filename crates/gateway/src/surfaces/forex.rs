@@ -14,7 +14,7 @@ use time::format_description::well_known::Rfc3339;
 use super::{RpcResult, RpcSurface};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
-use crate::methods::{ADMIT_ALL, ByName, Declared, ErrorCase, List, Method, Surface, Verbatim};
+use crate::methods::{ADMIT_ALL, ByName, Declared, ErrorCase, List, Method, Surface, Verbatim, scalar};
 use crate::metrics::Meter;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
@@ -169,7 +169,7 @@ struct AmountParam(Amount);
 
 impl<'de> Deserialize<'de> for AmountParam {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = match Verbatim::deserialize(deserializer)?.0 {
+        let text = match scalar(deserializer)? {
             Value::String(text) => text,
             Value::Number(number) => number.to_string(),
             _ => return Err(serde::de::Error::custom("must be a decimal string or a number")),

@@ -16,11 +16,11 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::main_rpc::MainRpc;
-use super::{sandshrew, to_raw};
+use super::sandshrew;
 use crate::errors::{RpcError, rpc_code};
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
 use crate::jsonrpc::{Panicked, Params, catch_panic};
-use crate::methods::{Declared, ErrorCase, Form, Method, Surface, Verbatim};
+use crate::methods::{Declared, ErrorCase, Form, Method, RawParam, Surface};
 use crate::state::{Caller, RequestContext};
 
 pub(super) static LUA: Surface<()> = Surface {
@@ -71,7 +71,7 @@ pub(super) struct EvalScript {
     script: String,
     /// What the script finds in `args`, any number of parameters.
     #[serde(rename = "argument")]
-    arguments: Vec<Verbatim>,
+    arguments: Vec<RawParam>,
 }
 
 /// What a script returned.
@@ -110,9 +110,9 @@ impl Method for EvalScript {
     }
 }
 
-async fn run(context: &RequestContext, source: String, arguments: Vec<Verbatim>) -> Result<ScriptResult, RpcError> {
+async fn run(context: &RequestContext, source: String, arguments: Vec<RawParam>) -> Result<ScriptResult, RpcError> {
     let scripts = scripts(context)?;
-    let arguments = arguments.iter().map(|argument| to_raw(&argument.0)).collect::<Result<_, _>>()?;
+    let arguments = arguments.into_iter().map(|argument| argument.0).collect();
     let script = Script { source, arguments, methods: CALLABLE.clone() };
     let host = CallerHost(context);
     let _permit = permit(context, scripts).await?;
@@ -168,7 +168,7 @@ pub(super) struct EvalSaved {
     hash: String,
     /// What the script finds in `args`, any number of parameters.
     #[serde(rename = "argument")]
-    arguments: Vec<Verbatim>,
+    arguments: Vec<RawParam>,
 }
 
 impl Method for EvalSaved {

@@ -148,8 +148,7 @@ struct Preview {
     /// The name of the view.
     name: Text,
     /// A message in hexadecimal digits, `0x` before them or not; empty when absent.
-    #[schemars(with = "Option<HexBytes>")]
-    input: Option<Verbatim>,
+    input: Option<HexBytes>,
     /// As of which block; the newest when absent.
     tag: Option<BlockTag>,
 }
@@ -163,15 +162,14 @@ impl Method for Preview {
     type Answer = String;
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<String, RpcError> {
-        let (block, name) = (self.block.0, self.name.0);
+        let (block, name, payload) = (self.block.0, self.name.0, self.input.unwrap_or_default().0);
         if let Some(program) = hosted::of(context) {
-            return hosted::preview(context, program, block, name, self.input.as_ref(), self.tag.as_ref()).await;
+            return hosted::preview(context, program, block, name, payload, self.tag.as_ref()).await;
         }
         alkanes::of(context)?;
         if !paraffin_alkanes::views::is_known(&name) {
             return Err(RpcError::method_not_found());
         }
-        let payload = message(self.input.as_ref())?;
         let height = BlockTag::height_of(self.tag.as_ref(), context)?;
         let block: bitcoin::Block = bitcoin::consensus::encode::deserialize(&block)
             .map_err(|_| RpcError::invalid_params("block must be the consensus encoding of a block"))?;

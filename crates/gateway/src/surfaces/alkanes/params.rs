@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::alkanes::{alkane_id, decimal};
 use crate::errors::RpcError;
-use crate::methods::{BlockTag, HexBytes, TxidText, Verbatim};
+use crate::methods::{BlockTag, HexBytes, TxidText, Verbatim, scalar};
 use crate::state::RequestContext;
 
 /// The id of an alkane in any writing, alone or as `target`, `alkaneId` or `id` of an object.
@@ -63,8 +63,9 @@ pub(super) struct Integer(pub(super) u128);
 
 impl<'de> Deserialize<'de> for Integer {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
-        decimal(&value).map(Self).ok_or_else(|| D::Error::custom("must be an integer of at most 128 bits"))
+        decimal(&scalar(deserializer)?)
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("must be an integer of at most 128 bits"))
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::failure::{Failure, Refusal};
 use crate::alkanes::decimal;
 use crate::errors::RpcError;
-use crate::methods::{Natural, Verbatim};
+use crate::methods::{Natural, Verbatim, scalar};
 use crate::state::RequestContext;
 
 /// Items of a page when nothing is said, and at most (docs/api.md, "Analytics").
@@ -79,7 +79,7 @@ pub(super) struct Amount(String);
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let is_decimal = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
-        match Verbatim::deserialize(deserializer)?.0 {
+        match scalar(deserializer)? {
             Value::String(text) => Ok(Self(text)),
             Value::Number(number) if is_decimal(&number.to_string()) => Ok(Self(number.to_string())),
             _ => Err(D::Error::custom("must be decimal digits as a string")),
@@ -107,7 +107,7 @@ pub(super) struct AtHeight(Value);
 
 impl<'de> Deserialize<'de> for AtHeight {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
+        let value = scalar(deserializer)?;
         let is_readable = match &value {
             Value::String(_) => true,
             Value::Number(number) => number.to_string().bytes().all(|digit| digit.is_ascii_digit()),

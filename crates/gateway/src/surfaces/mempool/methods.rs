@@ -386,23 +386,23 @@ impl Method for Snapshot {
 #[derive(Deserialize, JsonSchema)]
 struct FeerateHistogram {
     /// Feerates at which buckets begin, ascending, satoshis for one virtual byte; 24 from 0.1 to 1000 when absent.
-    buckets: Option<Floors>,
+    buckets: Option<BucketStarts>,
 }
 
 /// Finite numbers of at least 0 that ascend, at least one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "List<f64, BUCKETS_MAX>")]
 #[schemars(inline)]
-struct Floors(List<f64, BUCKETS_MAX>);
+struct BucketStarts(List<f64, BUCKETS_MAX>);
 
-impl TryFrom<List<f64, BUCKETS_MAX>> for Floors {
+impl TryFrom<List<f64, BUCKETS_MAX>> for BucketStarts {
     type Error = &'static str;
 
-    fn try_from(floors: List<f64, BUCKETS_MAX>) -> Result<Self, &'static str> {
-        let is_finite = floors.iter().all(|floor| floor.is_finite() && *floor >= 0.0);
-        let ascends = floors.windows(2).all(|pair| pair[0] < pair[1]);
-        let is_right = !floors.is_empty() && is_finite && ascends;
-        is_right.then_some(Self(floors)).ok_or("must be ascending numbers of at least 0, at least one")
+    fn try_from(starts: List<f64, BUCKETS_MAX>) -> Result<Self, &'static str> {
+        let is_finite = starts.iter().all(|start| start.is_finite() && *start >= 0.0);
+        let ascends = starts.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_right = !starts.is_empty() && is_finite && ascends;
+        is_right.then_some(Self(starts)).ok_or("must be ascending numbers of at least 0, at least one")
     }
 }
 
@@ -426,7 +426,7 @@ impl Method for FeerateHistogram {
         let work = move |mempool: &Mempool| {
             let (histogram, summary) = mempool.read(|pool| {
                 let histogram =
-                    self.buckets.as_ref().map_or_else(|| pool.default_histogram(), |floors| pool.histogram(&floors.0));
+                    self.buckets.as_ref().map_or_else(|| pool.default_histogram(), |starts| pool.histogram(&starts.0));
                 (histogram, pool.summary())
             });
             Ok(FeerateHistogramAnswer { count: summary.count, fee_coverage: share(summary.fee_coverage()), histogram })

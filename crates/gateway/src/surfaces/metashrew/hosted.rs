@@ -54,11 +54,10 @@ pub(super) async fn preview(
     program: &Arc<dyn HostedProgram>,
     block: Vec<u8>,
     name: String,
-    input: Option<&Verbatim>,
+    payload: Vec<u8>,
     tag: Option<&BlockTag>,
 ) -> Result<String, RpcError> {
     known(&**program, &name)?;
-    let payload = message(input)?;
     let height = height(context, &**program, tag)?;
     let program = Arc::clone(program);
     let permits = u32::try_from(context.limits().preview_permits()).unwrap_or(1);
