@@ -478,7 +478,7 @@ mod tests {
         assert_eq!(read("[]").unwrap_err(), "method is required");
     }
 
-    /// An array of 32 MiB would take thirty times as much read through. A text that no UTF-8 can hold shows that it is not.
+    /// An array of 32 MiB would take many times as much read through. A text that no UTF-8 can hold shows that it is not.
     #[test]
     fn a_list_in_the_place_of_a_text_or_number_is_refused_unread() {
         #[derive(Debug, Deserialize)]
