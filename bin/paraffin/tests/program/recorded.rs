@@ -409,6 +409,10 @@ fn rest(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
                             let _ = write!(query, "{}{name}={value}", if query.is_empty() { '?' } else { '&' });
                         }
                     }
+                    // The list of toolchains is that of the machine.
+                    if asked.trim_end_matches('/') == "/verify" {
+                        continue;
+                    }
                     let mut bodies = vec![None];
                     if let Some(schema) = schema {
                         bodies = vec![Some(facts.value(&document, schema, "", turn))];
