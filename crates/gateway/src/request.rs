@@ -372,12 +372,22 @@ async fn rest_request(context: &RequestContext, head: &Parts, body: &mut Request
         Some(rest::Found::Get(handler)) if matches!(head.method, Method::GET | Method::HEAD) => {
             tokio::time::timeout(limits.handler_timeout(), async { handler(context, &head.headers).await }).await
         }
-        Some(rest::Found::Query(handler)) if matches!(head.method, Method::GET | Method::HEAD) => {
-            let body = rest::RestBody::of_query(head.uri.query())?;
-            tokio::time::timeout(limits.handler_timeout(), async { handler(context, body).await }).await
+        Some(rest::Found::Declared(asked)) if asked.verb == rest::Verb::Post && head.method == Method::POST => {
+            let body = read_plain(context, body, limits.body_bytes_max).await?;
+            let body = rest::RestBody::parse(&body, limits.json_depth_max)?;
+            tokio::time::timeout(limits.handler_timeout(), asked.answer(context, &head.headers, body)).await
         }
-        Some(rest::Found::Post(_)) => return Err(Refusal::WrongVerb(RPC_VERBS).into()),
-        Some(rest::Found::Get(_) | rest::Found::Query(_)) => return Err(Refusal::WrongVerb(GET_VERBS).into()),
+        Some(rest::Found::Declared(asked))
+            if asked.verb == rest::Verb::Get && matches!(head.method, Method::GET | Method::HEAD) =>
+        {
+            let query = asked.query(head.uri.query())?;
+            tokio::time::timeout(limits.handler_timeout(), asked.answer(context, &head.headers, query)).await
+        }
+        Some(rest::Found::Declared(asked)) if asked.verb == rest::Verb::Get => {
+            return Err(Refusal::WrongVerb(GET_VERBS).into());
+        }
+        Some(rest::Found::Post(_) | rest::Found::Declared(_)) => return Err(Refusal::WrongVerb(RPC_VERBS).into()),
+        Some(rest::Found::Get(_)) => return Err(Refusal::WrongVerb(GET_VERBS).into()),
     };
     within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }

@@ -28,6 +28,7 @@ use crate::routes::ErrorForm;
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::{DECLARED, MainRpc, RpcResult, RpcSurface};
 
+pub(crate) use self::rest::{Answer, Field, Route, part};
 pub(crate) use self::rpc::btc::METHODS as NODE_METHODS;
 pub(crate) use self::rpc::esplora::METHODS as ESPLORA_METHODS;
 pub(crate) use self::rpc::ord::METHODS as ORD_METHODS;
@@ -137,18 +138,20 @@ impl RpcSurface for Alone {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::rest::Verb;
     use super::*;
-    use crate::rest::{Found, ROUTES};
+    use crate::rest::{Found, GROUPS, Group, ROUTES, Verb};
     use crate::surfaces::MethodFamily;
     use crate::surfaces::opi;
 
     #[test]
     fn every_route_is_described_and_every_described_route_exists() {
         let rest_routes = ROUTES.iter().map(|(path, found)| (*path, matches!(found, Found::Post(_))));
+        let declared = GROUPS.iter().flat_map(|group| Group::paths(group));
+        let declared: Vec<(&str, bool)> = declared.map(|asked| (asked.path, asked.verb == Verb::Post)).collect();
+        let count = ROUTES.len() + opi::ROUTES.len() + declared.len();
         let answered: BTreeSet<(&str, bool)> =
-            rest_routes.chain(opi::ROUTES.iter().map(|(path, _)| (*path, false))).collect();
-        assert_eq!(answered.len(), ROUTES.len() + opi::ROUTES.len(), "a route stands twice in the tables");
+            rest_routes.chain(opi::ROUTES.iter().map(|(path, _)| (*path, false))).chain(declared).collect();
+        assert_eq!(answered.len(), count, "a route stands twice in the tables");
         let mut routes = rest::routes();
         // Those of surfaces below a key stand in no table; `every_described_route_is_known` asks for them.
         routes.retain(|route| !route.is_keyed);
@@ -207,6 +210,9 @@ mod tests {
         let main = MainRpc::new();
         for surface in main.families().filter_map(MethodFamily::declared).chain(DECLARED) {
             assert_eq!(surface.finding(), None, "{}", surface.name());
+        }
+        for group in GROUPS {
+            assert_eq!(group.finding(), None, "{}", group.tag);
         }
     }
 

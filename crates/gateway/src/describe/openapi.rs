@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::rest::{self, Answer, Field, Route, Verb};
+use super::rest::{self, Answer, Field, Route};
 use super::schema::{about, component, integer, natural, or_null, record, record_and, text};
+use crate::rest::Verb;
 
 const INTRODUCTION: &str = "\
 Alkanes, pools, histories, balances, prices and BRC-20. A key stands in the path (`/v4/<key>/<route>`) or in a header \
@@ -103,20 +104,34 @@ fn operation(route: &Route) -> Value {
         "tags": [route.tag],
         "responses": responses(route),
     });
+    if !route.description.is_empty() {
+        operation["description"] = json!(route.description);
+    }
     if route.is_keyed {
         operation["servers"] = json!([keyed_server()]);
         operation["security"] = json!([]);
     }
-    let mut parameters: Vec<Value> = placeholders(route.path).map(path_parameter).collect();
+    let mut parameters: Vec<Value> = placeholders(route.path)
+        .map(|placeholder| {
+            let mut fields = route.fields.iter().filter(|field| field.is_in_path);
+            match fields.find(|field| field.names.contains(&placeholder.1)) {
+                Some(field) => in_path(placeholder.1, &field.schema),
+                None => path_parameter(placeholder),
+            }
+        })
+        .collect();
     match route.verb {
         Verb::Post => {
             operation["requestBody"] = json!({
                 "required": true,
                 "content": { "application/json": { "schema": rest::body(route) } },
             });
+            if let Some(example) = &route.example {
+                operation["requestBody"]["content"]["application/json"]["example"] = example.clone();
+            }
         }
         Verb::Get => {
-            parameters.extend(route.fields.iter().flat_map(query_parameters));
+            parameters.extend(route.fields.iter().filter(|field| !field.is_in_path).flat_map(query_parameters));
             if route.has_tag {
                 let about = "The ETag of an answer that the caller has: 304 when nothing changed";
                 parameters
@@ -153,6 +168,10 @@ fn path_parameter((area, name): (&str, &str)) -> Value {
         "outpoint" => component("Outpoint"),
         _ => text(),
     };
+    in_path(name, &schema)
+}
+
+fn in_path(name: &str, schema: &Value) -> Value {
     json!({ "name": name, "in": "path", "required": true, "schema": schema })
 }
 

@@ -113,6 +113,16 @@ pub(crate) struct Generators {
 }
 
 impl Generators {
+    /// Of what is read.
+    pub(crate) fn read(&mut self) -> &mut SchemaGenerator {
+        &mut self.read
+    }
+
+    /// Of what is written.
+    pub(crate) fn written(&mut self) -> &mut SchemaGenerator {
+        &mut self.written
+    }
+
     /// The schemas that what was described refers to.
     pub(crate) fn take_schemas(&mut self) -> Map<String, Value> {
         let mut schemas = self.read.take_definitions(true);

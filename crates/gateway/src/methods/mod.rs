@@ -19,7 +19,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-pub(crate) use self::describe::{DISCOVER, Described, generators};
+pub(crate) use self::describe::{DISCOVER, Described, Generators, generators};
+pub(crate) use self::read::{ParamError, fields, read_members};
 pub(crate) use self::types::{
     BlockTag, ByName, HexBytes, List, Natural, OrNull, RawParam, Text, TxidText, Verbatim, scalar,
 };

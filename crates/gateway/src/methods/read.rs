@@ -69,8 +69,16 @@ fn positional<'p>(params: &'p Params, fields: &[&'static str], is_variadic: bool
     Ok(Members(Box::new(members.into_iter())))
 }
 
+/// Reads members of an object into a struct.
+///
+/// # Errors
+/// The field, and what it must be.
+pub(crate) fn read_members<T: DeserializeOwned>(members: Map<String, Value>) -> Result<T, ParamError> {
+    T::deserialize(Members::of(members))
+}
+
 /// The fields of a struct, in their order.
-pub(super) fn fields<T: DeserializeOwned>() -> Vec<&'static str> {
+pub(crate) fn fields<T: DeserializeOwned>() -> Vec<&'static str> {
     let mut found: &[&str] = &[];
     // Ends with an error, once the fields are known.
     let _ = T::deserialize(Fields(&mut found));
@@ -104,7 +112,7 @@ impl<'de> Deserializer<'de> for Fields<'_> {
 
 /// What is wrong with a parameter.
 #[derive(Debug)]
-pub(super) struct ParamError {
+pub(crate) struct ParamError {
     /// The parameter, and the place in it.
     path: String,
     /// Goes on after the path.
@@ -112,8 +120,21 @@ pub(super) struct ParamError {
 }
 
 impl ParamError {
+    /// How the sentence about a parameter that is not there goes on.
+    const MISSING: &'static str = "is required";
+
     fn new(sentence: String) -> Self {
         Self { path: String::new(), sentence }
+    }
+
+    /// The parameter.
+    pub(crate) fn field(&self) -> &str {
+        self.path.split(['.', '[']).next().unwrap_or_default()
+    }
+
+    /// Whether the parameter itself is not there.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.sentence == Self::MISSING && self.path == self.field()
     }
 
     /// The same, within a member of an object.
@@ -173,7 +194,7 @@ impl de::Error for ParamError {
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self::new("is required".to_owned()).in_member(field)
+        Self::new(Self::MISSING.to_owned()).in_member(field)
     }
 }
 

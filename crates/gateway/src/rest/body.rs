@@ -4,6 +4,7 @@ use crate::routes::decode_segment;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::alkanes::alkane_id;
 use crate::errors::RestError;
 use crate::jsonrpc::nests_deeper_than;
 
@@ -97,6 +98,41 @@ impl RestBody {
         Ok(found.map(|(_, value)| value))
     }
 
+    /// Sets a member.
+    pub(super) fn insert(&mut self, name: &str, value: Value) {
+        self.0.insert(name.to_owned(), value);
+    }
+
+    /// All members.
+    pub(super) fn into_members(self) -> Map<String, Value> {
+        self.0
+    }
+
+    /// Moves the value that a member has under any of its names to the first of them; the name that was given.
+    ///
+    /// # Errors
+    /// 400 when two of them differ. One id in two ways of writing is the same.
+    pub(super) fn unify(
+        &mut self,
+        name: &'static str,
+        others: &'static [&'static str],
+    ) -> Result<Option<&'static str>, RestError> {
+        let mut found: Option<(&'static str, Value)> = None;
+        for other in std::iter::once(name).chain(others.iter().copied()) {
+            let Some(value) = self.0.remove(other).filter(|value| !value.is_null()) else { continue };
+            match &found {
+                Some((known, first)) if !agree(first, &value) => {
+                    return Err(RestError::bad_request(format!("{known} and {other} differ")));
+                }
+                Some(_) => {}
+                None => found = Some((other, value)),
+            }
+        }
+        let Some((given, value)) = found else { return Ok(None) };
+        self.insert(name, value);
+        Ok(Some(given))
+    }
+
     /// An optional text member.
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, RestError> {
         if self.get(name).is_none() { Ok(None) } else { self.text(name).map(Some) }
@@ -144,6 +180,11 @@ impl RestBody {
             Some(number) => Ok(Some(usize::try_from(number).unwrap_or(usize::MAX).min(cap))),
         }
     }
+}
+
+/// Whether two values are equal, or the same id.
+fn agree(one: &Value, other: &Value) -> bool {
+    one == other || alkane_id(one).is_ok_and(|id| alkane_id(other) == Ok(id))
 }
 
 /// A part of a query as it was before it was encoded.

@@ -1,59 +1,97 @@
-use hyper::HeaderMap;
-use paraffin_primitives::BlockId;
-use serde_json::{Value, json};
+//! Where the index stands.
 
-use super::{RestBody, RestResult, cached};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::part::Part;
+use super::route::{Declared, Group, HashText, Route, Verb, Wrapping};
 use crate::errors::RestError;
-use crate::respond::Reply;
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::RequestContext;
 
-/// GET `/indexer/height`: a bare object (docs/api.md).
-pub(super) fn height<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(async move { cached(context, headers, |tip| Reply::bare(&of_height(tip))) })
+pub(super) static GROUP: Group = Group {
+    tag: "Bitcoin",
+    admit: |_| Ok(()),
+    routes: &[
+        Declared::of::<BareHeight>(),
+        Declared::of::<IndexHeight>(),
+        Declared::of::<IndexHash>(),
+        Declared::of::<IndexPosition>(),
+    ],
+};
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct HeightAnswer {
+    height: u32,
 }
 
-/// GET `/blockheight`: height of the newest indexed block.
-pub(super) fn block_height<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(async move { cached(context, headers, |tip| Reply::enveloped(&of_height(tip))) })
+/// Height of the newest indexed block, without envelope.
+#[derive(Deserialize, JsonSchema)]
+struct BareHeight {}
+
+impl Route for BareHeight {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "indexer/height")];
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    type Answer = HeightAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<HeightAnswer, RestError> {
+        let tip = context.tip().ok_or_else(RestError::starting)?;
+        Ok(HeightAnswer { height: tip.height })
+    }
 }
 
-/// GET `/blockhash`: hash of the newest indexed block.
-pub(super) fn block_hash<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(async move { cached(context, headers, |tip| Reply::enveloped(&of_hash(tip))) })
+/// Height of the newest indexed block.
+#[derive(Deserialize, JsonSchema)]
+struct IndexHeight {}
+
+impl Route for IndexHeight {
+    const PATHS: &'static [(Verb, &'static str)] =
+        &[(Verb::Get, "blockheight"), (Verb::Post, "blockheight"), (Verb::Post, "get-block-height")];
+    type Answer = HeightAnswer;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<HeightAnswer, RestError> {
+        BareHeight {}.answer(context, part).await
+    }
 }
 
-/// GET `/indexer-position`: height and hash of the newest indexed block.
-pub(super) fn position<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(async move { cached(context, headers, |tip| Reply::enveloped(&of_position(tip))) })
+/// Hash of the newest indexed block.
+#[derive(Deserialize, JsonSchema)]
+struct IndexHash {}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct HashAnswer {
+    hash: HashText,
 }
 
-/// POST `/get-block-height` and `/blockheight`.
-pub(super) fn post_block_height(context: &RequestContext, _body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move { Reply::enveloped(&of_height(tip(context)?)) })
+impl Route for IndexHash {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "blockhash"), (Verb::Post, "get-block-hash")];
+    type Answer = HashAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<HashAnswer, RestError> {
+        let tip = context.tip().ok_or_else(RestError::starting)?;
+        Ok(HashAnswer { hash: HashText::of(tip.hash) })
+    }
 }
 
-/// POST `/get-block-hash`.
-pub(super) fn post_block_hash(context: &RequestContext, _body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move { Reply::enveloped(&of_hash(tip(context)?)) })
+/// Height and hash of the newest indexed block.
+#[derive(Deserialize, JsonSchema)]
+struct IndexPosition {}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct PositionAnswer {
+    height: u32,
+    hash: HashText,
 }
 
-/// POST `/get-indexer-position`.
-pub(super) fn post_position(context: &RequestContext, _body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move { Reply::enveloped(&of_position(tip(context)?)) })
-}
+impl Route for IndexPosition {
+    const PATHS: &'static [(Verb, &'static str)] =
+        &[(Verb::Get, "indexer-position"), (Verb::Post, "get-indexer-position")];
+    type Answer = PositionAnswer;
 
-fn tip(context: &RequestContext) -> Result<BlockId, RestError> {
-    context.tip().ok_or_else(RestError::starting)
-}
-
-fn of_height(tip: BlockId) -> Value {
-    json!({ "height": tip.height })
-}
-
-fn of_hash(tip: BlockId) -> Value {
-    json!({ "hash": tip.hash.to_string() })
-}
-
-fn of_position(tip: BlockId) -> Value {
-    json!({ "height": tip.height, "hash": tip.hash.to_string() })
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<PositionAnswer, RestError> {
+        let tip = context.tip().ok_or_else(RestError::starting)?;
+        Ok(PositionAnswer { height: tip.height, hash: HashText::of(tip.hash) })
+    }
 }

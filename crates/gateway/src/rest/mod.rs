@@ -6,7 +6,9 @@ mod alkanes;
 mod body;
 mod indexer;
 mod markets;
+pub(crate) mod part;
 mod prices;
+mod route;
 
 use std::fmt::Write as _;
 
@@ -22,6 +24,7 @@ use crate::state::{BoxFuture, RequestContext};
 #[cfg(feature = "fuzzing")]
 pub(crate) use account::fuzzing;
 pub(crate) use body::RestBody;
+pub(crate) use route::{Asked, Group, Verb};
 
 /// What a REST handler answers.
 pub(crate) type RestResult = Result<Reply, RestError>;
@@ -33,15 +36,15 @@ pub(crate) type GetHandler = for<'a> fn(&'a RequestContext, &'a HeaderMap) -> Bo
 pub(crate) enum Found {
     Post(PostHandler),
     Get(GetHandler),
-    /// A GET whose query holds what the body of a POST would.
-    Query(PostHandler),
+    Declared(Asked),
 }
 
 impl Found {
     fn takes(self, verb: &Method) -> bool {
         match self {
             Self::Post(_) => *verb == Method::POST,
-            Self::Get(_) | Self::Query(_) => matches!(*verb, Method::GET | Method::HEAD),
+            Self::Declared(asked) if asked.verb == Verb::Post => *verb == Method::POST,
+            Self::Get(_) | Self::Declared(_) => matches!(*verb, Method::GET | Method::HEAD),
         }
     }
 }
@@ -55,14 +58,6 @@ pub(crate) const ROUTES: &[(&str, Found)] = &[
     ("get-account-balance", Found::Post(account::balance)),
     ("get-account-utxos", Found::Post(account::utxos)),
     ("get-taproot-history", Found::Post(address::taproot_history)),
-    ("indexer/height", Found::Get(indexer::height)),
-    ("blockheight", Found::Get(indexer::block_height)),
-    ("blockheight", Found::Post(indexer::post_block_height)),
-    ("get-block-height", Found::Post(indexer::post_block_height)),
-    ("blockhash", Found::Get(indexer::block_hash)),
-    ("get-block-hash", Found::Post(indexer::post_block_hash)),
-    ("indexer-position", Found::Get(indexer::position)),
-    ("get-indexer-position", Found::Post(indexer::post_position)),
     ("get-alkanes", Found::Post(alkanes::get_alkanes)),
     ("get-alkane-details", Found::Post(alkanes::details)),
     ("global-alkanes-search", Found::Post(alkanes::search)),
@@ -124,16 +119,16 @@ pub(crate) const ROUTES: &[(&str, Found)] = &[
     ("pools/{id}", Found::Get(markets::get_pool)),
     ("pools/{id}/history", Found::Get(markets::get_pool_history)),
     ("pools/{id}/swaps", Found::Get(markets::get_pool_swaps)),
-    ("get-bitcoin-price", Found::Post(prices::price)),
-    ("get-bitcoin-market-weekly", Found::Post(prices::weekly)),
-    ("get-bitcoin-markets", Found::Post(prices::markets)),
-    ("get-bitcoin-market-chart", Found::Post(prices::chart)),
-    ("market-chart", Found::Query(prices::chart)),
 ];
+
+/// All declared routes.
+pub(crate) const GROUPS: [&Group; 2] = [&indexer::GROUP, &prices::GROUP];
 
 /// The handler of a route for a verb; where none takes the verb, one that says which verb the route takes.
 pub(crate) fn find(segments: &[&str], verb: &Method) -> Option<Found> {
-    let mut found = ROUTES.iter().filter(|(path, _)| fits(path, segments)).map(|(_, found)| *found);
+    let declared = GROUPS.into_iter().flat_map(Group::paths).filter(|asked| fits(asked.path, segments));
+    let found = ROUTES.iter().filter(|(path, _)| fits(path, segments)).map(|(_, found)| *found);
+    let mut found = declared.map(Found::Declared).chain(found);
     let first = found.next()?;
     if first.takes(verb) { Some(first) } else { Some(found.find(|other| other.takes(verb)).unwrap_or(first)) }
 }
@@ -152,7 +147,6 @@ const SHAPES_VERSION: u32 = 2;
 /// Lets callers know whether the answer of a GET route that depends on confirmed chain data alone is still what they have
 /// (docs/api.md, "Headers").
 pub(crate) struct Validator {
-    tip: BlockId,
     tag: String,
 }
 
@@ -169,8 +163,7 @@ impl Validator {
         for &module in modules {
             heights.extend(context.snapshot().module_height(module).ok()?.map(|height| (module, height)));
         }
-        let tag = tag(tip, &heights);
-        Some(Self { tip, tag })
+        Some(Self { tag: tag(tip, &heights) })
     }
 
     /// 304 for a caller who has the answer already.
@@ -196,19 +189,6 @@ fn tag(tip: BlockId, heights: &[(ModuleId, Height)]) -> String {
     }
     tag.push('"');
     tag
-}
-
-/// Answers a GET route whose answer follows from the newest block.
-pub(crate) fn cached(
-    context: &RequestContext,
-    headers: &HeaderMap,
-    render: impl FnOnce(BlockId) -> RestResult,
-) -> RestResult {
-    let validator = Validator::new(context).ok_or_else(RestError::starting)?;
-    match validator.unchanged(headers) {
-        Some(unchanged) => Ok(unchanged),
-        None => Ok(validator.mark(render(validator.tip)?)),
-    }
 }
 
 /// Whether `If-None-Match` names the tag; a weak tag of the same text counts.

@@ -10,13 +10,27 @@ use hyper::StatusCode;
 use paraffin_prices::{BitcoinPrices, PricePoint, PriceReport, UsdPrice};
 use paraffin_primitives::{Height, Network};
 use paraffin_store::{Snapshot, StoreError};
-use serde_json::{Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use super::address::timestamp;
-use super::{RestBody, RestResult};
+use super::part::Part;
+use super::route::{Changes, Declared, Group, Route, Time, Verb};
 use crate::errors::RestError;
-use crate::respond::Reply;
-use crate::state::{BoxFuture, RequestContext};
+use crate::methods::scalar;
+use crate::state::RequestContext;
+
+pub(super) static GROUP: Group = Group {
+    tag: "Prices",
+    admit: |_| Ok(()),
+    routes: &[
+        Declared::of::<NewestPrice>(),
+        Declared::of::<YearRange>(),
+        Declared::of::<Markets>(),
+        Declared::of::<Chart>(),
+    ],
+};
 
 const HOUR: u64 = 3_600;
 const DAY: u64 = 86_400;
@@ -54,64 +68,161 @@ async fn read<T: Send + 'static>(
     context.read(look).await.map_err(|error| RestError::internal(&error))
 }
 
-/// An answer with where the price comes from, how old it is and whether that is too old.
-fn told(mut data: Value, report: &PriceReport) -> Result<Value, RestError> {
-    data["source"] = json!(report.source);
-    data["timestamp"] = json!(moment(report.newest.time)?);
-    data["stale"] = json!(report.is_stale);
-    Ok(data)
+/// US dollars for one bitcoin.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Usd {
+    /// US dollars for one bitcoin.
+    usd: f64,
 }
 
-/// RFC 3339 in UTC.
-fn moment(time: u64) -> Result<String, RestError> {
-    timestamp(u32::try_from(time).unwrap_or(u32::MAX))
+impl From<UsdPrice> for Usd {
+    fn from(price: UsdPrice) -> Self {
+        Self { usd: price.to_f64() }
+    }
 }
 
-/// POST `/get-bitcoin-price`.
-pub(super) fn price(context: &RequestContext, _body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
+/// Where a price comes from, how old it is, and whether that is too old.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Provenance {
+    /// Where the price comes from: the kind of the pool and its address.
+    source: String,
+    /// Of the newest price.
+    timestamp: Time,
+    /// Whether the newest price is older than the operator wants.
+    stale: bool,
+}
+
+impl Provenance {
+    fn of(report: PriceReport) -> Result<Self, RestError> {
+        let time = u32::try_from(report.newest.time).unwrap_or(u32::MAX);
+        Ok(Self { source: report.source, timestamp: Time::of(time)?, stale: report.is_stale })
+    }
+}
+
+/// The newest bitcoin price.
+#[derive(Deserialize, JsonSchema)]
+struct NewestPrice {}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct NewestPriceAnswer {
+    bitcoin: Usd,
+    #[serde(flatten)]
+    provenance: Provenance,
+}
+
+impl Route for NewestPrice {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-bitcoin-price")];
+    type Answer = NewestPriceAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<NewestPriceAnswer, RestError> {
         let (_, report) = newest(context)?;
-        let data = json!({ "bitcoin": { "usd": report.newest.price.to_f64() } });
-        Reply::enveloped(&told(data, &report)?)
-    })
+        Ok(NewestPriceAnswer { bitcoin: report.newest.price.into(), provenance: Provenance::of(report)? })
+    }
 }
 
-/// POST `/get-bitcoin-market-weekly`.
-pub(super) fn weekly(context: &RequestContext, _body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
+/// The newest bitcoin price, and the highest and lowest of 52 weeks.
+#[derive(Deserialize, JsonSchema)]
+struct YearRange {}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct YearRangeAnswer {
+    market_data: MarketData,
+    #[serde(flatten)]
+    provenance: Provenance,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct MarketData {
+    current_price: Usd,
+    high_52w: Usd,
+    low_52w: Usd,
+}
+
+impl Route for YearRange {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-bitcoin-market-weekly")];
+    type Answer = YearRangeAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<YearRangeAnswer, RestError> {
         let (prices, report) = newest(context)?;
-        let end = report.newest.time;
+        let (end, current) = (report.newest.time, report.newest.price);
         let year = read(context, move |_| prices.range(end.saturating_sub(YEAR), end)).await?;
-        let all = || year.iter().map(|point| point.price).chain([report.newest.price]);
-        let usd = |price: Option<UsdPrice>| json!({ "usd": price.map(UsdPrice::to_f64) });
-        let data = json!({
-            "market_data": {
-                "current_price": usd(Some(report.newest.price)),
-                "high_52w": usd(all().max()),
-                "low_52w": usd(all().min()),
+        let all = || year.iter().map(|point| point.price);
+        Ok(YearRangeAnswer {
+            market_data: MarketData {
+                current_price: current.into(),
+                high_52w: all().fold(current, UsdPrice::max).into(),
+                low_52w: all().fold(current, UsdPrice::min).into(),
             },
-        });
-        Reply::enveloped(&told(data, &report)?)
-    })
+            provenance: Provenance::of(report)?,
+        })
+    }
 }
 
-/// POST `/get-bitcoin-markets`: the market that the price comes from, as a bare array.
-pub(super) fn markets(context: &RequestContext, _body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
+/// The market that the bitcoin price comes from.
+#[derive(Deserialize, JsonSchema)]
+struct Markets {}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Market {
+    /// The exchange, for people.
+    name: String,
+    base: Bitcoin,
+    target: Dollar,
+    last: f64,
+    /// US dollars of 24 hours, estimated from the pool's fees; null when unknown.
+    volume: Option<f64>,
+    converted_last: Usd,
+    /// `yellow` when the price is stale.
+    trust_score: TrustScore,
+    #[serde(flatten)]
+    provenance: Provenance,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+enum Bitcoin {
+    #[serde(rename = "BTC")]
+    Btc,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+enum Dollar {
+    #[serde(rename = "USD")]
+    Usd,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum TrustScore {
+    Green,
+    Yellow,
+}
+
+impl Route for Markets {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-bitcoin-markets")];
+    type Answer = Vec<Market>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Vec<Market>, RestError> {
         let (prices, report) = newest(context)?;
-        let last = report.newest.price.to_f64();
-        let volume = read(context, move |_| prices.volume_day()).await?;
-        let market = json!({
-            "name": exchange(&report.source),
-            "base": "BTC",
-            "target": "USD",
-            "last": last,
-            "volume": volume,
-            "converted_last": { "usd": last },
-            "trust_score": if report.is_stale { "yellow" } else { "green" },
-        });
-        Reply::enveloped(&json!([told(market, &report)?]))
-    })
+        Ok(vec![Market {
+            name: exchange(&report.source).to_owned(),
+            base: Bitcoin::Btc,
+            target: Dollar::Usd,
+            last: report.newest.price.to_f64(),
+            volume: read(context, move |_| prices.volume_day()).await?,
+            converted_last: report.newest.price.into(),
+            trust_score: if report.is_stale { TrustScore::Yellow } else { TrustScore::Green },
+            provenance: Provenance::of(report)?,
+        }])
+    }
 }
 
 /// The exchange of a source, for people.
@@ -124,32 +235,92 @@ fn exchange(source: &str) -> &str {
     }
 }
 
-/// POST `/get-bitcoin-market-chart` and GET `/market-chart?days=`.
-pub(super) fn chart(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let (days, spacing) = window(body.one_of(&["days"])?)?;
-        let (prices, report) = newest(context)?;
-        let end = report.newest.time;
-        let network = context.network();
-        let pairs = read(context, move |snapshot| {
-            let points = spaced(prices.range(end.saturating_sub(days * DAY), end), spacing);
-            pairs(&points, prices.as_ref(), snapshot, network)
-        });
-        let data = pairs.await?.map_err(|error| RestError::internal(&error))?;
-        Reply::enveloped(&told(data, &report)?)
-    })
+/// The bitcoin price over time.
+#[derive(Deserialize, JsonSchema)]
+struct Chart {
+    /// The window, which ends at the newest point: every point of a day, the last of each hour of 7 or 30 days, the last of each
+    /// UTC day of 365.
+    days: Window,
 }
 
 /// The window of a chart: days and the span of a point.
-fn window(days: Option<&Value>) -> Result<(u64, u64), RestError> {
-    let given = match days {
-        None => return Err(RestError::bad_request("days is required: 1, 7, 30 or 365")),
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Number(number)) => number.to_string(),
-        Some(_) => String::new(),
-    };
-    let known = WINDOWS.into_iter().find(|(days, _)| days.to_string() == given);
-    known.ok_or_else(|| RestError::bad_request("days must be 1, 7, 30 or 365"))
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    days: u64,
+    spacing: u64,
+}
+
+impl<'de> Deserialize<'de> for Window {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = match scalar(deserializer)? {
+            Value::String(text) => text,
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        let known = WINDOWS.into_iter().find(|(days, _)| days.to_string() == given);
+        let (days, spacing) = known.ok_or_else(|| D::Error::custom("must be 1, 7, 30 or 365"))?;
+        Ok(Self { days, spacing })
+    }
+}
+
+impl JsonSchema for Window {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Window".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": ["1", "7", "30", "365", 1, 7, 30, 365] })
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ChartAnswer {
+    #[serde(flatten)]
+    points: ChartPoints,
+    #[serde(flatten)]
+    provenance: Provenance,
+}
+
+/// Unix milliseconds and what was then.
+type Pair = (u64, f64);
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ChartPoints {
+    /// Unix milliseconds and US dollars for one bitcoin, ascending.
+    prices: Vec<Pair>,
+    /// Price times the bitcoins issued by the subsidy schedule up to the newest indexed block at that time.
+    market_caps: Vec<(u64, Option<f64>)>,
+    /// US dollars of the 24 hours before; points whose volume is unknown are absent.
+    total_volumes: Vec<Pair>,
+}
+
+impl Route for Chart {
+    const PATHS: &'static [(Verb, &'static str)] =
+        &[(Verb::Post, "get-bitcoin-market-chart"), (Verb::Get, "market-chart")];
+    const EXAMPLE: &'static str = r#"{"days":"7"}"#;
+    const CHANGES: Changes = Changes::Anytime;
+    type Answer = ChartAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<ChartAnswer, RestError> {
+        let Window { days, spacing } = self.days;
+        let (prices, report) = newest(context)?;
+        let end = report.newest.time;
+        let network = context.network();
+        let points = read(context, move |snapshot| {
+            let points = spaced(prices.range(end.saturating_sub(days * DAY), end), spacing);
+            pairs(&points, prices.as_ref(), snapshot, network)
+        });
+        Ok(ChartAnswer {
+            points: points.await?.map_err(|error| RestError::internal(&error))?,
+            provenance: Provenance::of(report)?,
+        })
+    }
 }
 
 /// The last point of each span, the newest included.
@@ -169,21 +340,21 @@ fn pairs(
     prices: &dyn BitcoinPrices,
     snapshot: &Snapshot,
     network: Network,
-) -> Result<Value, StoreError> {
+) -> Result<ChartPoints, StoreError> {
     let millis = |point: &PricePoint| point.time.saturating_mul(1000);
     let mut caps = Vec::with_capacity(points.len());
     let mut below = 0;
     for point in points {
         let Some(height) = height_at(snapshot, point.time, below)? else { continue };
         below = height;
-        caps.push(json!([millis(point), point.price.of_sats(u128::from(issued(network, height)))]));
+        caps.push((millis(point), point.price.of_sats(u128::from(issued(network, height)))));
     }
-    let volumes = points.iter().filter_map(|point| Some(json!([millis(point), prices.volume_day_at(point.time)?])));
-    Ok(json!({
-        "prices": points.iter().map(|point| json!([millis(point), point.price.to_f64()])).collect::<Vec<_>>(),
-        "market_caps": caps,
-        "total_volumes": volumes.collect::<Vec<_>>(),
-    }))
+    let volumes = points.iter().filter_map(|point| Some((millis(point), prices.volume_day_at(point.time)?)));
+    Ok(ChartPoints {
+        prices: points.iter().map(|point| (millis(point), point.price.to_f64())).collect(),
+        market_caps: caps,
+        total_volumes: volumes.collect(),
+    })
 }
 
 /// The newest indexed block at or before a time, which is not below `from`; `None` before the first. The times of blocks may run backwards
@@ -226,7 +397,10 @@ fn issued(network: Network, height: Height) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::methods::read_members;
 
     #[test]
     fn the_coins_issued_follow_the_subsidy_schedule() {
@@ -259,20 +433,26 @@ mod tests {
         assert!(spaced(Vec::new(), DAY).is_empty());
     }
 
+    fn window(days: Value) -> Result<u64, String> {
+        let members = [("days".to_owned(), days)].into_iter().collect();
+        let chart: Result<Chart, _> = read_members(members);
+        chart.map(|chart| chart.days.days).map_err(|error| error.to_string())
+    }
+
     /// row RB04
     #[test]
     fn days_are_one_of_four_as_text_or_number() {
         for days in ["1", "7", "30", "365"] {
             let number: Value = days.parse().unwrap();
-            assert_eq!(window(Some(&json!(days))).unwrap().0.to_string(), days);
-            assert_eq!(window(Some(&number)).unwrap().0.to_string(), days);
+            assert_eq!(window(json!(days)).unwrap().to_string(), days);
+            assert_eq!(window(number).unwrap().to_string(), days);
         }
         for bad in ["0", "2", "max", "", "01", "1.0", "-1", " 7", "365 ", "18446744073709551617"] {
-            assert_eq!(window(Some(&json!(bad))).unwrap_err().status, 400, "{bad}");
+            assert_eq!(window(json!(bad)).unwrap_err(), "days must be 1, 7, 30 or 365", "{bad}");
         }
         for bad in [json!(2), json!(1.5), json!(-7), json!([1]), json!({}), json!(true)] {
-            assert_eq!(window(Some(&bad)).unwrap_err().status, 400, "{bad}");
+            assert_eq!(window(bad.clone()).unwrap_err(), "days must be 1, 7, 30 or 365", "{bad}");
         }
-        assert!(window(None).unwrap_err().message.contains("required"));
+        assert_eq!(window(Value::Null).unwrap_err(), "days is required");
     }
 }

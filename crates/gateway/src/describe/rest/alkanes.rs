@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::super::schema::{
     about, anything, boolean, component, list, map, natural, number, one_of, or_null, record, record_and, text,
 };
-use super::{Field, Route, Verb, address, all_or_part, needed, optional, paged, part};
+use super::{Field, Route, address, all_or_part, needed, optional, paged, part};
+use crate::rest::Verb;
 
 const TAG: &str = "Alkanes";
 
@@ -27,7 +28,7 @@ pub(super) fn routes() -> Vec<Route> {
     let post = |path, summary| Route::new(path, Verb::Post, TAG, summary);
     let get = |path, summary| Route::new(path, Verb::Get, TAG, summary);
     let count = || record(&[("count", natural())]);
-    let query = |names| Field { names, schema: about(text(), "Part of a name or symbol, or an id"), is_needed: false };
+    let query = |names| optional(names, about(text(), "Part of a name or symbol, or an id"));
     let total_wanted = || optional(&["totalTxs"], about(component("Count"), "The same as limit, where that is absent"));
     vec![
         post("get-alkanes", "All alkanes, newest first or as asked")

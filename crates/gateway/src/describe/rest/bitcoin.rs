@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::super::schema::{
     about, anything, boolean, component, integer, list, map, natural, or_null, pattern, record, record_and, text,
 };
-use super::{Route, Verb, address, needed, optional};
+use super::{Route, address, needed, optional};
+use crate::rest::Verb;
 
 const TAG: &str = "Bitcoin";
 
 pub(super) fn routes() -> Vec<Route> {
     let post = |path, summary| Route::new(path, Verb::Post, TAG, summary);
-    let get = |path, summary| Route::new(path, Verb::Get, TAG, summary);
     let account = || needed(&["account"], component("Account"));
     let limit =
         || optional(&["limit"], about(component("Count"), "All when absent; more than 200,000 is taken as that"));
@@ -50,27 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
                     ("confirmed", boolean()),
                 ])),
             )])),
-        get("indexer/height", "Height of the newest indexed block").gives_bare(height()),
-        get("blockheight", "Height of the newest indexed block").gives(height()),
-        post("blockheight", "The same by POST").gives(height()),
-        post("get-block-height", "The same by POST").gives(height()),
-        get("blockhash", "Hash of the newest indexed block").gives(hash()),
-        post("get-block-hash", "The same by POST").gives(hash()),
-        get("indexer-position", "Height and hash of the newest indexed block").gives(position()),
-        post("get-indexer-position", "The same by POST").gives(position()),
     ]
-}
-
-fn height() -> Value {
-    record(&[("height", natural())])
-}
-
-fn hash() -> Value {
-    record(&[("hash", component("Hash"))])
-}
-
-fn position() -> Value {
-    record(&[("height", natural()), ("hash", component("Hash"))])
 }
 
 pub(super) fn schemas() -> Vec<(&'static str, Value)> {

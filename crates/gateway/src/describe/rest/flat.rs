@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::super::schema::{about, boolean, component, list, natural, or_null, pattern, record, text};
 use super::markets::factory;
-use super::{Field, Route, Verb, needed, optional};
+use super::{Field, Route, needed, optional};
+use crate::rest::Verb;
 
 const TAG: &str = "Trading";
 

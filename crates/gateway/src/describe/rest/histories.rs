@@ -6,7 +6,8 @@ use super::super::schema::{
     about, any_of, boolean, component, list, natural, number, one_of, or_null, record, record_and, text,
 };
 use super::markets::{factory, page_of};
-use super::{Field, Route, Verb, address, needed, optional, paged, same_as, with_twins};
+use super::{Field, Route, address, needed, optional, paged, same_as, with_twins};
+use crate::rest::Verb;
 
 const TAG: &str = "History";
 

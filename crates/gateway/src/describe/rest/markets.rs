@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::super::schema::{
     about, any_of, boolean, component, list, natural, number, one_of, or_null, record, record_and, text,
 };
-use super::{Field, Route, Verb, address, needed, optional, paged, part, with_twins};
+use super::{Field, Route, address, needed, optional, paged, part, with_twins};
+use crate::rest::Verb;
 
 const TAG: &str = "Pools";
 

@@ -8,24 +8,18 @@ mod histories;
 mod markets;
 mod opi;
 mod orderbook;
-mod prices;
 
 use serde_json::{Map, Value, json};
 
 use super::schema::{about, any_of, component, or_null, pattern, text};
+use crate::methods::generators;
+use crate::rest::{GROUPS, Verb};
 
 /// Schemas that only the routes of BRC-20 refer to.
 pub(super) const TOKEN_SCHEMAS: [&str; 5] = opi::SCHEMAS;
 
-/// How a route is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verb {
-    Get,
-    Post,
-}
-
 /// How an answer is wrapped.
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// `{"statusCode":200,"data":…}`.
     Enveloped(Value),
     /// As it is.
@@ -37,44 +31,52 @@ pub(super) enum Answer {
 }
 
 /// A member of the body, or of the query.
-pub(super) struct Field {
+pub(crate) struct Field {
     /// Every name that it may have; the first is the one of the specification.
-    pub(super) names: &'static [&'static str],
-    pub(super) schema: Value,
-    pub(super) is_needed: bool,
+    pub(crate) names: Vec<&'static str>,
+    pub(crate) schema: Value,
+    pub(crate) is_needed: bool,
+    /// Whether it is a segment of the path.
+    pub(crate) is_in_path: bool,
 }
 
 /// One route.
-pub(super) struct Route {
-    pub(super) path: &'static str,
-    pub(super) verb: Verb,
-    pub(super) tag: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) fields: Vec<Field>,
+pub(crate) struct Route {
+    pub(crate) path: &'static str,
+    pub(crate) verb: Verb,
+    pub(crate) tag: &'static str,
+    pub(crate) summary: String,
+    /// What the summary leaves out.
+    pub(crate) description: String,
+    pub(crate) fields: Vec<Field>,
+    /// Members of a request.
+    pub(crate) example: Option<Value>,
     /// What the fields must be together.
-    pub(super) condition: Option<Value>,
-    pub(super) answer: Answer,
+    pub(crate) condition: Option<Value>,
+    pub(crate) answer: Answer,
     /// Whether what is asked about may not exist.
-    pub(super) may_be_missing: bool,
+    pub(crate) may_be_missing: bool,
     /// A body that is no object with `fields`.
-    pub(super) whole_body: Option<Value>,
+    pub(crate) whole_body: Option<Value>,
     /// Whether the key must stand in the path.
-    pub(super) is_keyed: bool,
+    pub(crate) is_keyed: bool,
     /// Statuses of refusals that few routes have.
-    pub(super) further: &'static [&'static str],
+    pub(crate) further: &'static [&'static str],
     /// Whether the answer depends on confirmed blocks alone, so that 304 may stand for it.
-    pub(super) has_tag: bool,
+    pub(crate) has_tag: bool,
 }
 
 impl Route {
-    fn new(path: &'static str, verb: Verb, tag: &'static str, summary: &'static str) -> Self {
+    pub(crate) fn new(path: &'static str, verb: Verb, tag: &'static str, summary: impl Into<String>) -> Self {
         let answer = Answer::Bare(json!({}));
         Self {
             path,
             verb,
             tag,
-            summary,
+            summary: summary.into(),
+            description: String::new(),
             fields: Vec::new(),
+            example: None,
             condition: None,
             answer,
             may_be_missing: path.contains('{'),
@@ -159,11 +161,11 @@ fn with_twins(mut record: Value) -> Value {
 }
 
 fn needed(names: &'static [&'static str], schema: Value) -> Field {
-    Field { names, schema, is_needed: true }
+    Field { names: names.to_vec(), schema, is_needed: true, is_in_path: false }
 }
 
 fn optional(names: &'static [&'static str], schema: Value) -> Field {
-    Field { names, schema, is_needed: false }
+    Field { names: names.to_vec(), schema, is_needed: false, is_in_path: false }
 }
 
 fn address() -> Field {
@@ -171,7 +173,7 @@ fn address() -> Field {
 }
 
 /// `limit` or `count`, and `offset` or `page`.
-fn part(default: &str) -> [Field; 3] {
+pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
     let limit = about(component("Count"), &format!("Records of a page. {default}"));
     [
         optional(&["limit", "count"], limit),
@@ -198,19 +200,27 @@ fn all_or_part() -> [Field; 3] {
 
 /// The routes of all areas.
 pub(super) fn routes() -> Vec<Route> {
-    [
+    let tables = [
         bitcoin::routes(),
         alkanes::routes(),
         markets::routes(),
         histories::routes(),
         flat::routes(),
-        prices::routes(),
         opi::routes(),
         orderbook::routes(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    let mut generators = generators();
+    let declared = GROUPS.iter().flat_map(|group| group.describe(&mut generators)).collect::<Vec<_>>();
+    declared.into_iter().chain(tables.into_iter().flatten()).collect()
+}
+
+/// The schemas that the routes of groups refer to.
+fn declared_schemas() -> Map<String, Value> {
+    let mut generators = generators();
+    for group in GROUPS {
+        group.describe(&mut generators);
+    }
+    generators.take_schemas()
 }
 
 /// The schemas that they refer to.
@@ -322,7 +332,8 @@ pub(super) fn schemas() -> Map<String, Value> {
     ]
     .into_iter()
     .flatten();
-    shared.into_iter().chain(areas).map(|(name, schema)| (name.to_owned(), schema)).collect()
+    let tables = shared.into_iter().chain(areas).map(|(name, schema)| (name.to_owned(), schema));
+    tables.chain(declared_schemas()).collect()
 }
 
 /// The schema of a body.
@@ -333,12 +344,12 @@ pub(super) fn body(route: &Route) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     let mut conditions: Vec<Value> = route.condition.iter().cloned().collect();
-    for field in &route.fields {
+    for field in route.fields.iter().filter(|field| !field.is_in_path) {
         let is_alone = field.names.len() == 1;
-        for name in field.names {
+        for name in &field.names {
             let schema = field.schema.clone();
             let schema = if field.is_needed && is_alone { schema } else { or_null(schema) };
-            let schema = match field.names {
+            let schema = match field.names.as_slice() {
                 [first, ..] if first != name => {
                     same_as(about(schema, &format!("The same as {first}; where both stand they must agree")), first)
                 }
@@ -346,7 +357,7 @@ pub(super) fn body(route: &Route) -> Value {
             };
             properties.insert((*name).to_owned(), schema);
         }
-        match (field.is_needed, field.names) {
+        match (field.is_needed, field.names.as_slice()) {
             (true, [only]) => required.push(*only),
             (true, names) => {
                 let given =

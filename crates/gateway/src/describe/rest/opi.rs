@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::super::schema::{
     about, boolean, component, list, natural, one_of, or_null, pattern, record, record_and, text,
 };
-use super::{Field, Route, Verb, needed, optional};
+use super::{Field, Route, needed, optional};
+use crate::rest::Verb;
 use crate::surfaces::opi;
 
 const TAG: &str = "BRC-20";

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::super::schema::{
     about, any_of, anything, boolean, component, list, map, natural, one_of, pattern, record, record_and, text,
 };
-use super::{Route, Verb, needed, optional};
+use super::{Route, needed, optional};
+use crate::rest::Verb;
 
 const TAG: &str = "Orderbook (beta)";
 /// Most events of one request.

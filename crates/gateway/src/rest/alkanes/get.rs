@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::super::{RestResult, Validator};
-use super::fields::Part;
 use super::{holders, listing, owned};
 use crate::alkanes;
 use crate::errors::RestError;
 use crate::markets::read_priced;
 use crate::respond::Reply;
+use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
 
 /// The answer in the envelope, or 304 for who has it already.

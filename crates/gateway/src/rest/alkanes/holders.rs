@@ -6,10 +6,11 @@ use paraffin_primitives::{AlkaneId, Network};
 use serde_json::{Value, json};
 
 use super::super::{RestBody, RestResult};
-use super::fields::{Part, address_text, flat_error, id};
+use super::fields::{address_text, flat_error, id};
 use crate::alkanes::{self, Moment, decimal};
 use crate::errors::RestError;
 use crate::respond::Reply;
+use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
 
 /// Holders read from the index at once.

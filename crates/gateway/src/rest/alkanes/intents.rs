@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::super::address::timestamp;
 use super::super::{RestBody, RestResult};
-use super::fields::{LIMIT_MAX, Part, script};
+use super::fields::script;
 use crate::alkanes::{self, Moment, id_object, transfers};
 use crate::respond::Reply;
+use crate::rest::part::{LIMIT_MAX, Part};
 use crate::state::{BoxFuture, RequestContext};
 
 /// Messages when nothing is said.

@@ -10,11 +10,12 @@ use serde_json::json;
 
 use super::super::markets::search as search_pools;
 use super::super::{RestBody, RestResult};
-use super::fields::{Part, id};
+use super::fields::id;
 use crate::alkanes::{Lane, Moment, Token, token, tokens, words};
 use crate::errors::RestError;
 use crate::markets::{Pricing, read_priced, read_priced_in};
 use crate::respond::Reply;
+use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
 
 /// Contracts read from the index at once.

@@ -12,11 +12,12 @@ use serde_json::{Map, Value, json};
 
 use super::super::address::Utxo;
 use super::super::{RestBody, RestResult};
-use super::fields::{Part, address_text, flat_error, script};
+use super::fields::{address_text, flat_error, script};
 use crate::alkanes::{self, ImageBudget, Moment, Token, named_amount, token, words};
 use crate::errors::RestError;
 use crate::markets::read_priced;
 use crate::respond::Reply;
+use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::esplora::unconfirmed_of;
 

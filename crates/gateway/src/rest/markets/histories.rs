@@ -4,7 +4,6 @@ use paraffin_amm::{Event, EventKind, Page, Scope, Status, merged, pool_state};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Map, Value, json};
 
-use super::super::alkanes::fields::Part;
 use super::super::{RestBody, RestResult};
 use super::cryptoswap;
 use super::events::{plural, row};
@@ -17,6 +16,7 @@ use crate::alkanes::id_object;
 use crate::errors::RestError;
 use crate::markets::{self, MarketMoment, NamedPool};
 use crate::respond::Reply;
+use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
 
 /// Rows of a page where nothing is said.

@@ -8,7 +8,7 @@ use paraffin_amm::{Book, BookPool};
 use paraffin_primitives::{AlkaneId, Network};
 use serde_json::{Value, json};
 
-use super::super::alkanes::fields::{ID_FIELDS, LIMIT_MAX, Part};
+use super::super::alkanes::fields::ID_FIELDS;
 use super::super::{RestBody, RestResult};
 use super::fields::{factory_id, optional_id, require_factory, require_token, token_id};
 use super::paths::{Paths, paths};
@@ -20,6 +20,7 @@ use crate::errors::RestError;
 use crate::markets::MarketMoment;
 use crate::markets::worth::Dollars;
 use crate::respond::Reply;
+use crate::rest::part::{LIMIT_MAX, Part};
 use crate::state::{BoxFuture, RequestContext};
 
 /// Pairs in one answer; with more a limit is needed.

@@ -8,7 +8,7 @@ use paraffin_amm::{Book, BookPool};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
-use super::super::alkanes::fields::{Part, script};
+use super::super::alkanes::fields::script;
 use super::super::alkanes::sums;
 use super::super::{RestBody, RestResult};
 use super::cryptoswap;
@@ -19,6 +19,7 @@ use crate::errors::RestError;
 use crate::markets::worth::{Dollars, percent};
 use crate::markets::{self, MarketMoment, Pricing};
 use crate::respond::Reply;
+use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
 use paraffin_alkanes::views::ViewError;
 

@@ -9,7 +9,7 @@ use paraffin_primitives::Network;
 use serde_json::{Value, json};
 
 use super::super::address::Utxo;
-use super::super::alkanes::fields::{LIMIT_MAX, Part, script};
+use super::super::alkanes::fields::script;
 use super::super::alkanes::{alkanes_map, outputs, placed, spent_by_pending, sums};
 use super::super::{RestBody, RestResult};
 use super::cryptoswap;
@@ -19,6 +19,7 @@ use super::problem::read;
 use super::record::Record;
 use crate::markets::worth::Dollars;
 use crate::respond::Reply;
+use crate::rest::part::{LIMIT_MAX, Part};
 use crate::state::{BoxFuture, RequestContext};
 
 /// What an address holds of a pool.

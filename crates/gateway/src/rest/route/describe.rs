@@ -1,0 +1,98 @@
+//! The routes of groups as the OpenAPI document describes them.
+
+use schemars::Schema;
+use serde_json::{Map, Value};
+
+use super::{Asked, Changes, Declared, Group, Pages, Verb, Wrapping, placeholders};
+use crate::describe::{Answer, Field, Route, part};
+use crate::methods::Generators;
+
+impl Group {
+    /// Every route of the group.
+    pub(crate) fn describe(&'static self, generators: &mut Generators) -> Vec<Route> {
+        self.paths().map(|asked| asked.describe(generators)).collect()
+    }
+}
+
+impl Asked {
+    fn describe(self, generators: &mut Generators) -> Route {
+        let Self { group, route, verb, path } = self;
+        let members = (route.members)(generators.read());
+        let answer = (route.answer)(generators.written()).to_value();
+        let text = members.get("description").and_then(Value::as_str).unwrap_or_default();
+        let (summary, rest) = text.split_once("\n\n").unwrap_or((text, ""));
+        let mut described = Route::new(path, verb, group.tag, summary.replace('\n', " "));
+        described.description = rest.to_owned();
+        described.fields = route.describe_fields(&members, path);
+        described.fields.extend(route.pages.into_iter().flat_map(describe_pages));
+        described.answer = match route.wrapping {
+            Wrapping::Enveloped => Answer::Enveloped(answer),
+            Wrapping::Bare | Wrapping::Flat => Answer::Bare(answer),
+        };
+        described.example = serde_json::from_str(route.example).ok();
+        described.may_be_missing = route.may_be_missing;
+        described.has_tag = verb == Verb::Get && route.changes != Changes::Anytime;
+        described
+    }
+}
+
+impl Declared {
+    fn describe_fields(&self, members: &Schema, path: &str) -> Vec<Field> {
+        let names = (self.fields)();
+        names.into_iter().filter_map(|name| self.describe_field(name, members, path)).collect()
+    }
+
+    fn describe_field(&self, name: &'static str, members: &Schema, path: &str) -> Option<Field> {
+        let schema = members.get("properties")?.get(name)?.clone();
+        let required = members.get("required").and_then(Value::as_array);
+        let is_needed = required.is_some_and(|required| required.iter().any(|known| known == name));
+        let mut names = vec![name];
+        names.extend(self.others_of(name));
+        if let Some(placeholder) = placeholders(path).find(|placeholder| names.contains(placeholder)) {
+            let name = names.iter().position(|name| *name == placeholder).unwrap_or_default();
+            names.swap(0, name);
+            return Some(Field { names: names[..1].to_vec(), schema, is_needed, is_in_path: true });
+        }
+        Some(Field { names, schema: without_null(schema), is_needed, is_in_path: false })
+    }
+}
+
+/// What `null` is beside, which may stand for every member that may be absent.
+fn without_null(mut schema: Value) -> Value {
+    let is_null = |schema: &Value| schema["type"] == "null";
+    if let Some(kinds) = schema["type"].as_array() {
+        let kinds: Vec<Value> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
+        schema["type"] = if let [only] = kinds.as_slice() { only.clone() } else { kinds.into() };
+        return schema;
+    }
+    let Some([one, other]) = schema["anyOf"].as_array().map(Vec::as_slice) else { return schema };
+    let inner = match (is_null(one), is_null(other)) {
+        (true, false) => other.clone(),
+        (false, true) => one.clone(),
+        _ => return schema,
+    };
+    let Some(beside) = schema.as_object() else { return inner };
+    let beside: Map<String, Value> =
+        beside.iter().filter(|(name, _)| *name != "anyOf").map(|(name, value)| (name.clone(), value.clone())).collect();
+    match inner {
+        Value::Object(mut members) => {
+            members.extend(beside);
+            members.into()
+        }
+        inner => inner,
+    }
+}
+
+fn describe_pages(pages: Pages) -> [Field; 3] {
+    match pages {
+        Pages { default: None, .. } => part("All when absent".to_owned()),
+        Pages { default: Some(default), max } => {
+            let grouped = |count: usize| match count {
+                0..1_000 => count.to_string(),
+                _ => format!("{},{:03}", count / 1_000, count % 1_000),
+            };
+            let max = grouped(max);
+            part(format!("{} when absent; more than {max} is taken as {max}", grouped(default)))
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! REST routes, each declared once.
+//!
+//! A route is the struct of its members with an implementation of [`Route`]: the doc comment says what it is for, the fields are
+//! the members of the body, of the query or of the path with their doc comments, [`Route::Answer`] is what it answers. A [`Group`]
+//! lists the routes of one tag. Routing, the reading of members and its errors, 304, and the OpenAPI document all come from
+//! there, so a new route is one struct and one line in its group's list.
+
+mod describe;
+mod types;
+
+use std::future::{Future, ready};
+
+use hyper::{HeaderMap, StatusCode};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+pub(crate) use self::types::{
+    AddressText, AlkaneIdParam, Amount, Count, Digits, FactoryIdParam, HashText, IdObject, IdText, Ok as OkTrue,
+    OutpointParam, OutpointText, PoolIdParam, Time,
+};
+use super::{RestBody, RestResult, Validator};
+use crate::errors::RestError;
+use crate::methods::{ParamError, fields, read_members};
+use crate::respond::Reply;
+use crate::rest::part::Part;
+use crate::state::{BoxFuture, RequestContext};
+
+/// How a route is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verb {
+    /// Also HEAD. Members stand in the path and in the query.
+    Get,
+    /// Members stand in a JSON object.
+    Post,
+}
+
+/// How an answer is wrapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrapping {
+    /// `{"statusCode":200,"data":…}`.
+    Enveloped,
+    /// As it is.
+    Bare,
+    /// As it is, and what does not exist is `{"ok":false,"error":"not_found",…}` too.
+    Flat,
+}
+
+/// When answers to GET change, which decides on `ETag` and 304.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Changes {
+    /// With the newest block.
+    WithBlocks,
+    /// The same, but with the bitcoin price where this instance knows it.
+    WithPrices,
+    /// At any time.
+    Anytime,
+}
+
+/// How many records a page of a listing has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pages {
+    /// Where nothing is said; `None` is all.
+    pub(crate) default: Option<usize>,
+    /// At most; more is taken as this.
+    pub(crate) max: usize,
+}
+
+/// A route: the struct of its members. Members that may be absent are `Option`; `null` counts as absent, and members that are no
+/// field are ignored.
+pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
+    /// Every way to ask it. A segment in braces is the member of that name.
+    const PATHS: &'static [(Verb, &'static str)];
+    /// Members of a request, as JSON.
+    const EXAMPLE: &'static str = "{}";
+    /// Other names of fields. Where several stand, they must agree.
+    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[];
+    /// For a listing: `limit` or `count`, and `offset` or `page`.
+    const PAGES: Option<Pages> = None;
+    /// How the answer is wrapped.
+    const WRAPPING: Wrapping = Wrapping::Enveloped;
+    /// When the answer changes.
+    const CHANGES: Changes = Changes::WithBlocks;
+    /// Whether what is asked about may not exist: 404.
+    const MAY_BE_MISSING: bool = false;
+    /// Fields of [`Wrapping::Flat`] routes whose errors have a word of their own as `error`.
+    const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[];
+    /// What it answers.
+    type Answer: Serialize + JsonSchema + Send;
+
+    /// Answers a request for a part of the listing; for a route without pages it is the whole.
+    fn answer(
+        self,
+        context: &RequestContext,
+        part: Part,
+    ) -> impl Future<Output = Result<Self::Answer, RestError>> + Send;
+}
+
+/// A route as its group lists it.
+pub(crate) struct Declared {
+    paths: &'static [(Verb, &'static str)],
+    example: &'static str,
+    other_names: &'static [(&'static str, &'static [&'static str])],
+    pages: Option<Pages>,
+    wrapping: Wrapping,
+    changes: Changes,
+    may_be_missing: bool,
+    fields: fn() -> Vec<&'static str>,
+    members: fn(&mut SchemaGenerator) -> Schema,
+    answer: fn(&mut SchemaGenerator) -> Schema,
+    #[cfg(test)]
+    check: fn(RestBody) -> Result<(), RestError>,
+    run: for<'a> fn(&'a RequestContext, RestBody) -> BoxFuture<'a, RestResult>,
+}
+
+impl Declared {
+    pub(crate) const fn of<R: Route>() -> Self {
+        Self {
+            paths: R::PATHS,
+            example: R::EXAMPLE,
+            other_names: R::OTHER_NAMES,
+            pages: R::PAGES,
+            wrapping: R::WRAPPING,
+            changes: R::CHANGES,
+            may_be_missing: R::MAY_BE_MISSING,
+            fields: fields::<R>,
+            members: R::json_schema,
+            answer: |generator| generator.subschema_for::<R::Answer>(),
+            #[cfg(test)]
+            check: |body| read::<R>(body).map(drop).map_err(|failed| failed.into_error()),
+            run: run::<R>,
+        }
+    }
+
+    /// Whether members may stand in the query of a path.
+    fn reads_query(&self, path: &str) -> bool {
+        self.pages.is_some() || (self.fields)().iter().any(|field| !self.is_in_path(field, path))
+    }
+
+    /// Whether a path has a field, under any of its names.
+    fn is_in_path(&self, field: &str, path: &str) -> bool {
+        placeholders(path).any(|name| name == field || self.others_of(field).contains(&name))
+    }
+
+    fn others_of(&self, field: &str) -> &'static [&'static str] {
+        self.other_names.iter().find(|(known, _)| *known == field).map_or(&[], |(_, others)| *others)
+    }
+}
+
+/// The names in braces.
+fn placeholders(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// The routes of a tag.
+pub(crate) struct Group {
+    /// Under which the routes are described.
+    pub(crate) tag: &'static str,
+    /// Refuses where the instance cannot answer, before members are read.
+    pub(crate) admit: fn(&RequestContext) -> Result<(), RestError>,
+    pub(crate) routes: &'static [Declared],
+}
+
+/// A route with the path and the verb by which it was asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    group: &'static Group,
+    route: &'static Declared,
+    pub(crate) verb: Verb,
+    pub(crate) path: &'static str,
+}
+
+impl Group {
+    /// Every path with its verb.
+    pub(crate) fn paths(&'static self) -> impl Iterator<Item = Asked> {
+        self.routes.iter().flat_map(move |route| {
+            route.paths.iter().map(move |&(verb, path)| Asked { group: self, route, verb, path })
+        })
+    }
+}
+
+#[cfg(test)]
+impl Group {
+    /// Checks of the declarations that need all of them: the first finding.
+    pub(crate) fn finding(&'static self) -> Option<String> {
+        let mut generators = crate::methods::generators();
+        for asked in self.paths() {
+            let (route, path) = (asked.route, asked.path);
+            let example = RestBody::parse(route.example.as_bytes(), 8);
+            if let Err(error) = example.and_then(route.check) {
+                return Some(format!("{path}: its example is refused: {}", error.message));
+            }
+            let members = (route.members)(generators.read());
+            if members.get("description").is_none() {
+                return Some(format!("{path} has no doc comment"));
+            }
+            for field in (route.fields)() {
+                let schema = members.get("properties").and_then(|all| all.get(field));
+                let is_described = schema.is_some_and(|schema| schema.get("description").is_some());
+                if !is_described && !schema.is_some_and(|schema| schema.get("$ref").is_some()) {
+                    return Some(format!("{path}: {field} has no doc comment"));
+                }
+            }
+            let known = |name: &&str| (route.fields)().contains(name);
+            if let Some((unknown, _)) = route.other_names.iter().find(|(name, _)| !known(name)) {
+                return Some(format!("{path}: {unknown} is no field"));
+            }
+            let is_field = |name: &&str| (route.fields)().iter().any(|field| route.is_in_path(field, name));
+            if let Some(name) = placeholders(path).find(|name| !is_field(&&*format!("{{{name}}}"))) {
+                return Some(format!("{path}: {name} is no field"));
+            }
+        }
+        None
+    }
+}
+
+impl Asked {
+    /// Answers with the members of a body, or of the query.
+    pub(crate) async fn answer(self, context: &RequestContext, headers: &HeaderMap, mut body: RestBody) -> RestResult {
+        (self.group.admit)(context)?;
+        let has_tag = self.verb == Verb::Get
+            && match self.route.changes {
+                Changes::WithBlocks => true,
+                Changes::WithPrices => context.shared().prices.is_none(),
+                Changes::Anytime => false,
+            };
+        let validator = match has_tag {
+            true => Some(Validator::new(context).ok_or_else(RestError::starting)?),
+            false => None,
+        };
+        if let Some(unchanged) = validator.as_ref().and_then(|validator| validator.unchanged(headers)) {
+            return Ok(unchanged);
+        }
+        for (wanted, given) in self.path.split('/').zip(context.segments()) {
+            if let Some(name) = wanted.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+                body.insert(name, Value::String(given.clone()));
+            }
+        }
+        let reply = (self.route.run)(context, body).await?;
+        Ok(match validator {
+            Some(validator) => validator.mark(reply),
+            None => reply,
+        })
+    }
+
+    /// The members of a query; of one that the route does not read, none.
+    pub(crate) fn query(self, query: Option<&str>) -> Result<RestBody, RestError> {
+        RestBody::of_query(query.filter(|_| self.route.reads_query(self.path)))
+    }
+}
+
+/// Why the members of a request cannot be read.
+enum Unread {
+    /// In the words of the route.
+    Field {
+        error: RestError,
+        field: String,
+    },
+    Other(RestError),
+}
+
+impl Unread {
+    fn into_error(self) -> RestError {
+        match self {
+            Self::Field { error, .. } | Self::Other(error) => error,
+        }
+    }
+}
+
+impl From<RestError> for Unread {
+    fn from(error: RestError) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// Reads the members of a request, under any of their names.
+fn read<R: Route>(mut body: RestBody) -> Result<(R, Part), Unread> {
+    let part = match R::PAGES {
+        Some(pages) => Part::read(&body, pages.default, pages.max)?,
+        None => Part { offset: 0, limit: None },
+    };
+    let mut given_names = Vec::new();
+    for (field, others) in R::OTHER_NAMES {
+        let given = body.unify(field, others).map_err(|error| Unread::Field { error, field: (*field).to_owned() })?;
+        given_names.extend(given.map(|given| (*field, given)));
+    }
+    read_members(body.into_members()).map(|route| (route, part)).map_err(|error| {
+        let field = error.field().to_owned();
+        Unread::Field { error: in_given_words::<R>(&error, &given_names), field }
+    })
+}
+
+/// The sentence about a member by the name under which it was given.
+fn in_given_words<R: Route>(error: &ParamError, given_names: &[(&str, &str)]) -> RestError {
+    let field = error.field();
+    let others = R::OTHER_NAMES.iter().find(|(known, _)| *known == field).map(|(_, others)| *others);
+    match (others, given_names.iter().find(|(known, _)| *known == field)) {
+        (Some(others), None) if error.is_missing() => RestError::missing(&[&[field], others].concat()),
+        (_, Some((_, given))) => {
+            let sentence = error.to_string();
+            RestError::bad_request(format!("{given}{}", sentence.strip_prefix(field).unwrap_or(&sentence)))
+        }
+        _ => RestError::bad_request(error.to_string()),
+    }
+}
+
+fn run<R: Route>(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
+    let (route, part) = match read::<R>(body) {
+        Ok(read) => read,
+        Err(Unread::Field { error, field }) if R::WRAPPING == Wrapping::Flat => {
+            let word = R::FIELD_ERRORS.iter().find(|(known, _)| *known == field).map(|(_, word)| *word);
+            return Box::pin(ready(word.map_or_else(|| Err(error.clone()), |word| Ok(flat_error(&error, word)))));
+        }
+        Err(unread) => return Box::pin(ready(Err(unread.into_error()))),
+    };
+    Box::pin(async move {
+        match (route.answer(context, part).await, R::WRAPPING) {
+            (Ok(answer), Wrapping::Enveloped) => Reply::enveloped(&answer),
+            (Ok(answer), _) => Reply::bare(&answer),
+            (Err(error), Wrapping::Flat) if error.status == StatusCode::NOT_FOUND => {
+                Ok(flat_error(&error, "not_found"))
+            }
+            (Err(error), _) => Err(error),
+        }
+    })
+}
+
+/// An error of the routes without envelope: a word for programs that stands where they look, and our own members.
+fn flat_error(error: &RestError, word: &str) -> Reply {
+    let body = json!({
+        "ok": false,
+        "error": word,
+        "hint": error.message,
+        "statusCode": error.status.as_u16(),
+        "code": error.code,
+    });
+    Reply::json(error.status, body.to_string())
+}
