@@ -1,43 +1,100 @@
+//! Routes about one address.
+
+use std::sync::Arc;
+
 use bitcoin::OutPoint;
 use bitcoin::hex::DisplayHex as _;
 use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
 use paraffin_primitives::Height;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 
+use super::account::{AccountBalance, AccountUtxos};
 use super::alkanes::alkanes_in;
-use super::{RestBody, RestResult};
+use super::part::Part;
+use super::route::{AddressText, Count, Declared, Digits, Group, HashText, Route, Time, Verb};
 use crate::errors::RestError;
-use crate::respond::Reply;
-use crate::state::{BoxFuture, RequestContext};
+use crate::interrupt::Kept;
+use crate::state::RequestContext;
 use crate::surfaces::esplora::{AddressRoute, read, totals, unconfirmed_of, unspent};
+
+pub(super) static GROUP: Group = Group {
+    tag: "Bitcoin",
+    admit: |_| Ok(()),
+    routes: &[
+        Declared::of::<AddressBalance>(),
+        Declared::of::<TaprootBalance>(),
+        Declared::of::<AddressUtxos>(),
+        Declared::of::<AccountBalance>(),
+        Declared::of::<AccountUtxos>(),
+        Declared::of::<TaprootHistory>(),
+    ],
+};
 
 /// `totalTxs` when it is not given, and its cap (docs/api.md).
 const HISTORY_DEFAULT: usize = 25;
 const HISTORY_MAX: usize = 500;
 pub(super) const UTXOS_LIMIT_MAX: usize = 200_000;
 
-/// POST `/get-address-balance`.
-pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let address = body.text("address")?;
-        let totals = totals(context, &route(context, "address", address)?.key).await?;
-        Reply::enveloped(&json!({
-            "address": address,
-            "balance": totals.chain.balance(),
-            "unconfirmedBalance": unconfirmed(&totals)?,
-            "txCount": totals.chain.tx_count + totals.mempool.tx_count,
-        }))
-    })
+/// What an address has, in satoshis.
+#[derive(Deserialize, JsonSchema)]
+struct AddressBalance {
+    address: AddressText,
 }
 
-/// POST `/get-taproot-balance`.
-pub(super) fn taproot_balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let totals = totals(context, &taproot(context, "address", body.text("address")?)?.key).await?;
-        Reply::enveloped(&json!({ "balance": totals.chain.balance(), "unconfirmedBalance": unconfirmed(&totals)? }))
-    })
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct AddressBalanceAnswer {
+    address: String,
+    balance: u64,
+    /// What unconfirmed transactions change.
+    unconfirmed_balance: i64,
+    tx_count: u64,
+}
+
+impl Route for AddressBalance {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-address-balance")];
+    const EXAMPLE: &'static str = super::EXAMPLE_OF_ADDRESS;
+    type Answer = AddressBalanceAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<AddressBalanceAnswer, RestError> {
+        let AddressText(address) = self.address;
+        let totals = totals(context, &route(context, "address", &address)?.key).await?;
+        Ok(AddressBalanceAnswer {
+            address,
+            balance: totals.chain.balance(),
+            unconfirmed_balance: unconfirmed(&totals)?,
+            tx_count: totals.chain.tx_count + totals.mempool.tx_count,
+        })
+    }
+}
+
+/// What a taproot address has, in satoshis.
+#[derive(Deserialize, JsonSchema)]
+struct TaprootBalance {
+    address: AddressText,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Balance {
+    pub(super) balance: u64,
+    /// What unconfirmed transactions change.
+    pub(super) unconfirmed_balance: i64,
+}
+
+impl Route for TaprootBalance {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-taproot-balance")];
+    const EXAMPLE: &'static str = super::EXAMPLE_OF_ADDRESS;
+    type Answer = Balance;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Balance, RestError> {
+        let totals = totals(context, &taproot(context, "address", &self.address.0)?.key).await?;
+        Ok(Balance { balance: totals.chain.balance(), unconfirmed_balance: unconfirmed(&totals)? })
+    }
 }
 
 fn unconfirmed(totals: &crate::surfaces::esplora::Totals) -> Result<i64, RestError> {
@@ -58,32 +115,83 @@ fn taproot(context: &RequestContext, field: &str, text: &str) -> Result<AddressR
     Ok(route)
 }
 
+/// A text that many records share.
+#[derive(Clone, JsonSchema)]
+#[schemars(inline, with = "String")]
+pub(super) struct SharedText(Arc<str>);
+
+impl SharedText {
+    pub(super) fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl Serialize for SharedText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
 /// An unspent output as the REST routes render it: Esplora's members and those of the formatted records that clients parse.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Utxo<'a> {
-    tx_id: String,
+pub(super) struct Utxo {
+    tx_id: HashText,
     output_index: u32,
     satoshis: u64,
-    script_pk: &'a str,
+    /// The script in hexadecimal digits.
+    #[schemars(extend("pattern" = "^([0-9a-f]{2})*$"))]
+    script_pk: SharedText,
     /// `null` for a script that has no address form.
-    address: Option<&'a str>,
+    address: Option<SharedText>,
+    #[schemars(extend("const" = true))]
     indexed: bool,
+    #[schemars(with = "Vec<Value>")]
     inscriptions: [(); 0],
     runes: Map<String, Value>,
+    /// What the output holds, block:tx to the amount.
+    #[schemars(with = "std::collections::BTreeMap<String, HeldAlkane>")]
     alkanes: Map<String, Value>,
     confirmations: u32,
-    txid: String,
+    txid: HashText,
     vout: u32,
     value: u64,
+    #[schemars(with = "StatusShape")]
     status: TransactionStatus,
 }
 
-impl<'a> Utxo<'a> {
-    pub(super) fn new(output: &UnspentOutput, address: Option<&'a str>, script: &'a str, tip: Height) -> Self {
+/// An alkane in an output.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[expect(dead_code, reason = "describes what is written elsewhere")]
+struct HeldAlkane {
+    balance: Digits,
+    name: Option<String>,
+    symbol: Option<String>,
+}
+
+/// Where a transaction stands in the chain.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TransactionStatus")]
+#[expect(dead_code, reason = "describes what is written elsewhere")]
+struct StatusShape {
+    confirmed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32")]
+    block_height: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "HashText")]
+    block_hash: Option<HashText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32")]
+    block_time: Option<u32>,
+}
+
+impl Utxo {
+    pub(super) fn new(output: &UnspentOutput, address: Option<SharedText>, script: SharedText, tip: Height) -> Self {
         let confirmations = output.status.block_height.map_or(0, |height| tip.saturating_sub(height) + 1);
         Self {
-            tx_id: output.txid.to_string(),
+            tx_id: HashText::of(output.txid),
             output_index: output.vout,
             satoshis: output.value,
             script_pk: script,
@@ -93,7 +201,7 @@ impl<'a> Utxo<'a> {
             runes: Map::new(),
             alkanes: Map::new(),
             confirmations,
-            txid: output.txid.to_string(),
+            txid: HashText::of(output.txid),
             vout: output.vout,
             value: output.value,
             status: output.status,
@@ -116,52 +224,101 @@ pub(super) fn outpoints_of<'a>(outputs: impl Iterator<Item = &'a UnspentOutput>)
     outputs.map(outpoint_of).collect()
 }
 
-/// POST `/get-address-utxos`: everything unless `limit` is given.
-pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let address = body.text("address")?;
-        let limit = body.positive("limit", UTXOS_LIMIT_MAX)?;
+/// Unspent outputs of an address, newest first.
+#[derive(Deserialize, JsonSchema)]
+struct AddressUtxos {
+    address: AddressText,
+    /// All when absent; more than 200,000 is taken as that.
+    limit: Option<Count>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct UtxoPage {
+    pub(super) utxos: Vec<Utxo>,
+    /// Also those that a limit left out.
+    pub(super) total: u64,
+    /// The memory that the outputs were counted in.
+    #[serde(skip)]
+    #[schemars(skip)]
+    #[expect(dead_code, reason = "held until the answer is written")]
+    pub(super) kept: Kept,
+}
+
+impl Route for AddressUtxos {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-address-utxos")];
+    const EXAMPLE: &'static str = super::EXAMPLE_OF_ADDRESS;
+    type Answer = UtxoPage;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<UtxoPage, RestError> {
+        let AddressText(address) = &self.address;
+        let limit = self.limit.map(|limit| limit.at_most(UTXOS_LIMIT_MAX));
         let route = route(context, "address", address)?;
-        let (unspent, _kept) = unspent(context, &route.key, limit).await?;
+        let (unspent, kept) = unspent(context, &route.key, limit).await?;
         let total = match limit {
             None => unspent.len() as u64,
             Some(_) => totals(context, &route.key).await?.unspent_count(),
         };
         let tip = context.tip().map_or(0, |tip| tip.height);
         let script = route.script.as_ref().map(|script| script.as_bytes().to_lower_hex_string()).unwrap_or_default();
+        let (script, address) = (SharedText::new(&script), SharedText::new(address));
         let mut held = alkanes_in(context, outpoints_of(unspent.iter())).await?;
         let utxos = unspent.iter().map(|output| {
-            Utxo::new(output, Some(address), &script, tip)
+            Utxo::new(output, Some(address.clone()), script.clone(), tip)
                 .holding(held.remove(&outpoint_of(output)).unwrap_or_default())
         });
-        let utxos = utxos.collect();
-        Reply::enveloped(&UtxoPage { utxos, total })
-    })
+        Ok(UtxoPage { utxos: utxos.collect(), total, kept })
+    }
 }
 
-#[derive(Serialize)]
-pub(super) struct UtxoPage<'a> {
-    pub(super) utxos: Vec<Utxo<'a>>,
-    /// Also those that a limit left out.
-    pub(super) total: u64,
+/// Transactions of a taproot address, unconfirmed first, then the newest.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct TaprootHistory {
+    taproot_address: AddressText,
+    /// 25 when absent; more than 500 is taken as 500.
+    total_txs: Option<Count>,
 }
 
-/// POST `/get-taproot-history`: unconfirmed transactions, then the newest confirmed ones.
-pub(super) fn taproot_history(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let route = taproot(context, "taprootAddress", body.text("taprootAddress")?)?;
-        let count = body.positive("totalTxs", HISTORY_MAX)?.unwrap_or(HISTORY_DEFAULT);
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct TaprootHistoryAnswer {
+    transactions: Vec<HistoryItem>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct HistoryItem {
+    txid: HashText,
+    block_height: Option<Height>,
+    timestamp: Option<Time>,
+    fee: Option<u64>,
+    /// What the transaction changed, in satoshis.
+    #[schemars(with = "i64")]
+    value: i128,
+    confirmed: bool,
+}
+
+impl Route for TaprootHistory {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-taproot-history")];
+    const EXAMPLE: &'static str =
+        r#"{"taprootAddress":"bcrt1p8wpt9v4frpf3tkn0srd97pksgsxc5hs52lafxwru9kgeephvs7rqjeprhg"}"#;
+    type Answer = TaprootHistoryAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TaprootHistoryAnswer, RestError> {
+        let route = taproot(context, "taprootAddress", &self.taproot_address.0)?;
+        let count = self.total_txs.map_or(HISTORY_DEFAULT, |count| count.at_most(HISTORY_MAX));
         let mut transactions = Vec::new();
         for (txid, pending) in unconfirmed_of(context, &route.key).await?.into_iter().take(count) {
             let (received, sent) = pending.effect(&route.key);
-            transactions.push(json!({
-                "txid": txid.to_string(),
-                "blockHeight": null,
-                "timestamp": null,
-                "fee": pending.fee(),
-                "value": i128::from(received) - i128::from(sent),
-                "confirmed": false,
-            }));
+            transactions.push(HistoryItem {
+                txid: HashText::of(txid),
+                block_height: None,
+                timestamp: None,
+                fee: pending.fee(),
+                value: i128::from(received) - i128::from(sent),
+                confirmed: false,
+            });
         }
         let count = count - transactions.len();
         let rows = read(context, move |index: &BitcoinIndex| {
@@ -173,17 +330,17 @@ pub(super) fn taproot_history(context: &RequestContext, body: RestBody) -> BoxFu
         })
         .await?;
         for (location, effect) in rows {
-            transactions.push(json!({
-                "txid": location.txid.to_string(),
-                "blockHeight": location.height,
-                "timestamp": timestamp(location.block_time)?,
-                "fee": effect.fee,
-                "value": i128::from(effect.received) - i128::from(effect.sent),
-                "confirmed": true,
-            }));
+            transactions.push(HistoryItem {
+                txid: HashText::of(location.txid),
+                block_height: Some(location.height),
+                timestamp: Some(Time::of(location.block_time)?),
+                fee: effect.fee,
+                value: i128::from(effect.received) - i128::from(effect.sent),
+                confirmed: true,
+            });
         }
-        Reply::enveloped(&json!({ "transactions": transactions }))
-    })
+        Ok(TaprootHistoryAnswer { transactions })
+    }
 }
 
 /// RFC 3339 in UTC.

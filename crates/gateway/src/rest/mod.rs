@@ -52,12 +52,6 @@ impl Found {
 /// All REST routes and who answers them; a segment in braces stands for any one segment. The one place for them: requests
 /// are answered by this table, and `describe::rest` describes each of its paths.
 pub(crate) const ROUTES: &[(&str, Found)] = &[
-    ("get-address-balance", Found::Post(address::balance)),
-    ("get-taproot-balance", Found::Post(address::taproot_balance)),
-    ("get-address-utxos", Found::Post(address::utxos)),
-    ("get-account-balance", Found::Post(account::balance)),
-    ("get-account-utxos", Found::Post(account::utxos)),
-    ("get-taproot-history", Found::Post(address::taproot_history)),
     ("get-alkanes", Found::Post(alkanes::get_alkanes)),
     ("get-alkane-details", Found::Post(alkanes::details)),
     ("global-alkanes-search", Found::Post(alkanes::search)),
@@ -121,8 +115,11 @@ pub(crate) const ROUTES: &[(&str, Found)] = &[
     ("pools/{id}/swaps", Found::Get(markets::get_pool_swaps)),
 ];
 
+/// The members of a request about an address.
+const EXAMPLE_OF_ADDRESS: &str = r#"{"address":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;
+
 /// All declared routes.
-pub(crate) const GROUPS: [&Group; 2] = [&indexer::GROUP, &prices::GROUP];
+pub(crate) const GROUPS: [&Group; 3] = [&address::GROUP, &indexer::GROUP, &prices::GROUP];
 
 /// The handler of a route for a verb; where none takes the verb, one that says which verb the route takes.
 pub(crate) fn find(segments: &[&str], verb: &Method) -> Option<Found> {

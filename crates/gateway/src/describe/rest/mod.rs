@@ -2,7 +2,6 @@
 //! numbers or text, `null` for what is absent.
 
 mod alkanes;
-mod bitcoin;
 mod flat;
 mod histories;
 mod markets;
@@ -200,15 +199,8 @@ fn all_or_part() -> [Field; 3] {
 
 /// The routes of all areas.
 pub(super) fn routes() -> Vec<Route> {
-    let tables = [
-        bitcoin::routes(),
-        alkanes::routes(),
-        markets::routes(),
-        histories::routes(),
-        flat::routes(),
-        opi::routes(),
-        orderbook::routes(),
-    ];
+    let tables =
+        [alkanes::routes(), markets::routes(), histories::routes(), flat::routes(), opi::routes(), orderbook::routes()];
     let mut generators = generators();
     let declared = GROUPS.iter().flat_map(|group| group.describe(&mut generators)).collect::<Vec<_>>();
     declared.into_iter().chain(tables.into_iter().flatten()).collect()
@@ -274,7 +266,6 @@ pub(super) fn schemas() -> Map<String, Value> {
         ),
         ("AlkaneIdText", about(pattern("^[0-9]{1,39}:[0-9]{1,39}$"), "An alkane's id, block:tx")),
         ("Address", about(text(), "A Bitcoin address of this instance's network; anything else is 400")),
-        ("Account", about(text(), "An output descriptor, an extended public key, or one address")),
         ("Outpoint", about(pattern("^[0-9a-fA-F]{64}:[0-9]+$"), "txid:vout, the txid in display order")),
         (
             "Count",
@@ -322,7 +313,6 @@ pub(super) fn schemas() -> Map<String, Value> {
         ),
     ];
     let areas = [
-        bitcoin::schemas(),
         alkanes::schemas(),
         markets::schemas(),
         histories::schemas(),

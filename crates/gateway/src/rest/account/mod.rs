@@ -11,22 +11,49 @@ use std::sync::Arc;
 use bitcoin::{Address, OutPoint, Txid};
 use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
 use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey};
-use serde_json::json;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 
 use self::scan::{Bounds, ScanError, UsedScript, used_scripts};
-use super::address::{UTXOS_LIMIT_MAX, Utxo, UtxoPage, outpoint_of, outpoints_of};
+use super::address::{Balance, SharedText, UTXOS_LIMIT_MAX, Utxo, UtxoPage, outpoint_of, outpoints_of};
 use super::alkanes::alkanes_in;
-use super::{RestBody, RestResult};
+use super::part::Part;
+use super::route::{Count, Route, Verb};
 use crate::errors::{RestError, RpcError};
 use crate::interrupt::Interrupt;
-use crate::respond::Reply;
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::RequestContext;
 use crate::surfaces::esplora::{Fault, Pending, UNSPENT_BYTES, View, unconfirmed_view};
 
-/// POST `/get-account-balance`.
-pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let account = Account::open(context, body.text("account")?).await?;
+const EXAMPLE: &str = r#"{"account":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;
+
+/// What all addresses of an account have, in satoshis.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct AccountBalance {
+    account: AccountText,
+}
+
+/// An account, which is read where the network is known.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct AccountText(String);
+
+impl JsonSchema for AccountText {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Account".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "description": "An output descriptor, an extended public key, or one address" })
+    }
+}
+
+impl Route for AccountBalance {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-account-balance")];
+    const EXAMPLE: &'static str = EXAMPLE;
+    type Answer = Balance;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Balance, RestError> {
+        let account = Account::open(context, &self.account.0).await?;
         let confirmed: u128 = account.scripts.iter().map(|script| u128::from(script.totals.balance())).sum();
         let mut unconfirmed = 0_i128;
         for pending in account.pending.values() {
@@ -36,18 +63,29 @@ pub(super) fn balance(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
             unconfirmed -= spent.map(|output| i128::from(output.value.to_sat())).sum::<i128>();
         }
         let whole = |error| RestError::internal(&error);
-        let confirmed = u64::try_from(confirmed).map_err(whole)?;
-        let unconfirmed = i64::try_from(unconfirmed).map_err(whole)?;
-        Reply::enveloped(&json!({ "balance": confirmed, "unconfirmedBalance": unconfirmed }))
-    })
+        Ok(Balance {
+            balance: u64::try_from(confirmed).map_err(whole)?,
+            unconfirmed_balance: i64::try_from(unconfirmed).map_err(whole)?,
+        })
+    }
 }
 
-/// POST `/get-account-utxos`: everything unless `limit` is given.
-pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let text = body.text("account")?;
-        let limit = body.positive("limit", UTXOS_LIMIT_MAX)?;
-        let account = Arc::new(Account::open(context, text).await?);
+/// Unspent outputs of all addresses of an account, newest first.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct AccountUtxos {
+    account: AccountText,
+    /// All when absent; more than 200,000 is taken as that.
+    limit: Option<Count>,
+}
+
+impl Route for AccountUtxos {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-account-utxos")];
+    const EXAMPLE: &'static str = EXAMPLE;
+    type Answer = UtxoPage;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<UtxoPage, RestError> {
+        let limit = self.limit.map(|limit| limit.at_most(UTXOS_LIMIT_MAX));
+        let account = Arc::new(Account::open(context, &self.account.0).await?);
         let records_max = context.limits().list_records_max;
         let count: u64 = account.scripts.iter().map(UsedScript::unspent_count).sum();
         if limit.is_none() && count > records_max as u64 {
@@ -58,26 +96,26 @@ pub(super) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, R
         let unspent = context.read_kept(move |snapshot, interrupt| {
             copy.unspent(&BitcoinIndex::new(snapshot.clone(), network), limit, interrupt)
         });
-        let (unspent, _kept) = unspent.await.map_err(Fault::from)?;
+        let (unspent, kept) = unspent.await.map_err(Fault::from)?;
         let Unspent { outputs, total } = unspent?;
-        let scripts: Vec<(Option<String>, String)> = account
+        let scripts: Vec<(Option<SharedText>, SharedText)> = account
             .scripts
             .iter()
             .map(|one| {
-                let address =
-                    Address::from_script(&one.script, network.bitcoin()).ok().map(|address| address.to_string());
-                (address, one.script.to_hex_string())
+                let address = Address::from_script(&one.script, network.bitcoin()).ok();
+                let address = address.map(|address| SharedText::new(&address.to_string()));
+                (address, SharedText::new(&one.script.to_hex_string()))
             })
             .collect();
         let tip = context.tip().map_or(0, |tip| tip.height);
         let mut held = alkanes_in(context, outpoints_of(outputs.iter().map(|(_, output)| output))).await?;
         let utxos = outputs.iter().map(|(place, output)| {
-            let (address, script) = &scripts[*place];
+            let (address, script) = scripts[*place].clone();
             let alkanes = held.remove(&outpoint_of(output)).unwrap_or_default();
-            Utxo::new(output, address.as_deref(), script, tip).holding(alkanes)
+            Utxo::new(output, address, script, tip).holding(alkanes)
         });
-        Reply::enveloped(&UtxoPage { utxos: utxos.collect(), total })
-    })
+        Ok(UtxoPage { utxos: utxos.collect(), total, kept })
+    }
 }
 
 /// Unspent outputs of an account.

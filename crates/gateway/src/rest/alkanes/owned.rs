@@ -10,7 +10,7 @@ use paraffin_bitcoin_index::esplora::UnspentOutput;
 use paraffin_primitives::{format_outpoint, parse_outpoint};
 use serde_json::{Map, Value, json};
 
-use super::super::address::Utxo;
+use super::super::address::{SharedText, Utxo};
 use super::super::{RestBody, RestResult};
 use super::fields::{address_text, flat_error, script};
 use crate::alkanes::{self, ImageBudget, Moment, Token, named_amount, token, words};
@@ -184,9 +184,10 @@ pub(crate) fn alkanes_utxo(context: &RequestContext, body: RestBody) -> BoxFutur
         });
         let tip = context.tip().map_or(0, |tip| tip.height);
         let found = read.await?;
-        let utxos: Vec<Utxo<'_>> = found
+        let (address, digits) = (SharedText::new(address), SharedText::new(&digits));
+        let utxos: Vec<Utxo> = found
             .into_iter()
-            .map(|(output, alkanes)| Utxo::new(&output, Some(address), &digits, tip).holding(alkanes))
+            .map(|(output, alkanes)| Utxo::new(&output, Some(address.clone()), digits.clone(), tip).holding(alkanes))
             .collect();
         Reply::enveloped(&utxos)
     })

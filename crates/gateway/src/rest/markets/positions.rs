@@ -8,7 +8,7 @@ use paraffin_bitcoin_index::ScriptKey;
 use paraffin_primitives::Network;
 use serde_json::{Value, json};
 
-use super::super::address::Utxo;
+use super::super::address::{SharedText, Utxo};
 use super::super::alkanes::fields::script;
 use super::super::alkanes::{alkanes_map, outputs, placed, spent_by_pending, sums};
 use super::super::{RestBody, RestResult};
@@ -129,9 +129,10 @@ pub(in crate::rest) fn utxos(context: &RequestContext, body: RestBody) -> BoxFut
         });
         let (total, found) = answer.await?;
         let tip = context.tip().map_or(0, |tip| tip.height);
-        let utxos: Vec<Utxo<'_>> = found
+        let (address, digits) = (SharedText::new(&address), SharedText::new(&digits));
+        let utxos: Vec<Utxo> = found
             .into_iter()
-            .map(|(output, alkanes)| Utxo::new(&output, Some(&address), &digits, tip).holding(alkanes))
+            .map(|(output, alkanes)| Utxo::new(&output, Some(address.clone()), digits.clone(), tip).holding(alkanes))
             .collect();
         Reply::enveloped(&json!({ "total": total, "count": utxos.len(), "utxos": utxos }))
     })
