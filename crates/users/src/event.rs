@@ -128,7 +128,8 @@ impl Event {
 
     /// Further words, `key=value`; may be empty.
     pub fn detail(&self) -> String {
-        let of_account = |account: &Option<i64>| account.map(|account| format!(" account:{account}")).unwrap_or_default();
+        let of_account =
+            |account: &Option<i64>| account.map(|account| format!(" account:{account}")).unwrap_or_default();
         match self {
             Self::LinkMade { kind, user, role, account, .. } => {
                 let user = user.map(|user| format!(" user:{user}")).unwrap_or_default();
@@ -164,6 +165,9 @@ mod tests {
             ("link", "link:3".to_owned(), "kind=invitation role=member account:7".to_owned())
         );
         let removed = Event::Removed(UserId(9));
-        assert_eq!((removed.action(), removed.subject(), removed.detail()), ("remove", "user:9".to_owned(), String::new()));
+        assert_eq!(
+            (removed.action(), removed.subject(), removed.detail()),
+            ("remove", "user:9".to_owned(), String::new())
+        );
     }
 }

@@ -30,7 +30,8 @@ pub use password::{HASHES_MAX, PASSWORD_BYTES_MAX, PASSWORD_BYTES_MIN, PasswordC
 pub use recovery::{NewRecoveryCodes, RECOVERY_CODES, RecoveryCode};
 pub use session::{
     CLIENT_CHARS_MAX, CsrfToken, NewSession, PENDING_ATTEMPTS_MAX, PENDING_LIFETIME_MS, ROTATION_GRACE_MS,
-    ROTATION_INTERVAL_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS, SESSIONS_MAX, Session, SessionId, SessionRecord, SignIn,
+    ROTATION_INTERVAL_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS, SESSIONS_MAX, Session, SessionId, SessionRecord,
+    SignIn,
 };
 pub use store::{SECOND_FACTOR_SETUP_MS, SecondFactorSetup, UserSettings, UserStore};
 pub use token::{LinkToken, ParseTokenError, PendingToken, SessionToken};

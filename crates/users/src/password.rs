@@ -86,11 +86,8 @@ pub(crate) struct Hasher {
 impl Hasher {
     pub(crate) fn new(cost: PasswordCost) -> Result<Self, UsersError> {
         cost.params()?;
-        let nobody = PasswordDigest {
-            digest: random::<DIGEST_BYTES>()?.to_vec(),
-            salt: random::<SALT_BYTES>()?.to_vec(),
-            cost,
-        };
+        let nobody =
+            PasswordDigest { digest: random::<DIGEST_BYTES>()?.to_vec(), salt: random::<SALT_BYTES>()?.to_vec(), cost };
         Ok(Self { cost, permits: &HASHING, patience: PATIENCE, nobody: Arc::new(nobody) })
     }
 
@@ -196,7 +193,9 @@ mod tests {
     #[test]
     fn the_parameters_are_those_of_owasp_and_senseless_ones_are_refused() {
         assert_eq!(PasswordCost::OWASP, PasswordCost { memory_kib: 19_456, passes: 2, lanes: 1 });
-        for (memory_kib, passes, lanes) in [(0, 1, 1), (8, 0, 1), (8, 1, 0), (8, 1, 2), (u32::MAX, 1, 1), (8, u32::MAX, 1)] {
+        for (memory_kib, passes, lanes) in
+            [(0, 1, 1), (8, 0, 1), (8, 1, 0), (8, 1, 2), (u32::MAX, 1, 1), (8, u32::MAX, 1)]
+        {
             let cost = PasswordCost { memory_kib, passes, lanes };
             assert!(matches!(Hasher::new(cost), Err(UsersError::InvalidCost(_))), "{cost:?}");
         }
@@ -215,7 +214,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_is_given_up_keeps_its_turn_until_the_work_is_done() {
-        let slow = PasswordCost { memory_kib: 64 * 1_024, passes: 4, lanes: 1 };
+        let slow = PasswordCost { memory_kib: 32 * 1_024, passes: 2, lanes: 1 };
         let hasher = Hasher { cost: slow, ..hasher(1, PATIENCE) };
         let given_up = tokio::time::timeout(Duration::from_millis(5), hasher.hash("correct horse")).await;
         assert!(given_up.is_err());

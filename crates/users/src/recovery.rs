@@ -78,7 +78,8 @@ mod tests {
         let code = RecoveryCode::generate().unwrap();
         let text = code.reveal();
         assert_eq!((text.len(), format!("{code:?}")), (19, "RecoveryCode".to_owned()));
-        for typed in [text.clone(), text.to_lowercase(), text.replace('-', ""), format!(" {} ", text.replace('-', " "))] {
+        for typed in [text.clone(), text.to_lowercase(), text.replace('-', ""), format!(" {} ", text.replace('-', " "))]
+        {
             assert_eq!(RecoveryCode::parse(&typed).unwrap().digest(UserId(1)), code.digest(UserId(1)), "{typed}");
         }
         assert_ne!(code.digest(UserId(1)), code.digest(UserId(2)));
@@ -86,7 +87,9 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_code() {
-        for text in ["", "123456", "ABCD-EFGH-IJKL", "ABCD-EFGH-IJKL-MN018", "ABCD-EFGH-IJKL-MN2é", "ABCD-EFGH-IJKL-MN23-A"] {
+        for text in
+            ["", "123456", "ABCD-EFGH-IJKL", "ABCD-EFGH-IJKL-MN018", "ABCD-EFGH-IJKL-MN2é", "ABCD-EFGH-IJKL-MN23-A"]
+        {
             assert!(RecoveryCode::parse(text).is_none(), "{text}");
         }
         assert!(RecoveryCode::parse(&"A".repeat(100_000)).is_none());

@@ -81,3 +81,11 @@ CREATE TABLE console_throttle (
 );
 
 CREATE INDEX console_throttle_full_at ON console_throttle (full_at);
+
+-- Digests of the clients from which a user has signed in, for the limits of attempts.
+CREATE TABLE console_known_client (
+    user_id INTEGER NOT NULL REFERENCES console_user (id) ON DELETE CASCADE,
+    client  BLOB    NOT NULL,
+    last_at INTEGER NOT NULL,
+    PRIMARY KEY (user_id, client)
+);

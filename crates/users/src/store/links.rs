@@ -237,10 +237,11 @@ async fn look(
         .bind(now)
         .fetch_optional(connection)
         .await?;
-    match row {
-        Some(row) => record(connection, &row).await.map(Some),
-        None => Ok(None),
-    }
+    let Some(row) = row else { return Ok(None) };
+    let record = record(connection, &row).await?;
+    // An invitation may have made an owner in the meantime.
+    let is_late = record.kind == LinkKind::Setup && !users::owners(connection).await?.is_empty();
+    Ok((!is_late).then_some(record))
 }
 
 async fn record(connection: &mut Connection, row: &Row) -> Result<LinkRecord, UsersError> {

@@ -229,10 +229,7 @@ async fn with_second_factor(
     stored.filter(|stored| stored.confirmed_at.is_some()).map(|_| session.user.id).ok_or(UsersError::NoSecondFactor)
 }
 
-async fn renew_codes(
-    connection: &mut Connection,
-    user: UserId,
-) -> Result<[RecoveryCode; RECOVERY_CODES], UsersError> {
+async fn renew_codes(connection: &mut Connection, user: UserId) -> Result<[RecoveryCode; RECOVERY_CODES], UsersError> {
     query("DELETE FROM console_recovery_code WHERE user_id = $1").bind(user.0).execute(connection).await?;
     let mut codes = Vec::with_capacity(RECOVERY_CODES);
     for _ in 0..RECOVERY_CODES {

@@ -1,7 +1,7 @@
 use paraffin_database::{Row, Session as Connection, query, query_of};
 
-use super::UserStore;
 use super::users::{self, USER_COLUMNS};
+use super::{UserStore, throttle};
 use crate::session::{
     ROTATION_GRACE_MS, ROTATION_INTERVAL_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS, SESSIONS_MAX, TOUCH_INTERVAL_MS,
     client_text, expires_at,
@@ -143,16 +143,23 @@ pub(super) async fn begin_session(
         .bind(i64::from(SESSIONS_MAX) - 1)
         .execute(connection)
         .await?;
-    query("UPDATE console_user SET last_sign_in_at = $1 WHERE id = $2").bind(now).bind(user.0).execute(connection).await?;
-    let row = query("INSERT INTO console_session (user_id, client, created_at, last_used_at) VALUES ($1, $2, $3, $3) RETURNING id")
-        .bind(user.0)
-        .bind(client_text(client))
+    query("UPDATE console_user SET last_sign_in_at = $1 WHERE id = $2")
         .bind(now)
-        .fetch_one(connection)
+        .bind(user.0)
+        .execute(connection)
         .await?;
+    let row = query(
+        "INSERT INTO console_session (user_id, client, created_at, last_used_at) VALUES ($1, $2, $3, $3) RETURNING id",
+    )
+    .bind(user.0)
+    .bind(client_text(client))
+    .bind(now)
+    .fetch_one(connection)
+    .await?;
     let id = SessionId(row.get("id")?);
     let token = SessionToken::generate()?;
     insert_token(connection, id, &token, now).await?;
+    throttle::remember_client(connection, user, client, now).await?;
     let session = Session {
         user: users::find(connection, user).await?,
         id,
@@ -182,13 +189,11 @@ pub(super) async fn ensure_signed_in(
     Ok(())
 }
 
-/// Ends the sessions of a user but one, and sign-ins that wait for a second factor; how many sessions.
-pub(super) async fn end_others(
-    connection: &mut Connection,
-    user: UserId,
-    but: SessionId,
-) -> Result<u64, UsersError> {
+/// Ends the sessions of a user but one, and sign-ins that wait for a second factor, and forgets from where the user signed in;
+/// how many sessions.
+pub(super) async fn end_others(connection: &mut Connection, user: UserId, but: SessionId) -> Result<u64, UsersError> {
     query("DELETE FROM console_pending WHERE user_id = $1").bind(user.0).execute(connection).await?;
+    query("DELETE FROM console_known_client WHERE user_id = $1").bind(user.0).execute(connection).await?;
     let ended = query("DELETE FROM console_session WHERE user_id = $1 AND id <> $2").bind(user.0).bind(but.0);
     Ok(ended.execute(connection).await?)
 }

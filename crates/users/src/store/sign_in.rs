@@ -3,7 +3,7 @@ use paraffin_database::{Session as Connection, query};
 use super::UserStore;
 use super::second_factor;
 use super::sessions::{begin_session, end_others, ensure_signed_in};
-use super::throttle::{Subject, give_back};
+use super::throttle::{self, Subject, give_back};
 use super::users;
 use crate::name::Name;
 use crate::password::{PasswordDigest, check_new};
@@ -38,17 +38,19 @@ impl UserStore {
     ) -> Result<SignIn, UsersError> {
         // What cannot be a name is a name that nobody has.
         let name = Name::parse(name).unwrap_or(Name { shown: String::new(), key: String::new() });
-        let subjects = [Subject::Name(&name.key), Subject::Client(client)];
+        let (found, is_known) = {
+            let mut connection = self.database.session().await?;
+            let found = users::find_by_name(&mut connection, &name).await?;
+            (found, throttle::is_known(&mut connection, &name.key, client).await?)
+        };
+        let by_name = if is_known { Subject::NameFrom(&name.key, client) } else { Subject::Name(&name.key) };
+        let subjects = [by_name, Subject::Client(client)];
         self.charge(&subjects, now).await?;
-        let found = users::find_by_name(&mut self.database.session().await?, &name).await?;
         let stored = found.as_ref().map(|(_, stored)| stored);
         let is_right = self.not_charged_when_busy(&subjects, self.hasher.verify(password, stored), now).await?;
         let Some((user, stored)) = found.filter(|_| is_right) else { return Err(UsersError::WrongNameOrPassword) };
-        let rehashed = match self.hasher.is_outdated(&stored) {
-            // There is a next time where this has to wait for too long.
-            true => self.hasher.hash(password).await.ok(),
-            false => None,
-        };
+        // There is a next time where this has to wait for too long.
+        let rehashed = if self.hasher.is_outdated(&stored) { self.hasher.hash(password).await.ok() } else { None };
 
         let mut transaction = self.database.begin().await?;
         // The password may have been changed while this one was hashed.
@@ -119,7 +121,7 @@ impl UserStore {
     ///
     /// # Errors
     /// [`UsersError::SignedOut`], [`UsersError::WrongPassword`], [`UsersError::PasswordLength`], [`UsersError::PasswordIsName`],
-    /// [`UsersError::Throttled`] (wrong passwords count as those of a sign-in), [`UsersError::Busy`].
+    /// [`UsersError::Throttled`], [`UsersError::Busy`].
     pub async fn change_password(
         &self,
         session: &Session,
@@ -150,13 +152,12 @@ impl UserStore {
         password: &str,
         now: UnixMillis,
     ) -> Result<PasswordDigest, UsersError> {
-        let name = Name::parse(&session.user.name)?;
         let stored = {
             let mut connection = self.database.session().await?;
             ensure_signed_in(&mut connection, session, now).await?;
             users::password_of(&mut connection, session.user.id).await?
         };
-        let subjects = [Subject::Name(&name.key)];
+        let subjects = [Subject::Password(session.user.id)];
         self.charge(&subjects, now).await?;
         let verified = self.hasher.verify(password, Some(&stored));
         if !self.not_charged_when_busy(&subjects, verified, now).await? {
@@ -185,7 +186,11 @@ impl UserStore {
     }
 }
 
-async fn insert_pending(connection: &mut Connection, user: UserId, now: UnixMillis) -> Result<PendingToken, UsersError> {
+async fn insert_pending(
+    connection: &mut Connection,
+    user: UserId,
+    now: UnixMillis,
+) -> Result<PendingToken, UsersError> {
     super::prune(connection, now).await?;
     query("DELETE FROM console_pending WHERE user_id = $1 AND digest NOT IN (SELECT digest FROM console_pending WHERE user_id = $1 ORDER BY created_at DESC LIMIT $2)")
         .bind(user.0)

@@ -1,6 +1,9 @@
 //! Failed attempts are counted in the database, not in memory: processes that share it share the count, and a restart does not
 //! begin it anew. An attempt hashes a password, beside which writing one row is nothing.
 //!
+//! Clients from which a user has signed in before have a bucket of their own for that user's name. So who tries passwords from
+//! many addresses does not keep the user out.
+//!
 //! A bucket is one number, the time at which it will be full again. An attempt is charged before it is looked at, so that many at
 //! once cannot slip through, and what turns out right is given back. A refused attempt costs nothing: nobody is shut out for
 //! longer than the time of one attempt, whatever others do in the meantime.
@@ -9,7 +12,7 @@ use paraffin_database::{Session as Connection, query};
 
 use super::UserStore;
 use crate::session::client_key;
-use crate::token::digest;
+use crate::token::{Digest, digest};
 use crate::{UnixMillis, UserId, UsersError};
 
 /// How much a rested subject may do at once, and in which time one attempt comes back.
@@ -25,11 +28,18 @@ const CLIENT: Bucket = Bucket { burst: 30, interval_ms: 10_000 };
 /// Wrong codes for one user. A code is one of a million, of which three are good: 288 a day hit once in three years.
 const CODE: Bucket = Bucket { burst: 5, interval_ms: 300_000 };
 
+/// Clients of a user that are remembered.
+const KNOWN_CLIENTS_MAX: i64 = 16;
+
 /// What attempts are counted by.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Subject<'a> {
     /// The name of a user, also one that nobody has.
     Name(&'a str),
+    /// The same from a client that has signed in by that name before.
+    NameFrom(&'a str, &'a str),
+    /// The password of a user who is signed in.
+    Password(UserId),
     /// Where the request comes from.
     Client(&'a str),
     /// The second factor of a user.
@@ -39,7 +49,7 @@ pub(super) enum Subject<'a> {
 impl Subject<'_> {
     fn bucket(self) -> Bucket {
         match self {
-            Self::Name(_) => NAME,
+            Self::Name(_) | Self::NameFrom(..) | Self::Password(_) => NAME,
             Self::Client(_) => CLIENT,
             Self::Code(_) => CODE,
         }
@@ -49,11 +59,19 @@ impl Subject<'_> {
     fn key(self) -> Vec<u8> {
         let digest = match self {
             Self::Name(name) => digest("paraffin attempts on a name", &[name.as_bytes()]),
-            Self::Client(client) => digest("paraffin attempts of a client", &[client_key(client).as_bytes()]),
+            Self::NameFrom(name, client) => {
+                digest("paraffin attempts of a client on a name", &[&client_digest(client), name.as_bytes()])
+            }
+            Self::Password(user) => digest("paraffin attempts on a password", &[&user.0.to_be_bytes()]),
+            Self::Client(client) => client_digest(client),
             Self::Code(user) => digest("paraffin attempts on a code", &[&user.0.to_be_bytes()]),
         };
         digest[..16].to_vec()
     }
+}
+
+fn client_digest(client: &str) -> Digest {
+    digest("paraffin attempts of a client", &[client_key(client).as_bytes()])
 }
 
 impl UserStore {
@@ -127,8 +145,40 @@ pub(super) async fn give_back(
     Ok(())
 }
 
+/// Whether the user of a name has signed in from a client; asked in the same way for a name that nobody has.
+pub(super) async fn is_known(connection: &mut Connection, name_key: &str, client: &str) -> Result<bool, UsersError> {
+    let known = query("SELECT k.user_id FROM console_known_client AS k JOIN console_user AS u ON u.id = k.user_id WHERE u.name_key = $1 AND k.client = $2")
+        .bind(name_key)
+        .bind(client_digest(client).to_vec())
+        .fetch_optional(connection)
+        .await?;
+    Ok(known.is_some())
+}
+
+/// Remembers that a user has signed in from a client, as one of the last [`KNOWN_CLIENTS_MAX`].
+pub(super) async fn remember_client(
+    connection: &mut Connection,
+    user: UserId,
+    client: &str,
+    now: UnixMillis,
+) -> Result<(), UsersError> {
+    query("INSERT INTO console_known_client (user_id, client, last_at) VALUES ($1, $2, $3) ON CONFLICT (user_id, client) DO UPDATE SET last_at = excluded.last_at")
+        .bind(user.0)
+        .bind(client_digest(client).to_vec())
+        .bind(now)
+        .execute(connection)
+        .await?;
+    query("DELETE FROM console_known_client WHERE user_id = $1 AND client NOT IN (SELECT client FROM console_known_client WHERE user_id = $1 ORDER BY last_at DESC LIMIT $2)")
+        .bind(user.0)
+        .bind(KNOWN_CLIENTS_MAX)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 async fn full_at(connection: &mut Connection, key: &[u8]) -> Result<Option<UnixMillis>, UsersError> {
-    let row = query("SELECT full_at FROM console_throttle WHERE subject = $1").bind(key).fetch_optional(connection).await?;
+    let row =
+        query("SELECT full_at FROM console_throttle WHERE subject = $1").bind(key).fetch_optional(connection).await?;
     Ok(row.map(|row| row.get("full_at")).transpose()?)
 }
 

@@ -110,8 +110,9 @@ pub(super) fn check_account(role: Role, account: Option<i64>) -> Result<(), User
 
 /// The owners who can sign in, by number.
 pub(super) async fn owners(connection: &mut Connection) -> Result<Vec<UserRecord>, UsersError> {
-    let statement =
-        format!("SELECT {USER_COLUMNS} FROM console_user AS u WHERE u.role = 'owner' AND u.disabled_at IS NULL ORDER BY u.id");
+    let statement = format!(
+        "SELECT {USER_COLUMNS} FROM console_user AS u WHERE u.role = 'owner' AND u.disabled_at IS NULL ORDER BY u.id"
+    );
     let rows = query_of(statement).fetch_all(connection).await?;
     rows.iter().map(record).collect()
 }
@@ -138,10 +139,11 @@ pub(super) async fn find_by_name(
     connection: &mut Connection,
     name: &Name,
 ) -> Result<Option<(UserRecord, PasswordDigest)>, UsersError> {
-    let row = query_of(format!("SELECT {USER_COLUMNS}, {PASSWORD_COLUMNS} FROM console_user AS u WHERE u.name_key = $1"))
-        .bind(&name.key)
-        .fetch_optional(connection)
-        .await?;
+    let row =
+        query_of(format!("SELECT {USER_COLUMNS}, {PASSWORD_COLUMNS} FROM console_user AS u WHERE u.name_key = $1"))
+            .bind(&name.key)
+            .fetch_optional(connection)
+            .await?;
     row.map(|row| Ok((record(&row)?, password(&row)?))).transpose()
 }
 
@@ -220,10 +222,6 @@ fn password(row: &Row) -> Result<PasswordDigest, UsersError> {
     Ok(PasswordDigest {
         digest: row.get("password_digest")?,
         salt: row.get("password_salt")?,
-        cost: PasswordCost {
-            memory_kib: row.get("memory_kib")?,
-            passes: row.get("passes")?,
-            lanes: row.get("lanes")?,
-        },
+        cost: PasswordCost { memory_kib: row.get("memory_kib")?, passes: row.get("passes")?, lanes: row.get("lanes")? },
     })
 }
