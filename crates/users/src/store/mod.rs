@@ -1,0 +1,82 @@
+mod links;
+mod second_factor;
+mod sessions;
+mod sign_in;
+mod throttle;
+mod users;
+
+use paraffin_database::{Database, Place, Session as Connection, query};
+
+use crate::migrations::MIGRATIONS;
+use crate::password::Hasher;
+use crate::session::{PENDING_LIFETIME_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS};
+use crate::{PasswordCost, UnixMillis, UsersError};
+
+pub use second_factor::{SECOND_FACTOR_SETUP_MS, SecondFactorSetup};
+
+/// How a store works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UserSettings {
+    /// What hashing a password costs. A password that was hashed with other parameters is hashed anew at its next sign-in.
+    pub password_cost: PasswordCost,
+    /// Names, clients and second factors whose attempts are remembered at the same time, at least 10.
+    pub remembered_max: u32,
+}
+
+impl Default for UserSettings {
+    fn default() -> Self {
+        Self { password_cost: PasswordCost::OWASP, remembered_max: 20_000 }
+    }
+}
+
+/// Users, links, sessions and second factors in one database: SQLite in a file, or PostgreSQL, which processes of many machines
+/// may share. Several processes may have it open; what one changes, the next call of every other sees.
+///
+/// Must be used inside a tokio runtime. Every method answers [`UsersError::Unavailable`] when the database cannot be consulted.
+#[derive(Clone)]
+pub struct UserStore {
+    database: Database,
+    hasher: Hasher,
+    remembered_max: u32,
+}
+
+impl UserStore {
+    /// Opens a place, makes the file where there is none, and brings the schema up to date. A file of SQLite is one of its own:
+    /// the migrations of `database` count the steps of one crate in a file.
+    ///
+    /// # Errors
+    /// [`UsersError::Unavailable`] when it cannot be opened, [`UsersError::NewerSchema`] when a newer program wrote it.
+    pub async fn open(place: &Place) -> Result<Self, UsersError> {
+        Self::open_with(place, UserSettings::default()).await
+    }
+
+    /// As [`UserStore::open`], with other settings.
+    ///
+    /// # Errors
+    /// As [`UserStore::open`], and [`UsersError::InvalidCost`].
+    pub async fn open_with(place: &Place, settings: UserSettings) -> Result<Self, UsersError> {
+        let hasher = Hasher::new(settings.password_cost)?;
+        let database = Database::open(place, MIGRATIONS).await?;
+        Ok(Self { database, hasher, remembered_max: settings.remembered_max.max(10) })
+    }
+
+    /// Closes all connections.
+    pub async fn close(&self) {
+        self.database.close().await;
+    }
+}
+
+/// Forgets what has ended by itself. What is read looks at the time as well, so nothing depends on when this runs.
+async fn prune(connection: &mut Connection, now: UnixMillis) -> Result<(), UsersError> {
+    query("DELETE FROM console_session WHERE last_used_at <= $1 OR created_at <= $2")
+        .bind(now.saturating_sub(SESSION_IDLE_MS))
+        .bind(now.saturating_sub(SESSION_LIFETIME_MS))
+        .execute(connection)
+        .await?;
+    query("DELETE FROM console_pending WHERE created_at <= $1")
+        .bind(now.saturating_sub(PENDING_LIFETIME_MS))
+        .execute(connection)
+        .await?;
+    query("DELETE FROM console_link WHERE expires_at <= $1").bind(now).execute(connection).await?;
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! What is true of users in a file.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use paraffin_users::{Place as At, Role, SignIn, UserStore, UsersError};
+use support::{CLIENT, NOW, PASSWORD, add_second_factor, owned, place};
+
+#[tokio::test]
+async fn the_file_holds_digests_and_nothing_that_opens_anything() {
+    let Some(place) = place() else { return };
+    let (store, olga) = owned(&place).await;
+    let link = store.invite(Role::Member, Some(7), NOW).await.unwrap();
+    let (_, codes) = add_second_factor(&store, &olga.session, NOW).await;
+    let SignIn::SecondFactorNeeded(pending) = store.sign_in("Olga", PASSWORD, CLIENT, NOW).await.unwrap() else {
+        panic!("signed in without a second factor")
+    };
+    let rotated = store.rotate(&olga.token, NOW).await.unwrap();
+    store.close().await;
+    let mut secrets = vec![
+        PASSWORD.to_owned(),
+        olga.token.reveal(),
+        rotated.token.reveal(),
+        rotated.session.csrf.reveal().to_owned(),
+        link.token.reveal(),
+        pending.reveal(),
+    ];
+    secrets.extend(codes.codes.iter().map(paraffin_users::RecoveryCode::reveal));
+    let decoded = |secret: &String| data_encoding::BASE64URL_NOPAD.decode(secret.as_bytes()).unwrap_or_default();
+    let mut searched: Vec<Vec<u8>> = secrets.iter().map(|secret| secret.as_bytes().to_vec()).collect();
+    searched.extend(secrets[1..6].iter().map(decoded));
+    // The halves of session tokens.
+    searched.extend(
+        secrets[1..3].iter().flat_map(|secret| decoded(secret).chunks(16).map(<[u8]>::to_vec).collect::<Vec<_>>()),
+    );
+    searched.extend(
+        secrets[6..].iter().map(|code| data_encoding::BASE32_NOPAD.decode(code.replace('-', "").as_bytes()).unwrap()),
+    );
+    assert!(searched.iter().all(|secret| secret.len() >= 10), "{searched:?}");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(place.path().parent().unwrap()).unwrap() {
+        let content = match std::fs::read(entry.unwrap().path()) {
+            Ok(content) => content,
+            // SQLite's journal, which goes with its last connection.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => panic!("{error}"),
+        };
+        seen += content.len();
+        for secret in &searched {
+            assert!(!content.windows(secret.len()).any(|window| window == secret), "{secret:?}");
+        }
+    }
+    assert!(seen > 4_096, "the store was not where the test looked");
+}
+
+#[tokio::test]
+async fn users_are_there_after_a_restart() {
+    let Some(place) = place() else { return };
+    let (store, olga) = owned(&place).await;
+    store.close().await;
+    let store = place.open().await;
+    assert_eq!(store.users().await.unwrap(), [olga.session.user]);
+    assert!(store.session(&olga.token, NOW).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_or_is_closed_lets_nobody_in() {
+    let Some(place) = place() else { return };
+    let (store, olga) = owned(&place).await;
+    store.close().await;
+    assert!(matches!(store.session(&olga.token, NOW).await, Err(UsersError::Unavailable(_))));
+    assert!(matches!(store.sign_in("Olga", PASSWORD, CLIENT, NOW).await, Err(UsersError::Unavailable(_))));
+    let other = place.folder.path().join("other.sqlite");
+    std::fs::write(&other, "this is not a database, only text that is long enough to be a header ".repeat(4)).unwrap();
+    assert!(matches!(UserStore::open(&At::File(other)).await, Err(UsersError::Unavailable(_))));
+}
