@@ -1,0 +1,209 @@
+//! Keys of an account.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use hyper::StatusCode;
+use paraffin_access::{AccountRecord, CreatedKey, KeyId, KeyRecord, KeySelector, NewKey, WindowLimits};
+use serde::Deserialize;
+
+use super::{AccountPage, account_page, form_account, framed, no_account, of_account};
+use crate::SiteParts;
+use crate::failure::Failure;
+use crate::html::{Frame, Message, Page, grouped, limit, moment, moment_or};
+use crate::visitor::{Fields, SessionForm, Visitor};
+
+/// Longest time that a rerolled key goes on working, hours.
+const GRACE_HOURS_MAX: u32 = 24 * 30;
+
+/// Which account a page is about.
+#[derive(Debug, Deserialize)]
+pub(super) struct Wanted {
+    pub(super) account: Option<String>,
+}
+
+struct Row {
+    id: i64,
+    name: String,
+    prefix: String,
+    per_minute: String,
+    per_day: String,
+    created: String,
+    last_used: String,
+    requests: String,
+    rights: &'static str,
+    /// Why it does not work any more, or until when it does.
+    state: String,
+    is_active: bool,
+}
+
+/// A key that was made just now.
+struct Fresh {
+    key: String,
+    name: String,
+    url: String,
+}
+
+#[derive(Template)]
+#[template(path = "keys.html")]
+pub(super) struct KeysPage {
+    frame: Frame,
+    account: AccountRecord,
+    choices: Vec<AccountRecord>,
+    /// `per minute`, `per day` and `keys` of the plan.
+    plan: [String; 3],
+    rows: Vec<Row>,
+    fresh: Option<Fresh>,
+    /// What was typed.
+    typed: [String; 3],
+    /// Whether the visitor may make keys that may more than ask.
+    may_grant: bool,
+}
+
+fn row(site: &SiteParts, key: &KeyRecord, now: i64) -> Row {
+    let windows = site.plans.windows(&key.plan, key.limits);
+    let is_expired = key.expires_at.is_some_and(|at| at <= now);
+    let state = match (key.revoked_at, key.expires_at) {
+        (Some(at), _) => format!("revoked {}", moment(at)),
+        (None, Some(at)) if is_expired => format!("expired {}", moment(at)),
+        (None, Some(at)) => format!("works until {}", moment(at)),
+        (None, None) => "active".to_owned(),
+    };
+    Row {
+        id: key.id.0,
+        name: key.name.clone(),
+        prefix: key.prefix.clone(),
+        per_minute: limit(windows.per_minute),
+        per_day: limit(windows.per_day),
+        created: moment(key.created_at),
+        last_used: moment_or(key.last_used_at, "never"),
+        requests: grouped(key.request_count),
+        rights: match (key.admin, key.management) {
+            (true, true) => "admin, management",
+            (true, false) => "admin",
+            (false, true) => "management",
+            (false, false) => "",
+        },
+        is_active: key.revoked_at.is_none() && !is_expired,
+        state,
+    }
+}
+
+async fn show(
+    site: &SiteParts,
+    visitor: &Visitor,
+    page: AccountPage,
+    (message, fresh, typed): (Option<Message>, Option<Fresh>, [String; 3]),
+) -> Result<Page<KeysPage>, Failure> {
+    let AccountPage { account, choices } = page;
+    let mut keys = site.keys.list_of(account.id).await?;
+    // What works stands first, the newest before the others.
+    keys.sort_by_key(|key| (key.revoked_at.is_some(), std::cmp::Reverse(key.id)));
+    let terms = site.plans.terms(&account.plan).unwrap_or_default();
+    Ok(Page(KeysPage {
+        frame: framed(visitor, "keys", Some(account.id), message),
+        rows: keys.iter().map(|key| row(site, key, visitor.visit.now)).collect(),
+        plan: [limit(terms.per_minute), limit(terms.per_day), limit(terms.keys_max)],
+        may_grant: visitor.is_owner(),
+        account,
+        choices,
+        fresh,
+        typed,
+    }))
+}
+
+pub(super) async fn page(
+    State(site): State<Arc<SiteParts>>,
+    visitor: Visitor,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, Failure> {
+    match account_page(&site, &visitor, wanted.account.as_deref()).await? {
+        Some(page) => Ok(show(&site, &visitor, page, (None, None, Default::default())).await?.into_response()),
+        None => Ok(no_account(&visitor, "keys")),
+    }
+}
+
+fn asked_for(fields: &Fields, visitor: &Visitor) -> Result<NewKey, Failure> {
+    let account = form_account(visitor, fields.get("account"))?;
+    let limits = WindowLimits {
+        per_minute: fields.limit("per_minute", "Requests a minute")?,
+        per_day: fields.limit("per_day", "Requests a day")?,
+    };
+    // Rights beyond asking are the owner's to give.
+    let may_grant = |name| visitor.is_owner() && !fields.get(name).is_empty();
+    let new = NewKey::in_account(fields.get("name"), account);
+    Ok(NewKey { limits, admin: may_grant("admin"), management: may_grant("management"), ..new })
+}
+
+pub(super) async fn create(State(site): State<Arc<SiteParts>>, form: SessionForm) -> Result<Response, Failure> {
+    let SessionForm { fields, visitor, .. } = form;
+    let made = match asked_for(&fields, &visitor) {
+        Ok(new) => site.keys.create(new, &visitor.actor(), visitor.visit.now).await.map_err(Failure::from),
+        Err(failure) => Err(failure),
+    };
+    answer(&site, &visitor, &fields, made).await
+}
+
+/// The page with the new key, which is shown this once, or with what is wrong with the form.
+async fn answer(
+    site: &SiteParts,
+    visitor: &Visitor,
+    fields: &Fields,
+    made: Result<CreatedKey, Failure>,
+) -> Result<Response, Failure> {
+    let page = account_page(site, visitor, Some(fields.get("account"))).await?.ok_or(Failure::Missing)?;
+    match made {
+        Ok(made) => {
+            let key = made.key.reveal().to_owned();
+            let url = format!("{}/v4/{key}", site.public_url);
+            let fresh = Fresh { key, name: made.record.name, url };
+            Ok(show(site, visitor, page, (None, Some(fresh), Default::default())).await?.into_response())
+        }
+        Err(failure) => {
+            let message = Some(Message::error(failure.into_sentence()?));
+            let typed = ["name", "per_minute", "per_day"].map(|name| fields.get(name).to_owned());
+            let page = show(site, visitor, page, (message, None, typed)).await?;
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
+        }
+    }
+}
+
+/// The key of a form, if it is one of the account that the visitor may change.
+async fn own_key(site: &SiteParts, form: &SessionForm, id: i64) -> Result<KeyRecord, Failure> {
+    let account = form_account(&form.visitor, form.fields.get("account"))?;
+    let keys = site.keys.list_of(account).await?;
+    keys.into_iter().find(|key| key.id == KeyId(id)).ok_or(Failure::Missing)
+}
+
+pub(super) async fn revoke(
+    State(site): State<Arc<SiteParts>>,
+    Path(id): Path<i64>,
+    form: SessionForm,
+) -> Result<Response, Failure> {
+    let key = own_key(&site, &form, id).await?;
+    site.keys.revoke(KeySelector::Id(key.id), &form.visitor.actor(), form.visitor.visit.now).await?;
+    // The page says "revoked" when it is true everywhere.
+    site.keys.settle().await?;
+    Ok(Redirect::to(&of_account("keys", key.account)).into_response())
+}
+
+pub(super) async fn reroll(
+    State(site): State<Arc<SiteParts>>,
+    Path(id): Path<i64>,
+    form: SessionForm,
+) -> Result<Response, Failure> {
+    let key = own_key(&site, &form, id).await?;
+    let made = match form.fields.limit("grace_hours", "Hours") {
+        Ok(hours) => {
+            let hours = hours.unwrap_or(0).min(GRACE_HOURS_MAX);
+            let grace = Duration::from_secs(u64::from(hours) * 3_600);
+            let (actor, now) = (form.visitor.actor(), form.visitor.visit.now);
+            site.keys.reroll(KeySelector::Id(key.id), grace, &actor, now).await.map_err(Failure::from)
+        }
+        Err(failure) => Err(failure),
+    };
+    answer(&site, &form.visitor, &form.fields, made).await
+}

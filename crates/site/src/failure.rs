@@ -1,0 +1,97 @@
+//! Why a page cannot be shown, or a form is refused.
+
+use axum::response::{IntoResponse, Redirect, Response};
+use hyper::StatusCode;
+use hyper::header::{HeaderValue, RETRY_AFTER};
+use paraffin_access::AccessError;
+use paraffin_users::UsersError;
+
+use crate::html::Notice;
+
+/// What ends a request without its page.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Nobody is signed in: to the page for that, and back to where the visitor wanted to go.
+    SignIn,
+    /// The page is for owners, or of another account.
+    Forbidden,
+    /// There is no such page or record.
+    Missing,
+    /// A form that is not of a page of this site, or of a session that has ended.
+    ForeignForm,
+    /// The account database cannot be consulted.
+    Away(String),
+    /// Something in a form is wrong: a sentence for the visitor.
+    Refused(String),
+    /// Try again after so many seconds.
+    Later(u32, String),
+}
+
+impl Failure {
+    /// The sentence for a form that is shown again; other failures end the request.
+    pub(crate) fn into_sentence(self) -> Result<String, Self> {
+        match self {
+            Self::Refused(sentence) => Ok(sentence),
+            other => Err(other),
+        }
+    }
+}
+
+impl From<UsersError> for Failure {
+    fn from(error: UsersError) -> Self {
+        match error {
+            UsersError::Unavailable(reason) | UsersError::NoRandomness(reason) => Self::Away(reason),
+            UsersError::NewerSchema { .. } | UsersError::InvalidCost(_) => Self::Away(error.to_string()),
+            UsersError::SignedOut => Self::SignIn,
+            UsersError::Busy => Self::Later(5, error.to_string()),
+            UsersError::Throttled { seconds } => Self::Later(seconds, error.to_string()),
+            UsersError::NoSuchUser | UsersError::NoSuchSession | UsersError::NoSuchLink => Self::Missing,
+            other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+impl From<AccessError> for Failure {
+    fn from(error: AccessError) -> Self {
+        match error {
+            AccessError::Unavailable(reason) | AccessError::NoRandomness(reason) => Self::Away(reason),
+            AccessError::NewerSchema { .. } => Self::Away(error.to_string()),
+            AccessError::NoSuchKey
+            | AccessError::NoSuchAccount
+            | AccessError::NoSuchAlias
+            | AccessError::NoSuchOrigin => Self::Missing,
+            other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let (status, title, sentence) = match self {
+            Self::SignIn => return Redirect::to("/console/sign-in").into_response(),
+            Self::Forbidden => {
+                (StatusCode::FORBIDDEN, "Not allowed", "This page is for the owner of the instance.".to_owned())
+            }
+            Self::Missing => (StatusCode::NOT_FOUND, "Not found", "There is nothing at this address.".to_owned()),
+            Self::ForeignForm => (
+                StatusCode::FORBIDDEN,
+                "Form refused",
+                "This form is of an earlier session or of another site. Go back, load the page again and send it once more."
+                    .to_owned(),
+            ),
+            Self::Away(reason) => {
+                tracing::error!(reason, "the account database cannot be consulted");
+                let sentence = "The account database cannot be consulted, so nobody is let in. Try again later.";
+                (StatusCode::SERVICE_UNAVAILABLE, "Not available", sentence.to_owned())
+            }
+            Self::Refused(sentence) => (StatusCode::UNPROCESSABLE_ENTITY, "Not accepted", sentence),
+            Self::Later(seconds, sentence) => {
+                let mut response =
+                    (StatusCode::TOO_MANY_REQUESTS, Notice::page("Too many attempts", sentence)).into_response();
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+                return response;
+            }
+        };
+        (status, Notice::page(title, sentence)).into_response()
+    }
+}

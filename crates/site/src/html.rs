@@ -1,0 +1,133 @@
+//! Pages as HTML: templates are checked when they are compiled, and every value is escaped.
+
+use askama::Template;
+use axum::response::{Html, IntoResponse, Response};
+use hyper::StatusCode;
+use paraffin_access::UnixMillis;
+use paraffin_users::{Role, Session};
+use time::OffsetDateTime;
+
+/// A template as a page.
+pub(crate) struct Page<T>(pub(crate) T);
+
+impl<T: Template> IntoResponse for Page<T> {
+    fn into_response(self) -> Response {
+        match self.0.render() {
+            Ok(text) => Html(text).into_response(),
+            Err(error) => {
+                tracing::error!(%error, "a page could not be rendered");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
+    }
+}
+
+/// What stands around the content of every page for who is signed in.
+pub(crate) struct Frame {
+    /// Name of the user.
+    pub(crate) user: String,
+    pub(crate) is_owner: bool,
+    /// For forms.
+    pub(crate) csrf: String,
+    /// The account that the page is about, for links: its number, or empty.
+    pub(crate) account: String,
+    /// The entry of the menu that is open.
+    pub(crate) place: &'static str,
+    /// What went wrong or was done, to be shown above the content.
+    pub(crate) message: Option<Message>,
+}
+
+/// A sentence above the content.
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+}
+
+impl Message {
+    pub(crate) fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true }
+    }
+
+    pub(crate) fn done(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: false }
+    }
+}
+
+impl Frame {
+    pub(crate) fn new(session: &Session, place: &'static str, account: Option<i64>) -> Self {
+        Self {
+            user: session.user.name.clone(),
+            is_owner: session.user.role == Role::Owner,
+            csrf: session.csrf.reveal().to_owned(),
+            account: account.map(|account| account.to_string()).unwrap_or_default(),
+            place,
+            message: None,
+        }
+    }
+
+    /// The same with a sentence above the content.
+    #[must_use]
+    pub(crate) fn with(mut self, message: Option<Message>) -> Self {
+        self.message = message;
+        self
+    }
+}
+
+/// A page that is a sentence.
+#[derive(Template)]
+#[template(path = "notice.html")]
+pub(crate) struct Notice {
+    title: &'static str,
+    sentence: String,
+}
+
+impl Notice {
+    pub(crate) fn page(title: &'static str, sentence: String) -> Page<Self> {
+        Page(Self { title, sentence })
+    }
+}
+
+/// A time as people read it: UTC, to the minute.
+pub(crate) fn moment(at: UnixMillis) -> String {
+    let Ok(at) = OffsetDateTime::from_unix_timestamp(at.div_euclid(1_000)) else { return "—".to_owned() };
+    format!("{:04}-{:02}-{:02} {:02}:{:02} UTC", at.year(), u8::from(at.month()), at.day(), at.hour(), at.minute())
+}
+
+/// The same for what may not have happened.
+pub(crate) fn moment_or(at: Option<UnixMillis>, otherwise: &str) -> String {
+    at.map_or_else(|| otherwise.to_owned(), moment)
+}
+
+/// A number with its thousands apart.
+pub(crate) fn grouped(number: impl Into<i128>) -> String {
+    let number: i128 = number.into();
+    let digits = number.unsigned_abs().to_string();
+    let mut text = if number < 0 { "-".to_owned() } else { String::new() };
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A limit, or that there is none.
+pub(crate) fn limit(limit: Option<u32>) -> String {
+    limit.map_or_else(|| "unlimited".to_owned(), grouped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_times_are_written_for_people() {
+        for (number, text) in [(0_i64, "0"), (999, "999"), (1_000, "1,000"), (-1_234_567, "-1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(moment(1_764_255_660_000), "2025-11-27 15:01 UTC");
+        assert_eq!(moment(i64::MAX), "—");
+        assert_eq!(limit(None), "unlimited");
+    }
+}

@@ -1,0 +1,95 @@
+//! The console: pages on which people manage keys, origins and aliases, and the owner of an instance its users and accounts.
+//! Rendered on the server; every task works without scripts, and no page takes anything from another host.
+//!
+//! Invariant: what a page shows or changes belongs to the account of the user who is signed in, or the user is an owner; every
+//! change is a POST of a page of this site, with the token of the session where there is one.
+#![forbid(unsafe_code)]
+
+mod console;
+mod failure;
+mod html;
+mod visitor;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Request, Response, StatusCode};
+use paraffin_access::{KeyStore, OwnershipProver, Plans};
+use paraffin_users::{UnixMillis, UserStore};
+use tower_service::Service as _;
+
+/// Longest body of a form, bytes.
+pub const FORM_BYTES_MAX: usize = 64 << 10;
+
+/// Everything that a page may load is on this site; nothing stands inline, and no other site may show a page in a frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// What the site works on.
+pub struct SiteParts {
+    /// Who signs in.
+    pub users: Arc<UserStore>,
+    /// Accounts, keys, aliases and origins.
+    pub keys: Arc<dyn KeyStore>,
+    /// Looks for proofs that a domain is its account's own.
+    pub prover: OwnershipProver,
+    /// The plans of the instance.
+    pub plans: Plans,
+    /// The address under which people reach the site, such as `https://api.example.com`, without a slash at its end. With
+    /// `https` cookies are sent over TLS alone.
+    pub public_url: String,
+}
+
+/// From where and when a page is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Visit {
+    /// The address by which callers are counted.
+    pub client: IpAddr,
+    /// The moment of the request.
+    pub now: UnixMillis,
+}
+
+/// The site.
+pub struct Site {
+    router: Router,
+}
+
+impl Site {
+    /// A site over these parts.
+    pub fn new(parts: SiteParts) -> Self {
+        Self { router: console::router(Arc::new(parts)) }
+    }
+
+    /// Answers a request below `/console`. The body has been bounded by the caller.
+    pub async fn answer(&self, mut request: Request<Bytes>, visit: Visit) -> Response<Bytes> {
+        request.extensions_mut().insert(visit);
+        let request = request.map(|body| axum::body::Body::new(Full::new(body)));
+        let mut router = self.router.clone();
+        let response = match router.call(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        };
+        let (mut head, body) = response.into_parts();
+        let body = match body.collect().await {
+            Ok(collected) => collected.to_bytes(),
+            Err(_) => {
+                head.status = StatusCode::INTERNAL_SERVER_ERROR;
+                Bytes::new()
+            }
+        };
+        for (name, value) in
+            [(CONTENT_SECURITY_POLICY, POLICY), (X_CONTENT_TYPE_OPTIONS, "nosniff"), (REFERRER_POLICY, "no-referrer")]
+        {
+            head.headers.insert(name, HeaderValue::from_static(value));
+        }
+        head.headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+        head.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("text/html; charset=utf-8"));
+        Response::from_parts(head, body)
+    }
+}

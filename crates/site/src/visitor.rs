@@ -1,0 +1,267 @@
+//! Who asks for a page, and what a form holds.
+
+use std::sync::Arc;
+
+use axum::RequestExt as _;
+use axum::extract::{Form, FromRequest, FromRequestParts, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use hyper::header::{COOKIE, HOST, HeaderName, HeaderValue, ORIGIN, SET_COOKIE};
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method};
+use paraffin_access::AccountId;
+use paraffin_users::{Event, Role, Session, SessionToken};
+
+use crate::failure::Failure;
+use crate::{SiteParts, Visit};
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// How long a browser keeps the cookie, seconds: as long as a session can last.
+const COOKIE_SECONDS: i64 = paraffin_users::SESSION_LIFETIME_MS / 1_000;
+
+/// Name of the cookie. With TLS it has the prefix by which browsers refuse one that another host has set.
+fn cookie_name(parts: &SiteParts) -> &'static str {
+    if parts.is_secure() { "__Host-paraffin" } else { "paraffin" }
+}
+
+impl SiteParts {
+    fn is_secure(&self) -> bool {
+        self.public_url.starts_with("https://")
+    }
+
+    /// The header that gives a browser its session.
+    pub(crate) fn session_cookie(&self, token: &SessionToken) -> HeaderValue {
+        self.cookie(&token.reveal(), COOKIE_SECONDS)
+    }
+
+    /// The header that takes the session away.
+    pub(crate) fn no_cookie(&self) -> HeaderValue {
+        self.cookie("", 0)
+    }
+
+    fn cookie(&self, value: &str, seconds: i64) -> HeaderValue {
+        let secure = if self.is_secure() { "; Secure" } else { "" };
+        let name = cookie_name(self);
+        let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+        // Invariant: a token is Base64 for URLs.
+        HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static(""))
+    }
+
+    /// Writes what a user has done into the audit log.
+    pub(crate) fn log(&self, who: &str, event: &Event) {
+        tracing::info!(
+            actor = who,
+            action = event.action(),
+            subject = event.subject(),
+            detail = event.detail(),
+            "console"
+        );
+    }
+}
+
+fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(|(known, _)| *known == name).map(|(_, value)| value).next()
+}
+
+/// The token of the session, if the browser has one.
+pub(crate) fn token(parts: &SiteParts, headers: &HeaderMap) -> Option<SessionToken> {
+    cookie(headers, cookie_name(parts))?.parse().ok()
+}
+
+/// A visitor who is signed in.
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    pub(crate) session: Session,
+    pub(crate) visit: Visit,
+}
+
+impl Visitor {
+    /// Who did something, for the audit log of the accounts.
+    pub(crate) fn actor(&self) -> String {
+        format!("user:{}", self.session.user.id)
+    }
+
+    pub(crate) fn is_owner(&self) -> bool {
+        self.session.user.role == Role::Owner
+    }
+
+    /// Refuses who is not an owner.
+    pub(crate) fn require_owner(&self) -> Result<(), Failure> {
+        if self.is_owner() { Ok(()) } else { Err(Failure::Forbidden) }
+    }
+
+    /// The account that a page is about: the user's own, or for an owner the one that is named.
+    pub(crate) fn account(&self, named: Option<&str>) -> Result<Option<AccountId>, Failure> {
+        let own = self.session.user.account.map(AccountId);
+        let Some(named) = named.filter(|named| !named.is_empty()) else { return Ok(own) };
+        let named = AccountId(named.parse().map_err(|_| Failure::Missing)?);
+        if self.is_owner() || own == Some(named) { Ok(Some(named)) } else { Err(Failure::Forbidden) }
+    }
+}
+
+fn visit(parts: &Parts) -> Result<Visit, Failure> {
+    parts.extensions.get().copied().ok_or_else(|| Failure::Away("a request without its visit".to_owned()))
+}
+
+impl FromRequestParts<Arc<SiteParts>> for Visitor {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<SiteParts>) -> Result<Self, Failure> {
+        let session = parts.extensions.get::<Session>().cloned().ok_or(Failure::SignIn)?;
+        Ok(Self { session, visit: visit(parts)? })
+    }
+}
+
+/// Finds the session of a request, and gives the browser a new token for one that is old.
+pub(crate) async fn recognise(
+    State(site): State<Arc<SiteParts>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Failure> {
+    let Some(token) = token(&site, request.headers()) else { return Ok(next.run(request).await) };
+    let now = request.extensions().get::<Visit>().map_or(0, |visit| visit.now);
+    let Some(session) = site.users.session(&token, now).await? else { return Ok(next.run(request).await) };
+    let rotates = session.must_rotate && request.method() == Method::GET;
+    let mut new = None;
+    if rotates {
+        let rotated = site.users.rotate(&token, now).await?;
+        site.log(&format!("user:{}", session.user.id), &rotated.event);
+        request.extensions_mut().insert(rotated.session);
+        new = Some(rotated.token);
+    } else {
+        request.extensions_mut().insert(session);
+    }
+    let mut response = next.run(request).await;
+    if let Some(token) = new {
+        response.headers_mut().append(SET_COOKIE, site.session_cookie(&token));
+    }
+    Ok(response)
+}
+
+/// The fields of a form.
+#[derive(Debug, Default)]
+pub(crate) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// A field without the blanks around it; one that is not there is empty.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.raw(name).trim()
+    }
+
+    /// A field as it was typed.
+    pub(crate) fn raw(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// All values of a field that may stand several times.
+    pub(crate) fn all(&self, name: &str) -> Vec<String> {
+        self.0.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect()
+    }
+
+    /// A field that holds a limit; an empty one is none.
+    pub(crate) fn limit(&self, name: &str, label: &str) -> Result<Option<u32>, Failure> {
+        let text = self.get(name).replace([',', ' '], "");
+        if text.is_empty() {
+            return Ok(None);
+        }
+        text.parse().map(Some).map_err(|_| Failure::Refused(format!("{label} must be a number, or empty for none")))
+    }
+}
+
+/// A form of a page of this site, from a visitor who need not be signed in.
+#[derive(Debug)]
+pub(crate) struct OpenForm {
+    pub(crate) fields: Fields,
+    pub(crate) visit: Visit,
+}
+
+/// A form of who is signed in, with the token of the session.
+#[derive(Debug)]
+pub(crate) struct SessionForm {
+    pub(crate) fields: Fields,
+    pub(crate) visitor: Visitor,
+    pub(crate) token: SessionToken,
+}
+
+/// Whether the browser says that another site sent a form.
+fn is_foreign(headers: &HeaderMap) -> bool {
+    if let Some(site) = headers.get(FETCH_SITE) {
+        return !matches!(site.as_bytes(), b"same-origin" | b"none");
+    }
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    headers.get(ORIGIN).is_some_and(|origin| {
+        let origin = origin.to_str().unwrap_or_default();
+        origin.split_once("://").is_none_or(|(_, of_origin)| of_origin != host)
+    })
+}
+
+async fn fields(request: Request) -> Result<Fields, Failure> {
+    let Form(fields): Form<Vec<(String, String)>> =
+        request.extract().await.map_err(|_| Failure::Refused("The form could not be read.".to_owned()))?;
+    Ok(Fields(fields))
+}
+
+impl FromRequest<Arc<SiteParts>> for OpenForm {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _: &Arc<SiteParts>) -> Result<Self, Failure> {
+        if is_foreign(request.headers()) {
+            return Err(Failure::ForeignForm);
+        }
+        let visit = request.extensions().get().copied();
+        let visit = visit.ok_or_else(|| Failure::Away("a request without its visit".to_owned()))?;
+        Ok(Self { fields: fields(request).await?, visit })
+    }
+}
+
+impl FromRequest<Arc<SiteParts>> for SessionForm {
+    type Rejection = Failure;
+
+    async fn from_request(mut request: Request, site: &Arc<SiteParts>) -> Result<Self, Failure> {
+        if is_foreign(request.headers()) {
+            return Err(Failure::ForeignForm);
+        }
+        let visitor: Visitor = request.extract_parts_with_state(site).await?;
+        let token = token(site, request.headers()).ok_or(Failure::SignIn)?;
+        let fields = fields(request).await?;
+        if !visitor.session.check_csrf(fields.raw("csrf")) {
+            return Err(Failure::ForeignForm);
+        }
+        Ok(Self { fields, visitor, token })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn forms_of_other_sites_are_refused() {
+        for (given, foreign) in [
+            (vec![], false),
+            (vec![("sec-fetch-site", "same-origin")], false),
+            (vec![("sec-fetch-site", "none")], false),
+            (vec![("sec-fetch-site", "same-site")], true),
+            (vec![("sec-fetch-site", "cross-site"), ("origin", "http://a:1"), ("host", "a:1")], true),
+            (vec![("origin", "http://a:1"), ("host", "a:1")], false),
+            (vec![("origin", "http://b:1"), ("host", "a:1")], true),
+            (vec![("origin", "null"), ("host", "a:1")], true),
+        ] {
+            assert_eq!(is_foreign(&headers(&given)), foreign, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_found_among_others() {
+        let all = headers(&[("cookie", "a=1; paraffin=x; __Host-paraffin=y")]);
+        assert_eq!(cookie(&all, "paraffin"), Some("x"));
+        assert_eq!(cookie(&all, "__Host-paraffin"), Some("y"));
+        assert_eq!(cookie(&all, "araffin"), None);
+    }
+}
