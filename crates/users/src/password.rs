@@ -147,12 +147,13 @@ impl Hasher {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     const CHEAP: PasswordCost = PasswordCost { memory_kib: 8, passes: 1, lanes: 1 };
 
-    fn hasher(permits: usize, patience: Duration) -> Hasher {
+    /// Cheap, and with turns of its own.
+    pub(crate) fn hasher(permits: usize, patience: Duration) -> Hasher {
         let permits: &'static Semaphore = Box::leak(Box::new(Semaphore::new(permits)));
         Hasher { permits, patience, ..Hasher::new(CHEAP).unwrap() }
     }

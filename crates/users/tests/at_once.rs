@@ -3,7 +3,7 @@
 
 mod support;
 
-use paraffin_users::{Role, SignIn, UserStore, UsersError};
+use paraffin_users::{Role, Session, SignIn, UserStore, UsersError};
 use support::{
     CLIENT, HOUR, NOW, PASSWORD, Place, accept, add_second_factor, another_owner, code, is_signed_in, member, owner,
     place,
@@ -102,7 +102,6 @@ async fn a_code_that_comes_many_times_at_once_signs_in_once() {
             panic!("signed in without a second factor")
         };
         pending[winner] = again;
-        // The wrong ones of before are forgiven with time.
     }
 }
 
@@ -165,8 +164,13 @@ async fn requests_that_rotate_at_once_all_get_a_token_that_is_good() {
 /// What an operation needs is `Send`, so that a server may run it on any thread.
 #[test]
 fn every_operation_can_move_between_threads() {
-    fn sent<T: Send>(_: impl Fn(&'static UserStore) -> T) {}
-    sent(|store| store.sign_in("", "", "", 0));
-    sent(|store| store.users());
-    sent(|store| store.setup_link(0));
+    fn sent<T: Send>(_: impl Fn(&'static UserStore, &'static Session) -> T) {}
+    sent(|store, session| store.change_password(session, "", "", 0));
+    sent(|store, session| store.begin_second_factor(session, 0));
+    sent(|store, session| store.confirm_second_factor(session, "", 0));
+    sent(|store, session| store.remove_second_factor(session, "", 0));
+    sent(|store, session| store.renew_recovery_codes(session, "", 0));
+    sent(|store, session| store.end_other_sessions(session, 0));
+    sent(|store, _| store.reset_owner(0));
+    sent(|store, _| store.links(0));
 }

@@ -74,3 +74,12 @@ async fn a_file_that_is_no_database_or_is_closed_lets_nobody_in() {
     std::fs::write(&other, "this is not a database, only text that is long enough to be a header ".repeat(4)).unwrap();
     assert!(matches!(UserStore::open(&At::File(other)).await, Err(UsersError::Unavailable(_))));
 }
+
+#[tokio::test]
+async fn a_file_of_a_newer_program_is_refused_with_both_versions() {
+    let Some(place) = place() else { return };
+    place.open().await.close().await;
+    place.number("INSERT INTO schema_version (version) VALUES (99) RETURNING version AS number").await;
+    let Err(error) = UserStore::open(&place.at()).await else { panic!("opened a newer store") };
+    assert!(matches!(error, UsersError::NewerSchema { found: 99, known: 1 }), "{error}");
+}

@@ -113,6 +113,30 @@ async fn who_tries_passwords_from_elsewhere_does_not_keep_the_user_out() {
 }
 
 #[tokio::test]
+async fn after_a_change_of_the_password_the_client_that_made_it_alone_is_known() {
+    let Some(place) = place() else { return };
+    let (store, olga) = owned(&place).await;
+    store.sign_in("Olga", PASSWORD, "203.0.113.1", NOW).await.unwrap();
+    for attempt in 0..10 {
+        store.sign_in("Olga", WRONG, &format!("198.51.100.{attempt}"), NOW).await.unwrap_err();
+    }
+    store.sign_in("Olga", PASSWORD, "203.0.113.1", NOW).await.unwrap();
+    store.change_password(&olga.session, PASSWORD, "another password", NOW).await.unwrap();
+    wait(store.sign_in("Olga", "another password", "203.0.113.1", NOW).await);
+    store.sign_in("Olga", "another password", CLIENT, NOW).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_clients_that_are_known_of_a_user_are_bounded() {
+    let Some(place) = place() else { return };
+    let (store, _) = owned(&place).await;
+    for number in 0..40 {
+        store.sign_in("Olga", PASSWORD, &format!("198.51.100.{number}"), NOW + number).await.unwrap();
+    }
+    assert_eq!(place.number("SELECT COUNT(*) AS number FROM console_known_client").await, 16);
+}
+
+#[tokio::test]
 async fn a_client_has_thirty_attempts_and_one_more_each_ten_seconds_for_all_names() {
     let Some(place) = place() else { return };
     let (store, _) = owned(&place).await;

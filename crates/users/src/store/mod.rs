@@ -80,3 +80,36 @@ async fn prune(connection: &mut Connection, now: UnixMillis) -> Result<(), Users
     query("DELETE FROM console_link WHERE expires_at <= $1").bind(now).execute(connection).await?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::password::tests::hasher;
+
+    const NOW: UnixMillis = 1_700_000_000_000;
+    const PASSWORD: &str = "correct horse battery";
+
+    #[tokio::test]
+    async fn an_attempt_for_which_there_was_no_turn_is_not_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::File(folder.path().join("users.sqlite"));
+        let free = UserStore { hasher: hasher(1, Duration::from_secs(5)), ..UserStore::open(&place).await.unwrap() };
+        let link = free.setup_link(NOW).await.unwrap().unwrap();
+        let busy = UserStore { hasher: hasher(0, Duration::from_millis(1)), ..free.clone() };
+        let refused = busy.accept_link(&link.token, "Olga", PASSWORD, "192.0.2.1", NOW).await;
+        assert!(matches!(refused, Err(UsersError::Busy)));
+        let olga = free.accept_link(&link.token, "Olga", PASSWORD, "192.0.2.1", NOW).await.unwrap();
+        for _ in 0..20 {
+            for client in ["192.0.2.1", "198.51.100.1"] {
+                let refused = busy.sign_in("Olga", PASSWORD, client, NOW).await;
+                assert!(matches!(refused, Err(UsersError::Busy)));
+            }
+            let refused = busy.change_password(&olga.session, PASSWORD, "another password", NOW).await;
+            assert!(matches!(refused, Err(UsersError::Busy)));
+        }
+        assert!(free.sign_in("Olga", PASSWORD, "198.51.100.1", NOW).await.is_ok());
+        assert!(free.change_password(&olga.session, PASSWORD, "another password", NOW).await.is_ok());
+    }
+}

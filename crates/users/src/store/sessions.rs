@@ -189,11 +189,20 @@ pub(super) async fn ensure_signed_in(
     Ok(())
 }
 
-/// Ends the sessions of a user but one, and sign-ins that wait for a second factor, and forgets from where the user signed in;
-/// how many sessions.
+/// Ends the sessions of a user but one, and sign-ins that wait for a second factor; how many sessions. Of the clients from which
+/// the user has signed in, that of the one session alone is known from then on.
 pub(super) async fn end_others(connection: &mut Connection, user: UserId, but: SessionId) -> Result<u64, UsersError> {
     query("DELETE FROM console_pending WHERE user_id = $1").bind(user.0).execute(connection).await?;
     query("DELETE FROM console_known_client WHERE user_id = $1").bind(user.0).execute(connection).await?;
+    let remains = query("SELECT client, last_used_at FROM console_session WHERE id = $1 AND user_id = $2")
+        .bind(but.0)
+        .bind(user.0)
+        .fetch_optional(connection)
+        .await?;
+    if let Some(row) = remains {
+        let client: String = row.get("client")?;
+        throttle::remember_client(connection, user, &client, row.get("last_used_at")?).await?;
+    }
     let ended = query("DELETE FROM console_session WHERE user_id = $1 AND id <> $2").bind(user.0).bind(but.0);
     Ok(ended.execute(connection).await?)
 }

@@ -119,7 +119,7 @@ pub(super) async fn owners(connection: &mut Connection) -> Result<Vec<UserRecord
 
 /// Before an owner goes: there must be another one who can sign in.
 async fn keep_an_owner(connection: &mut Connection, leaving: &UserRecord) -> Result<(), UsersError> {
-    if leaving.role != Role::Owner || leaving.is_disabled {
+    if leaving.role != Role::Owner {
         return Ok(());
     }
     let remain = owners(connection).await?.iter().any(|owner| owner.id != leaving.id);
