@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Index(IndexArguments),
     /// Create, list, revoke and replace API keys
     Keys(KeysArguments),
+    /// Let the owner of an instance into the console again
+    Account(AccountArguments),
     /// Index raw blocks from files and print the digest of each
     Replay(ReplayArguments),
     /// Run one module of the index again, or all of it
@@ -247,6 +249,23 @@ pub(crate) struct AccountsArguments {
     /// Configuration file of the instance
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// Arguments of `account`.
+#[derive(Debug, Args)]
+pub(crate) struct AccountArguments {
+    #[command(subcommand)]
+    pub command: AccountCommand,
+}
+
+/// The commands of `account`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AccountCommand {
+    /// Print a link that gives an owner a new password and removes the second factor
+    ResetOwner {
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
 }
 
 /// The commands of `keys`.

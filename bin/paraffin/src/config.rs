@@ -13,6 +13,7 @@ use paraffin_lua::LuaSettings;
 use paraffin_primitives::Network;
 use serde::{Deserialize, Serialize};
 
+use crate::console::ConsoleSection;
 use crate::contracts::AlkanesSection;
 use crate::forex::ForexSection;
 use crate::markets::MarketsSection;
@@ -49,6 +50,9 @@ pub(crate) struct Config {
     /// What each plan allows.
     #[serde(default)]
     pub plans: Plans,
+    /// Pages on which people manage keys, origins and aliases.
+    #[serde(default)]
+    pub console: ConsoleSection,
     /// Memory of the program in all.
     #[serde(default)]
     pub memory: MemorySection,
@@ -332,6 +336,7 @@ impl Config {
         if self.index.memory_mib < 256 {
             return refuse("[index] memory_mib must be at least 256");
         }
+        self.console.check().map_err(ConfigError::Contradiction)?;
         MemorySection::check(&self).map_err(ConfigError::Contradiction)?;
         if self.index.prefetch_blocks == 0 || self.index.prefetch_blocks > 256 {
             return refuse("[index] prefetch_blocks must be from 1 to 256");

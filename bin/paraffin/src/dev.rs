@@ -17,6 +17,7 @@ use paraffin_primitives::{BlockId, Network};
 
 use crate::command_line::DevArguments;
 use crate::config::{Config, IndexSection, LogSection, NodeSection};
+use crate::console::{Console, ConsoleSection};
 use crate::contracts::AlkanesSection;
 use crate::instance::{Instance, InstanceError, create_folder, shutdown_signal};
 use crate::keys::now;
@@ -30,7 +31,7 @@ use crate::prices::PricesSection;
 use crate::upstream::UpstreamSection;
 use crate::verify::VerifySection;
 use chain_file::ChainFile;
-use manifest::{DevKeys, Manifest, ManifestError, WaysIn};
+use manifest::{DevConsole, DevKeys, Manifest, ManifestError, WaysIn};
 use orders::Orders;
 use rates::Rates;
 
@@ -87,6 +88,9 @@ pub(crate) enum DevError {
     /// The keys cannot be made.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// The owner of the console cannot be made.
+    #[error(transparent)]
+    Users(#[from] paraffin_users::UsersError),
     /// Indexing stopped or takes too long.
     #[error("the index did not reach the tip of the chain: {0}")]
     NotReady(String),
@@ -135,15 +139,18 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let rates = Rates::start(&folder, arguments.seed, goes_on).map_err(DevError::Rates)?;
     let config = config(&folder, &devnet, &evm, &arguments, verify);
     let instance = Instance::start(&config, config.gateway.clone()).await?;
-    let keys = keys(instance.keys(), earlier.map(|manifest| manifest.keys)).await?;
+    let (earlier_keys, earlier_console) = earlier.map(|manifest| (manifest.keys, manifest.console)).unzip();
+    let keys = keys(instance.keys(), earlier_keys).await?;
+    let console = owner(instance.console(), earlier_console.flatten()).await?;
     let ways_in = ways_in(instance.keys(), &keys).await?;
     let orders = Orders::start(instance.orderbook().cloned(), &devnet, arguments.seed, goes_on).await;
     let tip = wait_until_indexed(&instance, &devnet).await?;
     stir(&instance, &devnet, tip).await;
 
     let base_url = format!("http://{}", instance.gateway().local_addr());
-    let manifest =
-        Manifest::describe(&base_url, &devnet, tip, &arguments, keys, ways_in).with_order(orders.example.clone());
+    let manifest = Manifest::describe(&base_url, &devnet, tip, &arguments, keys, ways_in)
+        .with_order(orders.example.clone())
+        .with_console(console);
     let serving = tokio::spawn(instance.serve(shutdown));
     manifest.write(&folder)?;
     manifest.print(&folder);
@@ -219,6 +226,7 @@ fn config(
         gateway: GatewayConfig { listen: arguments.listen, drain_seconds: 0, ..GatewayConfig::default() },
         access: AccessConfig::default(),
         plans: Plans::default(),
+        console: ConsoleSection::default(),
         memory: MemorySection::default(),
         index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },
         alkanes: AlkanesSection::default(),
@@ -233,6 +241,15 @@ fn config(
         verify,
         log: LogSection::default(),
     }
+}
+
+/// The owner of the console of an earlier run, or a new one with a password of its own.
+async fn owner(console: Option<&Console>, earlier: Option<DevConsole>) -> Result<Option<DevConsole>, DevError> {
+    let Some(console) = console else { return Ok(None) };
+    let Some(link) = console.users.setup_link(now()).await? else { return Ok(earlier) };
+    let owner = DevConsole { name: "owner".to_owned(), password: link.token.reveal().chars().take(16).collect() };
+    console.users.accept_link(&link.token, &owner.name, &owner.password, "dev", now()).await?;
+    Ok(Some(owner))
 }
 
 /// The keys of an earlier run as long as they still work, else new ones.

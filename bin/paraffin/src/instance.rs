@@ -24,6 +24,7 @@ use paraffin_verify::Verifier;
 use tokio::sync::watch;
 
 use crate::config::{Config, RawTransactionsSetting};
+use crate::console::Console;
 use crate::contracts::{Contracts, ContractsError};
 use crate::control::Control;
 use crate::disk_need::DiskNeed;
@@ -35,6 +36,9 @@ use crate::{accounts, forex, log, markets, orderbook, prices, scripts, verify};
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstanceError {
+    /// The users of the console cannot be opened.
+    #[error(transparent)]
+    Users(#[from] paraffin_users::UsersError),
     /// The state of the indexer program cannot be read.
     #[error(transparent)]
     Hosted(#[from] paraffin_hosted::ReadError),
@@ -389,6 +393,7 @@ impl ChainState for InstanceChain {
 pub(crate) struct Instance {
     store: Store,
     keys: Arc<DatabaseKeyStore>,
+    console: Option<Console>,
     control: Option<Control>,
     indexing: Indexing,
     prices: Option<PriceFeed>,
@@ -411,6 +416,7 @@ impl Instance {
             contracts.warn_of_unknown_keys(&store)?;
         }
         let keys = Arc::new(accounts::open(config).await?);
+        let console = Console::open(config).await?;
         let client = NodeClient::new(config.node_config())?;
         let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
         let prices = prices::start(&config.prices, &config.data_dir())?;
@@ -443,12 +449,13 @@ impl Instance {
             plans: config.plans.clone(),
             access: config.access.clone(),
             keyed: keyed_surfaces(config, live.as_ref(), &forex, orderbook.as_ref(), verifier.as_ref()),
+            site: console.as_ref().map(|console| console.site(config, &keys)),
             metrics,
             access_log: log::of_requests(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;
         let control = Control::start(&config.data_dir(), &store);
-        Ok(Self { store, keys, control, indexing, prices, forex, live, orderbook, verifier, gateway })
+        Ok(Self { store, keys, console, control, indexing, prices, forex, live, orderbook, verifier, gateway })
     }
 
     /// The store, for reads.
@@ -459,6 +466,11 @@ impl Instance {
     /// The keys.
     pub(crate) fn keys(&self) -> &DatabaseKeyStore {
         &self.keys
+    }
+
+    /// The console, where it is served.
+    pub(crate) fn console(&self) -> Option<&Console> {
+        self.console.as_ref()
     }
 
     /// The book of orders, where there is one.
@@ -517,6 +529,9 @@ impl Instance {
         }
         let indexed = self.indexing.stop().await;
         flush(&self.store).await;
+        if let Some(console) = &self.console {
+            console.users.close().await;
+        }
         self.keys.close().await?;
         indexed
     }

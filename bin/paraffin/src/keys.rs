@@ -109,7 +109,16 @@ pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
     Ok(())
 }
 
-async fn open(arguments: &AccountsArguments, create: bool) -> Result<DatabaseKeyStore, KeysError> {
+/// Where the accounts of an instance are.
+///
+/// # Errors
+/// No instance is named, or there is none.
+pub(crate) fn place(arguments: &AccountsArguments) -> Result<Place, KeysError> {
+    located(arguments, false).map(|(place, _)| place)
+}
+
+/// The same with the plans; with `create` there need not be one yet.
+fn located(arguments: &AccountsArguments, create: bool) -> Result<(Place, Plans), KeysError> {
     let (folder, plans, place) = match (&arguments.data_dir, &arguments.config) {
         (Some(folder), _) => (folder.clone(), Plans::default(), Place::File(accounts_file(folder))),
         (None, Some(file)) => {
@@ -127,6 +136,11 @@ async fn open(arguments: &AccountsArguments, create: bool) -> Result<DatabaseKey
             std::fs::create_dir_all(&folder).map_err(|_| KeysError::NotAnInstance(folder))?;
         }
     }
+    Ok((place, plans))
+}
+
+async fn open(arguments: &AccountsArguments, create: bool) -> Result<DatabaseKeyStore, KeysError> {
+    let (place, plans) = located(arguments, create)?;
     Ok(DatabaseKeyStore::open_at(&place, plans).await?)
 }
 

@@ -9,6 +9,7 @@ mod client;
 mod cluster;
 mod command_line;
 mod config;
+mod console;
 mod contracts;
 mod control;
 mod dev;
@@ -144,6 +145,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
         }
         Command::Diff(arguments) => return Ok(diff::run(&arguments).await),
         Command::Keys(arguments) => keys::run(arguments.command).await?,
+        Command::Account(arguments) => console::run(arguments.command).await?,
         Command::Replay(arguments) => replay::run(&arguments)?,
         Command::Hosted(arguments) => hosted::extract(&arguments.command)?,
         Command::Bridge(arguments) => return Ok(bridge::run(&arguments)),

@@ -19,6 +19,9 @@ pub(crate) async fn run(config: Config) -> Result<(), Box<dyn std::error::Error>
     if let Some(address) = instance.gateway().metrics_addr() {
         println!("metrics on http://{address}/metrics");
     }
+    if let Some(console) = instance.console() {
+        console.announce(instance.gateway().local_addr()).await;
+    }
     let shown = progress::show(&config, instance.store(), instance.status());
     let ended = instance.serve_until(leave.leaving(), leave.stopping()).await;
     shown.abort();

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accounts;
 use crate::config::Config;
+use crate::console::Console;
 use crate::instance::{self, InstanceError};
 use crate::leave::Leave;
 use crate::log;
@@ -89,6 +90,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
     let folder = config.data_dir();
     instance::create_folder(&folder)?;
     let keys = Arc::new(accounts::open(config).await.map_err(InstanceError::from)?);
+    let console = Console::open(config).await.map_err(InstanceError::from)?;
     let upstreams = Upstreams::start(config.network, &addresses, key, &config.gateway.limits);
     let metrics = Metrics::default();
     MemorySection::measure(config, &metrics);
@@ -108,6 +110,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         plans: config.plans.clone(),
         access: config.access.clone(),
         keyed: BTreeMap::new(),
+        site: console.as_ref().map(|console| console.site(config, &keys)),
         metrics,
         access_log: log::of_requests(),
     };
@@ -116,7 +119,13 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
     if let Some(address) = gateway.metrics_addr() {
         println!("metrics on http://{address}/metrics");
     }
+    if let Some(console) = &console {
+        console.announce(gateway.local_addr()).await;
+    }
     gateway.serve_until(leave.leaving(), leave.stopping()).await;
+    if let Some(console) = &console {
+        console.users.close().await;
+    }
     keys.close().await.map_err(InstanceError::from)?;
     Ok(())
 }

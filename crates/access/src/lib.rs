@@ -40,8 +40,8 @@ pub use paraffin_database::{Place, ServerUrl};
 pub use plan::{ParsePlanError, Plan, PlanTerms, Plans, WindowLimits};
 pub use proof::{OwnershipProver, ProofSettings};
 pub use record::{
-    AccountId, AccountRecord, AuditRow, CreatedKey, KeyId, KeyOwner, KeyRecord, KeySelector, NAME_CHARS_MAX, NewKey,
-    UnixMillis,
+    AccountId, AccountRecord, AuditRow, CreatedKey, KeyId, KeyOwner, KeyRecord, KeySelector, NAME_CHARS_MAX,
+    NewAuditLine, NewKey, UnixMillis,
 };
 pub use script::{ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
 pub use secret::Secret;

@@ -196,6 +196,19 @@ pub struct AuditRow {
     pub detail: String,
 }
 
+/// A line for the audit log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAuditLine {
+    /// Who: `cli`, `key:<id>`, `user:<id>`.
+    pub actor: String,
+    /// What, in one word.
+    pub action: &'static str,
+    /// On what: `user:<id>`, `session:<id>`, `link:<id>`.
+    pub subject: String,
+    /// Further words, never a key.
+    pub detail: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{
     AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, CreatedKey, KeyRecord, KeySelector, NewAlias,
-    NewKey, OriginId, OriginPattern, OriginRecord, Plan, UnixMillis, Used,
+    NewAuditLine, NewKey, OriginId, OriginPattern, OriginRecord, Plan, UnixMillis, Used,
 };
 
 /// What the methods of [`KeyStore`] answer.
@@ -122,6 +122,9 @@ pub trait KeyStore: Send + Sync {
     /// Waits until every process has seen the changes made before. To be called before a caller is informed that a key is
     /// revoked (docs/access.md, "Revocation").
     fn settle(&self) -> AccessFuture<'_, ()>;
+
+    /// Writes a line into the audit log about something that was changed elsewhere: a user, a session.
+    fn note(&self, line: NewAuditLine, now: UnixMillis) -> AccessFuture<'_, ()>;
 
     /// Newest lines of the audit log first.
     fn audit(&self, limit: u32) -> AccessFuture<'_, Vec<AuditRow>>;

@@ -149,7 +149,7 @@ impl Arrival<'_> {
             Target::Rest(_) => "rest",
             Target::Opi(_) => "opi",
             Target::Surface(surface, _) => surface.name(),
-            Target::Health | Target::PlainHealth | Target::Description(_) | Target::Nothing => {
+            Target::Health | Target::PlainHealth | Target::Description(_) | Target::Site | Target::Nothing => {
                 return Ok(Identified::anywhere(Caller::Alias(alias)));
             }
         };

@@ -12,6 +12,7 @@ use hyper::header::{
 };
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
+use paraffin_site::Site;
 use tracing::Instrument as _;
 
 use crate::access_log::RequestLine;
@@ -168,6 +169,10 @@ async fn route_request(
     if let Target::Description(description) = route.target {
         return Outcome::plain(description.answer(&head.method, || opi::is_served(shared)));
     }
+    if route.target == Target::Site {
+        let answered = Box::pin(site_request(connection, arrival, quota, head, body)).await;
+        return answered.map_or_else(refuse, Outcome::plain);
+    }
     let Identified { caller, readable } = match identify(arrival, &head.headers).await {
         Ok(identified) => identified,
         Err(Refusal::AuthUnavailable) if route.target == Target::Main && head.method == Method::POST => {
@@ -257,8 +262,36 @@ async fn dispatch(
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::Surface(surface, segments) => Box::pin(keyed(*surface, context(segments), route, head, body)).await,
-        Target::Nothing => Outcome::plain(Reply::refusal(Refusal::NotFound, route.form)),
+        // Answered before a caller is identified: people sign in there.
+        Target::Site | Target::Nothing => Outcome::plain(Reply::refusal(Refusal::NotFound, route.form)),
     }
+}
+
+/// A page of the console, or its answer to a form. What signing in takes is bounded there; all pages together are counted as
+/// requests without a key.
+async fn site_request(
+    connection: &Arc<Connection>,
+    arrival: Arrival<'_>,
+    quota: &mut Option<Quota>,
+    head: &Parts,
+    body: &mut RequestBody,
+) -> Result<Reply, Refusal> {
+    let Arrival { shared, client, at, .. } = arrival;
+    let site = shared.site.as_ref().ok_or(Refusal::NotFound)?;
+    if !Site::is_file(head.uri.path()) {
+        let (told, served) = admit(arrival, &Caller::Keyless, body).await?;
+        *quota = Some(told);
+        served?;
+    }
+    let context = RequestContext::new(Arc::clone(connection), Caller::Keyless, client, Vec::new());
+    let form = read_plain(&context, body, paraffin_site::FORM_BYTES_MAX).await?;
+    let mut request = Request::new(form);
+    *request.method_mut() = head.method.clone();
+    *request.uri_mut() = head.uri.clone();
+    *request.headers_mut() = head.headers.clone();
+    let answered = tokio::time::timeout(shared.config.limits.handler_timeout(), site.answer(request, client, at)).await;
+    let (head, body) = answered.map_err(|_| Refusal::HandlerTimeout)?.into_parts();
+    Ok(Reply { status: head.status, headers: head.headers, body, content_type: None })
 }
 
 /// Whether a gateway without a store hands it on: all but what it knows itself.
@@ -266,7 +299,7 @@ fn is_forwarded(target: &Target) -> bool {
     match target {
         Target::Main | Target::Rest(_) | Target::Surface(..) => true,
         Target::Opi(segments) => !opi::is_about_caller(segments),
-        Target::Health | Target::PlainHealth | Target::Description(_) | Target::Nothing => false,
+        Target::Health | Target::PlainHealth | Target::Description(_) | Target::Site | Target::Nothing => false,
     }
 }
 

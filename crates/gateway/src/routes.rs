@@ -117,6 +117,8 @@ pub(crate) enum Target {
     Opi(Vec<String>),
     /// A keyed surface, with the segments after its name.
     Surface(KeyedSurface, Vec<String>),
+    /// The pages of the console.
+    Site,
     /// Nothing.
     Nothing,
 }
@@ -150,6 +152,7 @@ impl Route {
             Target::Description(_) => "docs",
             Target::Opi(_) => "opi",
             Target::Surface(surface, _) => surface.name(),
+            Target::Site => "console",
             Target::Nothing => "none",
         }
     }
@@ -177,6 +180,7 @@ impl Route {
         }
         match segments {
             ["v4", below @ ..] => Self::below_version(below),
+            ["console", ..] => Self { versioned: false, ..Self::new(Credential::Open, Target::Site) },
             ["health"] => Self { versioned: false, ..Self::new(Credential::Open, Target::PlainHealth) },
             ["api", "v1", key, tail @ ..] => {
                 let surface = Target::Surface(KeyedSurface::Explorer, owned(tail));

@@ -119,6 +119,7 @@ impl Gateway {
                 access: parts.access,
                 main: Arc::new(MainRpc::new()),
                 keyed: parts.keyed,
+                site: parts.site,
                 metrics: parts.metrics,
                 access_log,
                 store_reads,

@@ -13,6 +13,7 @@ use paraffin_access::{AliasRecord, KeyRecord, KeyStore, OriginRecord, Plans, Uni
 use paraffin_chain::{Keep, NodeClient, NodeError, NodeStatus};
 use paraffin_prices::BitcoinPrices;
 use paraffin_primitives::{BlockId, Height, Network};
+use paraffin_site::Site;
 use paraffin_store::Snapshot;
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
@@ -190,6 +191,8 @@ pub struct GatewayParts {
     pub access: AccessConfig,
     /// Handlers of the keyed surfaces that are part of this build.
     pub keyed: BTreeMap<KeyedSurface, KeyedHandler>,
+    /// The console; without it its pages are not there.
+    pub site: Option<Site>,
     /// Where metrics go; a fresh set when the program has none of its own.
     pub metrics: Metrics,
     /// Where a line for each request goes, unless [`GatewayConfig::access_log`] is off; without it nowhere.
@@ -224,6 +227,7 @@ pub(crate) struct Shared {
     pub(crate) access: AccessConfig,
     pub(crate) main: Arc<dyn RpcSurface>,
     pub(crate) keyed: BTreeMap<KeyedSurface, KeyedHandler>,
+    pub(crate) site: Option<Site>,
     pub(crate) metrics: Metrics,
     pub(crate) access_log: Option<LogWriter>,
     pub(crate) store_reads: FairSemaphore,

@@ -17,7 +17,7 @@ use axum::Router;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Request, Response, StatusCode};
 use paraffin_access::{KeyStore, OwnershipProver, Plans};
@@ -42,33 +42,44 @@ pub struct SiteParts {
     /// The plans of the instance.
     pub plans: Plans,
     /// The address under which people reach the site, such as `https://api.example.com`, without a slash at its end. With
-    /// `https` cookies are sent over TLS alone.
-    pub public_url: String,
+    /// `https` cookies are sent over TLS alone. Without it, it is the host that a request names.
+    pub public_url: Option<String>,
 }
 
 /// From where and when a page is asked for.
-#[derive(Debug, Clone, Copy)]
-pub struct Visit {
+#[derive(Debug, Clone)]
+struct Visit {
     /// The address by which callers are counted.
-    pub client: IpAddr,
+    client: IpAddr,
     /// The moment of the request.
-    pub now: UnixMillis,
+    now: UnixMillis,
+    /// The address of the site, without a slash at its end.
+    base: String,
 }
 
 /// The site.
 pub struct Site {
     router: Router,
+    public_url: Option<String>,
 }
 
 impl Site {
     /// A site over these parts.
     pub fn new(parts: SiteParts) -> Self {
-        Self { router: console::router(Arc::new(parts)) }
+        let public_url = parts.public_url.clone();
+        Self { router: console::router(Arc::new(parts)), public_url }
     }
 
-    /// Answers a request below `/console`. The body has been bounded by the caller.
-    pub async fn answer(&self, mut request: Request<Bytes>, visit: Visit) -> Response<Bytes> {
-        request.extensions_mut().insert(visit);
+    /// Whether there is a file of the pages at a path, which is the same for everyone.
+    pub fn is_file(path: &str) -> bool {
+        matches!(path, "/console/site.css" | "/console/site.js")
+    }
+
+    /// Answers a request below `/console` of a client, by whose address callers are counted. The caller has bounded the body.
+    pub async fn answer(&self, mut request: Request<Bytes>, client: IpAddr, now: UnixMillis) -> Response<Bytes> {
+        let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let base = self.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
+        request.extensions_mut().insert(Visit { client, now, base });
         let request = request.map(|body| axum::body::Body::new(Full::new(body)));
         let mut router = self.router.clone();
         let response = match router.call(request).await {

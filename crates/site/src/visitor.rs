@@ -9,7 +9,7 @@ use axum::response::Response;
 use hyper::header::{COOKIE, HOST, HeaderName, HeaderValue, ORIGIN, SET_COOKIE};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method};
-use paraffin_access::AccountId;
+use paraffin_access::{AccountId, NewAuditLine, UnixMillis};
 use paraffin_users::{Event, Role, Session, SessionToken};
 
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ fn cookie_name(parts: &SiteParts) -> &'static str {
 
 impl SiteParts {
     fn is_secure(&self) -> bool {
-        self.public_url.starts_with("https://")
+        self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
     }
 
     /// The header that gives a browser its session.
@@ -48,14 +48,10 @@ impl SiteParts {
     }
 
     /// Writes what a user has done into the audit log.
-    pub(crate) fn log(&self, who: &str, event: &Event) {
-        tracing::info!(
-            actor = who,
-            action = event.action(),
-            subject = event.subject(),
-            detail = event.detail(),
-            "console"
-        );
+    pub(crate) async fn log(&self, actor: &str, event: &Event, now: UnixMillis) -> Result<(), Failure> {
+        let (actor, action) = (actor.to_owned(), event.action());
+        let line = NewAuditLine { actor, action, subject: event.subject(), detail: event.detail() };
+        Ok(self.keys.note(line, now).await?)
     }
 }
 
@@ -102,7 +98,7 @@ impl Visitor {
 }
 
 fn visit(parts: &Parts) -> Result<Visit, Failure> {
-    parts.extensions.get().copied().ok_or_else(|| Failure::Away("a request without its visit".to_owned()))
+    parts.extensions.get().cloned().ok_or_else(|| Failure::Away("a request without its visit".to_owned()))
 }
 
 impl FromRequestParts<Arc<SiteParts>> for Visitor {
@@ -127,7 +123,7 @@ pub(crate) async fn recognise(
     let mut new = None;
     if rotates {
         let rotated = site.users.rotate(&token, now).await?;
-        site.log(&format!("user:{}", session.user.id), &rotated.event);
+        site.log(&format!("user:{}", session.user.id), &rotated.event, now).await?;
         request.extensions_mut().insert(rotated.session);
         new = Some(rotated.token);
     } else {
@@ -210,7 +206,7 @@ impl FromRequest<Arc<SiteParts>> for OpenForm {
         if is_foreign(request.headers()) {
             return Err(Failure::ForeignForm);
         }
-        let visit = request.extensions().get().copied();
+        let visit = request.extensions().get().cloned();
         let visit = visit.ok_or_else(|| Failure::Away("a request without its visit".to_owned()))?;
         Ok(Self { fields: fields(request).await?, visit })
     }

@@ -54,6 +54,9 @@ pub(crate) struct Manifest {
     node: DevNode,
     /// The keys.
     pub keys: DevKeys,
+    /// Who signs in to the console.
+    #[serde(default)]
+    pub console: Option<DevConsole>,
     alias: Option<String>,
     origin: Option<String>,
     accounts: Vec<DevAccount>,
@@ -81,6 +84,15 @@ pub(crate) struct DevKeys {
     pub business: String,
     /// Admin.
     pub admin: String,
+}
+
+/// The owner of the console.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct DevConsole {
+    /// Name to sign in with.
+    pub name: String,
+    /// Password to sign in with.
+    pub password: String,
 }
 
 /// How to call without a key.
@@ -153,7 +165,8 @@ impl Manifest {
             network: "regtest".to_owned(),
             base_url: base_url.to_owned(),
             explorer_url: base_url.to_owned(),
-            console_url: None,
+            console_url: Some(format!("{base_url}/console")),
+            console: None,
             height: tip.height,
             tip_hash: tip.hash.to_string(),
             seed: arguments.seed,
@@ -207,6 +220,11 @@ impl Manifest {
         self
     }
 
+    /// The same with who signs in to the console.
+    pub(crate) fn with_console(self, console: Option<DevConsole>) -> Self {
+        Self { console, ..self }
+    }
+
     /// The file of an earlier run, `None` when there is none.
     ///
     /// # Errors
@@ -248,6 +266,9 @@ impl Manifest {
         println!("Paraffin dev: a regtest chain of {} blocks, indexed and served.", self.height);
         println!();
         println!("  API        {base}");
+        if let (Some(url), Some(owner)) = (&self.console_url, &self.console) {
+            println!("  console    {url}  (name {}, password {})", owner.name, owner.password);
+        }
         println!("  keys       free {}  pro {}", self.keys.free, self.keys.pro);
         println!("             business {}  admin {}", self.keys.business, self.keys.admin);
         if let (Some(alias), Some(origin)) = (&self.alias, &self.origin) {

@@ -22,9 +22,9 @@ use crate::store::{AccessFuture, KeyStore};
 use crate::usage::{PendingUse, Use};
 use crate::{
     AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, ClientNet, CreatedKey, Decision, KeyRecord,
-    KeySelector, NewAlias, NewKey, OriginId, OriginPattern, OriginRecord, Plan, Plans, Reservation, ScriptHash,
-    ScriptLimits, ScriptOwner, ScriptStore, SharedState, Subject, ThrottleSettings, UnixMillis, Used, WindowLimits,
-    Windows,
+    KeySelector, NewAlias, NewAuditLine, NewKey, OriginId, OriginPattern, OriginRecord, Plan, Plans, Reservation,
+    ScriptHash, ScriptLimits, ScriptOwner, ScriptStore, SharedState, Subject, ThrottleSettings, UnixMillis, Used,
+    WindowLimits, Windows,
 };
 use counting::Counting;
 
@@ -327,6 +327,14 @@ impl KeyStore for DatabaseKeyStore {
         Box::pin(async move {
             tokio::time::sleep(LEASE).await;
             Ok(())
+        })
+    }
+
+    fn note(&self, line: NewAuditLine, now: UnixMillis) -> AccessFuture<'_, ()> {
+        Box::pin(async move {
+            let NewAuditLine { actor, action, subject, detail } = line;
+            let mut session = self.0.database.session().await?;
+            audit(&mut session, now, &actor, action, subject, detail).await
         })
     }
 

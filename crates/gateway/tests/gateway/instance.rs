@@ -196,6 +196,7 @@ impl Instance {
             plans: Plans::default(),
             access: setup.access,
             keyed: setup.keyed,
+            site: None,
             metrics: Metrics::new(),
             access_log: setup.access_log,
         };

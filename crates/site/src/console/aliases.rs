@@ -31,7 +31,7 @@ pub(super) struct AliasesPage {
     frame: Frame,
     account: AccountRecord,
     choices: Vec<AccountRecord>,
-    public_url: String,
+    base: String,
     rows: Vec<Row>,
     /// Each surface, and whether it is chosen.
     surfaces: Vec<(&'static str, bool)>,
@@ -64,7 +64,7 @@ async fn show(
     let is_chosen = |name: &str| chosen.iter().any(|chosen| chosen == name);
     Ok(Page(AliasesPage {
         frame: framed(visitor, "aliases", Some(account.id), message),
-        public_url: site.public_url.clone(),
+        base: visitor.visit.base.clone(),
         surfaces: ALIAS_SURFACES.iter().map(|name| (*name, is_chosen(name))).collect(),
         account,
         choices,

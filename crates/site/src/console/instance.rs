@@ -175,7 +175,7 @@ async fn show_people(
     };
     let people = site.users.users().await?.into_iter().map(person).collect();
     let links = site.users.links(visitor.visit.now).await?.into_iter().map(link).collect();
-    let fresh = fresh.map(|new| format!("{}/console/link/{}", site.public_url, new.token.reveal()));
+    let fresh = fresh.map(|new| format!("{}/console/link/{}", visitor.visit.base, new.token.reveal()));
     let frame = framed(visitor, "people", None, message);
     Ok(Page(PeoplePage { frame, people, links, accounts, fresh }))
 }
@@ -212,7 +212,7 @@ pub(super) async fn invite(State(site): State<Arc<SiteParts>>, form: SessionForm
         site.users.invite(role, account, visitor.visit.now).await.map(Some).map_err(Failure::from)
     };
     if let Ok(Some(new)) = &tried {
-        site.log(&visitor.actor(), &new.event);
+        site.log(&visitor.actor(), &new.event, visitor.visit.now).await?;
     }
     after(&site, &visitor, tried).await
 }
@@ -232,10 +232,10 @@ pub(super) async fn change_person(
         "remove" => users.remove(id).await.map(|event| (event, None)),
         _ => return Err(Failure::Missing),
     };
-    let tried = tried.map_err(Failure::from).map(|(event, fresh)| {
-        site.log(&visitor.actor(), &event);
-        fresh
-    });
+    let tried = match tried {
+        Ok((event, fresh)) => site.log(&visitor.actor(), &event, now).await.map(|()| fresh),
+        Err(error) => Err(error.into()),
+    };
     after(&site, &visitor, tried).await
 }
 
@@ -246,7 +246,7 @@ pub(super) async fn withdraw_link(
 ) -> Result<Redirect, Failure> {
     form.visitor.require_owner()?;
     let event = site.users.withdraw_link(LinkId(id)).await?;
-    site.log(&form.visitor.actor(), &event);
+    site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await?;
     Ok(Redirect::to("/console/people"))
 }
 

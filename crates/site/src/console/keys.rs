@@ -158,7 +158,7 @@ async fn answer(
     match made {
         Ok(made) => {
             let key = made.key.reveal().to_owned();
-            let url = format!("{}/v4/{key}", site.public_url);
+            let url = format!("{}/v4/{key}", visitor.visit.base);
             let fresh = Fresh { key, name: made.record.name, url };
             Ok(show(site, visitor, page, (None, Some(fresh), Default::default())).await?.into_response())
         }

@@ -6,6 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
+use paraffin_users::Event;
 
 use super::framed;
 use crate::SiteParts;
@@ -84,6 +85,11 @@ async fn after<T>(
     }
 }
 
+/// What was done, once it stands in the audit log.
+async fn logged(site: &SiteParts, visitor: &Visitor, tried: Result<Event, Failure>) -> Result<(), Failure> {
+    site.log(&visitor.actor(), &tried?, visitor.visit.now).await
+}
+
 fn done(text: &str) -> Shown {
     Shown { message: Some(Message::done(text)), ..Shown::default() }
 }
@@ -104,7 +110,7 @@ pub(super) async fn change_password(
     } else {
         Err(Failure::Refused("The two new passwords differ.".to_owned()))
     };
-    let logged = tried.map(|event| site.log(&visitor.actor(), &event));
+    let logged = logged(&site, &visitor, tried).await;
     after(&site, &visitor, logged, |()| done("The password is changed, and all other sessions have ended.")).await
 }
 
@@ -145,7 +151,9 @@ async fn with_codes(
     visitor: &Visitor,
     made: Result<paraffin_users::NewRecoveryCodes, Failure>,
 ) -> Result<Response, Failure> {
-    let made = made.inspect(|made| site.log(&visitor.actor(), &made.event));
+    if let Ok(made) = &made {
+        site.log(&visitor.actor(), &made.event, visitor.visit.now).await?;
+    }
     after(site, visitor, made, |made| Shown {
         codes: made.codes.iter().map(paraffin_users::RecoveryCode::reveal).collect(),
         ..done("The second factor is asked for from now on. Keep the recovery codes: they are shown this once.")
@@ -159,7 +167,7 @@ pub(super) async fn remove_second_factor(
 ) -> Result<Response, Failure> {
     let (visitor, password) = (form.visitor, form.fields.raw("password").to_owned());
     let removed = site.users.remove_second_factor(&visitor.session, &password, visitor.visit.now).await;
-    let logged = removed.map_err(Failure::from).map(|event| site.log(&visitor.actor(), &event));
+    let logged = logged(&site, &visitor, removed.map_err(Failure::from)).await;
     after(&site, &visitor, logged, |()| done("The second factor is removed.")).await
 }
 
@@ -168,6 +176,6 @@ pub(super) async fn end_other_sessions(
     form: SessionForm,
 ) -> Result<Redirect, Failure> {
     let event = site.users.end_other_sessions(&form.visitor.session, form.visitor.visit.now).await?;
-    site.log(&form.visitor.actor(), &event);
+    site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await?;
     Ok(Redirect::to("/console/profile"))
 }

@@ -8,6 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
 use hyper::header::SET_COOKIE;
+use paraffin_access::UnixMillis;
 use paraffin_users::{LinkKind, LinkRecord, NewSession, PendingToken, SignIn};
 
 use crate::failure::Failure;
@@ -51,7 +52,7 @@ pub(super) async fn submit(State(site): State<Arc<SiteParts>>, form: OpenForm) -
     let client = form.visit.client.to_string();
     let signed_in = site.users.sign_in(&name, form.fields.raw("password"), &client, form.visit.now).await;
     match signed_in {
-        Ok(SignIn::Session(new)) => Ok(welcome(&site, &new)),
+        Ok(SignIn::Session(new)) => welcome(&site, &new, form.visit.now).await,
         Ok(SignIn::SecondFactorNeeded(pending)) => {
             Ok(Page(SecondFactorPage { pending: pending.reveal(), error: None }).into_response())
         }
@@ -67,7 +68,7 @@ pub(super) async fn second_factor(State(site): State<Arc<SiteParts>>, form: Open
     let Ok(pending) = text.parse::<PendingToken>() else { return Err(Failure::SignIn) };
     let client = form.visit.client.to_string();
     match site.users.second_factor(&pending, form.fields.get("code"), &client, form.visit.now).await {
-        Ok(new) => Ok(welcome(&site, &new)),
+        Ok(new) => welcome(&site, &new, form.visit.now).await,
         Err(paraffin_users::UsersError::SignInExpired) => {
             let error = Some("That took too long, or had too many wrong codes: sign in again.".to_owned());
             let page = SignInPage { name: String::new(), error };
@@ -81,14 +82,14 @@ pub(super) async fn second_factor(State(site): State<Arc<SiteParts>>, form: Open
 }
 
 /// To the keys, with the cookie of the new session.
-fn welcome(site: &SiteParts, new: &NewSession) -> Response {
-    site.log(&format!("user:{}", new.session.user.id), &new.event);
-    ([(SET_COOKIE, site.session_cookie(&new.token))], Redirect::to("/console/keys")).into_response()
+async fn welcome(site: &SiteParts, new: &NewSession, now: UnixMillis) -> Result<Response, Failure> {
+    site.log(&format!("user:{}", new.session.user.id), &new.event, now).await?;
+    Ok(([(SET_COOKIE, site.session_cookie(&new.token))], Redirect::to("/console/keys")).into_response())
 }
 
 pub(super) async fn sign_out(State(site): State<Arc<SiteParts>>, form: SessionForm) -> Result<Response, Failure> {
     if let Some(event) = site.users.sign_out(&form.token, form.visitor.visit.now).await? {
-        site.log(&form.visitor.actor(), &event);
+        site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await?;
     }
     Ok(([(SET_COOKIE, site.no_cookie())], Redirect::to("/console/sign-in")).into_response())
 }
@@ -144,7 +145,7 @@ pub(super) async fn accept_link(
     }
     let client = form.visit.client.to_string();
     match site.users.accept_link(&token, &name, password, &client, form.visit.now).await {
-        Ok(new) => Ok(welcome(&site, &new)),
+        Ok(new) => welcome(&site, &new, form.visit.now).await,
         Err(error) => refused(Failure::from(error).into_sentence()?),
     }
 }

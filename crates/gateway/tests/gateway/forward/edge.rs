@@ -66,6 +66,7 @@ impl Edge {
                 ..AccessConfig::default()
             },
             keyed: BTreeMap::new(),
+            site: None,
             metrics: Metrics::new(),
             access_log: None,
         };

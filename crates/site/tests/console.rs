@@ -1,0 +1,344 @@
+//! The pages over real accounts and users in a file, asked as a browser asks them.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::header::{COOKIE, LOCATION, SET_COOKIE};
+use hyper::{Request, Response, StatusCode};
+use paraffin_access::{DatabaseKeyStore, KeyStore, OwnershipProver, Place, Plan, Plans};
+use paraffin_site::{Site, SiteParts};
+use paraffin_users::{PasswordCost, UserSettings, UserStore};
+
+const NOW: i64 = 1_800_000_000_000;
+const PASSWORD: &str = "correct horse battery";
+
+struct World {
+    site: Site,
+    keys: Arc<DatabaseKeyStore>,
+    users: Arc<UserStore>,
+    _folder: tempfile::TempDir,
+}
+
+/// A browser: a cookie, and the last page.
+#[derive(Default)]
+struct Browser {
+    cookie: String,
+    page: String,
+}
+
+impl World {
+    async fn new(public_url: Option<&str>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::File(folder.path().join("accounts.sqlite"));
+        let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
+        let cheap = UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };
+        let users = Arc::new(UserStore::open_with(&place, cheap).await.unwrap());
+        let site = Site::new(SiteParts {
+            users: Arc::clone(&users),
+            keys: Arc::clone(&keys) as Arc<dyn KeyStore>,
+            prover: OwnershipProver::default(),
+            plans: Plans::default(),
+            public_url: public_url.map(str::to_owned),
+        });
+        Self { site, keys, users, _folder: folder }
+    }
+
+    async fn ask(&self, browser: &mut Browser, request: Request<Bytes>) -> Response<Bytes> {
+        let client: IpAddr = "192.0.2.7".parse().unwrap();
+        let response = self.site.answer(request, client, NOW).await;
+        for cookie in response.headers().get_all(SET_COOKIE) {
+            browser.cookie = cookie.to_str().unwrap().split(';').next().unwrap().to_owned();
+        }
+        browser.page = String::from_utf8(response.body().to_vec()).unwrap();
+        response
+    }
+
+    async fn get(&self, browser: &mut Browser, path: &str) -> StatusCode {
+        let request = Request::get(path).header("host", "node:8080").header(COOKIE, &browser.cookie);
+        self.ask(browser, request.body(Bytes::new()).unwrap()).await.status()
+    }
+
+    async fn post(&self, browser: &mut Browser, path: &str, fields: &[(&str, &str)]) -> Response<Bytes> {
+        let mut body = String::new();
+        for (name, value) in fields {
+            let value: String = value.bytes().map(|byte| format!("%{byte:02x}")).collect();
+            body.push_str(&format!("{name}={value}&"));
+        }
+        let request = Request::post(path)
+            .header("host", "node:8080")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("sec-fetch-site", "same-origin")
+            .header(COOKIE, &browser.cookie);
+        self.ask(browser, request.body(body.into()).unwrap()).await
+    }
+
+    /// Posts with the token of the page that was read last.
+    async fn send(&self, browser: &mut Browser, path: &str, fields: &[(&str, &str)]) -> Response<Bytes> {
+        let csrf = browser.between("name=\"csrf\" value=\"", "\"");
+        self.post(browser, path, &[fields, &[("csrf", &csrf)]].concat()).await
+    }
+
+    /// A signed-in owner.
+    async fn owner(&self) -> Browser {
+        let link = self.users.setup_link(NOW).await.unwrap().unwrap();
+        self.join("owner", &link.token.reveal()).await
+    }
+
+    async fn join(&self, name: &str, token: &str) -> Browser {
+        let mut browser = Browser::default();
+        let path = format!("/console/link/{token}");
+        assert_eq!(self.get(&mut browser, &path).await, StatusCode::OK);
+        let fields = [("name", name), ("password", PASSWORD), ("again", PASSWORD)];
+        let joined = self.post(&mut browser, &path, &fields).await;
+        assert_eq!((joined.status(), joined.headers()[LOCATION].to_str().unwrap()), (StatusCode::SEE_OTHER, "/console/keys"));
+        browser
+    }
+
+    async fn account(&self, name: &str, plan: Plan) -> String {
+        self.keys.create_account(name, plan, "test", NOW).await.unwrap().id.to_string()
+    }
+}
+
+impl Browser {
+    fn between(&self, before: &str, after: &str) -> String {
+        let start = self.page.find(before).unwrap_or_else(|| panic!("no {before} in {}", self.page)) + before.len();
+        self.page[start..].split(after).next().unwrap().to_owned()
+    }
+}
+
+/// row CL03
+#[tokio::test]
+async fn the_owner_makes_a_key_which_works_until_it_is_revoked() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    assert_eq!(world.get(&mut owner, "/console/keys").await, StatusCode::OK);
+    assert!(owner.page.contains("No account yet"));
+    assert_eq!(world.get(&mut owner, "/console/accounts").await, StatusCode::OK);
+    let made = world.send(&mut owner, "/console/accounts", &[("name", "First"), ("plan", "pro")]).await;
+    assert_eq!(made.status(), StatusCode::SEE_OTHER);
+    assert_eq!(world.get(&mut owner, "/console/keys").await, StatusCode::OK);
+    let fields = [("account", "1"), ("name", "production <b>"), ("per_minute", "1,000"), ("per_day", "")];
+    assert_eq!(world.send(&mut owner, "/console/keys", &fields).await.status(), StatusCode::OK);
+    let key = owner.between("id=\"new-key\">", "<");
+    assert!(owner.page.contains(&format!("curl -s http://node:8080/v4/{key}")), "{}", owner.page);
+    assert!(owner.page.contains("production &#60;b&#62;") && !owner.page.contains("<b>"));
+    let key = key.parse().unwrap();
+    let record = world.keys.authenticate(&key, NOW).await.unwrap().unwrap();
+    assert_eq!((record.limits.per_minute, record.limits.per_day, record.admin), (Some(1_000), None, false));
+    // The page that is read again does not have it.
+    assert_eq!(world.get(&mut owner, "/console/keys?account=1").await, StatusCode::OK);
+    assert!(!owner.page.contains("new-key") && owner.page.contains("active"));
+    let revoked = world.send(&mut owner, "/console/keys/1/revoke", &[("account", "1")]).await;
+    assert_eq!(revoked.status(), StatusCode::SEE_OTHER);
+    assert!(world.keys.authenticate(&key, NOW).await.unwrap().is_none());
+    assert_eq!(world.get(&mut owner, "/console/audit").await, StatusCode::OK);
+    for line in ["user:1", "join", "create", "revoke"] {
+        assert!(owner.page.contains(line), "{line}: {}", owner.page);
+    }
+}
+
+#[tokio::test]
+async fn a_rerolled_key_goes_on_for_the_hours_that_were_given() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    let account = world.account("First", Plan::PRO).await;
+    world.get(&mut owner, "/console/keys").await;
+    world.send(&mut owner, "/console/keys", &[("account", &account), ("name", "one")]).await;
+    let old = owner.between("id=\"new-key\">", "<").parse().unwrap();
+    let rerolled = world.send(&mut owner, "/console/keys/1/reroll", &[("account", &account), ("grace_hours", "2")]).await;
+    assert_eq!(rerolled.status(), StatusCode::OK);
+    let new = owner.between("id=\"new-key\">", "<").parse().unwrap();
+    for (key, at, works) in [(&old, NOW, true), (&old, NOW + 2 * 3_600_000, false), (&new, NOW + 2 * 3_600_000, true)] {
+        assert_eq!(world.keys.authenticate(key, at).await.unwrap().is_some(), works, "{at}");
+    }
+    let refused = world.send(&mut owner, "/console/keys/2/reroll", &[("account", &account), ("grace_hours", "soon")]).await;
+    assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(owner.page.contains("Hours must be a number"), "{}", owner.page);
+}
+
+/// row CL03
+#[tokio::test]
+async fn aliases_and_origins_are_made_and_removed_and_what_was_typed_stays() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    let account = world.account("First", Plan::PRO).await;
+    assert_eq!(world.get(&mut owner, "/console/aliases").await, StatusCode::OK);
+    let wrong = [("account", &*account), ("name", "Not An Alias"), ("surface", "main"), ("per_day", "7")];
+    assert_eq!(world.send(&mut owner, "/console/aliases", &wrong).await.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(owner.page.contains("value=\"Not An Alias\"") && owner.page.contains("value=\"7\""), "{}", owner.page);
+    assert!(owner.page.contains("value=\"main\" checked") && !owner.page.contains("value=\"rest\" checked"));
+    let right = [("account", &*account), ("name", "my-app"), ("surface", "main"), ("surface", "rest")];
+    assert_eq!(world.send(&mut owner, "/console/aliases", &right).await.status(), StatusCode::SEE_OTHER);
+    let alias = world.keys.find_alias("my-app").await.unwrap().unwrap();
+    assert_eq!(alias.surfaces, ["main", "rest"]);
+    let removed = world.send(&mut owner, "/console/aliases/my-app/remove", &[("account", &account)]).await;
+    assert_eq!(removed.status(), StatusCode::SEE_OTHER);
+    assert!(world.keys.find_alias("my-app").await.unwrap().is_none());
+
+    assert_eq!(world.get(&mut owner, "/console/origins").await, StatusCode::OK);
+    let wrong = world.send(&mut owner, "/console/origins", &[("account", &account), ("origin", "app.example.com")]).await;
+    assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(owner.page.contains("value=\"app.example.com\"") && owner.page.contains("role=\"alert\""));
+    for origin in ["http://localhost:3000", "https://app.example.com"] {
+        let made = world.send(&mut owner, "/console/origins", &[("account", &account), ("origin", origin)]).await;
+        assert_eq!(made.status(), StatusCode::SEE_OTHER, "{origin}: {}", owner.page);
+        world.get(&mut owner, "/console/origins").await;
+    }
+    assert!(owner.page.contains("served since") && owner.page.contains("_paraffin.app.example.com"), "{}", owner.page);
+    let removed = world.send(&mut owner, "/console/origins/2/remove", &[("account", &account)]).await;
+    assert_eq!(removed.status(), StatusCode::SEE_OTHER);
+    assert_eq!(world.keys.origins().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_member_sees_and_changes_its_own_account_alone() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    let (first, second) = (world.account("First", Plan::PRO).await, world.account("Second", Plan::PRO).await);
+    world.get(&mut owner, "/console/people").await;
+    world.send(&mut owner, "/console/people", &[("role", "member"), ("account", &second)]).await;
+    let link = owner.between("/console/link/", "<");
+    let mut member = world.join("Member", &link).await;
+    assert_eq!(world.get(&mut member, "/console/keys").await, StatusCode::OK);
+    assert!(member.page.contains("Account Second") && !member.page.contains("First"), "{}", member.page);
+    // What is not the member's: pages of the owner, pages and forms of another account, rights beyond asking.
+    for path in ["/console/accounts", "/console/people", "/console/audit", &*format!("/console/keys?account={first}")] {
+        let mut other = Browser { cookie: member.cookie.clone(), ..Browser::default() };
+        assert_eq!(world.get(&mut other, path).await, StatusCode::FORBIDDEN, "{path}");
+    }
+    let foreign = world.send(&mut member, "/console/keys", &[("account", &first), ("name", "x")]).await;
+    assert_eq!(foreign.status(), StatusCode::FORBIDDEN);
+    world.get(&mut owner, &format!("/console/keys?account={first}")).await;
+    world.send(&mut owner, "/console/keys", &[("account", &first), ("name", "of the first")]).await;
+    world.get(&mut member, "/console/keys").await;
+    let revoked = world.send(&mut member, "/console/keys/1/revoke", &[("account", &second)]).await;
+    assert_eq!(revoked.status(), StatusCode::NOT_FOUND);
+    world.get(&mut member, "/console/keys").await;
+    let fields = [("account", &*second), ("name", "mine"), ("admin", "1"), ("management", "1")];
+    assert_eq!(world.send(&mut member, "/console/keys", &fields).await.status(), StatusCode::OK);
+    let keys = world.keys.list().await.unwrap();
+    assert_eq!(keys.len(), 2);
+    assert!(keys.iter().all(|key| !key.admin && !key.management && key.revoked_at.is_none()));
+    for path in ["/console/accounts", "/console/people", "/console/people/1/disable", "/console/accounts/2/plan"] {
+        world.get(&mut member, "/console/keys").await;
+        let refused = world.send(&mut member, path, &[("plan", "business"), ("role", "owner"), ("name", "x")]).await;
+        assert_eq!(refused.status(), StatusCode::FORBIDDEN, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn forms_without_the_token_of_the_session_or_of_other_sites_change_nothing() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    let account = world.account("First", Plan::PRO).await;
+    let fields = [("account", &*account), ("name", "x")];
+    assert_eq!(world.post(&mut owner, "/console/keys", &fields).await.status(), StatusCode::FORBIDDEN);
+    let forged = [&fields[..], &[("csrf", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")]].concat();
+    assert_eq!(world.post(&mut owner, "/console/keys", &forged).await.status(), StatusCode::FORBIDDEN);
+    world.get(&mut owner, "/console/keys").await;
+    let csrf = owner.between("name=\"csrf\" value=\"", "\"");
+    for (header, value) in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")] {
+        let request = Request::post("/console/keys")
+            .header("host", "node:8080")
+            .header(header, value)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header(COOKIE, &owner.cookie)
+            .body(Bytes::from(format!("account={account}&name=x&csrf={csrf}")))
+            .unwrap();
+        assert_eq!(world.ask(&mut Browser::default(), request).await.status(), StatusCode::FORBIDDEN, "{header}");
+    }
+    assert!(world.keys.list().await.unwrap().is_empty());
+    // Without a session every page leads to the sign-in.
+    let mut nobody = Browser::default();
+    for path in ["/console/keys", "/console/origins", "/console/aliases", "/console/people", "/console/profile"] {
+        assert_eq!(world.get(&mut nobody, path).await, StatusCode::SEE_OTHER, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn signing_in_takes_the_password_and_signing_out_ends_the_session() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    world.get(&mut owner, "/console/profile").await;
+    let signed_in = owner.cookie.clone();
+    assert_eq!(world.send(&mut owner, "/console/sign-out", &[]).await.status(), StatusCode::SEE_OTHER);
+    let mut late = Browser { cookie: signed_in, ..Browser::default() };
+    assert_eq!(world.get(&mut late, "/console/keys").await, StatusCode::SEE_OTHER);
+    let mut browser = Browser::default();
+    let wrong = world.post(&mut browser, "/console/sign-in", &[("name", "owner"), ("password", "wrong password")]).await;
+    assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(browser.page.contains("wrong name or password") && browser.page.contains("value=\"owner\""));
+    let right = world.post(&mut browser, "/console/sign-in", &[("name", "Owner"), ("password", PASSWORD)]).await;
+    assert_eq!(right.status(), StatusCode::SEE_OTHER);
+    let cookie = right.headers()[SET_COOKIE].to_str().unwrap();
+    assert!(cookie.contains("HttpOnly; SameSite=Strict") && !cookie.contains("Secure"), "{cookie}");
+    assert_eq!(world.get(&mut browser, "/console/keys").await, StatusCode::OK);
+    // Many wrong passwords: the form is refused for a while, also with the right one.
+    let mut last = StatusCode::OK;
+    for _ in 0..40 {
+        let fields = [("name", "owner"), ("password", "wrong password")];
+        last = world.post(&mut Browser::default(), "/console/sign-in", &fields).await.status();
+    }
+    assert_eq!(last, StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[tokio::test]
+async fn with_a_public_address_over_tls_the_cookie_is_for_tls_alone() {
+    let world = World::new(Some("https://api.example.com")).await;
+    let mut owner = world.owner().await;
+    assert!(owner.cookie.starts_with("__Host-paraffin="), "{}", owner.cookie);
+    let account = world.account("First", Plan::PRO).await;
+    world.get(&mut owner, "/console/keys").await;
+    world.send(&mut owner, "/console/keys", &[("account", &account), ("name", "x")]).await;
+    assert!(owner.page.contains("curl -s https://api.example.com/v4/"));
+    world.get(&mut owner, "/console/people").await;
+    world.send(&mut owner, "/console/people", &[("role", "owner")]).await;
+    assert!(owner.page.contains("https://api.example.com/console/link/"));
+}
+
+#[tokio::test]
+async fn pages_allow_nothing_inline_and_hostile_names_are_text() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    for name in ["<script>alert(1)</script>", "\" onmouseover=\"x", "\u{202e}reversed", "{{ 7*7 }}"] {
+        let account = world.account(name, Plan::PRO).await;
+        world.get(&mut owner, &format!("/console/keys?account={account}")).await;
+        world.send(&mut owner, "/console/keys", &[("account", &account), ("name", name)]).await;
+        for page in ["keys", "origins", "aliases"] {
+            assert_eq!(world.get(&mut owner, &format!("/console/{page}?account={account}")).await, StatusCode::OK);
+            assert!(!owner.page.contains("<script>alert") && !owner.page.contains("\" onmouseover"), "{}", owner.page);
+        }
+    }
+    let request = Request::get("/console/sign-in").header("host", "node").body(Bytes::new()).unwrap();
+    let page = world.ask(&mut Browser::default(), request).await;
+    let policy = page.headers()["content-security-policy"].to_str().unwrap();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe") && policy.contains("frame-ancestors 'none'"));
+    for header in ["x-content-type-options", "referrer-policy", "cache-control"] {
+        assert!(page.headers().contains_key(header), "{header}");
+    }
+    for path in ["/console/nothing", "/console/keys/x/revoke", "/console/link/x"] {
+        let status = world.get(&mut owner, path).await;
+        assert!(status.is_client_error(), "{path}: {status}");
+    }
+}
+
+#[tokio::test]
+async fn a_password_change_and_a_reset_end_other_sessions() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    let mut other = Browser::default();
+    world.post(&mut other, "/console/sign-in", &[("name", "owner"), ("password", PASSWORD)]).await;
+    world.get(&mut owner, "/console/profile").await;
+    let differing = [("old", PASSWORD), ("new", "another password"), ("again", "a third password")];
+    let refused = world.send(&mut owner, "/console/profile/password", &differing).await;
+    assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let fields = [("old", PASSWORD), ("new", "another password"), ("again", "another password")];
+    assert_eq!(world.send(&mut owner, "/console/profile/password", &fields).await.status(), StatusCode::OK);
+    assert!(owner.page.contains("The password is changed"), "{}", owner.page);
+    assert_eq!(world.get(&mut other, "/console/keys").await, StatusCode::SEE_OTHER);
+    assert_eq!(world.get(&mut owner, "/console/keys").await, StatusCode::OK);
+    let link = world.users.reset_owner(NOW).await.unwrap().token.reveal();
+    let _fresh = world.join("owner", &link).await;
+    assert_eq!(world.get(&mut owner, "/console/keys").await, StatusCode::SEE_OTHER);
+}
