@@ -158,6 +158,11 @@ pub(crate) mod tests {
         Hasher { permits, patience, ..Hasher::new(CHEAP).unwrap() }
     }
 
+    /// Lets some more passwords be hashed at the same time.
+    pub(crate) fn give_turns(hasher: &Hasher, turns: usize) {
+        hasher.permits.add_permits(turns);
+    }
+
     #[test]
     fn a_password_has_its_length_in_bytes_and_is_not_the_name() {
         let name = Name::parse("Alice Doe The First").unwrap();
