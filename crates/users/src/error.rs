@@ -5,7 +5,7 @@ use crate::{LINKS_MAX, NAME_CHARS_MAX, PASSWORD_BYTES_MAX, PASSWORD_BYTES_MIN};
 /// Why an operation on users did not succeed. Nothing that opens anything is in a text.
 #[derive(Debug, thiserror::Error)]
 pub enum UsersError {
-    /// The database cannot be consulted: nobody is let in. The text is for the operator's log, never for a caller.
+    /// The database cannot be consulted, so no sign-in and no session is accepted. The text is for the operator's log, never for a caller.
     #[error("the users are not available: {0}")]
     Unavailable(String),
     /// A newer version of the program wrote the database.

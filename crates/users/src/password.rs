@@ -79,16 +79,16 @@ pub(crate) struct Hasher {
     cost: PasswordCost,
     permits: &'static Semaphore,
     patience: Duration,
-    /// Of a password that nobody has: what a password is compared with where there is no user.
-    nobody: Arc<PasswordDigest>,
+    /// Of no password: what is compared with where there is no user.
+    decoy: Arc<PasswordDigest>,
 }
 
 impl Hasher {
     pub(crate) fn new(cost: PasswordCost) -> Result<Self, UsersError> {
         cost.params()?;
-        let nobody =
+        let decoy =
             PasswordDigest { digest: random::<DIGEST_BYTES>()?.to_vec(), salt: random::<SALT_BYTES>()?.to_vec(), cost };
-        Ok(Self { cost, permits: &HASHING, patience: PATIENCE, nobody: Arc::new(nobody) })
+        Ok(Self { cost, permits: &HASHING, patience: PATIENCE, decoy: Arc::new(decoy) })
     }
 
     /// What is to be stored of a password.
@@ -110,7 +110,7 @@ impl Hasher {
         if password.len() > PASSWORD_BYTES_MAX {
             return Ok(false);
         }
-        let compared = stored.unwrap_or(&self.nobody);
+        let compared = stored.unwrap_or(&self.decoy);
         let computed = self.compute(password, &compared.salt, compared.cost).await?;
         Ok(bool::from(computed.ct_eq(&compared.digest)) && stored.is_some())
     }
@@ -125,7 +125,7 @@ impl Hasher {
         let permit = self.permit().await?;
         let (password, salt) = (Zeroizing::new(password.as_bytes().to_vec()), salt.to_vec());
         let hashed = tokio::task::spawn_blocking(move || {
-            // Held until the work is done, even when nobody waits for it any more.
+            // Held until the work is done, even when the request was given up.
             let _permit = permit;
             let mut digest = vec![0; DIGEST_BYTES];
             argon2.hash_password_into(&password, &salt, &mut digest).map(|()| digest)
@@ -140,7 +140,7 @@ impl Hasher {
     async fn permit(&self) -> Result<SemaphorePermit<'static>, UsersError> {
         match tokio::time::timeout(self.patience, self.permits.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
-            // Nobody closes it; and a full house is what it then would look like.
+            // Nobody closes it; and a closed one serves no request either.
             Ok(Err(_)) | Err(_) => Err(UsersError::Busy),
         }
     }
@@ -156,6 +156,11 @@ pub(crate) mod tests {
     pub(crate) fn hasher(permits: usize, patience: Duration) -> Hasher {
         let permits: &'static Semaphore = Box::leak(Box::new(Semaphore::new(permits)));
         Hasher { permits, patience, ..Hasher::new(CHEAP).unwrap() }
+    }
+
+    /// Lets some more passwords be hashed at the same time.
+    pub(crate) fn give_turns(hasher: &Hasher, turns: usize) {
+        hasher.permits.add_permits(turns);
     }
 
     #[test]

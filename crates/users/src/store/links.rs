@@ -140,12 +140,12 @@ impl UserStore {
         let link = look(&mut transaction, token, now).await?.ok_or(UsersError::InvalidLink)?;
         let accepted = Acceptance::check(&mut transaction, link, name).await?;
         query("DELETE FROM console_link WHERE id = $1").bind(accepted.link.0).execute(&mut transaction).await?;
-        let (user, event) = match accepted.by {
-            By::NewUser(role, account) => {
+        let (user, event) = match accepted.effect {
+            Effect::NewUser(role, account) => {
                 let user = users::insert(&mut transaction, &accepted.name, role, account, &password, now).await?;
                 (user, Event::Joined { user, link: accepted.link, role, account })
             }
-            By::Reset(user) => {
+            Effect::Reset(user) => {
                 users::set_password(&mut transaction, user, &password).await?;
                 second_factor::remove(&mut transaction, user).await?;
                 end_all(&mut transaction, user).await?;
@@ -163,37 +163,37 @@ impl UserStore {
 struct Acceptance {
     link: LinkId,
     name: Name,
-    by: By,
+    effect: Effect,
 }
 
-enum By {
+enum Effect {
     NewUser(Role, Option<i64>),
     Reset(UserId),
 }
 
 impl Acceptance {
     async fn check(connection: &mut Connection, link: LinkRecord, name: &str) -> Result<Self, UsersError> {
-        let (name, by) = match link.kind {
-            LinkKind::Setup => (Name::parse(name)?, By::NewUser(Role::Owner, None)),
-            LinkKind::Invitation { role, account } => (Name::parse(name)?, By::NewUser(role, account)),
+        let (name, effect) = match link.kind {
+            LinkKind::Setup => (Name::parse(name)?, Effect::NewUser(Role::Owner, None)),
+            LinkKind::Invitation { role, account } => (Name::parse(name)?, Effect::NewUser(role, account)),
             LinkKind::Reset { user } => {
                 let found = users::find(connection, user).await?;
-                (Name::parse(&found.name)?, By::Reset(user))
+                (Name::parse(&found.name)?, Effect::Reset(user))
             }
             LinkKind::OwnerReset => {
                 let name = Name::parse(name).map_err(|_| UsersError::NotAnOwner)?;
                 let found = users::find_by_name(connection, &name).await?;
                 let is_owner = |user: &UserRecord| user.role == Role::Owner && !user.is_disabled;
                 let owner = found.map(|(user, _)| user).filter(is_owner).ok_or(UsersError::NotAnOwner)?;
-                (name, By::Reset(owner.id))
+                (name, Effect::Reset(owner.id))
             }
         };
-        if let By::NewUser(..) = by
+        if let Effect::NewUser(..) = effect
             && users::find_by_name(connection, &name).await?.is_some()
         {
             return Err(UsersError::NameTaken);
         }
-        Ok(Self { link: link.id, name, by })
+        Ok(Self { link: link.id, name, effect })
     }
 }
 

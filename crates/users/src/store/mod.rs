@@ -86,10 +86,73 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::password::tests::hasher;
+    use crate::password::tests::{give_turns, hasher};
+    use crate::{NewSession, Role};
 
     const NOW: UnixMillis = 1_700_000_000_000;
     const PASSWORD: &str = "correct horse battery";
+
+    /// A store with its first owner, and another one of the same file where nothing is hashed before there are turns.
+    async fn free_and_held() -> (tempfile::TempDir, UserStore, UserStore, NewSession) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::File(folder.path().join("users.sqlite"));
+        let free = UserStore { hasher: hasher(1, Duration::from_secs(5)), ..UserStore::open(&place).await.unwrap() };
+        let held = UserStore { hasher: hasher(0, Duration::from_secs(20)), ..free.clone() };
+        let link = free.setup_link(NOW).await.unwrap().unwrap();
+        let olga = free.accept_link(&link.token, "Olga", PASSWORD, "192.0.2.1", NOW).await.unwrap();
+        (folder, free, held, olga)
+    }
+
+    /// Waits until an attempt was charged, after which nothing is left before the password is hashed.
+    async fn charged(store: &UserStore) {
+        let attempts = "SELECT COUNT(*) AS attempts FROM console_throttle";
+        let mut connection = store.database.session().await.unwrap();
+        while query(attempts).fetch_one(&mut connection).await.unwrap().get::<i64>("attempts").unwrap() == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_password_that_is_changed_while_it_is_hashed_is_not_right_any_more() {
+        let (_folder, free, held, olga) = free_and_held().await;
+        let meanwhile = async {
+            charged(&free).await;
+            free.change_password(&olga.session, PASSWORD, "another password", NOW).await.unwrap();
+            give_turns(&held.hasher, 1);
+        };
+        let (outcome, ()) = tokio::join!(held.sign_in("Olga", PASSWORD, "198.51.100.1", NOW), meanwhile);
+        assert!(matches!(outcome, Err(UsersError::WrongNameOrPassword)), "{outcome:?}");
+    }
+
+    #[tokio::test]
+    async fn a_session_that_ends_while_its_password_is_hashed_changes_nothing_any_more() {
+        let (_folder, free, held, olga) = free_and_held().await;
+        let meanwhile = async {
+            charged(&free).await;
+            free.sign_out(&olga.token, NOW).await.unwrap();
+            give_turns(&held.hasher, 2);
+        };
+        let change = held.change_password(&olga.session, PASSWORD, "another password", NOW);
+        let (outcome, ()) = tokio::join!(change, meanwhile);
+        assert!(matches!(outcome, Err(UsersError::SignedOut)), "{outcome:?}");
+        assert!(free.sign_in("Olga", PASSWORD, "192.0.2.1", NOW).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_link_that_is_withdrawn_while_its_password_is_hashed_makes_nobody() {
+        let (_folder, free, held, _) = free_and_held().await;
+        let link = free.invite(Role::Owner, None, NOW).await.unwrap();
+        let meanwhile = async {
+            // The other one looks at its link before this one can write.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            free.withdraw_link(link.record.id).await.unwrap();
+            give_turns(&held.hasher, 1);
+        };
+        let accepted = held.accept_link(&link.token, "Oskar", PASSWORD, "192.0.2.1", NOW);
+        let (outcome, ()) = tokio::join!(accepted, meanwhile);
+        assert!(matches!(outcome, Err(UsersError::InvalidLink)), "{outcome:?}");
+        assert_eq!(free.users().await.unwrap().len(), 1);
+    }
 
     #[tokio::test]
     async fn an_attempt_for_which_there_was_no_turn_is_not_counted() {

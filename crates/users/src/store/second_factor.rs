@@ -162,14 +162,14 @@ impl UserStore {
 }
 
 /// The row of a user.
-struct Stored {
+struct TotpSecret {
     secret: Vec<u8>,
     created_at: UnixMillis,
     confirmed_at: Option<UnixMillis>,
     last_step: i64,
 }
 
-impl Stored {
+impl TotpSecret {
     /// The step whose code this is, if it is newer than every step of which a code was accepted. One step before and after now
     /// counts as well, since clocks differ (RFC 6238, section 5.2).
     fn step_of(&self, name: &str, code: &str, now: UnixMillis) -> Result<Option<i64>, UsersError> {
@@ -244,13 +244,13 @@ async fn renew_codes(connection: &mut Connection, user: UserId) -> Result<[Recov
     codes.try_into().map_err(|_| UsersError::Unavailable("another number of recovery codes".to_owned()))
 }
 
-async fn stored(connection: &mut Connection, user: UserId) -> Result<Option<Stored>, UsersError> {
+async fn stored(connection: &mut Connection, user: UserId) -> Result<Option<TotpSecret>, UsersError> {
     let row = query("SELECT secret, created_at, confirmed_at, last_step FROM console_second_factor WHERE user_id = $1")
         .bind(user.0)
         .fetch_optional(connection)
         .await?;
     row.map(|row| {
-        Ok(Stored {
+        Ok(TotpSecret {
             secret: row.get("secret")?,
             created_at: row.get("created_at")?,
             confirmed_at: row.get("confirmed_at")?,

@@ -12,26 +12,26 @@ use crate::{Event, NewSession, Session, SessionId, SessionRecord, SessionToken, 
 const TOKENS_MAX: i64 = 32;
 
 /// A session as its row says it.
-struct Looked {
+struct SessionRow {
     session: Session,
     last_used_at: UnixMillis,
 }
 
 impl UserStore {
     /// The session of a token; `None` for one that is unknown, has ended or was rotated more than [`ROTATION_GRACE_MS`] ago, and
-    /// where the user is disabled. Being looked at is a use of the session; it is written at most once a minute.
+    /// where the user is disabled. A look is a use of the session, written at most once a minute.
     ///
     /// # Errors
     /// [`UsersError::Unavailable`].
     pub async fn session(&self, token: &SessionToken, now: UnixMillis) -> Result<Option<Session>, UsersError> {
         let mut connection = self.database.session().await?;
-        let Some(looked) = look(&mut connection, token, now).await? else { return Ok(None) };
-        if now.saturating_sub(looked.last_used_at) >= TOUCH_INTERVAL_MS {
-            touch(&mut connection, looked.session.id, now).await?;
-            let expires_at = expires_at(looked.session.created_at, now);
-            return Ok(Some(Session { expires_at, ..looked.session }));
+        let Some(row) = look(&mut connection, token, now).await? else { return Ok(None) };
+        if now.saturating_sub(row.last_used_at) >= TOUCH_INTERVAL_MS {
+            touch(&mut connection, row.session.id, now).await?;
+            let expires_at = expires_at(row.session.created_at, now);
+            return Ok(Some(Session { expires_at, ..row.session }));
         }
-        Ok(Some(looked.session))
+        Ok(Some(row.session))
     }
 
     /// Another token for the session of this one, which stays good for [`ROTATION_GRACE_MS`]. Tokens that requests at the same
@@ -41,9 +41,9 @@ impl UserStore {
     /// [`UsersError::SignedOut`].
     pub async fn rotate(&self, token: &SessionToken, now: UnixMillis) -> Result<NewSession, UsersError> {
         let mut transaction = self.database.begin().await?;
-        let looked = look(&mut transaction, token, now).await?.ok_or(UsersError::SignedOut)?;
+        let row = look(&mut transaction, token, now).await?.ok_or(UsersError::SignedOut)?;
         let rotated = token.rotated()?;
-        let id = looked.session.id;
+        let id = row.session.id;
         // This one, and whatever is older than requests at the same moment can be.
         query("UPDATE console_token SET ends_at = $1 WHERE session_id = $2 AND ends_at IS NULL AND (digest = $3 OR created_at <= $4)")
             .bind(now.saturating_add(ROTATION_GRACE_MS))
@@ -67,7 +67,7 @@ impl UserStore {
         touch(&mut transaction, id, now).await?;
         transaction.commit().await?;
         let session =
-            Session { must_rotate: false, expires_at: expires_at(looked.session.created_at, now), ..looked.session };
+            Session { must_rotate: false, expires_at: expires_at(row.session.created_at, now), ..row.session };
         Ok(NewSession { token: rotated, session, event: Event::Rotated(id) })
     }
 
@@ -77,8 +77,8 @@ impl UserStore {
     /// [`UsersError::Unavailable`].
     pub async fn sign_out(&self, token: &SessionToken, now: UnixMillis) -> Result<Option<Event>, UsersError> {
         let mut transaction = self.database.begin().await?;
-        let Some(looked) = look(&mut transaction, token, now).await? else { return Ok(None) };
-        let (user, id) = (looked.session.user.id, looked.session.id);
+        let Some(row) = look(&mut transaction, token, now).await? else { return Ok(None) };
+        let (user, id) = (row.session.user.id, row.session.id);
         query("DELETE FROM console_session WHERE id = $1").bind(id.0).execute(&mut transaction).await?;
         transaction.commit().await?;
         Ok(Some(Event::SessionsEnded { user, count: 1 }))
@@ -217,7 +217,7 @@ async fn look(
     connection: &mut Connection,
     token: &SessionToken,
     now: UnixMillis,
-) -> Result<Option<Looked>, UsersError> {
+) -> Result<Option<SessionRow>, UsersError> {
     let statement = format!(
         "SELECT s.id AS session_id, s.created_at AS session_created_at, s.last_used_at, t.created_at AS token_created_at, t.ends_at, {USER_COLUMNS} FROM console_token AS t JOIN console_session AS s ON s.id = t.session_id JOIN console_user AS u ON u.id = s.user_id WHERE t.digest = $1"
     );
@@ -241,7 +241,7 @@ async fn look(
         expires_at,
         must_rotate: ends_at.is_none() && now.saturating_sub(token_created_at) >= ROTATION_INTERVAL_MS,
     };
-    Ok(Some(Looked { session, last_used_at }))
+    Ok(Some(SessionRow { session, last_used_at }))
 }
 
 async fn touch(connection: &mut Connection, session: SessionId, now: UnixMillis) -> Result<(), UsersError> {

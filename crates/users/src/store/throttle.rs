@@ -5,8 +5,8 @@
 //! many addresses does not keep the user out.
 //!
 //! A bucket is one number, the time at which it will be full again. An attempt is charged before it is looked at, so that many at
-//! once cannot slip through, and what turns out right is given back. A refused attempt costs nothing: nobody is shut out for
-//! longer than the time of one attempt, whatever others do in the meantime.
+//! once cannot slip through, and what turns out right is given back. A refused attempt costs nothing, so trying does not make
+//! the wait longer.
 
 use paraffin_database::{Session as Connection, query};
 
