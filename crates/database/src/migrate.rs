@@ -6,7 +6,9 @@ use crate::{Database, DatabaseError, Place};
 pub struct Migrations {
     /// Name of the crate, of lower-case letters. Crates that share a server each have their own number.
     pub room: &'static str,
-    /// Steps for SQLite, where a file belongs to one crate.
+    /// Whether its tables stand in a file of another crate. The crate whose file it is has the plain name for its number.
+    pub is_guest: bool,
+    /// Steps for SQLite.
     pub sqlite: &'static [&'static str],
     /// Steps for PostgreSQL.
     pub postgres: &'static [&'static str],
@@ -23,10 +25,11 @@ impl Migrations {
 
     /// Brings a database to the newest schema; every step is one transaction, and of several processes one at a time does it.
     pub(crate) async fn apply(&self, database: &Database) -> Result<(), DatabaseError> {
-        let (table, steps) = match database.place() {
-            Place::File(_) => ("schema_version".to_owned(), self.sqlite),
-            Place::Server(_) => (format!("{}_schema_version", self.room), self.postgres),
+        let (steps, is_host) = match database.place() {
+            Place::File(_) => (self.sqlite, !self.is_guest),
+            Place::Server(_) => (self.postgres, false),
         };
+        let table = if is_host { "schema_version".to_owned() } else { format!("{}_schema_version", self.room) };
         let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
         loop {
             let mut transaction = database.begin().await?;

@@ -32,7 +32,8 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let place = Place::File(folder.path().join("accounts.sqlite"));
         let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
-        let cheap = UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };
+        let cheap =
+            UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };
         let users = Arc::new(UserStore::open_with(&place, cheap).await.unwrap());
         let site = Site::new(SiteParts {
             users: Arc::clone(&users),
@@ -91,7 +92,10 @@ impl World {
         assert_eq!(self.get(&mut browser, &path).await, StatusCode::OK);
         let fields = [("name", name), ("password", PASSWORD), ("again", PASSWORD)];
         let joined = self.post(&mut browser, &path, &fields).await;
-        assert_eq!((joined.status(), joined.headers()[LOCATION].to_str().unwrap()), (StatusCode::SEE_OTHER, "/console/keys"));
+        assert_eq!(
+            (joined.status(), joined.headers()[LOCATION].to_str().unwrap()),
+            (StatusCode::SEE_OTHER, "/console/keys")
+        );
         browser
     }
 
@@ -146,13 +150,15 @@ async fn a_rerolled_key_goes_on_for_the_hours_that_were_given() {
     world.get(&mut owner, "/console/keys").await;
     world.send(&mut owner, "/console/keys", &[("account", &account), ("name", "one")]).await;
     let old = owner.between("id=\"new-key\">", "<").parse().unwrap();
-    let rerolled = world.send(&mut owner, "/console/keys/1/reroll", &[("account", &account), ("grace_hours", "2")]).await;
+    let rerolled =
+        world.send(&mut owner, "/console/keys/1/reroll", &[("account", &account), ("grace_hours", "2")]).await;
     assert_eq!(rerolled.status(), StatusCode::OK);
     let new = owner.between("id=\"new-key\">", "<").parse().unwrap();
     for (key, at, works) in [(&old, NOW, true), (&old, NOW + 2 * 3_600_000, false), (&new, NOW + 2 * 3_600_000, true)] {
         assert_eq!(world.keys.authenticate(key, at).await.unwrap().is_some(), works, "{at}");
     }
-    let refused = world.send(&mut owner, "/console/keys/2/reroll", &[("account", &account), ("grace_hours", "soon")]).await;
+    let refused =
+        world.send(&mut owner, "/console/keys/2/reroll", &[("account", &account), ("grace_hours", "soon")]).await;
     assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(owner.page.contains("Hours must be a number"), "{}", owner.page);
 }
@@ -177,7 +183,8 @@ async fn aliases_and_origins_are_made_and_removed_and_what_was_typed_stays() {
     assert!(world.keys.find_alias("my-app").await.unwrap().is_none());
 
     assert_eq!(world.get(&mut owner, "/console/origins").await, StatusCode::OK);
-    let wrong = world.send(&mut owner, "/console/origins", &[("account", &account), ("origin", "app.example.com")]).await;
+    let wrong =
+        world.send(&mut owner, "/console/origins", &[("account", &account), ("origin", "app.example.com")]).await;
     assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(owner.page.contains("value=\"app.example.com\"") && owner.page.contains("role=\"alert\""));
     for origin in ["http://localhost:3000", "https://app.example.com"] {
@@ -266,7 +273,8 @@ async fn signing_in_takes_the_password_and_signing_out_ends_the_session() {
     let mut late = Browser { cookie: signed_in, ..Browser::default() };
     assert_eq!(world.get(&mut late, "/console/keys").await, StatusCode::SEE_OTHER);
     let mut browser = Browser::default();
-    let wrong = world.post(&mut browser, "/console/sign-in", &[("name", "owner"), ("password", "wrong password")]).await;
+    let wrong =
+        world.post(&mut browser, "/console/sign-in", &[("name", "owner"), ("password", "wrong password")]).await;
     assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(browser.page.contains("wrong name or password") && browser.page.contains("value=\"owner\""));
     let right = world.post(&mut browser, "/console/sign-in", &[("name", "Owner"), ("password", PASSWORD)]).await;
@@ -313,7 +321,11 @@ async fn pages_allow_nothing_inline_and_hostile_names_are_text() {
     let request = Request::get("/console/sign-in").header("host", "node").body(Bytes::new()).unwrap();
     let page = world.ask(&mut Browser::default(), request).await;
     let policy = page.headers()["content-security-policy"].to_str().unwrap();
-    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe") && policy.contains("frame-ancestors 'none'"));
+    assert!(
+        policy.contains("default-src 'none'")
+            && !policy.contains("unsafe")
+            && policy.contains("frame-ancestors 'none'")
+    );
     for header in ["x-content-type-options", "referrer-policy", "cache-control"] {
         assert!(page.headers().contains_key(header), "{header}");
     }

@@ -15,6 +15,7 @@ use crate::verdict::Verdict;
 /// An entry that has been released never changes.
 const MIGRATIONS: Migrations = Migrations {
     room: "verify",
+    is_guest: false,
     sqlite: &[
         include_str!("../migrations/sqlite/0001_runs_records_attestations.sql"),
         include_str!("../migrations/sqlite/0002_owner.sql"),

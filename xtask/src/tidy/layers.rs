@@ -22,16 +22,17 @@ const LAYERS: &[(&str, u8)] = &[
     ("prices", 2),
     ("orderbook", 2),
     ("access", 2),
+    ("users", 2),
     ("ordinals-index", 3),
     ("amm", 3),
     ("hosted", 3),
     ("lua", 3),
     ("verify", 3),
     ("wallet", 3),
+    ("site", 3),
     ("cryptoswap", 4),
     ("indexer", 4),
     ("gateway", 5),
-    ("console", 5),
     ("devnet", 5),
 ];
 

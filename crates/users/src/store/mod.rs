@@ -41,8 +41,8 @@ pub struct UserStore {
 }
 
 impl UserStore {
-    /// Opens a place, makes the file where there is none, and brings the schema up to date. A file of SQLite is one of its own:
-    /// the migrations of `database` count the steps of one crate in a file.
+    /// Opens a place, makes the file where there is none, and brings the schema up to date. A file of SQLite is that of the
+    /// accounts.
     ///
     /// # Errors
     /// [`UsersError::Unavailable`] when it cannot be opened, [`UsersError::NewerSchema`] when a newer program wrote it.
