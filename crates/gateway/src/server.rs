@@ -117,7 +117,7 @@ impl Gateway {
                 windows: parts.windows,
                 plans: parts.plans,
                 access: parts.access,
-                main: Arc::new(MainRpc::new()),
+                main: Arc::new(MainRpc),
                 keyed: parts.keyed,
                 metrics: parts.metrics,
                 access_log,
