@@ -117,7 +117,7 @@ impl Gateway {
                 windows: parts.windows,
                 plans: parts.plans,
                 access: parts.access,
-                main: Arc::new(MainRpc::new()),
+                main: Arc::new(MainRpc),
                 keyed: parts.keyed,
                 site: parts.site,
                 metrics: parts.metrics,

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::openrpc;
-use crate::surfaces::{DECLARED, MainRpc};
+use crate::surfaces::DECLARED;
 
 const HEAD: &str = "\
 # Methods
@@ -114,7 +114,7 @@ fn ended(text: &Value) -> String {
 
 fn page() -> String {
     let mut page = HEAD.to_owned();
-    let main = openrpc::document(&MainRpc::new());
+    let main = openrpc::document();
     let others = DECLARED.map(|surface| {
         (format!("`/v4/<KEY>/{}`", surface.name()), serde_json::from_slice(&surface.document()).unwrap_or_default())
     });

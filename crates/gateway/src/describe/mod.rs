@@ -2,8 +2,9 @@
 //! files of the views, and pages for browsers (docs/api.md). None needs a key, none is counted, and all answer while the
 //! key store is away.
 //!
-//! Routes and methods are named by the tables that answer them ([`crate::rest::ROUTES`], [`crate::surfaces::opi::ROUTES`],
-//! [`MainRpc::methods`]); a test refuses one that is not described, and a description of one that does not exist.
+//! Methods are described by their declarations ([`crate::methods`]). Routes are named by the tables that answer them
+//! ([`crate::rest::ROUTES`], [`crate::surfaces::opi::ROUTES`]); a test refuses one that is not described, and a description of one
+//! that does not exist.
 
 mod explorer;
 #[cfg(test)]
@@ -12,7 +13,6 @@ mod openapi;
 mod openrpc;
 mod page;
 mod rest;
-mod rpc;
 mod schema;
 
 use std::sync::LazyLock;
@@ -26,12 +26,9 @@ use crate::jsonrpc::Params;
 use crate::respond::Reply;
 use crate::routes::ErrorForm;
 use crate::state::{BoxFuture, RequestContext};
-use crate::surfaces::{DECLARED, MainRpc, RpcResult, RpcSurface};
+use crate::surfaces::{DECLARED, RpcResult, RpcSurface};
 
 pub(crate) use self::rest::{Answer, Field, Route, part};
-pub(crate) use self::rpc::btc::METHODS as NODE_METHODS;
-pub(crate) use self::rpc::esplora::METHODS as ESPLORA_METHODS;
-pub(crate) use self::rpc::ord::METHODS as ORD_METHODS;
 pub(crate) use crate::methods::DISCOVER;
 
 const VERBS: &str = "GET, HEAD, OPTIONS";
@@ -44,7 +41,7 @@ static OPENAPI_WITH_TOKENS: LazyLock<Bytes> =
     LazyLock::new(|| openapi::document(openapi::Tokens::Told).to_string().into());
 static EXPLORER: LazyLock<Bytes> = LazyLock::new(|| explorer::document().to_string().into());
 static OPENRPC: LazyLock<Box<RawValue>> = LazyLock::new(|| {
-    let text = openrpc::document(&MainRpc::new()).to_string();
+    let text = openrpc::document().to_string();
     // Invariant: a JSON value written down is JSON.
     RawValue::from_string(text).unwrap_or_default()
 });
@@ -139,9 +136,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::methods::Described;
     use crate::rest::{Found, GROUPS, Group, ROUTES, Verb};
-    use crate::surfaces::MethodFamily;
-    use crate::surfaces::opi;
+    use crate::surfaces::{MainRpc, opi};
 
     #[test]
     fn every_route_is_described_and_every_described_route_exists() {
@@ -158,23 +155,6 @@ mod tests {
         let described: BTreeSet<(&str, bool)> =
             routes.iter().map(|route| (route.path, route.verb == Verb::Post)).collect();
         assert_eq!(described.len(), routes.len(), "a route is described twice");
-        let lacking: Vec<_> = answered.difference(&described).collect();
-        let invented: Vec<_> = described.difference(&answered).collect();
-        assert!(lacking.is_empty() && invented.is_empty(), "not described: {lacking:?}; not there: {invented:?}");
-    }
-
-    #[test]
-    fn every_method_is_described_and_every_described_method_exists() {
-        let main = MainRpc::new();
-        let undeclared = main.families().filter(|family| family.declared().is_none());
-        let names: Vec<String> = undeclared
-            .flat_map(|family| family.methods().into_iter().map(|method| format!("{}_{method}", family.name())))
-            .collect();
-        let answered: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-        assert_eq!(answered.len(), names.len(), "a method stands twice in the tables");
-        let methods = rpc::methods();
-        let described: BTreeSet<&str> = methods.iter().map(|method| method.name.as_str()).collect();
-        assert_eq!(described.len(), methods.len(), "a method is described twice");
         let lacking: Vec<_> = answered.difference(&described).collect();
         let invented: Vec<_> = described.difference(&answered).collect();
         assert!(lacking.is_empty() && invented.is_empty(), "not described: {lacking:?}; not there: {invented:?}");
@@ -199,7 +179,7 @@ mod tests {
         check_references(&openapi::document(openapi::Tokens::Told));
         check_references(&openapi::document(openapi::Tokens::Untold));
         check_references(&explorer::document());
-        check_references(&openrpc::document(&MainRpc::new()));
+        check_references(&openrpc::document());
         for surface in DECLARED {
             check_references(&serde_json::from_slice(&surface.document()).unwrap());
         }
@@ -207,8 +187,8 @@ mod tests {
 
     #[test]
     fn every_declaration_has_its_sentences_and_an_example_that_can_be_read() {
-        let main = MainRpc::new();
-        for surface in main.families().filter_map(MethodFamily::declared).chain(DECLARED) {
+        let families = MainRpc::families().map(|family| family as &dyn Described);
+        for surface in families.chain(DECLARED) {
             assert_eq!(surface.finding(), None, "{}", surface.name());
         }
         for group in GROUPS {

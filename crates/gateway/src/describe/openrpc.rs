@@ -1,10 +1,9 @@
 //! The OpenRPC document of the main JSON-RPC.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::rpc::{self, Method};
-use super::{DECLARED, DISCOVER, PROTOS, rest};
-use crate::methods::generators;
+use super::{DECLARED, DISCOVER, PROTOS};
+use crate::methods::{Described as _, generators};
 use crate::surfaces::MainRpc;
 
 const INTRODUCTION: &str = "\
@@ -15,16 +14,10 @@ written as text where a text is taken. `/v4/<key>/mempool`, whose methods docs/m
 `/v4/<key>/orderbook` is beta: their shapes may change.";
 
 /// The document of the main JSON-RPC.
-pub(super) fn document(main: &MainRpc) -> Value {
-    let described = rpc::methods();
+pub(super) fn document() -> Value {
     let mut generators = generators();
-    let mut methods = Vec::new();
-    for family in main.families() {
-        match family.declared() {
-            Some(declared) => methods.extend(declared.describe_family(&mut generators)),
-            None => methods.extend(described.iter().filter(|one| one.family() == family.name()).map(described_method)),
-        }
-    }
+    let mut methods: Vec<Value> =
+        MainRpc::families().flat_map(|family| family.describe_family(&mut generators)).collect();
     methods.push(json!({
         "name": DISCOVER,
         "summary": "This description",
@@ -32,10 +25,7 @@ pub(super) fn document(main: &MainRpc) -> Value {
         "params": [],
         "result": { "name": "description", "schema": { "type": "object" } },
     }));
-    let methods = Value::Array(methods);
-    let mut all: Map<String, Value> = rpc::schemas().into_iter().chain(rest::schemas()).collect();
-    all.extend(generators.take_schemas());
-    let schemas = reached(&methods, all);
+    let schemas = generators.take_schemas();
     json!({
         "openrpc": "1.3.2",
         "info": {
@@ -53,35 +43,5 @@ pub(super) fn document(main: &MainRpc) -> Value {
         "x-messages": PROTOS.iter().map(|(name, _)| format!("/v4/proto/{name}")).collect::<Vec<_>>(),
         "methods": methods,
         "components": { "schemas": schemas },
-    })
-}
-
-/// Those schemas that the methods refer to, and those that these refer to.
-fn reached(methods: &Value, mut others: Map<String, Value>) -> Map<String, Value> {
-    let mut reached = Map::new();
-    let mut texts = vec![methods.to_string()];
-    while let Some(text) = texts.pop() {
-        let (named, rest): (Map<String, Value>, _) =
-            others.into_iter().partition(|(name, _)| text.contains(&format!("\"#/components/schemas/{name}\"")));
-        others = rest;
-        texts.extend(named.values().map(Value::to_string));
-        reached.extend(named);
-    }
-    reached
-}
-
-fn described_method(method: &Method) -> Value {
-    let params: Vec<Value> = method
-        .params
-        .iter()
-        .map(|param| json!({ "name": param.name, "required": param.is_needed, "schema": param.schema }))
-        .collect();
-    json!({
-        "name": method.name,
-        "summary": method.summary,
-        "tags": [{ "name": method.family() }],
-        "paramStructure": "by-position",
-        "params": params,
-        "result": { "name": "result", "schema": method.result },
     })
 }

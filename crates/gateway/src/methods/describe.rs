@@ -6,7 +6,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::{Declared, ErrorCase, Form, Surface};
+use super::{Declaration, Declared, ErrorCase, Form, Surface};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
 use crate::surfaces::RpcResult;
@@ -64,13 +64,13 @@ impl<S: Sync> Described for Surface<S> {
             };
             std::iter::once(method.name).chain(method.aliases.iter().copied()).map(named).collect::<Vec<_>>()
         };
-        self.methods.iter().flat_map(describe).collect()
+        self.all().flat_map(describe).collect()
     }
 
     #[cfg(test)]
     fn finding(&self) -> Option<String> {
         let mut names = std::collections::BTreeSet::new();
-        for method in self.methods {
+        for method in self.all() {
             let name = method.name;
             if !std::iter::once(&name).chain(method.aliases).all(|name| names.insert(*name)) {
                 return Some(format!("{name} or one of its aliases stands twice"));
@@ -89,6 +89,9 @@ impl<S: Sync> Described for Surface<S> {
                 return Some(format!("{name} has no doc comment"));
             }
             let params = described["params"].as_array().cloned().unwrap_or_default();
+            if let Declaration::Listed { .. } = method.params {
+                continue;
+            }
             if let Some(param) = params.iter().find(|param| lacks_text(param)) {
                 return Some(format!("{name}: {} has no doc comment", param["name"]));
             }
@@ -145,10 +148,9 @@ pub(crate) fn generators() -> Generators {
     }
 }
 
-fn document<S>(surface: &Surface<S>) -> Value {
+fn document<S: Sync>(surface: &Surface<S>) -> Value {
     let mut generators = generators();
-    let mut methods: Vec<Value> =
-        surface.methods.iter().map(|method| describe_method(method, &mut generators)).collect();
+    let mut methods: Vec<Value> = surface.all().map(|method| describe_method(method, &mut generators)).collect();
     methods.push(json!({
         "name": DISCOVER,
         "summary": "This description",
@@ -177,17 +179,25 @@ fn document<S>(surface: &Surface<S>) -> Value {
 }
 
 fn describe_method<S>(method: &Declared<S>, generators: &mut Generators) -> Value {
-    let schema = (method.params)(&mut generators.read);
     let example: Value = serde_json::from_str(method.example).unwrap_or_default();
-    let fields = (method.fields)();
-    let mut params: Vec<Value> = fields.iter().filter_map(|name| describe_param(name, &schema)).collect();
+    let (text, mut params) = match &method.params {
+        Declaration::Struct { fields, schema } => {
+            let schema = schema(&mut generators.read);
+            let params: Vec<Value> = fields().iter().filter_map(|name| describe_param(name, &schema)).collect();
+            (schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(), params)
+        }
+        Declaration::Listed { summary, params } => {
+            let params = params.iter().map(|param| param.describe(&mut generators.read)).collect();
+            ((*summary).to_owned(), params)
+        }
+    };
+    let names: Vec<String> = params.iter().filter_map(|param| param["name"].as_str().map(str::to_owned)).collect();
     if let (Form::Variadic, Some(last)) = (method.form, params.last_mut()) {
         // What is read as a list stands one after the other in a call.
         last["schema"] = last["schema"]["items"].take();
         last["required"] = false.into();
     }
-    let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-    let (summary, rest) = text.split_once("\n\n").unwrap_or((text, ""));
+    let (summary, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
     let answer = (method.answer)(&mut generators.written);
     let errors: Vec<Value> = method.errors.iter().chain(&COMMON_ERRORS).map(describe_error).collect();
     let mut described = json!({
@@ -203,7 +213,7 @@ fn describe_method<S>(method: &Declared<S>, generators: &mut Generators) -> Valu
         "errors": errors,
         "examples": [{
             "name": "call",
-            "params": example_params(&example, &fields),
+            "params": example_params(&example, &names),
         }],
     });
     if !rest.is_empty() {
@@ -215,10 +225,10 @@ fn describe_method<S>(method: &Declared<S>, generators: &mut Generators) -> Valu
     described
 }
 
-fn example_params(example: &Value, fields: &[&str]) -> Vec<Value> {
+fn example_params(example: &Value, names: &[String]) -> Vec<Value> {
     let param = |name: &str, value: &Value| json!({ "name": name, "value": value });
     match example {
-        Value::Array(items) => fields.iter().zip(items).map(|(name, value)| param(name, value)).collect(),
+        Value::Array(items) => names.iter().zip(items).map(|(name, value)| param(name, value)).collect(),
         Value::Object(members) => members.iter().map(|(name, value)| param(name, value)).collect(),
         _ => Vec::new(),
     }

@@ -6,6 +6,7 @@
 //! one struct and one line in its surface's list.
 
 mod describe;
+mod listed;
 mod read;
 mod types;
 
@@ -20,9 +21,11 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 pub(crate) use self::describe::{DISCOVER, Described, Generators, generators};
+pub(crate) use self::listed::{Param, needs, takes};
 pub(crate) use self::read::{ParamError, fields, read_members};
 pub(crate) use self::types::{
-    BlockTag, ByName, HexBytes, List, Natural, OrNull, RawParam, Text, TxidText, Verbatim, scalar,
+    BlockTag, ByName, Hash, HexBytes, HexText, List, Natural, NaturalText, Object, OrNull, RawParam, Text, TxidText,
+    Verbatim, scalar, schema,
 };
 use crate::bounded::to_raw_bounded;
 use crate::errors::RpcError;
@@ -154,22 +157,31 @@ impl<T: JsonSchema> JsonSchema for Written<T> {
     }
 }
 
+/// A schema of what is read, or of what is written.
+type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// How the parameters of a method are declared.
+enum Declaration {
+    /// As the fields of a struct, in their order; its doc comment says what the method is for.
+    Struct { fields: fn() -> Vec<&'static str>, schema: SchemaOf },
+    /// One by one.
+    Listed { summary: &'static str, params: &'static [Param] },
+}
+
 /// A method as its surface lists it.
-pub(crate) struct Declared<S> {
+pub(crate) struct Declared<S: 'static> {
     name: &'static str,
     aliases: &'static [&'static str],
     form: Form,
     example: &'static str,
     errors: &'static [ErrorCase],
     takes_large_body: bool,
-    /// The fields in their order.
-    fields: fn() -> Vec<&'static str>,
-    params: fn(&mut SchemaGenerator) -> Schema,
-    answer: fn(&mut SchemaGenerator) -> Schema,
+    params: Declaration,
+    answer: SchemaOf,
     /// Whether parameters can be read.
     #[cfg(test)]
     check: fn(&Params) -> Result<(), RpcError>,
-    call: for<'a> fn(&'a RequestContext, &'a S, &Params) -> BoxFuture<'a, RpcResult>,
+    call: for<'a> fn(&'a RequestContext, &'a S, &'static Self, &Params) -> BoxFuture<'a, RpcResult>,
 }
 
 impl<S: Sync> Declared<S> {
@@ -181,13 +193,17 @@ impl<S: Sync> Declared<S> {
             example: M::EXAMPLE,
             errors: M::ERRORS,
             takes_large_body: M::TAKES_LARGE_BODY,
-            fields: read::fields::<M>,
-            params: M::json_schema,
+            params: Declaration::Struct { fields: read::fields::<M>, schema: M::json_schema },
             answer: |generator| generator.subschema_for::<M::Answer>(),
             #[cfg(test)]
             check: |params| read::params::<M>(params, M::FORM).map(drop),
             call: run::<M>,
         }
+    }
+
+    /// Its name on the surface.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
     }
 
     fn is_named(&self, method: &str) -> bool {
@@ -198,6 +214,7 @@ impl<S: Sync> Declared<S> {
 fn run<'a, M: Method>(
     context: &'a RequestContext,
     surface: &'a M::Surface,
+    _: &'static Declared<M::Surface>,
     params: &Params,
 ) -> BoxFuture<'a, RpcResult> {
     match read::params::<M>(params, M::FORM) {
@@ -222,23 +239,34 @@ pub(crate) struct Surface<S: 'static> {
     pub(crate) admit: fn(&RequestContext) -> Result<(), RpcError>,
     /// In the order in which they are described.
     pub(crate) methods: &'static [Declared<S>],
+    /// Surfaces whose methods it has as well, but those that it has itself.
+    pub(crate) also: &'static [&'static Self],
     /// The OpenRPC document, once it was asked for.
     pub(crate) document: OnceLock<Bytes>,
 }
 
 impl<S: Sync> Surface<S> {
-    fn find(&self, method: &str) -> Option<&Declared<S>> {
-        self.methods.iter().find(|known| known.is_named(method))
+    /// The method, and the surface that lists it.
+    fn find(&self, method: &str) -> Option<(&'static Declared<S>, &Self)> {
+        let own = self.methods.iter().find(|known| known.is_named(method)).map(|known| (known, self));
+        own.or_else(|| self.also.iter().find_map(|other| other.find(method)))
+    }
+
+    /// All methods, in their order.
+    fn all(&self) -> impl Iterator<Item = &'static Declared<S>> {
+        let others = self.also.iter().flat_map(|other| other.methods);
+        let of_others = others.filter(|other| self.methods.iter().all(|own| own.name != other.name));
+        self.methods.iter().chain(of_others)
     }
 
     /// Names and other names of the methods, in their order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.methods.iter().flat_map(|method| std::iter::once(method.name).chain(method.aliases.iter().copied()))
+        self.all().flat_map(|method| std::iter::once(method.name).chain(method.aliases.iter().copied()))
     }
 
     /// Whether a method's body may be as large as a transaction or a block.
     pub(crate) fn takes_large_body(&self, method: &str) -> bool {
-        self.find(method).is_some_and(|known| known.takes_large_body)
+        self.find(method).is_some_and(|(known, _)| known.takes_large_body)
     }
 
     /// Answers a call.
@@ -249,9 +277,11 @@ impl<S: Sync> Surface<S> {
         method: &str,
         params: &Params,
     ) -> BoxFuture<'a, RpcResult> {
-        let Some(known) = self.find(method) else { return Box::pin(ready(Err(RpcError::method_not_found()))) };
-        match (self.admit)(context) {
-            Ok(()) => (known.call)(context, surface, params),
+        let Some((known, lister)) = self.find(method) else {
+            return Box::pin(ready(Err(RpcError::method_not_found())));
+        };
+        match (self.admit)(context).and_then(|()| (lister.admit)(context)) {
+            Ok(()) => (known.call)(context, surface, known, params),
             Err(refused) => Box::pin(ready(Err(refused))),
         }
     }

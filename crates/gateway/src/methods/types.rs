@@ -26,6 +26,32 @@ pub(super) const SCALAR: &str = "$scalar";
 /// The same for the JSON text.
 pub(super) const RAW: &str = "$raw";
 
+/// Gives a type a schema of its own, in the place where it is used or in the components of the document.
+macro_rules! schema {
+    ($type:ty, $name:literal, inline $schema:tt) => {
+        $crate::methods::schema!($type, $name, true, $schema);
+    };
+    ($type:ty, $name:literal, $schema:tt) => {
+        $crate::methods::schema!($type, $name, false, $schema);
+    };
+    ($type:ty, $name:literal, $is_inline:literal, $schema:tt) => {
+        impl schemars::JsonSchema for $type {
+            fn inline_schema() -> bool {
+                $is_inline
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
+            }
+        }
+    };
+}
+pub(crate) use schema;
+
 /// Takes what the reader of parameters has handed on.
 struct Handed;
 
@@ -80,33 +106,9 @@ impl<'de> Deserialize<'de> for RawParam {
     }
 }
 
-impl JsonSchema for RawParam {
-    fn inline_schema() -> bool {
-        true
-    }
+schema!(RawParam, "Any", inline {});
 
-    fn schema_name() -> Cow<'static, str> {
-        Verbatim::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Verbatim::json_schema(generator)
-    }
-}
-
-impl JsonSchema for Verbatim {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Any".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({})
-    }
-}
+schema!(Verbatim, "Any", inline {});
 
 /// A non-negative integer. One above 64 bits stands for the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,19 +131,7 @@ impl<'de> Deserialize<'de> for Natural {
     }
 }
 
-impl JsonSchema for Natural {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Natural".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": 0 })
-    }
-}
+schema!(Natural, "Natural", inline { "type": "integer", "minimum": 0 });
 
 /// At most `MAX` items.
 #[derive(Debug, Clone, PartialEq)]
@@ -216,19 +206,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-impl JsonSchema for Text {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Text".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string" })
-    }
-}
+schema!(Text, "Text", inline { "type": "string" });
 
 /// The id of a transaction: 64 hexadecimal digits in display order.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -243,6 +221,42 @@ impl TryFrom<String> for TxidText {
         text.parse().map(Self).map_err(|_| "must be 64 hexadecimal digits")
     }
 }
+
+/// A non-negative integer of at most 64 bits, as a number or as its digits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NaturalText(pub(crate) u64);
+
+impl<'de> Deserialize<'de> for NaturalText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = Text::deserialize(deserializer).ok().and_then(|Text(text)| parse_unsigned(&text));
+        number.map(Self).ok_or_else(|| de::Error::custom("must be a non-negative integer"))
+    }
+}
+
+schema!(NaturalText, "NaturalText", inline {
+    "anyOf": [{ "type": "integer", "minimum": 0 }, { "type": "string", "pattern": "^[0-9]+$" }],
+});
+
+/// 32 bytes in display order: the id of a transaction, the hash of a block.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct Hash(String);
+
+impl Hash {
+    pub(crate) fn of(hash: impl fmt::Display) -> Self {
+        Self(hash.to_string())
+    }
+}
+
+schema!(Hash, "Hash", { "description": "32 bytes in display order", "type": "string", "pattern": "^[0-9a-f]{64}$" });
+
+/// Hexadecimal digits.
+pub(crate) struct HexText;
+
+schema!(HexText, "HexText", inline { "description": "Hexadecimal digits", "type": "string", "pattern": "^([0-9a-fA-F]{2})*$" });
+
+/// An object of any members.
+pub(crate) type Object = serde_json::Map<String, Value>;
 
 /// Bytes as hexadecimal digits, `0x` before them or not.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -270,19 +284,7 @@ impl<'de> Deserialize<'de> for HexBytes {
     }
 }
 
-impl JsonSchema for HexBytes {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "HexBytes".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^(0x)?([0-9a-fA-F]{2})*$" })
-    }
-}
+schema!(HexBytes, "HexBytes", inline { "type": "string", "pattern": "^(0x)?([0-9a-fA-F]{2})*$" });
 
 /// A member that is `null` where there is none, in an answer whose kind may lack the member.
 #[derive(Serialize, JsonSchema)]
@@ -378,21 +380,13 @@ impl<'de> Deserialize<'de> for BlockTag {
     }
 }
 
-impl JsonSchema for BlockTag {
-    fn schema_name() -> Cow<'static, str> {
-        "BlockTag".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "The height as of which a view answers: `latest`, a number, its digits, or `height:hash`",
-            "anyOf": [
-                { "type": "integer", "minimum": 0 },
-                { "type": "string", "pattern": "^(latest|0x|[0-9]*)(:(0x)?[0-9a-fA-F]*)?$" },
-            ],
-        })
-    }
-}
+schema!(BlockTag, "BlockTag", {
+    "description": "The height as of which a view answers: `latest`, a number, its digits, or `height:hash`",
+    "anyOf": [
+        { "type": "integer", "minimum": 0 },
+        { "type": "string", "pattern": "^(latest|0x|[0-9]*)(:(0x)?[0-9a-fA-F]*)?$" },
+    ],
+});
 
 #[cfg(test)]
 mod tests {

@@ -28,6 +28,7 @@ pub(crate) static ADMIN: Surface<()> = Surface {
         Declared::of::<RevokeApiKey>(),
         Declared::of::<RerollApiKey>(),
     ],
+    also: &[],
     document: OnceLock::new(),
 };
 

@@ -56,6 +56,7 @@ pub(super) static ALKANES: Surface<()> = Surface {
         Declared::of::<SimulateProtostones>(),
         Declared::of::<SimulateTransaction>(),
     ],
+    also: &[],
     document: OnceLock::new(),
 };
 

@@ -37,6 +37,7 @@ pub(super) static BTCUSD: Surface<BtcusdRpc> = Surface {
         `/v4/proto/cryptoswap.proto`. Parameters stand by position.",
     admit: ADMIT_ALL,
     methods: &[Declared::of::<View>(), Declared::of::<IndexHeight>()],
+    also: &[],
     document: OnceLock::new(),
 };
 

@@ -37,6 +37,7 @@ pub(super) static FOREX: Surface<Board> = Surface {
         Declared::of::<Status>(),
         Declared::of::<Currencies>(),
     ],
+    also: &[],
     document: OnceLock::new(),
 };
 

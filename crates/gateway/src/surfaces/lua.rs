@@ -28,6 +28,7 @@ pub(super) static LUA: Surface<()> = Surface {
     introduction: "",
     admit: |context| scripts(context).map(drop),
     methods: &[Declared::of::<EvalScript>(), Declared::of::<SaveScript>(), Declared::of::<EvalSaved>()],
+    also: &[],
     document: OnceLock::new(),
 };
 
@@ -47,7 +48,7 @@ pub struct ScriptParts {
 
 /// The methods in `_RPC`, by their real names.
 static CALLABLE: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let named = MainRpc::new().methods().into_iter().chain(["spendablesbyaddress".to_owned()]);
+    let named = MainRpc::methods().chain(["spendablesbyaddress".to_owned()]);
     named.filter(|method| is_callable(method)).collect()
 });
 

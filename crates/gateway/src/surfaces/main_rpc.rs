@@ -2,126 +2,109 @@
 
 use super::admin::ADMIN;
 use super::alkanes::ALKANES;
-use super::btc::BtcFamily;
-use super::esplora::EsploraFamily;
+use super::btc::BTC;
+use super::esplora::ESPLORA;
 use super::lua::LUA;
 use super::metashrew::METASHREW;
-use super::ord::OrdFamily;
-use super::sandshrew::SandshrewFamily;
+use super::ord::ORD;
+use super::sandshrew::SANDSHREW;
 use super::{RpcResult, RpcSurface};
 use crate::describe;
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
-use crate::methods::{Described, Surface};
+use crate::methods::Surface;
 use crate::state::{BoxFuture, RequestContext};
 
-/// The methods whose names begin with one word and `_`.
-pub(crate) trait MethodFamily: Send + Sync {
-    /// The word, without `_`.
-    fn name(&self) -> &'static str;
+/// The families, each the methods whose names begin with its name and `_`, in the order in which they are described.
+static FAMILIES: [&Surface<()>; 8] = [&BTC, &ESPLORA, &ORD, &METASHREW, &ALKANES, &SANDSHREW, &LUA, &ADMIN];
 
-    /// What may follow the first `_`. A name that is not among them is answered only where it is another way to write one.
-    fn methods(&self) -> Vec<&'static str>;
+/// Names that clients write for others, by the family; without punctuation.
+const OTHER_NAMES: [(&str, &str, &str); 4] = [
+    ("esplora", "posttx", "broadcast"),
+    ("ord", "inscriptionsinblock", "inscriptions::block"),
+    ("ord", "rchildren", "children"),
+    ("ord", "rmetadata", "metadata"),
+];
 
-    /// The declarations of the methods, where they are declared.
-    fn declared(&self) -> Option<&'static dyn Described> {
-        None
-    }
-
-    /// Whether the body of a method may be as large as a transaction or a block.
-    fn takes_large_body(&self, _method: &str) -> bool {
-        false
-    }
-
-    /// Runs one method; `method` is what follows the first `_`.
-    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult>;
+/// A name without the punctuation that clients write in many ways: `address::txs:chain`, `address_txs_chain`, `addresstxschain`.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|letter| !matches!(letter, ':' | '-' | '_'))
 }
 
-/// A family whose methods are declared.
-struct DeclaredFamily(&'static Surface<()>);
-
-impl MethodFamily for DeclaredFamily {
-    fn name(&self) -> &'static str {
-        self.0.name
-    }
-
-    fn methods(&self) -> Vec<&'static str> {
-        self.0.names().collect()
-    }
-
-    fn declared(&self) -> Option<&'static dyn Described> {
-        Some(self.0)
-    }
-
-    fn takes_large_body(&self, method: &str) -> bool {
-        self.0.takes_large_body(method)
-    }
-
-    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        self.0.call(context, &(), method, &params)
-    }
-}
-
-pub(crate) struct MainRpc {
-    families: Vec<Box<dyn MethodFamily>>,
-}
+pub(crate) struct MainRpc;
 
 impl MainRpc {
-    pub(crate) fn new() -> Self {
-        Self {
-            families: vec![
-                Box::new(BtcFamily),
-                Box::new(EsploraFamily),
-                Box::new(OrdFamily),
-                Box::new(DeclaredFamily(&METASHREW)),
-                Box::new(DeclaredFamily(&ALKANES)),
-                Box::new(SandshrewFamily),
-                Box::new(DeclaredFamily(&LUA)),
-                Box::new(DeclaredFamily(&ADMIN)),
-            ],
-        }
-    }
-
     /// The families, in the order in which they are described.
-    pub(crate) fn families(&self) -> impl Iterator<Item = &dyn MethodFamily> {
-        self.families.iter().map(AsRef::as_ref)
+    pub(crate) fn families() -> impl Iterator<Item = &'static Surface<()>> {
+        FAMILIES.into_iter()
     }
 
     /// The full names of all methods.
-    pub(crate) fn methods(&self) -> Vec<String> {
-        let of = |family: &dyn MethodFamily| {
-            let name = family.name();
-            family.methods().into_iter().map(move |method| format!("{name}_{method}"))
-        };
-        self.families.iter().flat_map(|family| of(family.as_ref())).collect()
+    pub(crate) fn methods() -> impl Iterator<Item = String> {
+        Self::families().flat_map(|family| family.names().map(|method| format!("{}_{method}", family.name)))
     }
 
     /// The family and the rest of the name. A name without `_` is one of the node's, but for one view that all clients of
     /// alkanes know by its bare name.
-    fn find<'a>(&self, method: &'a str) -> Option<(&dyn MethodFamily, &'a str)> {
-        let family = if method == "spendablesbyaddress" { "alkanes" } else { "btc" };
-        let (family, rest) = method.split_once('_').unwrap_or((family, method));
-        let found = self.families.iter().find(|known| known.name() == family)?;
-        Some((found.as_ref(), rest))
+    fn find(method: &str) -> Option<(&'static Surface<()>, &str)> {
+        let bare = if method == "spendablesbyaddress" { "alkanes" } else { "btc" };
+        let (name, rest) = method.split_once('_').unwrap_or((bare, method));
+        let family = Self::families().find(|family| family.name == name)?;
+        let has_punctuation = matches!(name, "esplora" | "ord");
+        if !has_punctuation || family.names().any(|known| known == rest) {
+            return Some((family, rest));
+        }
+        let other = OTHER_NAMES.iter().find(|(of, other, _)| *of == name && letters(rest).eq(other.chars()));
+        let known = || family.names().find(|known| letters(known).eq(letters(rest)));
+        Some((family, other.map(|(.., known)| *known).or_else(known).unwrap_or(rest)))
     }
 }
 
 impl RpcSurface for MainRpc {
     fn family(&self, method: &str) -> &'static str {
-        self.find(method).map_or("unknown", |(family, _)| family.name())
+        Self::find(method).map_or("unknown", |(family, _)| family.name)
     }
 
     fn takes_large_body(&self, method: &str) -> bool {
-        self.find(method).is_some_and(|(family, rest)| family.takes_large_body(rest))
+        Self::find(method).is_some_and(|(family, rest)| family.takes_large_body(rest))
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
         if method == describe::DISCOVER {
             return Box::pin(async move { describe::discover(&params) });
         }
-        match self.find(method) {
-            Some((family, rest)) => family.call(context, rest, params),
+        match Self::find(method) {
+            Some((family, rest)) => family.call(context, &(), rest, &params),
             None => Box::pin(async { Err(RpcError::method_not_found()) }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_without_punctuation_mean_what_they_are_written_from() {
+        for family in [&ESPLORA, &ORD] {
+            for full in family.names() {
+                let flat = format!("{}_{}", family.name, full.replace([':', '-'], ""));
+                assert_eq!(MainRpc::find(&flat).unwrap().1, full, "{flat}");
+            }
+        }
+        for (name, known) in [
+            ("esplora_addresstxschain", "address::txs:chain"),
+            ("esplora_blocks::tip:height", "blocks:tip:height"),
+            ("esplora_post-tx", "broadcast"),
+            ("ord_inscriptions_block", "inscriptions::block"),
+            ("ord_r:children", "children"),
+        ] {
+            assert_eq!(MainRpc::find(name).unwrap().1, known, "{name}");
+        }
+        for name in ["esplora_", "esplora_nothing", "esplora_tx::nothing", "esplora_address::txs:nothing", "ord_rsats"]
+        {
+            let (family, rest) = MainRpc::find(name).unwrap();
+            assert!(family.names().all(|known| known != rest), "{name}");
         }
     }
 }

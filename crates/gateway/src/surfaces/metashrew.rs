@@ -31,6 +31,7 @@ pub(super) static METASHREW: Surface<()> = Surface {
         Declared::of::<BlockDigest>(),
         Declared::of::<SnapshotStats>(),
     ],
+    also: &[],
     document: OnceLock::new(),
 };
 

@@ -42,11 +42,10 @@ pub(crate) use admin::ADMIN;
 pub use lua::ScriptParts;
 pub(crate) use lua::permits as script_permits;
 pub(crate) use main_rpc::MainRpc;
-#[cfg(test)]
-pub(crate) use main_rpc::MethodFamily;
 
 /// JSON-RPC surfaces below a key whose methods are declared.
-pub(crate) static DECLARED: [&dyn Described; 4] = [&espo::ESPO, &btcusd::BTCUSD, &mempool::MEMPOOL, &forex::FOREX];
+pub(crate) static DECLARED: [&dyn Described; 5] =
+    [&espo::ESPO, &btcusd::BTCUSD, &mempool::MEMPOOL, &forex::FOREX, &reorg::REORG];
 
 /// What a JSON-RPC call answers.
 pub type RpcResult = Result<Box<RawValue>, RpcError>;

@@ -4,15 +4,75 @@
 //! It keeps no state. What is real comes from the node itself, hashes included, so that a hash and the block that is asked
 //! for by it are of one chain.
 
+use std::future::ready;
+use std::sync::OnceLock;
+
 use hyper::{Method, StatusCode};
 use serde_json::json;
+use serde_json::value::RawValue;
 
-use super::btc::{is_allowed, pass};
+use super::btc::{NODE, pass};
 use super::{HttpRequest, HttpSurface, RpcResult, RpcSurface, to_raw};
 use crate::errors::{RestError, RpcError, rpc_code};
 use crate::jsonrpc::{Flavour, Params, parse_unsigned};
+use crate::methods::{Declared, Hash, NaturalText, Surface, needs};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
+
+pub(super) static REORG: Surface<()> = Surface {
+    name: "reorg",
+    introduction: "POST at `/v4/<key>/reorg/<height>`: a bitcoind whose chain ends at the height, so that an indexer that starts \
+        against it walks back (docs/reorg.md). A `btc_` before a name is taken. All but the first three methods go to the real node.",
+    admit: |context| target(context).map(drop),
+    methods: &[
+        Declared::listed::<u64>(
+            "getblockcount",
+            "The height at which the chain ends: that in the path, whatever the real one is",
+            &[],
+            "[]",
+            |context, (), method, params| {
+                let answer = method.texts(params).and_then(|_| to_raw(&target(context)?));
+                Box::pin(ready(answer))
+            },
+        ),
+        Declared::listed::<Hash>(
+            "getbestblockhash",
+            "Hash of the block at which the chain ends",
+            &[],
+            "[]",
+            |context, (), method, params| {
+                let height = method.texts(params).and_then(|_| to_raw(&target(context)?));
+                Box::pin(async move { pass(context, "getblockhash", vec![height?]).await })
+            },
+        ),
+        Declared::listed::<Hash>(
+            "getblockhash",
+            "Hash of the block at a height; above the end of the chain one that no block has",
+            &[needs::<NaturalText>("height").that_is("An integer.")],
+            "[140]",
+            |context, (), _, params| {
+                let params = params.raw().to_vec();
+                Box::pin(async move {
+                    match asked_height(&params) {
+                        Some(height) if height > target(context)? => to_raw(&synthetic_hash(height)),
+                        // Also for parameters that are none: their errors are the node's own.
+                        _ => pass(context, "getblockhash", params).await,
+                    }
+                })
+            },
+        ),
+    ],
+    also: &[&NODE],
+    document: OnceLock::new(),
+};
+
+/// The height in the path.
+fn target(context: &RequestContext) -> Result<u64, RpcError> {
+    match Target::of(context.segments()) {
+        Target::Height(target) => Ok(target),
+        Target::Bad | Target::Longer => Err(RpcError::invalid_params(BAD_HEIGHT)),
+    }
+}
 
 /// Bodies of requests that are refused for their path are read up to this, bytes, so that the answer arrives.
 const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
@@ -30,32 +90,11 @@ impl RpcSurface for ReorgRpc {
     }
 
     fn takes_large_body(&self, method: &str) -> bool {
-        plain(method) == "sendrawtransaction"
+        REORG.takes_large_body(plain(method))
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move {
-            let Target::Height(target) = Target::of(context.segments()) else {
-                return Err(RpcError::invalid_params(BAD_HEIGHT));
-            };
-            match plain(method) {
-                "getblockcount" => {
-                    params.none()?;
-                    to_raw(&target)
-                }
-                "getbestblockhash" => {
-                    params.none()?;
-                    pass(context, "getblockhash", &[to_raw(&target)?]).await
-                }
-                "getblockhash" => match asked_height(&params) {
-                    Some(height) if height > target => to_raw(&synthetic_hash(height)),
-                    // Also for parameters that are none: their errors are the node's own.
-                    _ => pass(context, "getblockhash", params.raw()).await,
-                },
-                method if is_allowed(method) => pass(context, method, params.raw()).await,
-                _ => Err(RpcError::method_not_found()),
-            }
-        })
+        REORG.serve(context, &(), plain(method), &params)
     }
 }
 
@@ -65,8 +104,8 @@ fn plain(method: &str) -> &str {
 }
 
 /// The height of a `getblockhash`, when it is a non-negative integer.
-fn asked_height(params: &Params) -> Option<u64> {
-    match params.raw() {
+fn asked_height(params: &[Box<RawValue>]) -> Option<u64> {
+    match params {
         [only] => parse_unsigned(only.get()),
         _ => None,
     }

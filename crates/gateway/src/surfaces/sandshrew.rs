@@ -3,22 +3,35 @@
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use bitcoin::OutPoint;
 use paraffin_alkanes::views;
-use serde::Deserialize;
+use paraffin_primitives::Height;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::RpcResult;
 use super::esplora::{AddressRoute, unspent};
-use super::main_rpc::MethodFamily;
-use super::{RpcResult, lua, to_raw};
-use crate::alkanes::{self, decimal};
+use super::lua::LUA;
+use crate::alkanes::{self, IdDigits, decimal};
 use crate::errors::{RestError, RpcError};
 use crate::jsonrpc::Params;
+use crate::methods::{ADMIT_ALL, Declared, Form, Method, NaturalText, Object, RawParam, Surface, Verbatim, Written};
 use crate::state::{BoxFuture, RequestContext};
+
+pub(super) static SANDSHREW: Surface<()> = Surface {
+    name: "sandshrew",
+    introduction: "",
+    admit: ADMIT_ALL,
+    methods: &[Declared::of::<Multicall>(), Declared::of::<BalancesOf>()],
+    also: &[&LUA],
+    document: OnceLock::new(),
+};
 
 /// Calls of one `sandshrew_multicall`, those inside nested ones counted; beside it stands the budget of the whole request.
 const CALLS_MAX: usize = 1024;
@@ -29,9 +42,6 @@ pub(super) const MULTICALL: &str = "sandshrew_multicall";
 const MEMBER_BYTES: usize = r#"{"result":},"#.len();
 /// Longest answer that an async thread reads through, bytes.
 const CHECKED_AT_ONCE_BYTES_MAX: usize = 1 << 20;
-
-/// All methods of the family but those of scripts.
-const METHODS: [&str; 2] = ["multicall", "balances"];
 
 /// What is left of one multicall, those in it included.
 struct Allowance {
@@ -48,41 +58,51 @@ impl Allowance {
 
 /// A multicall that a script makes: it gets no more by it than by calls of its own.
 pub(super) async fn multicall_of_script(context: &RequestContext, params: Params) -> RpcResult {
-    multicall(context, params, 1, &Allowance::new(paraffin_lua::is_callable)).await
+    multicall(context, params.raw(), 1, &Allowance::new(paraffin_lua::is_callable)).await
 }
 
-pub(super) struct SandshrewFamily;
+/// Many calls in one: an answer for each, in order.
+///
+/// Each parameter is a method and its params.
+#[derive(Deserialize, JsonSchema)]
+struct Multicall {
+    /// A method and its params; any number of them follow each other.
+    #[serde(rename = "call")]
+    #[schemars(with = "Vec<MultiCall>")]
+    calls: Vec<RawParam>,
+}
 
-impl MethodFamily for SandshrewFamily {
-    fn name(&self) -> &'static str {
-        "sandshrew"
-    }
+/// A method and its params; any number of them follow each other.
+#[derive(JsonSchema)]
+#[schemars(extend("minItems" = 1, "maxItems" = 2))]
+struct MultiCall(#[expect(dead_code, reason = "only the schema")] Vec<Value>);
 
-    fn methods(&self) -> Vec<&'static str> {
-        METHODS.into_iter().chain(lua::LUA.names()).collect()
-    }
+/// What a call of many answered.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only the schema")]
+enum MultiAnswer {
+    Answered { result: Value },
+    Failed { error: Object },
+}
 
-    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move {
-            if lua::LUA.names().any(|name| name == method) {
-                return lua::LUA.call(context, &(), method, &params).await;
-            }
-            if !METHODS.contains(&method) {
-                return Err(RpcError::method_not_found());
-            }
-            match method {
-                "multicall" => multicall(context, params, 1, &Allowance::new(|_| true)).await,
-                "balances" => balances(context, &params).await,
-                _ => Err(RpcError::method_not_found()),
-            }
-        })
+impl Method for Multicall {
+    const NAME: &'static str = "multicall";
+    const FORM: Form = Form::Variadic;
+    const EXAMPLE: &'static str = r#"[["btc_getblockcount"],["btc_getblockhash",[140]]]"#;
+    type Surface = ();
+    type Answer = Written<Vec<MultiAnswer>>;
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Self::Answer, RpcError> {
+        let calls: Vec<Box<RawValue>> = self.calls.into_iter().map(|call| call.0).collect();
+        multicall(context, &calls, 1, &Allowance::new(|_| true)).await.map(Written::raw)
     }
 }
 
 /// `[[method, params], …]`: an answer for each, in order, `{"result": …}` or `{"error": …}`.
 fn multicall<'a>(
     context: &'a RequestContext,
-    params: Params,
+    calls: &'a [Box<RawValue>],
     depth: usize,
     left: &'a Allowance,
 ) -> BoxFuture<'a, RpcResult> {
@@ -90,7 +110,7 @@ fn multicall<'a>(
         let parallel = context.limits().batch_parallel_max.max(1);
         let mut charge = context.budget().charge(context);
         let mut answers = String::from("[");
-        for calls in params.raw().chunks(parallel) {
+        for calls in calls.chunks(parallel) {
             let running = calls.iter().map(|raw| one_call(context, read_call(raw), depth, left)).collect();
             for answer in all(running).await {
                 let error = answer.as_ref().err().map(|error| json!(error).to_string());
@@ -162,7 +182,7 @@ fn one_call<'a>(
                     "multicalls stand at most {DEPTH_MAX} deep in each other"
                 )));
             }
-            return multicall(context, params, depth + 1, left).await;
+            return multicall(context, params.raw(), depth + 1, left).await;
         }
         context.shared().main.call(context, &method, params).await
     })
@@ -188,24 +208,80 @@ async fn all<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
     outputs.into_iter().flatten().collect()
 }
 
-#[derive(Deserialize)]
+/// Unspent outputs of an address, sorted by what they hold.
+#[derive(Deserialize, JsonSchema)]
+struct BalancesOf {
+    /// Whose.
+    request: BalancesRequest,
+}
+
+/// Whose outputs.
+#[derive(Deserialize, JsonSchema)]
 struct BalancesRequest {
     address: String,
+    /// 1 when absent; of another protocol nothing is known.
     #[serde(rename = "protocolTag", alias = "protocol_tag")]
-    protocol_tag: Option<Value>,
+    #[schemars(with = "Option<NaturalText>")]
+    protocol_tag: Option<Verbatim>,
+    /// A second address.
     #[serde(rename = "assetAddress", alias = "asset_address")]
     asset_address: Option<String>,
 }
 
-/// `{address, protocolTag?, assetAddress?}`: the unspent outputs in three lists: `spendable` holds nothing but satoshis,
-/// `assets` holds alkanes, `pending` is not confirmed yet. Each ascends by height.
-async fn balances(context: &RequestContext, params: &Params) -> RpcResult {
-    params.at_most(1)?;
-    let wrong = || RpcError::invalid_params("params must be an object with address (text)");
-    let request: BalancesRequest =
-        params.get(0).and_then(|raw| serde_json::from_str(raw.get()).ok()).ok_or_else(wrong)?;
-    let tag = request.protocol_tag.as_ref().filter(|tag| !tag.is_null());
-    let tag = tag.map_or(Some(1), decimal).ok_or_else(|| RpcError::invalid_params("protocolTag must be an integer"))?;
+/// Unspent outputs in three lists, each ascending by height.
+#[derive(Serialize, JsonSchema)]
+struct Balances {
+    /// Those that hold nothing but satoshis.
+    spendable: Vec<Balance>,
+    /// Those that hold alkanes.
+    assets: Vec<Balance>,
+    /// Those that are not confirmed yet.
+    pending: Vec<Balance>,
+    /// Always 0: inscriptions and runes are not looked at.
+    #[serde(rename = "ordHeight")]
+    ord_height: Height,
+    #[serde(rename = "metashrewHeight")]
+    metashrew_height: Height,
+}
+
+/// An unspent output.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Balance {
+    /// txid:vout.
+    outpoint: String,
+    /// Satoshis.
+    value: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height: Option<Height>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    runes: Vec<BalanceRune>,
+}
+
+/// An amount of an alkane, all in decimal digits.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct BalanceRune {
+    #[serde(flatten)]
+    id: IdDigits,
+    amount: String,
+}
+
+impl Method for BalancesOf {
+    const NAME: &'static str = "balances";
+    const FORM: Form = Form::Positional;
+    const EXAMPLE: &'static str = r#"[{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}]"#;
+    type Surface = ();
+    type Answer = Balances;
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Balances, RpcError> {
+        balances(context, self.request).await
+    }
+}
+
+async fn balances(context: &RequestContext, request: BalancesRequest) -> Result<Balances, RpcError> {
+    let tag = request.protocol_tag.map_or(Some(1), |tag| decimal(&tag.0));
+    let tag = tag.ok_or_else(|| RpcError::invalid_params("request.protocolTag must be an integer"))?;
     let height = alkanes::newest(context)?;
     let mut outputs = BTreeMap::new();
     for address in [Some(&request.address), request.asset_address.as_ref()].into_iter().flatten() {
@@ -231,46 +307,23 @@ async fn balances(context: &RequestContext, params: &Params) -> RpcResult {
     let (mut spendable, mut assets, mut pending) = (Vec::new(), Vec::new(), Vec::new());
     for (outpoint, output) in &outputs {
         let alkanes = held.get(outpoint).map_or(&[][..], Vec::as_slice);
-        let mut entry = json!({ "outpoint": format!("{}:{}", outpoint.txid, outpoint.vout), "value": output.value });
-        if let Some(height) = output.status.block_height {
-            entry["height"] = json!(height);
-        }
-        if !alkanes.is_empty() {
-            entry["runes"] = alkanes
-                .iter()
-                .map(|held| {
-                    json!({
-                        "block": held.id.block.to_string(),
-                        "tx": held.id.tx.to_string(),
-                        "amount": held.value.to_string(),
-                    })
-                })
-                .collect();
-        }
+        let runes = alkanes.iter().map(|held| BalanceRune { id: held.id.into(), amount: held.value.to_string() });
         let list = match output.status.block_height {
-            Some(at) if at <= height => {
-                if alkanes.is_empty() {
-                    &mut spendable
-                } else {
-                    &mut assets
-                }
-            }
+            Some(at) if at <= height && alkanes.is_empty() => &mut spendable,
+            Some(at) if at <= height => &mut assets,
             _ => &mut pending,
         };
-        list.push((output.status.block_height.unwrap_or(u32::MAX), entry));
+        list.push(Balance {
+            outpoint: format!("{}:{}", outpoint.txid, outpoint.vout),
+            value: output.value,
+            height: output.status.block_height,
+            runes: runes.collect(),
+        });
     }
-    let sorted = |mut list: Vec<(u32, Value)>| {
-        list.sort_by_key(|(height, _)| *height);
-        list.into_iter().map(|(_, entry)| entry).collect::<Vec<_>>()
-    };
-    to_raw(&json!({
-        "spendable": sorted(spendable),
-        "assets": sorted(assets),
-        "pending": sorted(pending),
-        // Inscriptions and runes are not looked at.
-        "ordHeight": 0,
-        "metashrewHeight": height,
-    }))
+    for list in [&mut spendable, &mut assets, &mut pending] {
+        list.sort_by_key(|output| output.height.unwrap_or(Height::MAX));
+    }
+    Ok(Balances { spendable, assets, pending, ord_height: 0, metashrew_height: height })
 }
 
 fn of_rest(error: &RestError) -> RpcError {

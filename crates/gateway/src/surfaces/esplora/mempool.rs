@@ -129,7 +129,7 @@ pub(super) async fn recent(context: &RequestContext) -> Outcome {
 
 /// POST `/tx`, and `esplora_broadcast`: the node's answer, a txid or its reason.
 pub(in crate::surfaces) async fn broadcast(context: &RequestContext, hex: &str) -> Outcome {
-    let told = btc::pass(context, "sendrawtransaction", &[to_raw(&hex)?]).await.map_err(Fault::Failed)?;
+    let told = btc::pass(context, "sendrawtransaction", vec![to_raw(&hex)?]).await.map_err(Fault::Failed)?;
     let told = serde_json::from_str(told.get()).map_err(|error| RpcError::internal(&error))?;
     accepted(context, hex).await;
     Ok(Answer::Text(told))
@@ -161,7 +161,7 @@ pub(in crate::surfaces) async fn package(
             params.push(burn_max);
         }
     }
-    Ok(Answer::Json(btc::pass(context, "submitpackage", &params).await?))
+    Ok(Answer::Json(btc::pass(context, "submitpackage", params).await?))
 }
 
 /// A decimal number, with the digits that it came with where they are JSON; `.1`, `5.` and `1e-5` are rounded to satoshis.

@@ -5,8 +5,9 @@ mod address;
 mod blocks;
 mod fees;
 mod mempool;
-mod names;
+mod methods;
 mod prefix;
+mod shapes;
 mod transactions;
 mod unconfirmed;
 
@@ -19,15 +20,14 @@ use paraffin_bitcoin_index::{BitcoinIndex, ReadError, SourceError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::main_rpc::MethodFamily;
 use super::{RpcResult, to_raw};
 use crate::errors::{RestError, RpcError};
-use crate::jsonrpc::Params;
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::RequestContext;
 
 pub(crate) use address::{AddressRoute, Totals, UNSPENT_BYTES, totals, unspent};
 pub(crate) use fees::FeeEstimates;
 pub(super) use mempool::{broadcast, package};
+pub(super) use methods::ESPLORA;
 pub use transactions::NodeTransactions;
 pub(super) use transactions::{raw as raw_transactions, unconfirmed as unconfirmed_transaction};
 pub(super) use unconfirmed::accepted;
@@ -122,6 +122,17 @@ impl From<Fault> for RestError {
     }
 }
 
+impl From<Fault> for RpcError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Unknown => Self::method_not_found(),
+            Fault::Malformed(malformed) => Self::invalid_params(malformed.sentence),
+            Fault::NotFound(message) => Self::not_found(message),
+            Fault::Failed(error) => error,
+        }
+    }
+}
+
 impl From<RpcError> for Fault {
     fn from(error: RpcError) -> Self {
         Self::Failed(error)
@@ -164,83 +175,6 @@ pub(super) async fn get(context: &RequestContext, path: &[&str]) -> Outcome {
         ["mempool", "txids"] => unconfirmed::txids(context).await,
         _ => Err(Fault::Unknown),
     }
-}
-
-pub(super) struct EsploraFamily;
-
-impl MethodFamily for EsploraFamily {
-    fn name(&self) -> &'static str {
-        "esplora"
-    }
-
-    fn methods(&self) -> Vec<&'static str> {
-        names::all().collect()
-    }
-
-    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move {
-            let outcome = match names::write_of(method) {
-                Some(names::Write::Transaction) => broadcast_params(context, &params).await,
-                Some(names::Write::Package) => package_params(context, &params).await,
-                None => {
-                    let texts = texts(&params)?;
-                    let takes = names::parameters_of(method);
-                    if let Some((least, _)) = takes
-                        && texts.len() < least
-                    {
-                        return Err(RpcError::invalid_params(format!(
-                            "a parameter is missing: this method takes {least}, {} came",
-                            texts.len()
-                        )));
-                    }
-                    let path = names::path_of(method, &texts);
-                    let path: Vec<&str> = path.iter().map(String::as_str).collect();
-                    match (get(context, &path).await, takes) {
-                        (Err(Fault::Unknown), Some((_, most))) => {
-                            return Err(RpcError::invalid_params(format!(
-                                "this method takes at most {most} parameters"
-                            )));
-                        }
-                        (outcome, _) => outcome,
-                    }
-                }
-            };
-            match outcome {
-                Ok(answer) => render(answer),
-                Err(Fault::Unknown) => Err(RpcError::method_not_found()),
-                Err(Fault::Malformed(malformed)) => Err(RpcError::invalid_params(malformed.sentence)),
-                Err(Fault::NotFound(message)) => Err(RpcError::not_found(message)),
-                Err(Fault::Failed(error)) => Err(error),
-            }
-        })
-    }
-}
-
-/// `esplora_broadcast`: a transaction in hex.
-async fn broadcast_params(context: &RequestContext, params: &Params) -> Outcome {
-    params.at_most(1)?;
-    mempool::broadcast(context, &params.text(0, "transaction")?).await
-}
-
-/// `esplora_txs:package`: a list of transactions in hex, then the two limits of the node's `submitpackage`.
-async fn package_params(context: &RequestContext, params: &Params) -> Outcome {
-    params.at_most(3)?;
-    let transactions = params.raw().first().and_then(|raw| serde_json::from_str(raw.get()).ok());
-    let transactions: Vec<String> =
-        transactions.ok_or_else(|| RpcError::invalid_params("transactions must be an array of strings"))?;
-    let limit = |index, name: &str| params.optional_text(index, name);
-    let limits = (limit(1, "maxfeerate")?, limit(2, "maxburnamount")?);
-    mempool::package(context, &transactions, limits.0.as_deref(), limits.1.as_deref()).await
-}
-
-/// Path segments from parameters: text, or a number as its digits. An empty object stands for no parameters.
-fn texts(params: &Params) -> Result<Vec<String>, RpcError> {
-    if params.none().is_ok() {
-        return Ok(Vec::new());
-    }
-    let texts = (0..params.len()).map(|index| params.optional_text(index, format_args!("parameter {}", index + 1)));
-    // `null` is an absent parameter.
-    texts.filter_map(Result::transpose).collect()
 }
 
 /// As the JSON-RPC answer: JSON as it is, text as JSON where it is a number, else as a string, bytes as hex.

@@ -69,6 +69,7 @@ pub(super) static ESPO: Surface<Espo> = Surface {
         Declared::of::<paths::BestCycle>(),
         Declared::of::<price::BitcoinPrice>(),
     ],
+    also: &[],
     document: OnceLock::new(),
 };
 

@@ -38,6 +38,7 @@ pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface {
         Declared::of::<Snapshot>(),
         Declared::of::<FeerateHistogram>(),
     ],
+    also: &[],
     document: OnceLock::new(),
 };
 

@@ -2,9 +2,11 @@
 //! own index or from a server of `ord`.
 
 mod content;
+mod methods;
 mod params;
 mod proxied;
 mod question;
+mod shapes;
 
 use std::sync::Arc;
 
@@ -17,30 +19,15 @@ use paraffin_ordinals_index::reader::{AddressRecord, InscriptionQuery};
 use serde::Serialize;
 use serde_json::json;
 
+pub(super) use self::methods::ORD;
 use self::params::BlockQuery;
 use self::question::Question;
-use super::esplora::{Fault, raw_transactions, unconfirmed_transaction};
-use super::main_rpc::MethodFamily;
+use super::esplora::{raw_transactions, unconfirmed_transaction};
 use super::{RpcResult, integer_to_raw, to_raw};
-use crate::describe::ORD_METHODS;
 use crate::erased::{self, Answer};
 use crate::errors::{RpcError, rpc_code};
 use crate::interrupt::Kept;
-use crate::jsonrpc::Params;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
-
-/// Other ways to write some of them: without punctuation, as scripts do, and as clients do.
-const ALIASES: [(&str, &str); 9] = [
-    ("inscriptions:block", "inscriptions::block"),
-    ("inscriptions_block", "inscriptions::block"),
-    ("inscriptionsblock", "inscriptions::block"),
-    ("inscriptionsinblock", "inscriptions::block"),
-    ("addressinscriptions", "address::inscriptions"),
-    ("address_inscriptions", "address::inscriptions"),
-    ("r:children", "children"),
-    ("r:metadata", "metadata"),
-    ("rmetadata", "metadata"),
-];
 
 /// About what an output takes in a list, with what is written of it.
 const OUTPUT_BYTES: usize = 320;
@@ -49,26 +36,11 @@ const OUTPUT_BYTES: usize = 320;
 /// 150 written.
 const DECODED_FACTOR: usize = 8;
 
-pub(super) struct OrdFamily;
-
-impl MethodFamily for OrdFamily {
-    fn name(&self) -> &'static str {
-        "ord"
-    }
-
-    fn methods(&self) -> Vec<&'static str> {
-        ORD_METHODS.iter().map(|(name, ..)| *name).collect()
-    }
-
-    fn call<'a>(&'a self, context: &'a RequestContext, method: &'a str, params: Params) -> BoxFuture<'a, RpcResult> {
-        Box::pin(async move {
-            let alias = ALIASES.iter().find(|(alias, _)| *alias == method);
-            let question = Question::read(context, alias.map_or(method, |(_, name)| name), &params)?;
-            match &context.shared().families.ord {
-                Some(server) => proxied::answer(context, server, question).await,
-                None => answer(&Call { context, kept: context.kept() }, question).await,
-            }
-        })
+/// Asks our own index, or the server of `ord` where there is one.
+async fn ask(context: &RequestContext, question: Question) -> RpcResult {
+    match &context.shared().families.ord {
+        Some(server) => proxied::answer(context, server, question).await,
+        None => answer(&Call { context, kept: context.kept() }, question).await,
     }
 }
 
@@ -141,15 +113,6 @@ fn not_indexed(message: String) -> RpcError {
 
 fn failed(error: &ReadError) -> RpcError {
     RpcError::internal(error)
-}
-
-fn of_fault(fault: Fault) -> RpcError {
-    match fault {
-        Fault::Unknown => RpcError::method_not_found(),
-        Fault::Malformed(malformed) => RpcError::invalid_params(malformed.sentence),
-        Fault::NotFound(message) => RpcError::not_found(message),
-        Fault::Failed(error) => error,
-    }
 }
 
 /// Runs a read of the index away from the async threads. What is behind the other modules is not answered from.
@@ -262,7 +225,7 @@ async fn output(call: &Call<'_>, outpoint: OutPoint, missing: &'static str) -> R
     if let Some(record) = found {
         return to_raw(&record);
     }
-    let unconfirmed = unconfirmed_transaction(call.context, outpoint.txid).await.map_err(of_fault)?;
+    let unconfirmed = unconfirmed_transaction(call.context, outpoint.txid).await?;
     let output = unconfirmed.and_then(|transaction| transaction.output.get(outpoint.vout as usize).cloned());
     let output = output.ok_or_else(|| RpcError::not_found(missing))?;
     read_json(call, move |index| Ok(Some(index.unconfirmed_output(outpoint, &output))), missing).await
@@ -286,7 +249,7 @@ async fn address_record(
 async fn transaction(call: &Call<'_>, txid: Txid, missing: &'static str) -> RpcResult {
     let found = match confirmed(call, txid).await? {
         Some(transaction) => Some(transaction),
-        None => unconfirmed_transaction(call.context, txid).await.map_err(of_fault)?,
+        None => unconfirmed_transaction(call.context, txid).await?,
     };
     let found = found.ok_or_else(|| RpcError::not_found(missing))?;
     let record = move |index: &OrdinalsIndex| {
@@ -301,7 +264,7 @@ async fn confirmed(call: &Call<'_>, txid: Txid) -> Result<Option<Transaction>, R
     let find = move |index: &OrdinalsIndex| index.bitcoin().transaction_location(&txid);
     let location = read(call, move |index| find(index).map_err(|error| RpcError::internal(&error))).await?;
     let Some(location) = location else { return Ok(None) };
-    let raw = raw_transactions(call.context, vec![location]).await.map_err(of_fault)?;
+    let raw = raw_transactions(call.context, vec![location]).await?;
     let Some(raw) = raw.into_iter().next() else { return Ok(None) };
     let decode = move |index: &OrdinalsIndex| {
         index.keep(raw.len().saturating_mul(DECODED_FACTOR)).map_err(|error| failed(&error))?;

@@ -1,15 +1,19 @@
-//! Parameters of `ord_*`.
+//! Types of the parameters of `ord_*`.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
-use bitcoin::{BlockHash, OutPoint, Txid};
+use bitcoin::{BlockHash, OutPoint};
 use ordinals::Sat;
 use paraffin_ordinals_index::event::InscriptionId;
+use paraffin_ordinals_index::reader::{InscriptionQuery, OutputKind, RuneQuery};
 use paraffin_primitives::Height;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
-use crate::errors::RpcError;
-use crate::jsonrpc::{Params, parse_unsigned};
+use crate::jsonrpc::parse_unsigned;
+use crate::methods::{NaturalText, Text, schema};
 
 /// Letters of the longest name that a sat has.
 const NAME_BYTES_MAX: usize = 11;
@@ -19,83 +23,113 @@ const NOTATION_BYTES_MAX: usize = 64;
 /// More cycles than there are: the last sats are of cycle 5.
 const CYCLES_MAX: u32 = 10;
 
+/// What is read as its type reads text; the type's own words say what is wrong.
+pub(super) struct Parsed<T>(pub(super) T);
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Parsed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(|error| D::Error::custom(format_args!("cannot be read: {error}")))
+    }
+}
+
+/// A page.
+#[derive(Default, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct Page(#[schemars(with = "NaturalText")] pub(super) u32);
+
+impl<'de> Deserialize<'de> for Page {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // No list has so many pages: the last one that can be named is empty.
+        NaturalText::deserialize(deserializer).map(|page| Self(u32::try_from(page.0).unwrap_or(u32::MAX)))
+    }
+}
+
+/// A page; a client writes an empty text for the first, which in `ord`'s path is the first as well.
+#[derive(Default, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct PageOrEmpty(#[schemars(with = "NaturalText")] pub(super) u32);
+
+impl<'de> Deserialize<'de> for PageOrEmpty {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wrong = || D::Error::custom("must be a non-negative integer");
+        let Text(text) = Text::deserialize(deserializer).map_err(|_| wrong())?;
+        let page = if text.is_empty() { 0 } else { parse_unsigned(&text).ok_or_else(wrong)? };
+        Ok(Self(u32::try_from(page).unwrap_or(u32::MAX)))
+    }
+}
+
+/// A place in a list: from 0 counted from its beginning, below 0 from its end.
+pub(super) struct Place(pub(super) i64);
+
+impl FromStr for Place {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let place = parse_unsigned(digits).and_then(|_| text.parse().ok());
+        place.map(Self).ok_or("a place is an integer")
+    }
+}
+
+/// A height beyond 32 bits is above every tip.
+pub(super) fn height(height: NaturalText) -> Height {
+    Height::try_from(height.0).unwrap_or(Height::MAX)
+}
+
 /// How a block is named.
 pub(super) enum BlockQuery {
     Height(Height),
     Hash(BlockHash),
 }
 
-/// A parameter that is read as its type reads text; the type's own words say what is wrong.
-pub(super) fn parsed<T: FromStr<Err: Display>>(params: &Params, index: usize, name: &str) -> Result<T, RpcError> {
-    params.text(index, name)?.parse().map_err(|error: T::Err| RpcError::invalid_params(error.to_string()))
-}
+impl FromStr for BlockQuery {
+    type Err = &'static str;
 
-pub(super) fn inscription_id(params: &Params, index: usize) -> Result<InscriptionId, RpcError> {
-    parsed(params, index, "the inscription id")
-}
-
-/// A page, the first when it is left out.
-pub(super) fn page(params: &Params, index: usize) -> Result<u32, RpcError> {
-    if params.get(index).is_none() {
-        return Ok(0);
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        // 64 digits are a hash, also when none of them is a letter.
+        if let Some(height) = parse_unsigned(text).filter(|_| text.len() < 64) {
+            return Ok(Self::Height(Height::try_from(height).unwrap_or(Height::MAX)));
+        }
+        text.parse().map(Self::Hash).map_err(|_| "a block is named by its height or its hash")
     }
-    let page = params.unsigned(index, "the page")?;
-    // No list has so many pages: the last one that can be named is empty.
-    Ok(u32::try_from(page).unwrap_or(u32::MAX))
 }
 
-/// As [`page`]; a client writes an empty text for the first, which in `ord`'s path is the first as well.
-pub(super) fn page_or_empty(params: &Params, index: usize) -> Result<u32, RpcError> {
-    if params.get(index).is_some_and(|page| page.get() == r#""""#) { Ok(0) } else { page(params, index) }
-}
+/// `txid:vout`.
+pub(super) struct OutPointText(pub(super) OutPoint);
 
-/// A place in a list: from 0 counted from its beginning, below 0 from its end.
-pub(super) fn position(params: &Params, index: usize) -> Result<i64, RpcError> {
-    let text = params.text(index, "the place on the sat")?;
-    let digits = text.strip_prefix('-').unwrap_or(&text);
-    let place = parse_unsigned(digits).and_then(|_| text.parse().ok());
-    place.ok_or_else(|| RpcError::invalid_params("the place on the sat must be an integer"))
-}
+impl FromStr for OutPointText {
+    type Err = &'static str;
 
-pub(super) fn height(params: &Params, index: usize) -> Result<Height, RpcError> {
-    // A height beyond 32 bits is above every tip.
-    Ok(Height::try_from(params.unsigned(index, "the height")?).unwrap_or(Height::MAX))
-}
-
-pub(super) fn optional_height(params: &Params, index: usize) -> Result<Option<Height>, RpcError> {
-    params.get(index).map(|_| height(params, index)).transpose()
-}
-
-/// A height, or a hash in display order.
-pub(super) fn block(params: &Params, index: usize) -> Result<BlockQuery, RpcError> {
-    let text = params.text(index, "the block")?;
-    // 64 digits are a hash, also when none of them is a letter.
-    if let Some(height) = parse_unsigned(&text).filter(|_| text.len() < 64) {
-        return Ok(BlockQuery::Height(Height::try_from(height).unwrap_or(Height::MAX)));
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        const WRONG: &str = "an outpoint is <txid>:<vout>";
+        let (txid, vout) = text.split_once(':').ok_or(WRONG)?;
+        let vout = parse_unsigned(vout).and_then(|vout| u32::try_from(vout).ok()).ok_or(WRONG)?;
+        Ok(Self(OutPoint { txid: txid.parse().map_err(|_| WRONG)?, vout }))
     }
-    let hash = text.parse().map_err(|_| RpcError::invalid_params("the block must be a height or a block hash"))?;
-    Ok(BlockQuery::Hash(hash))
-}
-
-pub(super) fn txid(params: &Params, index: usize) -> Result<Txid, RpcError> {
-    let text = params.text(index, "the txid")?;
-    text.parse().map_err(|_| RpcError::invalid_params("the txid must be 64 hexadecimal digits"))
-}
-
-pub(super) fn outpoint(params: &Params, index: usize) -> Result<OutPoint, RpcError> {
-    let text = params.text(index, "the outpoint")?;
-    let wrong = || RpcError::invalid_params("the outpoint must be <txid>:<vout>");
-    let (txid, vout) = text.split_once(':').ok_or_else(wrong)?;
-    let vout = parse_unsigned(vout).and_then(|vout| u32::try_from(vout).ok()).ok_or_else(wrong)?;
-    Ok(OutPoint { txid: txid.parse().map_err(|_| wrong())?, vout })
 }
 
 /// A number, a name in lower-case letters, or decimal, degree or percentile notation, as `ord` reads them.
-pub(super) fn sat(params: &Params, index: usize) -> Result<Sat, RpcError> {
-    let text = params.text(index, "the sat")?;
-    read_sat(&text)
-        .ok_or_else(|| RpcError::invalid_params("the sat must be its number, name, decimal, degree or percentile"))
+pub(super) struct SatText(pub(super) Sat);
+
+impl FromStr for SatText {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        read_sat(text).map(Self).ok_or("a sat is its number, name, decimal, degree or percentile")
+    }
 }
+
+schema!(Parsed<BlockQuery>, "HeightOrHash", {
+    "anyOf": [{ "type": "integer", "minimum": 0 }, { "type": "string", "pattern": "^([0-9]+|[0-9a-fA-F]{64})$" }],
+});
+schema!(Parsed<InscriptionId>, "InscriptionId", { "type": "string", "pattern": "^[0-9a-fA-F]{64}i(0|[1-9][0-9]*)$" });
+schema!(Parsed<InscriptionQuery>, "InscriptionQuery", inline { "type": "string" });
+schema!(Parsed<OutPointText>, "OutPointText", inline { "type": "string" });
+schema!(Parsed<OutputKind>, "OutputKind", inline { "type": "string" });
+schema!(Parsed<Place>, "Place", inline {});
+schema!(Parsed<RuneQuery>, "RuneQuery", inline { "type": "string" });
+schema!(Parsed<SatText>, "SatText", inline { "type": "string" });
 
 fn read_sat(text: &str) -> Option<Sat> {
     let is_name = text.bytes().all(|byte| byte.is_ascii_lowercase());
