@@ -1,7 +1,7 @@
 //! The routes of groups as the OpenAPI document describes them.
 
 use schemars::Schema;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Asked, Changes, Declared, Group, Pages, Verb, Wrapping, placeholders};
 use crate::describe::{Answer, Field, Route, part};
@@ -25,6 +25,7 @@ impl Asked {
         described.description = rest.to_owned();
         described.fields = route.describe_fields(&members, path);
         described.fields.extend(route.pages.into_iter().flat_map(describe_pages));
+        described.condition = members.get("anyOf").map(|any| json!({ "anyOf": any }));
         described.answer = match route.wrapping {
             Wrapping::Enveloped => Answer::Enveloped(answer),
             Wrapping::Bare | Wrapping::Flat => Answer::Bare(answer),
