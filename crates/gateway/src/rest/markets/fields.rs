@@ -1,21 +1,19 @@
 //! Members of requests about markets, and what routes ask first (docs/api.md, "Markets").
 
-use std::borrow::Cow;
-
 use paraffin_alkanes::ScriptKey;
 use paraffin_amm::{EventKind, Scope, Status};
 use paraffin_primitives::AlkaneId;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::alkanes::fields::script;
 use super::problem::Problem;
 use crate::alkanes;
 use crate::errors::RestError;
 use crate::markets::{self, MarketMoment};
-use crate::methods::scalar;
+use crate::methods::{Verbatim, scalar};
 use crate::rest::route::{AddressText, FactoryIdParam};
 use crate::state::RequestContext;
 
@@ -42,9 +40,10 @@ pub(super) fn owner(context: &RequestContext, address: &AddressText) -> Result<S
     Ok(ScriptKey::of(&script(context, &address.0)?))
 }
 
-/// The id of a pool in a path.
-#[derive(Debug, Clone, Copy, Deserialize)]
+/// The id of a pool, block:tx.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
+#[schemars(with = "String", extend("pattern" = "^[0-9]{1,39}:[0-9]{1,39}$"))]
 pub(super) struct PoolIdText(pub(super) AlkaneId);
 
 impl TryFrom<String> for PoolIdText {
@@ -55,22 +54,9 @@ impl TryFrom<String> for PoolIdText {
     }
 }
 
-impl JsonSchema for PoolIdText {
-    fn schema_name() -> Cow<'static, str> {
-        "PoolIdText".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "The id of a pool, block:tx",
-            "type": "string",
-            "pattern": "^[0-9]{1,39}:[0-9]{1,39}$",
-        })
-    }
-}
-
 /// Which outcomes are asked for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[schemars(inline, with = "Verbatim", extend("anyOf" = [json!({ "type": "boolean" }), json!({ "enum": ["true", "false", "all"] })]))]
 pub(super) struct Outcome(Status);
 
 impl<'de> Deserialize<'de> for Outcome {
@@ -87,20 +73,6 @@ impl<'de> Deserialize<'de> for Outcome {
             _ => None,
         };
         wanted.map(Self).ok_or_else(|| D::Error::custom("must be true, false or \"all\""))
-    }
-}
-
-impl JsonSchema for Outcome {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Outcome".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "boolean" }, { "enum": ["true", "false", "all"] }] })
     }
 }
 
@@ -123,7 +95,8 @@ fn kind_named<E: serde::de::Error>(name: &str) -> Result<EventKind, E> {
 }
 
 /// A kind of event.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[schemars(inline, with = "String", extend("enum" = KINDS.map(EventKind::name)))]
 pub(super) struct Kind(pub(super) EventKind);
 
 impl<'de> Deserialize<'de> for Kind {
@@ -132,24 +105,16 @@ impl<'de> Deserialize<'de> for Kind {
     }
 }
 
-impl JsonSchema for Kind {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Kind".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names = KINDS.map(EventKind::name);
-        json_schema!({ "enum": names })
-    }
-}
-
 /// A kind of event, also in the plural, or `all` for every kind.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[schemars(inline, with = "String", extend("enum" = categories()))]
 pub(super) struct Category(pub(super) Option<EventKind>);
+
+fn categories() -> Vec<String> {
+    let one = KINDS.map(|kind| kind.name().to_owned());
+    let many = KINDS.map(|kind| format!("{}s", kind.name()));
+    [&one[..], &many, &["all".to_owned()]].concat()
+}
 
 impl<'de> Deserialize<'de> for Category {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -158,23 +123,6 @@ impl<'de> Deserialize<'de> for Category {
             return Ok(Self(None));
         }
         kind_named(name.strip_suffix('s').unwrap_or(&name)).map(|kind| Self(Some(kind)))
-    }
-}
-
-impl JsonSchema for Category {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Category".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let one = KINDS.map(|kind| kind.name().to_owned());
-        let many = KINDS.map(|kind| format!("{}s", kind.name()));
-        let all = [&one[..], &many, &["all".to_owned()]].concat();
-        json_schema!({ "enum": all })
     }
 }
 

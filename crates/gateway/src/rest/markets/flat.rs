@@ -16,8 +16,8 @@ use crate::errors::RestError;
 use crate::markets::MarketMoment;
 use crate::rest::part::Part;
 use crate::rest::route::{
-    AlkaneIdParam, Amount, Count, Declared, Digits, FactoryIdParam, Group, HashText, IdText, OkTrue, PoolIdParam,
-    Route, Time, Verb, Wrapping,
+    AlkaneIdParam, Amount, Count, Declared, Digits, FactoryIdParam, Group, HashText, IdText, OkTrue, OtherNames, Paths,
+    PoolIdParam, Route, Time, Verb, Wrapping,
 };
 use crate::state::RequestContext;
 
@@ -98,9 +98,9 @@ struct Trade {
 }
 
 impl Route for Trades {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-trades")];
+    const PATHS: Paths = &[(Verb::Post, "get-trades")];
     const EXAMPLE: &'static str = r#"{"pool":"2:5","limit":10}"#;
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[POOL, START_TIME, END_TIME];
+    const OTHER_NAMES: OtherNames = &[POOL, START_TIME, END_TIME];
     const WRAPPING: Wrapping = Wrapping::Flat;
     const MAY_BE_MISSING: bool = true;
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[POOL_ERROR];
@@ -110,7 +110,7 @@ impl Route for Trades {
         let pool = self.pool.get();
         let (from, to) = times(self.start_time, self.end_time);
         let limit = self.limit.map_or(TRADES_DEFAULT, |limit| limit.at_most(TRADES_MAX));
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let mut after: HashMap<Height, [u128; 2]> = HashMap::new();
             let mut trades = Vec::new();
@@ -128,8 +128,8 @@ impl Route for Trades {
                 trades.extend(trade(&event, reserves)?);
             }
             Ok(TradesAnswer { ok: OkTrue, pool: IdText(pool), trades })
-        });
-        answer.await
+        })
+        .await
     }
 }
 
@@ -247,10 +247,9 @@ impl From<Ratio> for Decimal {
 }
 
 impl Route for Candles {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-candles")];
+    const PATHS: Paths = &[(Verb::Post, "get-candles")];
     const EXAMPLE: &'static str = r#"{"pool":"2:5","interval":"1d","limit":30}"#;
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] =
-        &[POOL, ("interval", &["timeframe"]), START_TIME, END_TIME];
+    const OTHER_NAMES: OtherNames = &[POOL, ("interval", &["timeframe"]), START_TIME, END_TIME];
     const WRAPPING: Wrapping = Wrapping::Flat;
     const MAY_BE_MISSING: bool = true;
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[POOL_ERROR, ("interval", "invalid_interval")];
@@ -261,14 +260,14 @@ impl Route for Candles {
         let interval = self.interval.unwrap_or(Interval { name: "1h", width: Width::Kept(Timeframe::Hour) });
         let times = times(self.start_time, self.end_time);
         let limit = self.limit.map_or(CANDLES_DEFAULT, |limit| limit.at_most(CANDLES_MAX));
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let Interval { name, width } = interval;
             let candles = width.candles(&named.markets, pool, times, limit)?;
             let candles = candles.iter().map(|candle| width.told(candle)).collect::<Result<Vec<_>, RestError>>()?;
             Ok(CandlesAnswer { ok: OkTrue, pool: IdText(pool), interval: name, candles })
-        });
-        answer.await
+        })
+        .await
     }
 }
 
@@ -397,9 +396,9 @@ struct ReservesAnswer {
 }
 
 impl Route for Reserves {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-reserves")];
+    const PATHS: Paths = &[(Verb::Post, "get-reserves")];
     const EXAMPLE: &'static str = r#"{"pool":"2:5"}"#;
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[POOL];
+    const OTHER_NAMES: OtherNames = &[POOL];
     const WRAPPING: Wrapping = Wrapping::Flat;
     const MAY_BE_MISSING: bool = true;
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[POOL_ERROR];
@@ -407,7 +406,7 @@ impl Route for Reserves {
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<ReservesAnswer, RestError> {
         let pool = self.pool.get();
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let [first, second] = held(moment.chain.state, named.identity)?;
             let height = moment.chain.view.height;
@@ -420,8 +419,8 @@ impl Route for Reserves {
                 timestamp: block.map(|block| Time::of(block.time)).transpose()?,
                 block_height: height,
             })
-        });
-        answer.await
+        })
+        .await
     }
 }
 
@@ -498,9 +497,9 @@ impl From<&routing::Route> for FoundPath {
 }
 
 impl Route for Pathfind {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "pathfind")];
+    const PATHS: Paths = &[(Verb::Post, "pathfind")];
     const EXAMPLE: &'static str = r#"{"token_in":"2:0","token_out":"32:0","amount_in":"100000000"}"#;
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] =
+    const OTHER_NAMES: OtherNames =
         &[("token_in", &["tokenIn"]), ("token_out", &["tokenOut"]), ("amount_in", &["amountIn"]), FACTORY];
     const WRAPPING: Wrapping = Wrapping::Flat;
     const MAY_BE_MISSING: bool = true;
@@ -517,7 +516,7 @@ impl Route for Pathfind {
         }
         let beside = self.cryptoswap.unwrap_or(self.factory.is_none());
         let factory = factory_of(context, self.factory)?;
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             let book = moment.book()?;
             let route = if beside {
@@ -533,7 +532,7 @@ impl Route for Pathfind {
                 amount_in: Digits(amount),
                 paths: route.iter().map(FoundPath::from).collect(),
             })
-        });
-        answer.await
+        })
+        .await
     }
 }

@@ -11,7 +11,7 @@ use super::pools::{self, PoolPage};
 use super::record::Record;
 use crate::errors::RestError;
 use crate::rest::part::Part;
-use crate::rest::route::{Changes, Route, Verb};
+use crate::rest::route::{Changes, Paths, Route, Verb};
 use crate::state::RequestContext;
 
 /// Pools of the network's factory.
@@ -19,7 +19,7 @@ use crate::state::RequestContext;
 pub(super) struct OwnPools {}
 
 impl Route for OwnPools {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "pools")];
+    const PATHS: Paths = &[(Verb::Get, "pools")];
     type Answer = PoolPage;
 
     async fn answer(self, context: &RequestContext, part: Part) -> Result<PoolPage, RestError> {
@@ -34,7 +34,7 @@ pub(super) struct OnePool {
 }
 
 impl Route for OnePool {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "pools/{id}")];
+    const PATHS: Paths = &[(Verb::Get, "pools/{id}")];
     const EXAMPLE: &'static str = r#"{"id":"2:5"}"#;
     const CHANGES: Changes = Changes::WithPrices;
     const MAY_BE_MISSING: bool = true;
@@ -52,7 +52,7 @@ pub(super) struct PoolHistory {
 }
 
 impl Route for PoolHistory {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "pools/{id}/history")];
+    const PATHS: Paths = &[(Verb::Get, "pools/{id}/history")];
     const EXAMPLE: &'static str = r#"{"id":"2:5"}"#;
     const MAY_BE_MISSING: bool = true;
     type Answer = Activity;
@@ -69,7 +69,7 @@ pub(super) struct PoolSwaps {
 }
 
 impl Route for PoolSwaps {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "pools/{id}/swaps")];
+    const PATHS: Paths = &[(Verb::Get, "pools/{id}/swaps")];
     const EXAMPLE: &'static str = r#"{"id":"2:5"}"#;
     const MAY_BE_MISSING: bool = true;
     type Answer = SwapPage;

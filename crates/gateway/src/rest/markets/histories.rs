@@ -18,7 +18,8 @@ use crate::errors::RestError;
 use crate::markets::{MarketMoment, NamedPool};
 use crate::rest::part::{LIMIT_MAX, Part};
 use crate::rest::route::{
-    AddressText, AlkaneIdParam, Declared, Digits, FactoryIdParam, Group, Pages, PoolIdParam, Route, Verb,
+    AddressText, AlkaneIdParam, Declared, Digits, FactoryIdParam, Group, OtherNames, Pages, Paths, PoolIdParam, Route,
+    Verb,
 };
 use crate::state::RequestContext;
 
@@ -144,10 +145,9 @@ macro_rules! histories {
         }
 
         impl Route for $name {
-            const PATHS: &'static [(Verb, &'static str)] = &[$((Verb::Post, $path)),*];
+            const PATHS: Paths = &[$((Verb::Post, $path)),*];
             const EXAMPLE: &'static str = $example;
-            const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] =
-                &[("successfulOnly", &["successful_only"]), $($others),*];
+            const OTHER_NAMES: OtherNames = &[("successfulOnly", &["successful_only"]), $($others),*];
             const PAGES: Option<Pages> = Some(Pages { default: Some(LIMIT_DEFAULT), max: LIMIT_MAX });
             // What is named by an id may not exist.
             const MAY_BE_MISSING: bool = Self::OTHER_NAMES.len() > 1;
@@ -310,7 +310,7 @@ histories! {
 /// A page of what is asked for.
 pub(super) async fn page<P: Page>(context: &RequestContext, wanted: Wanted) -> Result<P, RestError> {
     let network = context.network();
-    let read = read(context, move |moment| {
+    read(context, move |moment| {
         let pool = wanted.check(moment)?;
         let page = wanted.events(moment, pool.as_ref(), P::KIND)?;
         let pool = match pool.filter(|_| P::KIND == Some(EventKind::Swap)) {
@@ -325,8 +325,8 @@ pub(super) async fn page<P: Page>(context: &RequestContext, wanted: Wanted) -> R
         };
         let counts = Counts::new(page.total as usize, page.items.len(), wanted.part);
         Ok(P::of(Found { counts, events: page.items, pool, network, twins: moment.parts.snake_case_twins })?)
-    });
-    read.await
+    })
+    .await
 }
 
 /// All bitcoin that was ever unwrapped, less what was returned, in satoshis.
@@ -342,7 +342,7 @@ struct TotalAnswer {
 }
 
 impl Route for TotalUnwrapped {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-total-unwrap-amount")];
+    const PATHS: Paths = &[(Verb::Post, "get-total-unwrap-amount")];
     type Answer = TotalAnswer;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<TotalAnswer, RestError> {

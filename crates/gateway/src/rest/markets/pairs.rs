@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::events::Counts;
 use super::fields::{FACTORY, TOKEN, factory_of, require_factory, require_token};
-use super::paths::{Paths, paths};
+use super::paths::paths;
 use super::pool_record::{Pool, record};
 use super::problem::{Problem, read};
 use super::record::Record;
@@ -21,7 +21,7 @@ use crate::errors::RestError;
 use crate::markets::MarketMoment;
 use crate::markets::worth::Dollars;
 use crate::rest::part::{LIMIT_MAX, Part};
-use crate::rest::route::{AlkaneIdParam, Digits, FactoryIdParam, IdObject, Pages, Route, Verb};
+use crate::rest::route::{AlkaneIdParam, Digits, FactoryIdParam, IdObject, OtherNames, Pages, Paths, Route, Verb};
 use crate::state::RequestContext;
 
 /// Pairs in one answer; with more a limit is needed.
@@ -165,20 +165,20 @@ pub(super) struct AllPairs {
 }
 
 impl Route for AllPairs {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-all-token-pairs")];
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[FACTORY];
+    const PATHS: Paths = &[(Verb::Post, "get-all-token-pairs")];
+    const OTHER_NAMES: OtherNames = &[FACTORY];
     const PAGES: Option<Pages> = Some(Pages { default: None, max: PAIRS_MAX });
     const MAY_BE_MISSING: bool = true;
     type Answer = PairPage;
 
     async fn answer(self, context: &RequestContext, part: Part) -> Result<PairPage, RestError> {
         let factory = factory_of(context, self.factory_id)?;
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             let book = moment.book()?;
             page(moment, &book.pools_of(factory).collect::<Vec<_>>(), part)
-        });
-        answer.await
+        })
+        .await
     }
 }
 
@@ -193,9 +193,9 @@ pub(super) struct TokenPairs {
 }
 
 impl Route for TokenPairs {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-token-pairs")];
+    const PATHS: Paths = &[(Verb::Post, "get-token-pairs")];
     const EXAMPLE: &'static str = r#"{"alkaneId":"2:0"}"#;
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[FACTORY, TOKEN];
+    const OTHER_NAMES: OtherNames = &[FACTORY, TOKEN];
     const PAGES: Option<Pages> = Some(Pages { default: None, max: PAIRS_MAX });
     const MAY_BE_MISSING: bool = true;
     type Answer = PairPage;
@@ -203,13 +203,13 @@ impl Route for TokenPairs {
     async fn answer(self, context: &RequestContext, part: Part) -> Result<PairPage, RestError> {
         let factory = factory_of(context, self.factory_id)?;
         let token = self.alkane_id.0;
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             require_token(moment, token)?;
             let book = moment.book()?;
             page(moment, &with_token(&book, factory, token), part)
-        });
-        answer.await
+        })
+        .await
     }
 }
 
@@ -291,9 +291,9 @@ pub(super) enum Ways {
 }
 
 impl Route for SwapPairs {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-alkane-swap-pair-details")];
+    const PATHS: Paths = &[(Verb::Post, "get-alkane-swap-pair-details")];
     const EXAMPLE: &'static str = r#"{"tokenAId":"2:0","tokenBId":"32:0"}"#;
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[
+    const OTHER_NAMES: OtherNames = &[
         FACTORY,
         ("tokenId", &["alkaneId", "id", "alkane"]),
         ("tokenAId", &["token_a_id"]),
@@ -307,14 +307,14 @@ impl Route for SwapPairs {
         let ends = self.ends()?;
         let factory = factory_of(context, self.factory_id)?;
         let network = context.network();
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             match ends {
                 Ends::From(token) => from(moment, factory, token, part, network),
                 Ends::Between(tokens) => between(moment, factory, tokens, part, network),
             }
-        });
-        answer.await
+        })
+        .await
     }
 }
 
@@ -378,9 +378,9 @@ fn between(
     let [first, second] = tokens;
     let mut direct = with_token(&book, factory, first);
     direct.retain(|pool| pool.record.pool.tokens.contains(&second));
-    let Paths { ways, is_whole } = paths(&book, factory, tokens);
-    let total = ways.len();
-    let shown = part.of(ways);
+    let found = paths(&book, factory, tokens);
+    let (total, is_whole) = (found.ways.len(), found.is_whole);
+    let shown = part.of(found.ways);
     let told: Vec<Path> = shown.iter().map(|(tokens, pools)| way(moment, tokens, pools, network)).collect();
     Ok(Ways::Between {
         pairs: Teller::new(moment).pairs(&direct)?,

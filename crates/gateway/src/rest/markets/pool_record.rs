@@ -109,16 +109,13 @@ pub(super) enum Pool {}
 /// The shape of [`details`].
 pub(super) enum PoolDetails {}
 
-const TWINS: &str =
-    "Every member stands there a second time under its snake_case name, where the instance is set up so.";
-
 impl JsonSchema for Pool {
     fn schema_name() -> Cow<'static, str> {
         "Pool".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        described(&format!("A pool. {TWINS}"), members(generator), &[])
+        described("A pool.", &members(generator), &[])
     }
 }
 
@@ -128,69 +125,78 @@ impl JsonSchema for PoolDetails {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let digits = generator.subschema_for::<Digits>();
-        let (number, satoshis, dollars) = (
-            generator.subschema_for::<u32>(),
-            generator.subschema_for::<Option<u64>>(),
-            generator.subschema_for::<Option<f64>>(),
-        );
         let mut all = members(generator);
-        let mut put = |name: String, schema: &Schema| all.push((name, schema.clone()));
+        let mut put = |schema: &Schema, name: &str| all.push((name.to_owned(), schema.clone()));
+        let digits = generator.subschema_for::<Digits>();
+        let satoshis = generator.subschema_for::<Option<u128>>();
+        let number = generator.subschema_for::<Option<f64>>();
         for (name, _) in VALUES {
-            put(format!("{name}InSats"), &satoshis);
-            put(format!("{name}InUsd"), &dollars);
-        }
-        for (name, _) in SHORT_VALUES {
-            put(name.to_owned(), &dollars);
+            put(&satoshis, &format!("{name}InSats"));
+            put(&number, &format!("{name}InUsd"));
         }
         for (window, _) in WINDOWS {
-            put(format!("token0Volume{window}"), &digits);
-            put(format!("token1Volume{window}"), &digits);
-            put(format!("trades{window}"), &number);
+            put(&digits, &format!("token0Volume{window}"));
+            put(&digits, &format!("token1Volume{window}"));
+            put(&generator.subschema_for::<u32>(), &format!("trades{window}"));
         }
-        put("lPTokenValueInSats".to_owned(), &satoshis);
-        let changes = ["tvlChange24h", "tvlChange7d", "tvlChange", "poolApr", "apr"];
-        let prices = ["price", "priceChange24h", "priceChange7d"];
-        for name in ["lPTokenValueInUsd"].into_iter().chain(changes).chain(prices) {
-            put(name.to_owned(), &dollars);
+        put(&satoshis, "lPTokenValueInSats");
+        let changes = ["tvlChange24h", "tvlChange7d", "tvlChange", "priceChange24h", "priceChange7d"];
+        let others = ["lPTokenValueInUsd", "poolApr", "apr", "price"];
+        for name in SHORT_VALUES.map(|(name, _)| name).into_iter().chain(changes).chain(others) {
+            put(&number, name);
         }
-        let trend = json_schema!({
-            "description": "Change of the value in a day in percent, of the pool that rose most.",
-            "type": ["number", "null"],
-        });
+        let mut trend = number.clone();
+        trend.insert(
+            "description".to_owned(),
+            "Change of the value in a day in percent, of the pool that rose most.".into(),
+        );
         let at_times = [("initialToken0Amount", digits.clone()), ("initialToken1Amount", digits), ("trend", trend)];
-        let about = format!("A pool with what it is worth; null where no price is known. {TWINS}");
-        described(&about, all, &at_times)
+        described("A pool with what it is worth; null where no price is known.", &all, &at_times)
     }
 }
 
 /// The members of a pool.
 fn members(generator: &mut SchemaGenerator) -> Vec<(String, Schema)> {
-    let (digits, id) = (generator.subschema_for::<Digits>(), generator.subschema_for::<IdObject>());
-    let text = generator.subschema_for::<String>();
-    let mut members = vec![("id", generator.subschema_for::<IdText>())];
-    members.extend(["block", "tx"].map(|name| (name, digits.clone())));
-    members.extend(["poolId", "factoryId", "token0", "token1"].map(|name| (name, id.clone())));
-    let parts = ["factoryBlockId", "factoryTxId", "poolBlockId", "poolTxId"];
-    let parts_of_tokens = ["token0BlockId", "token0TxId", "token1BlockId", "token1TxId"];
-    members.extend(parts.into_iter().chain(parts_of_tokens).map(|name| (name, digits.clone())));
-    members.push(("poolName", text));
-    let amounts = ["token0Amount", "token1Amount", "reserve0", "reserve1", "tokenSupply", "totalSupply"];
-    members.extend(amounts.map(|name| (name, digits.clone())));
-    members.push(("feePer1000", generator.subschema_for::<Option<f64>>()));
-    members.push(("creatorAddress", generator.subschema_for::<Option<String>>()));
-    members.push(("creationBlockHeight", generator.subschema_for::<u32>()));
-    members.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+    let digits = [
+        "block",
+        "tx",
+        "factoryBlockId",
+        "factoryTxId",
+        "poolBlockId",
+        "poolTxId",
+        "token0BlockId",
+        "token0TxId",
+        "token1BlockId",
+        "token1TxId",
+        "token0Amount",
+        "token1Amount",
+        "reserve0",
+        "reserve1",
+        "tokenSupply",
+        "totalSupply",
+    ];
+    let of = [
+        (generator.subschema_for::<Digits>(), &digits[..]),
+        (generator.subschema_for::<IdText>(), &["id"]),
+        (generator.subschema_for::<IdObject>(), &["poolId", "factoryId", "token0", "token1"]),
+        (generator.subschema_for::<String>(), &["poolName"]),
+        (generator.subschema_for::<Option<f64>>(), &["feePer1000"]),
+        (generator.subschema_for::<Option<String>>(), &["creatorAddress"]),
+        (generator.subschema_for::<u32>(), &["creationBlockHeight"]),
+    ];
+    of.iter().flat_map(|(schema, names)| names.iter().map(|name| ((*name).to_owned(), schema.clone()))).collect()
 }
 
 /// A record with these members, and some that may be absent.
-fn described(about: &str, members: Vec<(String, Schema)>, at_times: &[(&str, Schema)]) -> Schema {
-    let required: Vec<String> = members.iter().map(|(name, _)| name.clone()).collect();
-    let mut properties: Map<String, Value> =
-        members.into_iter().map(|(name, schema)| (name, schema.to_value())).collect();
-    properties.extend(at_times.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone().to_value())));
+fn described(about: &str, members: &[(String, Schema)], at_times: &[(&str, Schema)]) -> Schema {
+    let required: Vec<&String> = members.iter().map(|(name, _)| name).collect();
+    let all = members.iter().map(|(name, schema)| (&**name, schema));
+    let all = all.chain(at_times.iter().map(|(name, schema)| (*name, schema)));
+    let properties: Map<String, Value> =
+        all.map(|(name, schema)| (name.to_owned(), schema.clone().to_value())).collect();
+    let twins = "Every member stands there a second time under its snake_case name, where the instance is set up so.";
     json_schema!({
-        "description": about,
+        "description": format!("{about} {twins}"),
         "type": "object",
         "required": required,
         "properties": properties,

@@ -23,7 +23,9 @@ use crate::errors::RestError;
 use crate::markets::worth::{Dollars, percent};
 use crate::markets::{self, MarketMoment, Pricing};
 use crate::rest::part::Part;
-use crate::rest::route::{AddressText, Declared, FactoryIdParam, Group, Pages, PoolIdParam, Route, Verb};
+use crate::rest::route::{
+    AddressText, Declared, FactoryIdParam, Group, OtherNames, Pages, Paths, PoolIdParam, Route, Verb,
+};
 use crate::state::RequestContext;
 
 pub(in crate::rest) static GROUP: Group = Group {
@@ -152,10 +154,9 @@ macro_rules! listings {
         }
 
         impl Route for $name {
-            const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, $path)];
+            const PATHS: Paths = &[(Verb::Post, $path)];
             const EXAMPLE: &'static str = r#"{"sortBy":"tvl","order":"desc","limit":10}"#;
-            const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] =
-                &[FACTORY, ("sortBy", &["sort_by"]), ("searchQuery", &["search", "query"])];
+            const OTHER_NAMES: OtherNames = &[FACTORY, ("sortBy", &["sort_by"]), ("searchQuery", &["search", "query"])];
             const PAGES: Option<Pages> = Some(Pages { default: None, max: POOLS_MAX });
             const MAY_BE_MISSING: bool = true;
             type Answer = $answer;
@@ -286,20 +287,20 @@ pub(super) async fn of_own_factory(context: &RequestContext, part: Part) -> Resu
 
 async fn listed(context: &RequestContext, listing: Listing) -> Result<PoolPage, RestError> {
     let network = context.network();
-    let read = read(context, move |moment| {
+    read(context, move |moment| {
         let book = moment.book()?;
         let all = listing.pools(moment, &book)?;
         let twins = moment.parts.snake_case_twins;
         let pools = listing.part(&all)?.into_iter().map(|pool| record(pool, network).finish(twins));
         let pools: Vec<Record<Pool>> = pools.collect();
         Ok(PoolPage { counts: Counts::new(all.len(), pools.len(), listing.part), pools })
-    });
-    read.await
+    })
+    .await
 }
 
 async fn listed_with_details(context: &RequestContext, listing: Listing) -> Result<DetailsPage, RestError> {
     let network = context.network();
-    let read = read(context, move |moment| {
+    read(context, move |moment| {
         let book = moment.book()?;
         let all = listing.pools(moment, &book)?;
         let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
@@ -327,8 +328,8 @@ async fn listed_with_details(context: &RequestContext, listing: Listing) -> Resu
                 Trending { day: record.finish(twins) }
             }),
         })
-    });
-    read.await
+    })
+    .await
 }
 
 /// One pool with what it is worth.
@@ -341,9 +342,9 @@ struct OnePool {
 }
 
 impl Route for OnePool {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-pool-details"), (Verb::Post, "get-pool-by-id")];
+    const PATHS: Paths = &[(Verb::Post, "get-pool-details"), (Verb::Post, "get-pool-by-id")];
     const EXAMPLE: &'static str = r#"{"poolId":"2:5"}"#;
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[POOL, FACTORY];
+    const OTHER_NAMES: OtherNames = &[POOL, FACTORY];
     const MAY_BE_MISSING: bool = true;
     type Answer = Record<PoolDetails>;
 
@@ -359,7 +360,7 @@ pub(super) async fn details_of(
     factory: Option<AlkaneId>,
 ) -> Result<Record<PoolDetails>, RestError> {
     let network = context.network();
-    let read = read(context, move |moment| {
+    read(context, move |moment| {
         let book = moment.book()?;
         let Some(pool) = book.pool(id) else {
             // No factory owns a pool of that kind.
@@ -372,8 +373,8 @@ pub(super) async fn details_of(
             return Err(RestError::not_found(format!("there is no pool {id} of factory {factory}")).into());
         }
         Ok(details(pool, network, Dollars::now(moment)).finish(moment.parts.snake_case_twins))
-    });
-    read.await
+    })
+    .await
 }
 
 /// A page of the pools that a search finds: first the `CryptoSwap` pools of this network, then those of factories.
@@ -389,7 +390,7 @@ pub(in crate::rest) async fn search(
         return Ok(Vec::new());
     }
     let network = context.network();
-    let answer = read(context, move |moment| {
+    read(context, move |moment| {
         let first = cryptoswap::found(moment, &query, &symbols)?;
         let count = first.len();
         let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
@@ -408,8 +409,8 @@ pub(in crate::rest) async fn search(
             shown.extend(pools.map(|(_, pool)| told(pool)));
         }
         Ok(shown)
-    });
-    answer.await
+    })
+    .await
 }
 
 #[cfg(test)]
@@ -419,6 +420,25 @@ mod tests {
     use paraffin_amm::{Action, Event, Figures, Place, PoolIdentity, PoolRecord, PoolState, PoolWorth};
 
     use super::*;
+    use crate::rest::route::read_text;
+
+    #[test]
+    fn a_pool_has_three_names_that_must_mean_the_same() {
+        let pool = |text: &str| {
+            read_text::<OnePool>(text).map(|asked| asked.pool_id.get()).map_err(|error| error.message.into_owned())
+        };
+        let expected = Ok(AlkaneId { block: 2, tx: 9 });
+        for text in [
+            r#"{"poolId":{"block":"2","tx":"9"}}"#,
+            r#"{"pool_id":"2:9","poolId":null}"#,
+            r#"{"id":{"block":2,"tx":9},"poolId":"2:9","pool_id":{"block":"2","tx":"0x9"}}"#,
+        ] {
+            assert_eq!(pool(text), expected, "{text}");
+        }
+        assert_eq!(pool("{}").unwrap_err(), "poolId, pool_id or id is required");
+        assert_eq!(pool(r#"{"poolId":"2:9","id":"2:8"}"#).unwrap_err(), "poolId and id differ");
+        assert!(pool(r#"{"pool_id":7}"#).unwrap_err().starts_with("pool_id must be"));
+    }
 
     fn pool(number: u128, name: &str, tvl: Option<u128>) -> BookPool {
         let id = |tx| AlkaneId { block: 2, tx };

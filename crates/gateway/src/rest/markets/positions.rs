@@ -21,7 +21,7 @@ use super::record::Record;
 use crate::errors::RestError;
 use crate::markets::worth::Dollars;
 use crate::rest::part::{LIMIT_MAX, Part};
-use crate::rest::route::{AddressText, Digits, FactoryIdParam, IdObject, Pages, Route, Verb};
+use crate::rest::route::{AddressText, Digits, FactoryIdParam, IdObject, OtherNames, Pages, Paths, Route, Verb};
 use crate::state::RequestContext;
 
 /// What an address holds of a pool.
@@ -107,9 +107,9 @@ pub(super) struct PositionPage {
 }
 
 impl Route for Positions {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "address-positions")];
+    const PATHS: Paths = &[(Verb::Post, "address-positions")];
     const EXAMPLE: &'static str = r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#;
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[FACTORY];
+    const OTHER_NAMES: OtherNames = &[FACTORY];
     const PAGES: Option<Pages> = Some(Pages { default: None, max: LIMIT_MAX });
     const MAY_BE_MISSING: bool = true;
     type Answer = PositionPage;
@@ -118,7 +118,7 @@ impl Route for Positions {
         let address = self.address.0;
         let (script, factory) = (script(context, &address)?, factory_of(context, self.factory_id)?);
         let network = context.network();
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             let book = moment.book()?;
             let held: HashMap<_, _> =
@@ -137,8 +137,8 @@ impl Route for Positions {
             });
             let positions = shown.collect::<Result<Vec<_>, RestError>>()?;
             Ok(PositionPage { counts: Counts::new(total, positions.len(), part), positions })
-        });
-        answer.await
+        })
+        .await
     }
 }
 
@@ -164,7 +164,7 @@ fn utxos_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 impl Route for LiquidityOutputs {
-    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-amm-utxos")];
+    const PATHS: Paths = &[(Verb::Post, "get-amm-utxos")];
     const EXAMPLE: &'static str = r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#;
     const PAGES: Option<Pages> = Some(Pages { default: None, max: LIMIT_MAX });
     type Answer = OutputsAnswer;

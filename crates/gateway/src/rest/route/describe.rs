@@ -61,6 +61,9 @@ impl Declared {
 /// What `null` is beside, which may stand for every member that may be absent.
 fn without_null(mut schema: Value) -> Value {
     let is_null = |schema: &Value| schema["type"] == "null";
+    if let Some(known) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        known.retain(|value| !value.is_null());
+    }
     if let Some(kinds) = schema["type"].as_array() {
         let kinds: Vec<Value> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
         schema["type"] = if let [only] = kinds.as_slice() { only.clone() } else { kinds.into() };
