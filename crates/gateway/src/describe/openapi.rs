@@ -162,7 +162,6 @@ fn path_parameter((area, name): (&str, &str)) -> Value {
     let schema = match name {
         "source" if area == "orderbook" => component("OrderSource"),
         "id" if area == "orderbook" => component("OrderId"),
-        "id" if area == "pools" => component("PoolIdText"),
         "id" => component("AlkaneIdText"),
         "address" => component("Address"),
         "outpoint" => component("Outpoint"),

@@ -61,8 +61,9 @@ pub(super) fn map(of: Value) -> Value {
 
 /// The same, or `null`.
 pub(super) fn or_null(mut schema: Value) -> Value {
+    let is_one_of = schema.get("enum").is_some();
     match schema.get_mut("type") {
-        Some(Value::String(only)) => {
+        Some(Value::String(only)) if !is_one_of => {
             let both = json!([only, "null"]);
             schema["type"] = both;
             schema

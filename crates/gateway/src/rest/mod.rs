@@ -74,52 +74,14 @@ pub(crate) const ROUTES: &[(&str, Found)] = &[
     ("address/{address}/balances", Found::Get(alkanes::get_address_balances)),
     ("address/{address}/alkanes", Found::Get(alkanes::address_alkanes)),
     ("outpoint/{outpoint}/balances", Found::Get(alkanes::get_outpoint_balances)),
-    ("get-pool-swap-history", Found::Post(markets::pool_swaps)),
-    ("get-swap-history", Found::Post(markets::pool_swaps)),
-    ("get-token-swap-history", Found::Post(markets::token_swaps)),
-    ("get-pool-mint-history", Found::Post(markets::pool_mints)),
-    ("get-mint-history", Found::Post(markets::pool_mints)),
-    ("get-pool-burn-history", Found::Post(markets::pool_burns)),
-    ("get-burn-history", Found::Post(markets::pool_burns)),
-    ("get-pool-creation-history", Found::Post(markets::creations)),
-    ("get-pool-history", Found::Post(markets::activity)),
-    ("get-all-history", Found::Post(markets::activity)),
-    ("get-all-wrap-history", Found::Post(markets::wraps)),
-    ("get-all-unwrap-history", Found::Post(markets::unwraps)),
-    ("get-address-wrap-history", Found::Post(markets::address_wraps)),
-    ("get-address-unwrap-history", Found::Post(markets::address_unwraps)),
-    ("get-address-swap-history-for-pool", Found::Post(markets::address_swaps_on_pool)),
-    ("get-address-swap-history-for-token", Found::Post(markets::address_swaps_with_token)),
-    ("get-address-pool-creation-history", Found::Post(markets::address_creations)),
-    ("get-address-pool-mint-history", Found::Post(markets::address_mints)),
-    ("get-address-pool-burn-history", Found::Post(markets::address_burns)),
-    ("get-all-amm-tx-history", Found::Post(markets::everything)),
-    ("get-all-address-amm-tx-history", Found::Post(markets::everything_of_address)),
-    ("get-total-unwrap-amount", Found::Post(markets::total_unwrapped)),
-    ("get-amm-utxos", Found::Post(markets::utxos)),
-    ("get-pools", Found::Post(markets::pools)),
-    ("get-all-pools-details", Found::Post(markets::pools_details)),
-    ("get-pool-details", Found::Post(markets::pool_details)),
-    ("get-pool-by-id", Found::Post(markets::pool_details)),
-    ("get-all-token-pairs", Found::Post(markets::all_pairs)),
-    ("get-token-pairs", Found::Post(markets::token_pairs)),
-    ("get-alkane-swap-pair-details", Found::Post(markets::swap_pairs)),
-    ("address-positions", Found::Post(markets::positions)),
-    ("get-trades", Found::Post(markets::trades)),
-    ("get-candles", Found::Post(markets::candles)),
-    ("get-reserves", Found::Post(markets::reserves)),
-    ("pathfind", Found::Post(markets::pathfind)),
-    ("pools", Found::Get(markets::get_pools)),
-    ("pools/{id}", Found::Get(markets::get_pool)),
-    ("pools/{id}/history", Found::Get(markets::get_pool_history)),
-    ("pools/{id}/swaps", Found::Get(markets::get_pool_swaps)),
 ];
 
 /// The members of a request about an address.
 const EXAMPLE_OF_ADDRESS: &str = r#"{"address":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;
 
 /// All declared routes.
-pub(crate) const GROUPS: [&Group; 3] = [&address::GROUP, &indexer::GROUP, &prices::GROUP];
+pub(crate) const GROUPS: [&Group; 6] =
+    [&address::GROUP, &indexer::GROUP, &markets::POOLS, &markets::HISTORY, &markets::TRADING, &prices::GROUP];
 
 /// The handler of a route for a verb; where none takes the verb, one that says which verb the route takes.
 pub(crate) fn find(segments: &[&str], verb: &Method) -> Option<Found> {

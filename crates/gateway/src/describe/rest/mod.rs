@@ -2,9 +2,6 @@
 //! numbers or text, `null` for what is absent.
 
 mod alkanes;
-mod flat;
-mod histories;
-mod markets;
 mod opi;
 mod orderbook;
 
@@ -153,12 +150,6 @@ fn same_as(mut schema: Value, name: &str) -> Value {
     schema
 }
 
-/// A record whose members stand there a second time under their `snake_case` names, where the instance is set up so.
-fn with_twins(mut record: Value) -> Value {
-    record["x-twins"] = json!(true);
-    record
-}
-
 fn needed(names: &'static [&'static str], schema: Value) -> Field {
     Field { names: names.to_vec(), schema, is_needed: true, is_in_path: false }
 }
@@ -199,8 +190,7 @@ fn all_or_part() -> [Field; 3] {
 
 /// The routes of all areas.
 pub(super) fn routes() -> Vec<Route> {
-    let tables =
-        [alkanes::routes(), markets::routes(), histories::routes(), flat::routes(), opi::routes(), orderbook::routes()];
+    let tables = [alkanes::routes(), opi::routes(), orderbook::routes()];
     let mut generators = generators();
     let declared = GROUPS.iter().flat_map(|group| group.describe(&mut generators)).collect::<Vec<_>>();
     declared.into_iter().chain(tables.into_iter().flatten()).collect()
@@ -252,7 +242,6 @@ pub(super) fn schemas() -> Map<String, Value> {
             }),
         ),
         ("PoolId", about(component("AlkaneId"), "The id of a pool")),
-        ("PoolIdText", about(component("AlkaneIdText"), "The id of a pool, block:tx")),
         ("FactoryId", about(component("AlkaneId"), "The id of a factory")),
         (
             "IdPart",
@@ -312,16 +301,7 @@ pub(super) fn schemas() -> Map<String, Value> {
             about(pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$"), "RFC 3339, UTC"),
         ),
     ];
-    let areas = [
-        alkanes::schemas(),
-        markets::schemas(),
-        histories::schemas(),
-        flat::schemas(),
-        opi::schemas(),
-        orderbook::schemas(),
-    ]
-    .into_iter()
-    .flatten();
+    let areas = [alkanes::schemas(), opi::schemas(), orderbook::schemas()].into_iter().flatten();
     let tables = shared.into_iter().chain(areas).map(|(name, schema)| (name.to_owned(), schema));
     tables.chain(declared_schemas()).collect()
 }

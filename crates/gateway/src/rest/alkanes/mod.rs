@@ -10,7 +10,7 @@ mod owned;
 
 pub(super) use get::{
     address_alkanes, address_balances as get_address_balances, alkane, alkane_holders, alkane_holders_count, alkanes,
-    outpoint_balances as get_outpoint_balances, priced, validated,
+    outpoint_balances as get_outpoint_balances,
 };
 pub(super) use holders::{
     alkane_holders as post_alkane_holders, alkane_holders_count as post_alkane_holders_count, holder_count, holders,

@@ -8,10 +8,10 @@ use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord, Slot, Swap};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
-use super::pool_record::number;
+use super::pool_record::{PoolDetails, number};
 use super::pools::rank;
 use super::problem::Problem;
-use super::record::Record;
+use super::record::{Members, Record};
 use crate::alkanes::words;
 use crate::markets::MarketMoment;
 use crate::markets::worth::Dollars;
@@ -79,12 +79,12 @@ impl CryptoPool {
     }
 
     /// The record of the pool: the members of other pools that it has, and `type`.
-    pub(super) fn details(&self, moment: &MarketMoment<'_>, dollars: Dollars) -> Result<Value, Problem> {
+    pub(super) fn details(&self, moment: &MarketMoment<'_>, dollars: Dollars) -> Result<Record<PoolDetails>, Problem> {
         let book = moment.book()?;
         let id = self.record.id;
         let (tokens, reserves) = (self.tokens(), self.reserves(moment)?);
         let supply = self.index.state(id)?.map(|state| state.number(Slot::TotalSupply).to_string());
-        let mut record = Record::default()
+        let mut record = Members::default()
             .with("type", "cryptoswap")
             .with("id", id.to_string())
             .with("block", id.block.to_string())

@@ -1,105 +1,128 @@
-//! Fields of requests about markets (docs/api.md, "Markets").
+//! Members of requests about markets, and what routes ask first (docs/api.md, "Markets").
 
 use paraffin_alkanes::ScriptKey;
 use paraffin_amm::{EventKind, Scope, Status};
 use paraffin_primitives::AlkaneId;
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
 
-use super::super::RestBody;
-use super::super::alkanes::fields::{ID_FIELDS, script};
+use super::super::alkanes::fields::script;
 use super::problem::Problem;
-use crate::alkanes::alkane_id;
+use crate::alkanes;
 use crate::errors::RestError;
 use crate::markets::{self, MarketMoment};
+use crate::methods::{Verbatim, scalar};
+use crate::rest::route::{AddressText, FactoryIdParam};
 use crate::state::RequestContext;
 
-/// Names of the field that holds a pool's id.
-pub(super) const POOL_FIELDS: [&str; 3] = ["poolId", "pool_id", "id"];
-/// Names of the field that holds a factory's id.
-pub(super) const FACTORY_FIELDS: [&str; 2] = ["factoryId", "factory_id"];
+/// Other names of members that many routes have.
+pub(super) const FACTORY: (&str, &[&str]) = ("factoryId", &["factory_id"]);
+pub(super) const POOL: (&str, &[&str]) = ("poolId", &["pool_id", "id"]);
+pub(super) const TOKEN: (&str, &[&str]) = ("alkaneId", &["id", "tokenId", "alkane"]);
 
-/// The id that any of these fields holds. Two that hold the same id in different ways agree.
-pub(super) fn optional_id(body: &RestBody, names: &[&str]) -> Result<Option<AlkaneId>, RestError> {
-    let mut found: Option<(&str, AlkaneId)> = None;
-    for name in names {
-        let Some(value) = body.one_of(&[name])? else { continue };
-        let id = alkane_id(value)
-            .map_err(|_| RestError::bad_request(format!("{name} must be {{block, tx}}, two integers, or block:tx")))?;
-        match found {
-            Some((known, first)) if first != id => {
-                return Err(RestError::bad_request(format!("{known} and {name} differ")));
-            }
-            _ => found = Some((name, id)),
-        }
-    }
-    Ok(found.map(|(_, id)| id))
-}
-
-/// The same where the first of the names is required.
-pub(super) fn required_id(body: &RestBody, names: &[&str]) -> Result<AlkaneId, RestError> {
-    optional_id(body, names)?.ok_or_else(|| RestError::missing(names))
-}
-
-/// The id of a token.
-pub(super) fn token_id(body: &RestBody) -> Result<AlkaneId, RestError> {
-    required_id(body, &ID_FIELDS)
+/// Refuses where markets are not indexed.
+pub(super) fn admit(context: &RequestContext) -> Result<(), RestError> {
+    alkanes::of(context)?;
+    markets::of(context)?;
+    Ok(())
 }
 
 /// The factory that is asked about: the network's own where none is named.
-pub(super) fn factory_id(context: &RequestContext, body: &RestBody) -> Result<AlkaneId, RestError> {
+pub(super) fn factory_of(context: &RequestContext, named: Option<FactoryIdParam>) -> Result<AlkaneId, RestError> {
     let own = markets::of(context)?.factory;
-    Ok(optional_id(body, &FACTORY_FIELDS)?.unwrap_or(own))
+    Ok(named.map_or(own, FactoryIdParam::get))
 }
 
 /// Who owns an address of this network.
-pub(super) fn owner(context: &RequestContext, body: &RestBody) -> Result<ScriptKey, RestError> {
-    Ok(ScriptKey::of(&script(context, body.text("address")?)?))
+pub(super) fn owner(context: &RequestContext, address: &AddressText) -> Result<ScriptKey, RestError> {
+    Ok(ScriptKey::of(&script(context, &address.0)?))
 }
 
-/// Which outcomes are asked for: `successful` `true` (default), `false` or `"all"`, or `successfulOnly`.
-pub(super) fn status(body: &RestBody) -> Result<Status, RestError> {
-    let wrong = |()| RestError::bad_request("successful must be true, false or \"all\"");
-    let status = body.one_of(&["successful"])?.map(status_of).transpose().map_err(wrong)?;
-    let only = match body.one_of(&["successfulOnly", "successful_only"])? {
-        None => None,
-        Some(Value::Bool(true)) => Some(Status::Successful),
-        Some(Value::Bool(false)) => Some(Status::Any),
-        Some(_) => return Err(RestError::bad_request("successfulOnly must be true or false")),
-    };
-    match (status, only) {
+/// The id of a pool, block:tx.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", extend("pattern" = "^[0-9]{1,39}:[0-9]{1,39}$"))]
+pub(super) struct PoolIdText(pub(super) AlkaneId);
+
+impl TryFrom<String> for PoolIdText {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        text.parse().map(Self).map_err(|_| "must be the id of a pool as block:tx, for example 2:5")
+    }
+}
+
+/// Which outcomes are asked for.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[schemars(inline, with = "Verbatim", extend("anyOf" = [json!({ "type": "boolean" }), json!({ "enum": ["true", "false", "all"] })]))]
+pub(super) struct Outcome(Status);
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wanted = match scalar(deserializer)? {
+            Value::Bool(true) => Some(Status::Successful),
+            Value::Bool(false) => Some(Status::Failed),
+            Value::String(text) => match text.as_str() {
+                "true" => Some(Status::Successful),
+                "false" => Some(Status::Failed),
+                "all" => Some(Status::Any),
+                _ => None,
+            },
+            _ => None,
+        };
+        wanted.map(Self).ok_or_else(|| D::Error::custom("must be true, false or \"all\""))
+    }
+}
+
+/// The outcomes by both ways to tell them.
+pub(super) fn status(successful: Option<Outcome>, successful_only: Option<bool>) -> Result<Status, RestError> {
+    let only = successful_only.map(|only| if only { Status::Successful } else { Status::Any });
+    match (successful.map(|outcome| outcome.0), only) {
         (Some(one), Some(other)) if one != other => Err(RestError::bad_request("successful and successfulOnly differ")),
         (one, other) => Ok(one.or(other).unwrap_or(Status::Successful)),
     }
 }
 
-fn status_of(value: &Value) -> Result<Status, ()> {
-    match value {
-        Value::Bool(true) => Ok(Status::Successful),
-        Value::Bool(false) => Ok(Status::Failed),
-        Value::String(text) => match text.as_str() {
-            "true" => Ok(Status::Successful),
-            "false" => Ok(Status::Failed),
-            "all" => Ok(Status::Any),
-            _ => Err(()),
-        },
-        _ => Err(()),
+/// Kinds of events in the order in which they are described.
+const KINDS: [EventKind; 6] =
+    [EventKind::Swap, EventKind::Mint, EventKind::Burn, EventKind::Creation, EventKind::Wrap, EventKind::Unwrap];
+
+fn kind_named<E: serde::de::Error>(name: &str) -> Result<EventKind, E> {
+    let kind = KINDS.into_iter().find(|kind| kind.name() == name);
+    kind.ok_or_else(|| E::custom(format_args!("must be one of: {}", KINDS.map(EventKind::name).join(", "))))
+}
+
+/// A kind of event.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[schemars(inline, with = "String", extend("enum" = KINDS.map(EventKind::name)))]
+pub(super) struct Kind(pub(super) EventKind);
+
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        kind_named(&String::deserialize(deserializer)?).map(Self)
     }
 }
 
-/// The kind of event that a field names; `None` when it is absent. With `many` also its plural, and `all` for every kind.
-pub(super) fn kind(body: &RestBody, field: &str, many: bool) -> Result<Option<EventKind>, RestError> {
-    let Some(name) = body.optional_text(field)? else { return Ok(None) };
-    let wanted = if many { name.strip_suffix('s').unwrap_or(name) } else { name };
-    let found = EventKind::ALL.into_iter().find(|kind| kind.name() == wanted);
-    match found {
-        None if many && name == "all" => Ok(None),
-        None => {
-            let names = EventKind::ALL.map(EventKind::name);
-            let named = [EventKind::Swap, EventKind::Mint, EventKind::Burn, EventKind::Creation].map(EventKind::name);
-            let [.., wrap, unwrap] = names;
-            Err(RestError::bad_request(format!("{field} must be one of: {}, {wrap}, {unwrap}", named.join(", "))))
+/// A kind of event, also in the plural, or `all` for every kind.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[schemars(inline, with = "String", extend("enum" = categories()))]
+pub(super) struct Category(pub(super) Option<EventKind>);
+
+fn categories() -> Vec<String> {
+    let one = KINDS.map(|kind| kind.name().to_owned());
+    let many = KINDS.map(|kind| format!("{}s", kind.name()));
+    [&one[..], &many, &["all".to_owned()]].concat()
+}
+
+impl<'de> Deserialize<'de> for Category {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        if name == "all" {
+            return Ok(Self(None));
         }
-        found => Ok(found),
+        kind_named(name.strip_suffix('s').unwrap_or(&name)).map(|kind| Self(Some(kind)))
     }
 }
 
@@ -126,30 +149,27 @@ pub(super) fn require_factory(moment: &MarketMoment<'_>, id: AlkaneId) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::methods::read_members;
 
-    fn body(text: &str) -> RestBody {
-        RestBody::parse(text.as_bytes(), 8).unwrap()
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Members {
+        successful: Option<Outcome>,
+        successful_only: Option<bool>,
+        transaction_type: Option<Kind>,
+        category: Option<Category>,
     }
 
-    #[test]
-    fn a_pool_has_three_names_that_must_mean_the_same() {
-        let pool = |text: &str| required_id(&body(text), &POOL_FIELDS).map_err(|error| error.message);
-        let expected = Ok(AlkaneId { block: 2, tx: 9 });
-        for text in [
-            r#"{"poolId":{"block":"2","tx":"9"}}"#,
-            r#"{"pool_id":"2:9","poolId":null}"#,
-            r#"{"id":{"block":2,"tx":9},"poolId":"2:9","pool_id":{"block":"2","tx":"0x9"}}"#,
-        ] {
-            assert_eq!(pool(text), expected, "{text}");
-        }
-        assert_eq!(pool("{}").unwrap_err(), "poolId, pool_id or id is required");
-        assert_eq!(pool(r#"{"poolId":"2:9","id":"2:8"}"#).unwrap_err(), "poolId and id differ");
-        assert!(pool(r#"{"pool_id":7}"#).unwrap_err().starts_with("pool_id must be"));
+    fn read(text: &str) -> Result<Members, String> {
+        read_members(serde_json::from_str(text).unwrap()).map_err(|error| error.to_string())
     }
 
     #[test]
     fn outcomes_are_kept_ones_unless_asked_otherwise() {
-        let asked = |text: &str| status(&body(text)).ok();
+        let asked = |text: &str| {
+            let members = read(text).ok()?;
+            status(members.successful, members.successful_only).ok()
+        };
         for (text, expected) in [
             ("{}", Some(Status::Successful)),
             (r#"{"successful":null}"#, Some(Status::Successful)),
@@ -169,15 +189,15 @@ mod tests {
 
     #[test]
     fn a_kind_is_named_in_lower_case_and_a_category_also_in_the_plural() {
-        let named = |text: &str| kind(&body(text), "transactionType", false);
+        let named = |text: &str| read(text).map(|members| members.transaction_type.map(|kind| kind.0));
         assert_eq!(named("{}").unwrap(), None);
         assert_eq!(named(r#"{"transactionType":"unwrap"}"#).unwrap(), Some(EventKind::Unwrap));
         for wrong in ["Swap", "swaps", "", "all"] {
             let error = named(&format!(r#"{{"transactionType":"{wrong}"}}"#)).unwrap_err();
-            assert_eq!(error.message, "transactionType must be one of: swap, mint, burn, creation, wrap, unwrap");
+            assert_eq!(error, "transactionType must be one of: swap, mint, burn, creation, wrap, unwrap");
         }
-        assert_eq!(named(r#"{"transactionType":5}"#).unwrap_err().message, "transactionType must be a string");
-        let category = |text: &str| kind(&body(text), "category", true);
+        assert_eq!(named(r#"{"transactionType":5}"#).unwrap_err(), "transactionType must be a string");
+        let category = |text: &str| read(text).map(|members| members.category.and_then(|category| category.0));
         assert_eq!(category(r#"{"category":"mints"}"#).unwrap(), Some(EventKind::Mint));
         assert_eq!(category(r#"{"category":"all"}"#).unwrap(), None);
         assert!(category(r#"{"category":"alls"}"#).is_err());

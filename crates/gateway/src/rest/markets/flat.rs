@@ -2,23 +2,35 @@
 
 use std::collections::HashMap;
 
-use hyper::StatusCode;
 use paraffin_alkanes::ChainState;
-use paraffin_amm::routing::{Fees, HOPS_MAX, HopFee};
-use paraffin_amm::{Action, Candle, Event, EventKind, Markets, PoolIdentity, Scope, Status, Timeframe};
+use paraffin_amm::routing::{self, Fees, HOPS_MAX, HopFee};
+use paraffin_amm::{Action, Candle, Event, EventKind, Markets, PoolIdentity, Ratio, Scope, Status, Timeframe};
 use paraffin_primitives::{AlkaneId, Height};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::super::address::timestamp;
-use super::super::alkanes::fields::flat_error;
-use super::super::{RestBody, RestResult};
-use super::fields::{FACTORY_FIELDS, factory_id, optional_id, require_factory, required_id};
+use super::fields::{FACTORY, admit, factory_of, require_factory};
 use super::problem::{Problem, read};
-use crate::alkanes::decimal;
 use crate::errors::RestError;
 use crate::markets::MarketMoment;
-use crate::respond::Reply;
-use crate::state::{BoxFuture, RequestContext};
+use crate::rest::part::Part;
+use crate::rest::route::{
+    AlkaneIdParam, Amount, Count, Declared, Digits, FactoryIdParam, Group, HashText, IdText, OkTrue, OtherNames, Paths,
+    PoolIdParam, Route, Time, Verb, Wrapping,
+};
+use crate::state::RequestContext;
+
+pub(in crate::rest) static GROUP: Group = Group {
+    tag: "Trading",
+    admit,
+    routes: &[
+        Declared::of::<Trades>(),
+        Declared::of::<Candles>(),
+        Declared::of::<Reserves>(),
+        Declared::of::<Pathfind>(),
+    ],
+};
 
 /// Trades of an answer where nothing is said, and at most.
 const TRADES_DEFAULT: usize = 100;
@@ -29,63 +41,76 @@ const CANDLES_MAX: usize = 2_000;
 /// Times in block headers go back by less than this, seconds: a header is at most two hours ahead of a node's clock, and
 /// later than the median of the eleven before it.
 const TIME_SLACK: u32 = 4 * 3_600;
-
-/// A pool as the routes without envelope name it.
-fn pool_of(body: &RestBody) -> Result<AlkaneId, RestError> {
-    required_id(body, &["pool", "poolId", "pool_id"])
-}
-
-/// What is wrong with it, in the form of these routes.
-fn wrong_pool(error: &RestError) -> Reply {
-    flat_error("invalid_pool_format", &error.message)
-}
+/// Other names of the members that these routes share.
+const POOL: (&str, &[&str]) = ("pool", &["poolId", "pool_id"]);
+const START_TIME: (&str, &[&str]) = ("start_time", &["startTime"]);
+const END_TIME: (&str, &[&str]) = ("end_time", &["endTime"]);
+const POOL_ERROR: (&str, &str) = ("pool", "invalid_pool_format");
 
 fn unknown_pool(id: AlkaneId) -> Problem {
     RestError::not_found(format!("there is no pool {id}")).into()
 }
 
-/// 404 in the form of these routes.
-fn answered(answer: Result<Value, RestError>) -> RestResult {
-    match answer {
-        Err(error) if error.status == StatusCode::NOT_FOUND => {
-            let body = json!({
-                "ok": false,
-                "error": "not_found",
-                "hint": error.message,
-                "statusCode": error.status.as_u16(),
-                "code": error.code,
-            });
-            Ok(Reply::json(error.status, body.to_string()))
-        }
-        answer => Reply::bare(&answer?),
-    }
-}
-
-/// A bound in Unix seconds.
-fn time(body: &RestBody, names: &[&str]) -> Result<Option<u32>, RestError> {
-    let Some(value) = body.one_of(names)? else { return Ok(None) };
-    let wrong = || RestError::bad_request(format!("{} must be Unix seconds", names.first().unwrap_or(&"time")));
-    let seconds = decimal(value).ok_or_else(wrong)?;
-    Ok(Some(u32::try_from(seconds).unwrap_or(u32::MAX)))
-}
-
 /// The times that are asked about, Unix seconds.
-fn times(body: &RestBody) -> Result<(u32, u32), RestError> {
-    let from = time(body, &["start_time", "startTime"])?.unwrap_or(0);
-    let to = time(body, &["end_time", "endTime"])?.unwrap_or(u32::MAX);
-    Ok((from, to))
+fn times(from: Option<Amount>, to: Option<Amount>) -> (u32, u32) {
+    let seconds = |time: Amount| u32::try_from(time.0).unwrap_or(u32::MAX);
+    (from.map_or(0, seconds), to.map_or(u32::MAX, seconds))
 }
 
-/// POST `/get-trades`: the newest trades of a pool, with what it held at the end of the block.
-pub(in crate::rest) fn trades(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let pool = match pool_of(&body) {
-            Ok(pool) => pool,
-            Err(error) => return Ok(wrong_pool(&error)),
-        };
-        let (from, to) = times(&body)?;
-        let limit = body.positive("limit", TRADES_MAX)?.unwrap_or(TRADES_DEFAULT);
-        let answer = read(context, move |moment| {
+/// The newest trades of a pool, with what it held at the end of their blocks.
+#[derive(Deserialize, JsonSchema)]
+struct Trades {
+    /// The pool.
+    pool: PoolIdParam,
+    /// 100 when absent; more than 1,000 is taken as 1,000.
+    limit: Option<Count>,
+    /// Unix seconds.
+    start_time: Option<Amount>,
+    /// Unix seconds.
+    end_time: Option<Amount>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct TradesAnswer {
+    ok: OkTrue,
+    pool: IdText,
+    trades: Vec<Trade>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Trade {
+    txid: HashText,
+    vout: u32,
+    token0: IdText,
+    token1: IdText,
+    amount0_in: Digits,
+    amount1_in: Digits,
+    amount0_out: Digits,
+    amount1_out: Digits,
+    /// At the end of the block.
+    reserve0_after: Digits,
+    /// At the end of the block.
+    reserve1_after: Digits,
+    timestamp: Time,
+    block_height: u32,
+}
+
+impl Route for Trades {
+    const PATHS: Paths = &[(Verb::Post, "get-trades")];
+    const EXAMPLE: &'static str = r#"{"pool":"2:5","limit":10}"#;
+    const OTHER_NAMES: OtherNames = &[POOL, START_TIME, END_TIME];
+    const WRAPPING: Wrapping = Wrapping::Flat;
+    const MAY_BE_MISSING: bool = true;
+    const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[POOL_ERROR];
+    type Answer = TradesAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TradesAnswer, RestError> {
+        let pool = self.pool.get();
+        let (from, to) = times(self.start_time, self.end_time);
+        let limit = self.limit.map_or(TRADES_DEFAULT, |limit| limit.at_most(TRADES_MAX));
+        read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let mut after: HashMap<Height, [u128; 2]> = HashMap::new();
             let mut trades = Vec::new();
@@ -100,12 +125,12 @@ pub(in crate::rest) fn trades(context: &RequestContext, body: RestBody) -> BoxFu
                         *after.entry(height).or_insert(reserves)
                     }
                 };
-                trades.push(trade(&event, reserves)?);
+                trades.extend(trade(&event, reserves)?);
             }
-            Ok(json!({ "ok": true, "pool": pool.to_string(), "trades": trades }))
-        });
-        answered(answer.await)
-    })
+            Ok(TradesAnswer { ok: OkTrue, pool: IdText(pool), trades })
+        })
+        .await
+    }
 }
 
 /// What a pool holds of its alkanes.
@@ -148,63 +173,132 @@ fn trades_between(
     }
 }
 
-fn trade(event: &Event, [first, second]: [u128; 2]) -> Result<Value, Problem> {
-    let Action::Swap { pool, sold, bought } = &event.action else { return Ok(Value::Null) };
+/// `None` for what is no trade.
+fn trade(event: &Event, [reserve0, reserve1]: [u128; 2]) -> Result<Option<Trade>, RestError> {
+    let Action::Swap { pool, sold, bought } = &event.action else { return Ok(None) };
     let amount = |transfer: &paraffin_alkanes::Transfer, place: usize| {
-        let amount = if transfer.id == pool.tokens[place] { transfer.value } else { 0 };
-        amount.to_string()
+        Digits(if transfer.id == pool.tokens[place] { transfer.value } else { 0 })
     };
-    Ok(json!({
-        "txid": event.txid.to_string(),
-        "vout": event.vout,
-        "token0": pool.tokens[0].to_string(),
-        "token1": pool.tokens[1].to_string(),
-        "amount0_in": amount(sold, 0),
-        "amount1_in": amount(sold, 1),
-        "amount0_out": amount(bought, 0),
-        "amount1_out": amount(bought, 1),
-        "reserve0_after": first.to_string(),
-        "reserve1_after": second.to_string(),
-        "timestamp": timestamp(event.time)?,
-        "block_height": event.place.height,
+    Ok(Some(Trade {
+        txid: HashText::of(event.txid),
+        vout: event.vout,
+        token0: IdText(pool.tokens[0]),
+        token1: IdText(pool.tokens[1]),
+        amount0_in: amount(sold, 0),
+        amount1_in: amount(sold, 1),
+        amount0_out: amount(bought, 0),
+        amount1_out: amount(bought, 1),
+        reserve0_after: Digits(reserve0),
+        reserve1_after: Digits(reserve1),
+        timestamp: Time::of(event.time)?,
+        block_height: event.place.height,
     }))
 }
 
-/// POST `/get-candles`: the newest candles of a pool.
-pub(in crate::rest) fn candles(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let pool = match pool_of(&body) {
-            Ok(pool) => pool,
-            Err(error) => return Ok(wrong_pool(&error)),
-        };
-        let name = body.one_of(&["interval", "timeframe"])?.map_or(Some("1h"), Value::as_str).unwrap_or_default();
-        let Some(interval) = Interval::parse(name) else {
-            return Ok(flat_error("invalid_interval", "interval must be 10m, 1h, 4h, 1d, 1w or 1M"));
-        };
-        let (from, to) = times(&body)?;
-        let limit = body.positive("limit", CANDLES_MAX)?.unwrap_or(CANDLES_DEFAULT);
-        let name = name.to_owned();
-        let answer = read(context, move |moment| {
+/// The newest candles of a pool, of token 1 for token 0.
+#[derive(Deserialize, JsonSchema)]
+struct Candles {
+    /// The pool.
+    pool: PoolIdParam,
+    /// 1h when absent.
+    interval: Option<Interval>,
+    /// 500 when absent; more than 2,000 is taken as 2,000.
+    limit: Option<Count>,
+    /// Unix seconds.
+    start_time: Option<Amount>,
+    /// Unix seconds.
+    end_time: Option<Amount>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct CandlesAnswer {
+    ok: OkTrue,
+    pool: IdText,
+    interval: &'static str,
+    candles: Vec<ToldCandle>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ToldCandle {
+    open_time: Time,
+    close_time: Option<Time>,
+    open: Decimal,
+    high: Decimal,
+    low: Decimal,
+    close: Decimal,
+    #[schemars(with = "Digits")]
+    volume0: String,
+    #[schemars(with = "Digits")]
+    volume1: String,
+    trade_count: u32,
+}
+
+/// A decimal number.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline, extend("pattern" = "^[0-9]+(\\.[0-9]+)?$"))]
+struct Decimal(String);
+
+impl From<Ratio> for Decimal {
+    fn from(ratio: Ratio) -> Self {
+        Self(ratio.to_decimal())
+    }
+}
+
+impl Route for Candles {
+    const PATHS: Paths = &[(Verb::Post, "get-candles")];
+    const EXAMPLE: &'static str = r#"{"pool":"2:5","interval":"1d","limit":30}"#;
+    const OTHER_NAMES: OtherNames = &[POOL, ("interval", &["timeframe"]), START_TIME, END_TIME];
+    const WRAPPING: Wrapping = Wrapping::Flat;
+    const MAY_BE_MISSING: bool = true;
+    const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[POOL_ERROR, ("interval", "invalid_interval")];
+    type Answer = CandlesAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<CandlesAnswer, RestError> {
+        let pool = self.pool.get();
+        let interval = self.interval.unwrap_or(Interval { name: "1h", width: Width::Kept(Timeframe::Hour) });
+        let times = times(self.start_time, self.end_time);
+        let limit = self.limit.map_or(CANDLES_DEFAULT, |limit| limit.at_most(CANDLES_MAX));
+        read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
-            let candles = interval.candles(&named.markets, pool, (from, to), limit)?;
-            let candles = candles.iter().map(|candle| interval.told(candle)).collect::<Result<Vec<_>, RestError>>()?;
-            Ok(json!({ "ok": true, "pool": pool.to_string(), "interval": name, "candles": candles }))
-        });
-        answered(answer.await)
-    })
+            let Interval { name, width } = interval;
+            let candles = width.candles(&named.markets, pool, times, limit)?;
+            let candles = candles.iter().map(|candle| width.told(candle)).collect::<Result<Vec<_>, RestError>>()?;
+            Ok(CandlesAnswer { ok: OkTrue, pool: IdText(pool), interval: name, candles })
+        })
+        .await
+    }
+}
+
+/// The width of candles by its name.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[schemars(inline, with = "String", extend("pattern" = "^(10m|1h|4h|1d|1w|1M)$"))]
+struct Interval {
+    name: &'static str,
+    width: Width,
+}
+
+impl<'de> Deserialize<'de> for Interval {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wrong = || D::Error::custom("must be 10m, 1h, 4h, 1d, 1w or 1M");
+        let given = String::deserialize(deserializer).map_err(|_| wrong())?;
+        let name = ["10m", "1h", "4h", "1d", "1w", "1M"].into_iter().find(|name| *name == given);
+        name.and_then(|name| Some(Self { name, width: Width::named(name)? })).ok_or_else(wrong)
+    }
 }
 
 /// The width of candles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Interval {
+enum Width {
     /// As the index keeps them.
     Kept(Timeframe),
     /// Four hours, put together from single ones.
     FourHours,
 }
 
-impl Interval {
-    fn parse(name: &str) -> Option<Self> {
+impl Width {
+    fn named(name: &str) -> Option<Self> {
         if name == "4h" { Some(Self::FourHours) } else { Timeframe::parse(name).map(Self::Kept) }
     }
 
@@ -252,19 +346,19 @@ impl Interval {
         Ok(candles)
     }
 
-    fn told(self, candle: &Candle) -> Result<Value, RestError> {
+    fn told(self, candle: &Candle) -> Result<ToldCandle, RestError> {
         let [first, second] = candle.volumes;
-        Ok(json!({
-            "open_time": timestamp(candle.start)?,
-            "close_time": self.next(candle.start).map(timestamp).transpose()?,
-            "open": candle.open.to_decimal(),
-            "high": candle.high.to_decimal(),
-            "low": candle.low.to_decimal(),
-            "close": candle.close.to_decimal(),
-            "volume0": first.to_string(),
-            "volume1": second.to_string(),
-            "trade_count": candle.trades,
-        }))
+        Ok(ToldCandle {
+            open_time: Time::of(candle.start)?,
+            close_time: self.next(candle.start).map(Time::of).transpose()?,
+            open: candle.open.into(),
+            high: candle.high.into(),
+            low: candle.low.into(),
+            close: candle.close.into(),
+            volume0: first.to_string(),
+            volume1: second.to_string(),
+            trade_count: candle.trades,
+        })
     }
 }
 
@@ -283,56 +377,146 @@ fn precede(candle: &mut Candle, earlier: &Candle) {
     candle.trades = candle.trades.saturating_add(earlier.trades);
 }
 
-/// POST `/get-reserves`: what a pool holds.
-pub(in crate::rest) fn reserves(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let pool = match pool_of(&body) {
-            Ok(pool) => pool,
-            Err(error) => return Ok(wrong_pool(&error)),
-        };
-        let answer = read(context, move |moment| {
+/// What a pool holds.
+#[derive(Deserialize, JsonSchema)]
+struct Reserves {
+    /// The pool.
+    pool: PoolIdParam,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ReservesAnswer {
+    ok: OkTrue,
+    pool: IdText,
+    reserve0: Digits,
+    reserve1: Digits,
+    timestamp: Option<Time>,
+    block_height: u32,
+}
+
+impl Route for Reserves {
+    const PATHS: Paths = &[(Verb::Post, "get-reserves")];
+    const EXAMPLE: &'static str = r#"{"pool":"2:5"}"#;
+    const OTHER_NAMES: OtherNames = &[POOL];
+    const WRAPPING: Wrapping = Wrapping::Flat;
+    const MAY_BE_MISSING: bool = true;
+    const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[POOL_ERROR];
+    type Answer = ReservesAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<ReservesAnswer, RestError> {
+        let pool = self.pool.get();
+        read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let [first, second] = held(moment.chain.state, named.identity)?;
             let height = moment.chain.view.height;
             let block = moment.markets.snapshot().block(height).map_err(paraffin_amm::AmmError::from)?;
-            Ok(json!({
-                "ok": true,
-                "pool": pool.to_string(),
-                "reserve0": first.to_string(),
-                "reserve1": second.to_string(),
-                "timestamp": block.map(|block| timestamp(block.time)).transpose()?,
-                "block_height": height,
-            }))
-        });
-        answered(answer.await)
-    })
+            Ok(ReservesAnswer {
+                ok: OkTrue,
+                pool: IdText(pool),
+                reserve0: Digits(first),
+                reserve1: Digits(second),
+                timestamp: block.map(|block| Time::of(block.time)).transpose()?,
+                block_height: height,
+            })
+        })
+        .await
+    }
 }
 
-/// POST `/pathfind`: the way that gives most for an amount, with each pool's own fee and rounding.
-pub(in crate::rest) fn pathfind(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let token = |names: &[&str]| optional_id(&body, names).ok().flatten();
-        let ends = token(&["token_in", "tokenIn"]).zip(token(&["token_out", "tokenOut"]));
-        let Some((from, to)) = ends else {
-            return Ok(flat_error("invalid_token_format", "token_in and token_out must be block:tx"));
-        };
-        let amount = body.one_of(&["amount_in", "amountIn"])?;
-        let amount = amount.ok_or_else(|| RestError::bad_request("amount_in is required"))?;
-        let wrong = || RestError::bad_request("amount_in must be an integer of base units below 2^128");
-        let amount = decimal(amount).ok_or_else(wrong)?;
-        let hops_max = body.positive("max_hops", HOPS_MAX)?.unwrap_or(HOPS_MAX);
-        let factory = optional_id(&body, &FACTORY_FIELDS)?;
-        let beside = match body.one_of(&["cryptoswap"])? {
-            None => factory.is_none(),
-            Some(Value::Bool(true)) if factory.is_some() => {
-                let sentence = "a factory means the pools of that factory alone: leave out cryptoswap or the factory";
-                return Err(RestError::bad_request(sentence));
-            }
-            Some(Value::Bool(beside)) => *beside,
-            Some(_) => return Err(RestError::bad_request("cryptoswap must be true or false")),
-        };
-        let factory = factory_id(context, &body)?;
-        let answer = read(context, move |moment| {
+/// The way through pools that gives most for an amount, with each pool's own fee and rounding.
+#[derive(Deserialize, JsonSchema)]
+struct Pathfind {
+    /// What is sold.
+    token_in: AlkaneIdParam,
+    /// What is bought.
+    token_out: AlkaneIdParam,
+    /// Base units of what is sold.
+    amount_in: Amount,
+    /// Pools that the way may lead through; more than 3 is taken as 3, which is meant when absent.
+    max_hops: Option<Count>,
+    /// The factory; the network's own when absent.
+    #[serde(rename = "factoryId")]
+    factory: Option<FactoryIdParam>,
+    /// Whether the way may lead through `CryptoSwap` pools; true when absent, and never where a factory is named.
+    cryptoswap: Option<bool>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct PathfindAnswer {
+    ok: OkTrue,
+    token_in: IdText,
+    token_out: IdText,
+    amount_in: Digits,
+    paths: Vec<FoundPath>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FoundPath {
+    hops: Vec<FoundHop>,
+    pools: Vec<IdText>,
+    estimated_output: Digits,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct FoundHop {
+    pool: IdText,
+    token_in: IdText,
+    token_out: IdText,
+    amount_in: Digits,
+    amount_out: Digits,
+    kind: PoolKind,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum PoolKind {
+    Factory,
+    Cryptoswap,
+}
+
+impl From<&routing::Route> for FoundPath {
+    fn from(route: &routing::Route) -> Self {
+        let hops = route.hops.iter().map(|hop| FoundHop {
+            pool: IdText(hop.pool),
+            token_in: IdText(hop.token_in),
+            token_out: IdText(hop.token_out),
+            amount_in: Digits(hop.amount_in),
+            amount_out: Digits(hop.amount_out),
+            kind: if hop.fee == HopFee::Formula { PoolKind::Cryptoswap } else { PoolKind::Factory },
+        });
+        Self {
+            hops: hops.collect(),
+            pools: route.hops.iter().map(|hop| IdText(hop.pool)).collect(),
+            estimated_output: Digits(route.amount_out()),
+        }
+    }
+}
+
+impl Route for Pathfind {
+    const PATHS: Paths = &[(Verb::Post, "pathfind")];
+    const EXAMPLE: &'static str = r#"{"token_in":"2:0","token_out":"32:0","amount_in":"100000000"}"#;
+    const OTHER_NAMES: OtherNames =
+        &[("token_in", &["tokenIn"]), ("token_out", &["tokenOut"]), ("amount_in", &["amountIn"]), FACTORY];
+    const WRAPPING: Wrapping = Wrapping::Flat;
+    const MAY_BE_MISSING: bool = true;
+    const FIELD_ERRORS: &'static [(&'static str, &'static str)] =
+        &[("token_in", "invalid_token_format"), ("token_out", "invalid_token_format")];
+    type Answer = PathfindAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<PathfindAnswer, RestError> {
+        let (from, to, amount) = (self.token_in.0, self.token_out.0, self.amount_in.0);
+        let hops_max = self.max_hops.map_or(HOPS_MAX, |hops| hops.at_most(HOPS_MAX));
+        if self.factory.is_some() && self.cryptoswap == Some(true) {
+            let sentence = "a factory means the pools of that factory alone: leave out cryptoswap or the factory";
+            return Err(RestError::bad_request(sentence));
+        }
+        let beside = self.cryptoswap.unwrap_or(self.factory.is_none());
+        let factory = factory_of(context, self.factory)?;
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             let book = moment.book()?;
             let route = if beside {
@@ -341,31 +525,14 @@ pub(in crate::rest) fn pathfind(context: &RequestContext, body: RestBody) -> Box
             } else {
                 book.graph(Some(factory)).exact_in(from, to, amount, Fees::Pool, hops_max)
             };
-            let paths = route.iter().map(|route| {
-                let hops = route.hops.iter().map(|hop| {
-                    json!({
-                        "pool": hop.pool.to_string(),
-                        "token_in": hop.token_in.to_string(),
-                        "token_out": hop.token_out.to_string(),
-                        "amount_in": hop.amount_in.to_string(),
-                        "amount_out": hop.amount_out.to_string(),
-                        "kind": if hop.fee == HopFee::Formula { "cryptoswap" } else { "factory" },
-                    })
-                });
-                json!({
-                    "hops": hops.collect::<Vec<_>>(),
-                    "pools": route.hops.iter().map(|hop| hop.pool.to_string()).collect::<Vec<_>>(),
-                    "estimated_output": route.amount_out().to_string(),
-                })
-            });
-            Ok(json!({
-                "ok": true,
-                "token_in": from.to_string(),
-                "token_out": to.to_string(),
-                "amount_in": amount.to_string(),
-                "paths": paths.collect::<Vec<_>>(),
-            }))
-        });
-        answered(answer.await)
-    })
+            Ok(PathfindAnswer {
+                ok: OkTrue,
+                token_in: IdText(from),
+                token_out: IdText(to),
+                amount_in: Digits(amount),
+                paths: route.iter().map(FoundPath::from).collect(),
+            })
+        })
+        .await
+    }
 }

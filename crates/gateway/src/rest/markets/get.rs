@@ -1,35 +1,80 @@
 //! GET routes about markets (docs/api.md, "Markets").
 
-use hyper::HeaderMap;
-use paraffin_primitives::AlkaneId;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::super::RestResult;
-use super::super::alkanes::{priced, validated};
-use super::{histories, pools};
+use super::events::{Activity, SwapPage};
+use super::fields::PoolIdText;
+use super::histories::{self, Wanted};
+use super::pool_record::PoolDetails;
+use super::pools::{self, PoolPage};
+use super::record::Record;
 use crate::errors::RestError;
-use crate::state::{BoxFuture, RequestContext};
+use crate::rest::part::Part;
+use crate::rest::route::{Changes, Paths, Route, Verb};
+use crate::state::RequestContext;
 
-fn id(context: &RequestContext) -> Result<AlkaneId, RestError> {
-    let wrong = |_| RestError::bad_request("the id of a pool in a path is block:tx, for example 2:5");
-    context.segments().get(1).map_or("", String::as_str).parse().map_err(wrong)
+/// Pools of the network's factory.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct OwnPools {}
+
+impl Route for OwnPools {
+    const PATHS: Paths = &[(Verb::Get, "pools")];
+    type Answer = PoolPage;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<PoolPage, RestError> {
+        pools::of_own_factory(context, part).await
+    }
 }
 
-/// GET `/pools`: those of the network's factory.
-pub(in crate::rest) fn all<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(validated(context, headers, pools::of_own_factory(context)))
+/// One pool with what it is worth.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct OnePool {
+    id: PoolIdText,
 }
 
-/// GET `/pools/{id}`, with details.
-pub(in crate::rest) fn one<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(priced(context, headers, async move { pools::details_of(context, id(context)?, None).await }))
+impl Route for OnePool {
+    const PATHS: Paths = &[(Verb::Get, "pools/{id}")];
+    const EXAMPLE: &'static str = r#"{"id":"2:5"}"#;
+    const CHANGES: Changes = Changes::WithPrices;
+    const MAY_BE_MISSING: bool = true;
+    type Answer = Record<PoolDetails>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Record<PoolDetails>, RestError> {
+        pools::details_of(context, self.id.0, None).await
+    }
 }
 
-/// GET `/pools/{id}/history`: the newest 50 events.
-pub(in crate::rest) fn history<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(validated(context, headers, async move { histories::of_pool(context, id(context)?).await }))
+/// The newest 50 events of a pool.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct PoolHistory {
+    id: PoolIdText,
 }
 
-/// GET `/pools/{id}/swaps`: the newest 50 trades.
-pub(in crate::rest) fn swaps<'a>(context: &'a RequestContext, headers: &'a HeaderMap) -> BoxFuture<'a, RestResult> {
-    Box::pin(validated(context, headers, async move { histories::swaps_of_pool(context, id(context)?).await }))
+impl Route for PoolHistory {
+    const PATHS: Paths = &[(Verb::Get, "pools/{id}/history")];
+    const EXAMPLE: &'static str = r#"{"id":"2:5"}"#;
+    const MAY_BE_MISSING: bool = true;
+    type Answer = Activity;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Activity, RestError> {
+        histories::page(context, Wanted::on_pool(self.id.0)).await
+    }
+}
+
+/// The newest 50 swaps of a pool.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct PoolSwaps {
+    id: PoolIdText,
+}
+
+impl Route for PoolSwaps {
+    const PATHS: Paths = &[(Verb::Get, "pools/{id}/swaps")];
+    const EXAMPLE: &'static str = r#"{"id":"2:5"}"#;
+    const MAY_BE_MISSING: bool = true;
+    type Answer = SwapPage;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<SwapPage, RestError> {
+        histories::page(context, Wanted::on_pool(self.id.0)).await
+    }
 }

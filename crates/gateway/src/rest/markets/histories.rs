@@ -1,70 +1,63 @@
 //! Histories: pages of events, newest first (docs/api.md, "Markets").
 
-use paraffin_amm::{Event, EventKind, Page, Scope, Status, merged, pool_state};
+use paraffin_amm::{Event, EventKind, Page as EventPage, Scope, Status, merged, pool_state};
 use paraffin_primitives::AlkaneId;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::super::{RestBody, RestResult};
 use super::cryptoswap;
-use super::events::{plural, row};
+use super::events::{
+    Activity, BurnPage, Counts, CreationPage, Found, MintPage, Page, PoolName, SwapPage, TaggedActivity, UnwrapPage,
+    WrapPage,
+};
 use super::fields::{
-    FACTORY_FIELDS, POOL_FIELDS, factory_id, kind, optional_id, owner, require_factory, require_token, required_id,
-    status, token_id,
+    Category, FACTORY, Kind, Outcome, POOL, TOKEN, admit, factory_of, owner, require_factory, require_token, status,
 };
 use super::problem::{Problem, read};
-use crate::alkanes::id_object;
 use crate::errors::RestError;
-use crate::markets::{self, MarketMoment, NamedPool};
-use crate::respond::Reply;
-use crate::rest::part::Part;
-use crate::state::{BoxFuture, RequestContext};
+use crate::markets::{MarketMoment, NamedPool};
+use crate::rest::part::{LIMIT_MAX, Part};
+use crate::rest::route::{
+    AddressText, AlkaneIdParam, Declared, Digits, FactoryIdParam, Group, OtherNames, Pages, Paths, PoolIdParam, Route,
+    Verb,
+};
+use crate::state::RequestContext;
+
+pub(in crate::rest) static GROUP: Group = Group {
+    tag: "History",
+    admit,
+    routes: &[
+        Declared::of::<PoolSwaps>(),
+        Declared::of::<TokenSwaps>(),
+        Declared::of::<PoolMints>(),
+        Declared::of::<PoolBurns>(),
+        Declared::of::<Creations>(),
+        Declared::of::<PoolActivity>(),
+        Declared::of::<Wraps>(),
+        Declared::of::<Unwraps>(),
+        Declared::of::<AddressWraps>(),
+        Declared::of::<AddressUnwraps>(),
+        Declared::of::<AddressSwapsOnPool>(),
+        Declared::of::<AddressSwapsWithToken>(),
+        Declared::of::<AddressCreations>(),
+        Declared::of::<AddressMints>(),
+        Declared::of::<AddressBurns>(),
+        Declared::of::<Everything>(),
+        Declared::of::<EverythingOfAddress>(),
+        Declared::of::<TotalUnwrapped>(),
+    ],
+};
 
 /// Rows of a page where nothing is said.
 const LIMIT_DEFAULT: usize = 50;
 
-/// Which history a route is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum History {
-    /// Events of a kind on a pool, or on all pools where none is named.
-    OfPool(EventKind),
-    /// Swaps with a token on either side.
-    OfToken,
-    /// Pools that a factory created.
-    Creations,
-    /// All events of a kind.
-    All(EventKind),
-    /// Events of a kind by an address.
-    OfAddress(EventKind),
-    /// Swaps of an address with a pool.
-    OfAddressOnPool,
-    /// Swaps of an address with a token on either side.
-    OfAddressWithToken,
-    /// Everything, or one kind.
-    Mixed,
-    /// Everything that an address did, or one kind.
-    MixedOfAddress,
-    /// Everything on a pool, or on all pools of the network's factory, as clients of older hosts read it.
-    Activity,
-}
-
-/// How the rows of a page are rendered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Under the name of the kind.
-    Single(EventKind),
-    /// As `transactions`, each with its `type`.
-    Mixed,
-    /// As `transactions` whose `type` begins with a capital letter, and once more under the names of their kinds.
-    Tagged,
-}
-
 /// What is asked for.
-struct Wanted {
+pub(super) struct Wanted {
     scope: Scope,
+    /// Of pages whose rows are of many kinds.
     kind: Option<EventKind>,
     status: Status,
     part: Part,
-    form: Form,
     /// What must exist.
     pool: Option<AlkaneId>,
     token: Option<AlkaneId>,
@@ -72,64 +65,23 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(scope: Scope, kind: Option<EventKind>, form: Form) -> Self {
+    fn of(scope: Scope) -> Self {
         let part = Part { offset: 0, limit: Some(LIMIT_DEFAULT) };
-        Self { scope, kind, status: Status::Successful, part, form, pool: None, token: None, factory: None }
+        Self { scope, kind: None, status: Status::Successful, part, pool: None, token: None, factory: None }
     }
 
-    fn single(scope: Scope, kind: EventKind) -> Self {
-        Self::new(scope, Some(kind), Form::Single(kind))
+    /// Of a pool.
+    pub(super) fn on_pool(id: AlkaneId) -> Self {
+        Self { pool: Some(id), ..Self::of(Scope::Pool(id)) }
     }
 
-    fn on_pool(id: AlkaneId, kind: EventKind) -> Self {
-        Self { pool: Some(id), ..Self::single(Scope::Pool(id), kind) }
+    /// Of a pool, or of all pools where none is named.
+    fn on_some_pool(id: Option<PoolIdParam>) -> Self {
+        id.map_or_else(|| Self::of(Scope::All), |id| Self::on_pool(id.get()))
     }
 
-    /// What a request asks for.
-    fn of(context: &RequestContext, body: &RestBody, history: History) -> Result<Self, RestError> {
-        let wanted = match history {
-            History::OfPool(kind) => match optional_id(body, &POOL_FIELDS)? {
-                Some(id) => Self::on_pool(id, kind),
-                None => Self::single(Scope::All, kind),
-            },
-            History::OfToken => {
-                let id = token_id(body)?;
-                Self { token: Some(id), ..Self::single(Scope::Token(id), EventKind::Swap) }
-            }
-            History::Creations => {
-                let factory = factory_id(context, body)?;
-                let named = optional_id(body, &FACTORY_FIELDS)?;
-                match optional_id(body, &POOL_FIELDS)? {
-                    Some(id) => Self { factory: named, ..Self::on_pool(id, EventKind::Creation) },
-                    None => {
-                        Self { factory: Some(factory), ..Self::single(Scope::Factory(factory), EventKind::Creation) }
-                    }
-                }
-            }
-            History::All(kind) => Self::single(Scope::All, kind),
-            History::OfAddress(kind) => Self::single(Scope::Script(owner(context, body)?), kind),
-            History::OfAddressOnPool => {
-                let (owner, id) = (owner(context, body)?, required_id(body, &POOL_FIELDS)?);
-                Self { pool: Some(id), ..Self::single(Scope::ScriptPool(owner, id), EventKind::Swap) }
-            }
-            History::OfAddressWithToken => {
-                let (owner, id) = (owner(context, body)?, token_id(body)?);
-                Self { token: Some(id), ..Self::single(Scope::ScriptToken(owner, id), EventKind::Swap) }
-            }
-            History::Mixed => Self::new(Scope::All, kind(body, "transactionType", false)?, Form::Mixed),
-            History::MixedOfAddress => {
-                let scope = Scope::Script(owner(context, body)?);
-                Self::new(scope, kind(body, "transactionType", false)?, Form::Mixed)
-            }
-            History::Activity => {
-                let kind = kind(body, "category", true)?;
-                match optional_id(body, &POOL_FIELDS)? {
-                    Some(id) => Self { pool: Some(id), ..Self::new(Scope::Pool(id), kind, Form::Tagged) },
-                    None => Self::new(Scope::Factory(markets::of(context)?.factory), kind, Form::Tagged),
-                }
-            }
-        };
-        Ok(Self { status: status(body)?, part: Part::limited(body)?, ..wanted })
+    fn of_address(context: &RequestContext, address: &AddressText) -> Result<Self, RestError> {
+        Ok(Self::of(Scope::Script(owner(context, address)?)))
     }
 
     /// 404 where something that is asked about does not exist; the pool if one is asked about.
@@ -152,13 +104,17 @@ impl Wanted {
     }
 
     /// Of a pool its own; of a token or an address those of all pools together (docs/api.md).
-    fn events(&self, moment: &MarketMoment<'_>, pool: Option<&NamedPool>) -> Result<Page<Event>, Problem> {
+    fn events(
+        &self,
+        moment: &MarketMoment<'_>,
+        pool: Option<&NamedPool>,
+        kind_of_page: Option<EventKind>,
+    ) -> Result<EventPage<Event>, Problem> {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let (offset, limit) = (number(self.part.offset), number(self.part.limit.unwrap_or(LIMIT_DEFAULT)));
         let markets = pool.map_or(&moment.markets, |pool| &pool.markets);
-        let list = markets.list(self.scope, self.kind, self.status)?;
-        if let (Form::Single(kind), Scope::Token(_) | Scope::Script(_) | Scope::ScriptToken(..)) =
-            (self.form, self.scope)
+        let list = markets.list(self.scope, kind_of_page.or(self.kind), self.status)?;
+        if let (Some(kind), Scope::Token(_) | Scope::Script(_) | Scope::ScriptToken(..)) = (kind_of_page, self.scope)
             && let Some(other) = moment.cryptoswap_list(self.scope, kind, self.status)?
         {
             return Ok(merged(&list, &other, offset, limit)?);
@@ -167,111 +123,230 @@ impl Wanted {
     }
 }
 
-fn history(context: &RequestContext, body: RestBody, history: History) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move { Reply::enveloped(&page(context, Wanted::of(context, &body, history)?).await?) })
-}
+/// Histories as routes: their members beside those that all of them take, and what these ask for.
+macro_rules! histories {
+    ($(
+        $(#[$about:meta])*
+        $name:ident($($path:literal),*) -> $page:ty {
+            $($(#[$said:meta])* $member:ident: $type:ty,)*
+        }
+        other names [$($others:ident),*], example $example:literal, $wanted:expr;
+    )*) => {$(
+        $(#[$about])*
+        #[derive(Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase")]
+        struct $name {
+            $($(#[$said])* $member: $type,)*
+            /// true when absent; "all" for failed attempts as well.
+            successful: Option<Outcome>,
+            /// Another way to say it: true is true, false is "all".
+            #[schemars(extend("x-same-as" = "successful"))]
+            successful_only: Option<bool>,
+        }
 
-/// A handler for each history.
-macro_rules! routes {
-    ($($name:ident: $history:expr, $path:literal;)*) => {$(
-        #[doc = concat!("POST `/", $path, "`.")]
-        pub(in crate::rest) fn $name(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-            history(context, body, $history)
+        impl Route for $name {
+            const PATHS: Paths = &[$((Verb::Post, $path)),*];
+            const EXAMPLE: &'static str = $example;
+            const OTHER_NAMES: OtherNames = &[("successfulOnly", &["successful_only"]), $($others),*];
+            const PAGES: Option<Pages> = Some(Pages { default: Some(LIMIT_DEFAULT), max: LIMIT_MAX });
+            // What is named by an id may not exist.
+            const MAY_BE_MISSING: bool = Self::OTHER_NAMES.len() > 1;
+            type Answer = $page;
+
+            async fn answer(self, context: &RequestContext, part: Part) -> Result<$page, RestError> {
+                let status = status(self.successful, self.successful_only)?;
+                let wanted: fn(Self, &RequestContext) -> Result<Wanted, RestError> = $wanted;
+                page(context, Wanted { status, part, ..wanted(self, context)? }).await
+            }
         }
     )*};
 }
 
-routes! {
-    pool_swaps: History::OfPool(EventKind::Swap), "get-pool-swap-history";
-    pool_mints: History::OfPool(EventKind::Mint), "get-pool-mint-history";
-    pool_burns: History::OfPool(EventKind::Burn), "get-pool-burn-history";
-    creations: History::Creations, "get-pool-creation-history";
-    activity: History::Activity, "get-pool-history";
-    token_swaps: History::OfToken, "get-token-swap-history";
-    wraps: History::All(EventKind::Wrap), "get-all-wrap-history";
-    unwraps: History::All(EventKind::Unwrap), "get-all-unwrap-history";
-    address_wraps: History::OfAddress(EventKind::Wrap), "get-address-wrap-history";
-    address_unwraps: History::OfAddress(EventKind::Unwrap), "get-address-unwrap-history";
-    address_creations: History::OfAddress(EventKind::Creation), "get-address-pool-creation-history";
-    address_mints: History::OfAddress(EventKind::Mint), "get-address-pool-mint-history";
-    address_burns: History::OfAddress(EventKind::Burn), "get-address-pool-burn-history";
-    address_swaps_on_pool: History::OfAddressOnPool, "get-address-swap-history-for-pool";
-    address_swaps_with_token: History::OfAddressWithToken, "get-address-swap-history-for-token";
-    everything: History::Mixed, "get-all-amm-tx-history";
-    everything_of_address: History::MixedOfAddress, "get-all-address-amm-tx-history";
+histories! {
+    /// Swaps of a pool, newest first.
+    PoolSwaps("get-pool-swap-history", "get-swap-history") -> SwapPage {
+        /// A pool; all pools when absent.
+        pool_id: Option<PoolIdParam>,
+    }
+    other names [POOL], example r#"{"poolId":"2:5"}"#, |asked, _| Ok(Wanted::on_some_pool(asked.pool_id));
+
+    /// Swaps with an alkane on either side, newest first.
+    TokenSwaps("get-token-swap-history") -> SwapPage {
+        /// The alkane.
+        alkane_id: AlkaneIdParam,
+    }
+    other names [TOKEN], example r#"{"alkaneId":"2:0"}"#, |asked, _| {
+        let id = asked.alkane_id.0;
+        Ok(Wanted { token: Some(id), ..Wanted::of(Scope::Token(id)) })
+    };
+
+    /// Deposits into a pool, newest first.
+    PoolMints("get-pool-mint-history", "get-mint-history") -> MintPage {
+        /// A pool; all pools when absent.
+        pool_id: Option<PoolIdParam>,
+    }
+    other names [POOL], example r#"{"poolId":"2:5"}"#, |asked, _| Ok(Wanted::on_some_pool(asked.pool_id));
+
+    /// Withdrawals from a pool, newest first.
+    PoolBurns("get-pool-burn-history", "get-burn-history") -> BurnPage {
+        /// A pool; all pools when absent.
+        pool_id: Option<PoolIdParam>,
+    }
+    other names [POOL], example r#"{"poolId":"2:5"}"#, |asked, _| Ok(Wanted::on_some_pool(asked.pool_id));
+
+    /// Pools that a factory created, newest first.
+    Creations("get-pool-creation-history") -> CreationPage {
+        /// The factory; the network's own when absent.
+        factory_id: Option<FactoryIdParam>,
+        /// A pool; all pools when absent.
+        pool_id: Option<PoolIdParam>,
+    }
+    other names [FACTORY, POOL], example "{}", |asked, context| {
+        if let Some(id) = asked.pool_id {
+            let factory = asked.factory_id.map(FactoryIdParam::get);
+            return Ok(Wanted { factory, ..Wanted::on_pool(id.get()) });
+        }
+        let factory = factory_of(context, asked.factory_id)?;
+        Ok(Wanted { factory: Some(factory), ..Wanted::of(Scope::Factory(factory)) })
+    };
+
+    /// Everything on a pool, newest first, also by kinds.
+    PoolActivity("get-pool-history", "get-all-history") -> TaggedActivity {
+        /// A pool; all pools of the network's factory when absent.
+        pool_id: Option<PoolIdParam>,
+        /// Everything when absent.
+        category: Option<Category>,
+    }
+    other names [POOL], example r#"{"poolId":"2:5","category":"swaps"}"#, |asked, context| {
+        let wanted = match asked.pool_id {
+            Some(id) => Wanted::on_pool(id.get()),
+            None => Wanted::of(Scope::Factory(factory_of(context, None)?)),
+        };
+        Ok(Wanted { kind: asked.category.and_then(|category| category.0), ..wanted })
+    };
+
+    /// Bitcoin that was wrapped, newest first.
+    Wraps("get-all-wrap-history") -> WrapPage {}
+    other names [], example "{}", |_, _| Ok(Wanted::of(Scope::All));
+
+    /// Bitcoin that was unwrapped, newest first.
+    Unwraps("get-all-unwrap-history") -> UnwrapPage {}
+    other names [], example "{}", |_, _| Ok(Wanted::of(Scope::All));
+
+    /// Bitcoin that an address wrapped, newest first.
+    AddressWraps("get-address-wrap-history") -> WrapPage {
+        address: AddressText,
+    }
+    other names [], example r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#, |asked, context| Wanted::of_address(context, &asked.address);
+
+    /// Bitcoin that an address unwrapped, newest first.
+    AddressUnwraps("get-address-unwrap-history") -> UnwrapPage {
+        address: AddressText,
+    }
+    other names [], example r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#, |asked, context| Wanted::of_address(context, &asked.address);
+
+    /// Swaps of an address with a pool, newest first.
+    AddressSwapsOnPool("get-address-swap-history-for-pool") -> SwapPage {
+        address: AddressText,
+        pool_id: PoolIdParam,
+    }
+    other names [POOL], example r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq","poolId":"2:5"}"#, |asked, context| {
+        let id = asked.pool_id.get();
+        let scope = Scope::ScriptPool(owner(context, &asked.address)?, id);
+        Ok(Wanted { pool: Some(id), ..Wanted::of(scope) })
+    };
+
+    /// Swaps of an address with an alkane on either side, newest first.
+    AddressSwapsWithToken("get-address-swap-history-for-token") -> SwapPage {
+        address: AddressText,
+        /// The alkane.
+        alkane_id: AlkaneIdParam,
+    }
+    other names [TOKEN], example r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq","alkaneId":"2:0"}"#, |asked, context| {
+        let id = asked.alkane_id.0;
+        let scope = Scope::ScriptToken(owner(context, &asked.address)?, id);
+        Ok(Wanted { token: Some(id), ..Wanted::of(scope) })
+    };
+
+    /// Pools that an address created, newest first.
+    AddressCreations("get-address-pool-creation-history") -> CreationPage {
+        address: AddressText,
+    }
+    other names [], example r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#, |asked, context| Wanted::of_address(context, &asked.address);
+
+    /// Deposits of an address, newest first.
+    AddressMints("get-address-pool-mint-history") -> MintPage {
+        address: AddressText,
+    }
+    other names [], example r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#, |asked, context| Wanted::of_address(context, &asked.address);
+
+    /// Withdrawals of an address, newest first.
+    AddressBurns("get-address-pool-burn-history") -> BurnPage {
+        address: AddressText,
+    }
+    other names [], example r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#, |asked, context| Wanted::of_address(context, &asked.address);
+
+    /// Everything on markets, newest first.
+    Everything("get-all-amm-tx-history") -> Activity {
+        /// Everything when absent.
+        transaction_type: Option<Kind>,
+    }
+    other names [], example r#"{"transactionType":"swap"}"#, |asked, _| {
+        Ok(Wanted { kind: asked.transaction_type.map(|kind| kind.0), ..Wanted::of(Scope::All) })
+    };
+
+    /// Everything that an address did on markets, newest first.
+    EverythingOfAddress("get-all-address-amm-tx-history") -> Activity {
+        address: AddressText,
+        /// Everything when absent.
+        transaction_type: Option<Kind>,
+    }
+    other names [], example r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq","transactionType":"swap"}"#, |asked, context| {
+        let kind = asked.transaction_type.map(|kind| kind.0);
+        Ok(Wanted { kind, ..Wanted::of_address(context, &asked.address)? })
+    };
 }
 
-/// Everything that happened on a pool, newest first, as GET routes give it.
-pub(super) async fn of_pool(context: &RequestContext, id: AlkaneId) -> Result<Value, RestError> {
-    page(context, Wanted { pool: Some(id), ..Wanted::new(Scope::Pool(id), None, Form::Mixed) }).await
-}
-
-/// The newest swaps of a pool, as GET routes give them.
-pub(super) async fn swaps_of_pool(context: &RequestContext, id: AlkaneId) -> Result<Value, RestError> {
-    page(context, Wanted::on_pool(id, EventKind::Swap)).await
-}
-
-async fn page(context: &RequestContext, wanted: Wanted) -> Result<Value, RestError> {
+/// A page of what is asked for.
+pub(super) async fn page<P: Page>(context: &RequestContext, wanted: Wanted) -> Result<P, RestError> {
     let network = context.network();
-    let read = read(context, move |moment| {
+    read(context, move |moment| {
         let pool = wanted.check(moment)?;
-        let page = wanted.events(moment, pool.as_ref())?;
-        let twins = moment.parts.snake_case_twins;
-        let mut answer = Map::new();
-        let mut put = |name: &str, value: Value| answer.insert(name.to_owned(), value);
-        put("total", json!(page.total));
-        put("count", json!(page.items.len()));
-        put("limit", json!(wanted.part.limit));
-        put("offset", json!(wanted.part.offset));
-        if let (Some(pool), Form::Single(EventKind::Swap)) = (pool, wanted.form) {
-            let name = match pool.cryptoswap {
-                None => json!(pool_state(&moment.contracts, pool.identity)?.name),
-                Some(_) => json!(cryptoswap::name(moment, pool.identity.id)?),
-            };
-            put("pool", json!({ "poolId": id_object(pool.identity.id), "poolName": name }));
-        }
-        match wanted.form {
-            Form::Single(kind) => {
-                let rows = page.items.iter().map(|event| Ok(row(event, network)?.finish(twins)));
-                put(plural(kind), rows.collect::<Result<Vec<_>, RestError>>()?.into());
-            }
-            Form::Mixed => {
-                let rows = page.items.iter().map(|event| {
-                    let row = row(event, network)?.with("type", event.action.kind().name());
-                    Ok(row.finish(false))
-                });
-                put("transactions", rows.collect::<Result<Vec<_>, RestError>>()?.into());
-            }
-            Form::Tagged => {
-                let mut rows = Vec::with_capacity(page.items.len());
-                for event in &page.items {
-                    let kind = event.action.kind();
-                    let row = row(event, network)?.with("type", capital(kind.name())).with("kind", kind.name());
-                    rows.push((kind, row.finish(twins)));
-                }
-                for listed in [EventKind::Swap, EventKind::Mint, EventKind::Burn, EventKind::Creation] {
-                    let of_kind: Vec<Value> =
-                        rows.iter().filter(|(kind, _)| *kind == listed).map(|(_, row)| row.clone()).collect();
-                    put(plural(listed), of_kind.into());
-                }
-                put("transactions", rows.into_iter().map(|(_, row)| row).collect());
-            }
-        }
-        Ok(Value::Object(answer))
-    });
-    read.await
-}
-
-/// A word with a capital letter at its beginning.
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
-}
-
-/// POST `/get-total-unwrap-amount`: all that was ever unwrapped, less what was returned.
-pub(in crate::rest) fn total_unwrapped(context: &RequestContext, _: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let total = read(context, |moment| Ok(moment.markets.sum(EventKind::Unwrap)?)).await?;
-        Reply::enveloped(&json!({ "totalAmount": total.to_string() }))
+        let page = wanted.events(moment, pool.as_ref(), P::KIND)?;
+        let pool = match pool.filter(|_| P::KIND == Some(EventKind::Swap)) {
+            None => None,
+            Some(NamedPool { identity, cryptoswap, .. }) => Some(PoolName {
+                pool_id: identity.id.into(),
+                pool_name: match cryptoswap {
+                    None => Some(pool_state(&moment.contracts, identity)?.name),
+                    Some(_) => cryptoswap::name(moment, identity.id)?,
+                },
+            }),
+        };
+        let counts = Counts::new(page.total as usize, page.items.len(), wanted.part);
+        Ok(P::of(Found { counts, events: page.items, pool, network, twins: moment.parts.snake_case_twins })?)
     })
+    .await
+}
+
+/// All bitcoin that was ever unwrapped, less what was returned, in satoshis.
+#[derive(Deserialize, JsonSchema)]
+struct TotalUnwrapped {}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct TotalAnswer {
+    #[schemars(with = "Digits")]
+    total_amount: String,
+}
+
+impl Route for TotalUnwrapped {
+    const PATHS: Paths = &[(Verb::Post, "get-total-unwrap-amount")];
+    type Answer = TotalAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TotalAnswer, RestError> {
+        let total = read(context, |moment| Ok(moment.markets.sum(EventKind::Unwrap)?)).await?;
+        Ok(TotalAnswer { total_amount: total.to_string() })
+    }
 }

@@ -6,27 +6,80 @@ use std::sync::Arc;
 use paraffin_alkanes::views::{TokenFacts, ViewError};
 use paraffin_amm::{Book, BookPool};
 use paraffin_primitives::{AlkaneId, Network};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-use super::super::alkanes::fields::ID_FIELDS;
-use super::super::{RestBody, RestResult};
-use super::fields::{factory_id, optional_id, require_factory, require_token, token_id};
-use super::paths::{Paths, paths};
-use super::pool_record::record;
+use super::events::Counts;
+use super::fields::{FACTORY, TOKEN, factory_of, require_factory, require_token};
+use super::paths::paths;
+use super::pool_record::{Pool, record};
 use super::problem::{Problem, read};
 use super::record::Record;
-use crate::alkanes::{DECIMALS, facts, id_object};
+use crate::alkanes::{DECIMALS, facts};
 use crate::errors::RestError;
 use crate::markets::MarketMoment;
 use crate::markets::worth::Dollars;
-use crate::respond::Reply;
 use crate::rest::part::{LIMIT_MAX, Part};
-use crate::state::{BoxFuture, RequestContext};
+use crate::rest::route::{AlkaneIdParam, Digits, FactoryIdParam, IdObject, OtherNames, Pages, Paths, Route, Verb};
+use crate::state::RequestContext;
 
 /// Pairs in one answer; with more a limit is needed.
 const PAIRS_MAX: usize = 20_000;
 /// Pairs of a page where nothing is said and pages can be asked for.
 const LIMIT_DEFAULT: usize = 50;
+
+/// Two alkanes that a pool trades.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Pair {
+    pool_id: IdObject,
+    pool_name: String,
+    token0: Side<FirstAmount>,
+    token1: Side<SecondAmount>,
+    reserve0: Digits,
+    reserve1: Digits,
+    pool_tvl_in_sats: Option<u128>,
+    pool_tvl_in_usd: Option<f64>,
+    #[serde(rename = "poolVolume1dInSats")]
+    volume_in_sats: Option<u128>,
+    #[serde(rename = "poolVolume1dInUsd")]
+    volume_in_usd: Option<f64>,
+}
+
+/// An alkane of a pair, with its amount under two names.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct Side<A> {
+    alkane_id: IdObject,
+    name: Option<String>,
+    symbol: Option<String>,
+    decimals: u32,
+    amount: Digits,
+    #[serde(flatten)]
+    same_amount: A,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FirstAmount {
+    #[serde(rename = "token0Amount")]
+    amount: Digits,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SecondAmount {
+    #[serde(rename = "token1Amount")]
+    amount: Digits,
+}
+
+/// A page of pairs.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PairPage {
+    #[serde(flatten)]
+    counts: Counts,
+    pairs: Vec<Pair>,
+}
 
 /// Renders pairs, and reads the facts of each alkane once.
 struct Teller<'m, 'c> {
@@ -53,57 +106,49 @@ impl<'m, 'c> Teller<'m, 'c> {
         Ok(found)
     }
 
-    fn token(&mut self, pool: &BookPool, place: usize) -> Result<Value, Problem> {
+    fn side<A>(&mut self, pool: &BookPool, place: usize, same: fn(Digits) -> A) -> Result<Side<A>, Problem> {
         let id = pool.record.pool.tokens[place];
-        let amount = pool.state.reserves[place].to_string();
+        let amount = Digits(pool.state.reserves[place]);
         let facts = self.facts(id)?;
-        let mut token = json!({
-            "alkaneId": id_object(id),
-            "name": facts.name,
-            "symbol": facts.symbol,
-            "decimals": facts.decimals.unwrap_or(DECIMALS),
-            "amount": amount,
-        });
-        token[if place == 0 { "token0Amount" } else { "token1Amount" }] = amount.into();
-        Ok(token)
+        Ok(Side {
+            alkane_id: id.into(),
+            name: facts.name.clone(),
+            symbol: facts.symbol.clone(),
+            decimals: facts.decimals.unwrap_or(DECIMALS),
+            amount,
+            same_amount: same(amount),
+        })
     }
 
     /// A pair (docs/api.md, "Markets").
-    fn pair(&mut self, pool: &BookPool) -> Result<Value, Problem> {
+    fn pair(&mut self, pool: &BookPool) -> Result<Pair, Problem> {
         let [first, second] = pool.state.reserves;
-        let record = Record::default()
-            .with_id("poolId", pool.record.pool.id)
-            .with("poolName", pool.state.name.clone())
-            .with("token0", self.token(pool, 0)?)
-            .with("token1", self.token(pool, 1)?)
-            .with_amount("reserve0", first)
-            .with_amount("reserve1", second)
-            .with("poolTvlInSats", json!(pool.worth.tvl))
-            .with("poolTvlInUsd", self.dollars.of(pool.worth.tvl))
-            .with("poolVolume1dInSats", json!(pool.worth.volume_day))
-            .with("poolVolume1dInUsd", self.dollars.of(pool.worth.volume_day));
-        Ok(record.finish(false))
+        Ok(Pair {
+            pool_id: pool.record.pool.id.into(),
+            pool_name: pool.state.name.clone(),
+            token0: self.side(pool, 0, |amount| FirstAmount { amount })?,
+            token1: self.side(pool, 1, |amount| SecondAmount { amount })?,
+            reserve0: Digits(first),
+            reserve1: Digits(second),
+            pool_tvl_in_sats: pool.worth.tvl,
+            pool_tvl_in_usd: self.dollars.number(pool.worth.tvl),
+            volume_in_sats: pool.worth.volume_day,
+            volume_in_usd: self.dollars.number(pool.worth.volume_day),
+        })
     }
 
-    fn pairs(&mut self, pools: &[&BookPool]) -> Result<Vec<Value>, Problem> {
+    fn pairs(&mut self, pools: &[&BookPool]) -> Result<Vec<Pair>, Problem> {
         pools.iter().map(|pool| self.pair(pool)).collect()
     }
 }
 
-/// A page of pairs.
-fn page(moment: &MarketMoment<'_>, pools: &[&BookPool], part: Part) -> Result<Value, Problem> {
+fn page(moment: &MarketMoment<'_>, pools: &[&BookPool], part: Part) -> Result<PairPage, Problem> {
     let shown = part.of(pools.to_vec());
     if shown.len() > PAIRS_MAX {
         return Err(ViewError::TooLarge.into());
     }
     let pairs = Teller::new(moment).pairs(&shown)?;
-    Ok(json!({
-        "total": pools.len(),
-        "count": pairs.len(),
-        "limit": part.limit,
-        "offset": part.offset,
-        "pairs": pairs,
-    }))
+    Ok(PairPage { counts: Counts::new(pools.len(), pairs.len(), part), pairs })
 }
 
 /// Pools of a factory with an alkane, the oldest first.
@@ -111,34 +156,87 @@ fn with_token(book: &Book, factory: AlkaneId, token: AlkaneId) -> Vec<&BookPool>
     book.pools_with(token).filter(|pool| pool.record.pool.factory == factory).collect()
 }
 
-/// POST `/get-all-token-pairs`.
-pub(in crate::rest) fn all_pairs(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let factory = factory_id(context, &body)?;
-        let part = Part::read(&body, None, PAIRS_MAX)?;
-        let answer = read(context, move |moment| {
+/// Pairs that pools of a factory trade.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AllPairs {
+    /// The factory; the network's own when absent.
+    factory_id: Option<FactoryIdParam>,
+}
+
+impl Route for AllPairs {
+    const PATHS: Paths = &[(Verb::Post, "get-all-token-pairs")];
+    const OTHER_NAMES: OtherNames = &[FACTORY];
+    const PAGES: Option<Pages> = Some(Pages { default: None, max: PAIRS_MAX });
+    const MAY_BE_MISSING: bool = true;
+    type Answer = PairPage;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<PairPage, RestError> {
+        let factory = factory_of(context, self.factory_id)?;
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             let book = moment.book()?;
             page(moment, &book.pools_of(factory).collect::<Vec<_>>(), part)
-        });
-        Reply::enveloped(&answer.await?)
-    })
+        })
+        .await
+    }
 }
 
-/// POST `/get-token-pairs`: those with one alkane on either side.
-pub(in crate::rest) fn token_pairs(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let factory = factory_id(context, &body)?;
-        let token = token_id(&body)?;
-        let part = Part::read(&body, None, PAIRS_MAX)?;
-        let answer = read(context, move |moment| {
+/// Pairs with an alkane on either side.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TokenPairs {
+    /// The factory; the network's own when absent.
+    factory_id: Option<FactoryIdParam>,
+    /// An alkane.
+    alkane_id: AlkaneIdParam,
+}
+
+impl Route for TokenPairs {
+    const PATHS: Paths = &[(Verb::Post, "get-token-pairs")];
+    const EXAMPLE: &'static str = r#"{"alkaneId":"2:0"}"#;
+    const OTHER_NAMES: OtherNames = &[FACTORY, TOKEN];
+    const PAGES: Option<Pages> = Some(Pages { default: None, max: PAIRS_MAX });
+    const MAY_BE_MISSING: bool = true;
+    type Answer = PairPage;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<PairPage, RestError> {
+        let factory = factory_of(context, self.factory_id)?;
+        let token = self.alkane_id.0;
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             require_token(moment, token)?;
             let book = moment.book()?;
             page(moment, &with_token(&book, factory, token), part)
-        });
-        Reply::enveloped(&answer.await?)
-    })
+        })
+        .await
+    }
+}
+
+/// Pairs of an alkane by pages, each with its direct way, or the ways between two through at most three pools.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("anyOf" = ends()))]
+pub(super) struct SwapPairs {
+    /// The factory; the network's own when absent.
+    factory_id: Option<FactoryIdParam>,
+    /// An alkane.
+    token_id: Option<AlkaneIdParam>,
+    /// An alkane.
+    #[serde(rename = "tokenAId")]
+    first: Option<AlkaneIdParam>,
+    /// An alkane.
+    #[serde(rename = "tokenBId")]
+    second: Option<AlkaneIdParam>,
+}
+
+/// What must be named: one alkane, or two.
+fn ends() -> [Value; 5] {
+    let named = |names: &[&str]| {
+        let schema = |name: &&str| ((*name).to_owned(), json!({ "$ref": "#/components/schemas/AlkaneId" }));
+        json!({ "required": names, "properties": names.iter().map(schema).collect::<Map<_, _>>() })
+    };
+    [&["tokenId"][..], &["alkaneId"], &["id"], &["alkane"], &["tokenAId", "tokenBId"]].map(named)
 }
 
 /// Between what ways are asked for.
@@ -149,20 +247,18 @@ enum Ends {
     Between([AlkaneId; 2]),
 }
 
-impl Ends {
-    fn of(body: &RestBody) -> Result<Self, RestError> {
-        let first = optional_id(body, &["tokenAId", "token_a_id"])?;
-        let second = optional_id(body, &["tokenBId", "token_b_id"])?;
-        let one = optional_id(body, &ID_FIELDS)?;
-        match (first, second, one) {
+impl SwapPairs {
+    fn ends(&self) -> Result<Ends, RestError> {
+        let id = |token: Option<AlkaneIdParam>| token.map(|token| token.0);
+        match (id(self.first), id(self.second), id(self.token_id)) {
             (Some(first), Some(_), Some(one)) if first != one => {
                 Err(RestError::bad_request("tokenAId and tokenId differ"))
             }
             (Some(first), Some(second), _) if first == second => {
                 Err(RestError::bad_request("tokenAId and tokenBId are the same"))
             }
-            (Some(first), Some(second), _) => Ok(Self::Between([first, second])),
-            (None, None, Some(one)) => Ok(Self::From(one)),
+            (Some(first), Some(second), _) => Ok(Ends::Between([first, second])),
+            (None, None, Some(one)) => Ok(Ends::From(one)),
             (None, None, None) => Err(RestError::bad_request("tokenId is required, or tokenAId and tokenBId")),
             (Some(_), None, _) => Err(RestError::bad_request("tokenBId is required beside tokenAId")),
             (None, Some(_), _) => Err(RestError::bad_request("tokenAId is required beside tokenBId")),
@@ -170,33 +266,83 @@ impl Ends {
     }
 }
 
-/// POST `/get-alkane-swap-pair-details`: the pairs of an alkane by pages, each with its direct way; or the ways between two
-/// alkanes, through at most three pools.
-pub(in crate::rest) fn swap_pairs(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let factory = factory_id(context, &body)?;
-        let ends = Ends::of(&body)?;
-        let part = Part::read(&body, Some(LIMIT_DEFAULT), LIMIT_MAX)?;
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub(super) enum Ways {
+    /// From one alkane.
+    From {
+        #[serde(flatten)]
+        page: PairPage,
+        paths: Vec<Path>,
+    },
+    /// Between two, by pages of paths.
+    #[serde(rename_all = "camelCase")]
+    Between {
+        pairs: Vec<Pair>,
+        total: usize,
+        /// Whether there are no other ways.
+        is_whole: bool,
+        count: usize,
+        limit: Option<usize>,
+        offset: usize,
+        paths: Vec<Path>,
+    },
+}
+
+impl Route for SwapPairs {
+    const PATHS: Paths = &[(Verb::Post, "get-alkane-swap-pair-details")];
+    const EXAMPLE: &'static str = r#"{"tokenAId":"2:0","tokenBId":"32:0"}"#;
+    const OTHER_NAMES: OtherNames = &[
+        FACTORY,
+        ("tokenId", &["alkaneId", "id", "alkane"]),
+        ("tokenAId", &["token_a_id"]),
+        ("tokenBId", &["token_b_id"]),
+    ];
+    const PAGES: Option<Pages> = Some(Pages { default: Some(LIMIT_DEFAULT), max: LIMIT_MAX });
+    const MAY_BE_MISSING: bool = true;
+    type Answer = Ways;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<Ways, RestError> {
+        let ends = self.ends()?;
+        let factory = factory_of(context, self.factory_id)?;
         let network = context.network();
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             match ends {
                 Ends::From(token) => from(moment, factory, token, part, network),
                 Ends::Between(tokens) => between(moment, factory, tokens, part, network),
             }
-        });
-        Reply::enveloped(&answer.await?)
-    })
+        })
+        .await
+    }
+}
+
+/// A way from one alkane to another.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Path {
+    #[serde(rename = "type")]
+    kind: PathKind,
+    path: Vec<IdObject>,
+    pools: Vec<Record<Pool>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum PathKind {
+    Direct,
+    Multi,
 }
 
 /// A path as answers show it.
-fn way(moment: &MarketMoment<'_>, tokens: &[AlkaneId], pools: &[&BookPool], network: Network) -> Value {
+fn way(moment: &MarketMoment<'_>, tokens: &[AlkaneId], pools: &[&BookPool], network: Network) -> Path {
     let twins = moment.parts.snake_case_twins;
-    json!({
-        "type": if pools.len() == 1 { "direct" } else { "multi" },
-        "path": tokens.iter().map(|token| id_object(*token)).collect::<Vec<_>>(),
-        "pools": pools.iter().map(|pool| record(pool, network).finish(twins)).collect::<Vec<_>>(),
-    })
+    Path {
+        kind: if pools.len() == 1 { PathKind::Direct } else { PathKind::Multi },
+        path: tokens.iter().map(|token| IdObject::from(*token)).collect(),
+        pools: pools.iter().map(|pool| record(pool, network).finish(twins)).collect(),
+    }
 }
 
 fn from(
@@ -205,18 +351,17 @@ fn from(
     token: AlkaneId,
     part: Part,
     network: Network,
-) -> Result<Value, Problem> {
+) -> Result<Ways, Problem> {
     require_token(moment, token)?;
     let book = moment.book()?;
     let pools = with_token(&book, factory, token);
-    let mut answer = page(moment, &pools, part)?;
+    let page = page(moment, &pools, part)?;
     let ways = part.of(pools).into_iter().filter(|pool| !pool.state.reserves.contains(&0)).map(|pool| {
         let [first, second] = pool.record.pool.tokens;
         let other = if first == token { second } else { first };
         way(moment, &[token, other], &[pool], network)
     });
-    answer["paths"] = ways.collect();
-    Ok(answer)
+    Ok(Ways::From { page, paths: ways.collect() })
 }
 
 fn between(
@@ -225,7 +370,7 @@ fn between(
     tokens: [AlkaneId; 2],
     part: Part,
     network: Network,
-) -> Result<Value, Problem> {
+) -> Result<Ways, Problem> {
     for token in tokens {
         require_token(moment, token)?;
     }
@@ -233,18 +378,17 @@ fn between(
     let [first, second] = tokens;
     let mut direct = with_token(&book, factory, first);
     direct.retain(|pool| pool.record.pool.tokens.contains(&second));
-    let Paths { ways, is_whole } = paths(&book, factory, tokens);
-    let total = ways.len();
-    let shown = part.of(ways);
-    let told: Vec<Value> = shown.iter().map(|(tokens, pools)| way(moment, tokens, pools, network)).collect();
-    let pairs = Teller::new(moment).pairs(&direct)?;
-    Ok(json!({
-        "pairs": pairs,
-        "total": total,
-        "isWhole": is_whole,
-        "count": told.len(),
-        "limit": part.limit,
-        "offset": part.offset,
-        "paths": told,
-    }))
+    let found = paths(&book, factory, tokens);
+    let (total, is_whole) = (found.ways.len(), found.is_whole);
+    let shown = part.of(found.ways);
+    let told: Vec<Path> = shown.iter().map(|(tokens, pools)| way(moment, tokens, pools, network)).collect();
+    Ok(Ways::Between {
+        pairs: Teller::new(moment).pairs(&direct)?,
+        total,
+        is_whole,
+        count: told.len(),
+        limit: part.limit,
+        offset: part.offset,
+        paths: told,
+    })
 }

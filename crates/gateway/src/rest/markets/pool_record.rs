@@ -1,19 +1,49 @@
 //! A pool as records show it (docs/api.md, "Markets").
 
-use bitcoin::Address;
-use paraffin_amm::{Action, BookPool, Ratio, Volumes};
-use paraffin_primitives::Network;
-use serde_json::{Number, Value, json};
+use std::borrow::Cow;
 
-use super::record::Record;
+use bitcoin::Address;
+use paraffin_amm::{Action, BookPool, Figures, PoolWorth, Ratio, Volumes};
+use paraffin_primitives::Network;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Number, Value, json};
+
+use super::record::Members;
 use crate::markets::worth::{Dollars, WHOLE, percent};
+use crate::rest::route::{Digits, IdObject, IdText};
+
+/// What stands in satoshis and in dollars.
+const VALUES: [(&str, fn(&PoolWorth) -> Option<u128>); 7] = [
+    ("token0Tvl", |worth| worth.token_tvl[0]),
+    ("token1Tvl", |worth| worth.token_tvl[1]),
+    ("poolTvl", |worth| worth.tvl),
+    ("poolVolume1d", |worth| worth.volume_day),
+    ("poolVolume7d", |worth| worth.volume_week),
+    ("poolVolume30d", |worth| worth.volume_month),
+    ("poolVolumeAllTime", |worth| worth.volume_all),
+];
+/// The same under shorter names, in dollars alone.
+const SHORT_VALUES: [(&str, fn(&PoolWorth) -> Option<u128>); 5] = [
+    ("tvl", |worth| worth.tvl),
+    ("volume1d", |worth| worth.volume_day),
+    ("volume7d", |worth| worth.volume_week),
+    ("volume30d", |worth| worth.volume_month),
+    ("volumeAllTime", |worth| worth.volume_all),
+];
+/// Spans of time in which trades are counted.
+const WINDOWS: [(&str, fn(&Figures) -> Volumes); 4] = [
+    ("1d", |figures| figures.day),
+    ("7d", |figures| figures.week),
+    ("30d", |figures| figures.month),
+    ("AllTime", |figures| figures.all_time),
+];
 
 /// Who the pool is, what it holds, and how it came to be.
-pub(super) fn record(pool: &BookPool, network: Network) -> Record {
+pub(super) fn record(pool: &BookPool, network: Network) -> Members {
     let identity = pool.record.pool;
     let creator = pool.creation.actor.as_ref().and_then(|script| Address::from_script(script, network.bitcoin()).ok());
     let [first, second] = pool.state.reserves;
-    Record::default()
+    Members::default()
         .with("id", identity.id.to_string())
         .with("block", identity.id.block.to_string())
         .with("tx", identity.id.tx.to_string())
@@ -38,37 +68,20 @@ pub(super) fn record(pool: &BookPool, network: Network) -> Record {
 }
 
 /// The same with what it is worth and what was traded.
-pub(super) fn details(pool: &BookPool, network: Network, dollars: Dollars) -> Record {
+pub(super) fn details(pool: &BookPool, network: Network, dollars: Dollars) -> Members {
     let mut record = record(pool, network);
     let worth = &pool.worth;
     let mut put = |name: &str, value: Value| record = std::mem::take(&mut record).with(name, value);
-    for (name, satoshis) in [
-        ("token0Tvl", worth.token_tvl[0]),
-        ("token1Tvl", worth.token_tvl[1]),
-        ("poolTvl", worth.tvl),
-        ("poolVolume1d", worth.volume_day),
-        ("poolVolume7d", worth.volume_week),
-        ("poolVolume30d", worth.volume_month),
-        ("poolVolumeAllTime", worth.volume_all),
-    ] {
-        put(&format!("{name}InSats"), json!(satoshis));
-        put(&format!("{name}InUsd"), dollars.of(satoshis));
+    for (name, value) in VALUES {
+        put(&format!("{name}InSats"), json!(value(worth)));
+        put(&format!("{name}InUsd"), dollars.of(value(worth)));
     }
-    // The same under shorter names.
-    for (name, satoshis) in [
-        ("tvl", worth.tvl),
-        ("volume1d", worth.volume_day),
-        ("volume7d", worth.volume_week),
-        ("volume30d", worth.volume_month),
-        ("volumeAllTime", worth.volume_all),
-    ] {
-        put(name, dollars.of(satoshis));
+    for (name, value) in SHORT_VALUES {
+        put(name, dollars.of(value(worth)));
     }
     let figures = &pool.figures;
-    for (window, volumes) in
-        [("1d", figures.day), ("7d", figures.week), ("30d", figures.month), ("AllTime", figures.all_time)]
-    {
-        let Volumes { amounts: [first, second], trades } = volumes;
+    for (window, volumes) in WINDOWS {
+        let Volumes { amounts: [first, second], trades } = volumes(figures);
         put(&format!("token0Volume{window}"), first.to_string().into());
         put(&format!("token1Volume{window}"), second.to_string().into());
         put(&format!("trades{window}"), trades.into());
@@ -88,6 +101,107 @@ pub(super) fn details(pool: &BookPool, network: Network, dollars: Dollars) -> Re
         put("initialToken1Amount", second.to_string().into());
     }
     record
+}
+
+/// The shape of [`record`].
+pub(super) enum Pool {}
+
+/// The shape of [`details`].
+pub(super) enum PoolDetails {}
+
+impl JsonSchema for Pool {
+    fn schema_name() -> Cow<'static, str> {
+        "Pool".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        described("A pool.", &members(generator), &[])
+    }
+}
+
+impl JsonSchema for PoolDetails {
+    fn schema_name() -> Cow<'static, str> {
+        "PoolDetails".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut all = members(generator);
+        let mut put = |schema: &Schema, name: &str| all.push((name.to_owned(), schema.clone()));
+        let digits = generator.subschema_for::<Digits>();
+        let satoshis = generator.subschema_for::<Option<u128>>();
+        let number = generator.subschema_for::<Option<f64>>();
+        for (name, _) in VALUES {
+            put(&satoshis, &format!("{name}InSats"));
+            put(&number, &format!("{name}InUsd"));
+        }
+        for (window, _) in WINDOWS {
+            put(&digits, &format!("token0Volume{window}"));
+            put(&digits, &format!("token1Volume{window}"));
+            put(&generator.subschema_for::<u32>(), &format!("trades{window}"));
+        }
+        put(&satoshis, "lPTokenValueInSats");
+        let changes = ["tvlChange24h", "tvlChange7d", "tvlChange", "priceChange24h", "priceChange7d"];
+        let others = ["lPTokenValueInUsd", "poolApr", "apr", "price"];
+        for name in SHORT_VALUES.map(|(name, _)| name).into_iter().chain(changes).chain(others) {
+            put(&number, name);
+        }
+        let mut trend = number.clone();
+        trend.insert(
+            "description".to_owned(),
+            "Change of the value in a day in percent, of the pool that rose most.".into(),
+        );
+        let at_times = [("initialToken0Amount", digits.clone()), ("initialToken1Amount", digits), ("trend", trend)];
+        described("A pool with what it is worth; null where no price is known.", &all, &at_times)
+    }
+}
+
+/// The members of a pool.
+fn members(generator: &mut SchemaGenerator) -> Vec<(String, Schema)> {
+    let digits = [
+        "block",
+        "tx",
+        "factoryBlockId",
+        "factoryTxId",
+        "poolBlockId",
+        "poolTxId",
+        "token0BlockId",
+        "token0TxId",
+        "token1BlockId",
+        "token1TxId",
+        "token0Amount",
+        "token1Amount",
+        "reserve0",
+        "reserve1",
+        "tokenSupply",
+        "totalSupply",
+    ];
+    let of = [
+        (generator.subschema_for::<Digits>(), &digits[..]),
+        (generator.subschema_for::<IdText>(), &["id"]),
+        (generator.subschema_for::<IdObject>(), &["poolId", "factoryId", "token0", "token1"]),
+        (generator.subschema_for::<String>(), &["poolName"]),
+        (generator.subschema_for::<Option<f64>>(), &["feePer1000"]),
+        (generator.subschema_for::<Option<String>>(), &["creatorAddress"]),
+        (generator.subschema_for::<u32>(), &["creationBlockHeight"]),
+    ];
+    of.iter().flat_map(|(schema, names)| names.iter().map(|name| ((*name).to_owned(), schema.clone()))).collect()
+}
+
+/// A record with these members, and some that may be absent.
+fn described(about: &str, members: &[(String, Schema)], at_times: &[(&str, Schema)]) -> Schema {
+    let required: Vec<&String> = members.iter().map(|(name, _)| name).collect();
+    let all = members.iter().map(|(name, schema)| (&**name, schema));
+    let all = all.chain(at_times.iter().map(|(name, schema)| (*name, schema)));
+    let properties: Map<String, Value> =
+        all.map(|(name, schema)| (name.to_owned(), schema.clone().to_value())).collect();
+    let twins = "Every member stands there a second time under its snake_case name, where the instance is set up so.";
+    json_schema!({
+        "description": format!("{about} {twins}"),
+        "type": "object",
+        "required": required,
+        "properties": properties,
+        "x-twins": true,
+    })
 }
 
 /// A ratio as a number with all its digits.

@@ -4,65 +4,86 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use bitcoin::ScriptBuf;
+use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{Book, BookPool};
 use paraffin_primitives::AlkaneId;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::alkanes::fields::script;
 use super::super::alkanes::sums;
-use super::super::{RestBody, RestResult};
-use super::cryptoswap;
-use super::fields::{FACTORY_FIELDS, POOL_FIELDS, factory_id, optional_id, require_factory, required_id};
-use super::pool_record::{details, record};
+use super::events::Counts;
+use super::fields::{FACTORY, POOL, admit, factory_of, require_factory};
+use super::pool_record::{Pool, PoolDetails, details, record};
 use super::problem::{Problem, read};
+use super::record::Record;
+use super::{cryptoswap, get, pairs, positions};
 use crate::errors::RestError;
 use crate::markets::worth::{Dollars, percent};
 use crate::markets::{self, MarketMoment, Pricing};
-use crate::respond::Reply;
 use crate::rest::part::Part;
-use crate::state::{BoxFuture, RequestContext};
-use paraffin_alkanes::views::ViewError;
+use crate::rest::route::{
+    AddressText, Declared, FactoryIdParam, Group, OtherNames, Pages, Paths, PoolIdParam, Route, Verb,
+};
+use crate::state::RequestContext;
+
+pub(in crate::rest) static GROUP: Group = Group {
+    tag: "Pools",
+    admit,
+    routes: &[
+        Declared::of::<Pools>(),
+        Declared::of::<PoolsDetails>(),
+        Declared::of::<OnePool>(),
+        Declared::of::<pairs::AllPairs>(),
+        Declared::of::<pairs::TokenPairs>(),
+        Declared::of::<positions::Positions>(),
+        Declared::of::<positions::LiquidityOutputs>(),
+        Declared::of::<pairs::SwapPairs>(),
+        Declared::of::<get::OwnPools>(),
+        Declared::of::<get::OnePool>(),
+        Declared::of::<get::PoolHistory>(),
+        Declared::of::<get::PoolSwaps>(),
+    ],
+};
 
 /// Pools in one answer; with more a limit is needed.
 const POOLS_MAX: usize = 20_000;
 
 /// By what pools are sorted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 enum SortBy {
-    /// As the factory lists them.
+    Height,
     Age,
     Name,
     Tvl,
-    VolumeDay,
-    VolumeWeek,
-    VolumeMonth,
-    VolumeAll,
+    Volume,
+    Volume1d,
+    Volume7d,
+    Volume30d,
+    VolumeAllTime,
     Apr,
     TvlChange,
 }
 
-impl SortBy {
-    fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "height" | "age" => Self::Age,
-            "name" => Self::Name,
-            "tvl" => Self::Tvl,
-            "volume" | "volume1d" => Self::VolumeDay,
-            "volume7d" => Self::VolumeWeek,
-            "volume30d" => Self::VolumeMonth,
-            "volumeAllTime" => Self::VolumeAll,
-            "apr" => Self::Apr,
-            "tvlChange" => Self::TvlChange,
-            _ => return None,
-        })
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Order {
+    Asc,
+    Desc,
+}
 
+impl SortBy {
     /// The lesser first; what is unknown last in either direction.
     fn compare(self, one: &BookPool, other: &BookPool, ascending: bool) -> Ordering {
         let sats = |value: fn(&BookPool) -> Option<u128>| known(value(one), value(other), Ord::cmp, ascending);
         let part = |value: fn(&BookPool) -> Option<f64>| known(value(one), value(other), f64::total_cmp, ascending);
         match self {
-            Self::Age => {
+            // As the factory lists them.
+            Self::Height | Self::Age => {
                 let order = one.record.created.cmp(&other.record.created);
                 if ascending { order } else { order.reverse() }
             }
@@ -71,10 +92,10 @@ impl SortBy {
                 if ascending { order } else { order.reverse() }
             }
             Self::Tvl => sats(|pool| pool.worth.tvl),
-            Self::VolumeDay => sats(|pool| pool.worth.volume_day),
-            Self::VolumeWeek => sats(|pool| pool.worth.volume_week),
-            Self::VolumeMonth => sats(|pool| pool.worth.volume_month),
-            Self::VolumeAll => sats(|pool| pool.worth.volume_all),
+            Self::Volume | Self::Volume1d => sats(|pool| pool.worth.volume_day),
+            Self::Volume7d => sats(|pool| pool.worth.volume_week),
+            Self::Volume30d => sats(|pool| pool.worth.volume_month),
+            Self::VolumeAllTime => sats(|pool| pool.worth.volume_all),
             Self::Apr => part(|pool| pool.worth.apr),
             Self::TvlChange => part(|pool| pool.worth.tvl_change_day),
         }
@@ -100,36 +121,61 @@ struct Listing {
     holder: Option<ScriptBuf>,
 }
 
-impl Listing {
-    fn of(context: &RequestContext, body: &RestBody) -> Result<Self, RestError> {
-        let sort = body.one_of(&["sortBy", "sort_by"])?.map(|name| name.as_str().and_then(SortBy::parse));
-        let sort_by = match sort {
-            None => None,
-            Some(Some(sort_by)) => Some(sort_by),
-            Some(None) => {
-                return Err(RestError::bad_request(
-                    "sortBy must be height, name, tvl, volume1d, volume7d, volume30d, volumeAllTime, apr or tvlChange",
-                ));
-            }
-        };
-        let ascending = match body.optional_text("order")? {
-            // The greatest first, but the oldest, and names from A.
-            None => matches!(sort_by, None | Some(SortBy::Age | SortBy::Name)),
-            Some("asc") => true,
-            Some("desc") => false,
-            Some(_) => return Err(RestError::bad_request("order must be asc or desc")),
-        };
-        let query = match body.one_of(&["searchQuery", "search", "query"])? {
-            None => None,
-            Some(Value::String(text)) => Some(text.trim().to_lowercase()).filter(|text| !text.is_empty()),
-            Some(_) => return Err(RestError::bad_request("searchQuery must be a string")),
-        };
-        let holder = body.optional_text("address")?.map(|address| script(context, address)).transpose()?;
-        let sort = sort_by.or((!ascending).then_some(SortBy::Age)).map(|sort_by| (sort_by, ascending));
-        let part = Part::read(body, None, POOLS_MAX)?;
-        Ok(Self { factory: factory_id(context, body)?, part, sort, query, holder })
-    }
+/// Routes that list pools of a factory.
+macro_rules! listings {
+    ($($(#[$about:meta])* $name:ident($path:literal) -> $answer:ty as $told:ident;)*) => {$(
+        $(#[$about])*
+        #[derive(Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase")]
+        struct $name {
+            /// The factory; the network's own when absent.
+            factory_id: Option<FactoryIdParam>,
+            /// The factory's own order when absent.
+            sort_by: Option<SortBy>,
+            /// The greatest first when absent, but the oldest, and names from A.
+            order: Option<Order>,
+            /// Part of a name, or the id of a pool or of one of its alkanes.
+            search_query: Option<String>,
+            /// Only pools whose liquidity this address holds.
+            address: Option<AddressText>,
+        }
 
+        impl $name {
+            fn listing(self, context: &RequestContext, part: Part) -> Result<Listing, RestError> {
+                let ascending = match self.order {
+                    None => matches!(self.sort_by, None | Some(SortBy::Height | SortBy::Age | SortBy::Name)),
+                    Some(order) => order == Order::Asc,
+                };
+                let sort = self.sort_by.or((!ascending).then_some(SortBy::Age)).map(|sort_by| (sort_by, ascending));
+                let query = self.search_query.map(|text| text.trim().to_lowercase()).filter(|text| !text.is_empty());
+                let holder = self.address.map(|address| script(context, &address.0)).transpose()?;
+                Ok(Listing { factory: factory_of(context, self.factory_id)?, part, sort, query, holder })
+            }
+        }
+
+        impl Route for $name {
+            const PATHS: Paths = &[(Verb::Post, $path)];
+            const EXAMPLE: &'static str = r#"{"sortBy":"tvl","order":"desc","limit":10}"#;
+            const OTHER_NAMES: OtherNames = &[FACTORY, ("sortBy", &["sort_by"]), ("searchQuery", &["search", "query"])];
+            const PAGES: Option<Pages> = Some(Pages { default: None, max: POOLS_MAX });
+            const MAY_BE_MISSING: bool = true;
+            type Answer = $answer;
+
+            async fn answer(self, context: &RequestContext, part: Part) -> Result<$answer, RestError> {
+                $told(context, self.listing(context, part)?).await
+            }
+        }
+    )*};
+}
+
+listings! {
+    /// Pools of a factory.
+    Pools("get-pools") -> PoolPage as listed;
+    /// Pools of a factory with what they are worth.
+    PoolsDetails("get-all-pools-details") -> DetailsPage as listed_with_details;
+}
+
+impl Listing {
     /// The pools, all of them in their order.
     fn pools<'b>(&self, moment: &MarketMoment<'_>, book: &'b Book) -> Result<Vec<&'b BookPool>, Problem> {
         require_factory(moment, self.factory)?;
@@ -154,17 +200,39 @@ impl Listing {
         let shown = self.part.of(pools.to_vec());
         if shown.len() > POOLS_MAX { Err(ViewError::TooLarge.into()) } else { Ok(shown) }
     }
+}
 
-    /// Members of a page.
-    fn page(&self, total: usize, pools: &[Value]) -> Value {
-        json!({
-            "total": total,
-            "count": pools.len(),
-            "limit": self.part.limit,
-            "offset": self.part.offset,
-            "pools": pools,
-        })
-    }
+/// A page of pools.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PoolPage {
+    #[serde(flatten)]
+    counts: Counts,
+    pools: Vec<Record<Pool>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct DetailsPage {
+    #[serde(flatten)]
+    counts: Counts,
+    pools: Vec<Record<PoolDetails>>,
+    total_tvl: Option<f64>,
+    total_tvl_in_sats: u128,
+    #[serde(rename = "totalPoolVolume24h")]
+    total_volume: Option<f64>,
+    #[serde(rename = "totalPoolVolume24hInSats")]
+    total_volume_in_sats: u128,
+    largest_pool: Option<Record<PoolDetails>>,
+    trending_pools: Option<Trending>,
+}
+
+/// The pool whose value rose most.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Trending {
+    #[serde(rename = "1d")]
+    day: Record<PoolDetails>,
 }
 
 /// Pools that a text in lower case means, each with its group: the exact id, that of one of its alkanes, the exact name or
@@ -211,73 +279,78 @@ pub(super) fn rank(
     }
 }
 
-/// POST `/get-pools`.
-pub(in crate::rest) fn pools(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move { Reply::enveloped(&listed(context, Listing::of(context, &body)?).await?) })
-}
-
 /// All pools of the network's factory, as GET routes give them.
-pub(super) async fn of_own_factory(context: &RequestContext) -> Result<Value, RestError> {
-    let part = Part { offset: 0, limit: None };
+pub(super) async fn of_own_factory(context: &RequestContext, part: Part) -> Result<PoolPage, RestError> {
     let factory = markets::of(context)?.factory;
     listed(context, Listing { factory, part, sort: None, query: None, holder: None }).await
 }
 
-async fn listed(context: &RequestContext, listing: Listing) -> Result<Value, RestError> {
+async fn listed(context: &RequestContext, listing: Listing) -> Result<PoolPage, RestError> {
     let network = context.network();
-    let read = read(context, move |moment| {
+    read(context, move |moment| {
         let book = moment.book()?;
-        let pools = listing.pools(moment, &book)?;
+        let all = listing.pools(moment, &book)?;
         let twins = moment.parts.snake_case_twins;
-        let shown = listing.part(&pools)?;
-        let shown: Vec<Value> = shown.into_iter().map(|pool| record(pool, network).finish(twins)).collect();
-        Ok(listing.page(pools.len(), &shown))
-    });
-    read.await
+        let pools = listing.part(&all)?.into_iter().map(|pool| record(pool, network).finish(twins));
+        let pools: Vec<Record<Pool>> = pools.collect();
+        Ok(PoolPage { counts: Counts::new(all.len(), pools.len(), listing.part), pools })
+    })
+    .await
 }
 
-/// POST `/get-all-pools-details`.
-pub(in crate::rest) fn pools_details(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let network = context.network();
-        let listing = Listing::of(context, &body)?;
-        let answer = read(context, move |moment| {
-            let book = moment.book()?;
-            let pools = listing.pools(moment, &book)?;
-            let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
-            let told = |pool: &BookPool| details(pool, network, dollars).finish(twins);
-            let shown: Vec<Value> = listing.part(&pools)?.into_iter().map(told).collect();
-            let mut page = listing.page(pools.len(), &shown);
-            let sum = |value: fn(&BookPool) -> Option<u128>| {
-                pools.iter().filter_map(|pool| value(pool)).fold(0, u128::saturating_add)
-            };
-            let (tvl, volume) = (sum(|pool| pool.worth.tvl), sum(|pool| pool.worth.volume_day));
-            page["totalTvl"] = dollars.of(Some(tvl));
-            page["totalTvlInSats"] = json!(tvl);
-            page["totalPoolVolume24h"] = dollars.of(Some(volume));
-            page["totalPoolVolume24hInSats"] = json!(volume);
-            let largest = pools.iter().filter(|pool| pool.worth.tvl.is_some());
-            let largest = largest.reduce(|one, other| if other.worth.tvl > one.worth.tvl { other } else { one });
-            page["largestPool"] = largest.map_or(Value::Null, |pool| told(pool));
-            let trending = pools.iter().filter(|pool| pool.worth.tvl_change_day.is_some());
-            let trending = trending
-                .reduce(|one, other| if other.worth.tvl_change_day > one.worth.tvl_change_day { other } else { one });
-            page["trendingPools"] = trending.map_or(Value::Null, |pool| {
+async fn listed_with_details(context: &RequestContext, listing: Listing) -> Result<DetailsPage, RestError> {
+    let network = context.network();
+    read(context, move |moment| {
+        let book = moment.book()?;
+        let all = listing.pools(moment, &book)?;
+        let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
+        let told = |pool: &BookPool| details(pool, network, dollars).finish(twins);
+        let pools: Vec<Record<PoolDetails>> = listing.part(&all)?.into_iter().map(told).collect();
+        let sum = |value: fn(&BookPool) -> Option<u128>| {
+            all.iter().filter_map(|pool| value(pool)).fold(0, u128::saturating_add)
+        };
+        let (tvl, volume) = (sum(|pool| pool.worth.tvl), sum(|pool| pool.worth.volume_day));
+        let largest = all.iter().filter(|pool| pool.worth.tvl.is_some());
+        let largest = largest.reduce(|one, other| if other.worth.tvl > one.worth.tvl { other } else { one });
+        let trending = all.iter().filter(|pool| pool.worth.tvl_change_day.is_some());
+        let trending = trending
+            .reduce(|one, other| if other.worth.tvl_change_day > one.worth.tvl_change_day { other } else { one });
+        Ok(DetailsPage {
+            counts: Counts::new(all.len(), pools.len(), listing.part),
+            pools,
+            total_tvl: dollars.number(Some(tvl)),
+            total_tvl_in_sats: tvl,
+            total_volume: dollars.number(Some(volume)),
+            total_volume_in_sats: volume,
+            largest_pool: largest.map(|pool| told(pool)),
+            trending_pools: trending.map(|pool| {
                 let record = details(pool, network, dollars).with("trend", percent(pool.worth.tvl_change_day));
-                json!({ "1d": record.finish(twins) })
-            });
-            Ok(page)
-        });
-        Reply::enveloped(&answer.await?)
+                Trending { day: record.finish(twins) }
+            }),
+        })
     })
+    .await
 }
 
-/// POST `/get-pool-details`; 404 when there is no such pool, or the factory that is named did not create it.
-pub(in crate::rest) fn pool_details(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let factory = optional_id(&body, &FACTORY_FIELDS)?;
-        Reply::enveloped(&details_of(context, required_id(&body, &POOL_FIELDS)?, factory).await?)
-    })
+/// One pool with what it is worth.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct OnePool {
+    pool_id: PoolIdParam,
+    /// 404 when it did not create the pool.
+    factory_id: Option<FactoryIdParam>,
+}
+
+impl Route for OnePool {
+    const PATHS: Paths = &[(Verb::Post, "get-pool-details"), (Verb::Post, "get-pool-by-id")];
+    const EXAMPLE: &'static str = r#"{"poolId":"2:5"}"#;
+    const OTHER_NAMES: OtherNames = &[POOL, FACTORY];
+    const MAY_BE_MISSING: bool = true;
+    type Answer = Record<PoolDetails>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Record<PoolDetails>, RestError> {
+        details_of(context, self.pool_id.get(), self.factory_id.map(FactoryIdParam::get)).await
+    }
 }
 
 /// A pool with details.
@@ -285,9 +358,9 @@ pub(super) async fn details_of(
     context: &RequestContext,
     id: AlkaneId,
     factory: Option<AlkaneId>,
-) -> Result<Value, RestError> {
+) -> Result<Record<PoolDetails>, RestError> {
     let network = context.network();
-    let read = read(context, move |moment| {
+    read(context, move |moment| {
         let book = moment.book()?;
         let Some(pool) = book.pool(id) else {
             // No factory owns a pool of that kind.
@@ -300,8 +373,8 @@ pub(super) async fn details_of(
             return Err(RestError::not_found(format!("there is no pool {id} of factory {factory}")).into());
         }
         Ok(details(pool, network, Dollars::now(moment)).finish(moment.parts.snake_case_twins))
-    });
-    read.await
+    })
+    .await
 }
 
 /// A page of the pools that a search finds: first the `CryptoSwap` pools of this network, then those of factories.
@@ -317,13 +390,13 @@ pub(in crate::rest) async fn search(
         return Ok(Vec::new());
     }
     let network = context.network();
-    let answer = read(context, move |moment| {
+    read(context, move |moment| {
         let first = cryptoswap::found(moment, &query, &symbols)?;
         let count = first.len();
         let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
         let mut shown = Vec::new();
         for pool in part.of(first) {
-            shown.push(pool.details(moment, dollars)?);
+            shown.push(pool.details(moment, dollars)?.into_value());
         }
         // The page is of one list: what the first pools leave of it.
         let rest = Part {
@@ -332,11 +405,12 @@ pub(in crate::rest) async fn search(
         };
         if let Some(pricing) = &pricing {
             let pools = rest.of(found(pricing.book.pools().iter(), &query, &symbols)).into_iter();
-            shown.extend(pools.map(|(_, pool)| details(pool, network, pricing.dollars).finish(twins)));
+            let told = |pool| details(pool, network, pricing.dollars).finish::<PoolDetails>(twins).into_value();
+            shown.extend(pools.map(|(_, pool)| told(pool)));
         }
         Ok(shown)
-    });
-    answer.await
+    })
+    .await
 }
 
 #[cfg(test)]
@@ -346,6 +420,25 @@ mod tests {
     use paraffin_amm::{Action, Event, Figures, Place, PoolIdentity, PoolRecord, PoolState, PoolWorth};
 
     use super::*;
+    use crate::rest::route::read_text;
+
+    #[test]
+    fn a_pool_has_three_names_that_must_mean_the_same() {
+        let pool = |text: &str| {
+            read_text::<OnePool>(text).map(|asked| asked.pool_id.get()).map_err(|error| error.message.into_owned())
+        };
+        let expected = Ok(AlkaneId { block: 2, tx: 9 });
+        for text in [
+            r#"{"poolId":{"block":"2","tx":"9"}}"#,
+            r#"{"pool_id":"2:9","poolId":null}"#,
+            r#"{"id":{"block":2,"tx":9},"poolId":"2:9","pool_id":{"block":"2","tx":"0x9"}}"#,
+        ] {
+            assert_eq!(pool(text), expected, "{text}");
+        }
+        assert_eq!(pool("{}").unwrap_err(), "poolId, pool_id or id is required");
+        assert_eq!(pool(r#"{"poolId":"2:9","id":"2:8"}"#).unwrap_err(), "poolId and id differ");
+        assert!(pool(r#"{"pool_id":7}"#).unwrap_err().starts_with("pool_id must be"));
+    }
 
     fn pool(number: u128, name: &str, tvl: Option<u128>) -> BookPool {
         let id = |tx| AlkaneId { block: 2, tx };

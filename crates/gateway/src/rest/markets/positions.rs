@@ -3,68 +3,122 @@
 use std::collections::{HashMap, HashSet};
 
 use bitcoin::OutPoint;
-use paraffin_amm::{BookPool, Position};
+use paraffin_amm::{BookPool, Position as Worth};
 use paraffin_bitcoin_index::ScriptKey;
-use paraffin_primitives::Network;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::address::{SharedText, Utxo};
 use super::super::alkanes::fields::script;
 use super::super::alkanes::{alkanes_map, outputs, placed, spent_by_pending, sums};
-use super::super::{RestBody, RestResult};
 use super::cryptoswap;
-use super::fields::{factory_id, require_factory};
-use super::pool_record::details;
+use super::events::Counts;
+use super::fields::{FACTORY, factory_of, require_factory};
+use super::pool_record::{PoolDetails, details};
 use super::problem::read;
 use super::record::Record;
+use crate::errors::RestError;
 use crate::markets::worth::Dollars;
-use crate::respond::Reply;
 use crate::rest::part::{LIMIT_MAX, Part};
-use crate::state::{BoxFuture, RequestContext};
+use crate::rest::route::{AddressText, Digits, FactoryIdParam, IdObject, OtherNames, Pages, Paths, Route, Verb};
+use crate::state::RequestContext;
 
 /// What an address holds of a pool.
-#[allow(clippy::cast_precision_loss)]
-fn position(
-    pool: &BookPool,
-    held: u128,
-    worth: &Position,
-    address: &str,
-    dollars: Dollars,
-    (network, twins): (Network, bool),
-) -> Value {
-    let Position { amounts: [first, second], values: [first_value, second_value], value } = *worth;
-    let identity = pool.record.pool;
-    let supply = pool.state.supply;
-    let share = if supply == 0 { 0.0 } else { held as f64 / supply as f64 };
-    Record::default()
-        .with("pool", details(pool, network, dollars).finish(twins))
-        .with_id("poolId", identity.id)
-        .with("poolName", pool.state.name.clone())
-        .with_id("token0", identity.tokens[0])
-        .with_id("token1", identity.tokens[1])
-        .with("address", address)
-        .with_amount("liquidityAmount", held)
-        .with_amount("balance", held)
-        .with_amount("token0Amount", first)
-        .with_amount("token1Amount", second)
-        .with("token0ValueInSats", json!(first_value))
-        .with("token1ValueInSats", json!(second_value))
-        .with("totalValueInSats", json!(value))
-        .with("token0ValueInUsd", dollars.of(first_value))
-        .with("token1ValueInUsd", dollars.of(second_value))
-        .with("totalValueInUsd", dollars.of(value))
-        .with("share", share)
-        .finish(twins)
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-twins" = true))]
+struct Position {
+    pool: Record<PoolDetails>,
+    pool_id: IdObject,
+    pool_name: String,
+    token0: IdObject,
+    token1: IdObject,
+    address: String,
+    liquidity_amount: Digits,
+    balance: Digits,
+    token0_amount: Digits,
+    token1_amount: Digits,
+    #[serde(rename = "token0ValueInSats")]
+    token0_value: Option<u128>,
+    #[serde(rename = "token1ValueInSats")]
+    token1_value: Option<u128>,
+    #[serde(rename = "totalValueInSats")]
+    value: Option<u128>,
+    token0_value_in_usd: Option<f64>,
+    token1_value_in_usd: Option<f64>,
+    total_value_in_usd: Option<f64>,
+    /// Part of the liquidity, 1 for all of it.
+    #[schemars(range(min = 0))]
+    share: f64,
 }
 
-/// POST `/address-positions`: from what the address's unspent outputs hold, no matter who deposited it; the oldest pool first.
-pub(in crate::rest) fn positions(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let address = body.text("address")?.to_owned();
-        let (script, factory) = (script(context, &address)?, factory_id(context, &body)?);
-        let part = Part::read(&body, None, LIMIT_MAX)?;
+impl Position {
+    #[allow(clippy::cast_precision_loss)]
+    fn new(
+        (pool, held): (&BookPool, u128),
+        worth: &Worth,
+        address: &str,
+        dollars: Dollars,
+        details: Record<PoolDetails>,
+    ) -> Self {
+        let Worth { amounts: [first, second], values: [first_value, second_value], value } = *worth;
+        let identity = pool.record.pool;
+        let supply = pool.state.supply;
+        Self {
+            pool: details,
+            pool_id: identity.id.into(),
+            pool_name: pool.state.name.clone(),
+            token0: identity.tokens[0].into(),
+            token1: identity.tokens[1].into(),
+            address: address.to_owned(),
+            liquidity_amount: Digits(held),
+            balance: Digits(held),
+            token0_amount: Digits(first),
+            token1_amount: Digits(second),
+            token0_value: first_value,
+            token1_value: second_value,
+            value,
+            token0_value_in_usd: dollars.number(first_value),
+            token1_value_in_usd: dollars.number(second_value),
+            total_value_in_usd: dollars.number(value),
+            share: if supply == 0 { 0.0 } else { held as f64 / supply as f64 },
+        }
+    }
+}
+
+/// Liquidity that an address holds.
+///
+/// From what its unspent outputs hold, no matter who deposited it; the oldest pool first.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Positions {
+    address: AddressText,
+    /// The factory; the network's own when absent.
+    factory_id: Option<FactoryIdParam>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct PositionPage {
+    #[serde(flatten)]
+    counts: Counts,
+    positions: Vec<Record<Position>>,
+}
+
+impl Route for Positions {
+    const PATHS: Paths = &[(Verb::Post, "address-positions")];
+    const EXAMPLE: &'static str = r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#;
+    const OTHER_NAMES: OtherNames = &[FACTORY];
+    const PAGES: Option<Pages> = Some(Pages { default: None, max: LIMIT_MAX });
+    const MAY_BE_MISSING: bool = true;
+    type Answer = PositionPage;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<PositionPage, RestError> {
+        let address = self.address.0;
+        let (script, factory) = (script(context, &address)?, factory_of(context, self.factory_id)?);
         let network = context.network();
-        let answer = read(context, move |moment| {
+        read(context, move |moment| {
             require_factory(moment, factory)?;
             let book = moment.book()?;
             let held: HashMap<_, _> =
@@ -75,30 +129,43 @@ pub(in crate::rest) fn positions(context: &RequestContext, body: RestBody) -> Bo
                 .filter(|(pool, held)| pool.record.pool.factory == factory && *held > 0)
                 .collect();
             pools.sort_unstable_by_key(|(pool, _)| pool.record.created);
-            let (total, dollars) = (pools.len(), Dollars::now(moment));
-            let told = (network, moment.parts.snake_case_twins);
-            let shown = part.of(pools).into_iter();
-            let positions: Vec<Value> = shown
-                .map(|(pool, held)| position(pool, held, &book.position(pool, held), &address, dollars, told))
-                .collect();
-            Ok(json!({
-                "total": total,
-                "count": positions.len(),
-                "limit": part.limit,
-                "offset": part.offset,
-                "positions": positions,
-            }))
-        });
-        Reply::enveloped(&answer.await?)
-    })
+            let (total, dollars, twins) = (pools.len(), Dollars::now(moment), moment.parts.snake_case_twins);
+            let shown = part.of(pools).into_iter().map(|(pool, held)| {
+                let details = details(pool, network, dollars).finish(twins);
+                let worth = book.position(pool, held);
+                Record::new(&Position::new((pool, held), &worth, &address, dollars, details), twins)
+            });
+            let positions = shown.collect::<Result<Vec<_>, RestError>>()?;
+            Ok(PositionPage { counts: Counts::new(total, positions.len(), part), positions })
+        })
+        .await
+    }
 }
 
-/// POST `/get-amm-utxos`: the unspent outputs that hold liquidity of any pool, the oldest first; those that an unconfirmed
-/// transaction spends are left out.
-pub(in crate::rest) fn utxos(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let address = body.text("address")?.to_owned();
-        let part = Part::read(&body, None, LIMIT_MAX)?;
+/// Unspent outputs of an address that hold liquidity.
+///
+/// Of any pool, the oldest first; those that an unconfirmed transaction spends are left out.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct LiquidityOutputs {
+    address: AddressText,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct OutputsAnswer {
+    total: usize,
+    count: usize,
+    utxos: Vec<Utxo>,
+}
+
+impl Route for LiquidityOutputs {
+    const PATHS: Paths = &[(Verb::Post, "get-amm-utxos")];
+    const EXAMPLE: &'static str = r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#;
+    const PAGES: Option<Pages> = Some(Pages { default: None, max: LIMIT_MAX });
+    type Answer = OutputsAnswer;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<OutputsAnswer, RestError> {
+        let address = self.address.0;
         let script = script(context, &address)?;
         let digits = script.to_hex_string();
         let spent: HashSet<OutPoint> = spent_by_pending(context, &ScriptKey::from_script(&script)).await?;
@@ -134,6 +201,6 @@ pub(in crate::rest) fn utxos(context: &RequestContext, body: RestBody) -> BoxFut
             .into_iter()
             .map(|(output, alkanes)| Utxo::new(&output, Some(address.clone()), digits.clone(), tip).holding(alkanes))
             .collect();
-        Reply::enveloped(&json!({ "total": total, "count": utxos.len(), "utxos": utxos }))
-    })
+        Ok(OutputsAnswer { total, count: utxos.len(), utxos })
+    }
 }

@@ -1,23 +1,92 @@
 //! Records as JSON objects, with each member in both ways of writing names.
 
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
 use paraffin_primitives::AlkaneId;
-use serde_json::{Map, Value};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Number, Value};
 
 use crate::alkanes::id_object;
+use crate::errors::RestError;
+
+/// Amounts that clients of the `snake_case` form read as numbers: they stand there as integers, digit for digit.
+const COUNTED: [&str; 2] = ["soldAmount", "boughtAmount"];
+
+/// A record that is put together already; `T` is its shape.
+pub(super) struct Record<T> {
+    members: Map<String, Value>,
+    shape: PhantomData<fn() -> T>,
+}
+
+impl<T> Record<T> {
+    /// `twins` adds every member under its `snake_case` name (docs/api.md).
+    fn of(mut members: Map<String, Value>, twins: bool) -> Self {
+        if twins {
+            let twin = |(name, value): (&String, &Value)| {
+                let number = value.as_str().filter(|_| COUNTED.contains(&name.as_str()));
+                let number = number.and_then(|digits| digits.parse::<Number>().ok());
+                (snake_case(name), number.map_or_else(|| value.clone(), Value::Number))
+            };
+            let more: Vec<(String, Value)> =
+                members.iter().map(twin).filter(|(name, _)| !members.contains_key(name)).collect();
+            members.extend(more);
+        }
+        Self { members, shape: PhantomData }
+    }
+
+    pub(super) fn into_value(self) -> Value {
+        Value::Object(self.members)
+    }
+}
+
+impl<T: Serialize> Record<T> {
+    /// Of a struct, with its twins or without.
+    ///
+    /// # Errors
+    /// 500 when it is no object.
+    pub(super) fn new(record: &T, twins: bool) -> Result<Self, RestError> {
+        match serde_json::to_value(record).map_err(|error| RestError::internal(&error))? {
+            Value::Object(members) => Ok(Self::of(members, twins)),
+            other => Err(RestError::internal(&format_args!("{other} is no record"))),
+        }
+    }
+}
+
+impl<T> Serialize for Record<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.members.serialize(serializer)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Record<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
 
 /// Members of a record under their camelCase names.
 #[derive(Default)]
-pub(super) struct Record {
-    members: Map<String, Value>,
-    /// What stands under a `snake_case` name where it is not the same.
-    others: Vec<(&'static str, Value)>,
-}
+pub(super) struct Members(Map<String, Value>);
 
-impl Record {
+impl Members {
     /// With one more member.
     #[must_use]
     pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.members.insert(name.to_owned(), value.into());
+        self.0.insert(name.to_owned(), value.into());
         self
     }
 
@@ -39,26 +108,9 @@ impl Record {
         self.with(name, amount.to_string())
     }
 
-    /// With an amount that clients of the `snake_case` form read as a number: it stands there as an integer, digit for digit.
-    #[must_use]
-    pub(super) fn with_counted(mut self, name: &str, twin: &'static str, amount: u128) -> Self {
-        self.others.push((twin, serde_json::json!(amount)));
-        self.with_amount(name, amount)
-    }
-
-    /// The record; `twins` adds every member under its `snake_case` name (docs/api.md).
-    pub(super) fn finish(self, twins: bool) -> Value {
-        let Self { mut members, others } = self;
-        if twins {
-            let more: Vec<(String, Value)> = members
-                .iter()
-                .map(|(name, value)| (snake_case(name), value.clone()))
-                .filter(|(name, _)| !members.contains_key(name))
-                .collect();
-            members.extend(more);
-            members.extend(others.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        }
-        Value::Object(members)
+    /// The record, with twins or without.
+    pub(super) fn finish<T>(self, twins: bool) -> Record<T> {
+        Record::of(self.0, twins)
     }
 }
 
@@ -82,17 +134,14 @@ mod tests {
 
     #[test]
     fn twins_repeat_every_member_and_can_be_left_out() {
-        let record = || {
-            Record::default().with("id", "2:1").with_parts("soldToken", AlkaneId { block: 2, tx: 7 }).with_counted(
-                "soldAmount",
-                "sold_amount",
-                u128::MAX,
-            )
+        let record = |twins: bool| {
+            let members = Members::default().with("id", "2:1").with_parts("soldToken", AlkaneId { block: 2, tx: 7 });
+            members.with_amount("soldAmount", u128::MAX).finish::<()>(twins).into_value()
         };
         let plain =
             json!({ "id": "2:1", "soldTokenBlockId": "2", "soldTokenTxId": "7", "soldAmount": u128::MAX.to_string() });
-        assert_eq!(record().finish(false), plain);
-        let both = record().finish(true);
+        assert_eq!(record(false), plain);
+        let both = record(true);
         assert_eq!(both["sold_token_block_id"], "2");
         assert_eq!(both["sold_token_tx_id"], "7");
         assert_eq!(both["soldAmount"], u128::MAX.to_string());

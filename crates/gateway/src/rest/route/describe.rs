@@ -1,7 +1,7 @@
 //! The routes of groups as the OpenAPI document describes them.
 
 use schemars::Schema;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Asked, Changes, Declared, Group, Pages, Verb, Wrapping, placeholders};
 use crate::describe::{Answer, Field, Route, part};
@@ -25,6 +25,7 @@ impl Asked {
         described.description = rest.to_owned();
         described.fields = route.describe_fields(&members, path);
         described.fields.extend(route.pages.into_iter().flat_map(describe_pages));
+        described.condition = members.get("anyOf").map(|any| json!({ "anyOf": any }));
         described.answer = match route.wrapping {
             Wrapping::Enveloped => Answer::Enveloped(answer),
             Wrapping::Bare | Wrapping::Flat => Answer::Bare(answer),
@@ -60,6 +61,9 @@ impl Declared {
 /// What `null` is beside, which may stand for every member that may be absent.
 fn without_null(mut schema: Value) -> Value {
     let is_null = |schema: &Value| schema["type"] == "null";
+    if let Some(known) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        known.retain(|value| !value.is_null());
+    }
     if let Some(kinds) = schema["type"].as_array() {
         let kinds: Vec<Value> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
         schema["type"] = if let [only] = kinds.as_slice() { only.clone() } else { kinds.into() };

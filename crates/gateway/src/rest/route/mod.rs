@@ -67,15 +67,20 @@ pub(crate) struct Pages {
     pub(crate) max: usize,
 }
 
+/// Paths with the verbs that they take.
+pub(crate) type Paths = &'static [(Verb, &'static str)];
+/// Fields with their other names.
+pub(crate) type OtherNames = &'static [(&'static str, &'static [&'static str])];
+
 /// A route: the struct of its members. Members that may be absent are `Option`; `null` counts as absent, and members that are no
 /// field are ignored.
 pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
     /// Every way to ask it. A segment in braces is the member of that name.
-    const PATHS: &'static [(Verb, &'static str)];
+    const PATHS: Paths;
     /// Members of a request, as JSON.
     const EXAMPLE: &'static str = "{}";
     /// Other names of fields. Where several stand, they must agree.
-    const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[];
+    const OTHER_NAMES: OtherNames = &[];
     /// For a listing: `limit` or `count`, and `offset` or `page`.
     const PAGES: Option<Pages> = None;
     /// How the answer is wrapped.
@@ -99,9 +104,9 @@ pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
 
 /// A route as its group lists it.
 pub(crate) struct Declared {
-    paths: &'static [(Verb, &'static str)],
+    paths: Paths,
     example: &'static str,
-    other_names: &'static [(&'static str, &'static [&'static str])],
+    other_names: OtherNames,
     pages: Option<Pages>,
     wrapping: Wrapping,
     changes: Changes,
@@ -289,6 +294,12 @@ fn read<R: Route>(mut body: RestBody) -> Result<(R, Part), Unread> {
         let field = error.field().to_owned();
         Unread::Field { error: in_given_words::<R>(&error, &given_names), field }
     })
+}
+
+/// Reads the text of a body.
+#[cfg(test)]
+pub(crate) fn read_text<R: Route>(body: &str) -> Result<R, RestError> {
+    read(RestBody::parse(body.as_bytes(), 8)?).map(|(route, _)| route).map_err(Unread::into_error)
 }
 
 /// The sentence about a member by the name under which it was given.
