@@ -1,8 +1,11 @@
+use std::borrow::Cow;
+
 use bitcoin::OutPoint;
 use bitcoin::hex::DisplayHex as _;
 use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_bitcoin_index::esplora::{TransactionStatus, UnspentOutput};
 use paraffin_primitives::Height;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -65,9 +68,9 @@ pub(super) struct Utxo<'a> {
     tx_id: String,
     output_index: u32,
     satoshis: u64,
-    script_pk: &'a str,
+    script_pk: Cow<'a, str>,
     /// `null` for a script that has no address form.
-    address: Option<&'a str>,
+    address: Option<Cow<'a, str>>,
     indexed: bool,
     inscriptions: [(); 0],
     runes: Map<String, Value>,
@@ -80,14 +83,19 @@ pub(super) struct Utxo<'a> {
 }
 
 impl<'a> Utxo<'a> {
-    pub(super) fn new(output: &UnspentOutput, address: Option<&'a str>, script: &'a str, tip: Height) -> Self {
+    pub(super) fn new<T: Into<Cow<'a, str>>>(
+        output: &UnspentOutput,
+        address: Option<T>,
+        script: T,
+        tip: Height,
+    ) -> Self {
         let confirmations = output.status.block_height.map_or(0, |height| tip.saturating_sub(height) + 1);
         Self {
             tx_id: output.txid.to_string(),
             output_index: output.vout,
             satoshis: output.value,
-            script_pk: script,
-            address,
+            script_pk: script.into(),
+            address: address.map(Into::into),
             indexed: true,
             inscriptions: [],
             runes: Map::new(),
@@ -105,6 +113,21 @@ impl<'a> Utxo<'a> {
     pub(super) fn holding(mut self, alkanes: Map<String, Value>) -> Self {
         self.alkanes = alkanes;
         self
+    }
+}
+
+/// Described with the routes about addresses.
+impl JsonSchema for Utxo<'_> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Utxo".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "$ref": "#/components/schemas/Utxo" })
     }
 }
 

@@ -24,7 +24,7 @@ use crate::state::{BoxFuture, RequestContext};
 #[cfg(feature = "fuzzing")]
 pub(crate) use account::fuzzing;
 pub(crate) use body::RestBody;
-pub(crate) use route::{Asked, Group, Verb};
+pub(crate) use route::{Asked, Digits, Group, IdObject, IdText, Verb};
 
 /// What a REST handler answers.
 pub(crate) type RestResult = Result<Reply, RestError>;
@@ -58,28 +58,6 @@ pub(crate) const ROUTES: &[(&str, Found)] = &[
     ("get-account-balance", Found::Post(account::balance)),
     ("get-account-utxos", Found::Post(account::utxos)),
     ("get-taproot-history", Found::Post(address::taproot_history)),
-    ("get-alkanes", Found::Post(alkanes::get_alkanes)),
-    ("get-alkane-details", Found::Post(alkanes::details)),
-    ("global-alkanes-search", Found::Post(alkanes::search)),
-    ("get-alkanes-by-address", Found::Post(alkanes::alkanes_by_address)),
-    ("get-alkanes-utxo", Found::Post(alkanes::alkanes_utxo)),
-    ("get-address-outpoints", Found::Post(alkanes::address_outpoints)),
-    ("get-address-balances", Found::Post(alkanes::address_balances)),
-    ("get-outpoint-balances", Found::Post(alkanes::outpoint_balances)),
-    ("get-alkane-holders", Found::Post(alkanes::post_alkane_holders)),
-    ("get-alkane-holders-count", Found::Post(alkanes::post_alkane_holders_count)),
-    ("get-holders", Found::Post(alkanes::holders)),
-    ("get-holder-count", Found::Post(alkanes::holder_count)),
-    ("get-holders-count", Found::Post(alkanes::holder_count)),
-    ("get-keys", Found::Post(alkanes::keys)),
-    ("get-intent-history", Found::Post(alkanes::intent_history)),
-    ("alkanes", Found::Get(alkanes::alkanes)),
-    ("alkanes/{id}", Found::Get(alkanes::alkane)),
-    ("alkanes/{id}/holders", Found::Get(alkanes::alkane_holders)),
-    ("alkanes/{id}/holders/count", Found::Get(alkanes::alkane_holders_count)),
-    ("address/{address}/balances", Found::Get(alkanes::get_address_balances)),
-    ("address/{address}/alkanes", Found::Get(alkanes::address_alkanes)),
-    ("outpoint/{outpoint}/balances", Found::Get(alkanes::get_outpoint_balances)),
     ("get-pool-swap-history", Found::Post(markets::pool_swaps)),
     ("get-swap-history", Found::Post(markets::pool_swaps)),
     ("get-token-swap-history", Found::Post(markets::token_swaps)),
@@ -122,7 +100,7 @@ pub(crate) const ROUTES: &[(&str, Found)] = &[
 ];
 
 /// All declared routes.
-pub(crate) const GROUPS: [&Group; 2] = [&indexer::GROUP, &prices::GROUP];
+pub(crate) const GROUPS: [&Group; 3] = [&indexer::GROUP, &prices::GROUP, &alkanes::GROUP];
 
 /// The handler of a route for a verb; where none takes the verb, one that says which verb the route takes.
 pub(crate) fn find(segments: &[&str], verb: &Method) -> Option<Found> {

@@ -1,7 +1,6 @@
 //! What each REST route takes and gives. Every leniency of the handlers is documented: several names of one field, integers as
 //! numbers or text, `null` for what is absent.
 
-mod alkanes;
 mod bitcoin;
 mod flat;
 mod histories;
@@ -193,22 +192,10 @@ fn paged() -> [Field; 3] {
     part("50 when absent; more than 500 is taken as 500")
 }
 
-/// Everything unless a part is asked for.
-fn all_or_part() -> [Field; 3] {
-    part("All when absent")
-}
-
 /// The routes of all areas.
 pub(super) fn routes() -> Vec<Route> {
-    let tables = [
-        bitcoin::routes(),
-        alkanes::routes(),
-        markets::routes(),
-        histories::routes(),
-        flat::routes(),
-        opi::routes(),
-        orderbook::routes(),
-    ];
+    let tables =
+        [bitcoin::routes(), markets::routes(), histories::routes(), flat::routes(), opi::routes(), orderbook::routes()];
     let mut generators = generators();
     let declared = GROUPS.iter().flat_map(|group| group.describe(&mut generators)).collect::<Vec<_>>();
     declared.into_iter().chain(tables.into_iter().flatten()).collect()
@@ -290,7 +277,6 @@ pub(super) fn schemas() -> Map<String, Value> {
                 "An integer from 0, as a number or its digits",
             ),
         ),
-        ("Flag", about(super::schema::boolean(), "Absent is false")),
         (
             "Amount",
             about(
@@ -323,7 +309,6 @@ pub(super) fn schemas() -> Map<String, Value> {
     ];
     let areas = [
         bitcoin::schemas(),
-        alkanes::schemas(),
         markets::schemas(),
         histories::schemas(),
         flat::schemas(),

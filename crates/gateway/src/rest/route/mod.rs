@@ -78,6 +78,8 @@ pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
     const OTHER_NAMES: &'static [(&'static str, &'static [&'static str])] = &[];
     /// For a listing: `limit` or `count`, and `offset` or `page`.
     const PAGES: Option<Pages> = None;
+    /// For a listing: a field that tells the limit where neither `limit` nor `count` does.
+    const LIMIT_FIELD: Option<&'static str> = None;
     /// How the answer is wrapped.
     const WRAPPING: Wrapping = Wrapping::Enveloped;
     /// When the answer changes.
@@ -277,7 +279,10 @@ impl From<RestError> for Unread {
 /// Reads the members of a request, under any of their names.
 fn read<R: Route>(mut body: RestBody) -> Result<(R, Part), Unread> {
     let part = match R::PAGES {
-        Some(pages) => Part::read(&body, pages.default, pages.max)?,
+        Some(pages) => {
+            let told = R::LIMIT_FIELD.map_or(Ok(None), |field| body.positive(field, pages.max))?;
+            Part::read(&body, told.or(pages.default), pages.max)?
+        }
         None => Part { offset: 0, limit: None },
     };
     let mut given_names = Vec::new();
@@ -289,6 +294,12 @@ fn read<R: Route>(mut body: RestBody) -> Result<(R, Part), Unread> {
         let field = error.field().to_owned();
         Unread::Field { error: in_given_words::<R>(&error, &given_names), field }
     })
+}
+
+/// Reads the text of a body.
+#[cfg(test)]
+pub(crate) fn read_text<R: Route>(body: &str) -> Result<R, RestError> {
+    read(RestBody::parse(body.as_bytes(), 8)?).map(|(route, _)| route).map_err(Unread::into_error)
 }
 
 /// The sentence about a member by the name under which it was given.
