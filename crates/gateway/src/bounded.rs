@@ -71,13 +71,14 @@ pub(crate) fn write_bounded(value: &impl Serialize, bytes_max: usize) -> Result<
     }
 }
 
-/// As [`write_bounded`], for a result of JSON-RPC.
+/// As [`write_bounded`], for what is handed on within another answer.
 ///
 /// # Errors
 /// As [`write_bounded`].
-pub(crate) fn to_raw_bounded(value: &impl Serialize, bytes_max: usize) -> Result<Box<RawValue>, RpcError> {
-    let text = String::from_utf8(write_bounded(value, bytes_max)?).map_err(|error| RpcError::internal(&error))?;
-    RawValue::from_string(text).map_err(|error| RpcError::internal(&error))
+pub(crate) fn to_raw_bounded(value: &impl Serialize, bytes_max: usize) -> Result<Box<RawValue>, NotWritten> {
+    let text = String::from_utf8(write_bounded(value, bytes_max)?);
+    RawValue::from_string(text.map_err(serde::ser::Error::custom).map_err(NotWritten::Failed)?)
+        .map_err(NotWritten::Failed)
 }
 
 #[cfg(test)]
@@ -92,7 +93,7 @@ mod tests {
         assert!(matches!(write_bounded(&value, text.len() - 1), Err(NotWritten::TooLarge)));
         assert_eq!(to_raw_bounded(&value, text.len()).unwrap().get().as_bytes(), text);
         let error = to_raw_bounded(&value, 5).unwrap_err();
-        assert_eq!(error, RpcError::response_too_large());
+        assert_eq!(RpcError::from(error), RpcError::response_too_large());
         let no_json = std::collections::BTreeMap::from([(vec![1], 1)]);
         assert!(matches!(write_bounded(&no_json, 100), Err(NotWritten::Failed(_))));
     }

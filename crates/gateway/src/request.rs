@@ -395,33 +395,19 @@ async fn read_plain(context: &RequestContext, body: &mut RequestBody, bytes_max:
 async fn rest_request(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Reply, Refused> {
     let limits = context.limits();
     let segments: Vec<&str> = context.segments().iter().map(String::as_str).collect();
-    let answered = match rest::find(&segments, &head.method) {
-        None => return Err(RestError::not_found("There is no such route").into()),
-        Some(rest::Found::Post(handler)) if head.method == Method::POST => {
+    let asked = rest::find(&segments, &head.method).ok_or_else(|| RestError::not_found("There is no such route"))?;
+    let members = match asked.verb {
+        verb if !verb.takes(&head.method) => {
+            let verbs = if verb == rest::Verb::Get { GET_VERBS } else { RPC_VERBS };
+            return Err(Refusal::WrongVerb(verbs).into());
+        }
+        rest::Verb::Get => asked.query(head.uri.query())?,
+        rest::Verb::Post => {
             let body = read_plain(context, body, limits.body_bytes_max).await?;
-            let body = rest::RestBody::parse(&body, limits.json_depth_max)?;
-            tokio::time::timeout(limits.handler_timeout(), async { handler(context, body).await }).await
+            rest::RestBody::parse(&body, limits.json_depth_max)?
         }
-        Some(rest::Found::Get(handler)) if matches!(head.method, Method::GET | Method::HEAD) => {
-            tokio::time::timeout(limits.handler_timeout(), async { handler(context, &head.headers).await }).await
-        }
-        Some(rest::Found::Declared(asked)) if asked.verb == rest::Verb::Post && head.method == Method::POST => {
-            let body = read_plain(context, body, limits.body_bytes_max).await?;
-            let body = rest::RestBody::parse(&body, limits.json_depth_max)?;
-            tokio::time::timeout(limits.handler_timeout(), asked.answer(context, &head.headers, body)).await
-        }
-        Some(rest::Found::Declared(asked))
-            if asked.verb == rest::Verb::Get && matches!(head.method, Method::GET | Method::HEAD) =>
-        {
-            let query = asked.query(head.uri.query())?;
-            tokio::time::timeout(limits.handler_timeout(), asked.answer(context, &head.headers, query)).await
-        }
-        Some(rest::Found::Declared(asked)) if asked.verb == rest::Verb::Get => {
-            return Err(Refusal::WrongVerb(GET_VERBS).into());
-        }
-        Some(rest::Found::Post(_) | rest::Found::Declared(_)) => return Err(Refusal::WrongVerb(RPC_VERBS).into()),
-        Some(rest::Found::Get(_)) => return Err(Refusal::WrongVerb(GET_VERBS).into()),
     };
+    let answered = tokio::time::timeout(limits.handler_timeout(), asked.answer(context, &head.headers, members)).await;
     within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 

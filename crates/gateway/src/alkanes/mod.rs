@@ -29,7 +29,9 @@ pub(crate) use ids::{alkane_id, decimal};
 pub(crate) use render::{
     EventItem, IdDigits, ResponseItem, TransferItem, hex, id_object, response, trace_events, transfers,
 };
-pub(crate) use tokens::{DECIMALS, ImageBudget, Token, TokenCache, Words, facts, named_amount, token, tokens, words};
+pub(crate) use tokens::{
+    DECIMALS, ImageBudget, NamedAmount, Token, TokenCache, Words, facts, named_amount, token, tokens, words,
+};
 
 /// What an instance that indexes contracts gives the gateway.
 #[derive(Clone)]

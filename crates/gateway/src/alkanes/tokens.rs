@@ -12,11 +12,12 @@ use paraffin_alkanes::views::{
 use paraffin_cryptoswap::PoolIndex;
 use paraffin_primitives::{AlkaneId, Height};
 use parking_lot::Mutex;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
-use super::{Moment, id_object};
+use super::Moment;
 use crate::markets::{Pricing, TokenMarket};
+use crate::rest::{Digits, IdObject, IdText};
 
 /// Decimal places of every alkane whose contract does not report them: all clients assume this number.
 pub(crate) const DECIMALS: u32 = 8;
@@ -212,26 +213,31 @@ fn begin(moment: &Moment<'_>) -> Result<(), ViewError> {
     moment.alkanes.tokens.begin((moment.view.height, moment.block), hash_at, entered)
 }
 
-/// A token as the REST routes render it.
-#[derive(Debug, Clone, Serialize)]
+/// A contract; what it is worth is of 10^8 base units, null where no price is known.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Token {
-    id: Value,
-    alkane_id: Value,
+    id: IdObject,
+    alkane_id: IdObject,
     name: Option<String>,
     symbol: Option<String>,
     decimals: u32,
+    /// What the contract tells: text, or a data URI.
     image: Option<String>,
     /// The same under the name that some clients read.
     #[serde(rename = "tokenImage")]
     same_image: Option<String>,
-    max: Option<String>,
-    cap: Option<String>,
-    minted: Option<String>,
-    premine: Option<String>,
-    total_supply: Option<String>,
-    /// Only where an address is asked about.
-    pub(crate) balance: Option<String>,
+    /// Amount of one mint.
+    max: Option<Digits>,
+    /// How many mints there may be.
+    cap: Option<Digits>,
+    /// How many mints there were.
+    minted: Option<Digits>,
+    /// The supply without all mints, of a contract that counts them.
+    premine: Option<Digits>,
+    total_supply: Option<Digits>,
+    /// Where an address is asked about.
+    pub(crate) balance: Option<Digits>,
     holders: u64,
     created_at_height: u32,
     #[serde(flatten)]
@@ -278,21 +284,20 @@ impl ImageBudget {
 fn record(moment: &Moment<'_>, pricing: Option<&Pricing>, creation: Creation) -> Result<Token, ViewError> {
     let facts = facts(moment, creation)?;
     let holders = moment.state.holder_counts(creation.id)?.scripts;
-    let digits = |number: Option<u128>| number.map(|number| number.to_string());
     let image = facts.image.as_deref().map(image_text);
     Ok(Token {
-        id: id_object(creation.id),
-        alkane_id: id_object(creation.id),
+        id: creation.id.into(),
+        alkane_id: creation.id.into(),
         name: facts.name.clone(),
         symbol: facts.symbol.clone(),
         decimals: facts.decimals.unwrap_or(DECIMALS),
         image: image.clone(),
         same_image: image,
-        max: digits(facts.mints.map(|mints| mints.value_per_mint)),
-        cap: digits(facts.mints.map(|mints| mints.cap)),
-        minted: digits(facts.mints.map(|mints| mints.minted)),
-        premine: digits(facts.premine()),
-        total_supply: digits(facts.total_supply),
+        max: facts.mints.map(|mints| Digits(mints.value_per_mint)),
+        cap: facts.mints.map(|mints| Digits(mints.cap)),
+        minted: facts.mints.map(|mints| Digits(mints.minted)),
+        premine: facts.premine().map(Digits),
+        total_supply: facts.total_supply.map(Digits),
         balance: None,
         holders,
         created_at_height: creation.height,
@@ -318,18 +323,24 @@ fn image_text(data: &[u8]) -> String {
 }
 
 /// Id, name and symbol beside an amount.
-pub(crate) fn named_amount(moment: &Moment<'_>, id: AlkaneId, amount: u128) -> Result<Value, ViewError> {
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(crate) struct NamedAmount {
+    id: IdText,
+    alkane_id: IdObject,
+    amount: Digits,
+    name: Option<String>,
+    symbol: Option<String>,
+}
+
+pub(crate) fn named_amount(moment: &Moment<'_>, id: AlkaneId, amount: u128) -> Result<NamedAmount, ViewError> {
     let words = match moment.state.creation(id)? {
         Some(creation) => words(moment, creation)?,
         None => Words::default(),
     };
-    Ok(json!({
-        "id": id.to_string(),
-        "alkaneId": id_object(id),
-        "amount": amount.to_string(),
-        "name": words.0,
-        "symbol": words.1,
-    }))
+    let (name, symbol) = Arc::unwrap_or_clone(words);
+    Ok(NamedAmount { id: IdText(id), alkane_id: id.into(), amount: Digits(amount), name, symbol })
 }
 
 #[cfg(test)]
@@ -346,8 +357,8 @@ mod tests {
     #[test]
     fn images_take_a_bounded_part_of_an_answer() {
         let token = |bytes: usize| Token {
-            id: Value::Null,
-            alkane_id: Value::Null,
+            id: ID.into(),
+            alkane_id: ID.into(),
             name: None,
             symbol: None,
             decimals: DECIMALS,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use paraffin_alkanes::views::{TokenFacts, ViewError};
 use paraffin_amm::Book;
 use paraffin_primitives::AlkaneId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::worth::{Dollars, WHOLE};
@@ -22,7 +23,7 @@ pub(crate) struct Pricing {
 }
 
 /// What a token is worth, `null` where it has no price. Prices are of a whole token, 10^8 base units.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokenMarket {
     /// Dollars that pools ask: the lowest price that this instance knows.
@@ -35,6 +36,7 @@ pub(crate) struct TokenMarket {
     frbtc_pool_price_in_sats: Option<f64>,
     /// Percent.
     price_change24h: Option<f64>,
+    /// Percent.
     price_change7d: Option<f64>,
     /// Of the supply that there is.
     marketcap: Option<f64>,

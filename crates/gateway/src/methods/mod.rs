@@ -128,7 +128,7 @@ pub(crate) trait Answer {
 
 impl<T: Serialize> Answer for T {
     fn write(self, bytes_max: usize) -> RpcResult {
-        to_raw_bounded(&self, bytes_max)
+        Ok(to_raw_bounded(&self, bytes_max)?)
     }
 }
 

@@ -138,15 +138,6 @@ impl RestBody {
         if self.get(name).is_none() { Ok(None) } else { self.text(name).map(Some) }
     }
 
-    /// An optional yes or no; absent is no.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, RestError> {
-        match self.get(name) {
-            None => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
-            Some(_) => Err(RestError::bad_request(format!("{name} must be true or false"))),
-        }
-    }
-
     /// An optional member that is a non-negative integer, as a number or decimal text; capped at `cap`.
     pub(crate) fn natural(&self, name: &str, cap: usize) -> Result<Option<usize>, RestError> {
         match self.get(name) {

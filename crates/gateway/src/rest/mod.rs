@@ -24,75 +24,33 @@ use crate::state::{BoxFuture, RequestContext};
 #[cfg(feature = "fuzzing")]
 pub(crate) use account::fuzzing;
 pub(crate) use body::RestBody;
-pub(crate) use route::{Asked, Group, Verb};
+pub(crate) use route::{Asked, Digits, Group, IdObject, IdText, Verb};
 
 /// What a REST handler answers.
 pub(crate) type RestResult = Result<Reply, RestError>;
 
-pub(crate) type PostHandler = for<'a> fn(&'a RequestContext, RestBody) -> BoxFuture<'a, RestResult>;
-pub(crate) type GetHandler = for<'a> fn(&'a RequestContext, &'a HeaderMap) -> BoxFuture<'a, RestResult>;
-
-#[derive(Clone, Copy)]
-pub(crate) enum Found {
-    Post(PostHandler),
-    Get(GetHandler),
-    Declared(Asked),
-}
-
-impl Found {
-    fn takes(self, verb: &Method) -> bool {
-        match self {
-            Self::Post(_) => *verb == Method::POST,
-            Self::Declared(asked) if asked.verb == Verb::Post => *verb == Method::POST,
-            Self::Get(_) | Self::Declared(_) => matches!(*verb, Method::GET | Method::HEAD),
-        }
-    }
-}
-
-/// All REST routes and who answers them; a segment in braces stands for any one segment. The one place for them: requests
-/// are answered by this table, and `describe::rest` describes each of its paths.
-pub(crate) const ROUTES: &[(&str, Found)] = &[
-    ("get-alkanes", Found::Post(alkanes::get_alkanes)),
-    ("get-alkane-details", Found::Post(alkanes::details)),
-    ("global-alkanes-search", Found::Post(alkanes::search)),
-    ("get-alkanes-by-address", Found::Post(alkanes::alkanes_by_address)),
-    ("get-alkanes-utxo", Found::Post(alkanes::alkanes_utxo)),
-    ("get-address-outpoints", Found::Post(alkanes::address_outpoints)),
-    ("get-address-balances", Found::Post(alkanes::address_balances)),
-    ("get-outpoint-balances", Found::Post(alkanes::outpoint_balances)),
-    ("get-alkane-holders", Found::Post(alkanes::post_alkane_holders)),
-    ("get-alkane-holders-count", Found::Post(alkanes::post_alkane_holders_count)),
-    ("get-holders", Found::Post(alkanes::holders)),
-    ("get-holder-count", Found::Post(alkanes::holder_count)),
-    ("get-holders-count", Found::Post(alkanes::holder_count)),
-    ("get-keys", Found::Post(alkanes::keys)),
-    ("get-intent-history", Found::Post(alkanes::intent_history)),
-    ("alkanes", Found::Get(alkanes::alkanes)),
-    ("alkanes/{id}", Found::Get(alkanes::alkane)),
-    ("alkanes/{id}/holders", Found::Get(alkanes::alkane_holders)),
-    ("alkanes/{id}/holders/count", Found::Get(alkanes::alkane_holders_count)),
-    ("address/{address}/balances", Found::Get(alkanes::get_address_balances)),
-    ("address/{address}/alkanes", Found::Get(alkanes::address_alkanes)),
-    ("outpoint/{outpoint}/balances", Found::Get(alkanes::get_outpoint_balances)),
-];
-
 /// The members of a request about an address.
 const EXAMPLE_OF_ADDRESS: &str = r#"{"address":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;
 
-/// All declared routes.
-pub(crate) const GROUPS: [&Group; 6] =
-    [&address::GROUP, &indexer::GROUP, &markets::POOLS, &markets::HISTORY, &markets::TRADING, &prices::GROUP];
+/// All routes: requests are answered by this list, and the OpenAPI document describes it.
+pub(crate) const GROUPS: [&Group; 7] = [
+    &address::GROUP,
+    &indexer::GROUP,
+    &alkanes::GROUP,
+    &markets::POOLS,
+    &markets::HISTORY,
+    &markets::TRADING,
+    &prices::GROUP,
+];
 
-/// The handler of a route for a verb; where none takes the verb, one that says which verb the route takes.
-pub(crate) fn find(segments: &[&str], verb: &Method) -> Option<Found> {
-    let declared = GROUPS.into_iter().flat_map(Group::paths).filter(|asked| fits(asked.path, segments));
-    let found = ROUTES.iter().filter(|(path, _)| fits(path, segments)).map(|(_, found)| *found);
-    let mut found = declared.map(Found::Declared).chain(found);
+/// The route for a verb; where none takes the verb, one that says which verb the path takes.
+pub(crate) fn find(segments: &[&str], verb: &Method) -> Option<Asked> {
+    let mut found = GROUPS.into_iter().flat_map(Group::paths).filter(|asked| fits(asked.path, segments));
     let first = found.next()?;
-    if first.takes(verb) { Some(first) } else { Some(found.find(|other| other.takes(verb)).unwrap_or(first)) }
+    if first.verb.takes(verb) { Some(first) } else { Some(found.find(|other| other.verb.takes(verb)).unwrap_or(first)) }
 }
 
-/// Whether the segments are those of a path of the table.
+/// Whether the segments are those of a path.
 fn fits(path: &str, segments: &[&str]) -> bool {
     let mut segments = segments.iter();
     let all_fit =

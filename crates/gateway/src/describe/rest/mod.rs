@@ -1,7 +1,6 @@
 //! What each REST route takes and gives. Every leniency of the handlers is documented: several names of one field, integers as
 //! numbers or text, `null` for what is absent.
 
-mod alkanes;
 mod opi;
 mod orderbook;
 
@@ -183,14 +182,9 @@ fn paged() -> [Field; 3] {
     part("50 when absent; more than 500 is taken as 500")
 }
 
-/// Everything unless a part is asked for.
-fn all_or_part() -> [Field; 3] {
-    part("All when absent")
-}
-
 /// The routes of all areas.
 pub(super) fn routes() -> Vec<Route> {
-    let tables = [alkanes::routes(), opi::routes(), orderbook::routes()];
+    let tables = [opi::routes(), orderbook::routes()];
     let mut generators = generators();
     let declared = GROUPS.iter().flat_map(|group| group.describe(&mut generators)).collect::<Vec<_>>();
     declared.into_iter().chain(tables.into_iter().flatten()).collect()
@@ -270,7 +264,6 @@ pub(super) fn schemas() -> Map<String, Value> {
                 "An integer from 0, as a number or its digits",
             ),
         ),
-        ("Flag", about(super::schema::boolean(), "Absent is false")),
         (
             "Amount",
             about(
@@ -301,7 +294,7 @@ pub(super) fn schemas() -> Map<String, Value> {
             about(pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$"), "RFC 3339, UTC"),
         ),
     ];
-    let areas = [alkanes::schemas(), opi::schemas(), orderbook::schemas()].into_iter().flatten();
+    let areas = [opi::schemas(), orderbook::schemas()].into_iter().flatten();
     let tables = shared.into_iter().chain(areas).map(|(name, schema)| (name.to_owned(), schema));
     tables.chain(declared_schemas()).collect()
 }

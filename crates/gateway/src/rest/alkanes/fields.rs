@@ -2,11 +2,12 @@
 
 use bitcoin::{Address, Script, ScriptBuf};
 use hyper::StatusCode;
-use paraffin_primitives::{AlkaneId, Network};
+use paraffin_primitives::Network;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
-use super::super::RestBody;
-use crate::alkanes::alkane_id;
+use super::super::route::{OkTrue, Pages};
 use crate::errors::RestError;
 use crate::respond::Reply;
 use crate::state::RequestContext;
@@ -14,11 +15,32 @@ use crate::state::RequestContext;
 /// Names of the field that holds an alkane's id.
 pub(in crate::rest) const ID_FIELDS: [&str; 4] = ["alkaneId", "id", "tokenId", "alkane"];
 
-/// The id of an alkane.
-pub(in crate::rest) fn id(body: &RestBody) -> Result<AlkaneId, RestError> {
-    let value = body.one_of(&ID_FIELDS)?.ok_or_else(|| RestError::missing(&ID_FIELDS))?;
-    let wrong = |_| RestError::bad_request("alkaneId must be {block, tx}, two integers, or block:tx");
-    alkane_id(value).map_err(wrong)
+/// A field with its other names.
+pub(super) type Names = (&'static str, &'static [&'static str]);
+/// The id of an alkane under every name that clients give it.
+pub(super) const ALKANE_ID: &[Names] = &[("alkaneId", &["id", "tokenId", "alkane"])];
+/// The same where the route without envelope calls it `alkane`.
+pub(super) const ALKANE: &[Names] = &[("alkane", &["alkaneId", "id", "tokenId"])];
+/// What routes without envelope answer when it cannot be read.
+pub(super) const WRONG_ALKANE: &[(&str, &str)] = &[("alkane", "invalid_alkane_format")];
+/// A page of at most 500 records, 50 when nothing is said.
+pub(super) const PAGES: Pages = Pages { default: Some(50), max: 500 };
+/// Members of a request about an address.
+pub(super) const ADDRESS_EXAMPLE: &str = r#"{"address":"bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq"}"#;
+
+// An answer without envelope.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct Flat<T> {
+    ok: OkTrue,
+    #[serde(flatten)]
+    told: T,
+}
+
+impl<T> Flat<T> {
+    pub(super) fn of(told: T) -> Self {
+        Self { ok: OkTrue, told }
+    }
 }
 
 /// The script of an address of this instance's network.
@@ -47,11 +69,17 @@ pub(in crate::rest) fn flat_error(error: &'static str, hint: &str) -> Reply {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use paraffin_primitives::AlkaneId;
+
+    use super::super::super::route::read_text;
+    use super::super::holders::HolderCount;
 
     #[test]
     fn an_id_has_four_names_which_must_agree() {
-        let id = |body: &str| id(&RestBody::parse(body.as_bytes(), 8).unwrap()).map_err(|error| error.message);
+        let id = |body: &str| match read_text::<HolderCount>(body) {
+            Ok(route) => Ok(route.alkane_id.0),
+            Err(error) => Err(error.message),
+        };
         let expected = Ok(AlkaneId { block: 4, tx: 65_522 });
         for body in [
             r#"{"alkaneId":{"block":"4","tx":"65522"}}"#,
@@ -63,7 +91,7 @@ mod tests {
             assert_eq!(id(body), expected, "{body}");
         }
         assert!(id("{}").unwrap_err().contains("alkaneId"));
-        assert!(id(r#"{"id":"4"}"#).unwrap_err().contains("alkaneId"));
+        assert!(id(r#"{"id":"4"}"#).unwrap_err().starts_with("id must be"));
         assert!(id(r#"{"id":"4:1","alkaneId":"4:2"}"#).unwrap_err().contains("differ"));
     }
 }

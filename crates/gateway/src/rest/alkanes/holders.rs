@@ -3,38 +3,27 @@
 use paraffin_alkanes::views::ViewError;
 use paraffin_alkanes::{Holder, Holding};
 use paraffin_primitives::{AlkaneId, Network};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::super::{RestBody, RestResult};
-use super::fields::{address_text, flat_error, id};
-use crate::alkanes::{self, Moment, decimal};
+use super::super::route::{AlkaneIdParam, Amount, Digits, IdText, OkTrue, Pages, Route, Verb, Wrapping};
+use super::fields::{ALKANE, ALKANE_ID, Flat, Names, WRONG_ALKANE, address_text};
+use crate::alkanes::{self, Moment};
 use crate::errors::RestError;
-use crate::respond::Reply;
 use crate::rest::part::Part;
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::RequestContext;
 
 /// Holders read from the index at once.
 const PAGE: usize = 1_000;
-/// Holders of a page when nothing is said, and at most.
+/// Holders of a page when nothing is said.
 const LIMIT_DEFAULT: usize = 100;
-const LIMIT_MAX: usize = 1_000;
+const PAGES: Pages = Pages { default: Some(LIMIT_DEFAULT), max: 1_000 };
 
-/// Addresses that hold an alkane, the greatest amount first, and how many there are.
-pub(super) struct HolderPage {
-    /// Address and amount.
-    pub(super) holders: Vec<(String, u128)>,
-    pub(super) total: u64,
-}
+/// Addresses that hold an alkane with their amounts, the greatest first, and how many there are.
+type Found = (Vec<(String, u128)>, u64);
 
 /// The part of the holders that have at least `least`. Contracts are left out: they have no address.
-pub(super) fn page(
-    moment: &Moment<'_>,
-    what: AlkaneId,
-    part: Part,
-    least: u128,
-    network: Network,
-) -> Result<HolderPage, ViewError> {
-    let mut total = 0;
+fn page(moment: &Moment<'_>, what: AlkaneId, part: Part, least: u128, network: Network) -> Result<Found, ViewError> {
     let mut holders = Vec::new();
     let wanted = part.offset.saturating_add(part.limit.unwrap_or(usize::MAX));
     let (mut seen, mut after) = (0_usize, None);
@@ -57,11 +46,11 @@ pub(super) fn page(
             break;
         }
     }
-    total += if least <= 1 { moment.state.holder_counts(what)?.scripts } else { seen as u64 };
-    Ok(HolderPage { holders, total })
+    let total = if least <= 1 { moment.state.holder_counts(what)?.scripts } else { seen as u64 };
+    Ok((holders, total))
 }
 
-async fn read(context: &RequestContext, what: AlkaneId, part: Part, least: u128) -> Result<HolderPage, RestError> {
+async fn read(context: &RequestContext, what: AlkaneId, part: Part, least: u128) -> Result<Found, RestError> {
     let network = context.network();
     Ok(alkanes::read(context, None, None, move |moment| page(moment, what, part, least, network)).await?)
 }
@@ -76,86 +65,185 @@ async fn count(context: &RequestContext, what: AlkaneId) -> Result<u64, RestErro
     Ok(alkanes::read(context, None, None, move |moment| Ok(moment.state.holder_counts(what)?.scripts)).await?)
 }
 
-fn items(holders: &[(String, u128)], amount: &str) -> Vec<Value> {
-    let item = |(address, held): &(String, u128)| json!({ "address": address, amount: held.to_string() });
-    holders.iter().map(item).collect()
+#[derive(Serialize, JsonSchema)]
+pub(super) struct HolderPage {
+    ok: OkTrue,
+    alkane: IdText,
+    /// Counts from 1.
+    page: usize,
+    limit: usize,
+    total: u64,
+    has_more: bool,
+    items: Vec<HolderItem>,
 }
 
-/// POST `/get-alkane-holders`, without envelope: `{ok, alkane, page, limit, total, has_more, items}`; pages count from 1.
-pub(crate) fn alkane_holders(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let Ok(what) = id(&body) else { return Ok(flat_error("invalid_alkane_format", "alkane must be block:tx")) };
-        let part = Part::read(&body, Some(LIMIT_DEFAULT), LIMIT_MAX)?;
-        let page = read(context, what, part, 1).await?;
-        Reply::bare(&told(what, part, &page))
-    })
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct HolderItem {
+    address: String,
+    amount: Digits,
 }
 
-/// The answer of the routes without envelope.
-pub(super) fn told(what: AlkaneId, part: Part, page: &HolderPage) -> Value {
+async fn told(context: &RequestContext, what: AlkaneId, part: Part) -> Result<HolderPage, RestError> {
+    let (holders, total) = read(context, what, part, 1).await?;
     let limit = part.limit.unwrap_or(LIMIT_DEFAULT);
-    json!({
-        "ok": true,
-        "alkane": what.to_string(),
-        "page": part.offset / limit + 1,
-        "limit": limit,
-        "total": page.total,
-        "has_more": ((part.offset + page.holders.len()) as u64) < page.total,
-        "items": items(&page.holders, "amount"),
+    Ok(HolderPage {
+        ok: OkTrue,
+        alkane: IdText(what),
+        page: part.offset / limit + 1,
+        limit,
+        total,
+        has_more: ((part.offset + holders.len()) as u64) < total,
+        items: holders.into_iter().map(|(address, amount)| HolderItem { address, amount: Digits(amount) }).collect(),
     })
 }
 
-/// The first page as GET routes give it.
-pub(super) async fn first_page(context: &RequestContext, what: AlkaneId) -> Result<Value, RestError> {
-    let part = Part { offset: 0, limit: Some(LIMIT_DEFAULT) };
-    require(context, what).await?;
-    let page = read(context, what, part, 1).await?;
-    Ok(told(what, part, &page))
+/// Addresses that hold an alkane, the greatest amount first, without envelope.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct FlatHolders {
+    alkane: AlkaneIdParam,
 }
 
-/// POST `/get-alkane-holders-count`, without envelope: `{ok, alkane, count}`.
-pub(crate) fn alkane_holders_count(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let Ok(what) = id(&body) else { return Ok(flat_error("invalid_alkane_format", "alkane must be block:tx")) };
-        Reply::bare(&json!({ "ok": true, "alkane": what.to_string(), "count": count(context, what).await? }))
-    })
+impl Route for FlatHolders {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-alkane-holders")];
+    const EXAMPLE: &'static str = r#"{"alkane":"2:0","limit":10}"#;
+    const OTHER_NAMES: &'static [Names] = ALKANE;
+    const PAGES: Option<Pages> = Some(PAGES);
+    const WRAPPING: Wrapping = Wrapping::Flat;
+    const FIELD_ERRORS: &'static [(&'static str, &'static str)] = WRONG_ALKANE;
+    type Answer = HolderPage;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<HolderPage, RestError> {
+        told(context, self.alkane.0, part).await
+    }
 }
 
-/// POST `/get-holders`: `{holders:[{address, balance, lastUpdatedBlock}], total, limit, offset}`.
-pub(crate) fn holders(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let what = id(&body)?;
-        let part = Part::read(&body, Some(LIMIT_DEFAULT), LIMIT_MAX)?;
-        let least = match body.one_of(&["minBalance"])? {
-            None => 1,
-            Some(least) => {
-                decimal(least).ok_or_else(|| RestError::bad_request("minBalance must be a non-negative integer"))?
-            }
-        };
+/// The 100 addresses that hold most of an alkane.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct FirstHolders {
+    id: AlkaneIdParam,
+}
+
+impl Route for FirstHolders {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "alkanes/{id}/holders")];
+    const EXAMPLE: &'static str = r#"{"id":"2:0"}"#;
+    const MAY_BE_MISSING: bool = true;
+    type Answer = HolderPage;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<HolderPage, RestError> {
+        require(context, self.id.0).await?;
+        told(context, self.id.0, Part { offset: 0, limit: PAGES.default }).await
+    }
+}
+
+/// Addresses that hold an alkane, the greatest amount first.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Holders {
+    alkane_id: AlkaneIdParam,
+    /// Leaves out addresses that hold less.
+    min_balance: Option<Amount>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct HoldersAnswer {
+    holders: Vec<HolderRecord>,
+    total: u64,
+    count: usize,
+    limit: usize,
+    offset: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct HolderRecord {
+    address: String,
+    balance: Digits,
+    amount: Digits,
+    last_updated_block: Option<u32>,
+}
+
+impl Route for Holders {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-holders")];
+    const EXAMPLE: &'static str = r#"{"alkaneId":"2:0","limit":10}"#;
+    const OTHER_NAMES: &'static [Names] = ALKANE_ID;
+    const PAGES: Option<Pages> = Some(PAGES);
+    const MAY_BE_MISSING: bool = true;
+    type Answer = HoldersAnswer;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<HoldersAnswer, RestError> {
+        let (what, least) = (self.alkane_id.0, self.min_balance.map_or(1, |least| least.0.max(1)));
         require(context, what).await?;
-        let page = read(context, what, part, least.max(1)).await?;
-        let mut holders = items(&page.holders, "balance");
-        for (holder, (_, amount)) in holders.iter_mut().zip(&page.holders) {
-            holder["amount"] = json!(amount.to_string());
-            holder["lastUpdatedBlock"] = Value::Null;
-        }
-        Reply::enveloped(&json!({
-            "holders": holders,
-            "total": page.total,
-            "count": page.holders.len(),
-            "limit": part.limit,
-            "offset": part.offset,
-        }))
-    })
+        let (found, total) = read(context, what, part, least).await?;
+        let record = |(address, amount)| {
+            let amount = Digits(amount);
+            HolderRecord { address, balance: amount, amount, last_updated_block: None }
+        };
+        Ok(HoldersAnswer {
+            count: found.len(),
+            holders: found.into_iter().map(record).collect(),
+            total,
+            limit: part.limit.unwrap_or(LIMIT_DEFAULT),
+            offset: part.offset,
+        })
+    }
 }
 
-/// POST `/get-holder-count` and `/get-holders-count`: `{count}`.
-pub(crate) fn holder_count(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move { Reply::enveloped(&count_of(context, id(&body)?).await?) })
+/// How many addresses hold an alkane, without envelope.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct FlatHolderCount {
+    alkane: AlkaneIdParam,
 }
 
-/// `{count}`.
-pub(super) async fn count_of(context: &RequestContext, what: AlkaneId) -> Result<Value, RestError> {
-    require(context, what).await?;
-    Ok(json!({ "count": count(context, what).await? }))
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct FlatCount {
+    alkane: IdText,
+    count: u64,
+}
+
+impl Route for FlatHolderCount {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-alkane-holders-count")];
+    const EXAMPLE: &'static str = r#"{"alkane":"2:0"}"#;
+    const OTHER_NAMES: &'static [Names] = ALKANE;
+    const WRAPPING: Wrapping = Wrapping::Flat;
+    const FIELD_ERRORS: &'static [(&'static str, &'static str)] = WRONG_ALKANE;
+    type Answer = Flat<FlatCount>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Flat<FlatCount>, RestError> {
+        let what = self.alkane.0;
+        Ok(Flat::of(FlatCount { alkane: IdText(what), count: count(context, what).await? }))
+    }
+}
+
+/// How many addresses hold an alkane.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HolderCount {
+    pub(super) alkane_id: AlkaneIdParam,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct Count {
+    count: u64,
+}
+
+impl Route for HolderCount {
+    const PATHS: &'static [(Verb, &'static str)] = &[
+        (Verb::Post, "get-holder-count"),
+        (Verb::Post, "get-holders-count"),
+        (Verb::Get, "alkanes/{id}/holders/count"),
+    ];
+    const EXAMPLE: &'static str = r#"{"alkaneId":"2:0"}"#;
+    const OTHER_NAMES: &'static [Names] = ALKANE_ID;
+    const MAY_BE_MISSING: bool = true;
+    type Answer = Count;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Count, RestError> {
+        require(context, self.alkane_id.0).await?;
+        Ok(Count { count: count(context, self.alkane_id.0).await? })
+    }
 }

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use bitcoin::hex::FromHex as _;
-use hyper::StatusCode;
 use paraffin_alkanes::views::ViewError;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
-use super::super::{RestBody, RestResult};
-use super::fields::{flat_error, id};
+use super::super::route::{AlkaneIdParam, Count, HashText, IdText, OkTrue, Route, Time, Verb, Wrapping};
+use super::fields::{ALKANE, Names, WRONG_ALKANE};
 use crate::alkanes::{self, hex};
-use crate::bounded::write_bounded;
+use crate::bounded::to_raw_bounded;
 use crate::errors::RestError;
-use crate::respond::Reply;
-use crate::state::{BoxFuture, RequestContext};
+use crate::rest::part::Part;
+use crate::state::RequestContext;
 
 /// Values when nothing is said, and at most.
 const LIMIT_DEFAULT: usize = 100;
@@ -21,15 +22,99 @@ const LIMIT_MAX: usize = 1_000;
 /// Entries read from the index at once; a value has at most a few hundred kilobytes.
 const PAGE: usize = 32;
 
-/// POST `/get-keys`, without envelope: `{ok, alkane, keys:{<key>:{key, value, …}}}`. A key that is text stands as text,
-/// any other in hexadecimal digits after `0x`; `prefix` is read the same way.
-pub(crate) fn keys(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let Ok(contract) = id(&body) else {
-            return Ok(flat_error("invalid_alkane_format", "alkane must be block:tx, for example 2:0"));
-        };
-        let prefix = bytes_of(body.optional_text("prefix")?.unwrap_or_default())?;
-        let limit = body.positive("limit", LIMIT_MAX)?.unwrap_or(LIMIT_DEFAULT);
+/// Values in the storage of a contract, without envelope.
+///
+/// A key that is text stands as text, any other in hexadecimal digits after 0x.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Keys {
+    alkane: AlkaneIdParam,
+    /// What keys begin with: text, or hexadecimal digits after 0x.
+    prefix: Option<Prefix>,
+    /// 100 when absent; more than 1,000 is taken as 1,000.
+    limit: Option<Count>,
+}
+
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(try_from = "String")]
+#[schemars(inline, with = "String")]
+struct Prefix(Vec<u8>);
+
+impl TryFrom<String> for Prefix {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        match text.strip_prefix("0x") {
+            None => Ok(Self(text.into_bytes())),
+            Some(digits) => Vec::from_hex(digits).map(Self).map_err(|_| "must be text, or hexadecimal digits after 0x"),
+        }
+    }
+}
+
+// Written already, away from the async threads.
+#[derive(Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(super) struct Written(#[schemars(with = "StoredKeys<'static>")] Box<RawValue>);
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct StoredKeys<'a> {
+    ok: OkTrue,
+    alkane: IdText,
+    keys: BTreeMap<&'a str, StoredValue<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct StoredValue<'a> {
+    key: &'a str,
+    key_hex: Hex<'a>,
+    value: Hex<'a>,
+    value_str: Option<&'a str>,
+    last_txid: Option<HashText>,
+    last_vout: Option<u32>,
+    block_height: Option<u32>,
+    updated_at: Option<Time>,
+}
+
+impl<'a> StoredValue<'a> {
+    fn of(text: &'a str, (key, value): &'a (Vec<u8>, Vec<u8>)) -> Self {
+        Self {
+            key: text,
+            key_hex: Hex(key),
+            value: Hex(value),
+            value_str: std::str::from_utf8(value).ok(),
+            last_txid: None,
+            last_vout: None,
+            block_height: None,
+            updated_at: None,
+        }
+    }
+}
+
+/// Bytes.
+#[derive(JsonSchema)]
+#[schemars(extend("pattern" = "^0x([0-9a-f]{2})*$"))]
+struct Hex<'a>(#[schemars(with = "String")] &'a [u8]);
+
+// The digits are made while it is written.
+impl Serialize for Hex<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex(self.0))
+    }
+}
+
+impl Route for Keys {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-keys")];
+    const EXAMPLE: &'static str = r#"{"alkane":"2:0","prefix":"/","limit":10}"#;
+    const OTHER_NAMES: &'static [Names] = ALKANE;
+    const WRAPPING: Wrapping = Wrapping::Flat;
+    const FIELD_ERRORS: &'static [(&'static str, &'static str)] = WRONG_ALKANE;
+    type Answer = Written;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Written, RestError> {
+        let (contract, Prefix(prefix)) = (self.alkane.0, self.prefix.unwrap_or_default());
+        let limit = self.limit.map_or(LIMIT_DEFAULT, |limit| limit.at_most(LIMIT_MAX));
         let bytes_max = context.limits().response_bytes_max;
         // Read and written in one place, away from the async threads, and given up as soon as it is longer than an answer.
         let written = alkanes::read(context, None, None, move |moment| {
@@ -51,68 +136,17 @@ pub(crate) fn keys(context: &RequestContext, body: RestBody) -> BoxFuture<'_, Re
                     break;
                 }
             }
-            let keys = keys.iter().map(|(text, entry)| (text.as_str(), Entry::of(text, entry))).collect();
-            Ok(write_bounded(&StoredKeys { ok: true, alkane: contract.to_string(), keys }, bytes_max))
+            let keys = keys.iter().map(|(text, entry)| (text.as_str(), StoredValue::of(text, entry))).collect();
+            Ok(to_raw_bounded(&StoredKeys { ok: OkTrue, alkane: IdText(contract), keys }, bytes_max))
         });
-        Ok(Reply::json(StatusCode::OK, written.await??))
-    })
-}
-
-/// The answer.
-#[derive(Serialize)]
-struct StoredKeys<'a> {
-    ok: bool,
-    alkane: String,
-    keys: BTreeMap<&'a str, Entry<'a>>,
-}
-
-/// One key with its value; the digits are made while it is written.
-#[derive(Serialize)]
-struct Entry<'a> {
-    key: &'a str,
-    #[serde(serialize_with = "digits")]
-    key_hex: &'a [u8],
-    #[serde(serialize_with = "digits")]
-    value: &'a [u8],
-    value_str: Option<&'a str>,
-    last_txid: (),
-    last_vout: (),
-    block_height: (),
-    updated_at: (),
-}
-
-impl<'a> Entry<'a> {
-    fn of(text: &'a str, (key, value): &'a (Vec<u8>, Vec<u8>)) -> Self {
-        let value_str = std::str::from_utf8(value).ok();
-        Self {
-            key: text,
-            key_hex: key,
-            value,
-            value_str,
-            last_txid: (),
-            last_vout: (),
-            block_height: (),
-            updated_at: (),
-        }
+        Ok(Written(written.await??))
     }
-}
-
-fn digits<S: serde::Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&hex(bytes))
 }
 
 fn key_text(key: &[u8]) -> String {
     match std::str::from_utf8(key) {
         Ok(text) if !text.chars().any(char::is_control) && !text.starts_with("0x") => text.to_owned(),
         _ => hex(key),
-    }
-}
-
-fn bytes_of(text: &str) -> Result<Vec<u8>, RestError> {
-    match text.strip_prefix("0x") {
-        None => Ok(text.as_bytes().to_vec()),
-        Some(digits) => Vec::from_hex(digits)
-            .map_err(|_| RestError::bad_request("prefix must be text, or hexadecimal digits after 0x")),
     }
 }
 
@@ -123,8 +157,8 @@ mod tests {
     #[test]
     fn every_key_has_a_text_of_its_own_that_leads_back_to_it() {
         for key in [&b"/totalsupply"[..], b"", b"\x00\x01", b"0xab", &[0xff], "/n\u{e4}me".as_bytes()] {
-            assert_eq!(bytes_of(&key_text(key)).unwrap(), key);
+            assert_eq!(Prefix::try_from(key_text(key)).unwrap().0, key);
         }
-        assert!(bytes_of("0xabc").is_err());
+        assert!(Prefix::try_from("0xabc".to_owned()).is_err());
     }
 }

@@ -5,26 +5,56 @@ use std::collections::HashMap;
 use paraffin_alkanes::views::ViewError;
 use paraffin_alkanes::{Creation, Order};
 use paraffin_primitives::AlkaneId;
-use serde::Serialize;
-use serde_json::json;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::markets::search as search_pools;
-use super::super::{RestBody, RestResult};
-use super::fields::id;
+use super::super::route::{AlkaneIdParam, Changes, Pages, Route, Verb};
+use super::fields::{ALKANE_ID, Names, PAGES};
 use crate::alkanes::{Lane, Moment, Token, token, tokens, words};
 use crate::errors::RestError;
 use crate::markets::{Pricing, read_priced, read_priced_in};
-use crate::respond::Reply;
 use crate::rest::part::Part;
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::RequestContext;
 
 /// Contracts read from the index at once.
 const PAGE: usize = 1_000;
 /// Longest text that is searched for, characters.
 const QUERY_CHARS_MAX: usize = 200;
 
-/// A page of tokens.
-#[derive(Serialize)]
+/// All alkanes, newest first or as asked.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Listing {
+    /// Height when absent; volume is trade of the newest day, then week, month and all time.
+    sort_by: Option<SortBy>,
+    /// desc when absent, names asc.
+    order: Option<Direction>,
+    /// Part of a name or symbol, or an id.
+    search_query: Option<String>,
+}
+
+/// In what order tokens are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum SortBy {
+    Height,
+    Holders,
+    Volume,
+    Name,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Direction {
+    Asc,
+    Desc,
+}
+
+#[derive(Serialize, JsonSchema)]
 pub(super) struct TokenPage {
     tokens: Vec<Token>,
     total: u64,
@@ -33,40 +63,18 @@ pub(super) struct TokenPage {
     offset: usize,
 }
 
-/// In what order tokens are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SortBy {
-    Height,
-    Holders,
-    /// By trade of the newest day, then week, month and all time.
-    Volume,
-    Name,
-}
+impl Route for Listing {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-alkanes")];
+    const EXAMPLE: &'static str = r#"{"sortBy":"holders","limit":10}"#;
+    const OTHER_NAMES: &'static [Names] = &[("sortBy", &["sort_by"]), ("searchQuery", &["search", "query"])];
+    const PAGES: Option<Pages> = Some(PAGES);
+    type Answer = TokenPage;
 
-/// POST `/get-alkanes`: newest first, or by holders or name.
-pub(crate) fn alkanes(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let part = Part::limited(&body)?;
-        let sort_by = match body.one_of(&["sortBy", "sort_by"])?.map(|value| value.as_str()) {
-            None | Some(Some("height")) => SortBy::Height,
-            Some(Some("volume")) => SortBy::Volume,
-            Some(Some("holders")) => SortBy::Holders,
-            Some(Some("name")) => SortBy::Name,
-            Some(_) => return Err(RestError::bad_request("sortBy must be height, holders, volume or name")),
-        };
-        let ascending = match body.optional_text("order")? {
-            // The greatest first, but names from A.
-            None => sort_by == SortBy::Name,
-            Some("asc") => true,
-            Some("desc") => false,
-            Some(_) => return Err(RestError::bad_request("order must be asc or desc")),
-        };
-        let query = body.one_of(&["searchQuery", "search", "query"])?;
-        let query = match query.map(|value| value.as_str().ok_or(())) {
-            None => None,
-            Some(Ok(text)) => Some(text.to_owned()).filter(|text| !text.is_empty()),
-            Some(Err(())) => return Err(RestError::bad_request("searchQuery must be a string")),
-        };
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<TokenPage, RestError> {
+        let sort_by = self.sort_by.unwrap_or(SortBy::Height);
+        // The greatest first, but names from A.
+        let ascending = self.order.map_or(sort_by == SortBy::Name, |order| order == Direction::Asc);
+        let query = self.search_query.filter(|text| !text.is_empty());
         // A search or a sort by name asks every contract for its name, also those that burn all that they may.
         let asks_all = query.is_some() || sort_by == SortBy::Name;
         let lane = if asks_all { Lane::Simulations } else { Lane::Views };
@@ -78,13 +86,24 @@ pub(crate) fn alkanes(context: &RequestContext, body: RestBody) -> BoxFuture<'_,
             }
             None => listed(moment, pricing, sort_by, ascending, part),
         });
-        Reply::enveloped(&page.await?)
-    })
+        Ok(page.await?)
+    }
 }
 
-/// The first page as GET routes give it.
-pub(super) fn first_page(moment: &Moment<'_>, pricing: Option<&Pricing>) -> Result<TokenPage, ViewError> {
-    listed(moment, pricing, SortBy::Height, false, Part { offset: 0, limit: Some(50) })
+/// The newest 50 alkanes.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Newest {}
+
+impl Route for Newest {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "alkanes")];
+    const CHANGES: Changes = Changes::WithPrices;
+    type Answer = TokenPage;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TokenPage, RestError> {
+        let part = Part { offset: 0, limit: PAGES.default };
+        let page = read_priced(context, move |moment, pricing| listed(moment, pricing, SortBy::Height, false, part));
+        Ok(page.await?)
+    }
 }
 
 fn listed(
@@ -164,27 +183,86 @@ fn creations(moment: &Moment<'_>, order: Order, count: usize) -> Result<Vec<Crea
     Ok(found)
 }
 
-/// POST `/get-alkane-details`; 404 when there is no such contract.
-pub(crate) fn details(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move { Reply::enveloped(&details_of(context, id(&body)?).await?) })
+/// One alkane.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Details {
+    alkane_id: AlkaneIdParam,
 }
 
-pub(super) async fn details_of(context: &RequestContext, id: AlkaneId) -> Result<Token, RestError> {
-    let found = read_priced(context, move |moment, pricing| token(moment, pricing, id)).await?;
-    found.ok_or_else(|| RestError::not_found(format!("there is no alkane {id}")))
+impl Route for Details {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-alkane-details"), (Verb::Get, "alkanes/{id}")];
+    const EXAMPLE: &'static str = r#"{"alkaneId":"2:0"}"#;
+    const OTHER_NAMES: &'static [Names] = ALKANE_ID;
+    const CHANGES: Changes = Changes::WithPrices;
+    const MAY_BE_MISSING: bool = true;
+    type Answer = Token;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Token, RestError> {
+        let AlkaneIdParam(id) = self.alkane_id;
+        let found = read_priced(context, move |moment, pricing| token(moment, pricing, id)).await?;
+        found.ok_or_else(|| RestError::not_found(format!("there is no alkane {id}")))
+    }
 }
 
-/// POST `/global-alkanes-search`: by id, symbol and name.
-pub(crate) fn search(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let part = Part::limited(&body)?;
-        let query = body.one_of(&["searchQuery", "query"])?;
-        let query = query.ok_or_else(|| RestError::bad_request("searchQuery is required"))?;
-        let query = query.as_str().ok_or_else(|| RestError::bad_request("searchQuery must be a string"))?;
-        if query.chars().count() > QUERY_CHARS_MAX {
-            return Err(RestError::bad_request(format!("searchQuery must be at most {QUERY_CHARS_MAX} characters")));
+/// Alkanes and pools by id, symbol and name.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Search {
+    search_query: SearchText,
+}
+
+/// What is searched for.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(inline, with = "String", extend("maxLength" = QUERY_CHARS_MAX))]
+struct SearchText(String);
+
+impl TryFrom<String> for SearchText {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.chars().count() > QUERY_CHARS_MAX {
+            return Err(format!("must be at most {QUERY_CHARS_MAX} characters"));
         }
-        let query = query.trim().to_owned();
+        Ok(Self(text.trim().to_owned()))
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct SearchAnswer {
+    tokens: Vec<Token>,
+    pools: Vec<PoolDetails>,
+}
+
+/// A pool as the routes about pools write and describe it.
+#[derive(Serialize)]
+struct PoolDetails(Value);
+
+impl JsonSchema for PoolDetails {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PoolDetails".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "$ref": "#/components/schemas/PoolDetails" })
+    }
+}
+
+impl Route for Search {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "global-alkanes-search")];
+    const EXAMPLE: &'static str = r#"{"searchQuery":"diesel"}"#;
+    const OTHER_NAMES: &'static [Names] = &[("searchQuery", &["query"])];
+    const PAGES: Option<Pages> = Some(PAGES);
+    type Answer = SearchAnswer;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<SearchAnswer, RestError> {
+        let SearchText(query) = self.search_query;
         let found = read_priced_in(context, Lane::Simulations, move |moment, pricing| {
             let (found, symbols) = ranked(moment, &query)?;
             let tokens = tokens(moment, pricing, &part.of(found))?;
@@ -192,8 +270,8 @@ pub(crate) fn search(context: &RequestContext, body: RestBody) -> BoxFuture<'_, 
         });
         let (tokens, pricing, symbols, query) = found.await?;
         let pools = search_pools(context, pricing, query, symbols, part).await?;
-        Reply::enveloped(&json!({ "tokens": tokens, "pools": pools }))
-    })
+        Ok(SearchAnswer { tokens, pools: pools.into_iter().map(PoolDetails).collect() })
+    }
 }
 
 /// Contracts that a text means: the exact id, then exact symbols, then names and symbols that begin with it, then those

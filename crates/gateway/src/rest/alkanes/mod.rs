@@ -1,24 +1,39 @@
 //! REST routes about alkanes (docs/api.md, "REST").
 
 pub(super) mod fields;
-mod get;
 mod holders;
 mod intents;
 mod keys;
 mod listing;
 mod owned;
 
-pub(super) use get::{
-    address_alkanes, address_balances as get_address_balances, alkane, alkane_holders, alkane_holders_count, alkanes,
-    outpoint_balances as get_outpoint_balances,
-};
-pub(super) use holders::{
-    alkane_holders as post_alkane_holders, alkane_holders_count as post_alkane_holders_count, holder_count, holders,
-};
-pub(super) use intents::history as intent_history;
-pub(super) use keys::keys;
-pub(super) use listing::{alkanes as get_alkanes, details, search};
-pub(super) use owned::{
-    address_balances, address_outpoints, alkanes_by_address, alkanes_in, alkanes_map, alkanes_utxo, outpoint_balances,
-    outputs, placed, spent_by_pending, sums,
+use super::route::{Declared, Group};
+use crate::alkanes;
+
+pub(super) use owned::{alkanes_in, alkanes_map, outputs, placed, spent_by_pending, sums};
+
+pub(super) static GROUP: Group = Group {
+    tag: "Alkanes",
+    admit: |context| Ok(alkanes::of(context).map(drop)?),
+    routes: &[
+        Declared::of::<listing::Listing>(),
+        Declared::of::<listing::Details>(),
+        Declared::of::<listing::Search>(),
+        Declared::of::<owned::Tokens>(),
+        Declared::of::<owned::Utxos>(),
+        Declared::of::<owned::Outpoints>(),
+        Declared::of::<owned::FlatBalances>(),
+        Declared::of::<owned::FlatOutpoint>(),
+        Declared::of::<holders::FlatHolders>(),
+        Declared::of::<holders::FlatHolderCount>(),
+        Declared::of::<holders::Holders>(),
+        Declared::of::<holders::HolderCount>(),
+        Declared::of::<keys::Keys>(),
+        Declared::of::<intents::IntentHistory>(),
+        Declared::of::<listing::Newest>(),
+        Declared::of::<holders::FirstHolders>(),
+        Declared::of::<owned::Balances>(),
+        Declared::of::<owned::TokensByPath>(),
+        Declared::of::<owned::Outpoint>(),
+    ],
 };

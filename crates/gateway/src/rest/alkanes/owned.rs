@@ -8,23 +8,27 @@ use paraffin_alkanes::views::{self, ViewError};
 use paraffin_bitcoin_index::ScriptKey;
 use paraffin_bitcoin_index::esplora::UnspentOutput;
 use paraffin_primitives::{format_outpoint, parse_outpoint};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::super::address::{SharedText, Utxo};
-use super::super::{RestBody, RestResult};
-use super::fields::{address_text, flat_error, script};
-use crate::alkanes::{self, ImageBudget, Moment, Token, named_amount, token, words};
+use super::super::route::{
+    AddressText, Changes, Digits, IdText, OutpointParam, OutpointText, Pages, Route, Verb, Wrapping,
+};
+use super::fields::{ADDRESS_EXAMPLE, Flat, address_text, script};
+use crate::alkanes::{self, ImageBudget, Moment, NamedAmount, Token, named_amount, token, words};
 use crate::errors::RestError;
 use crate::markets::read_priced;
-use crate::respond::Reply;
+use crate::methods::ByName;
 use crate::rest::part::Part;
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::RequestContext;
 use crate::surfaces::esplora::unconfirmed_of;
 
 /// Outputs and sums read from the index at once.
 const PAGE: usize = 1_000;
-/// Records of a part that a caller may ask for.
-const LIMIT_MAX: usize = 20_000;
+const ALL_OR_PART: Option<Pages> = Some(Pages { default: None, max: 20_000 });
+const OUTPOINT_EXAMPLE: &str = r#"{"outpoint":"4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b:0"}"#;
 
 /// All sums of a script.
 pub(in crate::rest) fn sums(moment: &Moment<'_>, script: &Script) -> Result<Vec<Transfer>, ViewError> {
@@ -79,15 +83,7 @@ pub(in crate::rest) fn outputs(moment: &Moment<'_>, script: &Script, part: Part)
     Ok(held)
 }
 
-/// POST `/get-alkanes-by-address`: an array of tokens with `balance`, the greatest first.
-pub(crate) fn alkanes_by_address(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let part = Part::read(&body, None, LIMIT_MAX)?;
-        Reply::enveloped(&tokens_of(context, body.text("address")?, part).await?)
-    })
-}
-
-pub(super) async fn tokens_of(context: &RequestContext, address: &str, part: Part) -> Result<Vec<Token>, RestError> {
+async fn tokens_of(context: &RequestContext, address: &str, part: Part) -> Result<Vec<Token>, RestError> {
     let script = script(context, address)?;
     let read = read_priced(context, move |moment, pricing| {
         let mut sums = sums(moment, &script)?;
@@ -96,13 +92,47 @@ pub(super) async fn tokens_of(context: &RequestContext, address: &str, part: Par
         for sum in part.of(sums) {
             if let Some(token) = token(moment, pricing, sum.id)? {
                 let mut token = images.allow(token);
-                token.balance = Some(sum.value.to_string());
+                token.balance = Some(Digits(sum.value));
                 tokens.push(token);
             }
         }
         Ok(tokens)
     });
     Ok(read.await?)
+}
+
+/// Alkanes that an address holds, the greatest amount first.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Tokens {
+    address: AddressText,
+}
+
+impl Route for Tokens {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-alkanes-by-address")];
+    const EXAMPLE: &'static str = ADDRESS_EXAMPLE;
+    const PAGES: Option<Pages> = ALL_OR_PART;
+    type Answer = Vec<Token>;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Token>, RestError> {
+        tokens_of(context, &self.address.0, part).await
+    }
+}
+
+/// Alkanes that an address holds, the greatest amount first.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct TokensByPath {
+    address: AddressText,
+}
+
+impl Route for TokensByPath {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "address/{address}/alkanes")];
+    const EXAMPLE: &'static str = ADDRESS_EXAMPLE;
+    const CHANGES: Changes = Changes::WithPrices;
+    type Answer = Vec<Token>;
+
+    async fn answer(self, context: &RequestContext, all: Part) -> Result<Vec<Token>, RestError> {
+        tokens_of(context, &self.address.0, all).await
+    }
 }
 
 /// `"block:tx"` to `{balance, name, symbol}`, as records of outputs show it.
@@ -161,13 +191,23 @@ pub(in crate::rest) fn placed(moment: &Moment<'_>, held: &Held) -> Result<Option
     Ok(location.map(|location| UnspentOutput { txid, vout, status: location.status(), value: held.value }))
 }
 
-/// POST `/get-alkanes-utxo`: an array of the unspent outputs that hold alkanes; those that an unconfirmed transaction spends
-/// are left out.
-pub(crate) fn alkanes_utxo(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let address = body.text("address")?;
-        let part = Part::read(&body, None, LIMIT_MAX)?;
-        let script = script(context, address)?;
+/// Unspent outputs of an address that hold alkanes.
+///
+/// Those that an unconfirmed transaction spends are left out.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Utxos {
+    address: AddressText,
+}
+
+impl Route for Utxos {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-alkanes-utxo")];
+    const EXAMPLE: &'static str = ADDRESS_EXAMPLE;
+    const PAGES: Option<Pages> = ALL_OR_PART;
+    type Answer = Vec<Utxo>;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<Vec<Utxo>, RestError> {
+        let AddressText(address) = self.address;
+        let script = script(context, &address)?;
         let spent = spent_by_pending(context, &ScriptKey::from_script(&script)).await?;
         let digits = script.to_hex_string();
         let read = alkanes::read(context, None, None, move |moment| {
@@ -183,102 +223,209 @@ pub(crate) fn alkanes_utxo(context: &RequestContext, body: RestBody) -> BoxFutur
             Ok(found)
         });
         let tip = context.tip().map_or(0, |tip| tip.height);
-        let found = read.await?;
-        let (address, digits) = (SharedText::new(address), SharedText::new(&digits));
-        let utxos: Vec<Utxo> = found
-            .into_iter()
-            .map(|(output, alkanes)| Utxo::new(&output, Some(address.clone()), digits.clone(), tip).holding(alkanes))
-            .collect();
-        Reply::enveloped(&utxos)
-    })
+        let (address, digits) = (SharedText::new(&address), SharedText::new(&digits));
+        let utxo = |(output, alkanes)| Utxo::new(&output, Some(address.clone()), digits.clone(), tip).holding(alkanes);
+        Ok(read.await?.into_iter().map(utxo).collect())
+    }
 }
 
-fn entries(alkanes: &[Transfer]) -> Vec<Value> {
-    let entry = |held: &Transfer| json!({ "alkane": held.id.to_string(), "amount": held.value.to_string() });
-    alkanes.iter().map(entry).collect()
+#[derive(Clone, Serialize, JsonSchema)]
+struct Entry {
+    alkane: IdText,
+    amount: Digits,
 }
 
-fn outpoint_entries(held: &[Held]) -> Vec<Value> {
-    let outpoint =
-        |held: &Held| json!({ "outpoint": format_outpoint(&held.outpoint), "entries": entries(&held.alkanes) });
-    held.iter().map(outpoint).collect()
+impl Entry {
+    fn all(alkanes: &[Transfer]) -> Vec<Self> {
+        alkanes.iter().map(|held| Self { alkane: IdText(held.id), amount: Digits(held.value) }).collect()
+    }
 }
 
-/// POST `/get-address-outpoints`: `{address, outpoints:[{outpoint, entries:[{alkane, amount}]}]}`, in the envelope and, for
-/// clients that know none, beside it.
-pub(crate) fn address_outpoints(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let address = body.text("address")?;
-        let part = Part::read(&body, None, LIMIT_MAX)?;
-        let script = script(context, address)?;
+#[derive(Clone, Serialize, JsonSchema)]
+struct OutpointEntries {
+    outpoint: OutpointText,
+    entries: Vec<Entry>,
+}
+
+impl OutpointEntries {
+    fn all(held: &[Held]) -> Vec<Self> {
+        let one = |held: &Held| Self { outpoint: OutpointText(held.outpoint), entries: Entry::all(&held.alkanes) };
+        held.iter().map(one).collect()
+    }
+}
+
+/// What the outputs of an address hold; in the envelope and beside it.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Outpoints {
+    address: AddressText,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(super) struct OutpointsTwice {
+    #[schemars(extend("const" = 200))]
+    status_code: u16,
+    data: OutpointsAnswer,
+    #[serde(flatten)]
+    beside: Flat<OutpointsAnswer>,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+struct OutpointsAnswer {
+    address: String,
+    outpoints: Vec<OutpointEntries>,
+}
+
+impl Route for Outpoints {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-address-outpoints")];
+    const EXAMPLE: &'static str = ADDRESS_EXAMPLE;
+    const PAGES: Option<Pages> = ALL_OR_PART;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    type Answer = OutpointsTwice;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<OutpointsTwice, RestError> {
+        let script = script(context, &self.address.0)?;
         let held = alkanes::read(context, None, None, move |moment| outputs(moment, &script, part)).await?;
-        let outpoints = outpoint_entries(&held);
-        Reply::bare(&json!({
-            "statusCode": 200,
-            "data": { "address": address, "outpoints": outpoints },
-            "ok": true,
-            "address": address,
-            "outpoints": outpoints,
-        }))
-    })
+        let data = OutpointsAnswer { address: self.address.0, outpoints: OutpointEntries::all(&held) };
+        Ok(OutpointsTwice { status_code: 200, beside: Flat::of(data.clone()), data })
+    }
 }
 
-/// POST `/get-address-balances`, without envelope: `{ok, address, balances:{"b:t":"amount"}, outpoints?}`.
-pub(crate) fn address_balances(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let address = body.text("address")?;
-        let include_outpoints = body.flag("include_outpoints")? || body.flag("includeOutpoints")?;
-        let script = script(context, address)?;
+/// What an address holds, without envelope.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct FlatBalances {
+    address: AddressText,
+    /// Whether to tell what each output holds, too; absent is false.
+    include_outpoints: Option<bool>,
+    /// Another name of `include_outpoints`.
+    #[serde(rename = "includeOutpoints")]
+    also_outpoints: Option<bool>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct FlatBalancesAnswer {
+    address: String,
+    balances: ByName<Digits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outpoints: Option<Vec<OutpointEntries>>,
+}
+
+impl Route for FlatBalances {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-address-balances")];
+    const EXAMPLE: &'static str = ADDRESS_EXAMPLE;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    type Answer = Flat<FlatBalancesAnswer>;
+
+    async fn answer(self, context: &RequestContext, all: Part) -> Result<Flat<FlatBalancesAnswer>, RestError> {
+        let tells_outpoints = [self.include_outpoints, self.also_outpoints].contains(&Some(true));
+        let script = script(context, &self.address.0)?;
         let read = alkanes::read(context, None, None, move |moment| {
-            let all = Part { offset: 0, limit: None };
-            let held = if include_outpoints { Some(outputs(moment, &script, all)?) } else { None };
+            let held = if tells_outpoints { Some(outputs(moment, &script, all)?) } else { None };
             Ok((sums(moment, &script)?, held))
         });
         let (sums, held) = read.await?;
-        let balances: Map<String, Value> =
-            sums.iter().map(|sum| (sum.id.to_string(), json!(sum.value.to_string()))).collect();
-        let mut told = json!({ "ok": true, "address": address, "balances": balances });
-        if let Some(held) = held {
-            told["outpoints"] = json!(outpoint_entries(&held));
-        }
-        Reply::bare(&told)
-    })
+        Ok(Flat::of(FlatBalancesAnswer {
+            address: self.address.0,
+            balances: sums.iter().map(|sum| (sum.id, Digits(sum.value))).collect(),
+            outpoints: held.map(|held| OutpointEntries::all(&held)),
+        }))
+    }
 }
 
-/// What an address holds, `{address, balances:[{id, amount, name, symbol}]}` (docs/api.md).
-pub(super) async fn named_balances(context: &RequestContext, address: &str) -> Result<Value, RestError> {
-    let script = script(context, address)?;
-    let read = alkanes::read(context, None, None, move |moment| {
-        let sums = sums(moment, &script)?;
-        sums.iter().map(|sum| named_amount(moment, sum.id, sum.value)).collect::<Result<Vec<_>, _>>()
-    });
-    Ok(json!({ "address": address, "balances": read.await? }))
+/// What an address holds.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Balances {
+    address: AddressText,
 }
 
-/// POST `/get-outpoint-balances`, without envelope: `{ok, outpoint, items:[{outpoint, address, entries}]}`.
-pub(crate) fn outpoint_balances(context: &RequestContext, body: RestBody) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let Ok(outpoint) = parse_outpoint(body.text("outpoint")?) else {
-            return Ok(flat_error("invalid_outpoint_format", "outpoint must be txid:vout"));
-        };
-        let items = items_of(context, outpoint).await?;
-        Reply::bare(&json!({ "ok": true, "outpoint": format_outpoint(&outpoint), "items": items }))
-    })
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct BalancesAnswer {
+    address: String,
+    balances: Vec<NamedAmount>,
+}
+
+impl Route for Balances {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "address/{address}/balances")];
+    const EXAMPLE: &'static str = ADDRESS_EXAMPLE;
+    type Answer = BalancesAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<BalancesAnswer, RestError> {
+        let script = script(context, &self.address.0)?;
+        let read = alkanes::read(context, None, None, move |moment| {
+            let sums = sums(moment, &script)?;
+            sums.iter().map(|sum| named_amount(moment, sum.id, sum.value)).collect::<Result<Vec<_>, _>>()
+        });
+        Ok(BalancesAnswer { balances: read.await?, address: self.address.0 })
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct OutpointItem {
+    outpoint: OutpointText,
+    /// The script in hexadecimal digits where it has no address form.
+    address: String,
+    entries: Vec<Entry>,
 }
 
 /// What an output holds; no items when it holds nothing.
-pub(super) async fn items_of(context: &RequestContext, outpoint: OutPoint) -> Result<Vec<Value>, RestError> {
+async fn items_of(context: &RequestContext, outpoint: OutPoint) -> Result<Vec<OutpointItem>, RestError> {
     let network = context.network();
     let held = alkanes::read(context, None, None, move |moment| views::held_by_output(&outpoint, &moment.view)).await?;
-    let held = held.filter(|held| !held.alkanes.is_empty());
-    Ok(held
-        .iter()
-        .map(|held| {
-            json!({
-                "outpoint": format_outpoint(&outpoint),
-                "address": address_text(&held.placed.output.script_pubkey, network),
-                "entries": entries(&held.alkanes),
-            })
-        })
-        .collect())
+    let item = |held: views::OutputHoldings| OutpointItem {
+        outpoint: OutpointText(outpoint),
+        address: address_text(&held.placed.output.script_pubkey, network),
+        entries: Entry::all(&held.alkanes),
+    };
+    Ok(held.filter(|held| !held.alkanes.is_empty()).map(item).into_iter().collect())
+}
+
+/// What an output holds, without envelope.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct FlatOutpoint {
+    outpoint: OutpointParam,
+}
+
+impl Route for FlatOutpoint {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "get-outpoint-balances")];
+    const EXAMPLE: &'static str = OUTPOINT_EXAMPLE;
+    const WRAPPING: Wrapping = Wrapping::Flat;
+    const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[("outpoint", "invalid_outpoint_format")];
+    type Answer = Flat<OutpointAnswer>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Flat<OutpointAnswer>, RestError> {
+        let OutpointParam(outpoint) = self.outpoint;
+        let items = items_of(context, outpoint).await?;
+        Ok(Flat::of(OutpointAnswer { outpoint: format_outpoint(&outpoint), items }))
+    }
+}
+
+/// What an output holds.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Outpoint {
+    #[schemars(with = "OutpointParam")]
+    outpoint: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct OutpointAnswer {
+    #[schemars(with = "OutpointText")]
+    outpoint: String,
+    items: Vec<OutpointItem>,
+}
+
+impl Route for Outpoint {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "outpoint/{outpoint}/balances")];
+    const EXAMPLE: &'static str = OUTPOINT_EXAMPLE;
+    type Answer = OutpointAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<OutpointAnswer, RestError> {
+        let wrong = |_| RestError::bad_request("outpoint must be txid:vout");
+        let outpoint = parse_outpoint(&self.outpoint).map_err(wrong)?;
+        Ok(OutpointAnswer { items: items_of(context, outpoint).await?, outpoint: self.outpoint })
+    }
 }

@@ -52,10 +52,19 @@ impl Declared {
         if let Some(placeholder) = placeholders(path).find(|placeholder| names.contains(placeholder)) {
             let name = names.iter().position(|name| *name == placeholder).unwrap_or_default();
             names.swap(0, name);
+            let schema = in_path(schema);
             return Some(Field { names: names[..1].to_vec(), schema, is_needed, is_in_path: true });
         }
         Some(Field { names, schema: without_null(schema), is_needed, is_in_path: false })
     }
+}
+
+/// In a path the id of an alkane can only be text.
+fn in_path(mut schema: Value) -> Value {
+    if schema["$ref"] == "#/components/schemas/AlkaneId" {
+        schema["$ref"] = "#/components/schemas/AlkaneIdText".into();
+    }
+    schema
 }
 
 /// What `null` is beside, which may stand for every member that may be absent.

@@ -10,7 +10,7 @@ mod types;
 
 use std::future::{Future, ready};
 
-use hyper::{HeaderMap, StatusCode};
+use hyper::{HeaderMap, Method, StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -34,6 +34,16 @@ pub(crate) enum Verb {
     Get,
     /// Members stand in a JSON object.
     Post,
+}
+
+impl Verb {
+    /// Whether a request of HTTP is asked so.
+    pub(crate) fn takes(self, method: &Method) -> bool {
+        match self {
+            Self::Get => matches!(*method, Method::GET | Method::HEAD),
+            Self::Post => *method == Method::POST,
+        }
+    }
 }
 
 /// How an answer is wrapped.
@@ -83,6 +93,8 @@ pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
     const OTHER_NAMES: OtherNames = &[];
     /// For a listing: `limit` or `count`, and `offset` or `page`.
     const PAGES: Option<Pages> = None;
+    /// For a listing: a field that tells the limit where neither `limit` nor `count` does.
+    const LIMIT_FIELD: Option<&'static str> = None;
     /// How the answer is wrapped.
     const WRAPPING: Wrapping = Wrapping::Enveloped;
     /// When the answer changes.
@@ -282,7 +294,10 @@ impl From<RestError> for Unread {
 /// Reads the members of a request, under any of their names.
 fn read<R: Route>(mut body: RestBody) -> Result<(R, Part), Unread> {
     let part = match R::PAGES {
-        Some(pages) => Part::read(&body, pages.default, pages.max)?,
+        Some(pages) => {
+            let told = R::LIMIT_FIELD.map_or(Ok(None), |field| body.positive(field, pages.max))?;
+            Part::read(&body, told.or(pages.default), pages.max)?
+        }
         None => Part { offset: 0, limit: None },
     };
     let mut given_names = Vec::new();
