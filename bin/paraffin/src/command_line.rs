@@ -34,7 +34,7 @@ pub(crate) enum Command {
     /// Create, list, revoke and replace API keys
     Keys(KeysArguments),
     /// Let the owner of an instance into the console again
-    Account(AccountArguments),
+    Account(ConsoleAccountArguments),
     /// Index raw blocks from files and print the digest of each
     Replay(ReplayArguments),
     /// Run one module of the index again, or all of it
@@ -253,14 +253,14 @@ pub(crate) struct AccountsArguments {
 
 /// Arguments of `account`.
 #[derive(Debug, Args)]
-pub(crate) struct AccountArguments {
+pub(crate) struct ConsoleAccountArguments {
     #[command(subcommand)]
-    pub command: AccountCommand,
+    pub command: ConsoleAccountCommand,
 }
 
 /// The commands of `account`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum AccountCommand {
+pub(crate) enum ConsoleAccountCommand {
     /// Print a link that gives an owner a new password and removes the second factor
     ResetOwner {
         #[command(flatten)]

@@ -9,7 +9,7 @@ use paraffin_users::{NewLink, UserStore, UsersError};
 use serde::{Deserialize, Serialize};
 
 use crate::accounts;
-use crate::command_line::{AccountCommand, AccountsArguments};
+use crate::command_line::{AccountsArguments, ConsoleAccountCommand};
 use crate::config::Config;
 use crate::keys::{self, KeysError, now};
 
@@ -105,8 +105,8 @@ impl Console {
 ///
 /// # Errors
 /// There is no instance at the place, or no owner.
-pub(crate) async fn run(command: AccountCommand) -> Result<(), Box<dyn std::error::Error>> {
-    let AccountCommand::ResetOwner { accounts } = command;
+pub(crate) async fn run(command: ConsoleAccountCommand) -> Result<(), Box<dyn std::error::Error>> {
+    let ConsoleAccountCommand::ResetOwner { accounts } = command;
     let (place, base) = users_of(&accounts)?;
     let users = UserStore::open(&place).await?;
     let link = users.reset_owner(now()).await?;

@@ -31,7 +31,12 @@ pub fn route(path: &str) -> PathMeaning {
     };
     let tail = match route.target {
         Target::Rest(tail) | Target::Opi(tail) | Target::Surface(_, tail) => tail,
-        Target::Main | Target::Health | Target::PlainHealth | Target::Description(_) | Target::Nothing => Vec::new(),
+        Target::Main
+        | Target::Health
+        | Target::PlainHealth
+        | Target::Description(_)
+        | Target::Site
+        | Target::Nothing => Vec::new(),
     };
     PathMeaning { has_key, alias, surface, tail }
 }

@@ -64,7 +64,7 @@ pub(super) fn path_of(target: &Target, key: &str) -> Option<String> {
         Target::Opi(segments) => (format!("/v4/{key}/opi"), segments),
         Target::Surface(KeyedSurface::Explorer, tail) => (format!("/api/v1/{key}"), tail),
         Target::Surface(surface, tail) => (format!("/v4/{key}/{}", surface.name()), tail),
-        Target::Health | Target::PlainHealth | Target::Description(_) | Target::Nothing => return None,
+        Target::Health | Target::PlainHealth | Target::Description(_) | Target::Site | Target::Nothing => return None,
     };
     let mut path = begin;
     for segment in tail {

@@ -173,7 +173,6 @@ struct HeldAlkane {
 /// Where a transaction stands in the chain.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TransactionStatus")]
-#[expect(dead_code, reason = "describes what is written elsewhere")]
 struct StatusShape {
     confirmed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -19,7 +19,7 @@ use paraffin_store::ModuleId;
 
 use crate::errors::RestError;
 use crate::respond::Reply;
-use crate::state::{BoxFuture, RequestContext};
+use crate::state::RequestContext;
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use account::fuzzing;

@@ -38,11 +38,6 @@ impl Part {
         }
     }
 
-    /// As every route does whose row has a limit.
-    pub(crate) fn limited(body: &RestBody) -> Result<Self, RestError> {
-        Self::read(body, Some(LIMIT_DEFAULT), LIMIT_MAX)
-    }
-
     /// The part of a whole listing.
     pub(crate) fn of<T>(self, all: Vec<T>) -> Vec<T> {
         all.into_iter().skip(self.offset).take(self.limit.unwrap_or(usize::MAX)).collect()
@@ -55,7 +50,7 @@ mod tests {
 
     fn part(body: &str) -> Result<Part, u16> {
         let body = RestBody::parse(body.as_bytes(), 8).unwrap();
-        Part::limited(&body).map_err(|error| error.status.as_u16())
+        Part::read(&body, Some(LIMIT_DEFAULT), LIMIT_MAX).map_err(|error| error.status.as_u16())
     }
 
     /// row RA01

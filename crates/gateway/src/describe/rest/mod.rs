@@ -92,12 +92,6 @@ impl Route {
         self
     }
 
-    /// `data` of the envelope.
-    fn gives(mut self, data: Value) -> Self {
-        self.answer = Answer::Enveloped(data);
-        self
-    }
-
     /// The whole answer, without envelope.
     fn gives_bare(mut self, answer: Value) -> Self {
         self.answer = Answer::Bare(answer);
@@ -135,12 +129,6 @@ impl Route {
         self.has_tag = false;
         self
     }
-
-    /// 404 when what is asked about does not exist.
-    fn or_missing(mut self) -> Self {
-        self.may_be_missing = true;
-        self
-    }
 }
 
 /// Another way to say what a member says: `x-same-as` marks it for programs, which then omit one of the two.
@@ -157,10 +145,6 @@ fn optional(names: &'static [&'static str], schema: Value) -> Field {
     Field { names: names.to_vec(), schema, is_needed: false, is_in_path: false }
 }
 
-fn address() -> Field {
-    needed(&["address"], component("Address"))
-}
-
 /// `limit` or `count`, and `offset` or `page`.
 pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
     let limit = about(component("Count"), &format!("Records of a page. {default}"));
@@ -175,11 +159,6 @@ pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
             ),
         ),
     ]
-}
-
-/// A page of at most 500 records, 50 when nothing is said.
-fn paged() -> [Field; 3] {
-    part("50 when absent; more than 500 is taken as 500")
 }
 
 /// The routes of all areas.

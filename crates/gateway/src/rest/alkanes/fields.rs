@@ -1,19 +1,13 @@
 //! Fields that several routes share, in every way that clients write them (docs/api.md).
 
 use bitcoin::{Address, Script, ScriptBuf};
-use hyper::StatusCode;
 use paraffin_primitives::Network;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use super::super::route::{OkTrue, Pages};
 use crate::errors::RestError;
-use crate::respond::Reply;
 use crate::state::RequestContext;
-
-/// Names of the field that holds an alkane's id.
-pub(in crate::rest) const ID_FIELDS: [&str; 4] = ["alkaneId", "id", "tokenId", "alkane"];
 
 /// A field with its other names.
 pub(super) type Names = (&'static str, &'static [&'static str]);
@@ -52,19 +46,6 @@ pub(in crate::rest) fn script(context: &RequestContext, address: &str) -> Result
 pub(in crate::rest) fn address_text(script: &Script, network: Network) -> String {
     Address::from_script(script, network.bitcoin())
         .map_or_else(|_| script.to_hex_string(), |address| address.to_string())
-}
-
-/// An error of the routes without envelope: a word for programs that stands where they look, and our own members.
-pub(in crate::rest) fn flat_error(error: &'static str, hint: &str) -> Reply {
-    let status = StatusCode::BAD_REQUEST;
-    let body = json!({
-        "ok": false,
-        "error": error,
-        "hint": hint,
-        "statusCode": status.as_u16(),
-        "code": "INVALID_REQUEST",
-    });
-    Reply::json(status, body.to_string())
 }
 
 #[cfg(test)]

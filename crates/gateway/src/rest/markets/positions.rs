@@ -7,7 +7,6 @@ use paraffin_amm::{BookPool, Position as Worth};
 use paraffin_bitcoin_index::ScriptKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::super::address::{SharedText, Utxo};
 use super::super::alkanes::fields::script;
