@@ -178,6 +178,7 @@ async fn aliases_and_origins_are_made_and_removed_and_what_was_typed_stays() {
     assert_eq!(world.send(&mut owner, "/console/aliases", &right).await.status(), StatusCode::SEE_OTHER);
     let alias = world.keys.find_alias("my-app").await.unwrap().unwrap();
     assert_eq!(alias.surfaces, ["main", "rest"]);
+    world.get(&mut owner, "/console/aliases").await;
     let removed = world.send(&mut owner, "/console/aliases/my-app/remove", &[("account", &account)]).await;
     assert_eq!(removed.status(), StatusCode::SEE_OTHER);
     assert!(world.keys.find_alias("my-app").await.unwrap().is_none());

@@ -11,11 +11,11 @@ pub(crate) fn run(input: &[u8]) {
     assert!(params.at_most(params.len()).is_ok());
     let _ = params.none();
     for index in 0..=params.len() {
-        let text = params.text(index, "name");
-        if let Ok(number) = params.unsigned(index, "name") {
-            let text = text.expect("a number is text as well");
-            assert_eq!(text.trim_start_matches('0'), number.to_string().trim_start_matches('0'));
+        let raw = params.get(index).map(RawValue::get);
+        match params.optional_text(index, "name") {
+            Ok(None) => assert_eq!(raw, None),
+            Ok(Some(text)) => assert!(raw.is_some_and(|raw| raw == text || raw.starts_with('"'))),
+            Err(error) => assert!(error.message.starts_with("name must be")),
         }
-        let _ = params.optional_text(index, "name");
     }
 }

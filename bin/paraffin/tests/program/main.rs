@@ -10,6 +10,7 @@ mod access_keys;
 mod alkanes;
 mod bridge;
 mod command_line;
+mod console;
 mod crash;
 mod deep_reorg;
 mod dev_contract;

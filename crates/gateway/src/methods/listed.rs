@@ -82,6 +82,9 @@ impl<S: Sync> Declared<S> {
             return params.none().map(|()| Vec::new());
         }
         params.at_most(known.len())?;
+        // An empty object is a way to give nothing.
+        let nothing = Params::default();
+        let params = if params.none().is_ok() { &nothing } else { params };
         let mut texts = Vec::new();
         for (index, Param { name, is_needed, .. }) in known.iter().enumerate() {
             match params.optional_text(index, name)? {

@@ -226,23 +226,41 @@ fn run<'a, M: Method>(
     }
 }
 
-/// Admits every caller.
-pub(crate) const ADMIT_ALL: fn(&RequestContext) -> Result<(), RpcError> = |_| Ok(());
-
 /// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is what the endpoint holds from call to call.
 pub(crate) struct Surface<S: 'static> {
     /// Its word in the path: `/v4/<key>/<name>`; of a family what its methods begin with, before `_`.
     pub(crate) name: &'static str,
-    /// For people, in Markdown: what all methods have in common.
-    pub(crate) introduction: &'static str,
-    /// Refuses a caller, or an instance that cannot answer, before parameters are read.
-    pub(crate) admit: fn(&RequestContext) -> Result<(), RpcError>,
-    /// In the order in which they are described.
-    pub(crate) methods: &'static [Declared<S>],
-    /// Surfaces whose methods it has as well, but those that it has itself.
-    pub(crate) also: &'static [&'static Self],
+    introduction: &'static str,
+    admit: fn(&RequestContext) -> Result<(), RpcError>,
+    methods: &'static [Declared<S>],
+    also: &'static [&'static Self],
     /// The OpenRPC document, once it was asked for.
-    pub(crate) document: OnceLock<Bytes>,
+    document: OnceLock<Bytes>,
+}
+
+impl<S> Surface<S> {
+    /// Methods in the order in which they are described.
+    pub(crate) const fn new(name: &'static str, methods: &'static [Declared<S>]) -> Self {
+        Self { name, introduction: "", admit: |_| Ok(()), methods, also: &[], document: OnceLock::new() }
+    }
+
+    /// For people, in Markdown: what all methods have in common.
+    pub(crate) const fn introduced(mut self, introduction: &'static str) -> Self {
+        self.introduction = introduction;
+        self
+    }
+
+    /// Refuses a caller, or an instance that cannot answer, before parameters are read.
+    pub(crate) const fn admitting(mut self, admit: fn(&RequestContext) -> Result<(), RpcError>) -> Self {
+        self.admit = admit;
+        self
+    }
+
+    /// Has the methods of other surfaces as well, but those that it has itself.
+    pub(crate) const fn having(mut self, others: &'static [&'static Self]) -> Self {
+        self.also = others;
+        self
+    }
 }
 
 impl<S: Sync> Surface<S> {

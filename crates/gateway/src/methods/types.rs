@@ -228,7 +228,11 @@ pub(crate) struct NaturalText(pub(crate) u64);
 
 impl<'de> Deserialize<'de> for NaturalText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = Text::deserialize(deserializer).ok().and_then(|Text(text)| parse_unsigned(&text));
+        let number = match scalar(deserializer)? {
+            Value::String(text) => parse_unsigned(&text),
+            Value::Number(number) => parse_unsigned(&number.to_string()),
+            _ => None,
+        };
         number.map(Self).ok_or_else(|| de::Error::custom("must be a non-negative integer"))
     }
 }

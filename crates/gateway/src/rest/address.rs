@@ -14,9 +14,10 @@ use serde_json::{Map, Value};
 use super::account::{AccountBalance, AccountUtxos};
 use super::alkanes::alkanes_in;
 use super::part::Part;
-use super::route::{AddressText, Count, Declared, Digits, Group, HashText, Route, Time, Verb};
+use super::route::{AddressText, Count, Declared, Digits, Group, Route, Time, Verb};
 use crate::errors::RestError;
 use crate::interrupt::Kept;
+use crate::methods::Hash;
 use crate::state::RequestContext;
 use crate::surfaces::esplora::{AddressRoute, read, totals, unconfirmed_of, unspent};
 
@@ -136,7 +137,7 @@ impl Serialize for SharedText {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Utxo {
-    tx_id: HashText,
+    tx_id: Hash,
     output_index: u32,
     satoshis: u64,
     /// The script in hexadecimal digits.
@@ -153,7 +154,7 @@ pub(super) struct Utxo {
     #[schemars(with = "std::collections::BTreeMap<String, HeldAlkane>")]
     alkanes: Map<String, Value>,
     confirmations: u32,
-    txid: HashText,
+    txid: Hash,
     vout: u32,
     value: u64,
     #[schemars(with = "StatusShape")]
@@ -179,8 +180,8 @@ struct StatusShape {
     #[schemars(with = "u32")]
     block_height: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "HashText")]
-    block_hash: Option<HashText>,
+    #[schemars(with = "Hash")]
+    block_hash: Option<Hash>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     block_time: Option<u32>,
@@ -190,7 +191,7 @@ impl Utxo {
     pub(super) fn new(output: &UnspentOutput, address: Option<SharedText>, script: SharedText, tip: Height) -> Self {
         let confirmations = output.status.block_height.map_or(0, |height| tip.saturating_sub(height) + 1);
         Self {
-            tx_id: HashText::of(output.txid),
+            tx_id: Hash::of(output.txid),
             output_index: output.vout,
             satoshis: output.value,
             script_pk: script,
@@ -200,7 +201,7 @@ impl Utxo {
             runes: Map::new(),
             alkanes: Map::new(),
             confirmations,
-            txid: HashText::of(output.txid),
+            txid: Hash::of(output.txid),
             vout: output.vout,
             value: output.value,
             status: output.status,
@@ -288,7 +289,7 @@ struct TaprootHistoryAnswer {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 struct HistoryItem {
-    txid: HashText,
+    txid: Hash,
     block_height: Option<Height>,
     timestamp: Option<Time>,
     fee: Option<u64>,
@@ -311,7 +312,7 @@ impl Route for TaprootHistory {
         for (txid, pending) in unconfirmed_of(context, &route.key).await?.into_iter().take(count) {
             let (received, sent) = pending.effect(&route.key);
             transactions.push(HistoryItem {
-                txid: HashText::of(txid),
+                txid: Hash::of(txid),
                 block_height: None,
                 timestamp: None,
                 fee: pending.fee(),
@@ -330,7 +331,7 @@ impl Route for TaprootHistory {
         .await?;
         for (location, effect) in rows {
             transactions.push(HistoryItem {
-                txid: HashText::of(location.txid),
+                txid: Hash::of(location.txid),
                 block_height: Some(location.height),
                 timestamp: Some(Time::of(location.block_time)?),
                 fee: effect.fee,

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::Part;
-use super::route::{Declared, Group, HashText, Route, Verb, Wrapping};
+use super::route::{Declared, Group, Route, Verb, Wrapping};
 use crate::errors::RestError;
+use crate::methods::Hash;
 use crate::state::RequestContext;
 
 pub(super) static GROUP: Group = Group {
@@ -61,7 +62,7 @@ struct IndexHash {}
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct HashAnswer {
-    hash: HashText,
+    hash: Hash,
 }
 
 impl Route for IndexHash {
@@ -70,7 +71,7 @@ impl Route for IndexHash {
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<HashAnswer, RestError> {
         let tip = context.tip().ok_or_else(RestError::starting)?;
-        Ok(HashAnswer { hash: HashText::of(tip.hash) })
+        Ok(HashAnswer { hash: Hash::of(tip.hash) })
     }
 }
 
@@ -82,7 +83,7 @@ struct IndexPosition {}
 #[schemars(inline)]
 struct PositionAnswer {
     height: u32,
-    hash: HashText,
+    hash: Hash,
 }
 
 impl Route for IndexPosition {
@@ -92,6 +93,6 @@ impl Route for IndexPosition {
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<PositionAnswer, RestError> {
         let tip = context.tip().ok_or_else(RestError::starting)?;
-        Ok(PositionAnswer { height: tip.height, hash: HashText::of(tip.hash) })
+        Ok(PositionAnswer { height: tip.height, hash: Hash::of(tip.hash) })
     }
 }

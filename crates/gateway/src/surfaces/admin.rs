@@ -1,6 +1,5 @@
 //! `admin_*`: an account manages its own keys (docs/api.md, "Managing keys").
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use paraffin_access::{
@@ -18,19 +17,16 @@ use crate::state::{Caller, RequestContext, unix_millis};
 /// Longest grace after a reroll: 30 days.
 const GRACE_SECONDS_MAX: u64 = 30 * 86_400;
 
-pub(crate) static ADMIN: Surface<()> = Surface {
-    name: "admin",
-    introduction: "",
-    admit: |context| manager(context).map(drop),
-    methods: &[
+pub(crate) static ADMIN: Surface<()> = Surface::new(
+    "admin",
+    &[
         Declared::of::<CreateApiKey>(),
         Declared::of::<ListApiKeys>(),
         Declared::of::<RevokeApiKey>(),
         Declared::of::<RerollApiKey>(),
     ],
-    also: &[],
-    document: OnceLock::new(),
-};
+)
+.admitting(|context| manager(context).map(drop));
 
 const KEY_LIMIT_REACHED: ErrorCase = ErrorCase {
     code: rpc_code::NOT_ALLOWED,

@@ -4,8 +4,6 @@
 
 mod params;
 
-use std::sync::OnceLock;
-
 use bitcoin::{Block, OutPoint, Transaction};
 use paraffin_alkanes::CallResponse;
 use paraffin_alkanes::views::{self, Parcel, Simulated, ViewContext, ViewError};
@@ -27,11 +25,9 @@ use crate::errors::{RpcError, rpc_code};
 use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, OrNull, Surface, Text, Verbatim, Written};
 use crate::state::RequestContext;
 
-pub(super) static ALKANES: Surface<()> = Surface {
-    name: "alkanes",
-    introduction: "",
-    admit: |context| Ok(alkanes::of(context).map(drop)?),
-    methods: &[
+pub(super) static ALKANES: Surface<()> = Surface::new(
+    "alkanes",
+    &[
         Declared::of::<Simulate>(),
         Declared::of::<Meta>(),
         Declared::of::<GetBytecode>(),
@@ -56,9 +52,8 @@ pub(super) static ALKANES: Surface<()> = Surface {
         Declared::of::<SimulateProtostones>(),
         Declared::of::<SimulateTransaction>(),
     ],
-    also: &[],
-    document: OnceLock::new(),
-};
+)
+.admitting(|context| Ok(alkanes::of(context).map(drop)?));
 
 /// A call that is tried out.
 #[derive(Deserialize, JsonSchema)]

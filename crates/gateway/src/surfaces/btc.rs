@@ -1,9 +1,10 @@
 //! `btc_*`: the node's own read methods, through the list of what may pass ([`NODE`]).
 
-use std::sync::{Arc, OnceLock};
+use std::future::ready;
+use std::sync::Arc;
 
 use paraffin_chain::NodeError;
-use paraffin_primitives::Height;
+use paraffin_primitives::{BlockId, Height};
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,30 +12,50 @@ use serde_json::value::RawValue;
 use tracing::Instrument as _;
 
 use super::esplora::accepted;
-use super::{RpcResult, node_cost};
+use super::{RpcResult, integer_to_raw, node_cost, to_raw};
 use crate::byte_budget::HeldFor;
 use crate::errors::RpcError;
 use crate::methods::{
-    ADMIT_ALL, Declared, Form, Hash, HexText, Method, Natural, NaturalText, Object, Param, Surface, Text, Verbatim,
-    needs, takes,
+    Declared, Form, Hash, HexText, Method, Natural, NaturalText, Object, Param, Surface, Text, Verbatim, needs, takes,
 };
 use crate::state::{Caller, Node, RequestContext};
 
-pub(super) static BTC: Surface<()> = Surface {
-    name: "btc",
-    introduction: "",
-    admit: ADMIT_ALL,
-    methods: &[Declared::of::<BestBlockHash>(), Declared::of::<BlockCount>(), Declared::of::<BlockHashAt>()],
-    also: &[&NODE],
-    document: OnceLock::new(),
-};
+/// Three come from the index, so that they agree with everything else that is answered.
+pub(super) static BTC: Surface<()> = Surface::new(
+    "btc",
+    &[
+        Declared::listed::<Hash>(
+            "getbestblockhash",
+            "Hash of the newest indexed block",
+            &[],
+            "[]",
+            |context, (), method, params| {
+                Box::pin(ready(method.texts(params).and_then(|_| to_raw(&tip(context)?.hash))))
+            },
+        ),
+        Declared::listed::<Height>(
+            "getblockcount",
+            "Height of the newest indexed block",
+            &[],
+            "[]",
+            |context, (), method, params| {
+                Box::pin(ready(method.texts(params).and_then(|_| integer_to_raw(tip(context)?.height))))
+            },
+        ),
+        Declared::of::<BlockHashAt>(),
+    ],
+)
+.having(&[&NODE]);
+
+fn tip(context: &RequestContext) -> Result<BlockId, RpcError> {
+    context.tip().ok_or_else(RpcError::starting)
+}
 
 /// What passes to the node: its read methods, and the three by which transactions reach it. Never wallet, control, peer or
 /// mining methods, and none that takes private keys. Left out of the reads are those that keep a node busy for minutes
 /// (`gettxoutsetinfo`, `scantxoutset`, `scanblocks`, `verifychain`), those that wait, and those that reveal where the node is.
 /// Parameters and results are the node's own; the node checks them.
-pub(super) static NODE: Surface<()> =
-    Surface { name: "btc", introduction: "", admit: ADMIT_ALL, methods: &PASSED, also: &[], document: OnceLock::new() };
+pub(super) static NODE: Surface<()> = Surface::new("btc", &PASSED);
 
 /// A method that passes, with the shape of the node's answer.
 const fn node<A: JsonSchema>(
@@ -164,40 +185,6 @@ static PASSED: [Declared<()>; 46] = [
 /// Bitcoin Core's code and words for a height that does not exist.
 const OUT_OF_RANGE: (i64, &str) = (-8, "Block height out of range");
 
-// These three come from the index, so that they agree with everything else that is answered.
-
-/// Height of the newest indexed block.
-#[derive(Deserialize, JsonSchema)]
-struct BlockCount {}
-
-impl Method for BlockCount {
-    const NAME: &'static str = "getblockcount";
-    const FORM: Form = Form::Nothing;
-    const EXAMPLE: &'static str = "[]";
-    type Surface = ();
-    type Answer = Height;
-
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Height, RpcError> {
-        Ok(context.tip().ok_or_else(RpcError::starting)?.height)
-    }
-}
-
-/// Hash of the newest indexed block.
-#[derive(Deserialize, JsonSchema)]
-struct BestBlockHash {}
-
-impl Method for BestBlockHash {
-    const NAME: &'static str = "getbestblockhash";
-    const FORM: Form = Form::Nothing;
-    const EXAMPLE: &'static str = "[]";
-    type Surface = ();
-    type Answer = Hash;
-
-    async fn call(self, context: &RequestContext, (): &()) -> Result<Hash, RpcError> {
-        Ok(Hash::of(context.tip().ok_or_else(RpcError::starting)?.hash))
-    }
-}
-
 /// Hash of the indexed block at a height.
 #[derive(Deserialize, JsonSchema)]
 struct BlockHashAt {
@@ -215,7 +202,7 @@ impl Method for BlockHashAt {
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<Hash, RpcError> {
         let Text(text) = self.height;
-        let tip = context.tip().ok_or_else(RpcError::starting)?;
+        let tip = tip(context)?;
         let digits = text.strip_prefix('-').unwrap_or(&text);
         if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
             return Err(RpcError::invalid_params("height must be an integer"));

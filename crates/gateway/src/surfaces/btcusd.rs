@@ -1,7 +1,7 @@
 //! `/v4/<KEY>/btcusd`: the views of the pool index over JSON-RPC, `metashrew_view` and `metashrew_height` (docs/api.md,
 //! "Pool index"). Messages are those of `proto/cryptoswap.proto`, which is to be had at `/v4/proto/cryptoswap.proto`.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use paraffin_alkanes::views::{ViewContext, ViewError, bytecode};
 use paraffin_alkanes::{ChainState, StateKey, StateReader as _};
@@ -16,7 +16,7 @@ use super::{RpcResult, RpcSurface, to_raw};
 use crate::alkanes::{self, Fault, hex};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
-use crate::methods::{ADMIT_ALL, BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Written};
+use crate::methods::{BlockTag, Declared, ErrorCase, Form, HexBytes, Method, Surface, Text, Written};
 use crate::state::{BoxFuture, RequestContext};
 
 /// The pool index as a surface.
@@ -31,15 +31,11 @@ impl BtcusdRpc {
     }
 }
 
-pub(super) static BTCUSD: Surface<BtcusdRpc> = Surface {
-    name: "btcusd",
-    introduction: "The index of the CryptoSwap pool (docs/markets.md). The messages of its views are those of \
+pub(super) static BTCUSD: Surface<BtcusdRpc> =
+    Surface::new("btcusd", &[Declared::of::<View>(), Declared::of::<IndexHeight>()]).introduced(
+        "The index of the CryptoSwap pool (docs/markets.md). The messages of its views are those of \
         `/v4/proto/cryptoswap.proto`. Parameters stand by position.",
-    admit: ADMIT_ALL,
-    methods: &[Declared::of::<View>(), Declared::of::<IndexHeight>()],
-    also: &[],
-    document: OnceLock::new(),
-};
+    );
 
 impl RpcSurface for BtcusdRpc {
     fn family(&self, _method: &str) -> &'static str {

@@ -1,6 +1,6 @@
 //! `/v4/<KEY>/forex`: rates between currencies (docs/forex.md). Numbers are decimal texts in every answer.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use paraffin_forex::{
     Amount, AmountError, Board, Currency, Freshness, Offer, Provenance, Reason, SourceStatus, Unpriced,
@@ -14,7 +14,7 @@ use time::format_description::well_known::Rfc3339;
 use super::{RpcResult, RpcSurface};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
-use crate::methods::{ADMIT_ALL, ByName, Declared, ErrorCase, List, Method, Surface, Verbatim, scalar};
+use crate::methods::{ByName, Declared, ErrorCase, List, Method, Surface, Verbatim, scalar};
 use crate::metrics::Meter;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 
@@ -26,20 +26,14 @@ const CODE_CHARS_MAX: usize = 16;
 /// The surface over one board.
 pub(super) struct ForexRpc(pub(super) Arc<Board>);
 
-pub(super) static FOREX: Surface<Board> = Surface {
-    name: "forex",
-    introduction: "Rates between twenty currencies. Codes are taken in upper or lower case. Rates, amounts and results are decimal \
+pub(super) static FOREX: Surface<Board> = Surface::new(
+    "forex",
+    &[Declared::of::<Rates>(), Declared::of::<Convert>(), Declared::of::<Status>(), Declared::of::<Currencies>()],
+)
+.introduced(
+    "Rates between twenty currencies. Codes are taken in upper or lower case. Rates, amounts and results are decimal \
         texts, exact to their last digit. Parameters are members of an object.",
-    admit: ADMIT_ALL,
-    methods: &[
-        Declared::of::<Rates>(),
-        Declared::of::<Convert>(),
-        Declared::of::<Status>(),
-        Declared::of::<Currencies>(),
-    ],
-    also: &[],
-    document: OnceLock::new(),
-};
+);
 
 impl RpcSurface for ForexRpc {
     fn family(&self, _method: &str) -> &'static str {

@@ -3,7 +3,7 @@
 //! What a script asks goes the way of its caller's own calls: the same key, the same methods, the same snapshot. It counts
 //! as the one request that it came in.
 
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha256};
@@ -23,14 +23,9 @@ use crate::jsonrpc::{Panicked, Params, catch_panic};
 use crate::methods::{Declared, ErrorCase, Form, Method, RawParam, Surface};
 use crate::state::{Caller, RequestContext};
 
-pub(super) static LUA: Surface<()> = Surface {
-    name: "lua",
-    introduction: "",
-    admit: |context| scripts(context).map(drop),
-    methods: &[Declared::of::<EvalScript>(), Declared::of::<SaveScript>(), Declared::of::<EvalSaved>()],
-    also: &[],
-    document: OnceLock::new(),
-};
+pub(super) static LUA: Surface<()> =
+    Surface::new("lua", &[Declared::of::<EvalScript>(), Declared::of::<SaveScript>(), Declared::of::<EvalSaved>()])
+        .admitting(|context| scripts(context).map(drop));
 
 /// Code of what a script does wrong while it runs, and of what it uses too much of.
 const SCRIPT_FAILED: i64 = -1;

@@ -2,8 +2,6 @@
 
 mod hosted;
 
-use std::sync::OnceLock;
-
 use paraffin_alkanes::MODULE;
 use paraffin_alkanes::views::ViewError;
 use paraffin_primitives::Height;
@@ -15,14 +13,12 @@ use serde_json::{Value, json};
 use super::{outputs, to_raw};
 use crate::alkanes::{self, Fault, hex};
 use crate::errors::RpcError;
-use crate::methods::{ADMIT_ALL, BlockTag, ByName, Declared, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
+use crate::methods::{BlockTag, ByName, Declared, Form, HexBytes, Method, Surface, Text, Verbatim, Written};
 use crate::state::RequestContext;
 
-pub(super) static METASHREW: Surface<()> = Surface {
-    name: "metashrew",
-    introduction: "",
-    admit: ADMIT_ALL,
-    methods: &[
+pub(super) static METASHREW: Surface<()> = Surface::new(
+    "metashrew",
+    &[
         Declared::of::<IndexHeight>(),
         Declared::of::<View>(),
         Declared::of::<Preview>(),
@@ -31,9 +27,7 @@ pub(super) static METASHREW: Surface<()> = Surface {
         Declared::of::<BlockDigest>(),
         Declared::of::<SnapshotStats>(),
     ],
-    also: &[],
-    document: OnceLock::new(),
-};
+);
 
 /// Newest height that is answered from: that of the program or of the contract index where there is one.
 fn newest(context: &RequestContext) -> Result<Height, RpcError> {

@@ -5,7 +5,6 @@
 //! for by it are of one chain.
 
 use std::future::ready;
-use std::sync::OnceLock;
 
 use hyper::{Method, StatusCode};
 use serde_json::json;
@@ -19,12 +18,8 @@ use crate::methods::{Declared, Hash, NaturalText, Surface, needs};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
-pub(super) static REORG: Surface<()> = Surface {
-    name: "reorg",
-    introduction: "POST at `/v4/<key>/reorg/<height>`: a bitcoind whose chain ends at the height, so that an indexer that starts \
-        against it walks back (docs/reorg.md). A `btc_` before a name is taken. All but the first three methods go to the real node.",
-    admit: |context| target(context).map(drop),
-    methods: &[
+pub(super) static REORG: Surface<()> =
+    Surface::new("reorg", &[
         Declared::listed::<u64>(
             "getblockcount",
             "The height at which the chain ends: that in the path, whatever the real one is",
@@ -61,10 +56,11 @@ pub(super) static REORG: Surface<()> = Surface {
                 })
             },
         ),
-    ],
-    also: &[&NODE],
-    document: OnceLock::new(),
-};
+    ])
+.introduced("POST at `/v4/<key>/reorg/<height>`: a bitcoind whose chain ends at the height, so that an indexer that starts \
+        against it walks back (docs/reorg.md). A `btc_` before a name is taken. All but the first three methods go to the real node.")
+.admitting(|context| target(context).map(drop))
+.having(&[&NODE]);
 
 /// The height in the path.
 fn target(context: &RequestContext) -> Result<u64, RpcError> {

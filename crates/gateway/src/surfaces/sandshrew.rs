@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
@@ -21,17 +20,11 @@ use super::lua::LUA;
 use crate::alkanes::{self, IdDigits, decimal};
 use crate::errors::{RestError, RpcError};
 use crate::jsonrpc::Params;
-use crate::methods::{ADMIT_ALL, Declared, Form, Method, NaturalText, Object, RawParam, Surface, Verbatim, Written};
+use crate::methods::{Declared, Form, Method, NaturalText, Object, RawParam, Surface, Verbatim, Written};
 use crate::state::{BoxFuture, RequestContext};
 
-pub(super) static SANDSHREW: Surface<()> = Surface {
-    name: "sandshrew",
-    introduction: "",
-    admit: ADMIT_ALL,
-    methods: &[Declared::of::<Multicall>(), Declared::of::<BalancesOf>()],
-    also: &[&LUA],
-    document: OnceLock::new(),
-};
+pub(super) static SANDSHREW: Surface<()> =
+    Surface::new("sandshrew", &[Declared::of::<Multicall>(), Declared::of::<BalancesOf>()]).having(&[&LUA]);
 
 /// Calls of one `sandshrew_multicall`, those inside nested ones counted; beside it stands the budget of the whole request.
 const CALLS_MAX: usize = 1024;

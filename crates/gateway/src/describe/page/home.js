@@ -14,3 +14,10 @@ async function showHealth() {
 
 // Without an answer the page says nothing about it.
 showHealth().catch(() => {});
+
+// The console may be switched off.
+async function showConsole() {
+  const answer = await fetch("/console/site.css", { method: "HEAD" });
+  document.getElementById("console").hidden = !answer.ok;
+}
+showConsole().catch(() => {});

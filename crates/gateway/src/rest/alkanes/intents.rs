@@ -6,10 +6,11 @@ use paraffin_alkanes::{ScriptMessage, Trace, TraceEvent, TraceStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::route::{AddressText, Count, Digits, HashText, IdObject, Pages, Route, Time, Verb};
+use super::super::route::{AddressText, Count, Digits, IdObject, Pages, Route, Time, Verb};
 use super::fields::{ADDRESS_EXAMPLE, PAGES, script};
 use crate::alkanes::{self, Moment};
 use crate::errors::RestError;
+use crate::methods::Hash;
 use crate::rest::part::Part;
 use crate::state::RequestContext;
 
@@ -34,7 +35,7 @@ pub(super) struct History {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Intent {
-    txid: HashText,
+    txid: Hash,
     block_height: u32,
     timestamp: Time,
     vout: u32,
@@ -108,7 +109,7 @@ impl Intent {
         let inputs: Vec<Digits> =
             entered.map(|context| context.inputs.iter().copied().map(Digits).collect()).unwrap_or_default();
         Self {
-            txid: HashText::of(message.outpoint.txid),
+            txid: Hash::of(message.outpoint.txid),
             block_height: message.height,
             timestamp,
             vout: message.outpoint.vout,

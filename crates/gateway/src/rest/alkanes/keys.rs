@@ -8,11 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::super::route::{AlkaneIdParam, Count, HashText, IdText, OkTrue, Route, Time, Verb, Wrapping};
+use super::super::route::{AlkaneIdParam, Count, IdText, OkTrue, Route, Time, Verb, Wrapping};
 use super::fields::{ALKANE, Names, WRONG_ALKANE};
 use crate::alkanes::{self, hex};
 use crate::bounded::to_raw_bounded;
 use crate::errors::RestError;
+use crate::methods::Hash;
 use crate::rest::part::Part;
 use crate::state::RequestContext;
 
@@ -71,7 +72,7 @@ struct StoredValue<'a> {
     key_hex: Hex<'a>,
     value: Hex<'a>,
     value_str: Option<&'a str>,
-    last_txid: Option<HashText>,
+    last_txid: Option<Hash>,
     last_vout: Option<u32>,
     block_height: Option<u32>,
     updated_at: Option<Time>,

@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use paraffin_alkanes::views::ViewError;
 use paraffin_alkanes::{Creation, Order};
 use paraffin_primitives::AlkaneId;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::super::markets::search as search_pools;
+use super::super::markets::{PoolDetails, Record, search as search_pools};
 use super::super::route::{AlkaneIdParam, Changes, Pages, Route, Verb};
 use super::fields::{ALKANE_ID, Names, PAGES};
 use crate::alkanes::{Lane, Moment, Token, token, tokens, words};
@@ -126,18 +125,13 @@ fn listed(
                 moment.check()?;
                 keyed.push((moment.state.holder_counts(creation.id)?.scripts, creation));
             }
-            // Equal ones stay in the order of age.
-            keyed.sort_by(|(one, _), (other, _)| if ascending { one.cmp(other) } else { other.cmp(one) });
-            part.of(keyed.into_iter().map(|(_, creation)| creation).collect())
+            sorted(keyed, ascending, part)
         }
         SortBy::Volume => {
-            let mut keyed = Vec::new();
-            for creation in creations(moment, Order::Newest, usize::MAX)? {
-                // A token without trades is less than any other; equal ones stay in the order of age.
-                keyed.push((pricing.map(|pricing| pricing.book.volumes_of_token(creation.id)), creation));
-            }
-            keyed.sort_by(|(one, _), (other, _)| if ascending { one.cmp(other) } else { other.cmp(one) });
-            part.of(keyed.into_iter().map(|(_, creation)| creation).collect())
+            // A token without trades is less than any other.
+            let volumes = |id| pricing.map(|pricing| pricing.book.volumes_of_token(id));
+            let all = creations(moment, Order::Newest, usize::MAX)?.into_iter();
+            sorted(all.map(|creation| (volumes(creation.id), creation)).collect(), ascending, part)
         }
         SortBy::Name => {
             let mut keyed = Vec::new();
@@ -154,6 +148,12 @@ fn listed(
         }
     };
     filled(moment, pricing, &creations, total, part)
+}
+
+/// The part of contracts by their keys; equal ones stay in the order of age.
+fn sorted<K: Ord>(mut keyed: Vec<(K, Creation)>, ascending: bool, part: Part) -> Vec<Creation> {
+    keyed.sort_by(|(one, _), (other, _)| if ascending { one.cmp(other) } else { other.cmp(one) });
+    part.of(keyed.into_iter().map(|(_, creation)| creation).collect())
 }
 
 fn filled(
@@ -233,25 +233,7 @@ impl TryFrom<String> for SearchText {
 #[schemars(inline)]
 pub(super) struct SearchAnswer {
     tokens: Vec<Token>,
-    pools: Vec<PoolDetails>,
-}
-
-/// A pool as the routes about pools write and describe it.
-#[derive(Serialize)]
-struct PoolDetails(Value);
-
-impl JsonSchema for PoolDetails {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "PoolDetails".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "$ref": "#/components/schemas/PoolDetails" })
-    }
+    pools: Vec<Record<PoolDetails>>,
 }
 
 impl Route for Search {
@@ -270,7 +252,7 @@ impl Route for Search {
         });
         let (tokens, pricing, symbols, query) = found.await?;
         let pools = search_pools(context, pricing, query, symbols, part).await?;
-        Ok(SearchAnswer { tokens, pools: pools.into_iter().map(PoolDetails).collect() })
+        Ok(SearchAnswer { tokens, pools })
     }
 }
 

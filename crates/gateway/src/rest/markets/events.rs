@@ -9,8 +9,9 @@ use serde_json::Number;
 
 use super::record::Record;
 use crate::errors::RestError;
+use crate::methods::Hash;
 use crate::rest::part::Part;
-use crate::rest::route::{Digits, HashText, IdObject, Time};
+use crate::rest::route::{Digits, IdObject, Time};
 
 /// How many records there are, and which of them a page holds.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
@@ -34,7 +35,7 @@ impl Counts {
 #[serde(rename_all = "camelCase")]
 struct Happened {
     id: String,
-    transaction_id: HashText,
+    transaction_id: Hash,
     block_height: u32,
     transaction_index: u32,
     event_index: u32,
@@ -206,7 +207,7 @@ impl Row {
         };
         let happened = Happened {
             id,
-            transaction_id: HashText::of(event.txid),
+            transaction_id: Hash::of(event.txid),
             block_height: event.place.height,
             transaction_index: event.place.transaction,
             event_index: event.place.event,

@@ -14,9 +14,10 @@ use super::fields::{FACTORY, admit, factory_of, require_factory};
 use super::problem::{Problem, read};
 use crate::errors::RestError;
 use crate::markets::MarketMoment;
+use crate::methods::Hash;
 use crate::rest::part::Part;
 use crate::rest::route::{
-    AlkaneIdParam, Amount, Count, Declared, Digits, FactoryIdParam, Group, HashText, IdText, OkTrue, OtherNames, Paths,
+    AlkaneIdParam, Amount, Count, Declared, Digits, FactoryIdParam, Group, IdText, OkTrue, OtherNames, Paths,
     PoolIdParam, Route, Time, Verb, Wrapping,
 };
 use crate::state::RequestContext;
@@ -51,10 +52,21 @@ fn unknown_pool(id: AlkaneId) -> Problem {
     RestError::not_found(format!("there is no pool {id}")).into()
 }
 
-/// The times that are asked about, Unix seconds.
-fn times(from: Option<Amount>, to: Option<Amount>) -> (u32, u32) {
-    let seconds = |time: Amount| u32::try_from(time.0).unwrap_or(u32::MAX);
-    (from.map_or(0, seconds), to.map_or(u32::MAX, seconds))
+/// A time in Unix seconds; one beyond 32 bits stands for the last.
+#[derive(Debug, Clone, Copy, JsonSchema)]
+#[schemars(inline, with = "Amount")]
+struct Seconds(u32);
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Amount(time) = Amount::deserialize(deserializer).map_err(|_| D::Error::custom("must be Unix seconds"))?;
+        Ok(Self(u32::try_from(time).unwrap_or(u32::MAX)))
+    }
+}
+
+/// The times that are asked about.
+fn times(from: Option<Seconds>, to: Option<Seconds>) -> (u32, u32) {
+    (from.map_or(0, |time| time.0), to.map_or(u32::MAX, |time| time.0))
 }
 
 /// The newest trades of a pool, with what it held at the end of their blocks.
@@ -65,9 +77,9 @@ struct Trades {
     /// 100 when absent; more than 1,000 is taken as 1,000.
     limit: Option<Count>,
     /// Unix seconds.
-    start_time: Option<Amount>,
+    start_time: Option<Seconds>,
     /// Unix seconds.
-    end_time: Option<Amount>,
+    end_time: Option<Seconds>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -81,7 +93,7 @@ struct TradesAnswer {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct Trade {
-    txid: HashText,
+    txid: Hash,
     vout: u32,
     token0: IdText,
     token1: IdText,
@@ -180,7 +192,7 @@ fn trade(event: &Event, [reserve0, reserve1]: [u128; 2]) -> Result<Option<Trade>
         Digits(if transfer.id == pool.tokens[place] { transfer.value } else { 0 })
     };
     Ok(Some(Trade {
-        txid: HashText::of(event.txid),
+        txid: Hash::of(event.txid),
         vout: event.vout,
         token0: IdText(pool.tokens[0]),
         token1: IdText(pool.tokens[1]),
@@ -205,9 +217,9 @@ struct Candles {
     /// 500 when absent; more than 2,000 is taken as 2,000.
     limit: Option<Count>,
     /// Unix seconds.
-    start_time: Option<Amount>,
+    start_time: Option<Seconds>,
     /// Unix seconds.
-    end_time: Option<Amount>,
+    end_time: Option<Seconds>,
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -16,5 +16,7 @@ mod record;
 
 pub(super) use flat::GROUP as TRADING;
 pub(super) use histories::GROUP as HISTORY;
+pub(super) use pool_record::PoolDetails;
 pub(super) use pools::GROUP as POOLS;
 pub(super) use pools::search;
+pub(super) use record::Record;

@@ -107,7 +107,7 @@ pub(super) fn details(pool: &BookPool, network: Network, dollars: Dollars) -> Me
 pub(super) enum Pool {}
 
 /// The shape of [`details`].
-pub(super) enum PoolDetails {}
+pub(in crate::rest) enum PoolDetails {}
 
 impl JsonSchema for Pool {
     fn schema_name() -> Cow<'static, str> {

@@ -9,7 +9,6 @@ use paraffin_amm::{Book, BookPool};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::super::alkanes::fields::script;
 use super::super::alkanes::sums;
@@ -384,7 +383,7 @@ pub(in crate::rest) async fn search(
     query: String,
     symbols: HashMap<AlkaneId, String>,
     part: Part,
-) -> Result<Vec<Value>, RestError> {
+) -> Result<Vec<Record<PoolDetails>>, RestError> {
     let query = query.to_lowercase();
     if query.is_empty() || markets::of(context).is_err() {
         return Ok(Vec::new());
@@ -396,7 +395,7 @@ pub(in crate::rest) async fn search(
         let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
         let mut shown = Vec::new();
         for pool in part.of(first) {
-            shown.push(pool.details(moment, dollars)?.into_value());
+            shown.push(pool.details(moment, dollars)?);
         }
         // The page is of one list: what the first pools leave of it.
         let rest = Part {
@@ -405,8 +404,7 @@ pub(in crate::rest) async fn search(
         };
         if let Some(pricing) = &pricing {
             let pools = rest.of(found(pricing.book.pools().iter(), &query, &symbols)).into_iter();
-            let told = |pool| details(pool, network, pricing.dollars).finish::<PoolDetails>(twins).into_value();
-            shown.extend(pools.map(|(_, pool)| told(pool)));
+            shown.extend(pools.map(|(_, pool)| details(pool, network, pricing.dollars).finish(twins)));
         }
         Ok(shown)
     })

@@ -15,7 +15,7 @@ use crate::errors::RestError;
 const COUNTED: [&str; 2] = ["soldAmount", "boughtAmount"];
 
 /// A record that is put together already; `T` is its shape.
-pub(super) struct Record<T> {
+pub(in crate::rest) struct Record<T> {
     members: Map<String, Value>,
     shape: PhantomData<fn() -> T>,
 }
@@ -36,7 +36,8 @@ impl<T> Record<T> {
         Self { members, shape: PhantomData }
     }
 
-    pub(super) fn into_value(self) -> Value {
+    #[cfg(test)]
+    fn into_value(self) -> Value {
         Value::Object(self.members)
     }
 }

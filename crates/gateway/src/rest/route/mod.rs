@@ -17,8 +17,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 pub(crate) use self::types::{
-    AddressText, AlkaneIdParam, Amount, Count, Digits, FactoryIdParam, HashText, IdObject, IdText, Ok as OkTrue,
-    OutpointParam, OutpointText, PoolIdParam, Time,
+    AddressText, AlkaneIdParam, Amount, Count, Digits, FactoryIdParam, IdObject, IdText, Ok as OkTrue, OutpointParam,
+    OutpointText, PoolIdParam, Time,
 };
 use super::{RestBody, RestResult, Validator};
 use crate::errors::RestError;

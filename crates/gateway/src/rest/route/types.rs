@@ -138,7 +138,8 @@ pub(crate) struct Amount(pub(crate) u128);
 
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        decimal(&scalar(deserializer)?).map(Self).ok_or_else(|| D::Error::custom("must be a non-negative integer"))
+        let wrong = || D::Error::custom("must be a non-negative integer below 2^128");
+        decimal(&scalar(deserializer)?).map(Self).ok_or_else(wrong)
     }
 }
 
@@ -236,19 +237,6 @@ schema!(OutpointText, "OutpointText", {
     "type": "string",
     "pattern": "^[0-9a-fA-F]{64}:[0-9]+$",
 });
-
-/// 32 bytes in display order: the id of a transaction, the hash of a block.
-#[derive(Debug, Clone, Serialize)]
-#[serde(transparent)]
-pub(crate) struct HashText(String);
-
-impl HashText {
-    pub(crate) fn of(hash: impl std::fmt::Display) -> Self {
-        Self(hash.to_string())
-    }
-}
-
-schema!(HashText, "Hash", { "description": "32 bytes in display order", "type": "string", "pattern": "^[0-9a-f]{64}$" });
 
 /// RFC 3339 in UTC.
 #[derive(Debug, Clone, Serialize)]

@@ -1,8 +1,6 @@
 //! The methods. The name of one is a path of Esplora's HTTP interface, with `:` in the place of `/`; an empty piece stands for a
 //! parameter.
 
-use std::sync::OnceLock;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -10,19 +8,12 @@ use super::shapes::{EsploraFees, EsploraOutput, EsploraSpend, EsploraTransaction
 use super::{get, mempool, render};
 use crate::errors::RpcError;
 use crate::methods::{
-    ADMIT_ALL, Declared, Form, Hash, HexText, Method, NaturalText, Object, Param, RawParam, Surface, Text, Verbatim,
-    Written, needs, takes,
+    Declared, Form, Hash, HexText, Method, NaturalText, Object, Param, RawParam, Surface, Text, Verbatim, Written,
+    needs, takes,
 };
 use crate::state::RequestContext;
 
-pub(in crate::surfaces) static ESPLORA: Surface<()> = Surface {
-    name: "esplora",
-    introduction: "",
-    admit: ADMIT_ALL,
-    methods: &METHODS,
-    also: &[],
-    document: OnceLock::new(),
-};
+pub(in crate::surfaces) static ESPLORA: Surface<()> = Surface::new("esplora", &METHODS);
 
 const TXID: Param = needs::<Hash>("txid").that_is("The id of a transaction.");
 const VOUT: Param = needs::<NaturalText>("vout").that_is("The place of the output in its transaction.");

@@ -17,7 +17,6 @@ mod status;
 mod trades;
 
 use std::future::Future;
-use std::sync::OnceLock;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +30,7 @@ use crate::alkanes::{self, Moment};
 use crate::errors::RpcError;
 use crate::jsonrpc::Params;
 use crate::markets::{self, MarketMoment};
-use crate::methods::{ADMIT_ALL, Declared, Form, Method, Surface};
+use crate::methods::{Declared, Form, Method, Surface};
 use crate::state::{BoxFuture, RequestContext};
 
 use paraffin_alkanes::views::ViewError;
@@ -43,13 +42,8 @@ pub(crate) struct Espo {
     counts: keys::KeyCounts,
 }
 
-pub(super) static ESPO: Surface<Espo> = Surface {
-    name: "espo",
-    introduction: "Balances, holders, storage, candles, trades and routes. Parameters are members of an object; the prefix \
-        `essentials.` of a method may be left out. What is written well but has no answer is the result `{ok: false, error, hint}`: \
-        `error` is a stable word, `hint` says what to do.",
-    admit: ADMIT_ALL,
-    methods: &[
+pub(super) static ESPO: Surface<Espo> =
+    Surface::new("espo", &[
         Declared::of::<status::Ping>(),
         Declared::of::<status::IndexHeight>(),
         Declared::of::<balances::AddressBalances>(),
@@ -68,10 +62,10 @@ pub(super) static ESPO: Surface<Espo> = Surface {
         Declared::of::<paths::BestSwapPath>(),
         Declared::of::<paths::BestCycle>(),
         Declared::of::<price::BitcoinPrice>(),
-    ],
-    also: &[],
-    document: OnceLock::new(),
-};
+    ])
+.introduced("Balances, holders, storage, candles, trades and routes. Parameters are members of an object; the prefix \
+        `essentials.` of a method may be left out. What is written well but has no answer is the result `{ok: false, error, hint}`: \
+        `error` is a stable word, `hint` says what to do.");
 
 impl RpcSurface for Espo {
     fn family(&self, method: &str) -> &'static str {

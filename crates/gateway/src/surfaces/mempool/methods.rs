@@ -1,7 +1,7 @@
 //! The eight methods.
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bitcoin::Txid;
 use bitcoin::hex::DisplayHex as _;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
 use crate::errors::{RpcError, rpc_code};
-use crate::methods::{ADMIT_ALL, Declared, ErrorCase, List, Method, Natural, Surface, TxidText, Written};
+use crate::methods::{Declared, ErrorCase, List, Method, Natural, Surface, TxidText, Written};
 use crate::state::RequestContext;
 
 /// Entries or ids in one answer, and ids in one question (docs/mempool.md).
@@ -23,12 +23,9 @@ const PAGE_DEFAULT: usize = 1_000;
 /// Buckets in one question.
 const BUCKETS_MAX: usize = 1_000;
 
-pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface {
-    name: "mempool",
-    introduction: "The live set of unconfirmed transactions (docs/mempool.md). Parameters are members of an object. The surface is a \
-        preview: its shapes may change.",
-    admit: ADMIT_ALL,
-    methods: &[
+pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface::new(
+    "mempool",
+    &[
         Declared::of::<Info>(),
         Declared::of::<Txids>(),
         Declared::of::<OneEntry>(),
@@ -38,9 +35,11 @@ pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface {
         Declared::of::<Snapshot>(),
         Declared::of::<FeerateHistogram>(),
     ],
-    also: &[],
-    document: OnceLock::new(),
-};
+)
+.introduced(
+    "The live set of unconfirmed transactions (docs/mempool.md). Parameters are members of an object. The surface is a \
+        preview: its shapes may change.",
+);
 
 /// What may look at all of the set, or write many transactions, is done away from the threads that serve connections, and is
 /// written there.

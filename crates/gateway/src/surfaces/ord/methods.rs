@@ -1,7 +1,5 @@
 //! The methods: what is asked, and its parameters.
 
-use std::sync::OnceLock;
-
 use bitcoin::Address;
 use paraffin_ordinals_index::event::InscriptionId;
 use paraffin_ordinals_index::reader::{InscriptionQuery, OutputKind, RuneQuery};
@@ -13,13 +11,10 @@ use super::params::{BlockQuery, OutPointText, Page, PageOrEmpty, Parsed, Place, 
 use super::question::Question;
 use super::shapes::{Id, Inscription, InscriptionsPage, OrdOutput, Rune};
 use crate::errors::RpcError;
-use crate::methods::{
-    ADMIT_ALL, Declared, Form, Hash, HexText, Method, NaturalText, Object, Surface, Text, TxidText, Written,
-};
+use crate::methods::{Declared, Form, Hash, HexText, Method, NaturalText, Object, Surface, Text, TxidText, Written};
 use crate::state::RequestContext;
 
-pub(in crate::surfaces) static ORD: Surface<()> =
-    Surface { name: "ord", introduction: "", admit: ADMIT_ALL, methods: METHODS, also: &[], document: OnceLock::new() };
+pub(in crate::surfaces) static ORD: Surface<()> = Surface::new("ord", METHODS);
 
 const OF_ID: &str = r#"["6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0"]"#;
 const OF_TX: &str = r#"["6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799"]"#;

@@ -1,0 +1,140 @@
+//! The console of an instance: through its forms, in a real browser, and by the command that lets an owner in again.
+
+use serde_json::json;
+use thirtyfour::prelude::ElementQueryable as _;
+use thirtyfour::{By, WebDriver};
+
+use crate::support::browser::Chromium;
+use crate::support::dev::Dev;
+use crate::support::http;
+use crate::support::process::paraffin;
+
+/// What every page must have: labelled fields, one heading, no text that is hard to read, and nothing wider than the window.
+const CHECK: &str = r#"
+    const found = [];
+    const luminance = (color) => {
+        const [red, green, blue] = color.match(/[\d.]+/g).map(Number).map((value) => value / 255)
+            .map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const paper = (element) => {
+        for (let one = element; one; one = one.parentElement) {
+            const color = getComputedStyle(one).backgroundColor;
+            if (!/rgba\(.*, 0\)/.test(color)) return color;
+        }
+        return "rgb(255, 255, 255)";
+    };
+    for (const element of document.querySelectorAll("body *")) {
+        const text = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+        if (!text || !element.offsetParent || element.closest(".hidden, .skip")) continue;
+        const [one, other] = [luminance(getComputedStyle(element).color), luminance(paper(element))];
+        const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+        if (ratio < 4.5) found.push(`contrast ${ratio.toFixed(2)}: ${element.textContent.trim().slice(0, 40)}`);
+    }
+    for (const field of document.querySelectorAll("input:not([type=hidden]), select"))
+        if (!field.labels?.length) found.push(`no label: ${field.outerHTML}`);
+    if (document.querySelectorAll("h1").length !== 1) found.push("not one h1");
+    if (document.documentElement.scrollWidth > innerWidth + 1) found.push(`wider than the window: ${document.documentElement.scrollWidth} of ${innerWidth}`);
+    for (const table of document.querySelectorAll("table"))
+        if (!table.querySelector("thead th[scope=col]")) found.push("a table without headings");
+    return found;
+"#;
+
+/// Fails where a page has a fault, or its console an error.
+async fn check(browser: &WebDriver, what: &str) {
+    let found: Vec<String> = browser.execute(CHECK, Vec::new()).await.unwrap().convert().unwrap();
+    assert!(found.is_empty(), "{what}: {found:#?}");
+    let said = browser.browser_log().await.unwrap();
+    let errors: Vec<String> =
+        said.into_iter().filter(|entry| entry.level == "SEVERE").map(|entry| entry.message).collect();
+    assert!(errors.is_empty(), "{what}: {errors:#?}");
+}
+
+async fn fill(browser: &WebDriver, name: &str, text: &str) {
+    let field = browser.query(By::Css(format!("main input[name={name}]"))).first().await.unwrap();
+    field.clear().await.unwrap();
+    field.send_keys(text).await.unwrap();
+}
+
+async fn press(browser: &WebDriver, selector: &str) {
+    browser.query(By::Css(selector)).first().await.unwrap().click().await.unwrap();
+}
+
+async fn sign_in(browser: &WebDriver, base: &str, name: &str, password: &str) {
+    browser.goto(format!("{base}/console/sign-in")).await.unwrap();
+    fill(browser, "name", name).await;
+    fill(browser, "password", password).await;
+    check(browser, "sign-in").await;
+    press(browser, "main button").await;
+}
+
+/// row CL03
+#[test]
+fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
+    let Some(chromium) = Chromium::start() else { return };
+    let dev = Dev::start();
+    let base = dev.text("/base_url").to_owned();
+    assert_eq!(dev.text("/console_url"), format!("{base}/console"));
+    let (name, password) = (dev.text("/console/name").to_owned(), dev.text("/console/password").to_owned());
+    let count = |key: &str| {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "btc_getblockcount", "params": [] });
+        http::post(dev.listen(), &format!("/v4/{key}"), &body).status
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let browser = chromium.open().await;
+        // As narrow as a phone, and wide.
+        for (width, height) in [(390, 844), (1280, 900)] {
+            browser.set_window_rect(0, 0, width, height).await.unwrap();
+            browser.goto(format!("{base}/console")).await.unwrap();
+            check(&browser, "without a session").await;
+            sign_in(&browser, &base, &name, &password).await;
+            for page in ["keys", "origins", "aliases", "accounts", "people", "audit", "profile"] {
+                browser.goto(format!("{base}/console/{page}")).await.unwrap();
+                check(&browser, page).await;
+            }
+            press(&browser, ".who button").await;
+        }
+        sign_in(&browser, &base, &name, "not the password").await;
+        let alert = browser.query(By::Css("[role=alert]")).first().await.unwrap().text().await.unwrap();
+        assert_eq!(alert, "wrong name or password");
+        sign_in(&browser, &base, &name, &password).await;
+
+        browser.goto(format!("{base}/console/accounts")).await.unwrap();
+        press(&browser, "tbody tr:last-child th a").await;
+        fill(&browser, "name", "from a browser").await;
+        fill(&browser, "per_minute", "3").await;
+        press(&browser, "form[action='/console/keys'] button").await;
+        let key = browser.query(By::Id("new-key")).first().await.unwrap().text().await.unwrap();
+        let curl = browser.query(By::Id("curl")).first().await.unwrap().text().await.unwrap();
+        assert!(curl.starts_with(&format!("curl -s {base}/v4/{key} ")), "{curl}");
+        check(&browser, "a new key").await;
+        let answers: Vec<u16> = (0..5).map(|_| count(&key)).collect();
+        assert!(answers[0] == 200 && answers.contains(&429), "{answers:?}");
+        press(&browser, "form[action$='/revoke'] button").await;
+        let text = browser.query(By::Css("tbody")).first().await.unwrap().text().await.unwrap();
+        assert!(text.contains("revoked"), "{text}");
+        assert_eq!(count(&key), 401);
+        browser.quit().await.unwrap();
+    });
+}
+
+#[test]
+fn an_owner_who_lost_everything_gets_a_link_from_the_command_line() {
+    let dev = Dev::start();
+    let output = paraffin().args(["account", "reset-owner", "--data-dir"]).arg(dev.folder()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let link = String::from_utf8(output.stdout).unwrap();
+    let path = link.trim().strip_prefix("http://ADDRESS").unwrap();
+    let page = http::get(dev.listen(), path);
+    assert!(page.status == 200 && page.text().contains("Choose a new password for an owner"), "{}", page.text());
+    let form = "name=owner&password=another+password&again=another+password";
+    let headers = [("content-type", "application/x-www-form-urlencoded"), ("sec-fetch-site", "same-origin")];
+    let send = || http::try_request(dev.listen(), "POST", path, &headers, form.as_bytes()).unwrap();
+    let joined = send();
+    assert_eq!((joined.status, joined.header("location")), (303, Some("/console/keys")), "{}", joined.text());
+    let cookie = joined.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let page = http::try_request(dev.listen(), "GET", "/console/keys", &[("cookie", &cookie)], b"").unwrap();
+    assert!(page.status == 200 && page.text().contains("Keys"), "{}", page.text());
+    // The link is used up.
+    assert_eq!(send().status, 422);
+}
