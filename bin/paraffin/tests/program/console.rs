@@ -97,6 +97,9 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
         sign_in(&browser, &base, &name, "not the password").await;
         let alert = browser.query(By::Css("[role=alert]")).first().await.unwrap().text().await.unwrap();
         assert_eq!(alert, "wrong name or password");
+        // The browser's own console names every answer that is no success.
+        let said = browser.browser_log().await.unwrap();
+        assert!(said.iter().all(|entry| entry.message.contains("422")), "{said:?}");
         sign_in(&browser, &base, &name, &password).await;
 
         browser.goto(format!("{base}/console/accounts")).await.unwrap();
