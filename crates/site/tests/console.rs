@@ -1,5 +1,7 @@
 //! The pages over real accounts and users in a file, asked as a browser asks them.
+#![allow(clippy::unwrap_used)]
 
+use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -49,7 +51,8 @@ impl World {
         let client: IpAddr = "192.0.2.7".parse().unwrap();
         let response = self.site.answer(request, client, NOW).await;
         for cookie in response.headers().get_all(SET_COOKIE) {
-            browser.cookie = cookie.to_str().unwrap().split(';').next().unwrap().to_owned();
+            let pair = cookie.to_str().unwrap().split(';').next().unwrap();
+            pair.clone_into(&mut browser.cookie);
         }
         browser.page = String::from_utf8(response.body().to_vec()).unwrap();
         response
@@ -63,8 +66,10 @@ impl World {
     async fn post(&self, browser: &mut Browser, path: &str, fields: &[(&str, &str)]) -> Response<Bytes> {
         let mut body = String::new();
         for (name, value) in fields {
-            let value: String = value.bytes().map(|byte| format!("%{byte:02x}")).collect();
-            body.push_str(&format!("{name}={value}&"));
+            let _ = write!(body, "&{name}=");
+            for byte in value.bytes() {
+                let _ = write!(body, "%{byte:02x}");
+            }
         }
         let request = Request::post(path)
             .header("host", "node:8080")

@@ -157,7 +157,7 @@ async fn answer(
     let page = account_page(site, visitor, Some(fields.get("account"))).await?.ok_or(Failure::Missing)?;
     match made {
         Ok(made) => {
-            let key = made.key.reveal().to_owned();
+            let key = made.key.reveal();
             let url = format!("{}/v4/{key}", visitor.visit.base);
             let fresh = Fresh { key, name: made.record.name, url };
             Ok(show(site, visitor, page, (None, Some(fresh), Default::default())).await?.into_response())

@@ -10,8 +10,6 @@ mod sign_in;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::Uri;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
@@ -26,10 +24,13 @@ use crate::visitor::{Visitor, recognise};
 /// All pages; the one place for them.
 pub(crate) fn router(parts: Arc<SiteParts>) -> Router {
     let files = Router::new()
-        .route("/console/site.css", get(|| file("text/css; charset=utf-8", include_str!("../../assets/site.css"))))
+        .route(
+            "/console/site.css",
+            get(async || file("text/css; charset=utf-8", include_str!("../../assets/site.css"))),
+        )
         .route(
             "/console/site.js",
-            get(|| file("text/javascript; charset=utf-8", include_str!("../../assets/site.js"))),
+            get(async || file("text/javascript; charset=utf-8", include_str!("../../assets/site.js"))),
         );
     let pages = Router::new()
         .route("/console", get(|| async { Redirect::to("/console/keys") }))
@@ -63,11 +64,11 @@ pub(crate) fn router(parts: Arc<SiteParts>) -> Router {
     files.merge(pages).with_state(parts)
 }
 
-async fn file(content_type: &'static str, text: &'static str) -> Response {
+fn file(content_type: &'static str, text: &'static str) -> Response {
     ([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "max-age=3600")], text).into_response()
 }
 
-async fn missing(_: State<Arc<SiteParts>>, _: Uri) -> Failure {
+async fn missing() -> Failure {
     Failure::Missing
 }
 

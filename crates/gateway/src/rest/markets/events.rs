@@ -60,6 +60,7 @@ struct Named {
 /// The pool of a row.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "members of the answer")]
 struct OfPool {
     pool_block_id: Digits,
     pool_tx_id: Digits,

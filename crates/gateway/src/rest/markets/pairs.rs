@@ -323,7 +323,8 @@ impl Route for SwapPairs {
 pub(super) struct Path {
     #[serde(rename = "type")]
     kind: PathKind,
-    path: Vec<IdObject>,
+    #[serde(rename = "path")]
+    tokens: Vec<IdObject>,
     pools: Vec<Record<Pool>>,
 }
 
@@ -340,7 +341,7 @@ fn way(moment: &MarketMoment<'_>, tokens: &[AlkaneId], pools: &[&BookPool], netw
     let twins = moment.parts.snake_case_twins;
     Path {
         kind: if pools.len() == 1 { PathKind::Direct } else { PathKind::Multi },
-        path: tokens.iter().map(|token| IdObject::from(*token)).collect(),
+        tokens: tokens.iter().map(|token| IdObject::from(*token)).collect(),
         pools: pools.iter().map(|pool| record(pool, network).finish(twins)).collect(),
     }
 }

@@ -12,8 +12,11 @@ use super::record::Members;
 use crate::markets::worth::{Dollars, WHOLE, percent};
 use crate::rest::route::{Digits, IdObject, IdText};
 
+/// A member, and which of the values of `T` it has.
+type Named<T, V> = (&'static str, fn(&T) -> V);
+
 /// What stands in satoshis and in dollars.
-const VALUES: [(&str, fn(&PoolWorth) -> Option<u128>); 7] = [
+const VALUES: [Named<PoolWorth, Option<u128>>; 7] = [
     ("token0Tvl", |worth| worth.token_tvl[0]),
     ("token1Tvl", |worth| worth.token_tvl[1]),
     ("poolTvl", |worth| worth.tvl),
@@ -23,7 +26,7 @@ const VALUES: [(&str, fn(&PoolWorth) -> Option<u128>); 7] = [
     ("poolVolumeAllTime", |worth| worth.volume_all),
 ];
 /// The same under shorter names, in dollars alone.
-const SHORT_VALUES: [(&str, fn(&PoolWorth) -> Option<u128>); 5] = [
+const SHORT_VALUES: [Named<PoolWorth, Option<u128>>; 5] = [
     ("tvl", |worth| worth.tvl),
     ("volume1d", |worth| worth.volume_day),
     ("volume7d", |worth| worth.volume_week),
@@ -31,7 +34,7 @@ const SHORT_VALUES: [(&str, fn(&PoolWorth) -> Option<u128>); 5] = [
     ("volumeAllTime", |worth| worth.volume_all),
 ];
 /// Spans of time in which trades are counted.
-const WINDOWS: [(&str, fn(&Figures) -> Volumes); 4] = [
+const WINDOWS: [Named<Figures, Volumes>; 4] = [
     ("1d", |figures| figures.day),
     ("7d", |figures| figures.week),
     ("30d", |figures| figures.month),

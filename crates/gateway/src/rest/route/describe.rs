@@ -22,7 +22,7 @@ impl Asked {
         let text = members.get("description").and_then(Value::as_str).unwrap_or_default();
         let (summary, rest) = text.split_once("\n\n").unwrap_or((text, ""));
         let mut described = Route::new(path, verb, group.tag, summary.replace('\n', " "));
-        described.description = rest.to_owned();
+        rest.clone_into(&mut described.description);
         described.fields = route.describe_fields(&members, path);
         described.fields.extend(route.pages.into_iter().flat_map(describe_pages));
         described.condition = members.get("anyOf").map(|any| json!({ "anyOf": any }));

@@ -145,7 +145,7 @@ impl Declared {
             members: R::json_schema,
             answer: |generator| generator.subschema_for::<R::Answer>(),
             #[cfg(test)]
-            check: |body| read::<R>(body).map(drop).map_err(|failed| failed.into_error()),
+            check: |body| read::<R>(body).map(drop).map_err(Unread::into_error),
             run: run::<R>,
         }
     }
@@ -214,8 +214,8 @@ impl Group {
             }
             for field in (route.fields)() {
                 let schema = members.get("properties").and_then(|all| all.get(field));
-                let is_described = schema.is_some_and(|schema| schema.get("description").is_some());
-                if !is_described && !schema.is_some_and(|schema| schema.get("$ref").is_some()) {
+                let has = |name: &str| schema.is_some_and(|schema| schema.get(name).is_some());
+                if !has("description") && !has("$ref") {
                     return Some(format!("{path}: {field} has no doc comment"));
                 }
             }
@@ -242,10 +242,7 @@ impl Asked {
                 Changes::WithPrices => context.shared().prices.is_none(),
                 Changes::Anytime => false,
             };
-        let validator = match has_tag {
-            true => Some(Validator::new(context).ok_or_else(RestError::starting)?),
-            false => None,
-        };
+        let validator = if has_tag { Some(Validator::new(context).ok_or_else(RestError::starting)?) } else { None };
         if let Some(unchanged) = validator.as_ref().and_then(|validator| validator.unchanged(headers)) {
             return Ok(unchanged);
         }
