@@ -7,12 +7,14 @@ mod flat;
 mod get;
 mod histories;
 mod pairs;
+mod pathfind;
 mod paths;
 mod pool_record;
 mod pools;
 mod positions;
 mod problem;
 mod record;
+mod sort;
 
 pub(super) use flat::GROUP as TRADING;
 pub(super) use histories::GROUP as HISTORY;

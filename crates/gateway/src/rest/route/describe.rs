@@ -96,16 +96,11 @@ fn without_null(mut schema: Value) -> Value {
     }
 }
 
-fn describe_pages(pages: Pages) -> [Field; 3] {
-    match pages {
-        Pages { default: None, .. } => part("All when absent".to_owned()),
-        Pages { default: Some(default), max } => {
-            let grouped = |count: usize| match count {
-                0..1_000 => count.to_string(),
-                _ => format!("{},{:03}", count / 1_000, count % 1_000),
-            };
-            let max = grouped(max);
-            part(format!("{} when absent; more than {max} is taken as {max}", grouped(default)))
-        }
-    }
+fn describe_pages(Pages { default, max }: Pages) -> [Field; 3] {
+    let grouped = |count: usize| match count {
+        0..1_000 => count.to_string(),
+        _ => format!("{},{:03}", count / 1_000, count % 1_000),
+    };
+    let (all, max) = (default.map_or_else(|| "All".to_owned(), grouped), grouped(max));
+    part(format!("{all} when absent; more than {max} is taken as {max}"))
 }
