@@ -89,7 +89,8 @@ impl Console {
     pub(crate) async fn announce(&self, listen: std::net::SocketAddr) {
         match self.users.setup_link(now()).await {
             Ok(Some(link)) => {
-                println!("console: become the owner of this instance at {}", self.link(listen, &link));
+                let link = self.link(listen, &link);
+                println!("console: become the owner of this instance, once and within a day, at {link}");
             }
             Ok(None) => println!("console: {}", self.section.url(listen, "")),
             Err(error) => tracing::error!(%error, "the link for the owner could not be made"),

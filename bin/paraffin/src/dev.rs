@@ -141,12 +141,12 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
     let instance = Instance::start(&config, config.gateway.clone()).await?;
     let (earlier_keys, earlier_console) = earlier.map(|manifest| (manifest.keys, manifest.console)).unzip();
     let keys = keys(instance.keys(), earlier_keys).await?;
-    let console = owner(instance.console(), earlier_console.flatten()).await?;
     let ways_in = ways_in(instance.keys(), &keys).await?;
     let orders = Orders::start(instance.orderbook().cloned(), &devnet, arguments.seed, goes_on).await;
     let tip = wait_until_indexed(&instance, &devnet).await?;
     stir(&instance, &devnet, tip).await;
 
+    let console = owner(instance.console(), earlier_console.flatten()).await?;
     let base_url = format!("http://{}", instance.gateway().local_addr());
     let manifest = Manifest::describe(&base_url, &devnet, tip, &arguments, keys, ways_in)
         .with_order(orders.example.clone())
@@ -246,7 +246,12 @@ fn config(
 /// The owner of the console of an earlier run, or a new one with a password of its own.
 async fn owner(console: Option<&Console>, earlier: Option<DevConsole>) -> Result<Option<DevConsole>, DevError> {
     let Some(console) = console else { return Ok(None) };
-    let Some(link) = console.users.setup_link(now()).await? else { return Ok(earlier) };
+    let link = match (console.users.setup_link(now()).await?, earlier) {
+        (Some(link), _) => link,
+        (None, Some(earlier)) => return Ok(Some(earlier)),
+        // An earlier run ended before it had written what the owner's password is.
+        (None, None) => console.users.reset_owner(now()).await?,
+    };
     let owner = DevConsole { name: "owner".to_owned(), password: link.token.reveal().chars().take(16).collect() };
     console.users.accept_link(&link.token, &owner.name, &owner.password, "dev", now()).await?;
     Ok(Some(owner))

@@ -19,7 +19,7 @@ use crate::access_log::RequestLine;
 use crate::admission::{Quota, admit};
 use crate::body::{BodyLimit, RequestBody};
 use crate::byte_budget::UNCOUNTED_BYTES_MAX;
-use crate::callers::{Arrival, Identified, identify};
+use crate::callers::{Arrival, Identified, identify, unavailable};
 use crate::clients::{client_address, is_public_name};
 use crate::errors::{Refusal, RestError};
 use crate::forward::{self, AnswerBody, Answered, Forwarded, Received, Streamed};
@@ -157,7 +157,8 @@ async fn route_request(
     if is_elsewhere(shared, &head.headers) {
         return refuse(Refusal::WrongHost);
     }
-    if head.method == Method::OPTIONS && (route.versioned || route.target != Target::Nothing) {
+    let has_preflight = route.versioned || !matches!(route.target, Target::Nothing | Target::Site);
+    if head.method == Method::OPTIONS && has_preflight {
         return Outcome::plain(cors::preflight(&head.headers, &shared.config.key_headers));
     }
     if let (Target::Health | Target::PlainHealth, Credential::Open) = (&route.target, &route.credential) {
@@ -279,6 +280,8 @@ async fn site_request(
     let Arrival { shared, client, at, .. } = arrival;
     let site = shared.site.as_ref().ok_or(Refusal::NotFound)?;
     if !Site::is_file(head.uri.path()) {
+        // Without the key store nobody is let in, as everywhere.
+        shared.keys.available().await.map_err(|error| unavailable(&error))?;
         let (told, served) = admit(arrival, &Caller::Keyless, body).await?;
         *quota = Some(told);
         served?;

@@ -11,7 +11,7 @@ use crate::html::Notice;
 /// What ends a request without its page.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Nobody is signed in: to the page for that, and back to where the visitor wanted to go.
+    /// Nobody is signed in: to the page for that.
     SignIn,
     /// The page is for owners, or of another account.
     Forbidden,
@@ -87,7 +87,7 @@ impl IntoResponse for Failure {
             Self::Refused(sentence) => (StatusCode::UNPROCESSABLE_ENTITY, "Not accepted", sentence),
             Self::Later(seconds, sentence) => {
                 let mut response =
-                    (StatusCode::TOO_MANY_REQUESTS, Notice::page("Too many attempts", sentence)).into_response();
+                    (StatusCode::TOO_MANY_REQUESTS, Notice::page("Try again later", sentence)).into_response();
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
                 return response;
             }

@@ -6,7 +6,7 @@ use axum::RequestExt as _;
 use axum::extract::{Form, FromRequest, FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use hyper::header::{COOKIE, HOST, HeaderName, HeaderValue, ORIGIN, SET_COOKIE};
+use hyper::header::{COOKIE, HeaderName, HeaderValue, ORIGIN, SET_COOKIE};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method};
 use paraffin_access::{AccountId, NewAuditLine, UnixMillis};
@@ -47,11 +47,14 @@ impl SiteParts {
         HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static(""))
     }
 
-    /// Writes what a user has done into the audit log.
-    pub(crate) async fn log(&self, actor: &str, event: &Event, now: UnixMillis) -> Result<(), Failure> {
+    /// Writes what a user has done into the audit log. It is done: where the log cannot be written, the program's own log has the
+    /// line, and the visitor still gets the answer, which may be shown once.
+    pub(crate) async fn log(&self, actor: &str, event: &Event, now: UnixMillis) {
         let (actor, action) = (actor.to_owned(), event.action());
         let line = NewAuditLine { actor, action, subject: event.subject(), detail: event.detail() };
-        Ok(self.keys.note(line, now).await?)
+        if let Err(error) = self.keys.note(line.clone(), now).await {
+            tracing::error!(%error, ?line, "a line of the audit log could not be written");
+        }
     }
 }
 
@@ -123,7 +126,7 @@ pub(crate) async fn recognise(
     let mut new = None;
     if rotates {
         let rotated = site.users.rotate(&token, now).await?;
-        site.log(&format!("user:{}", session.user.id), &rotated.event, now).await?;
+        site.log(&format!("user:{}", session.user.id), &rotated.event, now).await;
         request.extensions_mut().insert(rotated.session);
         new = Some(rotated.token);
     } else {
@@ -136,8 +139,7 @@ pub(crate) async fn recognise(
     Ok(response)
 }
 
-/// The fields of a form.
-#[derive(Debug, Default)]
+/// The fields of a form. Without `Debug`: there are passwords in it.
 pub(crate) struct Fields(Vec<(String, String)>);
 
 impl Fields {
@@ -167,30 +169,27 @@ impl Fields {
 }
 
 /// A form of a page of this site, from a visitor who need not be signed in.
-#[derive(Debug)]
 pub(crate) struct OpenForm {
     pub(crate) fields: Fields,
     pub(crate) visit: Visit,
+    /// Of the session that the browser has, which ends with another one.
+    pub(crate) token: Option<SessionToken>,
 }
 
 /// A form of who is signed in, with the token of the session.
-#[derive(Debug)]
 pub(crate) struct SessionForm {
     pub(crate) fields: Fields,
     pub(crate) visitor: Visitor,
     pub(crate) token: SessionToken,
 }
 
-/// Whether the browser says that another site sent a form.
-fn is_foreign(headers: &HeaderMap) -> bool {
-    if let Some(site) = headers.get(FETCH_SITE) {
-        return !matches!(site.as_bytes(), b"same-origin" | b"none");
+/// Whether the browser says that another site than the one at `base` sent a form.
+fn is_foreign(headers: &HeaderMap, base: &str) -> bool {
+    match (headers.get(FETCH_SITE), headers.get(ORIGIN)) {
+        (Some(site), _) => !matches!(site.as_bytes(), b"same-origin" | b"none"),
+        (None, Some(origin)) => origin.as_bytes() != base.as_bytes(),
+        (None, None) => false,
     }
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    headers.get(ORIGIN).is_some_and(|origin| {
-        let origin = origin.to_str().unwrap_or_default();
-        origin.split_once("://").is_none_or(|(_, of_origin)| of_origin != host)
-    })
 }
 
 async fn fields(request: Request) -> Result<Fields, Failure> {
@@ -202,13 +201,14 @@ async fn fields(request: Request) -> Result<Fields, Failure> {
 impl FromRequest<Arc<SiteParts>> for OpenForm {
     type Rejection = Failure;
 
-    async fn from_request(request: Request, _: &Arc<SiteParts>) -> Result<Self, Failure> {
-        if is_foreign(request.headers()) {
+    async fn from_request(request: Request, site: &Arc<SiteParts>) -> Result<Self, Failure> {
+        let visit: Option<Visit> = request.extensions().get().cloned();
+        let visit = visit.ok_or_else(|| Failure::Away("a request without its visit".to_owned()))?;
+        if is_foreign(request.headers(), &visit.base) {
             return Err(Failure::ForeignForm);
         }
-        let visit = request.extensions().get().cloned();
-        let visit = visit.ok_or_else(|| Failure::Away("a request without its visit".to_owned()))?;
-        Ok(Self { fields: fields(request).await?, visit })
+        let token = token(site, request.headers());
+        Ok(Self { fields: fields(request).await?, visit, token })
     }
 }
 
@@ -216,10 +216,10 @@ impl FromRequest<Arc<SiteParts>> for SessionForm {
     type Rejection = Failure;
 
     async fn from_request(mut request: Request, site: &Arc<SiteParts>) -> Result<Self, Failure> {
-        if is_foreign(request.headers()) {
+        let visitor: Visitor = request.extract_parts_with_state(site).await?;
+        if is_foreign(request.headers(), &visitor.visit.base) {
             return Err(Failure::ForeignForm);
         }
-        let visitor: Visitor = request.extract_parts_with_state(site).await?;
         let token = token(site, request.headers()).ok_or(Failure::SignIn)?;
         let fields = fields(request).await?;
         if !visitor.session.check_csrf(fields.raw("csrf")) {
@@ -244,12 +244,13 @@ mod tests {
             (vec![("sec-fetch-site", "same-origin")], false),
             (vec![("sec-fetch-site", "none")], false),
             (vec![("sec-fetch-site", "same-site")], true),
-            (vec![("sec-fetch-site", "cross-site"), ("origin", "http://a:1"), ("host", "a:1")], true),
-            (vec![("origin", "http://a:1"), ("host", "a:1")], false),
-            (vec![("origin", "http://b:1"), ("host", "a:1")], true),
-            (vec![("origin", "null"), ("host", "a:1")], true),
+            (vec![("sec-fetch-site", "cross-site"), ("origin", "http://a:1")], true),
+            (vec![("origin", "http://a:1")], false),
+            (vec![("origin", "https://a:1")], true),
+            (vec![("origin", "http://b:1")], true),
+            (vec![("origin", "null")], true),
         ] {
-            assert_eq!(is_foreign(&headers(&given)), foreign, "{given:?}");
+            assert_eq!(is_foreign(&headers(&given), "http://a:1"), foreign, "{given:?}");
         }
     }
 

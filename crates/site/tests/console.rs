@@ -360,3 +360,87 @@ async fn a_password_change_and_a_reset_end_other_sessions() {
     let _fresh = world.join("owner", &link).await;
     assert_eq!(world.get(&mut owner, "/console/keys").await, StatusCode::SEE_OTHER);
 }
+
+#[tokio::test]
+async fn a_member_gains_no_right_and_no_room_beyond_the_plan() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    let account = world.account("First", Plan::FREE).await;
+    world.get(&mut owner, "/console/keys").await;
+    let fields = [("account", &*account), ("name", "strong"), ("admin", "1"), ("management", "1")];
+    assert_eq!(world.send(&mut owner, "/console/keys", &fields).await.status(), StatusCode::OK);
+    world.get(&mut owner, "/console/people").await;
+    world.send(&mut owner, "/console/people", &[("role", "member"), ("account", &account)]).await;
+    let link = owner.between("/console/link/", "<");
+    let mut member = world.join("member", &link).await;
+    for action in ["reroll", "revoke"] {
+        world.get(&mut member, "/console/keys").await;
+        assert!(!member.page.contains("/console/keys/1/"), "{}", member.page);
+        let refused = world.send(&mut member, &format!("/console/keys/1/{action}"), &[("account", &account)]).await;
+        assert_eq!(refused.status(), StatusCode::FORBIDDEN, "{action}");
+    }
+    // As many aliases as the plan has keys: one.
+    for (name, expected) in [("first", StatusCode::SEE_OTHER), ("second", StatusCode::UNPROCESSABLE_ENTITY)] {
+        world.get(&mut member, "/console/aliases").await;
+        let fields = [("account", &*account), ("name", name), ("surface", "main")];
+        assert_eq!(world.send(&mut member, "/console/aliases", &fields).await.status(), expected, "{name}");
+    }
+    assert!(member.page.contains("allows 1 aliases"), "{}", member.page);
+}
+
+#[tokio::test]
+async fn one_rerolled_key_at_a_time_goes_on_working() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    let account = world.account("First", Plan::PRO).await;
+    world.get(&mut owner, "/console/people").await;
+    world.send(&mut owner, "/console/people", &[("role", "member"), ("account", &account)]).await;
+    let link = owner.between("/console/link/", "<");
+    let mut member = world.join("member", &link).await;
+    world.get(&mut member, "/console/keys").await;
+    world.send(&mut member, "/console/keys", &[("account", &account), ("name", "one")]).await;
+    for (key, hours, expected) in [
+        ("1", "721", StatusCode::UNPROCESSABLE_ENTITY),
+        ("1", "24", StatusCode::OK),
+        ("2", "24", StatusCode::UNPROCESSABLE_ENTITY),
+        ("2", "0", StatusCode::OK),
+    ] {
+        world.get(&mut member, "/console/keys").await;
+        let fields = [("account", &*account), ("grace_hours", hours)];
+        let status = world.send(&mut member, &format!("/console/keys/{key}/reroll"), &fields).await.status();
+        assert_eq!(status, expected, "{key} {hours}: {}", member.page);
+    }
+}
+
+#[tokio::test]
+async fn an_owner_who_is_let_in_no_longer_has_no_link_left() {
+    let world = World::new(None).await;
+    let mut first = world.owner().await;
+    world.get(&mut first, "/console/people").await;
+    world.send(&mut first, "/console/people", &[("role", "owner")]).await;
+    let link = first.between("/console/link/", "<");
+    let mut second = world.join("second", &link).await;
+    // One's own way in is changed on the profile, where the password is asked for.
+    world.get(&mut second, "/console/people").await;
+    assert_eq!(world.send(&mut second, "/console/people/2/reset", &[]).await.status(), StatusCode::FORBIDDEN);
+    world.get(&mut second, "/console/people").await;
+    world.send(&mut second, "/console/people", &[("role", "owner")]).await;
+    let kept = second.between("/console/link/", "<");
+    world.get(&mut first, "/console/people").await;
+    assert_eq!(world.send(&mut first, "/console/people/2/disable", &[]).await.status(), StatusCode::OK);
+    assert_eq!(world.get(&mut second, "/console/keys").await, StatusCode::SEE_OTHER);
+    let status = world.get(&mut Browser::default(), &format!("/console/link/{kept}")).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn a_wrong_first_code_leaves_the_form_for_the_next_one() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    world.get(&mut owner, "/console/profile").await;
+    assert_eq!(world.send(&mut owner, "/console/profile/second-factor", &[]).await.status(), StatusCode::OK);
+    assert!(owner.page.contains("id=\"secret\"") && owner.page.contains("otpauth://totp/"), "{}", owner.page);
+    let wrong = world.send(&mut owner, "/console/profile/second-factor/confirm", &[("code", "000000")]).await;
+    assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(owner.page.contains("name=\"code\"") && !owner.page.contains("Set one up"), "{}", owner.page);
+}

@@ -81,9 +81,11 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
         http::post(dev.listen(), &format!("/v4/{key}"), &body).status
     };
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let browser = chromium.open().await;
-        // As narrow as a phone, and wide.
-        for (width, height) in [(390, 844), (1280, 900)] {
+        // As narrow as a phone and dark, wide and light.
+        for (width, height, scheme) in [(390, 844, 0), (1280, 900, 1)] {
+            let browser = chromium.open_with(&[&format!("--blink-settings=preferredColorScheme={scheme}")]).await;
+            let is_dark = "return matchMedia('(prefers-color-scheme: dark)').matches";
+            assert_eq!(browser.execute(is_dark, Vec::new()).await.unwrap().json(), &json!(scheme == 0));
             browser.set_window_rect(0, 0, width, height).await.unwrap();
             browser.goto(format!("{base}/console")).await.unwrap();
             check(&browser, "without a session").await;
@@ -93,7 +95,9 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
                 check(&browser, page).await;
             }
             press(&browser, ".who button").await;
+            browser.quit().await.unwrap();
         }
+        let browser = chromium.open().await;
         sign_in(&browser, &base, &name, "not the password").await;
         let alert = browser.query(By::Css("[role=alert]")).first().await.unwrap().text().await.unwrap();
         assert_eq!(alert, "wrong name or password");

@@ -1,12 +1,14 @@
 //! The OpenRPC document of a surface, from the declarations of its methods.
 
+use std::fmt::Write as _;
+
 use bytes::Bytes;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::{Declaration, Declared, ErrorCase, Form, Surface};
+use super::{Declaration, Declared, ErrorCase, Form, PathVariable, Surface};
 use crate::errors::{RpcError, rpc_code};
 use crate::jsonrpc::Params;
 use crate::surfaces::RpcResult;
@@ -159,6 +161,12 @@ fn document<S: Sync>(surface: &Surface<S>) -> Value {
         "result": { "name": "description", "schema": { "type": "object" } },
     }));
     let schemas = generators.take_schemas();
+    let mut url = format!("/v4/${{key}}/{}", surface.name);
+    let mut variables = json!({ "key": { "default": "KEY" } });
+    if let Some(PathVariable { name, default, about }) = surface.variable {
+        let _ = write!(url, "/${{{name}}}");
+        variables[name] = json!({ "default": default, "description": about });
+    }
     json!({
         "openrpc": "1.3.2",
         "info": {
@@ -169,8 +177,8 @@ fn document<S: Sync>(surface: &Surface<S>) -> Value {
         },
         "servers": [{
             "name": "key or alias in the path",
-            "url": format!("/v4/${{key}}/{}", surface.name),
-            "variables": { "key": { "default": "KEY" } },
+            "url": url,
+            "variables": variables,
         }],
         "x-surface": surface.name,
         "methods": methods,

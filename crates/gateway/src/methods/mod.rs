@@ -226,6 +226,16 @@ fn run<'a, M: Method>(
     }
 }
 
+/// A segment of the path of an endpoint that callers choose.
+#[derive(Clone, Copy)]
+pub(crate) struct PathVariable {
+    pub(crate) name: &'static str,
+    /// For examples.
+    pub(crate) default: &'static str,
+    /// What it is.
+    pub(crate) about: &'static str,
+}
+
 /// The JSON-RPC methods of an endpoint, or of a family of the main one. `S` is what the endpoint holds from call to call.
 pub(crate) struct Surface<S: 'static> {
     /// Its word in the path: `/v4/<key>/<name>`; of a family what its methods begin with, before `_`.
@@ -234,6 +244,7 @@ pub(crate) struct Surface<S: 'static> {
     admit: fn(&RequestContext) -> Result<(), RpcError>,
     methods: &'static [Declared<S>],
     also: &'static [&'static Self],
+    variable: Option<PathVariable>,
     /// The OpenRPC document, once it was asked for.
     document: OnceLock<Bytes>,
 }
@@ -241,7 +252,15 @@ pub(crate) struct Surface<S: 'static> {
 impl<S> Surface<S> {
     /// Methods in the order in which they are described.
     pub(crate) const fn new(name: &'static str, methods: &'static [Declared<S>]) -> Self {
-        Self { name, introduction: "", admit: |_| Ok(()), methods, also: &[], document: OnceLock::new() }
+        Self {
+            name,
+            introduction: "",
+            admit: |_| Ok(()),
+            methods,
+            also: &[],
+            variable: None,
+            document: OnceLock::new(),
+        }
     }
 
     /// For people, in Markdown: what all methods have in common.
@@ -253,6 +272,12 @@ impl<S> Surface<S> {
     /// Refuses a caller, or an instance that cannot answer, before parameters are read.
     pub(crate) const fn admitting(mut self, admit: fn(&RequestContext) -> Result<(), RpcError>) -> Self {
         self.admit = admit;
+        self
+    }
+
+    /// Has a segment of the path after its word.
+    pub(crate) const fn with_variable(mut self, variable: PathVariable) -> Self {
+        self.variable = Some(variable);
         self
     }
 

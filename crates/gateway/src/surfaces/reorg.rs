@@ -14,7 +14,7 @@ use super::btc::{NODE, pass};
 use super::{HttpRequest, HttpSurface, RpcResult, RpcSurface, to_raw};
 use crate::errors::{RestError, RpcError, rpc_code};
 use crate::jsonrpc::{Flavour, Params, parse_unsigned};
-use crate::methods::{Declared, Hash, NaturalText, Surface, needs};
+use crate::methods::{Declared, Hash, NaturalText, PathVariable, Surface, needs};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 
@@ -60,6 +60,7 @@ pub(super) static REORG: Surface<()> =
 .introduced("POST at `/v4/<key>/reorg/<height>`: a bitcoind whose chain ends at the height, so that an indexer that starts \
         against it walks back (docs/reorg.md). A `btc_` before a name is taken. All but the first three methods go to the real node.")
 .admitting(|context| target(context).map(drop))
+.with_variable(PathVariable { name: "height", default: "0", about: "The height at which the chain ends." })
 .having(&[&NODE]);
 
 /// The height in the path.

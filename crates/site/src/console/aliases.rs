@@ -15,6 +15,9 @@ use crate::failure::Failure;
 use crate::html::{Frame, Message, Page, grouped, limit, moment, moment_or};
 use crate::visitor::{Fields, SessionForm, Visitor};
 
+/// Most aliases that a member makes in an account.
+const ALIASES_MAX: u32 = 100;
+
 struct Row {
     name: String,
     surfaces: String,
@@ -103,9 +106,26 @@ fn asked_for(fields: &Fields, visitor: &Visitor) -> Result<NewAlias, Failure> {
     })
 }
 
+/// Each alias has the windows of its plan, so a member makes as many as the plan has keys.
+async fn check_number(site: &SiteParts, visitor: &Visitor, new: NewAlias) -> Result<NewAlias, Failure> {
+    let accounts = site.keys.accounts().await?;
+    let plan = accounts.into_iter().find(|account| account.id == new.account).ok_or(Failure::Missing)?.plan;
+    let most = site.plans.terms(&plan).unwrap_or_default().keys_max.unwrap_or(ALIASES_MAX).min(ALIASES_MAX) as usize;
+    let number = site.keys.aliases().await?.iter().filter(|alias| alias.account == new.account).count();
+    if number >= most && !visitor.is_owner() {
+        let sentence = format!("The plan of this account allows {most} aliases: remove one first, or ask the owner.");
+        return Err(Failure::Refused(sentence));
+    }
+    Ok(new)
+}
+
 pub(super) async fn create(State(site): State<Arc<SiteParts>>, form: SessionForm) -> Result<Response, Failure> {
     let SessionForm { fields, visitor, .. } = form;
-    let made = match asked_for(&fields, &visitor) {
+    let asked = match asked_for(&fields, &visitor) {
+        Ok(new) => check_number(&site, &visitor, new).await,
+        Err(failure) => Err(failure),
+    };
+    let made = match asked {
         Ok(new) => site.keys.create_alias(new, &visitor.actor(), visitor.visit.now).await.map_err(Failure::from),
         Err(failure) => Err(failure),
     };

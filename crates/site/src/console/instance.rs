@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
 use paraffin_access::{AccountId, AccountRecord, AuditRow, Plan};
-use paraffin_users::{LinkId, LinkKind, NewLink, Role, UserId};
+use paraffin_users::{Event, LinkId, LinkKind, NewLink, Role, UserId, UsersError};
 
 use super::framed;
 use crate::SiteParts;
@@ -212,7 +212,7 @@ pub(super) async fn invite(State(site): State<Arc<SiteParts>>, form: SessionForm
         site.users.invite(role, account, visitor.visit.now).await.map(Some).map_err(Failure::from)
     };
     if let Ok(Some(new)) = &tried {
-        site.log(&visitor.actor(), &new.event, visitor.visit.now).await?;
+        site.log(&visitor.actor(), &new.event, visitor.visit.now).await;
     }
     after(&site, &visitor, tried).await
 }
@@ -225,6 +225,10 @@ pub(super) async fn change_person(
     let visitor = form.visitor;
     visitor.require_owner()?;
     let (users, id, now) = (&site.users, UserId(id), visitor.visit.now);
+    // What an owner changes about signing in itself takes the password, on the profile.
+    if id == visitor.session.user.id {
+        return Err(Failure::Forbidden);
+    }
     let tried = match action.as_str() {
         "reset" => users.reset_link(id, now).await.map(|new| (new.event.clone(), Some(new))),
         "disable" => users.disable(id, now).await.map(|event| (event, None)),
@@ -233,10 +237,29 @@ pub(super) async fn change_person(
         _ => return Err(Failure::Missing),
     };
     let tried = match tried {
-        Ok((event, fresh)) => site.log(&visitor.actor(), &event, now).await.map(|()| fresh),
+        Ok((event, fresh)) => {
+            site.log(&visitor.actor(), &event, now).await;
+            if matches!(event, Event::Disabled(_) | Event::Removed(_)) {
+                withdraw_all(&site, &visitor).await?;
+            }
+            Ok(fresh)
+        }
         Err(error) => Err(error.into()),
     };
     after(&site, &visitor, tried).await
+}
+
+/// Withdraws every open link: who is let in no longer may have kept one.
+async fn withdraw_all(site: &SiteParts, visitor: &Visitor) -> Result<(), Failure> {
+    for link in site.users.links(visitor.visit.now).await? {
+        match site.users.withdraw_link(link.id).await {
+            Ok(event) => site.log(&visitor.actor(), &event, visitor.visit.now).await,
+            // Used or withdrawn at the same moment.
+            Err(UsersError::NoSuchLink) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 pub(super) async fn withdraw_link(
@@ -246,7 +269,7 @@ pub(super) async fn withdraw_link(
 ) -> Result<Redirect, Failure> {
     form.visitor.require_owner()?;
     let event = site.users.withdraw_link(LinkId(id)).await?;
-    site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await?;
+    site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await;
     Ok(Redirect::to("/console/people"))
 }
 

@@ -37,7 +37,7 @@ struct Row {
     rights: &'static str,
     /// Why it does not work any more, or until when it does.
     state: String,
-    is_active: bool,
+    may_change: bool,
 }
 
 /// A key that was made just now.
@@ -63,7 +63,7 @@ pub(super) struct KeysPage {
     may_grant: bool,
 }
 
-fn row(site: &SiteParts, key: &KeyRecord, now: i64) -> Row {
+fn row(site: &SiteParts, key: &KeyRecord, now: i64, is_owner: bool) -> Row {
     let windows = site.plans.windows(&key.plan, key.limits);
     let is_expired = key.expires_at.is_some_and(|at| at <= now);
     let state = match (key.revoked_at, key.expires_at) {
@@ -87,7 +87,7 @@ fn row(site: &SiteParts, key: &KeyRecord, now: i64) -> Row {
             (false, true) => "management",
             (false, false) => "",
         },
-        is_active: key.revoked_at.is_none() && !is_expired,
+        may_change: key.revoked_at.is_none() && !is_expired && (is_owner || !(key.admin || key.management)),
         state,
     }
 }
@@ -105,7 +105,7 @@ async fn show(
     let terms = site.plans.terms(&account.plan).unwrap_or_default();
     Ok(Page(KeysPage {
         frame: framed(visitor, "keys", Some(account.id), message),
-        rows: keys.iter().map(|key| row(site, key, visitor.visit.now)).collect(),
+        rows: keys.iter().map(|key| row(site, key, visitor.visit.now, visitor.is_owner())).collect(),
         plan: [limit(terms.per_minute), limit(terms.per_day), limit(terms.keys_max)],
         may_grant: visitor.is_owner(),
         account,
@@ -171,11 +171,16 @@ async fn answer(
     }
 }
 
-/// The key of a form, if it is one of the account that the visitor may change.
-async fn own_key(site: &SiteParts, form: &SessionForm, id: i64) -> Result<KeyRecord, Failure> {
+/// The key of a form with the others of its account, if the visitor may change it: one that may more than ask is the owner's.
+async fn own_key(site: &SiteParts, form: &SessionForm, id: i64) -> Result<(KeyRecord, Vec<KeyRecord>), Failure> {
     let account = form_account(&form.visitor, form.fields.get("account"))?;
-    let keys = site.keys.list_of(account).await?;
-    keys.into_iter().find(|key| key.id == KeyId(id)).ok_or(Failure::Missing)
+    let mut keys = site.keys.list_of(account).await?;
+    let place = keys.iter().position(|key| key.id == KeyId(id)).ok_or(Failure::Missing)?;
+    let key = keys.swap_remove(place);
+    if (key.admin || key.management) && !form.visitor.is_owner() {
+        return Err(Failure::Forbidden);
+    }
+    Ok((key, keys))
 }
 
 pub(super) async fn revoke(
@@ -183,7 +188,7 @@ pub(super) async fn revoke(
     Path(id): Path<i64>,
     form: SessionForm,
 ) -> Result<Response, Failure> {
-    let key = own_key(&site, &form, id).await?;
+    let (key, _) = own_key(&site, &form, id).await?;
     site.keys.revoke(KeySelector::Id(key.id), &form.visitor.actor(), form.visitor.visit.now).await?;
     // The page says "revoked" when it is true everywhere.
     site.keys.settle().await?;
@@ -195,15 +200,34 @@ pub(super) async fn reroll(
     Path(id): Path<i64>,
     form: SessionForm,
 ) -> Result<Response, Failure> {
-    let key = own_key(&site, &form, id).await?;
-    let made = match form.fields.limit("grace_hours", "Hours") {
+    let (key, others) = own_key(&site, &form, id).await?;
+    let now = form.visitor.visit.now;
+    let made = match grace_hours(&form, &others) {
         Ok(hours) => {
-            let hours = hours.unwrap_or(0).min(GRACE_HOURS_MAX);
             let grace = Duration::from_secs(u64::from(hours) * 3_600);
-            let (actor, now) = (form.visitor.actor(), form.visitor.visit.now);
-            site.keys.reroll(KeySelector::Id(key.id), grace, &actor, now).await.map_err(Failure::from)
+            let made = site.keys.reroll(KeySelector::Id(key.id), grace, &form.visitor.actor(), now).await;
+            if hours == 0 {
+                site.keys.settle().await?;
+            }
+            made.map_err(Failure::from)
         }
         Err(failure) => Err(failure),
     };
     answer(&site, &form.visitor, &form.fields, made).await
+}
+
+/// How long a rerolled key goes on working. Of an account one key at a time does, so that an account has no more keys at work than
+/// its plan has, and one.
+fn grace_hours(form: &SessionForm, others: &[KeyRecord]) -> Result<u32, Failure> {
+    let hours = form.fields.limit("grace_hours", "Hours")?.unwrap_or(0);
+    if hours > GRACE_HOURS_MAX {
+        return Err(Failure::Refused(format!("A rerolled key works for at most {GRACE_HOURS_MAX} more hours.")));
+    }
+    let now = form.visitor.visit.now;
+    let in_grace = |key: &KeyRecord| key.revoked_at.is_none() && key.expires_at.is_some_and(|at| at > now);
+    if hours > 0 && !form.visitor.is_owner() && others.iter().any(in_grace) {
+        let sentence = "Another rerolled key of this account still works: revoke it first, or give 0 hours.";
+        return Err(Failure::Refused(sentence.to_owned()));
+    }
+    Ok(hours)
 }

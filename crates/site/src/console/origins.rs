@@ -15,6 +15,9 @@ use crate::failure::Failure;
 use crate::html::{Frame, Message, Page, grouped, moment, moment_or};
 use crate::visitor::{SessionForm, Visitor};
 
+/// Most origins that a member registers for an account.
+const ORIGINS_MAX: usize = 100;
+
 struct Row {
     id: i64,
     pattern: String,
@@ -89,6 +92,11 @@ pub(super) async fn register(State(site): State<Arc<SiteParts>>, form: SessionFo
     let SessionForm { fields, visitor, .. } = form;
     let account = form_account(&visitor, fields.get("account"))?;
     let typed = fields.get("origin").to_owned();
+    let number = site.keys.origins().await?.iter().filter(|origin| origin.account == account).count();
+    if number >= ORIGINS_MAX && !visitor.is_owner() {
+        let sentence = format!("An account has at most {ORIGINS_MAX} origins: remove one first, or ask the owner.");
+        return refused(&site, &visitor, account, (Failure::Refused(sentence), typed)).await;
+    }
     let made = match typed.parse::<OriginPattern>() {
         Ok(pattern) => {
             let (actor, now) = (visitor.actor(), visitor.visit.now);

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
-use paraffin_users::Event;
+use paraffin_users::{Event, UsersError};
 
 use super::framed;
 use crate::SiteParts;
@@ -35,6 +35,8 @@ pub(super) struct ProfilePage {
     has_second_factor: bool,
     codes_left: u32,
     setup: Option<Setup>,
+    /// Whether a second factor waits for its first code.
+    is_pending: bool,
     /// New recovery codes, which are shown this once.
     codes: Vec<String>,
     sessions: Vec<SessionRow>,
@@ -44,6 +46,7 @@ pub(super) struct ProfilePage {
 struct Shown {
     message: Option<Message>,
     setup: Option<Setup>,
+    is_pending: bool,
     codes: Vec<String>,
 }
 
@@ -63,6 +66,7 @@ async fn show(site: &SiteParts, visitor: &Visitor, shown: Shown) -> Result<Page<
         has_second_factor: user.has_second_factor,
         codes_left: if user.has_second_factor { site.users.recovery_codes_left(id).await? } else { 0 },
         setup: shown.setup,
+        is_pending: shown.is_pending,
         codes: shown.codes,
         sessions: sessions.into_iter().map(row).collect(),
     }))
@@ -87,7 +91,8 @@ async fn after<T>(
 
 /// What was done, once it stands in the audit log.
 async fn logged(site: &SiteParts, visitor: &Visitor, tried: Result<Event, Failure>) -> Result<(), Failure> {
-    site.log(&visitor.actor(), &tried?, visitor.visit.now).await
+    site.log(&visitor.actor(), &tried?, visitor.visit.now).await;
+    Ok(())
 }
 
 fn done(text: &str) -> Shown {
@@ -123,6 +128,7 @@ pub(super) async fn begin_second_factor(
     let begun = begun.map_err(Failure::from);
     after(&site, &visitor, begun, |setup| Shown {
         setup: Some(Setup { secret: setup.secret().to_owned(), uri: setup.uri().to_owned() }),
+        is_pending: true,
         ..Shown::default()
     })
     .await
@@ -134,7 +140,13 @@ pub(super) async fn confirm_second_factor(
 ) -> Result<Response, Failure> {
     let visitor = form.visitor;
     let made = site.users.confirm_second_factor(&visitor.session, form.fields.get("code"), visitor.visit.now).await;
-    with_codes(&site, &visitor, made.map_err(Failure::from)).await
+    if matches!(made, Err(UsersError::WrongCode)) {
+        let message = Some(Message::error("Wrong code: give the next one of the authenticator."));
+        let page = show(&site, &visitor, Shown { message, is_pending: true, ..Shown::default() }).await?;
+        return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
+    }
+    let text = "The second factor is asked for from now on. Keep the recovery codes: they are shown this once.";
+    with_codes(&site, &visitor, made.map_err(Failure::from), text).await
 }
 
 pub(super) async fn renew_recovery_codes(
@@ -143,20 +155,22 @@ pub(super) async fn renew_recovery_codes(
 ) -> Result<Response, Failure> {
     let (visitor, password) = (form.visitor, form.fields.raw("password").to_owned());
     let made = site.users.renew_recovery_codes(&visitor.session, &password, visitor.visit.now).await;
-    with_codes(&site, &visitor, made.map_err(Failure::from)).await
+    let text = "These recovery codes replace the old ones, and are shown this once.";
+    with_codes(&site, &visitor, made.map_err(Failure::from), text).await
 }
 
 async fn with_codes(
     site: &SiteParts,
     visitor: &Visitor,
     made: Result<paraffin_users::NewRecoveryCodes, Failure>,
+    text: &str,
 ) -> Result<Response, Failure> {
     if let Ok(made) = &made {
-        site.log(&visitor.actor(), &made.event, visitor.visit.now).await?;
+        site.log(&visitor.actor(), &made.event, visitor.visit.now).await;
     }
     after(site, visitor, made, |made| Shown {
         codes: made.codes.iter().map(paraffin_users::RecoveryCode::reveal).collect(),
-        ..done("The second factor is asked for from now on. Keep the recovery codes: they are shown this once.")
+        ..done(text)
     })
     .await
 }
@@ -176,6 +190,6 @@ pub(super) async fn end_other_sessions(
     form: SessionForm,
 ) -> Result<Redirect, Failure> {
     let event = site.users.end_other_sessions(&form.visitor.session, form.visitor.visit.now).await?;
-    site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await?;
+    site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await;
     Ok(Redirect::to("/console/profile"))
 }

@@ -8,7 +8,6 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
 use hyper::header::SET_COOKIE;
-use paraffin_access::UnixMillis;
 use paraffin_users::{LinkKind, LinkRecord, NewSession, PendingToken, SignIn};
 
 use crate::failure::Failure;
@@ -52,7 +51,7 @@ pub(super) async fn submit(State(site): State<Arc<SiteParts>>, form: OpenForm) -
     let client = form.visit.client.to_string();
     let signed_in = site.users.sign_in(&name, form.fields.raw("password"), &client, form.visit.now).await;
     match signed_in {
-        Ok(SignIn::Session(new)) => welcome(&site, &new, form.visit.now).await,
+        Ok(SignIn::Session(new)) => welcome(&site, &new, &form).await,
         Ok(SignIn::SecondFactorNeeded(pending)) => {
             Ok(Page(SecondFactorPage { pending: pending.reveal(), error: None }).into_response())
         }
@@ -68,7 +67,7 @@ pub(super) async fn second_factor(State(site): State<Arc<SiteParts>>, form: Open
     let Ok(pending) = text.parse::<PendingToken>() else { return Err(Failure::SignIn) };
     let client = form.visit.client.to_string();
     match site.users.second_factor(&pending, form.fields.get("code"), &client, form.visit.now).await {
-        Ok(new) => welcome(&site, &new, form.visit.now).await,
+        Ok(new) => welcome(&site, &new, &form).await,
         Err(paraffin_users::UsersError::SignInExpired) => {
             let error = Some("That took too long, or had too many wrong codes: sign in again.".to_owned());
             let page = SignInPage { name: String::new(), error };
@@ -82,14 +81,18 @@ pub(super) async fn second_factor(State(site): State<Arc<SiteParts>>, form: Open
 }
 
 /// To the keys, with the cookie of the new session.
-async fn welcome(site: &SiteParts, new: &NewSession, now: UnixMillis) -> Result<Response, Failure> {
-    site.log(&format!("user:{}", new.session.user.id), &new.event, now).await?;
+async fn welcome(site: &SiteParts, new: &NewSession, form: &OpenForm) -> Result<Response, Failure> {
+    let now = form.visit.now;
+    site.log(&format!("user:{}", new.session.user.id), &new.event, now).await;
+    if let Some(before) = &form.token {
+        site.users.sign_out(before, now).await?;
+    }
     Ok(([(SET_COOKIE, site.session_cookie(&new.token))], Redirect::to("/console/keys")).into_response())
 }
 
 pub(super) async fn sign_out(State(site): State<Arc<SiteParts>>, form: SessionForm) -> Result<Response, Failure> {
     if let Some(event) = site.users.sign_out(&form.token, form.visitor.visit.now).await? {
-        site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await?;
+        site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await;
     }
     Ok(([(SET_COOKIE, site.no_cookie())], Redirect::to("/console/sign-in")).into_response())
 }
@@ -145,7 +148,7 @@ pub(super) async fn accept_link(
     }
     let client = form.visit.client.to_string();
     match site.users.accept_link(&token, &name, password, &client, form.visit.now).await {
-        Ok(new) => welcome(&site, &new, form.visit.now).await,
+        Ok(new) => welcome(&site, &new, &form).await,
         Err(error) => refused(Failure::from(error).into_sentence()?),
     }
 }

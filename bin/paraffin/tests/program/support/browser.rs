@@ -33,6 +33,11 @@ impl Chromium {
 
     /// Opens a window, which keeps what its console says.
     pub async fn open(&self) -> WebDriver {
+        self.open_with(&[]).await
+    }
+
+    /// The same with further arguments.
+    pub async fn open_with(&self, further: &[&str]) -> WebDriver {
         let mut wanted = DesiredCapabilities::chrome();
         wanted.set_binary(self.program.to_str().unwrap()).unwrap();
         wanted.set_browser_log_level(LoggingPrefsLogLevel::All).unwrap();
@@ -47,7 +52,10 @@ impl Chromium {
             "--disable-sync",
             "--no-first-run",
             &profile,
-        ] {
+        ]
+        .iter()
+        .chain(further)
+        {
             wanted.add_arg(argument).unwrap();
         }
         WebDriver::new(format!("http://127.0.0.1:{}", self.port), wanted).await.unwrap()

@@ -185,7 +185,8 @@ function rpcDetail(rpc, method) {
   });
   const call = { jsonrpc: "2.0", id: 1, method: method.name, params: sampleParams(method, rpc) };
   const body = make("textarea", { value: JSON.stringify(call, null, 2), spellcheck: false });
-  const server = rpc.servers[0].url.replace("${key}", "{key}");
+  const { url, variables } = rpc.servers[0];
+  const server = url.replace(/\$\{(\w+)\}/g, (_, name) => name === "key" ? "{key}" : variables[name].default);
   // The first server of the main endpoint takes the key in a header; a surface has it in its path.
   const request = () => ({ url: server, method: "POST", body: body.value });
   return detail(method.name, [method.summary, method.description].filter(Boolean).join(". "), rows, [], body, typeText(method.result.schema, rpc), request);
