@@ -79,7 +79,7 @@ async fn a_file_that_is_no_database_or_is_closed_lets_nobody_in() {
 async fn a_file_of_a_newer_program_is_refused_with_both_versions() {
     let Some(place) = place() else { return };
     place.open().await.close().await;
-    place.number("INSERT INTO schema_version (version) VALUES (99) RETURNING version AS number").await;
+    place.number("INSERT INTO users_schema_version (version) VALUES (99) RETURNING version AS number").await;
     let Err(error) = UserStore::open(&place.at()).await else { panic!("opened a newer store") };
     assert!(matches!(error, UsersError::NewerSchema { found: 99, known: 1 }), "{error}");
 }
