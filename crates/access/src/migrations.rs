@@ -2,7 +2,7 @@ use paraffin_database::Migrations;
 
 /// The schema of accounts. An entry that has been released never changes.
 pub(crate) const MIGRATIONS: Migrations = Migrations {
-    room: "access",
+    name: "access",
     is_guest: false,
     sqlite: &[
         include_str!("../migrations/sqlite/0001_keys.sql"),

@@ -5,7 +5,7 @@ use crate::{Database, DatabaseError, Place};
 #[derive(Debug, Clone, Copy)]
 pub struct Migrations {
     /// Name of the crate, of lower-case letters. Crates that share a server each have their own number.
-    pub room: &'static str,
+    pub name: &'static str,
     /// Whether its tables stand in a file of another crate. The crate whose file it is has the plain name for its number.
     pub is_guest: bool,
     /// Steps for SQLite.
@@ -20,7 +20,7 @@ impl Migrations {
     pub(crate) fn writer(&self) -> i64 {
         // FNV-1a.
         let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        [b"paraffin-".as_slice(), self.room.as_bytes()].concat().iter().fold(0xcbf2_9ce4_8422_2325, mix).cast_signed()
+        [b"paraffin-".as_slice(), self.name.as_bytes()].concat().iter().fold(0xcbf2_9ce4_8422_2325, mix).cast_signed()
     }
 
     /// Brings a database to the newest schema; every step is one transaction, and of several processes one at a time does it.
@@ -29,7 +29,7 @@ impl Migrations {
             Place::File(_) => (self.sqlite, !self.is_guest),
             Place::Server(_) => (self.postgres, false),
         };
-        let table = if is_host { "schema_version".to_owned() } else { format!("{}_schema_version", self.room) };
+        let table = if is_host { "schema_version".to_owned() } else { format!("{}_schema_version", self.name) };
         let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
         loop {
             let mut transaction = database.begin().await?;

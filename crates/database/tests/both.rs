@@ -11,7 +11,7 @@ use paraffin_testkit::PostgresServer;
 const STEP: &str = "CREATE TABLE thing (id BIGINT NOT NULL PRIMARY KEY, word TEXT, bytes BYTEA);";
 const SECOND: &str = "ALTER TABLE thing ADD COLUMN number BIGINT; CREATE TABLE other (id BIGINT NOT NULL PRIMARY KEY);";
 const MIGRATIONS: Migrations =
-    Migrations { room: "test", is_guest: false, sqlite: &[STEP, SECOND], postgres: &[STEP, SECOND] };
+    Migrations { name: "test", is_guest: false, sqlite: &[STEP, SECOND], postgres: &[STEP, SECOND] };
 
 struct Places {
     folder: tempfile::TempDir,
@@ -117,7 +117,7 @@ async fn rooms_that_share_a_server_have_steps_of_their_own() {
     let places = Places::new();
     let Some(place) = places.all().into_iter().nth(1) else { return };
     Database::open(&place, MIGRATIONS).await.unwrap();
-    let other = Migrations { room: "elsewhere", is_guest: false, sqlite: &[], postgres: &[STEP] };
+    let other = Migrations { name: "elsewhere", is_guest: false, sqlite: &[], postgres: &[STEP] };
     let database = Database::open(&place, other).await.unwrap();
     // Their writers do not wait for each other.
     let _writing = Database::open(&place, MIGRATIONS).await.unwrap().begin().await.unwrap();

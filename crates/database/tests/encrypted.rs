@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use paraffin_database::{Database, Migrations, Place, query};
 use paraffin_testkit::PostgresServer;
 
-const MIGRATIONS: Migrations = Migrations { room: "test", is_guest: false, sqlite: &[], postgres: &[] };
+const MIGRATIONS: Migrations = Migrations { name: "test", is_guest: false, sqlite: &[], postgres: &[] };
 
 /// A certificate for this host that vouches for itself.
 fn certificate(openssl: &Path, folder: &Path, name: &str) {

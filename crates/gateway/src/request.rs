@@ -280,10 +280,10 @@ async fn site_request(
     let Arrival { shared, client, at, .. } = arrival;
     let site = shared.site.as_ref().ok_or(Refusal::NotFound)?;
     if !Site::is_file(head.uri.path()) {
-        // Without the key store nobody is let in, as everywhere.
+        // Without the key store every request is refused, as everywhere.
         shared.keys.available().await.map_err(|error| unavailable(&error))?;
-        let (told, served) = admit(arrival, &Caller::Keyless, body).await?;
-        *quota = Some(told);
+        let (reported, served) = admit(arrival, &Caller::Keyless, body).await?;
+        *quota = Some(reported);
         served?;
     }
     let context = RequestContext::new(Arc::clone(connection), Caller::Keyless, client, Vec::new());

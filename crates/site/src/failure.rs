@@ -11,7 +11,7 @@ use crate::html::Notice;
 /// What ends a request without its page.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Nobody is signed in: to the page for that.
+    /// An unauthenticated visitor, who is led to the sign-in page.
     SignIn,
     /// The page is for owners, or of another account.
     Forbidden,
@@ -81,7 +81,7 @@ impl IntoResponse for Failure {
             ),
             Self::Away(reason) => {
                 tracing::error!(reason, "the account database cannot be consulted");
-                let sentence = "The account database cannot be consulted, so nobody is let in. Try again later.";
+                let sentence = "The account database cannot be consulted, so signing in is not possible. Try again later.";
                 (StatusCode::SERVICE_UNAVAILABLE, "Not available", sentence.to_owned())
             }
             Self::Refused(sentence) => (StatusCode::UNPROCESSABLE_ENTITY, "Not accepted", sentence),

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hyper::header::{COOKIE, LOCATION, SET_COOKIE};
 use hyper::{Request, Response, StatusCode};
-use paraffin_access::{DatabaseKeyStore, KeyStore, OwnershipProver, Place, Plan, Plans};
+use paraffin_access::{
+    AccountId, DatabaseKeyStore, KeySelector, KeyStore, NewKey, OwnershipProver, Place, Plan, Plans,
+};
 use paraffin_site::{Site, SiteParts};
 use paraffin_users::{PasswordCost, UserSettings, UserStore};
 
@@ -263,9 +265,9 @@ async fn forms_without_the_token_of_the_session_or_of_other_sites_change_nothing
     }
     assert!(world.keys.list().await.unwrap().is_empty());
     // Without a session every page leads to the sign-in.
-    let mut nobody = Browser::default();
+    let mut anonymous = Browser::default();
     for path in ["/console/keys", "/console/origins", "/console/aliases", "/console/people", "/console/profile"] {
-        assert_eq!(world.get(&mut nobody, path).await, StatusCode::SEE_OTHER, "{path}");
+        assert_eq!(world.get(&mut anonymous, path).await, StatusCode::SEE_OTHER, "{path}");
     }
 }
 
@@ -443,4 +445,22 @@ async fn a_wrong_first_code_leaves_the_form_for_the_next_one() {
     let wrong = world.send(&mut owner, "/console/profile/second-factor/confirm", &[("code", "000000")]).await;
     assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(owner.page.contains("name=\"code\"") && !owner.page.contains("Set one up"), "{}", owner.page);
+}
+
+#[tokio::test]
+async fn a_page_shows_the_keys_that_work_and_the_newest_of_the_others() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    let account = world.account("First", Plan::BUSINESS).await;
+    let id = AccountId(account.parse().unwrap());
+    for number in 0..203 {
+        let new = NewKey::in_account(format!("key {number}."), id);
+        let made = world.keys.create(new, "test", NOW).await.unwrap();
+        if number > 0 {
+            world.keys.revoke(KeySelector::Id(made.record.id), "test", NOW).await.unwrap();
+        }
+    }
+    assert_eq!(world.get(&mut owner, "/console/keys").await, StatusCode::OK);
+    assert!(owner.page.contains("key 0.") && owner.page.contains("key 202.") && !owner.page.contains("key 1."));
+    assert!(owner.page.contains("3 more are not shown"), "{}", owner.page);
 }

@@ -2,7 +2,7 @@ use paraffin_database::Migrations;
 
 /// The schema of users. An entry that has been released never changes.
 pub(crate) const MIGRATIONS: Migrations = Migrations {
-    room: "users",
+    name: "users",
     is_guest: true,
     sqlite: &[include_str!("../migrations/sqlite/0001_users.sql")],
     postgres: &[include_str!("../migrations/postgres/0001_users.sql")],

@@ -140,7 +140,7 @@ impl Hasher {
     async fn permit(&self) -> Result<SemaphorePermit<'static>, UsersError> {
         match tokio::time::timeout(self.patience, self.permits.acquire()).await {
             Ok(Ok(permit)) => Ok(permit),
-            // Nobody closes it; and a closed one serves no request either.
+            // It is never closed; and a closed one serves no request either.
             Ok(Err(_)) | Err(_) => Err(UsersError::Busy),
         }
     }

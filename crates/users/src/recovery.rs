@@ -41,7 +41,7 @@ impl RecoveryCode {
         bytes.try_into().ok().map(Self)
     }
 
-    /// Codes have the digest of their user, so that nobody else's code fits.
+    /// Codes have the digest of their user, so that the code of another user does not fit.
     pub(crate) fn digest(&self, user: UserId) -> Digest {
         digest("paraffin recovery code", &[&user.0.to_be_bytes(), &self.0])
     }

@@ -14,7 +14,7 @@ use crate::verdict::Verdict;
 
 /// An entry that has been released never changes.
 const MIGRATIONS: Migrations = Migrations {
-    room: "verify",
+    name: "verify",
     is_guest: false,
     sqlite: &[
         include_str!("../migrations/sqlite/0001_runs_records_attestations.sql"),

@@ -77,22 +77,53 @@ impl<S: Sync> Declared<S> {
     /// # Errors
     /// -32602 when there are too many, one is missing, or one is neither a text nor a number.
     pub(crate) fn texts(&self, params: &Params) -> Result<Vec<String>, RpcError> {
-        let Declaration::Listed { params: known, .. } = &self.params else { return Ok(Vec::new()) };
-        if known.is_empty() {
-            return params.none().map(|()| Vec::new());
-        }
-        params.at_most(known.len())?;
-        // An empty object is a way to give nothing.
-        let nothing = Params::default();
-        let params = if params.none().is_ok() { &nothing } else { params };
-        let mut texts = Vec::new();
-        for (index, Param { name, is_needed, .. }) in known.iter().enumerate() {
-            match params.optional_text(index, name)? {
-                Some(text) => texts.push(text),
-                None if *is_needed => return Err(RpcError::invalid_params(format!("{name} is required"))),
-                None => {}
-            }
-        }
-        Ok(texts)
+        self.check_number(params)?;
+        self.all_texts(params)
     }
+
+    /// -32602 when there are more parameters than the method has.
+    pub(crate) fn check_number(&self, params: &Params) -> Result<(), RpcError> {
+        match self.listed_params() {
+            [] => params.none(),
+            known => params.at_most(known.len()),
+        }
+    }
+
+    /// As [`Self::texts`], also what stands after the parameters that the method has.
+    ///
+    /// # Errors
+    /// -32602 when one is missing, or one is neither a text nor a number.
+    pub(crate) fn all_texts(&self, params: &Params) -> Result<Vec<String>, RpcError> {
+        let known = self.listed_params();
+        let texts = all_texts(params, |index| known.get(index).map(|param| param.name))?;
+        match known.iter().enumerate().find(|(index, param)| param.is_needed && texts.get(*index).is_none()) {
+            Some((_, param)) => Err(RpcError::invalid_params(format!("{} is required", param.name))),
+            None => Ok(texts),
+        }
+    }
+
+    fn listed_params(&self) -> &'static [Param] {
+        match self.params {
+            Declaration::Listed { params, .. } => params,
+            Declaration::Struct { .. } => &[],
+        }
+    }
+}
+
+/// Parameters as texts: `null` is an absent one, and an empty object is a way to give none.
+///
+/// # Errors
+/// -32602 when one is neither a text nor a number.
+pub(crate) fn all_texts(
+    params: &Params,
+    name: impl Fn(usize) -> Option<&'static str>,
+) -> Result<Vec<String>, RpcError> {
+    if params.none().is_ok() {
+        return Ok(Vec::new());
+    }
+    let text = |index| match name(index) {
+        Some(name) => params.optional_text(index, name),
+        None => params.optional_text(index, format_args!("parameter {}", index + 1)),
+    };
+    (0..params.len()).map(text).filter_map(Result::transpose).collect()
 }

@@ -21,11 +21,11 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 pub(crate) use self::describe::{DISCOVER, Described, Generators, generators};
-pub(crate) use self::listed::{Param, needs, takes};
+pub(crate) use self::listed::{Param, all_texts, needs, takes};
 pub(crate) use self::read::{ParamError, fields, read_members};
 pub(crate) use self::types::{
-    BlockTag, ByName, Hash, HexBytes, HexText, List, Natural, NaturalText, Object, OrNull, RawParam, Text, TxidText,
-    Verbatim, scalar, schema,
+    BlockTag, ByName, Hash, HexBytes, HexText, List, Natural, NaturalText, Object, OrNull, RawParam, Text, TextOrHex,
+    TxidText, Verbatim, scalar, schema,
 };
 use crate::bounded::to_raw_bounded;
 use crate::errors::RpcError;

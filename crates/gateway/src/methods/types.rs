@@ -254,6 +254,23 @@ impl Hash {
 
 schema!(Hash, "Hash", { "description": "32 bytes in display order", "type": "string", "pattern": "^[0-9a-f]{64}$" });
 
+/// Bytes as text, or as hexadecimal digits after `0x`.
+#[derive(Deserialize, JsonSchema, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(try_from = "String")]
+#[schemars(inline, with = "String")]
+pub(crate) struct TextOrHex(pub(crate) Vec<u8>);
+
+impl TryFrom<String> for TextOrHex {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        match text.strip_prefix("0x") {
+            None => Ok(Self(text.into_bytes())),
+            Some(digits) => Vec::from_hex(digits).map(Self).map_err(|_| "must be text, or hexadecimal digits after 0x"),
+        }
+    }
+}
+
 /// Hexadecimal digits.
 pub(crate) struct HexText;
 

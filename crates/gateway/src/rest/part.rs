@@ -55,19 +55,19 @@ mod tests {
 
     /// row RA01
     #[test]
-    fn a_part_is_told_by_limit_or_count_and_by_offset_or_page() {
-        let told = |offset, limit| Ok(Part { offset, limit: Some(limit) });
+    fn a_part_is_named_by_limit_or_count_and_by_offset_or_page() {
+        let part_of = |offset, limit| Ok(Part { offset, limit: Some(limit) });
         for (body, expected) in [
-            ("{}", told(0, 50)),
-            (r#"{"limit":null,"offset":null}"#, told(0, 50)),
-            (r#"{"limit":7,"offset":3}"#, told(3, 7)),
-            (r#"{"count":7}"#, told(0, 7)),
-            (r#"{"limit":7,"count":7}"#, told(0, 7)),
-            (r#"{"limit":9999}"#, told(0, 500)),
-            (r#"{"page":0,"limit":100}"#, told(0, 100)),
-            (r#"{"page":1,"limit":100}"#, told(0, 100)),
-            (r#"{"page":3,"limit":100}"#, told(200, 100)),
-            (r#"{"page":3,"limit":100,"offset":200}"#, told(200, 100)),
+            ("{}", part_of(0, 50)),
+            (r#"{"limit":null,"offset":null}"#, part_of(0, 50)),
+            (r#"{"limit":7,"offset":3}"#, part_of(3, 7)),
+            (r#"{"count":7}"#, part_of(0, 7)),
+            (r#"{"limit":7,"count":7}"#, part_of(0, 7)),
+            (r#"{"limit":9999}"#, part_of(0, 500)),
+            (r#"{"page":0,"limit":100}"#, part_of(0, 100)),
+            (r#"{"page":1,"limit":100}"#, part_of(0, 100)),
+            (r#"{"page":3,"limit":100}"#, part_of(200, 100)),
+            (r#"{"page":3,"limit":100,"offset":200}"#, part_of(200, 100)),
             (r#"{"limit":7,"count":8}"#, Err(400)),
             (r#"{"page":3,"limit":100,"offset":100}"#, Err(400)),
             (r#"{"limit":0}"#, Err(400)),

@@ -68,12 +68,12 @@ const fn node<A: JsonSchema>(
         let params = params.raw().to_vec();
         Box::pin(async move {
             let sent = params.first().filter(|_| method.name() == "sendrawtransaction").cloned();
-            let told = pass(context, method.name(), params).await?;
+            let answer = pass(context, method.name(), params).await?;
             // What the node has taken is known to us at once.
             if let Some(Ok(hex)) = sent.map(|raw| serde_json::from_str::<String>(raw.get())) {
                 accepted(context, &hex).await;
             }
-            Ok(told)
+            Ok(answer)
         })
     })
 }

@@ -3,7 +3,7 @@
 use super::admin::ADMIN;
 use super::alkanes::ALKANES;
 use super::btc::BTC;
-use super::esplora::ESPLORA;
+use super::esplora::{self, ESPLORA};
 use super::lua::LUA;
 use super::metashrew::METASHREW;
 use super::ord::ORD;
@@ -74,6 +74,9 @@ impl RpcSurface for MainRpc {
             return Box::pin(async move { describe::discover(&params) });
         }
         match Self::find(method) {
+            Some((family, rest)) if family.name == ESPLORA.name && family.names().all(|known| known != rest) => {
+                esplora::by_path(context, rest, &params)
+            }
             Some((family, rest)) => family.call(context, &(), rest, &params),
             None => Box::pin(async { Err(RpcError::method_not_found()) }),
         }

@@ -156,6 +156,25 @@ async fn an_address_has_totals_unspent_outputs_and_history() {
     assert_eq!(instance.result("esplora_scripthash", json!([digest])).await["scripthash"], digest);
 }
 
+/// row MR05
+#[tokio::test]
+async fn a_path_may_stand_in_the_name_or_go_on_in_the_parameters() {
+    let instance = Instance::start().await;
+    let (txid, payee) = (instance.payment.to_string(), instance.payee.to_string());
+    for (method, params, same, of) in [
+        ("esplora_tx".to_owned(), json!([txid, "hex"]), "esplora_tx::hex", json!([txid])),
+        ("esplora_tx".to_owned(), json!([txid, "outspend", 0]), "esplora_tx::outspend", json!([txid, 0])),
+        (format!("esplora_tx:{txid}"), json!([]), "esplora_tx", json!([txid])),
+        (format!("esplora_tx:{txid}:hex"), json!([]), "esplora_tx::hex", json!([txid])),
+        (format!("esplora_address:{payee}:utxo"), json!({}), "esplora_address::utxo", json!([payee])),
+        ("esplora_block-height:2".to_owned(), json!([]), "esplora_block-height", json!([2])),
+        ("esplora_blocks".to_owned(), json!(["tip", "height"]), "esplora_blocks:tip:height", json!([])),
+        ("esplora_blocks".to_owned(), json!({}), "esplora_blocks", json!([])),
+    ] {
+        assert_eq!(instance.result(&method, params).await, instance.result(same, of).await, "{method}");
+    }
+}
+
 /// row MR03
 #[tokio::test]
 async fn unconfirmed_transactions_show_and_what_they_spend_is_no_longer_unspent() {

@@ -19,6 +19,9 @@ use crate::visitor::{Fields, SessionForm, Visitor};
 /// Longest time that a rerolled key goes on working, hours.
 const GRACE_HOURS_MAX: u32 = 24 * 30;
 
+/// Keys on a page; revoked ones stay in the list for ever.
+const ROWS_MAX: usize = 200;
+
 /// Which account a page is about.
 #[derive(Debug, Deserialize)]
 pub(super) struct Wanted {
@@ -56,6 +59,8 @@ pub(super) struct KeysPage {
     /// `per minute`, `per day` and `keys` of the plan.
     plan: [String; 3],
     rows: Vec<Row>,
+    /// How many keys more there are.
+    left_out: usize,
     fresh: Option<Fresh>,
     /// What was typed.
     typed: [String; 3],
@@ -102,12 +107,15 @@ async fn show(
     let mut keys = site.keys.list_of(account.id).await?;
     // What works stands first, the newest before the others.
     keys.sort_by_key(|key| (key.revoked_at.is_some(), std::cmp::Reverse(key.id)));
+    let left_out = keys.len().saturating_sub(ROWS_MAX);
+    keys.truncate(ROWS_MAX);
     let terms = site.plans.terms(&account.plan).unwrap_or_default();
     Ok(Page(KeysPage {
         frame: framed(visitor, "keys", Some(account.id), message),
         rows: keys.iter().map(|key| row(site, key, visitor.visit.now, visitor.is_owner())).collect(),
         plan: [limit(terms.per_minute), limit(terms.per_day), limit(terms.keys_max)],
         may_grant: visitor.is_owner(),
+        left_out,
         account,
         choices,
         fresh,

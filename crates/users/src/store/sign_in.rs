@@ -36,7 +36,7 @@ impl UserStore {
         client: &str,
         now: UnixMillis,
     ) -> Result<SignIn, UsersError> {
-        // What cannot be a name is a name that nobody has.
+        // What cannot be a name is the name of no user.
         let name = Name::parse(name).unwrap_or(Name { shown: String::new(), key: String::new() });
         let (found, is_known) = {
             let mut connection = self.database.session().await?;

@@ -34,7 +34,7 @@ const KNOWN_CLIENTS_MAX: i64 = 16;
 /// What attempts are counted by.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Subject<'a> {
-    /// The name of a user, also one that nobody has.
+    /// The name of a user, also one that no user has.
     Name(&'a str),
     /// The same from a client that has signed in by that name before.
     NameFrom(&'a str, &'a str),
@@ -86,7 +86,7 @@ impl UserStore {
             let (bucket, key) = (subject.bucket(), subject.key());
             let most = bucket.burst * bucket.interval_ms;
             let full_at = full_at(&mut transaction, &key).await?.unwrap_or(now);
-            // A clock that steps back makes nobody wait longer.
+            // A clock that steps back lengthens no wait.
             let next = full_at.clamp(now, now.saturating_add(most)).saturating_add(bucket.interval_ms);
             let wait_ms = next.saturating_sub(now) - most;
             if wait_ms > 0 {
@@ -145,7 +145,7 @@ pub(super) async fn give_back(
     Ok(())
 }
 
-/// Whether the user of a name has signed in from a client; asked in the same way for a name that nobody has.
+/// Whether the user of a name has signed in from a client; asked in the same way for a name without a user.
 pub(super) async fn is_known(connection: &mut Connection, name_key: &str, client: &str) -> Result<bool, UsersError> {
     let known = query("SELECT k.user_id FROM console_known_client AS k JOIN console_user AS u ON u.id = k.user_id WHERE u.name_key = $1 AND k.client = $2")
         .bind(name_key)

@@ -28,12 +28,12 @@ pub(super) const ADDRESS_EXAMPLE: &str = r#"{"address":"bc1qar0srrr7xfkvy5l643ly
 pub(super) struct Flat<T> {
     ok: OkTrue,
     #[serde(flatten)]
-    told: T,
+    answer: T,
 }
 
 impl<T> Flat<T> {
-    pub(super) fn of(told: T) -> Self {
-        Self { ok: OkTrue, told }
+    pub(super) fn of(answer: T) -> Self {
+        Self { ok: OkTrue, answer }
     }
 }
 

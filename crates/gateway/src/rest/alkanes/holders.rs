@@ -84,7 +84,7 @@ struct HolderItem {
     amount: Digits,
 }
 
-async fn told(context: &RequestContext, what: AlkaneId, part: Part) -> Result<HolderPage, RestError> {
+async fn flat_page(context: &RequestContext, what: AlkaneId, part: Part) -> Result<HolderPage, RestError> {
     let (holders, total) = read(context, what, part, 1).await?;
     let limit = part.limit.unwrap_or(LIMIT_DEFAULT);
     Ok(HolderPage {
@@ -114,7 +114,7 @@ impl Route for FlatHolders {
     type Answer = HolderPage;
 
     async fn answer(self, context: &RequestContext, part: Part) -> Result<HolderPage, RestError> {
-        told(context, self.alkane.0, part).await
+        flat_page(context, self.alkane.0, part).await
     }
 }
 
@@ -132,7 +132,7 @@ impl Route for FirstHolders {
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<HolderPage, RestError> {
         require(context, self.id.0).await?;
-        told(context, self.id.0, Part { offset: 0, limit: PAGES.default }).await
+        flat_page(context, self.id.0, Part { offset: 0, limit: PAGES.default }).await
     }
 }
 

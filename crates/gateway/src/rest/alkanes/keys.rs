@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use bitcoin::hex::FromHex as _;
 use paraffin_alkanes::views::ViewError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -13,7 +12,7 @@ use super::fields::{ALKANE, Names, WRONG_ALKANE};
 use crate::alkanes::{self, hex};
 use crate::bounded::to_raw_bounded;
 use crate::errors::RestError;
-use crate::methods::Hash;
+use crate::methods::{Hash, TextOrHex};
 use crate::rest::part::Part;
 use crate::state::RequestContext;
 
@@ -30,25 +29,9 @@ const PAGE: usize = 32;
 pub(super) struct Keys {
     alkane: AlkaneIdParam,
     /// What keys begin with: text, or hexadecimal digits after 0x.
-    prefix: Option<Prefix>,
+    prefix: Option<TextOrHex>,
     /// 100 when absent; more than 1,000 is taken as 1,000.
     limit: Option<Count>,
-}
-
-#[derive(Deserialize, JsonSchema, Default)]
-#[serde(try_from = "String")]
-#[schemars(inline, with = "String")]
-struct Prefix(Vec<u8>);
-
-impl TryFrom<String> for Prefix {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, &'static str> {
-        match text.strip_prefix("0x") {
-            None => Ok(Self(text.into_bytes())),
-            Some(digits) => Vec::from_hex(digits).map(Self).map_err(|_| "must be text, or hexadecimal digits after 0x"),
-        }
-    }
 }
 
 // Written already, away from the async threads.
@@ -114,7 +97,7 @@ impl Route for Keys {
     type Answer = Written;
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<Written, RestError> {
-        let (contract, Prefix(prefix)) = (self.alkane.0, self.prefix.unwrap_or_default());
+        let (contract, TextOrHex(prefix)) = (self.alkane.0, self.prefix.unwrap_or_default());
         let limit = self.limit.map_or(LIMIT_DEFAULT, |limit| limit.at_most(LIMIT_MAX));
         let bytes_max = context.limits().response_bytes_max;
         // Read and written in one place, away from the async threads, and given up as soon as it is longer than an answer.
@@ -158,8 +141,8 @@ mod tests {
     #[test]
     fn every_key_has_a_text_of_its_own_that_leads_back_to_it() {
         for key in [&b"/totalsupply"[..], b"", b"\x00\x01", b"0xab", &[0xff], "/n\u{e4}me".as_bytes()] {
-            assert_eq!(Prefix::try_from(key_text(key)).unwrap().0, key);
+            assert_eq!(TextOrHex::try_from(key_text(key)).unwrap().0, key);
         }
-        assert!(Prefix::try_from("0xabc".to_owned()).is_err());
+        assert!(TextOrHex::try_from("0xabc".to_owned()).is_err());
     }
 }

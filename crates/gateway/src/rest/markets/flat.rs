@@ -227,12 +227,12 @@ struct CandlesAnswer {
     ok: OkTrue,
     pool: IdText,
     interval: &'static str,
-    candles: Vec<ToldCandle>,
+    candles: Vec<CandleRow>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
-struct ToldCandle {
+struct CandleRow {
     open_time: Time,
     close_time: Option<Time>,
     open: Decimal,
@@ -275,7 +275,7 @@ impl Route for Candles {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let Interval { name, width } = interval;
             let candles = width.candles(&named.markets, pool, times, limit)?;
-            let candles = candles.iter().map(|candle| width.told(candle)).collect::<Result<Vec<_>, RestError>>()?;
+            let candles = candles.iter().map(|candle| width.rendered(candle)).collect::<Result<Vec<_>, RestError>>()?;
             Ok(CandlesAnswer { ok: OkTrue, pool: IdText(pool), interval: name, candles })
         })
         .await
@@ -357,9 +357,9 @@ impl Width {
         Ok(candles)
     }
 
-    fn told(self, candle: &Candle) -> Result<ToldCandle, RestError> {
+    fn rendered(self, candle: &Candle) -> Result<CandleRow, RestError> {
         let [first, second] = candle.volumes;
-        Ok(ToldCandle {
+        Ok(CandleRow {
             open_time: Time::of(candle.start)?,
             close_time: self.next(candle.start).map(Time::of).transpose()?,
             open: candle.open.into(),

@@ -382,14 +382,14 @@ fn between(
     let found = paths(&book, factory, tokens);
     let (total, is_whole) = (found.ways.len(), found.is_whole);
     let shown = part.of(found.ways);
-    let told: Vec<Path> = shown.iter().map(|(tokens, pools)| way(moment, tokens, pools, network)).collect();
+    let paths: Vec<Path> = shown.iter().map(|(tokens, pools)| way(moment, tokens, pools, network)).collect();
     Ok(Ways::Between {
         pairs: Teller::new(moment).pairs(&direct)?,
         total,
         is_whole,
-        count: told.len(),
+        count: paths.len(),
         limit: part.limit,
         offset: part.offset,
-        paths: told,
+        paths,
     })
 }

@@ -60,7 +60,7 @@ struct Listing {
 
 /// Routes that list pools of a factory.
 macro_rules! listings {
-    ($($(#[$about:meta])* $name:ident($path:literal) -> $answer:ty as $told:ident;)*) => {$(
+    ($($(#[$about:meta])* $name:ident($path:literal) -> $answer:ty as $answered_by:ident;)*) => {$(
         $(#[$about])*
         #[derive(Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
@@ -99,7 +99,7 @@ macro_rules! listings {
             type Answer = $answer;
 
             async fn answer(self, context: &RequestContext, part: Part) -> Result<$answer, RestError> {
-                $told(context, self.listing(context, part)?).await
+                $answered_by(context, self.listing(context, part)?).await
             }
         }
     )*};
@@ -241,8 +241,8 @@ async fn listed_with_details(context: &RequestContext, listing: Listing) -> Resu
         let book = moment.book()?;
         let all = listing.pools(moment, &book)?;
         let (twins, dollars) = (moment.parts.snake_case_twins, Dollars::now(moment));
-        let told = |pool: &BookPool| details(pool, network, dollars).finish(twins);
-        let pools: Vec<Record<PoolDetails>> = listing.part(&all)?.into_iter().map(told).collect();
+        let rendered = |pool: &BookPool| details(pool, network, dollars).finish(twins);
+        let pools: Vec<Record<PoolDetails>> = listing.part(&all)?.into_iter().map(rendered).collect();
         let sum = |value: fn(&BookPool) -> Option<u128>| {
             all.iter().filter_map(|pool| value(pool)).fold(0, u128::saturating_add)
         };
@@ -259,7 +259,7 @@ async fn listed_with_details(context: &RequestContext, listing: Listing) -> Resu
             total_tvl_in_sats: tvl,
             total_volume: dollars.number(Some(volume)),
             total_volume_in_sats: volume,
-            largest_pool: largest.map(|pool| told(pool)),
+            largest_pool: largest.map(|pool| rendered(pool)),
             trending_pools: trending.map(|pool| {
                 let record = details(pool, network, dollars).with("trend", percent(pool.worth.tvl_change_day));
                 Trending { day: record.finish(twins) }

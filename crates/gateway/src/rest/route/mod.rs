@@ -292,8 +292,8 @@ impl From<RestError> for Unread {
 fn read<R: Route>(mut body: RestBody) -> Result<(R, Part), Unread> {
     let part = match R::PAGES {
         Some(pages) => {
-            let told = R::LIMIT_FIELD.map_or(Ok(None), |field| body.positive(field, pages.max))?;
-            Part::read(&body, told.or(pages.default), pages.max)?
+            let named = R::LIMIT_FIELD.map_or(Ok(None), |field| body.positive(field, pages.max))?;
+            Part::read(&body, named.or(pages.default), pages.max)?
         }
         None => Part { offset: 0, limit: None },
     };

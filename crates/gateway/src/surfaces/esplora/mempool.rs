@@ -129,10 +129,10 @@ pub(super) async fn recent(context: &RequestContext) -> Outcome {
 
 /// POST `/tx`, and `esplora_broadcast`: the node's answer, a txid or its reason.
 pub(in crate::surfaces) async fn broadcast(context: &RequestContext, hex: &str) -> Outcome {
-    let told = btc::pass(context, "sendrawtransaction", vec![to_raw(&hex)?]).await.map_err(Fault::Failed)?;
-    let told = serde_json::from_str(told.get()).map_err(|error| RpcError::internal(&error))?;
+    let answer = btc::pass(context, "sendrawtransaction", vec![to_raw(&hex)?]).await.map_err(Fault::Failed)?;
+    let txid = serde_json::from_str(answer.get()).map_err(|error| RpcError::internal(&error))?;
     accepted(context, hex).await;
-    Ok(Answer::Text(told))
+    Ok(Answer::Text(txid))
 }
 
 /// POST `/txs/package`, and `esplora_txs:package`: the node's answer to `submitpackage`. The limits are decimal numbers,

@@ -5,13 +5,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::shapes::{EsploraFees, EsploraOutput, EsploraSpend, EsploraTransaction, TransactionStatus};
-use super::{get, mempool, render};
+use super::{Fault, Outcome, get, mempool, render};
 use crate::errors::RpcError;
+use crate::jsonrpc::Params;
 use crate::methods::{
     Declared, Form, Hash, HexText, Method, NaturalText, Object, Param, RawParam, Surface, Text, Verbatim, Written,
-    needs, takes,
+    all_texts, needs, takes,
 };
-use crate::state::RequestContext;
+use crate::state::{BoxFuture, RequestContext};
+use crate::surfaces::RpcResult;
 
 pub(in crate::surfaces) static ESPLORA: Surface<()> = Surface::new("esplora", &METHODS);
 
@@ -82,7 +84,8 @@ static METHODS: [Declared<()>; 36] = [
     Declared::of::<Package>(),
 ];
 
-/// A method that is answered as its path is, with the shape of the answer.
+/// A method that is answered as its path is, with the shape of the answer. Parameters beyond its own go on with the path:
+/// `tx` with a txid and `hex` is `tx::hex`.
 const fn at<A: JsonSchema>(
     name: &'static str,
     summary: &'static str,
@@ -90,13 +93,28 @@ const fn at<A: JsonSchema>(
     example: &'static str,
 ) -> Declared<()> {
     Declared::listed::<A>(name, summary, params, example, |context, (), method, params| {
-        let texts = method.texts(params);
+        let (texts, is_too_many) = (method.all_texts(params), method.check_number(params));
         Box::pin(async move {
-            let path = path_of(method.name(), &texts?);
-            let path: Vec<&str> = path.iter().map(String::as_str).collect();
-            render(get(context, &path).await?)
+            match answer_at(context, &path_of(method.name(), &texts?)).await {
+                Err(Fault::Unknown) => Err(is_too_many.err().unwrap_or_else(RpcError::method_not_found)),
+                answer => render(answer?),
+            }
         })
     })
+}
+
+async fn answer_at(context: &RequestContext, path: &[String]) -> Outcome {
+    get(context, &path.iter().map(String::as_str).collect::<Vec<_>>()).await
+}
+
+/// Answers a name that no method has but that is a path itself: `tx:<txid>:hex`.
+pub(in crate::surfaces) fn by_path<'a>(
+    context: &'a RequestContext,
+    name: &str,
+    params: &Params,
+) -> BoxFuture<'a, RpcResult> {
+    let path = all_texts(params, |_| None).map(|texts| path_of(name, &texts));
+    Box::pin(async move { render(answer_at(context, &path?).await?) })
 }
 
 /// The segments of the path: the name is split at `:`, every empty piece takes the next parameter (or vanishes when there is
@@ -146,7 +164,7 @@ struct Package {
     /// The highest feerate, BTC per 1,000 virtual bytes; 0.10 when absent.
     #[schemars(with = "Option<Verbatim>")]
     maxfeerate: Option<Text>,
-    /// What outputs that nobody can spend may hold at most, BTC.
+    /// What unspendable outputs may hold at most, BTC.
     #[schemars(with = "Option<Verbatim>")]
     maxburnamount: Option<Text>,
 }
@@ -194,5 +212,7 @@ mod tests {
         check("blocks::tip:height", &[], "blocks/tip/height");
         check("mempool::recent", &[], "mempool/recent");
         check("fee-estimates", &[], "fee-estimates");
+        check("tx", &["T", "hex"], "tx/T/hex");
+        check("tx:T:hex", &[], "tx/T/hex");
     }
 }

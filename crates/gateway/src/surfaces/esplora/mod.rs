@@ -27,7 +27,7 @@ use crate::state::RequestContext;
 pub(crate) use address::{AddressRoute, Totals, UNSPENT_BYTES, totals, unspent};
 pub(crate) use fees::FeeEstimates;
 pub(super) use mempool::{broadcast, package};
-pub(super) use methods::ESPLORA;
+pub(super) use methods::{ESPLORA, by_path};
 pub use transactions::NodeTransactions;
 pub(super) use transactions::{raw as raw_transactions, unconfirmed as unconfirmed_transaction};
 pub(super) use unconfirmed::accepted;

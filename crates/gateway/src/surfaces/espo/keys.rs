@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bitcoin::Txid;
-use bitcoin::hex::FromHex as _;
 use paraffin_alkanes::views::{self, ViewError};
 use paraffin_alkanes::{Cursor, Page, StorageEntry};
 use paraffin_amm::calls;
@@ -18,7 +17,7 @@ use super::failure::{Failure, Refusal};
 use super::holders::{alkane, unknown};
 use super::{Espo, EspoMethod, read};
 use crate::alkanes::{Moment, hex};
-use crate::methods::{ByName, List, Natural};
+use crate::methods::{ByName, List, Natural, TextOrHex};
 use crate::state::RequestContext;
 
 /// Entries read from the index at once.
@@ -69,7 +68,7 @@ pub(super) struct Keys {
     alkane: String,
     /// Some keys alone, also those that are not there.
     #[serde(rename = "keys")]
-    wanted: Option<List<StorageKey, { LIMIT_MAX as usize }>>,
+    wanted: Option<List<TextOrHex, { LIMIT_MAX as usize }>>,
     /// Whether to give keys and values as text where they are UTF-8; so when absent.
     try_decode_utf8: Option<bool>,
     /// As of which block; the newest when absent.
@@ -80,23 +79,6 @@ pub(super) struct Keys {
     limit: Option<Natural>,
     /// The same as `limit`, which goes first.
     size: Option<Natural>,
-}
-
-/// A key as text, or as hexadecimal digits after `0x`.
-#[derive(Deserialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(try_from = "String")]
-#[schemars(inline, with = "String")]
-struct StorageKey(Vec<u8>);
-
-impl TryFrom<String> for StorageKey {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, &'static str> {
-        match text.strip_prefix("0x") {
-            None => Ok(Self(text.into_bytes())),
-            Some(digits) => Vec::from_hex(digits).map(Self).map_err(|_| "must be text, or hexadecimal digits after 0x"),
-        }
-    }
 }
 
 /// A page of a contract's storage.
