@@ -160,7 +160,7 @@ async fn an_address_has_totals_unspent_outputs_and_history() {
 #[tokio::test]
 async fn a_path_may_stand_in_the_name_or_go_on_in_the_parameters() {
     let instance = Instance::start().await;
-    let (txid, payee) = (instance.payment.to_string(), instance.payee.to_string());
+    let (txid, payee) = (instance.payment.to_string(), instance.payee.clone());
     for (method, params, same, of) in [
         ("esplora_tx".to_owned(), json!([txid, "hex"]), "esplora_tx::hex", json!([txid])),
         ("esplora_tx".to_owned(), json!([txid, "outspend", 0]), "esplora_tx::outspend", json!([txid, 0])),
