@@ -288,15 +288,20 @@ struct ChartAnswer {
 
 /// Unix milliseconds and what was then.
 type Pair = (u64, f64);
+/// A pair as it is described: tools that read descriptions fail at arrays whose members differ in type.
+type DescribedPair = [f64; 2];
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 struct ChartPoints {
     /// Unix milliseconds and US dollars for one bitcoin, ascending.
+    #[schemars(with = "Vec<DescribedPair>")]
     prices: Vec<Pair>,
     /// Price times the bitcoins issued by the subsidy schedule up to the newest indexed block at that time.
+    #[schemars(with = "Vec<[Option<f64>; 2]>")]
     market_caps: Vec<(u64, Option<f64>)>,
     /// US dollars of the 24 hours before; points whose volume is unknown are absent.
+    #[schemars(with = "Vec<DescribedPair>")]
     total_volumes: Vec<Pair>,
 }
 
