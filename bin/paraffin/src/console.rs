@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use paraffin_access::{DatabaseKeyStore, OwnershipProver};
-use paraffin_site::{Site, SiteParts};
+use paraffin_site::{ExplorerAccess, Site, SiteParts};
 use paraffin_users::{NewLink, UserStore, UsersError};
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +22,13 @@ pub(crate) struct ConsoleSection {
     /// The address under which people reach the instance, such as `https://api.example.com`; for links and cookies. Absent: the
     /// host that a request names, without TLS.
     pub public_url: Option<String>,
+    /// Who may see the explorer, at `/explorer`.
+    pub explorer: ExplorerAccess,
 }
 
 impl Default for ConsoleSection {
     fn default() -> Self {
-        Self { enabled: true, public_url: None }
+        Self { enabled: true, public_url: None, explorer: ExplorerAccess::default() }
     }
 }
 
@@ -82,6 +84,7 @@ impl Console {
             prover: OwnershipProver::new(config.access.proof.clone()),
             plans: config.plans.clone(),
             public_url: self.section.public_url.clone(),
+            explorer: self.section.explorer,
         })
     }
 

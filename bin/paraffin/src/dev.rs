@@ -14,6 +14,7 @@ use paraffin_devnet::{Devnet, DevnetError, DevnetOptions};
 use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_indexer::IndexState;
 use paraffin_primitives::{BlockId, Network};
+use paraffin_site::ExplorerAccess;
 
 use crate::command_line::DevArguments;
 use crate::config::{Config, IndexSection, LogSection, NodeSection};
@@ -226,7 +227,7 @@ fn config(
         gateway: GatewayConfig { listen: arguments.listen, drain_seconds: 0, ..GatewayConfig::default() },
         access: AccessConfig::default(),
         plans: Plans::default(),
-        console: ConsoleSection::default(),
+        console: ConsoleSection { explorer: ExplorerAccess::Open, ..ConsoleSection::default() },
         memory: MemorySection::default(),
         index: IndexSection { memory_mib: STORE_MEMORY_MIB, poll_milliseconds: Some(50), ..IndexSection::default() },
         alkanes: AlkanesSection::default(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::{Body as _, Frame, Incoming};
 use tokio::time::Instant;
 
 use crate::byte_budget::{HeldBytes, HeldFor, UNCOUNTED_BYTES_MAX};
@@ -21,7 +21,8 @@ const HELD_BYTES_MAX: usize = 64 << 10;
 
 /// The body of one request, on its way.
 pub(crate) struct RequestBody {
-    incoming: Incoming,
+    /// What still comes; nothing of a body that was made here.
+    incoming: Option<Incoming>,
     held: VecDeque<Bytes>,
     /// Reading ahead met an error.
     broken: bool,
@@ -41,15 +42,35 @@ pub(crate) struct BodyLimit<'a> {
 
 impl RequestBody {
     pub(crate) fn new(incoming: Incoming) -> Self {
-        Self { incoming, held: VecDeque::new(), broken: false }
+        Self { incoming: Some(incoming), held: VecDeque::new(), broken: false }
+    }
+
+    /// A body that is there already.
+    pub(crate) fn whole(body: Bytes) -> Self {
+        Self { incoming: None, held: VecDeque::from([body]), broken: false }
+    }
+
+    /// The next frame from the client; `None` at the end.
+    async fn frame(&mut self) -> Option<Result<Frame<Bytes>, hyper::Error>> {
+        self.incoming.as_mut()?.frame().await
+    }
+
+    /// Whether the client has sent all of it.
+    fn has_come(&self) -> bool {
+        self.incoming.as_ref().is_none_or(Incoming::is_end_stream)
+    }
+
+    /// Bytes that are announced and have not come.
+    fn announced(&self) -> u64 {
+        self.incoming.as_ref().map_or(0, |incoming| incoming.size_hint().lower())
     }
 
     /// Reads ahead for as long as it is polled: only behind the body can the server see that the client has gone away. Of
     /// a body longer than this holds, the end is not seen until the body is read.
     pub(crate) async fn hold(&mut self) {
         let mut bytes = 0;
-        while bytes < HELD_BYTES_MAX && !self.incoming.is_end_stream() {
-            match self.incoming.frame().await {
+        while bytes < HELD_BYTES_MAX && !self.has_come() {
+            match self.frame().await {
                 Some(Ok(frame)) => {
                     if let Ok(piece) = frame.into_data() {
                         bytes += piece.len();
@@ -74,7 +95,7 @@ impl RequestBody {
         if self.broken {
             return Err(Refusal::BodyBroken);
         }
-        while let Some(frame) = self.incoming.frame().await {
+        while let Some(frame) = self.frame().await {
             if let Ok(piece) = frame.map_err(|_| Refusal::BodyBroken)?.into_data() {
                 return Ok(Some(piece));
             }
@@ -84,7 +105,7 @@ impl RequestBody {
 
     /// Whether all of it has been read.
     pub(crate) fn is_over(&self) -> bool {
-        self.held.is_empty() && !self.broken && self.incoming.is_end_stream()
+        self.held.is_empty() && !self.broken && self.has_come()
     }
 
     /// Reads the whole within `timeout`, holding no more than the limit in memory.
@@ -94,7 +115,7 @@ impl RequestBody {
         timer: &SteadyTimer,
         timeout: Duration,
     ) -> Result<Bytes, Refusal> {
-        if self.incoming.size_hint().lower() > limit.large_bytes_max as u64 {
+        if self.announced() > limit.large_bytes_max as u64 {
             return Err(Refusal::BodyTooLarge);
         }
         let read = pin!(self.read_all(limit));
@@ -137,13 +158,13 @@ impl RequestBody {
     /// Reads the rest of an unused body, up to a bound: a client that is still sending when the connection closes
     /// would lose the answer.
     pub(crate) async fn discard(&mut self) {
-        if self.incoming.size_hint().lower() > DISCARDED_BYTES_MAX {
+        if self.announced() > DISCARDED_BYTES_MAX {
             return;
         }
         let deadline = Instant::now() + DISCARD_TIMEOUT;
         let mut discarded = 0;
         while discarded <= DISCARDED_BYTES_MAX {
-            let Ok(Some(Ok(frame))) = tokio::time::timeout_at(deadline, self.incoming.frame()).await else { return };
+            let Ok(Some(Ok(frame))) = tokio::time::timeout_at(deadline, self.frame()).await else { return };
             discarded += frame.data_ref().map_or(0, |piece| piece.len() as u64);
         }
     }

@@ -57,6 +57,7 @@ mod respond;
 mod rest;
 mod routes;
 mod server;
+mod site;
 mod state;
 mod strangers;
 mod surfaces;

@@ -12,14 +12,13 @@ use hyper::header::{
 };
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
-use paraffin_site::Site;
 use tracing::Instrument as _;
 
 use crate::access_log::RequestLine;
 use crate::admission::{Quota, admit};
 use crate::body::{BodyLimit, RequestBody};
 use crate::byte_budget::UNCOUNTED_BYTES_MAX;
-use crate::callers::{Arrival, Identified, identify, unavailable};
+use crate::callers::{Arrival, Identified, identify};
 use crate::clients::{client_address, is_public_name};
 use crate::errors::{Refusal, RestError};
 use crate::forward::{self, AnswerBody, Answered, Forwarded, Received, Streamed};
@@ -30,7 +29,7 @@ use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
 use crate::state::{Caller, Connection, RequestContext, Shared, unix_millis};
 use crate::surfaces::{HttpRequest, HttpSurface, RpcSurface, opi};
 use crate::websocket::Upgrade;
-use crate::{cors, describe, health, rest};
+use crate::{cors, describe, health, rest, site};
 
 const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
 
@@ -42,15 +41,15 @@ const GET_VERBS: &str = "GET, HEAD, OPTIONS";
 const HEALTH_VERBS: &str = "GET, HEAD, POST, OPTIONS";
 
 /// An answer and the height of the chain data in it.
-struct Outcome {
-    reply: Reply,
+pub(crate) struct Outcome {
+    pub(crate) reply: Reply,
     height: Option<u32>,
     /// For the access log.
     caller: Option<Caller>,
     /// Whether the page at the request's `Origin` may read the answer.
     readable: bool,
     /// A body that is still coming from an instance, in the place of that of `reply`.
-    streamed: Option<Box<Streamed>>,
+    pub(crate) streamed: Option<Box<Streamed>>,
 }
 
 impl Outcome {
@@ -171,7 +170,7 @@ async fn route_request(
         return Outcome::plain(description.answer(&head.method, || opi::is_served(shared)));
     }
     if route.target == Target::Site {
-        let answered = Box::pin(site_request(connection, arrival, quota, head, body)).await;
+        let answered = Box::pin(site::answer(connection, arrival, quota, id, head, body)).await;
         return answered.map_or_else(refuse, Outcome::plain);
     }
     let Identified { caller, readable } = match identify(arrival, &head.headers).await {
@@ -214,7 +213,8 @@ fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
     if route.target == Target::Health { health::json(shared) } else { health::plain(shared) }
 }
 
-async fn dispatch(
+/// Answers a request of a caller who has been let in.
+pub(crate) async fn dispatch(
     connection: &Arc<Connection>,
     arrival: &Arrival<'_>,
     caller: Caller,
@@ -266,35 +266,6 @@ async fn dispatch(
         // Answered before a caller is identified: people sign in there.
         Target::Site | Target::Nothing => Outcome::plain(Reply::refusal(Refusal::NotFound, route.form)),
     }
-}
-
-/// A page of the console, or its answer to a form. What signing in takes is bounded there; all pages together are counted as
-/// requests without a key.
-async fn site_request(
-    connection: &Arc<Connection>,
-    arrival: Arrival<'_>,
-    quota: &mut Option<Quota>,
-    head: &Parts,
-    body: &mut RequestBody,
-) -> Result<Reply, Refusal> {
-    let Arrival { shared, client, at, .. } = arrival;
-    let site = shared.site.as_ref().ok_or(Refusal::NotFound)?;
-    if !Site::is_file(head.uri.path()) {
-        // Without the key store every request is refused, as everywhere.
-        shared.keys.available().await.map_err(|error| unavailable(&error))?;
-        let (reported, served) = admit(arrival, &Caller::Keyless, body).await?;
-        *quota = Some(reported);
-        served?;
-    }
-    let context = RequestContext::new(Arc::clone(connection), Caller::Keyless, client, Vec::new());
-    let form = read_plain(&context, body, paraffin_site::FORM_BYTES_MAX).await?;
-    let mut request = Request::new(form);
-    *request.method_mut() = head.method.clone();
-    *request.uri_mut() = head.uri.clone();
-    *request.headers_mut() = head.headers.clone();
-    let answered = tokio::time::timeout(shared.config.limits.handler_timeout(), site.answer(request, client, at)).await;
-    let (head, body) = answered.map_err(|_| Refusal::HandlerTimeout)?.into_parts();
-    Ok(Reply { status: head.status, headers: head.headers, body, content_type: None })
 }
 
 /// Whether a gateway without a store hands it on: all but what it knows itself.
@@ -390,7 +361,7 @@ async fn discover_alone(connection: &Arc<Connection>, arrival: Arrival<'_>, body
     Outcome::plain(Reply::refusal(Refusal::AuthUnavailable, route.form))
 }
 
-async fn read_plain(context: &RequestContext, body: &mut RequestBody, bytes_max: usize) -> Result<Bytes, Refusal> {
+pub(crate) async fn read_plain(context: &RequestContext, body: &mut RequestBody, bytes_max: usize) -> Result<Bytes, Refusal> {
     let limit = BodyLimit { context, bytes_max, large_bytes_max: bytes_max, is_large: &|_| false };
     body.read(&limit, context.body_timer(), context.limits().body_read_timeout()).await
 }

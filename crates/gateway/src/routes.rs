@@ -117,7 +117,7 @@ pub(crate) enum Target {
     Opi(Vec<String>),
     /// A keyed surface, with the segments after its name.
     Surface(KeyedSurface, Vec<String>),
-    /// The pages of the console.
+    /// The pages of the console and of the explorer.
     Site,
     /// Nothing.
     Nothing,
@@ -152,7 +152,7 @@ impl Route {
             Target::Description(_) => "docs",
             Target::Opi(_) => "opi",
             Target::Surface(surface, _) => surface.name(),
-            Target::Site => "console",
+            Target::Site => "site",
             Target::Nothing => "none",
         }
     }
@@ -180,7 +180,7 @@ impl Route {
         }
         match segments {
             ["v4", below @ ..] => Self::below_version(below),
-            ["console", ..] => Self { versioned: false, ..Self::new(Credential::Open, Target::Site) },
+            ["console" | "explorer", ..] => Self { versioned: false, ..Self::new(Credential::Open, Target::Site) },
             ["health"] => Self { versioned: false, ..Self::new(Credential::Open, Target::PlainHealth) },
             ["api", "v1", key, tail @ ..] => {
                 let surface = Target::Surface(KeyedSurface::Explorer, owned(tail));

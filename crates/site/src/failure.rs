@@ -17,6 +17,10 @@ pub(crate) enum Failure {
     Forbidden,
     /// There is no such page or record.
     Missing,
+    /// What a page is about does not exist: a sentence.
+    NotThere(String),
+    /// This instance does not have it, or not at the moment: a sentence.
+    NotServed(String),
     /// A form that is not of a page of this site, or of a session that has ended.
     ForeignForm,
     /// The account database cannot be consulted.
@@ -73,6 +77,8 @@ impl IntoResponse for Failure {
                 (StatusCode::FORBIDDEN, "Not allowed", "This page is for the owner of the instance.".to_owned())
             }
             Self::Missing => (StatusCode::NOT_FOUND, "Not found", "There is nothing at this address.".to_owned()),
+            Self::NotThere(sentence) => (StatusCode::NOT_FOUND, "Not found", sentence),
+            Self::NotServed(sentence) => (StatusCode::SERVICE_UNAVAILABLE, "Not available", sentence),
             Self::ForeignForm => (
                 StatusCode::FORBIDDEN,
                 "Form refused",

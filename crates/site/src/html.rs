@@ -98,6 +98,24 @@ pub(crate) fn moment_or(at: Option<UnixMillis>, otherwise: &str) -> String {
     at.map_or_else(|| otherwise.to_owned(), moment)
 }
 
+/// How long ago something was, whose time is Unix seconds.
+pub(crate) fn age(now: UnixMillis, unix_seconds: i64) -> String {
+    let seconds = now.div_euclid(1_000).saturating_sub(unix_seconds);
+    let in_units = |unit: i64, name: &str| {
+        let count = seconds.saturating_abs() / unit;
+        let plural = if count == 1 { "" } else { "s" };
+        let count = grouped(count);
+        if seconds < 0 { format!("in {count} {name}{plural}") } else { format!("{count} {name}{plural} ago") }
+    };
+    match seconds.saturating_abs() {
+        0..60 => in_units(1, "second"),
+        60..3_600 => in_units(60, "minute"),
+        3_600..86_400 => in_units(3_600, "hour"),
+        86_400..31_536_000 => in_units(86_400, "day"),
+        _ => in_units(31_536_000, "year"),
+    }
+}
+
 /// A number with its thousands apart.
 pub(crate) fn grouped(number: impl Into<i128>) -> String {
     let number: i128 = number.into();
@@ -129,5 +147,15 @@ mod tests {
         assert_eq!(moment(1_764_255_660_000), "2025-11-27 15:01 UTC");
         assert_eq!(moment(i64::MAX), "—");
         assert_eq!(limit(None), "unlimited");
+        for (seconds, text) in [
+            (1_000, "0 seconds ago"),
+            (999, "1 second ago"),
+            (1_000 - 7_200, "2 hours ago"),
+            (1_120, "in 2 minutes"),
+            (1_000 - 86_400 * 400, "1 year ago"),
+        ] {
+            assert_eq!(age(1_000_000, seconds), text);
+        }
+        assert!(age(i64::MIN, i64::MAX).starts_with("in ") && age(i64::MAX, i64::MIN).ends_with("ago"));
     }
 }

@@ -1,11 +1,14 @@
-//! The console: pages on which people manage keys, origins and aliases, and the owner of an instance its users and accounts.
-//! Rendered on the server; every task works without scripts, and no page takes anything from another host.
+//! The site of an instance. The console: pages on which people manage keys, origins and aliases, and the owner of an instance its
+//! users and accounts. The explorer: pages of what the chain holds. Rendered on the server; every task works without scripts, and
+//! no page takes anything from another host.
 //!
-//! Invariant: what a page shows or changes belongs to the account of the user who is signed in, or the user is an owner; every
+//! Invariant: what a page of the console shows or changes belongs to the account of the user who is signed in, or the user is an owner; every
 //! change is a POST of a page of this site, with the token of the session where there is one.
 #![forbid(unsafe_code)]
 
+mod api;
 mod console;
+mod explorer;
 mod failure;
 mod html;
 mod visitor;
@@ -22,7 +25,10 @@ use hyper::header::{
 use hyper::{Request, Response, StatusCode};
 use paraffin_access::{KeyStore, OwnershipProver, Plans};
 use paraffin_users::{UnixMillis, UserStore};
+use serde::{Deserialize, Serialize};
 use tower_service::Service as _;
+
+pub use api::{Api, ApiAnswer, ApiFuture, Call, KEY_PLACE, Tip};
 
 /// Longest body of a form, bytes.
 pub const FORM_BYTES_MAX: usize = 64 << 10;
@@ -30,6 +36,19 @@ pub const FORM_BYTES_MAX: usize = 64 << 10;
 /// Everything that a page may load is on this site; nothing stands inline, and no other site may show a page in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// Who may see the explorer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExplorerAccess {
+    /// Nobody: its pages are not there.
+    Off,
+    /// People who are signed in.
+    #[default]
+    SignedIn,
+    /// Everyone, but for what the API asks a key for: that is shown to people who are signed in.
+    Open,
+}
 
 /// What the site works on.
 pub struct SiteParts {
@@ -44,6 +63,8 @@ pub struct SiteParts {
     /// The address under which people reach the site, such as `https://api.example.com`, without a slash at its end. With
     /// `https` cookies are sent over TLS alone. Without it, it is the host that a request names.
     pub public_url: Option<String>,
+    /// Who may see the explorer.
+    pub explorer: ExplorerAccess,
 }
 
 /// From where and when a page is asked for.
@@ -67,7 +88,9 @@ impl Site {
     /// A site over these parts.
     pub fn new(parts: SiteParts) -> Self {
         let public_url = parts.public_url.clone();
-        Self { router: console::router(Arc::new(parts)), public_url }
+        let site = Arc::new(parts);
+        let router = console::router(&site).merge(explorer::router(&site)).with_state(site);
+        Self { router, public_url }
     }
 
     /// Whether there is a file of the pages at a path, which is the same for everyone.
@@ -75,11 +98,19 @@ impl Site {
         matches!(path, "/console/site.css" | "/console/site.js")
     }
 
-    /// Answers a request below `/console` of a client, by whose address callers are counted. The caller has bounded the body.
-    pub async fn answer(&self, mut request: Request<Bytes>, client: IpAddr, now: UnixMillis) -> Response<Bytes> {
+    /// Answers a request of a client, by whose address callers are counted; pages of the explorer ask `api`. The caller has
+    /// bounded the body.
+    pub async fn answer(
+        &self,
+        mut request: Request<Bytes>,
+        client: IpAddr,
+        now: UnixMillis,
+        api: Arc<dyn Api>,
+    ) -> Response<Bytes> {
         let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let base = self.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
         request.extensions_mut().insert(Visit { client, now, base });
+        request.extensions_mut().insert(api);
         let request = request.map(|body| axum::body::Body::new(Full::new(body)));
         let mut router = self.router.clone();
         let response = match router.call(request).await {
@@ -97,7 +128,7 @@ impl Site {
         for (name, value) in
             [(CONTENT_SECURITY_POLICY, POLICY), (X_CONTENT_TYPE_OPTIONS, "nosniff"), (REFERRER_POLICY, "no-referrer")]
         {
-            head.headers.insert(name, HeaderValue::from_static(value));
+            head.headers.entry(name).or_insert(HeaderValue::from_static(value));
         }
         head.headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         head.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("text/html; charset=utf-8"));

@@ -11,7 +11,7 @@ use hyper::{Request, Response, StatusCode};
 use paraffin_access::{
     AccountId, DatabaseKeyStore, KeySelector, KeyStore, NewKey, OwnershipProver, Place, Plan, Plans,
 };
-use paraffin_site::{Site, SiteParts};
+use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, Site, SiteParts, Tip};
 use paraffin_users::{PasswordCost, UserSettings, UserStore};
 
 const NOW: i64 = 1_800_000_000_000;
@@ -31,6 +31,23 @@ struct Browser {
     page: String,
 }
 
+/// Pages of the console ask the API for nothing.
+struct NoApi;
+
+impl Api for NoApi {
+    fn ask(&self, call: Call) -> ApiFuture<'_, ApiAnswer> {
+        panic!("{call:?}")
+    }
+
+    fn tip(&self) -> Tip {
+        panic!("no page of the console has the newest block")
+    }
+
+    fn tip_other_than(&self, known: String) -> ApiFuture<'_, Tip> {
+        panic!("{known}")
+    }
+}
+
 impl World {
     async fn new(public_url: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -45,13 +62,14 @@ impl World {
             prover: OwnershipProver::default(),
             plans: Plans::default(),
             public_url: public_url.map(str::to_owned),
+            explorer: ExplorerAccess::Off,
         });
         Self { site, keys, users, _folder: folder }
     }
 
     async fn ask(&self, browser: &mut Browser, request: Request<Bytes>) -> Response<Bytes> {
         let client: IpAddr = "192.0.2.7".parse().unwrap();
-        let response = self.site.answer(request, client, NOW).await;
+        let response = self.site.answer(request, client, NOW, Arc::new(NoApi)).await;
         for cookie in response.headers().get_all(SET_COOKIE) {
             let pair = cookie.to_str().unwrap().split(';').next().unwrap();
             pair.clone_into(&mut browser.cookie);

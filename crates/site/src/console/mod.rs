@@ -22,7 +22,7 @@ use crate::html::{Frame, Message, Page};
 use crate::visitor::{Visitor, recognise};
 
 /// All pages; the one place for them.
-pub(crate) fn router(parts: Arc<SiteParts>) -> Router {
+pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
     let files = Router::new()
         .route(
             "/console/site.css",
@@ -60,8 +60,8 @@ pub(crate) fn router(parts: Arc<SiteParts>) -> Router {
         .route("/console/links/{id}/withdraw", post(instance::withdraw_link))
         .route("/console/audit", get(instance::audit))
         .fallback(missing)
-        .layer(from_fn_with_state(Arc::clone(&parts), recognise));
-    files.merge(pages).with_state(parts)
+        .layer(from_fn_with_state(Arc::clone(parts), recognise));
+    files.merge(pages)
 }
 
 fn file(content_type: &'static str, text: &'static str) -> Response {

@@ -1,0 +1,128 @@
+//! The site of an instance: its pages are asked for as an anonymous caller asks, and what they show of the chain is asked of the
+//! API in the same process, by the same paths, limits and budgets as everyone's.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::http::request::Parts;
+use hyper::{Request, StatusCode};
+use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, Site, Tip};
+
+use crate::admission::{Quota, admit};
+use crate::body::RequestBody;
+use crate::callers::{Arrival, unavailable};
+use crate::errors::{OVERLOADED_RETRY_SECONDS, Refusal};
+use crate::request::{dispatch, read_plain};
+use crate::request_id::RequestId;
+use crate::respond::Reply;
+use crate::routes::Route;
+use crate::state::{Caller, Connection, RequestContext, unix_millis};
+
+/// How often a feed of the newest block looks for another one.
+const TIP_EVERY: Duration = Duration::from_millis(200);
+
+/// A page, or its answer to a form. What signing in takes is bounded there; all pages together are counted as requests without a
+/// key.
+pub(crate) async fn answer(
+    connection: &Arc<Connection>,
+    arrival: Arrival<'_>,
+    quota: &mut Option<Quota>,
+    id: &RequestId,
+    head: &Parts,
+    body: &mut RequestBody,
+) -> Result<Reply, Refusal> {
+    let Arrival { shared, client, at, .. } = arrival;
+    let site = shared.site.as_ref().ok_or(Refusal::NotFound)?;
+    if !Site::is_file(head.uri.path()) {
+        // Without the key store every request is refused, as everywhere.
+        shared.keys.available().await.map_err(|error| unavailable(&error))?;
+        let (reported, served) = admit(arrival, &Caller::Keyless, body).await?;
+        *quota = Some(reported);
+        served?;
+    }
+    let page = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, client, Vec::new()));
+    let form = read_plain(&page, body, paraffin_site::FORM_BYTES_MAX).await?;
+    let mut request = Request::new(form);
+    *request.method_mut() = head.method.clone();
+    *request.uri_mut() = head.uri.clone();
+    *request.headers_mut() = head.headers.clone();
+    let api = Arc::new(InProcess { connection: Arc::clone(connection), client, id: id.clone(), page });
+    let answered =
+        tokio::time::timeout(shared.config.limits.handler_timeout(), site.answer(request, client, at, api)).await;
+    let (head, body) = answered.map_err(|_| Refusal::HandlerTimeout)?.into_parts();
+    Ok(Reply { status: head.status, headers: head.headers, body, content_type: None })
+}
+
+/// The API for one page.
+struct InProcess {
+    connection: Arc<Connection>,
+    client: IpAddr,
+    id: RequestId,
+    /// Counts the calls of the page as those of a batch are counted.
+    page: Arc<RequestContext>,
+}
+
+impl InProcess {
+    fn tip(&self) -> Tip {
+        let shared = &self.connection.shared;
+        let network = shared.chain.network().name().to_owned();
+        if shared.upstreams.is_some() {
+            return Tip { network, height: shared.height(), ..Tip::default() };
+        }
+        let snapshot = shared.chain.snapshot();
+        let Some(record) = snapshot.tip() else { return Tip { network, ..Tip::default() } };
+        Tip {
+            network,
+            height: Some(record.id.height),
+            hash: Some(record.id.hash.to_string()),
+            time: Some(i64::from(record.time)),
+        }
+    }
+}
+
+impl Api for InProcess {
+    fn ask(&self, call: Call) -> ApiFuture<'_, ApiAnswer> {
+        Box::pin(async move {
+            if self.page.budget().take_call(&self.page).is_err() {
+                return ApiAnswer {
+                    status: StatusCode::TOO_MANY_REQUESTS,
+                    retry_after: Some(OVERLOADED_RETRY_SECONDS),
+                    body: Bytes::from_static(br#"{"code":"RATE_LIMITED","error":"Too many calls in this minute"}"#),
+                };
+            }
+            let request = if call.body.is_some() { Request::post(&call.path) } else { Request::get(&call.path) };
+            let Ok(request) = request.body(()) else { return ApiAnswer::refused(StatusCode::BAD_REQUEST) };
+            let (head, ()) = request.into_parts();
+            let route = Route::parse(head.uri.path());
+            let shared = &self.connection.shared;
+            let arrival = Arrival { shared, route: &route, client: self.client, at: unix_millis() };
+            let mut body = RequestBody::whole(call.body.map(Bytes::from).unwrap_or_default());
+            let outcome = dispatch(&self.connection, &arrival, Caller::Keyless, &self.id, &head, &mut body).await;
+            if outcome.streamed.is_some() {
+                return ApiAnswer::refused(StatusCode::BAD_GATEWAY);
+            }
+            let mut reply = outcome.reply;
+            let retry_after = reply.headers.remove(hyper::header::RETRY_AFTER);
+            let retry_after = retry_after.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+            ApiAnswer { status: reply.status, retry_after, body: reply.body }
+        })
+    }
+
+    fn tip(&self) -> Tip {
+        InProcess::tip(self)
+    }
+
+    fn tip_other_than(&self, known: String) -> ApiFuture<'_, Tip> {
+        Box::pin(async move {
+            loop {
+                let tip = InProcess::tip(self);
+                if tip.id() != known || self.connection.shared.draining.has_begun() {
+                    return tip;
+                }
+                tokio::time::sleep(TIP_EVERY).await;
+            }
+        })
+    }
+}

@@ -1,0 +1,315 @@
+//! What a page of the explorer asks the API for, and what stands around its content.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use hyper::StatusCode;
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::api::{Api, ApiAnswer, Call, Tip};
+use crate::failure::Failure;
+use crate::html::{age, moment};
+use crate::visitor::Visitor;
+use crate::{ExplorerAccess, SiteParts, Visit};
+
+/// Most calls that one page makes.
+const CALLS_MAX: usize = 64;
+/// Most calls that a page lists as commands.
+const CALLS_SHOWN: usize = 12;
+/// Longest body of a command that is shown, bytes.
+const COMMAND_BYTES_MAX: usize = 600;
+
+/// Why the API did not answer a call.
+#[derive(Debug)]
+pub(crate) enum AskError {
+    /// The API asks a key for it, and nobody is signed in.
+    NeedsKey,
+    /// What was asked for does not exist: a sentence.
+    Missing(String),
+    /// The API refuses the question: a sentence.
+    Refused(String),
+    /// This instance does not have it, or not at the moment: a sentence.
+    Away(String),
+    /// The caller has asked for too much: seconds and a sentence.
+    Later(u32, String),
+}
+
+impl AskError {
+    /// As a sentence in the place of a part of a page.
+    pub(crate) fn sentence(self) -> String {
+        match self {
+            Self::NeedsKey => "Sign in to see this: the API asks a key for it.".to_owned(),
+            Self::Missing(sentence) | Self::Refused(sentence) | Self::Away(sentence) | Self::Later(_, sentence) => {
+                sentence
+            }
+        }
+    }
+}
+
+impl From<AskError> for Failure {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::NeedsKey => Self::SignIn,
+            AskError::Missing(sentence) => Self::NotThere(sentence),
+            AskError::Refused(sentence) => Self::Refused(sentence),
+            AskError::Away(sentence) => Self::NotServed(sentence),
+            AskError::Later(seconds, sentence) => Self::Later(seconds, sentence),
+        }
+    }
+}
+
+/// An answer, or the sentence that stands in its place.
+pub(crate) type Part<T> = Result<T, String>;
+
+/// Reads from the API for one page.
+pub(crate) struct Reader {
+    api: Arc<dyn Api>,
+    visitor: Option<Visitor>,
+    visit: Visit,
+    asked: Mutex<Vec<Call>>,
+}
+
+impl FromRequestParts<Arc<SiteParts>> for Reader {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<SiteParts>) -> Result<Self, Failure> {
+        let visit = parts.extensions.get::<Visit>().cloned();
+        let api = parts.extensions.get::<Arc<dyn Api>>().cloned();
+        let (Some(visit), Some(api)) = (visit, api) else {
+            return Err(Failure::Away("a request without its visit".to_owned()));
+        };
+        let visitor = Visitor::from_request_parts(parts, site).await.ok();
+        match site.explorer {
+            ExplorerAccess::Off => return Err(Failure::Missing),
+            ExplorerAccess::SignedIn if visitor.is_none() => return Err(Failure::SignIn),
+            ExplorerAccess::SignedIn | ExplorerAccess::Open => {}
+        }
+        Ok(Self { api, visitor, visit, asked: Mutex::default() })
+    }
+}
+
+impl Reader {
+    /// The result of a JSON-RPC call, or the data of a REST one.
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<T, AskError> {
+        let answer = self.ask_raw(call).await?;
+        read(&answer.body)
+    }
+
+    /// As [`Reader::ask`], for a part of a page that may be missing.
+    pub(crate) async fn part<T: DeserializeOwned>(&self, call: Call) -> Result<Part<T>, Failure> {
+        match self.ask(call).await {
+            Ok(answer) => Ok(Ok(answer)),
+            Err(AskError::Later(seconds, sentence)) => Err(Failure::Later(seconds, sentence)),
+            Err(error) => Ok(Err(error.sentence())),
+        }
+    }
+
+    /// A successful answer as it is.
+    pub(crate) async fn ask_raw(&self, call: Call) -> Result<ApiAnswer, AskError> {
+        if call.needs_key() && self.visitor.is_none() {
+            return Err(AskError::NeedsKey);
+        }
+        {
+            let mut asked = self.asked.lock();
+            if asked.len() >= CALLS_MAX {
+                return Err(AskError::Refused("This page needs too many calls of the API.".to_owned()));
+            }
+            asked.push(call.clone());
+        }
+        let answer = self.api.ask(call).await;
+        match failure(&answer) {
+            None => Ok(answer),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Whether somebody is signed in.
+    pub(crate) fn is_signed_in(&self) -> bool {
+        self.visitor.is_some()
+    }
+
+    /// The newest block.
+    pub(crate) fn tip(&self) -> Tip {
+        self.api.tip()
+    }
+
+    /// The newest block, once it is another one than `known`.
+    pub(crate) async fn tip_other_than(&self, known: String) -> Tip {
+        self.api.tip_other_than(known).await
+    }
+
+    /// From where and when the page is asked for.
+    pub(crate) fn visit(&self) -> &Visit {
+        &self.visit
+    }
+
+    /// Time of a block or of anything else that has Unix seconds, as how long ago.
+    pub(crate) fn age(&self, unix_seconds: i64) -> String {
+        age(self.visit.now, unix_seconds)
+    }
+
+    /// What stands around the content of a page, once everything that it shows has been asked for. `place` is the entry of the
+    /// menu.
+    pub(crate) fn view(&self, place: &'static str) -> View {
+        let tip = self.api.tip();
+        let asked = std::mem::take(&mut *self.asked.lock());
+        let mut commands: Vec<String> =
+            asked.iter().filter_map(|call| command(&self.visit.base, call)).take(CALLS_SHOWN).collect();
+        commands.dedup();
+        View {
+            place,
+            user: self.visitor.as_ref().map(|visitor| visitor.session.user.name.clone()),
+            csrf: self.visitor.as_ref().map(|visitor| visitor.session.csrf.reveal().to_owned()).unwrap_or_default(),
+            tip_id: tip.id(),
+            age: tip.time.map(|time| self.age(time)).unwrap_or_default(),
+            moment: tip.time.map(|time| moment(time.saturating_mul(1_000))).unwrap_or_default(),
+            tip,
+            commands,
+            refresh_seconds: 0,
+        }
+    }
+}
+
+/// What stands around the content of a page.
+pub(crate) struct View {
+    pub(crate) place: &'static str,
+    /// Who is signed in.
+    pub(crate) user: Option<String>,
+    pub(crate) csrf: String,
+    pub(crate) tip: Tip,
+    pub(crate) tip_id: String,
+    /// How old the newest block is, and when it was made.
+    pub(crate) age: String,
+    pub(crate) moment: String,
+    /// Commands that give the same data.
+    pub(crate) commands: Vec<String>,
+    /// Seconds after which a page that changes between blocks is loaded again; 0: with blocks alone.
+    pub(crate) refresh_seconds: u32,
+}
+
+impl View {
+    /// The same, for a page that changes between blocks.
+    #[must_use]
+    pub(crate) fn refreshing(mut self, seconds: u32) -> Self {
+        self.refresh_seconds = seconds;
+        self
+    }
+}
+
+/// A call as a command line; `None` for one that is too long to be read.
+fn command(base: &str, call: &Call) -> Option<String> {
+    let mut text = format!("curl -s '{base}{}'", quoted(&call.path));
+    if let Some(body) = &call.body {
+        let _ = write!(text, " -d '{}'", quoted(body));
+    }
+    (text.len() <= COMMAND_BYTES_MAX).then_some(text)
+}
+
+/// A text within the single quotes of a shell.
+fn quoted(text: &str) -> String {
+    text.replace('\'', r"'\''")
+}
+
+/// Both forms of errors.
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: Option<Value>,
+    code: Option<Value>,
+}
+
+fn failure(answer: &ApiAnswer) -> Option<AskError> {
+    let is_json = answer.body.first() == Some(&b'{');
+    let body: Option<ErrorBody> = if is_json { serde_json::from_slice(&answer.body).ok() } else { None };
+    let error = body.as_ref().and_then(|body| body.error.as_ref()).filter(|error| !error.is_null());
+    if answer.status.is_success() && error.is_none() {
+        return None;
+    }
+    let message = error.and_then(|error| error.as_str().or_else(|| error["message"].as_str()));
+    let message = super::text::clean(message.unwrap_or("The API does not answer this."), 300);
+    let stable = error.and_then(|error| error.pointer("/data/code")).and_then(Value::as_str);
+    let stable = stable.or_else(|| body.as_ref()?.code.as_ref()?.as_str()).unwrap_or_default();
+    let code = error.and_then(|error| error["code"].as_i64());
+    let later = answer.retry_after.unwrap_or(5);
+    Some(match (answer.status, stable, code) {
+        (StatusCode::TOO_MANY_REQUESTS, ..) | (_, "BUDGET_EXCEEDED" | "OVERLOADED", _) => {
+            AskError::Later(later, "Too many pages in one minute. Try again in a moment.".to_owned())
+        }
+        (StatusCode::NOT_FOUND, "SURFACE_NOT_AVAILABLE", _) => AskError::Away(message),
+        (StatusCode::NOT_FOUND, ..) | (_, "NOT_FOUND", _) => AskError::Missing(message),
+        (StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY, ..) | (_, _, Some(-32602)) => {
+            AskError::Refused(message)
+        }
+        _ => AskError::Away(message),
+    })
+}
+
+/// Both forms of answers.
+#[derive(Deserialize)]
+struct Envelope<T> {
+    #[serde(alias = "data")]
+    result: T,
+}
+
+/// The result of a JSON-RPC call, the data of an enveloped REST answer, or else the whole body.
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, AskError> {
+    let enveloped: Result<Envelope<T>, _> = serde_json::from_slice(body);
+    enveloped.map(|envelope| envelope.result).or_else(|first| {
+        serde_json::from_slice(body).map_err(|second| {
+            tracing::error!(%first, %second, "an answer of the API has not the shape that a page reads");
+            AskError::Away("This answer cannot be shown.".to_owned())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use serde_json::json;
+
+    use super::*;
+
+    fn answer(status: u16, body: &Value) -> ApiAnswer {
+        let body = Bytes::from(body.to_string());
+        ApiAnswer { status: StatusCode::from_u16(status).unwrap(), retry_after: None, body }
+    }
+
+    #[test]
+    fn errors_of_both_forms_are_told_apart() {
+        let rpc =
+            |code: i64, stable: &str| json!({ "error": { "code": code, "message": "m", "data": { "code": stable } } });
+        let of = |status, body: Value| failure(&answer(status, &body));
+        assert!(of(200, json!({ "result": [1] })).is_none());
+        assert!(of(200, json!({ "error": null, "result": 1 })).is_none());
+        assert!(matches!(of(200, rpc(-32004, "NOT_FOUND")), Some(AskError::Missing(_))));
+        assert!(matches!(of(200, json!({ "error": { "code": -32602, "message": "m" } })), Some(AskError::Refused(_))));
+        assert!(matches!(of(200, rpc(-32603, "STARTING")), Some(AskError::Away(_))));
+        assert!(matches!(of(200, rpc(-32603, "BUDGET_EXCEEDED")), Some(AskError::Later(..))));
+        assert!(matches!(of(404, json!({ "code": "NOT_FOUND", "error": "m" })), Some(AskError::Missing(_))));
+        assert!(matches!(of(404, json!({ "code": "SURFACE_NOT_AVAILABLE", "error": "m" })), Some(AskError::Away(_))));
+        assert!(matches!(of(400, json!({ "code": "INVALID_REQUEST", "error": "m" })), Some(AskError::Refused(_))));
+        assert!(matches!(of(429, json!({ "code": "RATE_LIMITED", "error": "m" })), Some(AskError::Later(..))));
+    }
+
+    #[test]
+    fn answers_of_all_forms_are_read() {
+        let of = |body: Value| read::<Value>(body.to_string().as_bytes()).unwrap();
+        assert_eq!(of(json!({ "jsonrpc": "2.0", "result": 7, "id": 1 })), json!(7));
+        assert_eq!(of(json!({ "statusCode": 200, "data": [7] })), json!([7]));
+        assert_eq!(of(json!({ "bare": 7 })), json!({ "bare": 7 }));
+        assert!(matches!(read::<u32>(b"{\"result\":\"x\"}"), Err(AskError::Away(_))));
+    }
+
+    #[test]
+    fn commands_are_safe_to_copy() {
+        let call = Call { path: "/v4/jsonrpc".to_owned(), body: Some("{\"a\":\"'; rm x '\"}".to_owned()) };
+        let text = command("http://a", &call).unwrap();
+        assert_eq!(text, r#"curl -s 'http://a/v4/jsonrpc' -d '{"a":"'\''; rm x '\''"}'"#);
+        let long = Call { path: "/".to_owned(), body: Some("x".repeat(COMMAND_BYTES_MAX)) };
+        assert_eq!(command("http://a", &long), None);
+    }
+}
