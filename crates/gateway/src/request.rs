@@ -361,7 +361,11 @@ async fn discover_alone(connection: &Arc<Connection>, arrival: Arrival<'_>, body
     Outcome::plain(Reply::refusal(Refusal::AuthUnavailable, route.form))
 }
 
-pub(crate) async fn read_plain(context: &RequestContext, body: &mut RequestBody, bytes_max: usize) -> Result<Bytes, Refusal> {
+pub(crate) async fn read_plain(
+    context: &RequestContext,
+    body: &mut RequestBody,
+    bytes_max: usize,
+) -> Result<Bytes, Refusal> {
     let limit = BodyLimit { context, bytes_max, large_bytes_max: bytes_max, is_large: &|_| false };
     body.read(&limit, context.body_timer(), context.limits().body_read_timeout()).await
 }

@@ -23,8 +23,8 @@ use crate::state::{Caller, Connection, RequestContext, unix_millis};
 /// How often a feed of the newest block looks for another one.
 const TIP_EVERY: Duration = Duration::from_millis(200);
 
-/// A page, or its answer to a form. What signing in takes is bounded there; all pages together are counted as requests without a
-/// key.
+/// A page, or its answer to a form. What signing in takes is bounded there; all pages of one address are counted as requests without a
+/// key, those of somebody who is signed in by the site.
 pub(crate) async fn answer(
     connection: &Arc<Connection>,
     arrival: Arrival<'_>,
@@ -33,14 +33,22 @@ pub(crate) async fn answer(
     head: &Parts,
     body: &mut RequestBody,
 ) -> Result<Reply, Refusal> {
-    let Arrival { shared, client, at, .. } = arrival;
+    let Arrival { shared, route, client, at } = arrival;
     let site = shared.site.as_ref().ok_or(Refusal::NotFound)?;
     if !Site::is_file(head.uri.path()) {
         // Without the key store every request is refused, as everywhere.
         shared.keys.available().await.map_err(|error| unavailable(&error))?;
-        let (reported, served) = admit(arrival, &Caller::Keyless, body).await?;
-        *quota = Some(reported);
-        served?;
+        match site.take(&head.headers, at) {
+            None => {
+                let (reported, served) = admit(arrival, &Caller::Keyless, body).await?;
+                *quota = Some(reported);
+                served?;
+            }
+            Some(Ok(())) => {}
+            Some(Err(retry_after)) => {
+                return Err(Refusal::RateLimited { retry_after, code: route.rate_limit_code() });
+            }
+        }
     }
     let page = Arc::new(RequestContext::new(Arc::clone(connection), Caller::Keyless, client, Vec::new()));
     let form = read_plain(&page, body, paraffin_site::FORM_BYTES_MAX).await?;

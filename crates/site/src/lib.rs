@@ -11,6 +11,7 @@ mod console;
 mod explorer;
 mod failure;
 mod html;
+mod signed_in;
 mod visitor;
 
 use std::net::IpAddr;
@@ -22,11 +23,13 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
-use hyper::{Request, Response, StatusCode};
+use hyper::{HeaderMap, Request, Response, StatusCode};
 use paraffin_access::{KeyStore, OwnershipProver, Plans};
 use paraffin_users::{UnixMillis, UserStore};
 use serde::{Deserialize, Serialize};
 use tower_service::Service as _;
+
+use signed_in::SignedIn;
 
 pub use api::{Api, ApiAnswer, ApiFuture, Call, KEY_PLACE, Tip};
 
@@ -82,6 +85,7 @@ struct Visit {
 pub struct Site {
     router: Router,
     public_url: Option<String>,
+    signed_in: Arc<SignedIn>,
 }
 
 impl Site {
@@ -90,12 +94,18 @@ impl Site {
         let public_url = parts.public_url.clone();
         let site = Arc::new(parts);
         let router = console::router(&site).merge(explorer::router(&site)).with_state(site);
-        Self { router, public_url }
+        Self { router, public_url, signed_in: Arc::default() }
     }
 
     /// Whether there is a file of the pages at a path, which is the same for everyone.
     pub fn is_file(path: &str) -> bool {
         matches!(path, "/console/site.css" | "/console/site.js")
+    }
+
+    /// Counts a request of somebody who is signed in and was so in the last minutes: the seconds to wait where there were too
+    /// many of the same user. `None` for everyone else, who is to be counted as an anonymous caller.
+    pub fn take(&self, headers: &HeaderMap, now: UnixMillis) -> Option<Result<(), u32>> {
+        self.signed_in.take(&visitor::token_of(headers, self.public_url.as_deref())?, now)
     }
 
     /// Answers a request of a client, by whose address callers are counted; pages of the explorer ask `api`. The caller has
@@ -111,6 +121,7 @@ impl Site {
         let base = self.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
         request.extensions_mut().insert(Visit { client, now, base });
         request.extensions_mut().insert(api);
+        request.extensions_mut().insert(Arc::clone(&self.signed_in));
         let request = request.map(|body| axum::body::Body::new(Full::new(body)));
         let mut router = self.router.clone();
         let response = match router.call(request).await {

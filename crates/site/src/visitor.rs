@@ -13,6 +13,7 @@ use paraffin_access::{AccountId, NewAuditLine, UnixMillis};
 use paraffin_users::{Event, Role, Session, SessionToken};
 
 use crate::failure::Failure;
+use crate::signed_in::SignedIn;
 use crate::{SiteParts, Visit};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -20,15 +21,16 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const COOKIE_SECONDS: i64 = paraffin_users::SESSION_LIFETIME_MS / 1_000;
 
 /// Name of the cookie. With TLS it has the prefix by which browsers refuse one that another host has set.
-fn cookie_name(parts: &SiteParts) -> &'static str {
-    if parts.is_secure() { "__Host-paraffin" } else { "paraffin" }
+fn cookie_name(public_url: Option<&str>) -> &'static str {
+    if is_secure(public_url) { "__Host-paraffin" } else { "paraffin" }
+}
+
+/// Whether pages are served over TLS.
+fn is_secure(public_url: Option<&str>) -> bool {
+    public_url.is_some_and(|url| url.starts_with("https://"))
 }
 
 impl SiteParts {
-    fn is_secure(&self) -> bool {
-        self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
-    }
-
     /// The header that gives a browser its session.
     pub(crate) fn session_cookie(&self, token: &SessionToken) -> HeaderValue {
         self.cookie(&token.reveal(), COOKIE_SECONDS)
@@ -40,8 +42,9 @@ impl SiteParts {
     }
 
     fn cookie(&self, value: &str, seconds: i64) -> HeaderValue {
-        let secure = if self.is_secure() { "; Secure" } else { "" };
-        let name = cookie_name(self);
+        let public_url = self.public_url.as_deref();
+        let secure = if is_secure(public_url) { "; Secure" } else { "" };
+        let name = cookie_name(public_url);
         let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
         // Invariant: a token is Base64 for URLs.
         HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static(""))
@@ -66,7 +69,12 @@ fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 
 /// The token of the session, if the browser has one.
 pub(crate) fn token(parts: &SiteParts, headers: &HeaderMap) -> Option<SessionToken> {
-    cookie(headers, cookie_name(parts))?.parse().ok()
+    token_of(headers, parts.public_url.as_deref())
+}
+
+/// The same for a site at an address.
+pub(crate) fn token_of(headers: &HeaderMap, public_url: Option<&str>) -> Option<SessionToken> {
+    cookie(headers, cookie_name(public_url))?.parse().ok()
 }
 
 /// A visitor who is signed in.
@@ -122,6 +130,8 @@ pub(crate) async fn recognise(
     let Some(token) = token(&site, request.headers()) else { return Ok(next.run(request).await) };
     let now = request.extensions().get::<Visit>().map_or(0, |visit| visit.now);
     let Some(session) = site.users.session(&token, now).await? else { return Ok(next.run(request).await) };
+    let signed_in = request.extensions().get::<Arc<SignedIn>>().cloned();
+    let user = session.user.id;
     let rotates = session.must_rotate && request.method() == Method::GET;
     let mut new = None;
     if rotates {
@@ -131,6 +141,9 @@ pub(crate) async fn recognise(
         new = Some(rotated.token);
     } else {
         request.extensions_mut().insert(session);
+    }
+    if let Some(signed_in) = signed_in {
+        signed_in.remember(new.as_ref().unwrap_or(&token), user, now);
     }
     let mut response = next.run(request).await;
     if let Some(token) = new {

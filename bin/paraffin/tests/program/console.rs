@@ -1,72 +1,14 @@
 //! The console of an instance: through its forms, in a real browser, and by the command that lets an owner in again.
 
 use serde_json::json;
+use thirtyfour::By;
 use thirtyfour::prelude::ElementQueryable as _;
-use thirtyfour::{By, WebDriver};
 
 use crate::support::browser::Chromium;
 use crate::support::dev::Dev;
 use crate::support::http;
+use crate::support::page::{check, fill, press, sign_in};
 use crate::support::process::paraffin;
-
-/// What every page must have: labelled fields, one heading, no text that is hard to read, and nothing wider than the window.
-const CHECK: &str = r#"
-    const found = [];
-    const luminance = (color) => {
-        const [red, green, blue] = color.match(/[\d.]+/g).map(Number).map((value) => value / 255)
-            .map((value) => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    };
-    const paper = (element) => {
-        for (let one = element; one; one = one.parentElement) {
-            const color = getComputedStyle(one).backgroundColor;
-            if (!/rgba\(.*, 0\)/.test(color)) return color;
-        }
-        return "rgb(255, 255, 255)";
-    };
-    for (const element of document.querySelectorAll("body *")) {
-        const text = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-        if (!text || !element.offsetParent || element.closest(".hidden, .skip")) continue;
-        const [one, other] = [luminance(getComputedStyle(element).color), luminance(paper(element))];
-        const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-        if (ratio < 4.5) found.push(`contrast ${ratio.toFixed(2)}: ${element.textContent.trim().slice(0, 40)}`);
-    }
-    for (const field of document.querySelectorAll("input:not([type=hidden]), select"))
-        if (!field.labels?.length) found.push(`no label: ${field.outerHTML}`);
-    if (document.querySelectorAll("h1").length !== 1) found.push("not one h1");
-    if (document.documentElement.scrollWidth > innerWidth + 1) found.push(`wider than the window: ${document.documentElement.scrollWidth} of ${innerWidth}`);
-    for (const table of document.querySelectorAll("table"))
-        if (!table.querySelector("thead th[scope=col]")) found.push("a table without headings");
-    return found;
-"#;
-
-/// Fails where a page has a fault, or its console an error.
-async fn check(browser: &WebDriver, what: &str) {
-    let found: Vec<String> = browser.execute(CHECK, Vec::new()).await.unwrap().convert().unwrap();
-    assert!(found.is_empty(), "{what}: {found:#?}");
-    let said = browser.browser_log().await.unwrap();
-    let errors: Vec<String> =
-        said.into_iter().filter(|entry| entry.level == "SEVERE").map(|entry| entry.message).collect();
-    assert!(errors.is_empty(), "{what}: {errors:#?}");
-}
-
-async fn fill(browser: &WebDriver, name: &str, text: &str) {
-    let field = browser.query(By::Css(format!("main input[name={name}]"))).first().await.unwrap();
-    field.clear().await.unwrap();
-    field.send_keys(text).await.unwrap();
-}
-
-async fn press(browser: &WebDriver, selector: &str) {
-    browser.query(By::Css(selector)).first().await.unwrap().click().await.unwrap();
-}
-
-async fn sign_in(browser: &WebDriver, base: &str, name: &str, password: &str) {
-    browser.goto(format!("{base}/console/sign-in")).await.unwrap();
-    fill(browser, "name", name).await;
-    fill(browser, "password", password).await;
-    check(browser, "sign-in").await;
-    press(browser, "main button").await;
-}
 
 /// row CL03
 #[test]

@@ -20,6 +20,7 @@ mod diff;
 mod disk_full;
 mod esplora_clients;
 mod esplora_conformance;
+mod explorer;
 mod gateway_upstream;
 #[cfg(feature = "cluster")]
 mod gateways;

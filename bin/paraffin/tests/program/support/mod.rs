@@ -12,6 +12,7 @@ pub mod devnet;
 pub mod http;
 pub mod instance;
 pub mod node;
+pub mod page;
 pub mod process;
 pub mod protobuf;
 pub mod proxy;
