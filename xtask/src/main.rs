@@ -117,6 +117,8 @@ enum Task {
     },
     /// Tries every REST route as its description says, about three minutes
     Schema,
+    /// Makes the pictures of the site for the documentation anew, with Chromium
+    Screenshots,
     /// Runs the float tests for aarch64 under qemu, with Debian's compiler
     Aarch64,
 }
@@ -169,6 +171,11 @@ fn dispatch(task: Task) -> Outcome {
         Task::Reference { blocks, seed, long } => reference::run(&root, blocks, seed, long),
         Task::Package { out } => package::build(&root, out.as_deref()),
         Task::Schema => schema::check(&root),
+        Task::Screenshots => {
+            let mut pictures = test::cargo(&root);
+            pictures.args(["test", "--locked", "--package", "paraffin", "--test", "program", "screenshots::"]);
+            run(pictures.args(["--", "--ignored"]).env("PARAFFIN_SCREENSHOTS", root.join("docs/images")))
+        }
         Task::Aarch64 => aarch64::check(&root),
     }
 }

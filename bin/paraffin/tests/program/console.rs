@@ -1,12 +1,21 @@
 //! The console of an instance: through its forms, in a real browser, and by the command that lets an owner in again.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use serde_json::json;
-use thirtyfour::By;
 use thirtyfour::prelude::ElementQueryable as _;
+use thirtyfour::{By, WebDriver};
+use totp_rs::{Builder, Secret};
 
 use crate::support::browser::Chromium;
 use crate::support::dev::Dev;
+use crate::support::devnet::DevnetNode;
 use crate::support::http;
+use crate::support::instance::Instance;
+use crate::support::node::TestNode as _;
 use crate::support::page::{check, fill, press, sign_in};
 use crate::support::process::paraffin;
 
@@ -86,4 +95,129 @@ fn an_owner_who_lost_everything_gets_a_link_from_the_command_line() {
     assert!(page.status == 200 && page.text().contains("Keys"), "{}", page.text());
     // The link is used up.
     assert_eq!(send().status, 422);
+}
+
+/// The code of an authenticator, so many seconds from now.
+fn code(secret: &str, seconds: u64) -> String {
+    let totp = Builder::new().with_secret(Secret::try_from_base32(secret).unwrap()).build().unwrap();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    totp.generate(now.as_secs() + seconds).to_string()
+}
+
+/// Serves a page at every path, and at that of the proof what is put in here.
+fn page_server(proof: &Arc<Mutex<String>>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let proof = Arc::clone(proof);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let read = stream.read(&mut request).unwrap_or(0);
+            let is_proof = request[..read].starts_with(b"GET /.well-known/paraffin-verify.txt");
+            let body = if is_proof { proof.lock().unwrap().clone() } else { "<!doctype html><title>app</title>".to_owned() };
+            let kind = if is_proof { "text/plain" } else { "text/html" };
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n", body.len());
+            let _ = stream.write_all(format!("{head}connection: close\r\n\r\n{body}").as_bytes());
+        }
+    });
+    port
+}
+
+/// What a page of the origin gets for one call without a key: the status, or 0 where the browser keeps the answer from it.
+async fn call_from(browser: &WebDriver, origin: &str, url: &str) -> u64 {
+    browser.goto(origin).await.unwrap();
+    let script = r#"
+        const [url, done] = arguments;
+        const body = '{"jsonrpc":"2.0","id":1,"method":"btc_getblockcount","params":[]}';
+        fetch(url, { method: "POST", body }).then((answer) => done(answer.status)).catch(() => done(0));
+    "#;
+    browser.execute_async(script, vec![json!(url)]).await.unwrap().convert().unwrap()
+}
+
+async fn text(browser: &WebDriver, selector: &str) -> String {
+    browser.query(By::Css(selector)).first().await.unwrap().text().await.unwrap()
+}
+
+async fn join(browser: &WebDriver, link: &str, name: &str, password: &str) {
+    browser.goto(link).await.unwrap();
+    for (field, typed) in [("name", name), ("password", password), ("again", password)] {
+        fill(browser, field, typed).await;
+    }
+    check(browser, "a link").await;
+    press(browser, "main button").await;
+}
+
+/// From the owner's link of a new instance to a page of a customer's origin that calls the API.
+#[test]
+fn an_owner_invites_a_customer_who_signs_in_with_two_factors_and_proves_an_origin() {
+    let Some(chromium) = Chromium::start() else { return };
+    let mut node = DevnetNode::start();
+    node.mine(1, "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080");
+    let proof = Arc::default();
+    let port = page_server(&proof);
+    let origin = format!("http://shop.localhost:{port}");
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "[access.proof]\ndns = false\nprivate_addresses = true";
+    let mut instance = Instance::prepare(folder.path(), &node.config(), settings);
+    instance.start();
+    let process = instance.process.as_mut().unwrap();
+    process.wait_for_output("/console/link/", Duration::from_secs(20));
+    let output = process.output();
+    let link = output.split_whitespace().find(|word| word.contains("/console/link/")).unwrap().to_owned();
+    let base = format!("http://{}", instance.address);
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let owner = chromium.open().await;
+        join(&owner, &link, "olga", "a long password of olga").await;
+        owner.goto(format!("{base}/console/accounts")).await.unwrap();
+        fill(&owner, "name", "shop").await;
+        press(&owner, "form[action='/console/accounts'] button").await;
+        owner.goto(format!("{base}/console/people")).await.unwrap();
+        press(&owner, "select[name=account] option:last-child").await;
+        press(&owner, "form[action='/console/people'] button").await;
+        let invitation = text(&owner, "#new-link").await;
+        owner.quit().await.unwrap();
+
+        let customer = chromium.open().await;
+        join(&customer, &invitation, "carl", "a long password of carl").await;
+        customer.goto(format!("{base}/console/people")).await.unwrap();
+        assert_eq!(text(&customer, "h1").await, "Not allowed");
+        let said = customer.browser_log().await.unwrap();
+        assert!(said.iter().all(|entry| entry.message.contains("403")), "{said:?}");
+        customer.goto(format!("{base}/console/profile")).await.unwrap();
+        fill(&customer, "password", "a long password of carl").await;
+        press(&customer, "form[action='/console/profile/second-factor'] button").await;
+        let secret = text(&customer, "#secret").await;
+        fill(&customer, "code", &code(&secret, 0)).await;
+        press(&customer, "form[action$='/confirm'] button").await;
+        check(&customer, "recovery codes").await;
+        let recovery = text(&customer, "#code-list").await.lines().next().unwrap().to_owned();
+        press(&customer, ".who button").await;
+
+        sign_in(&customer, &base, "carl", "a long password of carl").await;
+        assert_eq!(text(&customer, "h1").await, "Second factor");
+        // A code works once, so it is that of the next half minute.
+        fill(&customer, "code", &code(&secret, 30)).await;
+        press(&customer, "main button").await;
+        assert_eq!(text(&customer, "h1").await, "Keys");
+        press(&customer, ".who button").await;
+        sign_in(&customer, &base, "carl", "a long password of carl").await;
+        fill(&customer, "code", &recovery).await;
+        press(&customer, "main button").await;
+        assert_eq!(text(&customer, "h1").await, "Keys");
+
+        assert_eq!(call_from(&customer, &origin, &format!("{base}/v4/api")).await, 0);
+        customer.goto(format!("{base}/console/origins")).await.unwrap();
+        fill(&customer, "origin", &origin).await;
+        press(&customer, "form[action='/console/origins'] button").await;
+        press(&customer, "form[action$='/verify'] button").await;
+        check(&customer, "a proof that is missing").await;
+        customer.goto(format!("{base}/console/origins")).await.unwrap();
+        let instructions = text(&customer, "tbody tr td").await;
+        let token = instructions.split("that holds ").nth(1).unwrap().split_whitespace().next().unwrap();
+        token.clone_into(&mut proof.lock().unwrap());
+        press(&customer, "form[action$='/verify'] button").await;
+        assert!(text(&customer, "tbody tr td").await.contains("served"), "{}", text(&customer, "tbody").await);
+        assert_eq!(call_from(&customer, &origin, &format!("{base}/v4/api")).await, 200);
+        customer.quit().await.unwrap();
+    });
 }

@@ -41,6 +41,7 @@ mod recorded;
 mod replay;
 mod rolling_upgrade;
 mod schema;
+mod screenshots;
 mod serve_node;
 mod snapshot;
 mod snapshot_live;
