@@ -9,7 +9,7 @@ use crate::StateError;
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
     /// Reading the state failed.
-    #[error(transparent)]
+    #[error("{0}")]
     State(#[from] StateError),
     /// A contract declares that its memory cannot grow to 512 pages; the reference stops there (protocol B9).
     #[error("contract {0} declares a memory of less than 512 pages, on which the reference engine halts")]

@@ -35,7 +35,7 @@ pub const RECENT_BLOCKS: u32 = 4;
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The store failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] paraffin_store::StoreError),
     /// A stored value is not what this program writes.
     #[error("the state is damaged: {0}")]

@@ -177,13 +177,13 @@ pub enum ViewError {
     #[error("the view took too long")]
     TooLong,
     /// The state cannot be read.
-    #[error(transparent)]
-    State(StateError),
+    #[error("{0}")]
+    State(#[source] StateError),
     /// The blocks cannot be read.
     #[error("{0}")]
-    Chain(String),
+    Chain(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The engine cannot run what was asked for.
-    #[error(transparent)]
+    #[error("{0}")]
     Halt(#[from] Halt),
 }
 

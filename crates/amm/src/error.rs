@@ -5,10 +5,10 @@ use paraffin_store::{ModuleError, StoreError};
 #[derive(Debug, thiserror::Error)]
 pub enum AmmError {
     /// The store failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// The contracts' state or traces cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     State(#[from] StateError),
     /// A row of this index is not what this program writes: reindex the module.
     #[error("the market index is damaged, reindex amm: {0}")]

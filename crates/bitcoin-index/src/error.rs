@@ -7,7 +7,7 @@ use crate::rows::RowError;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The store could not answer.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// A row is damaged or was written by something else; `paraffin reindex bitcoin` writes it anew.
     #[error("table {table} of the Bitcoin index holds a damaged row ({reason}): run `paraffin reindex bitcoin`")]

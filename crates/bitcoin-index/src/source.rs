@@ -23,7 +23,7 @@ pub type SourceFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<Bytes>, Sourc
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// Reading the store failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// The store was created without raw transactions, or lacks this one.
     #[error("the store does not hold the bytes of transaction {0}")]

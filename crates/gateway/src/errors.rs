@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::error::Error;
 
 use hyper::StatusCode;
 use paraffin_store::StoreError;
@@ -29,13 +30,28 @@ pub mod rpc_code {
     pub const NOT_FOUND: i64 = -32004;
 }
 
+/// A fault of our own that has no type of its own: something that cannot be was found.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Inconsistent(String);
+
 /// Logs a failure of our own. A read that was cancelled is none.
-fn log_inside(reason: &dyn std::fmt::Display, what: &'static str) {
-    let reason = reason.to_string();
-    if reason.contains(&StoreError::Abandoned.to_string()) || reason == ReadAbandoned.to_string() {
-        tracing::debug!(reason, what);
-    } else {
-        tracing::error!(reason = %crate::redact::redact(&reason), what);
+fn log_inside(reason: &(dyn Error + 'static), what: &'static str) {
+    let text = reason.to_string();
+    let text = crate::redact::redact(&text);
+    if is_cancelled(reason) { tracing::debug!(reason = %text, what) } else { tracing::error!(reason = %text, what) }
+}
+
+/// Whether a read that was given up is among the causes of an error.
+fn is_cancelled(mut error: &(dyn Error + 'static)) -> bool {
+    loop {
+        if matches!(error.downcast_ref(), Some(StoreError::Abandoned)) || error.is::<ReadAbandoned>() {
+            return true;
+        }
+        match error.source() {
+            Some(source) => error = source,
+            None => return false,
+        }
     }
 }
 
@@ -82,9 +98,14 @@ impl RpcError {
     }
 
     /// -32603 without details for the caller; the reason goes to the log.
-    pub fn internal(reason: &dyn std::fmt::Display) -> Self {
+    pub fn internal(reason: &(dyn Error + 'static)) -> Self {
         log_inside(reason, "a call failed inside");
         Self::panicked()
+    }
+
+    /// The same for something that cannot be and was found.
+    pub(crate) fn inconsistent(what: impl Into<String>) -> Self {
+        Self::internal(&Inconsistent(what.into()))
     }
 
     pub(crate) fn panicked() -> Self {
@@ -94,6 +115,11 @@ impl RpcError {
     /// -32603: the handler took longer than its limit.
     pub fn timeout() -> Self {
         Self::with_code(rpc_code::INTERNAL, "timeout", "TIMEOUT")
+    }
+
+    /// Whether it is [`RpcError::timeout`].
+    pub(crate) fn is_timeout(&self) -> bool {
+        *self == Self::timeout()
     }
 
     /// -32603: the Bitcoin node cannot be asked at the moment.
@@ -167,9 +193,14 @@ impl RestError {
     }
 
     /// 500 without details for the caller; the reason goes to the log.
-    pub fn internal(reason: &dyn std::fmt::Display) -> Self {
+    pub fn internal(reason: &(dyn Error + 'static)) -> Self {
         log_inside(reason, "a request failed inside");
         Self::panicked()
+    }
+
+    /// The same for something that cannot be and was found.
+    pub(crate) fn inconsistent(what: impl Into<String>) -> Self {
+        Self::internal(&Inconsistent(what.into()))
     }
 
     pub(crate) fn panicked() -> Self {
@@ -310,5 +341,20 @@ impl Refusal {
             ),
         };
         (status, code, rpc_code, message.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Read from the chain of causes, not from the text.
+    #[test]
+    fn a_read_that_was_cancelled_is_known_below_whatever_reports_it() {
+        let below =
+            paraffin_alkanes::views::ViewError::State(paraffin_alkanes::StateError::Store(StoreError::Abandoned));
+        assert!(is_cancelled(&below) && is_cancelled(&ReadAbandoned));
+        assert!(is_cancelled(&paraffin_amm::AmmError::Store(StoreError::Abandoned)));
+        assert!(!is_cancelled(&Inconsistent(StoreError::Abandoned.to_string())));
     }
 }

@@ -129,7 +129,7 @@ impl From<HostedFault> for RpcError {
             HostedFault::TooLong => Self::timeout(),
             HostedFault::TooLarge => Self::response_too_large(),
             HostedFault::Failed(text) => coded("VIEW_FAILED", text.chars().take(SHOWN_MAX).collect()),
-            HostedFault::Inside(reason) => Self::internal(&reason),
+            HostedFault::Inside(reason) => Self::inconsistent(reason),
         }
     }
 }

@@ -69,7 +69,7 @@ pub enum LayoutError {
         len: usize,
     },
     /// The state before the block cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     State(#[from] StateError),
 }
 

@@ -117,7 +117,7 @@ pub enum ProgramError {
     #[error("the program has no view of this name")]
     UnknownView,
     /// The state cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
 }
 

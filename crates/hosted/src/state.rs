@@ -9,7 +9,7 @@ use crate::{Flush, Reads, rows};
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The store failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// A stored row is not what this program writes.
     #[error("the state of the hosted program is damaged: {0}")]

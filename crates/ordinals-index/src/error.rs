@@ -6,10 +6,10 @@ use crate::rows::RowError;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The store could not answer.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// The Bitcoin index could not answer.
-    #[error(transparent)]
+    #[error("{0}")]
     Bitcoin(#[from] paraffin_bitcoin_index::ReadError),
     /// A row is damaged or missing; `paraffin reindex ordinals` writes it anew.
     #[error("table {table} of the ordinals index holds a damaged row ({reason}): run `paraffin reindex ordinals`")]

@@ -122,7 +122,7 @@ pub trait Module: Send {
 #[derive(Debug, thiserror::Error)]
 pub enum ModuleError {
     /// The store failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// The block contradicts what the module has indexed, or holds what the module must halt on.
     #[error("{0}")]

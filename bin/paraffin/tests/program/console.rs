@@ -114,7 +114,8 @@ fn page_server(proof: &Arc<Mutex<String>>) -> u16 {
             let mut request = [0; 4096];
             let read = stream.read(&mut request).unwrap_or(0);
             let is_proof = request[..read].starts_with(b"GET /.well-known/paraffin-verify.txt");
-            let body = if is_proof { proof.lock().unwrap().clone() } else { "<!doctype html><title>app</title>".to_owned() };
+            let body =
+                if is_proof { proof.lock().unwrap().clone() } else { "<!doctype html><title>app</title>".to_owned() };
             let kind = if is_proof { "text/plain" } else { "text/html" };
             let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n", body.len());
             let _ = stream.write_all(format!("{head}connection: close\r\n\r\n{body}").as_bytes());

@@ -7,13 +7,13 @@ use paraffin_store::{ModuleError, StoreError};
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// The store failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// The contracts' state or traces cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     State(#[from] StateError),
     /// A contract cannot be asked because the engine cannot run.
-    #[error(transparent)]
+    #[error("{0}")]
     Halt(#[from] Halt),
     /// A row of this index is not what this program writes: reindex the module.
     #[error("the pool index is damaged, reindex cryptoswap: {0}")]
@@ -56,7 +56,7 @@ impl From<IndexError> for ViewError {
             IndexError::Store(error) => Self::State(error.into()),
             IndexError::State(error) => Self::State(error),
             IndexError::Halt(halt) => Self::Halt(halt),
-            other @ (IndexError::Damaged(_) | IndexError::Mismatch { .. }) => Self::Chain(other.to_string()),
+            other @ (IndexError::Damaged(_) | IndexError::Mismatch { .. }) => Self::Chain(other.into()),
         }
     }
 }

@@ -34,13 +34,12 @@ impl<'a> IndexedBlocks<'a> {
         let mut found = Vec::new();
         let mut after: Option<Txid> = None;
         loop {
-            let page = self.index.history(key, after.as_ref(), PAGE).map_err(|error| failed(&error))?;
+            let page = self.index.history(key, after.as_ref(), PAGE).map_err(failed)?;
             for location in page.iter().filter(|location| location.height <= self.height) {
                 if (self.is_over)() {
                     return Err(ViewError::TooLong);
                 }
-                let outputs =
-                    self.index.transaction_outputs(&location.txid).map_err(|error| failed(&error))?.unwrap_or_default();
+                let outputs = self.index.transaction_outputs(&location.txid).map_err(failed)?.unwrap_or_default();
                 for (vout, output) in (0..).zip(&outputs) {
                     let outpoint = OutPoint { txid: location.txid, vout };
                     if output.script_pubkey.as_script() == script && !self.is_spent(&outpoint)? {
@@ -61,21 +60,21 @@ impl<'a> IndexedBlocks<'a> {
     }
 
     fn is_spent(&self, outpoint: &OutPoint) -> Result<bool, ViewError> {
-        let spend = self.index.outspend(outpoint).map_err(|error| failed(&error))?;
+        let spend = self.index.outspend(outpoint).map_err(failed)?;
         let at = spend.status.and_then(|status| status.block_height);
         Ok(spend.spent && at.is_none_or(|at| at <= self.height))
     }
 }
 
-fn failed(error: &ReadError) -> ViewError {
-    ViewError::Chain(error.to_string())
+fn failed(error: ReadError) -> ViewError {
+    ViewError::Chain(error.into())
 }
 
 impl ViewChain for IndexedBlocks<'_> {
     fn output(&self, outpoint: &OutPoint) -> Result<Option<PlacedOutput>, ViewError> {
-        let location = self.index.transaction_location(&outpoint.txid).map_err(|error| failed(&error))?;
+        let location = self.index.transaction_location(&outpoint.txid).map_err(failed)?;
         let Some(location) = location.filter(|location| location.height <= self.height) else { return Ok(None) };
-        let output = self.index.output(outpoint).map_err(|error| failed(&error))?;
+        let output = self.index.output(outpoint).map_err(failed)?;
         Ok(output.map(|output| PlacedOutput { output, height: location.height, index: location.index }))
     }
 
@@ -85,7 +84,7 @@ impl ViewChain for IndexedBlocks<'_> {
             return self.unspent_then(script, &key);
         }
         let limit = self.records_max.saturating_add(1);
-        let mut unspent = self.index.unspent(&key, None, Some(limit)).map_err(|error| failed(&error))?;
+        let mut unspent = self.index.unspent(&key, None, Some(limit)).map_err(failed)?;
         if unspent.len() > self.records_max {
             return Err(ViewError::TooLarge);
         }

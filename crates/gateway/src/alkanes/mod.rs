@@ -199,14 +199,14 @@ pub(crate) fn of(context: &RequestContext) -> Result<&Arc<Alkanes>, Fault> {
 /// First height at which the program that fills the index wrote under a key of no known kind.
 pub(crate) fn unknown_key(shared: &Shared, snapshot: &Snapshot) -> Result<Option<Height>, ViewError> {
     let Some(program) = &shared.hosted else { return Ok(None) };
-    program.unknown_key(snapshot).map_err(|fault| ViewError::Chain(format!("{fault:?}")))
+    program.unknown_key(snapshot).map_err(|fault| ViewError::Chain(format!("{fault:?}").into()))
 }
 
 /// Newest height that views can be asked about: the tip, or less while the contracts are indexed anew.
 pub(crate) fn newest(context: &RequestContext) -> Result<Height, Fault> {
     of(context)?;
     let height =
-        context.snapshot().module_height(MODULE).map_err(|error| Fault::View(ViewError::Chain(error.to_string())))?;
+        context.snapshot().module_height(MODULE).map_err(|error| Fault::View(ViewError::Chain(error.into())))?;
     height.ok_or(Fault::Starting)
 }
 
@@ -330,7 +330,7 @@ fn in_lane_erased(
             };
             let hash = |record: &BlockRecord| record.id.hash.to_byte_array();
             let tip = snapshot.tip().map_or([0; 32], hash);
-            let record = snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
+            let record = snapshot.block(height).map_err(|error| ViewError::Chain(error.into()))?;
             let block = record.as_ref().map_or([0; 32], hash);
             let is_newest = height == newest;
             let (state, bitcoin, alkanes, snapshot) = (&state, &bitcoin, &*alkanes, &snapshot);
@@ -374,7 +374,7 @@ pub(crate) async fn block_of_view(
 
 /// A block of the indexed chain, checked against its hash; `None` above the tip.
 pub(crate) async fn block_at(context: &RequestContext, height: Height) -> Result<Option<bytes::Bytes>, Fault> {
-    let record = context.snapshot().block(height).map_err(|error| Fault::View(ViewError::Chain(error.to_string())))?;
+    let record = context.snapshot().block(height).map_err(|error| Fault::View(ViewError::Chain(error.into())))?;
     let Some(record) = record else { return Ok(None) };
     let bytes = context.node().block(record.id.hash).await.map_err(|_| Fault::Node)?;
     let header = bytes.get(..80).ok_or(Fault::Node)?;

@@ -199,7 +199,7 @@ pub(crate) fn words(moment: &Moment<'_>, creation: Creation) -> Result<Words, Vi
 
 fn begin(moment: &Moment<'_>) -> Result<(), ViewError> {
     let hash_at = |height| {
-        let record = moment.snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
+        let record = moment.snapshot.block(height).map_err(|error| ViewError::Chain(error.into()))?;
         Ok(record.map(|record| record.id.hash.to_byte_array()))
     };
     let entered = |height| {

@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 use super::envelope::{BadRequest, Body, Flavour, Request, read_body, read_request, write_answer};
 use super::params::Params;
 use crate::deadline::within;
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::RpcError;
 use crate::state::RequestContext;
 use crate::surfaces::{RpcResult, RpcSurface};
 
@@ -106,7 +106,7 @@ async fn single(
     let Some((id, outcome)) = run(surface, context, request, Ok(context.limits().handler_timeout())).await else {
         return Answer { status: StatusCode::NO_CONTENT, body: None };
     };
-    let timed_out = matches!(&outcome, Err(error) if error.code == rpc_code::INTERNAL && error.message == "timeout");
+    let timed_out = outcome.as_ref().is_err_and(RpcError::is_timeout);
     let status = if timed_out { StatusCode::GATEWAY_TIMEOUT } else { StatusCode::OK };
     Answer { status, body: Some(write_one(surface.flavour(), id, &outcome)) }
 }

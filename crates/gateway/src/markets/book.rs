@@ -139,8 +139,8 @@ fn book(
     is_over: &dyn Fn() -> bool,
 ) -> Result<Arc<Book>, ViewError> {
     let height = markets.height();
-    let block = markets.snapshot().block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
-    let block = block.ok_or_else(|| ViewError::Chain(format!("there is no block {height}")))?;
+    let block = markets.snapshot().block(height).map_err(|error| ViewError::Chain(error.into()))?;
+    let block = block.ok_or_else(|| ViewError::Chain(format!("there is no block {height}").into()))?;
     books.get((block.id.hash, height), is_over, |previous| {
         let rules = BookRules::of_network(parts.wrapped_bitcoin, parts.factory);
         Book::build(markets, contracts, &rules, previous, is_over).map_err(failed)

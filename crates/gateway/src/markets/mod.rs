@@ -66,7 +66,7 @@ pub(crate) fn newest(context: &RequestContext) -> Result<Height, Fault> {
 
 /// The same in a snapshot; `None` while an index that it needs holds no block.
 fn newest_in(snapshot: &Snapshot) -> Result<Option<Height>, ViewError> {
-    let height_of = |module| snapshot.module_height(module).map_err(|error| ViewError::Chain(error.to_string()));
+    let height_of = |module| snapshot.module_height(module).map_err(|error| ViewError::Chain(error.into()));
     // Histories are of pools of both indexes: where one is behind, both are read as of its height.
     let others = PoolIndex::newest(snapshot)?.unwrap_or(Height::MAX);
     let heights = height_of(MODULE)?.zip(height_of(paraffin_alkanes::MODULE)?);
@@ -119,7 +119,7 @@ fn read_erased(
                 None => None,
                 Some(prices) if height == newest => prices.current().map(|report| report.newest.price.to_f64()),
                 Some(prices) => {
-                    let block = snapshot.block(height).map_err(|error| ViewError::Chain(error.to_string()))?;
+                    let block = snapshot.block(height).map_err(|error| ViewError::Chain(error.into()))?;
                     let then = block.and_then(|block| prices.at(u64::from(block.time)));
                     then.map(|point| point.price.to_f64())
                 }
@@ -134,6 +134,6 @@ fn read_erased(
 pub(crate) fn failed(error: AmmError) -> ViewError {
     match error {
         AmmError::Interrupted => ViewError::TooLong,
-        error => ViewError::Chain(error.to_string()),
+        error => ViewError::Chain(error.into()),
     }
 }

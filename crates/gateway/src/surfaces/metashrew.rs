@@ -223,7 +223,8 @@ impl Method for StateRoot {
             return Err(Fault::AboveTip { newest }.into());
         }
         let digest = context.snapshot().module_digest(MODULE, height).map_err(|error| RpcError::internal(&error))?;
-        let digest = digest.ok_or_else(|| RpcError::internal(&ViewError::Chain(format!("no digest at {height}"))))?;
+        let digest =
+            digest.ok_or_else(|| RpcError::internal(&ViewError::Chain(format!("no digest at {height}").into())))?;
         Ok(hex(&digest))
     }
 }

@@ -87,7 +87,7 @@ pub struct Predeploy {
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// The store failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// A row does not have its form, or sums do not fit together; the words say which.
     #[error("the BRC-20 index is damaged: {0}")]

@@ -27,7 +27,7 @@ pub(super) struct UsedScript {
 /// Why an account was not read to its end.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ScanError {
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     #[error("the account has more scripts or keys than one answer looks at")]
     TooManyScripts,

@@ -125,7 +125,7 @@ impl Intent {
 
 fn block_time(moment: &Moment<'_>, txid: &Txid) -> Result<Time, ViewError> {
     let location = moment.bitcoin.transaction_location(txid);
-    let location = location.map_err(|error| ViewError::Chain(error.to_string()))?;
+    let location = location.map_err(|error| ViewError::Chain(error.into()))?;
     let seconds = location.map_or(0, |location| location.block_time);
-    Time::of(seconds).map_err(|error| ViewError::Chain(error.message.into_owned()))
+    Time::of(seconds).map_err(|error| ViewError::Chain(error.message.into()))
 }

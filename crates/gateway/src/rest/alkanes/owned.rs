@@ -187,7 +187,7 @@ pub(in crate::rest) async fn spent_by_pending(
 pub(in crate::rest) fn placed(moment: &Moment<'_>, held: &Held) -> Result<Option<UnspentOutput>, ViewError> {
     let OutPoint { txid, vout } = held.outpoint;
     let location = moment.bitcoin.transaction_location(&txid);
-    let location = location.map_err(|error| ViewError::Chain(error.to_string()))?;
+    let location = location.map_err(|error| ViewError::Chain(error.into()))?;
     Ok(location.map(|location| UnspentOutput { txid, vout, status: location.status(), value: held.value }))
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use paraffin_alkanes::views::ViewError;
 use paraffin_amm::{Book, Ratio};
 use paraffin_cryptoswap::{IndexError, PoolIndex, PoolRecord, Slot, Swap};
 use paraffin_primitives::AlkaneId;
@@ -29,7 +28,7 @@ pub(super) struct CryptoPool {
 
 impl From<IndexError> for Problem {
     fn from(error: IndexError) -> Self {
-        Self::View(ViewError::Chain(error.to_string()))
+        Self::View(error.into())
     }
 }
 

@@ -50,7 +50,7 @@ impl<T: Serialize> Record<T> {
     pub(super) fn new(record: &T, twins: bool) -> Result<Self, RestError> {
         match serde_json::to_value(record).map_err(|error| RestError::internal(&error))? {
             Value::Object(members) => Ok(Self::of(members, twins)),
-            other => Err(RestError::internal(&format_args!("{other} is no record"))),
+            other => Err(RestError::inconsistent(format!("{other} is no record"))),
         }
     }
 }

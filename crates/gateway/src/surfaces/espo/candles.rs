@@ -158,7 +158,7 @@ fn filled(
 ) -> Result<(Vec<Candle>, u64), ViewError> {
     let Some(series) = markets.series(pool, timeframe).map_err(failed)? else { return Ok((Vec::new(), 0)) };
     let snapshot = moment.chain.state.snapshot();
-    let newest = snapshot.block(moment.chain.view.height).map_err(|error| ViewError::Chain(error.to_string()))?;
+    let newest = snapshot.block(moment.chain.view.height).map_err(|error| ViewError::Chain(error.into()))?;
     let newest = newest.map_or(0, |block| timeframe.start(block.time)).max(series.newest);
     let buckets = Buckets::new(timeframe, series, newest);
     let Some(span) = buckets.page(part) else { return Ok((Vec::new(), buckets.count)) };

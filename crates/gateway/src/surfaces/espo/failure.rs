@@ -65,7 +65,7 @@ impl From<esplora::Fault> for Failure {
         Self::Call(match fault {
             esplora::Fault::Failed(error) => error,
             // Nothing of a caller's gets there unread.
-            _ => RpcError::internal(&"a read of the bitcoin index was refused"),
+            _ => RpcError::inconsistent("a read of the bitcoin index was refused"),
         })
     }
 }

@@ -165,7 +165,7 @@ fn confirmed_output(moment: &Moment<'_>, held: &views::OutputHoldings) -> Result
         });
     }
     let location = moment.bitcoin.transaction_location(&held.outpoint.txid);
-    let location = location.map_err(|error| ViewError::Chain(error.to_string()))?;
+    let location = location.map_err(|error| ViewError::Chain(error.into()))?;
     Ok(Spendable {
         outpoint: format_outpoint(&held.outpoint),
         value: held.placed.output.value.to_sat(),

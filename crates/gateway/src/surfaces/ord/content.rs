@@ -68,7 +68,7 @@ async fn delegate_of(call: &Call<'_>, id: InscriptionId) -> Result<Option<Inscri
 }
 
 async fn said_by(call: &Call<'_>, id: InscriptionId) -> Result<Inscription, RpcError> {
-    let missing = move || RpcError::internal(&format!("inscription {id} is not in its transaction"));
+    let missing = move || RpcError::inconsistent(format!("inscription {id} is not in its transaction"));
     let transaction = confirmed(call, id.txid).await?.ok_or_else(missing)?;
     read(call, move |_| inscription_of(&transaction, &id).ok_or_else(missing)).await
 }

@@ -272,7 +272,7 @@ async fn confirmed(call: &Call<'_>, txid: Txid) -> Result<Option<Transaction>, R
         if transaction.compute_txid() == txid {
             return Ok(Some(transaction));
         }
-        Err(RpcError::internal(&format!("the bytes of transaction {txid} are those of another")))
+        Err(RpcError::inconsistent(format!("the bytes of transaction {txid} are those of another")))
     };
     read(call, decode).await
 }
