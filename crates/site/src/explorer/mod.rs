@@ -4,6 +4,7 @@
 //! text that the chain has is cleaned ([`text::clean`]) and escaped.
 
 mod feed;
+mod ordinals;
 mod overview;
 mod reader;
 mod text;
@@ -25,6 +26,7 @@ pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
     Router::new()
         .route("/explorer", get(overview::page))
         .route("/explorer/feed", get(feed::tips))
+        .merge(ordinals::routes())
         .route("/explorer/{*other}", get(async || Failure::Missing))
         .layer(Extension(Arc::new(feed::Feeds::default())))
         .layer(from_fn_with_state(Arc::clone(parts), recognise))
