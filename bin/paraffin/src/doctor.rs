@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::TcpListener;
 use std::path::Path;
 
-use paraffin_access::{DatabaseKeyStore, KeyStore as _, Place};
+use paraffin_access::{DatabaseKeyStore, KeyStore as _, Place, RESERVED_FOR_LATER};
 use paraffin_chain::{NodeClient, NodeError};
 use paraffin_primitives::Network;
 use paraffin_store::Store;
@@ -69,6 +69,7 @@ pub(crate) async fn run(config: &Config, file: &Path) -> bool {
         protection::check_builds(&mut report, config);
     }
     protection::check_modes(&mut report, config, file);
+    check_aliases(&mut report, config).await;
     check_sharing(&mut report, config).await;
     check_listen(&mut report, config);
     report.worst != Verdict::Bad
@@ -212,6 +213,28 @@ async fn check_store(report: &mut Report, config: &Config) {
             None => report.say(Verdict::Good, "store", "empty"),
         },
         Err(error) => report.say(Verdict::Bad, "store", error),
+    }
+}
+
+/// Names aliases whose words a later version takes for surfaces.
+async fn check_aliases(report: &mut Report, config: &Config) {
+    let place = accounts::place(&config.access, &config.data_dir());
+    if matches!(&place, Place::File(file) if !file.exists()) {
+        return;
+    }
+    // A database that cannot be opened is reported elsewhere.
+    let Ok(store) = DatabaseKeyStore::open_at(&place, config.plans.clone()).await else { return };
+    for alias in store.aliases().await.unwrap_or_default() {
+        if RESERVED_FOR_LATER.contains(&alias.name.as_str()) {
+            let advice = format_args!(
+                "the alias {} has the name of a surface to come: make another one and remove it, as it will stop working",
+                alias.name
+            );
+            report.say(Verdict::Warning, "aliases", advice);
+        }
+    }
+    if let Err(error) = store.close().await {
+        report.say(Verdict::Warning, "aliases", error);
     }
 }
 

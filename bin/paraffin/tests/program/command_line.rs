@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use crate::support::process::{Running, paraffin, write_config};
@@ -259,6 +259,24 @@ fn doctor_tells_a_good_node_from_a_missing_one() {
         .unwrap();
     assert!(good.status.success(), "{}", text(&good.stdout));
     assert!(text(&good.stdout).contains("height 120"), "{}", text(&good.stdout));
+    // An earlier version gave out names that are those of surfaces to come.
+    let data = folder.path().join("data");
+    for arguments in [&["create", "owner"][..], &["alias", "create", "my-events", "--account", "1"]] {
+        let made = paraffin().arg("keys").args(arguments).arg("--data-dir").arg(&data).output().unwrap();
+        assert!(made.status.success(), "{}", text(&made.stderr));
+    }
+    let refused =
+        paraffin().args(["keys", "alias", "create", "events", "--account", "1", "--data-dir"]).arg(&data).output();
+    assert!(text(&refused.unwrap().stderr).contains("no reserved word"));
+    let rename = "import sqlite3, sys; all = sqlite3.connect(sys.argv[1]); all.execute(\"UPDATE alias SET name = 'events'\"); all.commit()";
+    let renamed = Command::new("python3").args(["-c", rename]).arg(data.join("accounts.sqlite")).status().unwrap();
+    assert!(renamed.success());
+    let warned = paraffin().args(["doctor", "--config"]).arg(folder.path().join("paraffin.toml")).output().unwrap();
+    assert!(
+        text(&warned.stdout).contains("the alias events has the name of a surface to come"),
+        "{}",
+        text(&warned.stdout)
+    );
     let bad = paraffin()
         .args(["doctor", "--config"])
         .arg(config(&format!("http://127.0.0.1:{}", free_port())))
