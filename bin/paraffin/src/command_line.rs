@@ -266,6 +266,31 @@ pub(crate) enum ConsoleAccountCommand {
         #[command(flatten)]
         accounts: AccountsArguments,
     },
+    /// Write accounts, keys and users into a new file, also while the instance runs
+    Backup {
+        /// The file, which must not exist
+        file: PathBuf,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+    /// Put a backup in the place of the accounts of a stopped instance
+    Restore {
+        /// The backup
+        file: PathBuf,
+        /// Where there are accounts: keep them beside, as accounts.sqlite.before-TIME, and put the backup in their place
+        #[arg(long)]
+        replace: bool,
+        #[command(flatten)]
+        accounts: AccountsArguments,
+    },
+}
+
+/// A number of days, with or without a `d` after it.
+fn days(text: &str) -> Result<u32, String> {
+    let days = text.strip_suffix('d').unwrap_or(text).parse().ok();
+    let is_possible = |days: &u32| (1..=paraffin_access::KEY_LIFE_DAYS_MAX).contains(days);
+    days.filter(is_possible)
+        .ok_or_else(|| format!("a number of days from 1 to {}, such as 30d", paraffin_access::KEY_LIFE_DAYS_MAX))
 }
 
 /// The commands of `keys`.
@@ -287,6 +312,9 @@ pub(crate) enum KeysCommand {
         /// Allow to manage the keys of the account through the API
         #[arg(long)]
         management: bool,
+        /// Days after which the key expires, such as 30d
+        #[arg(long, value_name = "DAYS", value_parser = days)]
+        expires: Option<u32>,
         #[command(flatten)]
         limits: LimitArguments,
         #[command(flatten)]

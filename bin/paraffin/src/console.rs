@@ -8,6 +8,7 @@ use paraffin_site::{ExplorerAccess, Site, SiteParts};
 use paraffin_users::{NewLink, UserStore, UsersError};
 use serde::{Deserialize, Serialize};
 
+use crate::account_file;
 use crate::accounts;
 use crate::command_line::{AccountsArguments, ConsoleAccountCommand};
 use crate::config::Config;
@@ -108,9 +109,15 @@ impl Console {
 /// Runs `paraffin account`.
 ///
 /// # Errors
-/// There is no instance at the place, or no owner.
+/// There is no instance at the place, or no owner; or see [`account_file`].
 pub(crate) async fn run(command: ConsoleAccountCommand) -> Result<(), Box<dyn std::error::Error>> {
-    let ConsoleAccountCommand::ResetOwner { accounts } = command;
+    let accounts = match command {
+        ConsoleAccountCommand::ResetOwner { accounts } => accounts,
+        ConsoleAccountCommand::Backup { file, accounts } => return Ok(account_file::backup(&file, &accounts).await?),
+        ConsoleAccountCommand::Restore { file, replace, accounts } => {
+            return Ok(account_file::restore(&file, replace, &accounts).await?);
+        }
+    };
     let (place, base) = users_of(&accounts)?;
     let users = UserStore::open(&place).await?;
     let link = users.reset_owner(now()).await?;

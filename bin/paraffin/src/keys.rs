@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use paraffin_access::{
     AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, KeyId, KeyRecord, KeySelector, KeyStore, NewKey,
-    OwnershipProver, ParsePlanError, Place, Plans, UnixMillis, WindowLimits, time_text,
+    OwnershipProver, ParsePlanError, Place, Plans, UnixMillis, WindowLimits, expiry_in_days, time_text,
 };
 use serde_json::json;
 
@@ -54,14 +54,16 @@ pub(crate) fn now() -> UnixMillis {
 /// See [`KeysError`].
 pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
     match command {
-        KeysCommand::Create { name, plan, account, admin, management, limits, accounts } => {
+        KeysCommand::Create { name, plan, account, admin, management, expires, limits, accounts } => {
             let store = open(&accounts, true).await?;
             let new = match account {
                 Some(account) => NewKey::in_account(name, AccountId(account)),
                 None => NewKey::on_plan(name, plan.parse()?),
             };
-            let new = NewKey { limits: limits.into(), admin, management, ..new };
-            show_once(&store.create(new, ACTOR, now()).await?);
+            let now = now();
+            let expires_at = expires.map(|days| expiry_in_days(days, now)).transpose()?;
+            let new = NewKey { limits: limits.into(), admin, management, expires_at, ..new };
+            show_once(&store.create(new, ACTOR, now).await?);
             store.close().await?;
         }
         KeysCommand::List { json, accounts } => {
@@ -117,6 +119,14 @@ pub(crate) fn place(arguments: &AccountsArguments) -> Result<Place, KeysError> {
     located(arguments, false).map(|(place, _)| place)
 }
 
+/// The same for accounts that are to be put there; the folder is made.
+///
+/// # Errors
+/// No instance is named, or its folder cannot be made.
+pub(crate) fn new_place(arguments: &AccountsArguments) -> Result<Place, KeysError> {
+    located(arguments, true).map(|(place, _)| place)
+}
+
 /// The same with the plans; with `create` there need not be one yet.
 fn located(arguments: &AccountsArguments, create: bool) -> Result<(Place, Plans), KeysError> {
     let (folder, plans, place) = match (&arguments.data_dir, &arguments.config) {
@@ -165,6 +175,9 @@ fn selector(text: &str) -> Result<KeySelector, KeysError> {
 
 fn show_once(created: &CreatedKey) {
     println!("{}", created.key.reveal());
+    if let Some(expires) = created.record.expires_at.and_then(time_text) {
+        eprintln!("it expires at {expires}");
+    }
     eprintln!(
         "key {} ({}, plan {}): copy it now, it is not shown again",
         created.record.id, created.record.name, created.record.plan

@@ -1,6 +1,7 @@
 //! The program: command line, configuration and wiring of all crates.
 #![forbid(unsafe_code)]
 
+mod account_file;
 mod accounts;
 mod arenas;
 mod bridge;

@@ -44,6 +44,8 @@ pub struct NewAlias {
     pub surfaces: Vec<String>,
     /// Its own limits, within those of the account's plan.
     pub limits: WindowLimits,
+    /// Aliases that the account may have with this one; `None`: any number.
+    pub count_max: Option<u32>,
 }
 
 /// One alias.
@@ -89,7 +91,7 @@ impl NewAlias {
     /// An alias with the default surfaces and the limits of its account's plan.
     pub fn named(account: AccountId, name: impl Into<String>) -> Self {
         let surfaces = ALIAS_SURFACES_DEFAULT.map(ToOwned::to_owned).to_vec();
-        Self { account, name: name.into(), surfaces, limits: WindowLimits::NONE }
+        Self { account, name: name.into(), surfaces, limits: WindowLimits::NONE, count_max: None }
     }
 
     pub(crate) fn check(&self) -> Result<(), AccessError> {

@@ -54,6 +54,15 @@ pub enum AccessError {
     /// A limit is zero or too large.
     #[error("a limit is a number from 1 to 2147483646; leave it out for none")]
     InvalidLimit,
+    /// A key would end before it begins, or too late.
+    #[error("a key expires after 1 to {max} days; leave it out for none", max = crate::KEY_LIFE_DAYS_MAX)]
+    InvalidExpiry,
+    /// The account has as many aliases as it may have.
+    #[error("the plan of this account allows {max} aliases: remove one first, or ask the owner")]
+    AliasLimit {
+        /// Aliases that it may have.
+        max: u32,
+    },
     /// Anonymous callers have saved as many scripts as they may together, and none of them is old.
     #[error("callers without a key have saved as many scripts as they may together: send the source instead")]
     ScriptsFull,

@@ -35,14 +35,15 @@ pub use database::DatabaseKeyStore;
 pub use error::AccessError;
 pub use key::{ApiKey, KeyDigest, ParseApiKeyError};
 pub use lease::LEASE;
-pub use moment::time_text;
+pub use migrations::MIGRATIONS as ACCOUNTS_SCHEMA;
+pub use moment::{day_text, time_text};
 pub use origin::{OriginId, OriginPattern, OriginRecord};
-pub use paraffin_database::{Place, ServerUrl};
+pub use paraffin_database::{DatabaseError, Place, ServerUrl, copy_file, restore_file};
 pub use plan::{ParsePlanError, Plan, PlanTerms, Plans, WindowLimits};
 pub use proof::{OwnershipProver, ProofSettings};
 pub use record::{
-    AccountId, AccountRecord, AuditRow, CreatedKey, KeyId, KeyOwner, KeyRecord, KeySelector, NAME_CHARS_MAX,
-    NewAuditLine, NewKey, UnixMillis,
+    AccountId, AccountRecord, AuditRow, CreatedKey, KEY_LIFE_DAYS_MAX, KeyId, KeyOwner, KeyRecord, KeySelector,
+    NAME_CHARS_MAX, NewAuditLine, NewKey, UnixMillis, expiry_in_days,
 };
 pub use script::{ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
 pub use secret::Secret;
@@ -51,4 +52,8 @@ pub use shared::{ParseRedisUrlError, SharedOptions};
 pub use store::{AccessFuture, KeyStore};
 pub use subject::{ClientNet, Subject, Used};
 pub use throttle::{Reservation, Throttle, ThrottleSettings};
-pub use windows::{Decision, SharedState, UNLIMITED, WindowTable, Windows};
+pub use usage::{
+    AccountUsage, CallerUsage, Outcome, RecordedRequest, SurfaceUsage, USAGE_CALLERS_MAX, USAGE_DAYS_MAX, UsageCounts,
+    utc_day,
+};
+pub use windows::{Decision, Granted, SharedState, UNLIMITED, WindowTable, Windows};

@@ -14,9 +14,26 @@ pub fn time_text(at: UnixMillis) -> Option<String> {
     OffsetDateTime::from_unix_timestamp_nanos(i128::from(at) * 1_000_000).ok()?.format(FORMAT).ok()
 }
 
+const DAY: StaticFormatDescription = format_description!("[year]-[month]-[day]");
+
+/// A UTC day, counted from the Unix epoch, as `2026-11-28`. `None` outside the years -9999 to 9999.
+pub fn day_text(day: i64) -> Option<String> {
+    OffsetDateTime::from_unix_timestamp(day.checked_mul(86_400)?).ok()?.date().format(DAY).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_are_written_as_dates_and_impossible_ones_are_none() {
+        assert_eq!(day_text(0).as_deref(), Some("1970-01-01"));
+        assert_eq!(day_text(20_785).as_deref(), Some("2026-11-28"));
+        assert_eq!(day_text(-1).as_deref(), Some("1969-12-31"));
+        for day in [i64::MAX, i64::MIN, 106_751_991_167, 3_000_000] {
+            assert_eq!(day_text(day), None, "{day}");
+        }
+    }
 
     #[test]
     fn times_are_written_with_milliseconds() {

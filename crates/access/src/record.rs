@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::windows::UNLIMITED;
+use crate::windows::{DAY_MS, UNLIMITED};
 use crate::{AccessError, ApiKey, Plan, WindowLimits};
 
 /// A point in time, milliseconds since the Unix epoch. Passed in by the caller.
@@ -11,6 +11,20 @@ pub type UnixMillis = i64;
 
 /// Longest key name, in characters.
 pub const NAME_CHARS_MAX: usize = 128;
+
+/// Longest life of a key, in days: a hundred years.
+pub const KEY_LIFE_DAYS_MAX: u32 = 36_500;
+
+/// The moment that is so many days, 1 to [`KEY_LIFE_DAYS_MAX`], after `now`.
+///
+/// # Errors
+/// [`AccessError::InvalidExpiry`].
+pub fn expiry_in_days(days: u32, now: UnixMillis) -> Result<UnixMillis, AccessError> {
+    if !(1..=KEY_LIFE_DAYS_MAX).contains(&days) {
+        return Err(AccessError::InvalidExpiry);
+    }
+    now.checked_add(i64::from(days) * DAY_MS).ok_or(AccessError::InvalidExpiry)
+}
 
 /// Number of a key; never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -69,6 +83,9 @@ pub struct NewKey {
     pub admin: bool,
     /// May it create and revoke keys through the API?
     pub management: bool,
+    /// From when on it is refused: after the moment of its creation and at most [`KEY_LIFE_DAYS_MAX`] later. `None`: when it is
+    /// revoked.
+    pub expires_at: Option<UnixMillis>,
 }
 
 impl NewKey {
@@ -88,12 +105,17 @@ impl NewKey {
     }
 
     fn owned_by(name: impl Into<String>, owner: KeyOwner) -> Self {
-        Self { name: name.into(), owner, limits: WindowLimits::NONE, admin: false, management: false }
+        Self { name: name.into(), owner, limits: WindowLimits::NONE, admin: false, management: false, expires_at: None }
     }
 
-    pub(crate) fn check(&self) -> Result<(), AccessError> {
+    pub(crate) fn check(&self, now: UnixMillis) -> Result<(), AccessError> {
         check_name(&self.name)?;
-        check_limits(self.limits)
+        check_limits(self.limits)?;
+        let last = now.saturating_add(i64::from(KEY_LIFE_DAYS_MAX) * DAY_MS);
+        match self.expires_at {
+            Some(at) if at <= now || at > last => Err(AccessError::InvalidExpiry),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -136,8 +158,12 @@ pub struct KeyRecord {
     pub last_used_at: Option<UnixMillis>,
     /// Requests counted so far.
     pub request_count: i64,
-    /// A rerolled key works until then.
+    /// It is refused from then on: by its own end, or by that of its grace after a reroll, whichever comes first.
     pub expires_at: Option<UnixMillis>,
+    /// Its own end, which a reroll passes on to the new key.
+    pub own_expires_at: Option<UnixMillis>,
+    /// Whether it was rerolled: another key has its place.
+    pub is_replaced: bool,
     /// Since when the key is refused.
     pub revoked_at: Option<UnixMillis>,
 }
@@ -226,7 +252,29 @@ mod tests {
             ("nul\0".to_owned(), false),
             ("c1\u{85}".to_owned(), false),
         ] {
-            assert_eq!(NewKey::named(name.clone()).check().is_ok(), accepted, "{name:?}");
+            assert_eq!(NewKey::named(name.clone()).check(0).is_ok(), accepted, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_ends_after_its_beginning_and_within_a_hundred_years() {
+        let last = i64::from(KEY_LIFE_DAYS_MAX) * DAY_MS;
+        for (now, at, accepted) in [
+            (5, 6, true),
+            (5, 5, false),
+            (5, i64::MIN, false),
+            (0, last, true),
+            (0, last + 1, false),
+            (0, i64::MAX, false),
+            (i64::MAX, i64::MAX, false),
+        ] {
+            let new = NewKey { expires_at: Some(at), ..NewKey::named("k") };
+            assert_eq!(new.check(now).is_ok(), accepted, "{now} {at}");
+        }
+        assert_eq!(expiry_in_days(1, 7).unwrap(), 7 + DAY_MS);
+        assert_eq!(expiry_in_days(KEY_LIFE_DAYS_MAX, 0).unwrap(), last);
+        for (days, now) in [(0, 0), (KEY_LIFE_DAYS_MAX + 1, 0), (u32::MAX, 0), (1, i64::MAX)] {
+            assert!(matches!(expiry_in_days(days, now), Err(AccessError::InvalidExpiry)), "{days} {now}");
         }
     }
 

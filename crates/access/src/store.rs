@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
-    AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, CreatedKey, KeyRecord, KeySelector, NewAlias,
-    NewAuditLine, NewKey, OriginId, OriginPattern, OriginRecord, Plan, UnixMillis, Used,
+    AccessError, AccountId, AccountRecord, AccountUsage, AliasRecord, ApiKey, AuditRow, CreatedKey, Granted, KeyRecord,
+    KeySelector, NewAlias, NewAuditLine, NewKey, OriginId, OriginPattern, OriginRecord, Plan, RecordedRequest,
+    UnixMillis,
 };
 
 /// What the methods of [`KeyStore`] answer.
@@ -113,8 +114,15 @@ pub trait KeyStore: Send + Sync {
     /// As [`KeyStore::find_origin`] without asking the store.
     fn recall_origin(&self, origin: &str) -> Option<Arc<OriginRecord>>;
 
-    /// Counts one request; kept in memory and written twice a second and at [`KeyStore::close`].
-    fn record_use(&self, used: Used, now: UnixMillis);
+    /// Counts one request of a known caller, at its end; kept in memory and written twice a second and at [`KeyStore::close`].
+    fn record_use(&self, request: RecordedRequest, now: UnixMillis);
+
+    /// Requests of an account in the newest `days` UTC days, that of `now` included; at most [`crate::USAGE_DAYS_MAX`].
+    fn usage(&self, account: AccountId, days: u32, now: UnixMillis) -> AccessFuture<'_, AccountUsage>;
+
+    /// What keys, aliases and origins of an account have been granted in the minute and the UTC day of `now`, without counting
+    /// anything; those without a request today are left out. Requests granted by other processes are in it after half a second.
+    fn granted(&self, account: AccountId, now: UnixMillis) -> AccessFuture<'_, Vec<Granted>>;
 
     /// Whether the store can be consulted. While it cannot, no caller is served, anonymous ones included (docs/access.md).
     fn available(&self) -> AccessFuture<'_, ()>;

@@ -23,6 +23,17 @@ impl Subject {
             Self::Origins(id) => id.0 << 2 | 2,
         }
     }
+
+    /// What [`Subject::number`] was.
+    pub(crate) const fn of(number: i64) -> Option<Self> {
+        let id = number >> 2;
+        match number & 3 {
+            0 => Some(Self::Key(KeyId(id))),
+            1 => Some(Self::Alias(AliasId(id))),
+            2 => Some(Self::Origins(AccountId(id))),
+            _ => None,
+        }
+    }
 }
 
 /// What a counted request is entered under in the lists of keys, aliases and origins.
@@ -40,6 +51,25 @@ impl Used {
     pub(crate) const fn number(self) -> i64 {
         match self {
             Self::Key(KeyId(id)) | Self::Alias(AliasId(id)) | Self::Origin(OriginId(id)) => id,
+        }
+    }
+
+    /// The number of the kind in the database.
+    pub(crate) const fn kind(self) -> i64 {
+        match self {
+            Self::Key(_) => 0,
+            Self::Alias(_) => 1,
+            Self::Origin(_) => 2,
+        }
+    }
+
+    /// What [`Used::kind`] and [`Used::number`] were.
+    pub(crate) const fn of(kind: i64, id: i64) -> Option<Self> {
+        match kind {
+            0 => Some(Self::Key(KeyId(id))),
+            1 => Some(Self::Alias(AliasId(id))),
+            2 => Some(Self::Origin(OriginId(id))),
+            _ => None,
         }
     }
 }
@@ -100,6 +130,9 @@ mod tests {
             Subject::Origins(AccountId(1)),
             Subject::Key(KeyId(2)),
         ];
+        for number in &numbers {
+            assert_eq!(Subject::of(number.number()), Some(*number));
+        }
         let distinct: std::collections::HashSet<i64> = numbers.into_iter().map(Subject::number).collect();
         assert_eq!(distinct.len(), numbers.len());
     }

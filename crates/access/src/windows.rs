@@ -69,6 +69,17 @@ pub struct Decision {
     pub retry_after: u32,
 }
 
+/// Requests that a subject has been granted in the current windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Granted {
+    /// Whose.
+    pub subject: Subject,
+    /// In the clock minute.
+    pub in_minute: u32,
+    /// In the UTC day.
+    pub in_day: u32,
+}
+
 /// Counts of one subject, and what of them the store does not know yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct WindowState {

@@ -43,7 +43,7 @@ async fn an_alias_has_its_own_limits_and_surfaces_and_is_gone_when_removed() {
         assert!(matches!(refused, Err(AccessError::InvalidAlias)), "{name}");
         assert!(store.find_alias(name).await.unwrap().is_none());
     }
-    store.record_use(Used::Alias(created.id), NOW + 5);
+    store.record_use(support::request(Used::Alias(created.id), account), NOW + 5);
     let listed = store.aliases().await.unwrap();
     assert_eq!((listed[0].request_count, listed[0].last_used_at), (1, Some(NOW + 5)));
     store.remove_alias("my-app", "test", NOW).await.unwrap();

@@ -62,6 +62,26 @@ async fn the_number_of_keys_of_a_plan_holds_when_all_create_at_once() {
 }
 
 #[tokio::test]
+async fn the_number_of_aliases_holds_when_all_create_at_once() {
+    let Some(place) = place() else { return };
+    let (stores, account) = three(&place).await;
+    let number = std::sync::atomic::AtomicUsize::new(0);
+    let done = all_at_once(&stores, 6, |store, _| {
+        let name = format!("alias-{}", number.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        let new = NewAlias { count_max: Some(4), ..NewAlias::named(account, name) };
+        async move { store.create_alias(new, "test", NOW).await }
+    });
+    let done = done.await;
+    assert_eq!(good(&done), 4);
+    assert!(done.iter().all(|one| matches!(one, Ok(_) | Err(AccessError::AliasLimit { max: 4 }))), "{done:?}");
+    // Those of another account do not count, and without a limit there is none.
+    let other = stores[0].create_account("other", Plan::FREE, "test", NOW).await.unwrap().id;
+    let new = NewAlias { count_max: Some(1), ..NewAlias::named(other, "other-app") };
+    stores[0].create_alias(new, "test", NOW).await.unwrap();
+    stores[0].create_alias(NewAlias::named(account, "one-more"), "test", NOW).await.unwrap();
+}
+
+#[tokio::test]
 async fn one_of_many_gets_an_alias_and_one_a_domain() {
     let Some(place) = place() else { return };
     let (stores, account) = three(&place).await;
@@ -124,7 +144,7 @@ async fn no_count_of_any_process_is_lost_when_all_write_at_once() {
         let keys = asked.clone();
         async move {
             for key in keys {
-                store.record_use(Used::Key(key), NOW);
+                store.record_use(support::request(Used::Key(key), account), NOW);
                 store.admit(Subject::Key(key), limits, today).await?;
             }
             store.flush().await

@@ -18,7 +18,7 @@ async fn the_file_holds_a_digest_and_never_the_key() {
     let store = place.open().await;
     let created = create(&store, "secret").await;
     assert!(accepted(&store, &created.key, NOW).await);
-    store.record_use(Used::Key(created.record.id), NOW);
+    store.record_use(support::request(Used::Key(created.record.id), created.record.account), NOW);
     store.close().await.unwrap();
     let text = created.key.reveal();
     let bytes: Vec<u8> = (0..32).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect();
@@ -63,6 +63,29 @@ async fn a_store_of_the_first_schema_keeps_its_keys_and_gives_each_an_account() 
     assert_eq!((accounts.len(), accounts[0].name.as_str(), accounts[0].id), (1, "old", found.account));
 }
 
+#[tokio::test]
+async fn a_key_in_its_grace_is_known_as_rerolled_after_the_migration() {
+    let Some(place) = place() else { return };
+    let mut old = SqliteConnectOptions::new().filename(place.path()).create_if_missing(true).connect().await.unwrap();
+    sqlx::raw_sql(concat!(
+        "CREATE TABLE schema_version (version INTEGER NOT NULL PRIMARY KEY);",
+        include_str!("../migrations/sqlite/0001_keys.sql"),
+        include_str!("../migrations/sqlite/0002_accounts_aliases_origins.sql"),
+        include_str!("../migrations/sqlite/0003_scripts.sql"),
+        "INSERT INTO schema_version VALUES (1), (2), (3);",
+        "INSERT INTO account VALUES (1, 'team', 'pro', 5);",
+        "INSERT INTO api_key (name, prefix, digest, account, admin, management, created_at, expires_at) VALUES \
+         ('grace', 'aaaa', x'01', 1, 0, 0, 5, 100), ('active', 'bbbb', x'02', 1, 0, 0, 5, NULL);"
+    ))
+    .execute(&mut old)
+    .await
+    .unwrap();
+    old.close().await.unwrap();
+    let keys = place.open().await.list().await.unwrap();
+    let found: Vec<_> = keys.iter().map(|key| (key.expires_at, key.own_expires_at, key.is_replaced)).collect();
+    assert_eq!(found, [(Some(100), None, true), (None, None, false)]);
+}
+
 /// row AU10
 #[tokio::test]
 async fn a_store_that_is_taken_away_serves_nobody_and_serves_again_when_it_is_back() {
@@ -101,7 +124,7 @@ async fn a_file_of_a_newer_program_is_refused_with_both_versions() {
     place.open().await.close().await.unwrap();
     place.shell("INSERT INTO schema_version (version) VALUES (99)").await.unwrap();
     let Err(error) = place.try_open().await else { panic!("opened a newer store") };
-    assert!(matches!(error, AccessError::NewerSchema { found: 99, known: 3 }), "{error}");
+    assert!(matches!(error, AccessError::NewerSchema { found: 99, known: 5 }), "{error}");
     assert!(error.to_string().contains("99"));
 }
 

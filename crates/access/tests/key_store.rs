@@ -28,7 +28,7 @@ async fn a_key_is_listed_with_name_creation_last_use_and_request_count() {
     let store = place.open().await;
     let created = create(&store, "production-backend").await;
     for second in 1..=3 {
-        store.record_use(Used::Key(created.record.id), NOW + second * 1000);
+        store.record_use(support::request(Used::Key(created.record.id), created.record.account), NOW + second * 1000);
     }
     let listed = store.list().await.unwrap();
     assert_eq!(listed.len(), 1);
@@ -227,7 +227,7 @@ async fn a_clean_stop_loses_no_counted_use() {
         let store = store.clone();
         tasks.push(tokio::spawn(async move {
             for _ in 0..500 {
-                store.record_use(Used::Key(created.record.id), NOW);
+                store.record_use(support::request(Used::Key(created.record.id), created.record.account), NOW);
                 tokio::task::yield_now().await;
             }
         }));
@@ -260,4 +260,61 @@ async fn processes_that_open_a_new_database_together_all_succeed() {
     for task in opened.collect::<Vec<_>>() {
         task.await.unwrap().unwrap();
     }
+}
+
+/// row AU14
+#[tokio::test]
+async fn an_expired_key_is_refused_from_the_moment_that_it_expires() {
+    let Some(place) = place() else { return };
+    let store = place.open().await;
+    let ends = NOW + 1_000;
+    let new = NewKey { expires_at: Some(ends), ..NewKey::on_plan("short", Plan::PRO) };
+    let created = store.create(new, "test", NOW).await.unwrap();
+    assert_eq!((created.record.expires_at, created.record.is_replaced), (Some(ends), false));
+    for _ in 0..2 {
+        let found = store.authenticate(&created.key, ends - 1).await.unwrap().unwrap();
+        assert_eq!(*found, created.record);
+    }
+    // What is cached expires as well.
+    assert!(store.recall_key(&created.key, ends - 1).is_some());
+    for at in [ends, ends + 1, i64::MAX] {
+        assert!(store.recall_key(&created.key, at).is_none());
+        assert!(!accepted(&store, &created.key, at).await);
+    }
+    let late = store.reroll(KeySelector::Id(created.record.id), Duration::ZERO, "test", ends).await;
+    assert!(matches!(late, Err(AccessError::Inactive)));
+    let detail = store.audit(1).await.unwrap().remove(0).detail;
+    assert!(detail.ends_with("expires_at=2023-11-14T22:13:21.000Z"), "{detail}");
+    for wrong in [NOW, NOW - 1, i64::MIN, i64::MAX] {
+        let new = NewKey { expires_at: Some(wrong), ..NewKey::named("k") };
+        assert!(matches!(store.create(new, "test", NOW).await, Err(AccessError::InvalidExpiry)), "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_reroll_keeps_the_expiry_and_an_expired_key_counts_for_no_plan() {
+    let Some(place) = place() else { return };
+    let store = place.open().await;
+    let ends = NOW + 100_000;
+    let new = NewKey { expires_at: Some(ends), ..NewKey::named("k") };
+    let first = store.create(new, "test", NOW).await.unwrap();
+    let account = first.record.account;
+    let reroll = async |id, grace_ms| {
+        let grace = Duration::from_millis(grace_ms);
+        store.reroll(KeySelector::Id(id), grace, "test", NOW).await.unwrap().record
+    };
+    // A grace ends no later than the key itself, and the successor ends with it.
+    let second = reroll(first.record.id, 200_000).await;
+    let third = reroll(second.id, 10).await;
+    let keys = store.list_of(account).await.unwrap();
+    let ends_of: Vec<_> = keys.iter().map(|key| (key.expires_at, key.own_expires_at, key.is_replaced)).collect();
+    assert_eq!(
+        ends_of,
+        [(Some(ends), Some(ends), true), (Some(NOW + 10), Some(ends), true), (Some(ends), Some(ends), false)]
+    );
+    assert_eq!(third.id, keys[2].id);
+    // The Free plan has one key: the third, which counts until it expires.
+    let further = |now| store.create(NewKey::in_account("k", account), "test", now);
+    assert!(matches!(further(ends - 1).await, Err(AccessError::KeyLimit { max: 1 })));
+    further(ends).await.unwrap();
 }

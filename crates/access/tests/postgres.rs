@@ -11,3 +11,5 @@ mod key_store;
 mod proof;
 #[path = "scripts.rs"]
 mod scripts;
+#[path = "usage.rs"]
+mod usage;

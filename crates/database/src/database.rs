@@ -10,7 +10,7 @@ use crate::server;
 use crate::{DatabaseError, DatabaseFuture, Place, Session, Transaction};
 
 /// How long a statement waits for another process's write.
-const BUSY: Duration = Duration::from_secs(2);
+pub(crate) const BUSY: Duration = Duration::from_secs(2);
 /// Connections of one process to a file.
 const FILE_CONNECTIONS_MAX: u32 = 4;
 
@@ -209,7 +209,7 @@ async fn first_connection(options: &SqliteConnectOptions) -> Result<SqliteConnec
 }
 
 /// `SQLITE_BUSY` in any of its extended forms, whose lowest byte is 5.
-fn is_busy(code: Option<&str>) -> bool {
+pub(crate) fn is_busy(code: Option<&str>) -> bool {
     code.and_then(|code| code.parse::<u32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 

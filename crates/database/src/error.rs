@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 /// Why a database did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
@@ -14,6 +16,18 @@ pub enum DatabaseError {
         /// Newest version that this program knows.
         known: i64,
     },
+    /// There is a file already, which is not replaced.
+    #[error("{0} exists: nothing is written over it")]
+    Exists(PathBuf),
+    /// Another process has the database open.
+    #[error("{0} is in use: stop the instance first")]
+    InUse(PathBuf),
+    /// What was found where a database is damaged.
+    #[error("the database is damaged: {0}")]
+    Damaged(String),
+    /// A database of another program.
+    #[error("the file is no database of accounts")]
+    Foreign,
     /// The text is no address of a PostgreSQL server. It is not repeated, since it may hold a password.
     #[error("not an address of the form postgres://user:password@host:port/database")]
     Url,

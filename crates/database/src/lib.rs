@@ -4,6 +4,7 @@
 //! (types of columns, triggers) stands in the migrations of each.
 #![forbid(unsafe_code)]
 
+mod copy;
 mod database;
 mod error;
 mod migrate;
@@ -14,6 +15,7 @@ mod row;
 mod server;
 mod session;
 
+pub use copy::{copy_file, restore_file};
 pub use database::{Database, Watch};
 pub use error::DatabaseError;
 pub use migrate::Migrations;

@@ -23,13 +23,18 @@ impl Migrations {
         [b"paraffin-".as_slice(), self.name.as_bytes()].concat().iter().fold(0xcbf2_9ce4_8422_2325, mix).cast_signed()
     }
 
+    /// The table with the number of its steps; the crate whose file a database is has the plain name.
+    pub(crate) fn version_table(&self, is_host: bool) -> String {
+        if is_host { "schema_version".to_owned() } else { format!("{}_schema_version", self.name) }
+    }
+
     /// Brings a database to the newest schema; every step is one transaction, and of several processes one at a time does it.
     pub(crate) async fn apply(&self, database: &Database) -> Result<(), DatabaseError> {
         let (steps, is_host) = match database.place() {
             Place::File(_) => (self.sqlite, !self.is_guest),
             Place::Server(_) => (self.postgres, false),
         };
-        let table = if is_host { "schema_version".to_owned() } else { format!("{}_schema_version", self.name) };
+        let table = self.version_table(is_host);
         let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
         loop {
             let mut transaction = database.begin().await?;

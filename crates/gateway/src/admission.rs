@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use hyper::HeaderMap;
 use hyper::header::HeaderName;
-use paraffin_access::{ClientNet, Decision, Subject, UNLIMITED, Used};
+use hyper::{HeaderMap, StatusCode};
+use paraffin_access::{AccountId, ClientNet, Decision, Outcome, RecordedRequest, Subject, UNLIMITED, UnixMillis, Used};
 
 use crate::body::RequestBody;
 use crate::call_windows::Counted;
@@ -48,33 +48,91 @@ impl From<Decision> for Quota {
     }
 }
 
+/// A request from its arrival to its end: what was known of it before its caller was, the quota of its headers, and the caller for
+/// whom it is recorded when it ends. A request whose client disconnects is recorded as well.
+///
+/// Every request moves it once, so it is flat and small.
+pub(crate) struct Admission<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) route: &'a Route,
+    pub(crate) client: IpAddr,
+    at: UnixMillis,
+    has_quota: bool,
+    outcome: Outcome,
+    quota: Quota,
+    used: Option<(Used, AccountId)>,
+}
+
+impl<'a> Admission<'a> {
+    pub(crate) fn of(shared: &'a Shared, route: &'a Route, client: IpAddr, at: UnixMillis) -> Self {
+        let quota = Quota { limit: 0, remaining: 0, reset: 0, daily_limit: 0, daily_remaining: 0 };
+        Self { shared, route, client, at, has_quota: false, outcome: Outcome::Answered, quota, used: None }
+    }
+
+    pub(crate) fn arrival(&self) -> Arrival<'a> {
+        let &Self { shared, route, client, at, .. } = self;
+        Arrival { shared, route, client, at }
+    }
+
+    fn report(&mut self, quota: Quota) {
+        self.quota = quota;
+        self.has_quota = true;
+    }
+
+    /// Records the request with the status of its answer; the quota of its headers.
+    pub(crate) fn end(mut self, status: StatusCode) -> Option<Quota> {
+        self.outcome = match status {
+            StatusCode::TOO_MANY_REQUESTS => Outcome::RateLimited,
+            status if status.is_client_error() || status.is_server_error() => Outcome::Failed,
+            _ => Outcome::Answered,
+        };
+        self.has_quota.then_some(self.quota)
+    }
+}
+
+impl Drop for Admission<'_> {
+    fn drop(&mut self) {
+        if let Some((used, account)) = self.used {
+            let surface = self.route.surface_name();
+            let request = RecordedRequest { used, account, surface, outcome: self.outcome };
+            self.shared.keys.record_use(request, self.at);
+        }
+    }
+}
+
 /// Counts one request, batches and all. A caller without credentials waits for his turn here, before the time of the
-/// handler begins. The quota is reported whether or not the request is served.
+/// handler begins. `admission` has the quota whether or not the request is served.
 pub(crate) async fn admit(
-    arrival: Arrival<'_>,
+    admission: &mut Admission<'_>,
     caller: &Caller,
     body: &mut RequestBody,
-) -> Result<(Quota, Result<(), Refusal>), Refusal> {
-    let Arrival { shared, route, at, .. } = arrival;
+) -> Result<(), Refusal> {
+    let &mut Admission { shared, route, at, .. } = admission;
     let (subject, used, plan, own) = match caller {
-        Caller::Key(key) => (Subject::Key(key.id), Used::Key(key.id), &key.plan, key.limits),
-        Caller::Alias(alias) => (Subject::Alias(alias.id), Used::Alias(alias.id), &alias.plan, alias.limits),
+        Caller::Key(key) => (Subject::Key(key.id), (Used::Key(key.id), key.account), &key.plan, key.limits),
+        Caller::Alias(alias) => {
+            (Subject::Alias(alias.id), (Used::Alias(alias.id), alias.account), &alias.plan, alias.limits)
+        }
         Caller::Origin(origin) => {
             let own = paraffin_access::WindowLimits::NONE;
-            (Subject::Origins(origin.account), Used::Origin(origin.id), &origin.plan, own)
+            (Subject::Origins(origin.account), (Used::Origin(origin.id), origin.account), &origin.plan, own)
         }
-        // Boxed, so that requests with a key need not make room for it.
-        Caller::Keyless => return Box::pin(keyless(arrival, body)).await,
+        Caller::Keyless => {
+            // Boxed, so that requests with a key need not make room for it.
+            let (quota, served) = Box::pin(keyless(admission.arrival(), body)).await?;
+            admission.report(quota);
+            return served;
+        }
     };
-    shared.keys.record_use(used, at);
+    admission.used = Some(used);
     let limits = shared.plans.windows(plan, own);
     let decision = shared.windows.admit(subject, limits, at).await.map_err(|error| unavailable(&error))?;
-    let served = match shared.call_windows.wait(Counted::Subject(subject), at) {
+    admission.report(decision.into());
+    match shared.call_windows.wait(Counted::Subject(subject), at) {
         _ if !decision.admitted => Err(refusal(route, decision.retry_after)),
         Some(wait) => Err(refusal(route, wait)),
         None => Ok(()),
-    };
-    Ok((decision.into(), served))
+    }
 }
 
 /// Whose calls a caller's calls are counted with, and how many requests he may send in a minute.

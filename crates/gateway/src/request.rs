@@ -15,7 +15,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use tracing::Instrument as _;
 
 use crate::access_log::RequestLine;
-use crate::admission::{Quota, admit};
+use crate::admission::{Admission, Quota, admit};
 use crate::body::{BodyLimit, RequestBody};
 use crate::byte_budget::UNCOUNTED_BYTES_MAX;
 use crate::callers::{Arrival, Identified, identify};
@@ -81,14 +81,13 @@ pub(crate) async fn answer(
     let id = connection.names.name(request.headers());
     let route = Route::parse(request.uri().path());
     let client = client_address(connection.peer, request.headers(), &shared.access.trusted_proxies);
-    let arrival = Arrival { shared, route: &route, client, at: unix_millis() };
-    let mut quota = None;
+    let mut admission = Admission::of(shared, &route, client, unix_millis());
 
     let (mut head, incoming) = request.into_parts();
     let mut body = RequestBody::new(incoming);
     let handled = {
         // Pinned here once: what is handed on is its place, not its kilobytes.
-        let routed = pin!(route_request(&connection, arrival, &mut quota, &id, &head, &mut body));
+        let routed = pin!(route_request(&connection, &mut admission, &id, &head, &mut body));
         let handled = catch_panic(routed);
         // The span of the connection has the first digits of ids of our own; one that the caller chose has its own span.
         match &id {
@@ -119,6 +118,7 @@ pub(crate) async fn answer(
         };
         log.request(line, id.as_str(), head.uri.path());
     }
+    let quota = admission.end(outcome.reply.status);
     let origin = cors::single_origin(&head.headers).cloned();
     // The map of the request becomes that of the answer, and the connection's next request has it again.
     let headers = std::mem::take(&mut head.headers);
@@ -142,13 +142,12 @@ pub(crate) async fn handler_alone(
 
 async fn route_request(
     connection: &Arc<Connection>,
-    arrival: Arrival<'_>,
-    quota: &mut Option<Quota>,
+    admission: &mut Admission<'_>,
     id: &RequestId,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
-    let Arrival { shared, route, client, .. } = arrival;
+    let &mut Admission { shared, route, client, .. } = admission;
     let refuse = |refusal| Outcome::plain(Reply::refusal(refusal, route.form));
     if head_bytes(head) > shared.config.limits.header_bytes_max {
         return refuse(Refusal::HeadersTooLarge);
@@ -170,32 +169,23 @@ async fn route_request(
         return Outcome::plain(description.answer(&head.method, || opi::is_served(shared)));
     }
     if route.target == Target::Site {
-        let answered = Box::pin(site::answer(connection, arrival, quota, id, head, body)).await;
+        let answered = Box::pin(site::answer(connection, admission, id, head, body)).await;
         return answered.map_or_else(refuse, Outcome::plain);
     }
-    let Identified { caller, readable } = match identify(arrival, &head.headers).await {
+    let Identified { caller, readable } = match identify(admission.arrival(), &head.headers).await {
         Ok(identified) => identified,
         Err(Refusal::AuthUnavailable) if route.target == Target::Main && head.method == Method::POST => {
-            return Box::pin(discover_alone(connection, arrival, body)).await;
+            return Box::pin(discover_alone(connection, admission.arrival(), body)).await;
         }
         Err(refusal) => return refuse(refusal),
     };
     let logged = shared.access_log.is_some().then(|| caller.clone());
     let counted = !matches!(route.target, Target::PlainHealth | Target::Health)
         && (route.credential != Credential::Open || route.target != Target::Nothing);
-    if counted {
-        let served = match admit(arrival, &caller, body).await {
-            Ok((told, served)) => {
-                *quota = Some(told);
-                served
-            }
-            Err(refusal) => Err(refusal),
-        };
-        if let Err(refusal) = served {
-            return Outcome { caller: logged, readable, ..refuse(refusal) };
-        }
+    if counted && let Err(refusal) = admit(admission, &caller, body).await {
+        return Outcome { caller: logged, readable, ..refuse(refusal) };
     }
-    Outcome { caller: logged, readable, ..dispatch(connection, &arrival, caller, id, head, body).await }
+    Outcome { caller: logged, readable, ..dispatch(connection, admission, caller, id, head, body).await }
 }
 
 /// Whether a page of another name was led to this machine, which serves itself alone (DNS rebinding). Behind a proxy on the same
@@ -216,13 +206,13 @@ fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
 /// Answers a request of a caller who has been let in.
 pub(crate) async fn dispatch(
     connection: &Arc<Connection>,
-    arrival: &Arrival<'_>,
+    admission: &Admission<'_>,
     caller: Caller,
     id: &RequestId,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Outcome {
-    let &Arrival { shared, route, client, .. } = arrival;
+    let &Admission { shared, route, client, .. } = admission;
     let context =
         |segments: &[String]| Arc::new(RequestContext::new(Arc::clone(connection), caller, client, segments.to_vec()));
     if let Some(upstreams) = &shared.upstreams

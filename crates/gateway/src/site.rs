@@ -10,7 +10,7 @@ use hyper::http::request::Parts;
 use hyper::{Request, StatusCode};
 use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, Site, Tip};
 
-use crate::admission::{Quota, admit};
+use crate::admission::{Admission, admit};
 use crate::body::RequestBody;
 use crate::callers::{Arrival, unavailable};
 use crate::errors::{OVERLOADED_RETRY_SECONDS, Refusal};
@@ -27,23 +27,18 @@ const TIP_EVERY: Duration = Duration::from_millis(200);
 /// key, those of somebody who is signed in by the site.
 pub(crate) async fn answer(
     connection: &Arc<Connection>,
-    arrival: Arrival<'_>,
-    quota: &mut Option<Quota>,
+    admission: &mut Admission<'_>,
     id: &RequestId,
     head: &Parts,
     body: &mut RequestBody,
 ) -> Result<Reply, Refusal> {
-    let Arrival { shared, route, client, at } = arrival;
+    let Arrival { shared, route, client, at } = admission.arrival();
     let site = shared.site.as_ref().ok_or(Refusal::NotFound)?;
     if !Site::is_file(head.uri.path()) {
         // Without the key store every request is refused, as everywhere.
         shared.keys.available().await.map_err(|error| unavailable(&error))?;
         match site.take(&head.headers, at) {
-            None => {
-                let (reported, served) = admit(arrival, &Caller::Keyless, body).await?;
-                *quota = Some(reported);
-                served?;
-            }
+            None => admit(admission, &Caller::Keyless, body).await?,
             Some(Ok(())) => {}
             Some(Err(retry_after)) => {
                 return Err(Refusal::RateLimited { retry_after, code: route.rate_limit_code() });
@@ -105,9 +100,9 @@ impl Api for InProcess {
             let (head, ()) = request.into_parts();
             let route = Route::parse(head.uri.path());
             let shared = &self.connection.shared;
-            let arrival = Arrival { shared, route: &route, client: self.client, at: unix_millis() };
+            let admission = Admission::of(shared, &route, self.client, unix_millis());
             let mut body = RequestBody::whole(call.body.map(Bytes::from).unwrap_or_default());
-            let outcome = dispatch(&self.connection, &arrival, Caller::Keyless, &self.id, &head, &mut body).await;
+            let outcome = dispatch(&self.connection, &admission, Caller::Keyless, &self.id, &head, &mut body).await;
             if outcome.streamed.is_some() {
                 return ApiAnswer::refused(StatusCode::BAD_GATEWAY);
             }

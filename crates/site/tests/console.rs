@@ -9,12 +9,14 @@ use bytes::Bytes;
 use hyper::header::{COOKIE, LOCATION, SET_COOKIE};
 use hyper::{Request, Response, StatusCode};
 use paraffin_access::{
-    AccountId, DatabaseKeyStore, KeySelector, KeyStore, NewKey, OwnershipProver, Place, Plan, Plans,
+    AccountId, DatabaseKeyStore, KeyId, KeySelector, KeyStore, NewAlias, NewKey, Outcome, OwnershipProver, Place, Plan,
+    Plans, RecordedRequest, Subject, Used, WindowLimits, Windows as _,
 };
 use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, Site, SiteParts, Tip};
 use paraffin_users::{PasswordCost, UserSettings, UserStore};
 
 const NOW: i64 = 1_800_000_000_000;
+const DAY_MS: i64 = 86_400_000;
 const PASSWORD: &str = "correct horse battery";
 
 struct World {
@@ -188,6 +190,38 @@ async fn a_rerolled_key_goes_on_for_the_hours_that_were_given() {
     assert!(owner.page.contains("Hours must be a number"), "{}", owner.page);
 }
 
+#[tokio::test]
+async fn a_key_expires_after_the_days_that_were_given_and_so_does_its_successor() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    let account = world.account("First", Plan::PRO).await;
+    world.get(&mut owner, "/console/keys").await;
+    for days in ["0", "-1", "36501", "4294967296", "1e3", "soon"] {
+        let fields = [("account", &*account), ("name", "short"), ("per_day", "9"), ("expires_days", days)];
+        let refused = world.send(&mut owner, "/console/keys", &fields).await;
+        assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY, "{days}");
+        assert!(owner.page.contains(&format!("name=\"expires_days\" value=\"{days}\"")), "{}", owner.page);
+        assert!(owner.page.contains("value=\"short\"") && owner.page.contains("value=\"9\""), "{}", owner.page);
+        let alert = owner.between("role=\"alert\"", "</p>").to_lowercase();
+        assert!(alert.contains("expires"), "{days}: {alert}");
+    }
+    assert!(world.keys.list().await.unwrap().is_empty());
+    let fields = [("account", &*account), ("name", "short"), ("expires_days", "30")];
+    assert_eq!(world.send(&mut owner, "/console/keys", &fields).await.status(), StatusCode::OK);
+    assert!(owner.page.contains("active until 2027-02-14 08:00 UTC"), "{}", owner.page);
+    let first = owner.between("id=\"new-key\">", "<").parse().unwrap();
+    let fields = [("account", &*account), ("grace_hours", "2")];
+    assert_eq!(world.send(&mut owner, "/console/keys/1/reroll", &fields).await.status(), StatusCode::OK);
+    let second = owner.between("id=\"new-key\">", "<").parse().unwrap();
+    assert!(owner.page.contains("rerolled, works until 2027-01-15 10:00 UTC"), "{}", owner.page);
+    let end = NOW + 30 * DAY_MS;
+    for (key, at, works) in
+        [(&first, NOW + 1, true), (&first, end - 1, false), (&second, end - 1, true), (&second, end, false)]
+    {
+        assert_eq!(world.keys.authenticate(key, at).await.unwrap().is_some(), works, "{at}");
+    }
+}
+
 /// row CL03
 #[tokio::test]
 async fn aliases_and_origins_are_made_and_removed_and_what_was_typed_stays() {
@@ -284,7 +318,14 @@ async fn forms_without_the_token_of_the_session_or_of_other_sites_change_nothing
     assert!(world.keys.list().await.unwrap().is_empty());
     // Without a session every page leads to the sign-in.
     let mut anonymous = Browser::default();
-    for path in ["/console/keys", "/console/origins", "/console/aliases", "/console/people", "/console/profile"] {
+    for path in [
+        "/console/keys",
+        "/console/origins",
+        "/console/aliases",
+        "/console/usage",
+        "/console/people",
+        "/console/profile",
+    ] {
         assert_eq!(world.get(&mut anonymous, path).await, StatusCode::SEE_OTHER, "{path}");
     }
 }
@@ -339,7 +380,7 @@ async fn pages_allow_nothing_inline_and_hostile_names_are_text() {
         let account = world.account(name, Plan::PRO).await;
         world.get(&mut owner, &format!("/console/keys?account={account}")).await;
         world.send(&mut owner, "/console/keys", &[("account", &account), ("name", name)]).await;
-        for page in ["keys", "origins", "aliases"] {
+        for page in ["keys", "origins", "aliases", "usage"] {
             assert_eq!(world.get(&mut owner, &format!("/console/{page}?account={account}")).await, StatusCode::OK);
             assert!(!owner.page.contains("<script>alert") && !owner.page.contains("\" onmouseover"), "{}", owner.page);
         }
@@ -423,6 +464,7 @@ async fn one_rerolled_key_at_a_time_goes_on_working() {
         ("1", "721", StatusCode::UNPROCESSABLE_ENTITY),
         ("1", "24", StatusCode::OK),
         ("2", "24", StatusCode::UNPROCESSABLE_ENTITY),
+        ("1", "0", StatusCode::UNPROCESSABLE_ENTITY),
         ("2", "0", StatusCode::OK),
     ] {
         world.get(&mut member, "/console/keys").await;
@@ -458,7 +500,13 @@ async fn a_wrong_first_code_leaves_the_form_for_the_next_one() {
     let world = World::new(None).await;
     let mut owner = world.owner().await;
     world.get(&mut owner, "/console/profile").await;
-    assert_eq!(world.send(&mut owner, "/console/profile/second-factor", &[]).await.status(), StatusCode::OK);
+    for password in ["", "a wrong password"] {
+        let refused = world.send(&mut owner, "/console/profile/second-factor", &[("password", password)]).await;
+        assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY, "{}", owner.page);
+        assert!(!owner.page.contains("id=\"secret\"") && owner.page.contains("Set one up"), "{}", owner.page);
+    }
+    let begun = world.send(&mut owner, "/console/profile/second-factor", &[("password", PASSWORD)]).await;
+    assert_eq!(begun.status(), StatusCode::OK);
     assert!(owner.page.contains("id=\"secret\"") && owner.page.contains("otpauth://totp/"), "{}", owner.page);
     let wrong = world.send(&mut owner, "/console/profile/second-factor/confirm", &[("code", "000000")]).await;
     assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
@@ -481,4 +529,100 @@ async fn a_page_shows_the_keys_that_work_and_the_newest_of_the_others() {
     assert_eq!(world.get(&mut owner, "/console/keys").await, StatusCode::OK);
     assert!(owner.page.contains("key 0.") && owner.page.contains("key 202.") && !owner.page.contains("key 1."));
     assert!(owner.page.contains("3 more are not shown"), "{}", owner.page);
+}
+
+#[tokio::test]
+async fn the_usage_of_an_account_is_a_chart_and_tables_with_what_is_left() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    assert_eq!(world.get(&mut owner, "/console/usage").await, StatusCode::OK);
+    assert!(owner.page.contains("No account yet"));
+    let (account, other) = (world.account("First", Plan::FREE).await, world.account("Second", Plan::FREE).await);
+    let id = AccountId(account.parse().unwrap());
+    let key = world.keys.create(NewKey::in_account("<b>hostile</b>", id), "test", NOW).await.unwrap().record.id;
+    assert_eq!(world.get(&mut owner, &format!("/console/usage?account={account}")).await, StatusCode::OK);
+    assert!(owner.page.contains("0 requests in the last 30") && !owner.page.contains("<rect"), "{}", owner.page);
+    let alias = world.keys.create_alias(NewAlias::named(id, "my-app"), "test", NOW).await.unwrap().id;
+    world.keys.create_alias(NewAlias::named(id, "unused"), "test", NOW).await.unwrap();
+    let (key, alias) = (Used::Key(key), Used::Alias(alias));
+    for (used, surface, outcome, at, times) in [
+        (key, "main", Outcome::Answered, NOW, 1_200),
+        (key, "rest", Outcome::RateLimited, NOW, 30),
+        (key, "rest", Outcome::Failed, NOW - 2 * DAY_MS, 4),
+        (key, "rest", Outcome::Answered, NOW - 30 * DAY_MS, 7),
+        (alias, "rest", Outcome::Answered, NOW, 5),
+    ] {
+        for _ in 0..times {
+            world.keys.record_use(RecordedRequest { used, account: id, surface, outcome }, at);
+        }
+    }
+    for _ in 0..17 {
+        world.keys.admit(Subject::Key(KeyId(1)), WindowLimits::NONE, NOW).await.unwrap();
+    }
+    world.keys.remove_alias("my-app", "test", NOW).await.unwrap();
+    assert_eq!(world.get(&mut owner, &format!("/console/usage?account={account}")).await, StatusCode::OK);
+    for expected in [
+        "1,239 requests in the last 30 UTC days; 30 were refused by a limit (429) and 4 failed",
+        "role=\"img\"",
+        "<title id=\"usage-title\">",
+        "<desc id=\"usage-description\">",
+        "class=\"series-0\"",
+        "<title>2027-01-15, main: 1,200</title>",
+        "<title>2027-01-13, errors: 4</title>",
+        "aria-current=\"page\">Usage",
+        // Of 60 a minute and 1,000 a day 17 are gone; the alias has been removed, and another one was never used.
+        "&#60;b&#62;hostile&#60;/b&#62;</th><td>key</td><td class=\"number\">1,234</td><td class=\"number\">30</td><td class=\"number\">4</td><td>2027-01-15 08:00 UTC</td><td class=\"number\">43</td><td class=\"number\">983</td>",
+        "removed, number 1</th><td>alias</td><td class=\"number\">5</td>",
+        "unused</th><td>alias</td><td class=\"number\">0</td><td class=\"number\">0</td><td class=\"number\">0</td><td>never</td><td class=\"number\">60</td><td class=\"number\">1,000</td>",
+    ] {
+        assert!(owner.page.contains(expected), "{expected}: {}", owner.page);
+    }
+    // The Content-Security-Policy forbids both.
+    assert!(!owner.page.contains("style=") && !owner.page.contains("<style") && !owner.page.contains("<b>"));
+    world.get(&mut owner, &format!("/console/usage?account={other}")).await;
+    assert!(owner.page.contains("0 requests in the last 30") && !owner.page.contains("hostile"));
+    // A member sees its own account alone.
+    world.get(&mut owner, "/console/people").await;
+    world.send(&mut owner, "/console/people", &[("role", "member"), ("account", &account)]).await;
+    let link = owner.between("/console/link/", "<");
+    let mut member = world.join("member", &link).await;
+    assert_eq!(world.get(&mut member, "/console/usage").await, StatusCode::OK);
+    assert!(member.page.contains("1,239 requests"));
+    let foreign = world.get(&mut member, &format!("/console/usage?account={other}")).await;
+    assert_eq!(foreign, StatusCode::FORBIDDEN);
+    let nonsense = world.get(&mut owner, "/console/usage?account=9223372036854775808").await;
+    assert_eq!(nonsense, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn accounts_stand_on_pages_whose_addresses_stay_true() {
+    let world = World::new(None).await;
+    let mut owner = world.owner().await;
+    for number in 1..=101 {
+        world.account(&format!("account {number}."), Plan::PRO).await;
+    }
+    let mut address = "/console/accounts".to_owned();
+    for (first, last) in [(1, 50), (51, 100), (101, 101)] {
+        assert_eq!(world.get(&mut owner, &address).await, StatusCode::OK);
+        for (number, is_there) in [(first - 1, false), (first, true), (last, true), (last + 1, false)] {
+            assert_eq!(owner.page.contains(&format!("account {number}.</a>")), is_there, "{address} {number}");
+        }
+        if last == 50 {
+            assert!(!owner.page.contains("First accounts"));
+        }
+        if last < 101 {
+            address = owner.between("rel=\"next\" href=\"", "\"");
+        }
+    }
+    assert!(!owner.page.contains("rel=\"next\"") && owner.page.contains("First accounts"));
+    // A change leads back to its page.
+    let set = world.send(&mut owner, "/console/accounts/101/plan", &[("plan", "free"), ("after", "100")]).await;
+    assert_eq!(set.headers()[LOCATION], "/console/accounts?after=100");
+    world.get(&mut owner, "/console/accounts").await;
+    let made = world.send(&mut owner, "/console/accounts", &[("name", "new"), ("plan", "pro")]).await;
+    assert_eq!(made.headers()[LOCATION], "/console/accounts?after=101");
+    for (after, expected) in [(i64::MAX.to_string(), true), ("-1".to_owned(), true), ("x".to_owned(), false)] {
+        let status = world.get(&mut owner, &format!("/console/accounts?after={after}")).await;
+        assert_eq!(status.is_success(), expected, "{after}: {status}");
+    }
 }

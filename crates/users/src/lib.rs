@@ -24,6 +24,7 @@ pub use link::{
     INVITATION_LIFETIME_MS, LINKS_MAX, LinkId, LinkKind, LinkRecord, NewLink, OWNER_RESET_LIFETIME_MS,
     RESET_LIFETIME_MS, SETUP_LIFETIME_MS,
 };
+pub use migrations::MIGRATIONS as USERS_SCHEMA;
 pub use name::NAME_CHARS_MAX;
 pub use paraffin_database::{Place, ServerUrl};
 pub use password::{HASHES_MAX, PASSWORD_BYTES_MAX, PASSWORD_BYTES_MIN, PasswordCost};

@@ -166,7 +166,7 @@ async fn requests_that_rotate_at_once_all_get_a_token_that_is_good() {
 fn every_operation_can_move_between_threads() {
     fn sent<T: Send>(_: impl Fn(&'static UserStore, &'static Session) -> T) {}
     sent(|store, session| store.change_password(session, "", "", 0));
-    sent(|store, session| store.begin_second_factor(session, 0));
+    sent(|store, session| store.begin_second_factor(session, "", 0));
     sent(|store, session| store.confirm_second_factor(session, "", 0));
     sent(|store, session| store.remove_second_factor(session, "", 0));
     sent(|store, session| store.renew_recovery_codes(session, "", 0));

@@ -31,8 +31,13 @@ async fn both(store: &UserStore, name: &str, code: &str, now: i64) -> Result<New
 async fn it_is_asked_for_when_a_code_has_confirmed_it_and_not_before() {
     let Some(place) = place() else { return };
     let (store, olga) = owned(&place).await;
-    let first = store.begin_second_factor(&olga.session, NOW).await.unwrap();
-    let setup = store.begin_second_factor(&olga.session, NOW).await.unwrap();
+    // The session alone does not do: the browser of a user may stand open.
+    let wrong = store.begin_second_factor(&olga.session, "a wrong password", NOW).await;
+    assert!(matches!(wrong, Err(UsersError::WrongPassword)));
+    let none = store.confirm_second_factor(&olga.session, "123456", NOW).await;
+    assert!(matches!(none, Err(UsersError::NoSecondFactor)));
+    let first = store.begin_second_factor(&olga.session, PASSWORD, NOW).await.unwrap();
+    let setup = store.begin_second_factor(&olga.session, PASSWORD, NOW).await.unwrap();
     assert_eq!(setup.secret().len(), 32);
     assert_eq!(setup.uri(), format!("otpauth://totp/Paraffin:Olga?secret={}&issuer=Paraffin", setup.secret()));
     assert_eq!(format!("{setup:?}"), "SecondFactorSetup");
@@ -56,18 +61,18 @@ async fn a_set_up_ends_after_an_hour_and_there_is_one_at_a_time() {
     let (store, olga) = owned(&place).await;
     let confirm =
         async |secret: &str, now: i64| store.confirm_second_factor(&olga.session, &code(secret, now), now).await;
-    let setup = store.begin_second_factor(&olga.session, NOW).await.unwrap();
+    let setup = store.begin_second_factor(&olga.session, PASSWORD, NOW).await.unwrap();
     let late = confirm(setup.secret(), NOW + SECOND_FACTOR_SETUP_MS).await;
     assert!(matches!(late, Err(UsersError::NoSecondFactor)));
     confirm(setup.secret(), NOW + SECOND_FACTOR_SETUP_MS - 1).await.unwrap();
     let now = NOW + SECOND_FACTOR_SETUP_MS + HOUR;
-    assert!(matches!(store.begin_second_factor(&olga.session, now).await, Err(UsersError::HasSecondFactor)));
+    assert!(matches!(store.begin_second_factor(&olga.session, PASSWORD, now).await, Err(UsersError::HasSecondFactor)));
     assert!(matches!(confirm(setup.secret(), now).await, Err(UsersError::HasSecondFactor)));
     let max = member(&store, "Max").await;
     let none = store.confirm_second_factor(&max.session, "123456", NOW).await;
     assert!(matches!(none, Err(UsersError::NoSecondFactor)));
     store.sign_out(&max.token, NOW).await.unwrap();
-    assert!(matches!(store.begin_second_factor(&max.session, NOW).await, Err(UsersError::SignedOut)));
+    assert!(matches!(store.begin_second_factor(&max.session, PASSWORD, NOW).await, Err(UsersError::SignedOut)));
 }
 
 #[tokio::test]
@@ -202,7 +207,7 @@ async fn a_name_with_any_letters_is_in_the_address_as_it_may_be() {
     let Some(place) = place() else { return };
     let (store, _) = owned(&place).await;
     let max = member(&store, "Max: <b>&?#/é").await;
-    let setup = store.begin_second_factor(&max.session, NOW).await.unwrap();
+    let setup = store.begin_second_factor(&max.session, PASSWORD, NOW).await.unwrap();
     let expected = "otpauth://totp/Paraffin:Max_%20%3Cb%3E%26%3F%23%2F%C3%A9?secret=";
     assert!(setup.uri().starts_with(expected), "{}", setup.uri());
 }

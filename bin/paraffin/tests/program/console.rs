@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
             browser.goto(format!("{base}/console")).await.unwrap();
             check(&browser, "without a session").await;
             sign_in(&browser, &base, &name, &password).await;
-            for page in ["keys", "origins", "aliases", "accounts", "people", "audit", "profile"] {
+            for page in ["keys", "origins", "aliases", "usage", "accounts", "people", "audit", "profile"] {
                 browser.goto(format!("{base}/console/{page}")).await.unwrap();
                 check(&browser, page).await;
             }
@@ -68,6 +69,16 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
         check(&browser, "a new key").await;
         let answers: Vec<u16> = (0..5).map(|_| count(&key)).collect();
         assert!(answers[0] == 200 && answers.contains(&429), "{answers:?}");
+        press(&browser, "nav a[href^='/console/usage']").await;
+        check(&browser, "usage").await;
+        // Every bar has its colour and a height, and the refused ones stand beside the others.
+        let bars = "return [...document.querySelectorAll('.usage-chart rect')].map((bar) => \
+                    [bar.getAttribute('class'), getComputedStyle(bar).fill, bar.getBoundingClientRect().height > 0])";
+        let bars = browser.execute(bars, Vec::new()).await.unwrap().json().clone();
+        let bars = bars.as_array().unwrap();
+        assert!(bars.iter().any(|bar| bar[0] == "series-limited") && bars.iter().any(|bar| bar[0] == "series-0"));
+        assert!(bars.iter().all(|bar| bar[1] != "rgb(0, 0, 0)" && bar[2] == true), "{bars:?}");
+        press(&browser, "nav a[href^='/console/keys']").await;
         press(&browser, "form[action$='/revoke'] button").await;
         let text = browser.query(By::Css("tbody")).first().await.unwrap().text().await.unwrap();
         assert!(text.contains("revoked"), "{text}");
@@ -221,4 +232,46 @@ fn an_owner_invites_a_customer_who_signs_in_with_two_factors_and_proves_an_origi
         assert_eq!(call_from(&customer, &origin, &format!("{base}/v4/api")).await, 200);
         customer.quit().await.unwrap();
     });
+}
+
+#[test]
+fn a_backup_is_made_while_the_instance_runs_and_restored_into_a_stopped_one() {
+    let dev = Dev::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("backup");
+    let other = folder.path().join("other");
+    let run = |action: &str, more: &[&str], instance: &Path| {
+        let mut command = paraffin();
+        command.args(["account", action]).arg(&file).args(more).arg("--data-dir").arg(instance);
+        let output = command.output().unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(run("backup", &[], dev.folder()), (true, String::new()));
+    let (is_done, said) = run("backup", &[], dev.folder());
+    assert!(!is_done && said.contains("nothing is written over it"), "{said}");
+    for (more, reason) in [(&[][..], "with --replace"), (&["--replace"][..], "stop the instance first")] {
+        let (is_done, said) = run("restore", more, dev.folder());
+        assert!(!is_done && said.contains(reason), "{said}");
+    }
+    let (is_done, said) = run("restore", &[], &other);
+    assert!(is_done && said.contains("works again"), "{said}");
+    let keys = |instance: &Path| {
+        let output = paraffin().args(["keys", "list", "--json", "--data-dir"]).arg(instance).output().unwrap();
+        let listed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        listed["keys"].as_array().unwrap().iter().map(|key| key["prefix"].clone()).collect::<Vec<_>>()
+    };
+    let of_backup = keys(&other);
+    assert!(!of_backup.is_empty() && of_backup == keys(dev.folder()));
+    // Another key, which the backup does not have; the accounts with it are kept.
+    let created = paraffin().args(["keys", "create", "short", "--expires", "30d", "--data-dir"]).arg(&other).output();
+    assert!(String::from_utf8(created.unwrap().stderr).unwrap().contains("it expires at "));
+    assert_eq!(keys(&other).len(), of_backup.len() + 1);
+    let (is_done, said) = run("restore", &["--replace"], &other);
+    assert!(is_done && said.contains("accounts.sqlite.before-"), "{said}");
+    assert_eq!(keys(&other), of_backup);
+    for days in ["0d", "d", "36501", "-1"] {
+        let expires = format!("--expires={days}");
+        let refused = paraffin().args(["keys", "create", "x", &expires, "--data-dir"]).arg(&other).output().unwrap();
+        assert!(!refused.status.success(), "{days}");
+    }
 }

@@ -41,6 +41,17 @@ pub(super) async fn create(
     if by_name(&mut transaction, &new.name).await?.is_some() {
         return Err(AccessError::AliasTaken);
     }
+    if let Some(max) = new.count_max {
+        // Within the transaction, of which one at a time is under way: two at once do not exceed the limit.
+        let count: i64 = query("SELECT COUNT(*) AS count FROM alias WHERE account = $1")
+            .bind(account.id.0)
+            .fetch_one(&mut transaction)
+            .await?
+            .get("count")?;
+        if count >= i64::from(max) {
+            return Err(AccessError::AliasLimit { max });
+        }
+    }
     let surfaces = new.surfaces.join(",");
     let id = query(
         "INSERT INTO alias (account, name, surfaces, per_minute, per_day, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id",

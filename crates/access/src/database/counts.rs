@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use paraffin_database::{Query, Row, Session, query, query_of};
 
-use super::Inner;
-use crate::usage::Use;
+use super::{Inner, usage};
+use crate::usage::{Use, UseKey};
 use crate::windows::{DAY_MS, WindowState};
 use crate::{AccessError, UnixMillis, Used};
 
 /// Rows of one statement.
-const ROWS_MAX: usize = 200;
+pub(super) const ROWS_MAX: usize = 200;
 
 /// Adds what this process counted; where another one is already in a later window, ours is over.
 const ADD: &str = "ON CONFLICT (subject) DO UPDATE SET \
@@ -38,7 +38,7 @@ fn count(row: &Row) -> Result<(i64, WindowState), AccessError> {
 }
 
 /// `($1, $2), ($3, $4)`: the values of so many rows.
-fn rows(count: usize, columns: usize) -> String {
+pub(super) fn rows(count: usize, columns: usize) -> String {
     let row = |row: usize| {
         let values: Vec<String> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();
         format!("({})", values.join(", "))
@@ -83,6 +83,7 @@ pub(super) async fn flush(inner: &Inner) -> Result<(), AccessError> {
     let written = async {
         let mut transaction = inner.database.begin().await?;
         write_uses(&mut transaction, &uses).await?;
+        usage::write(&mut transaction, &uses).await?;
         let mut totals = Vec::with_capacity(taken.len());
         for part in taken.chunks(ROWS_MAX) {
             let values = rows(part.len(), 5);
@@ -115,20 +116,28 @@ pub(super) async fn flush(inner: &Inner) -> Result<(), AccessError> {
     }
 }
 
-async fn write_uses(session: &mut Session, uses: &HashMap<Used, Use>) -> Result<(), AccessError> {
+async fn write_uses(session: &mut Session, uses: &HashMap<UseKey, Use>) -> Result<(), AccessError> {
     type OfTable = fn(&Used) -> bool;
+    // Number of requests and the last of them, of all surfaces and days together.
+    let mut totals: HashMap<Used, (i64, UnixMillis)> = HashMap::new();
+    for (key, by) in uses {
+        let (requests, last_used_at) = totals.entry(key.used).or_insert((0, by.last_used_at));
+        *requests += by.counts.requests;
+        *last_used_at = by.last_used_at.max(*last_used_at);
+    }
     let tables: [(&str, OfTable); 3] = [
         ("api_key", |used| matches!(used, Used::Key(_))),
         ("alias", |used| matches!(used, Used::Alias(_))),
         ("origin", |used| matches!(used, Used::Origin(_))),
     ];
     for (table, is_of) in tables {
-        let of_table: Vec<_> = uses.iter().filter(|(used, _)| is_of(used)).collect();
+        let of_table: Vec<_> = totals.iter().filter(|(used, _)| is_of(used)).collect();
         for part in of_table.chunks(ROWS_MAX) {
             let values = rows(part.len(), 3);
             let text = format!("UPDATE {table} {USE} FROM (VALUES {values}) AS used WHERE {table}.id = used.column1");
-            let bind =
-                |add: Query, (used, by): &(&Used, &Use)| add.bind(used.number()).bind(by.count).bind(by.last_used_at);
+            let bind = |add: Query, (used, (requests, last_used_at)): &(&Used, &(i64, UnixMillis))| {
+                add.bind(used.number()).bind(*requests).bind(*last_used_at)
+            };
             part.iter().fold(query_of(text).once(), bind).execute(session).await?;
         }
     }

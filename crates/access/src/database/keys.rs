@@ -8,10 +8,10 @@ use super::accounts::{self, plan_of};
 use super::{Inner, audit};
 use crate::{
     AccessError, AccountId, ApiKey, CreatedKey, KeyDigest, KeyId, KeyOwner, KeyRecord, KeySelector, NewKey, UnixMillis,
-    WindowLimits,
+    WindowLimits, time_text,
 };
 
-const COLUMNS: &str = "SELECT api_key.id, api_key.account, api_key.name, prefix, digest, plan, per_minute, per_day, admin, management, api_key.created_at, last_used_at, request_count, expires_at, revoked_at FROM api_key JOIN account ON account.id = api_key.account";
+const COLUMNS: &str = "SELECT api_key.id, api_key.account, api_key.name, prefix, digest, plan, per_minute, per_day, admin, management, api_key.created_at, last_used_at, request_count, expires_at, own_expires_at, is_replaced, revoked_at FROM api_key JOIN account ON account.id = api_key.account";
 
 pub(super) async fn create(
     inner: &Inner,
@@ -19,7 +19,7 @@ pub(super) async fn create(
     actor: &str,
     now: UnixMillis,
 ) -> Result<CreatedKey, AccessError> {
-    new.check()?;
+    new.check(now)?;
     let mut transaction = inner.database.begin().await?;
     let account = match &new.owner {
         KeyOwner::NewAccount(plan) => {
@@ -27,13 +27,15 @@ pub(super) async fn create(
         }
         KeyOwner::Account(id) => {
             let account = accounts::find(&mut transaction, *id).await?;
-            check_number(&mut transaction, inner, *id).await?;
+            check_number(&mut transaction, inner, *id, now).await?;
             account
         }
     };
     let created = insert(&mut transaction, &new, account.id, account.plan, now).await?;
-    let NewKey { limits, admin, management, .. } = new;
-    let detail = format!("account={} admin={admin} management={management} {}", account.id, limits_text(limits));
+    let NewKey { limits, admin, management, expires_at, .. } = new;
+    let expiry = expires_at.and_then(time_text).map(|at| format!(" expires_at={at}")).unwrap_or_default();
+    let limits = limits_text(limits);
+    let detail = format!("account={} admin={admin} management={management} {limits}{expiry}", account.id);
     audit(&mut transaction, now, actor, "create", format!("key:{}", created.record.id), detail).await?;
     transaction.commit().await?;
     Ok(created)
@@ -45,14 +47,20 @@ pub(super) fn limits_text(limits: WindowLimits) -> String {
 }
 
 /// Refuses a further key where the plan's number is reached. A key in its grace after a reroll has a successor that counts.
-async fn check_number(connection: &mut Session, inner: &Inner, account: AccountId) -> Result<(), AccessError> {
+async fn check_number(
+    connection: &mut Session,
+    inner: &Inner,
+    account: AccountId,
+    now: UnixMillis,
+) -> Result<(), AccessError> {
     let plan = accounts::find(connection, account).await?.plan;
     let terms = inner.plans.terms(&plan).or_else(|| inner.plans.terms(&crate::Plan::FREE));
     let Some(max) = terms.and_then(|terms| terms.keys_max) else { return Ok(()) };
     let active: i64 = query(
-        "SELECT COUNT(*) AS active FROM api_key WHERE account = $1 AND revoked_at IS NULL AND expires_at IS NULL",
+        "SELECT COUNT(*) AS active FROM api_key WHERE account = $1 AND revoked_at IS NULL AND is_replaced = 0 AND (expires_at IS NULL OR expires_at > $2)",
     )
     .bind(account.0)
+    .bind(now)
     .fetch_one(connection)
     .await?
     .get("active")?;
@@ -110,22 +118,23 @@ pub(super) async fn reroll(
         return Err(AccessError::Inactive);
     }
     // A key in its grace has a successor already; another one must not slip past the number of keys of the plan.
-    if old.expires_at.is_some() {
-        check_number(&mut transaction, inner, old.account).await?;
+    if old.is_replaced {
+        check_number(&mut transaction, inner, old.account, now).await?;
     }
     let new = NewKey {
         limits: old.limits,
         admin: old.admin,
         management: old.management,
+        expires_at: old.own_expires_at,
         ..NewKey::in_account(old.name.clone(), old.account)
     };
     let created = insert(&mut transaction, &new, old.account, old.plan.clone(), now).await?;
     let grace_ms = i64::try_from(grace.as_millis()).unwrap_or(i64::MAX);
     let ends = now.saturating_add(grace_ms).min(old.expires_at.unwrap_or(i64::MAX));
     let statement = if ends <= now {
-        "UPDATE api_key SET revoked_at = $1 WHERE id = $2"
+        "UPDATE api_key SET revoked_at = $1, is_replaced = 1 WHERE id = $2"
     } else {
-        "UPDATE api_key SET expires_at = $1 WHERE id = $2"
+        "UPDATE api_key SET expires_at = $1, is_replaced = 1 WHERE id = $2"
     };
     query(statement).bind(ends).bind(old.id.0).execute(&mut transaction).await?;
     let detail = format!("new=key:{} grace_ms={grace_ms}", created.record.id);
@@ -220,6 +229,8 @@ fn record(row: &Row) -> Result<KeyRecord, AccessError> {
         last_used_at: row.get("last_used_at")?,
         request_count: row.get("request_count")?,
         expires_at: row.get("expires_at")?,
+        own_expires_at: row.get("own_expires_at")?,
+        is_replaced: row.get("is_replaced")?,
         revoked_at: row.get("revoked_at")?,
     })
 }
@@ -233,7 +244,7 @@ async fn insert(
 ) -> Result<CreatedKey, AccessError> {
     let key = ApiKey::generate()?;
     let id = query(
-        "INSERT INTO api_key (account, name, prefix, digest, per_minute, per_day, admin, management, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id",
+        "INSERT INTO api_key (account, name, prefix, digest, per_minute, per_day, admin, management, created_at, expires_at, own_expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) RETURNING id",
     )
     .bind(account.0)
     .bind(&new.name)
@@ -244,6 +255,7 @@ async fn insert(
     .bind(i64::from(new.admin))
     .bind(i64::from(new.management))
     .bind(now)
+    .bind(new.expires_at)
     .fetch_one(connection)
     .await?
     .get("id")?;
@@ -259,7 +271,9 @@ async fn insert(
         created_at: now,
         last_used_at: None,
         request_count: 0,
-        expires_at: None,
+        expires_at: new.expires_at,
+        own_expires_at: new.expires_at,
+        is_replaced: false,
         revoked_at: None,
     };
     Ok(CreatedKey { key, record })

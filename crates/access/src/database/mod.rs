@@ -7,6 +7,7 @@ mod origins;
 mod scripts;
 #[cfg(feature = "redis")]
 mod shared;
+mod usage;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,12 +20,12 @@ use crate::lease::{LEASE, Lease, RENEWAL};
 use crate::migrations::MIGRATIONS;
 use crate::patience;
 use crate::store::{AccessFuture, KeyStore};
-use crate::usage::{PendingUse, Use};
+use crate::usage::PendingUse;
 use crate::{
-    AccessError, AccountId, AccountRecord, AliasRecord, ApiKey, AuditRow, ClientNet, CreatedKey, Decision, KeyRecord,
-    KeySelector, NewAlias, NewAuditLine, NewKey, OriginId, OriginPattern, OriginRecord, Plan, Plans, Reservation,
-    ScriptHash, ScriptLimits, ScriptOwner, ScriptStore, SharedState, Subject, ThrottleSettings, UnixMillis, Used,
-    WindowLimits, Windows,
+    AccessError, AccountId, AccountRecord, AccountUsage, AliasRecord, ApiKey, AuditRow, ClientNet, CreatedKey,
+    Decision, Granted, KeyRecord, KeySelector, NewAlias, NewAuditLine, NewKey, OriginId, OriginPattern, OriginRecord,
+    Plan, Plans, RecordedRequest, Reservation, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore, SharedState,
+    Subject, ThrottleSettings, UnixMillis, WindowLimits, Windows,
 };
 use counting::Counting;
 
@@ -93,6 +94,7 @@ impl DatabaseKeyStore {
             tokio::time::sleep(RENEWAL).await;
         }
         counts::load(&inner, clock()).await?;
+        usage::prune(&inner, clock()).await?;
         inner.keep_lease();
         inner.keep_flushing();
         Ok(Self(inner))
@@ -138,6 +140,9 @@ impl Inner {
                 }
                 if forgotten.elapsed() > FORGET_INTERVAL {
                     inner.counting.forget_before(clock());
+                    if let Err(error) = usage::prune(&inner, clock()).await {
+                        tracing::warn!(%error, "old usage could not be removed, it is tried again");
+                    }
                     forgotten = tokio::time::Instant::now();
                 }
             }
@@ -315,8 +320,16 @@ impl KeyStore for DatabaseKeyStore {
         self.0.recall(|known| known.origins.get(origin).ok())
     }
 
-    fn record_use(&self, used: Used, now: UnixMillis) {
-        self.0.pending.add(used, Use { count: 1, last_used_at: now });
+    fn record_use(&self, request: RecordedRequest, now: UnixMillis) {
+        self.0.pending.record(request, now);
+    }
+
+    fn usage(&self, account: AccountId, days: u32, now: UnixMillis) -> AccessFuture<'_, AccountUsage> {
+        Box::pin(usage::of_account(&self.0, account, days, now))
+    }
+
+    fn granted(&self, account: AccountId, now: UnixMillis) -> AccessFuture<'_, Vec<Granted>> {
+        Box::pin(usage::granted(&self.0, account, now))
     }
 
     fn available(&self) -> AccessFuture<'_, ()> {

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use paraffin_access::{AccessError, DatabaseKeyStore, Place as At, Plans};
+use paraffin_access::{AccessError, AccountId, DatabaseKeyStore, Outcome, Place as At, Plans, RecordedRequest, Used};
 use paraffin_testkit::PostgresServer;
 use sqlx::{ConnectOptions as _, Executor as _, sqlite::SqliteConnectOptions};
 
@@ -62,6 +62,11 @@ impl Place {
             }
         }
     }
+}
+
+/// An answered request to the main surface.
+pub fn request(used: Used, account: AccountId) -> RecordedRequest {
+    RecordedRequest { used, account, surface: "main", outcome: Outcome::Answered }
 }
 
 /// Milliseconds since the Unix epoch.

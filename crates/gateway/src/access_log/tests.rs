@@ -91,6 +91,8 @@ fn key(prefix: String) -> Caller {
         last_used_at: None,
         request_count: 0,
         expires_at: None,
+        own_expires_at: None,
+        is_replaced: false,
         revoked_at: None,
     }))
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use paraffin_access::{
-    AccessError, AccountId, CreatedKey, KeyId, KeyRecord, KeySelector, NewKey, WindowLimits, time_text,
+    AccessError, AccountId, AccountUsage, CreatedKey, KEY_LIFE_DAYS_MAX, KeyId, KeyRecord, KeySelector, NewKey,
+    USAGE_DAYS_MAX, UnixMillis, UsageCounts, Used, WindowLimits, day_text, expiry_in_days, time_text,
 };
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -24,6 +25,7 @@ pub(crate) static ADMIN: Surface<()> = Surface::new(
         Declared::of::<ListApiKeys>(),
         Declared::of::<RevokeApiKey>(),
         Declared::of::<RerollApiKey>(),
+        Declared::of::<GetUsage>(),
     ],
 )
 .admitting(|context| manager(context).map(drop));
@@ -32,6 +34,12 @@ const KEY_LIMIT_REACHED: ErrorCase = ErrorCase {
     code: rpc_code::NOT_ALLOWED,
     name: "KEY_LIMIT_REACHED",
     when: "The account has as many keys as it may: revoke one",
+};
+
+const KEY_IN_GRACE: ErrorCase = ErrorCase {
+    code: rpc_code::NOT_ALLOWED,
+    name: "KEY_IN_GRACE",
+    when: "The key was rerolled before, or a grace is asked for while another rerolled key of the account still works: revoke that one, or ask for no grace",
 };
 
 /// Whose keys are managed, and by which key.
@@ -84,6 +92,8 @@ struct CreateApiKey {
     per_minute: Option<u32>,
     /// Requests of a day; those of the account's plan when absent.
     per_day: Option<u32>,
+    /// Days after which it expires, 1 to 36,500; it does not when absent.
+    expires_in_days: Option<u32>,
 }
 
 /// A key, shown once.
@@ -95,6 +105,9 @@ struct CreatedApiKey {
     id: String,
     name: String,
     created_at: Option<String>,
+    /// When it expires, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
     /// The id of the key that it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<String>,
@@ -106,6 +119,7 @@ struct CreatedApiKey {
 fn shown_once(created: &CreatedKey) -> CreatedApiKey {
     CreatedApiKey {
         created_at: time_text(created.record.created_at),
+        expires_at: created.record.expires_at.and_then(time_text),
         grace_seconds: None,
         id: created.record.id.to_string(),
         key: created.key.reveal(),
@@ -125,8 +139,12 @@ impl Method for CreateApiKey {
     async fn call(self, context: &RequestContext, (): &()) -> Result<CreatedApiKey, RpcError> {
         let manager = manager(context)?;
         let limits = WindowLimits { per_minute: self.per_minute, per_day: self.per_day };
-        let new = NewKey { limits, ..NewKey::in_account(self.name, manager.account) };
-        let created = context.keys().create(new, &manager.actor(), unix_millis()).await.map_err(refused)?;
+        let now = unix_millis();
+        let expires_at = self.expires_in_days.map(|days| expiry_in_days(days, now)).transpose();
+        let expires_at = expires_at
+            .map_err(|_| RpcError::invalid_params(format!("expiresInDays must be from 1 to {KEY_LIFE_DAYS_MAX}")))?;
+        let new = NewKey { limits, expires_at, ..NewKey::in_account(self.name, manager.account) };
+        let created = context.keys().create(new, &manager.actor(), now).await.map_err(refused)?;
         Ok(shown_once(&created))
     }
 }
@@ -217,7 +235,7 @@ impl Method for RevokeApiKey {
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<RevokedApiKey, RpcError> {
         let manager = manager(context)?;
-        let id = own_key(context, manager, self.id.0).await?.id;
+        let id = own_key_and_others(context, manager, self.id.0).await?.0.id;
         let keys = context.keys();
         let revoked = keys.revoke(KeySelector::Id(id), &manager.actor(), unix_millis()).await.map_err(refused)?;
         keys.settle().await.map_err(refused)?;
@@ -243,7 +261,7 @@ impl Method for RerollApiKey {
     const NAME: &'static str = "rerollApiKey";
     const FORM: Form = Form::NamedInArray;
     const EXAMPLE: &'static str = r#"{"id":"7","graceSeconds":3600}"#;
-    const ERRORS: &'static [ErrorCase] = &[KEY_LIMIT_REACHED];
+    const ERRORS: &'static [ErrorCase] = &[KEY_LIMIT_REACHED, KEY_IN_GRACE];
     type Surface = ();
     type Answer = CreatedApiKey;
 
@@ -253,13 +271,14 @@ impl Method for RerollApiKey {
         if grace > GRACE_SECONDS_MAX {
             return Err(RpcError::invalid_params(format!("graceSeconds must be at most {GRACE_SECONDS_MAX}")));
         }
-        let old = own_key(context, manager, self.id.0).await?;
+        let (old, others) = own_key_and_others(context, manager, self.id.0).await?;
         // The new key has the rights of the old one, and the manager sees it.
         if old.admin && !manager.admin {
             return Err(RpcError::new(rpc_code::NOT_ALLOWED, "this key has a right that yours lacks"));
         }
         let id = old.id;
         let (keys, now) = (context.keys(), unix_millis());
+        check_grace(manager, &old, &others, grace, now)?;
         let grace_span = Duration::from_secs(grace);
         let created = keys.reroll(KeySelector::Id(id), grace_span, &manager.actor(), now).await.map_err(refused)?;
         if grace == 0 {
@@ -269,15 +288,132 @@ impl Method for RerollApiKey {
     }
 }
 
-/// A key of another account does not exist for this one.
-async fn own_key(context: &RequestContext, manager: Manager, id: KeyId) -> Result<KeyRecord, RpcError> {
-    let keys = context.keys().list_of(manager.account).await.map_err(refused)?;
-    keys.into_iter().find(|key| key.id == id).ok_or_else(|| RpcError::not_found("no such key"))
+/// Requests of the caller's account: by UTC day and surface, and by key, alias and origin.
+#[derive(Deserialize, JsonSchema)]
+struct GetUsage {
+    /// The newest UTC days, today included, 1 to 90; 30 when absent.
+    days: Option<u32>,
+}
+
+/// Days of usage where the caller names no number.
+const USAGE_DAYS_DEFAULT: u32 = 30;
+
+/// Requests of an account.
+#[derive(Serialize, JsonSchema)]
+struct Usage {
+    /// Days and then surfaces ascending; without those in which there was no request.
+    surfaces: Vec<UsageOfSurface>,
+    /// Most requests first; at most 1,000.
+    callers: Vec<UsageOfCaller>,
+}
+
+/// Requests on one surface in one UTC day.
+#[derive(Serialize, JsonSchema)]
+struct UsageOfSurface {
+    /// Such as `2026-11-28`.
+    day: Option<String>,
+    surface: String,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+/// Requests of one key, alias or origin in all of the days.
+#[derive(Serialize, JsonSchema)]
+struct UsageOfCaller {
+    /// `key`, `alias` or `origin`.
+    kind: &'static str,
+    /// Its number; of a key, as `admin_listApiKeys` shows it.
+    id: String,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Counts {
+    /// All, whatever became of them.
+    requests: i64,
+    /// Refused by a limit: 429.
+    rate_limited: i64,
+    /// Answered with another status from 400 on.
+    errors: i64,
+}
+
+impl From<UsageCounts> for Counts {
+    fn from(counts: UsageCounts) -> Self {
+        Self { requests: counts.requests, rate_limited: counts.rate_limited, errors: counts.failed }
+    }
+}
+
+impl Method for GetUsage {
+    const NAME: &'static str = "getUsage";
+    const FORM: Form = Form::NamedInArray;
+    const EXAMPLE: &'static str = r#"{"days":7}"#;
+    type Surface = ();
+    type Answer = Usage;
+
+    async fn call(self, context: &RequestContext, (): &()) -> Result<Usage, RpcError> {
+        let manager = manager(context)?;
+        let days = self.days.unwrap_or(USAGE_DAYS_DEFAULT);
+        if !(1..=USAGE_DAYS_MAX).contains(&days) {
+            return Err(RpcError::invalid_params(format!("days must be from 1 to {USAGE_DAYS_MAX}")));
+        }
+        let usage = context.keys().usage(manager.account, days, unix_millis()).await.map_err(refused)?;
+        let AccountUsage { surfaces, callers } = usage;
+        let surfaces = surfaces.into_iter().map(|one| UsageOfSurface {
+            day: day_text(one.day),
+            surface: one.surface,
+            counts: one.counts.into(),
+        });
+        let callers = callers.into_iter().map(|one| {
+            let (kind, id) = match one.used {
+                Used::Key(id) => ("key", id.0),
+                Used::Alias(id) => ("alias", id.0),
+                Used::Origin(id) => ("origin", id.0),
+            };
+            UsageOfCaller { kind, id: id.to_string(), counts: one.counts.into() }
+        });
+        Ok(Usage { surfaces: surfaces.collect(), callers: callers.collect() })
+    }
+}
+
+/// Of an account one rerolled key at a time works on beside its successor, so that rerolling in a chain makes no more keys than the
+/// plan has, and one. As in the console, the operator's keys are exempt.
+fn check_grace(
+    manager: Manager,
+    old: &KeyRecord,
+    others: &[KeyRecord],
+    grace: u64,
+    now: UnixMillis,
+) -> Result<(), RpcError> {
+    let in_grace = |key: &KeyRecord| key.is_replaced && key.is_active(now);
+    if manager.admin {
+        return Ok(());
+    }
+    if in_grace(old) {
+        return Err(KEY_IN_GRACE.error("this key was rerolled before: reroll the one that replaced it"));
+    }
+    if grace > 0 && others.iter().any(in_grace) {
+        let sentence = "another rerolled key of this account still works: revoke it first, or leave graceSeconds out";
+        return Err(KEY_IN_GRACE.error(sentence));
+    }
+    Ok(())
+}
+
+/// A key with the others of its account. One of another account does not exist for this one.
+async fn own_key_and_others(
+    context: &RequestContext,
+    manager: Manager,
+    id: KeyId,
+) -> Result<(KeyRecord, Vec<KeyRecord>), RpcError> {
+    let mut keys = context.keys().list_of(manager.account).await.map_err(refused)?;
+    let place = keys.iter().position(|key| key.id == id).ok_or_else(|| RpcError::not_found("no such key"))?;
+    Ok((keys.swap_remove(place), keys))
 }
 
 fn refused(error: AccessError) -> RpcError {
     match error {
-        AccessError::InvalidName | AccessError::InvalidLimit | AccessError::Inactive => {
+        AccessError::InvalidName | AccessError::InvalidLimit | AccessError::InvalidExpiry | AccessError::Inactive => {
             RpcError::invalid_params(error.to_string())
         }
         AccessError::NoSuchKey => RpcError::not_found("no such key"),

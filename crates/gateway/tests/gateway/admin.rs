@@ -1,6 +1,6 @@
 //! Keys managed over JSON-RPC.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use paraffin_access::{KeyStore as _, LEASE, NewKey, Plan};
 use serde_json::{Value, json};
@@ -71,7 +71,9 @@ async fn an_account_with_management_access_creates_lists_rerolls_and_revokes_its
 async fn without_management_access_nothing_is_managed_and_other_accounts_do_not_exist() {
     let instance = Instance::start().await;
     for path in [instance.keyed(""), "/v4/jsonrpc".to_owned()] {
-        for method in ["admin_createApiKey", "admin_listApiKeys", "admin_revokeApiKey", "admin_rerollApiKey"] {
+        for method in
+            ["admin_createApiKey", "admin_listApiKeys", "admin_revokeApiKey", "admin_rerollApiKey", "admin_getUsage"]
+        {
             let answer = call(&instance, &path, method, json!({"name": "x", "id": "1"})).await;
             assert_eq!(answer["error"], json!({"code": -32001, "message": "management access required"}), "{method}");
         }
@@ -111,6 +113,9 @@ async fn bad_input_to_key_management_is_named() {
         json!({"name": "a", "perMinute": 0}),
         json!({"name": "a", "perMinute": -1}),
         json!({"name": "a", "perDay": 1e30}),
+        json!({"name": "a", "expiresInDays": 0}),
+        json!({"name": "a", "expiresInDays": 36_501}),
+        json!({"name": "a", "expiresInDays": u64::MAX}),
     ] {
         let answer = call(&instance, &path, "admin_createApiKey", params.clone()).await;
         assert_eq!(answer["error"]["code"], -32602, "{params}: {answer}");
@@ -186,4 +191,98 @@ async fn a_key_with_a_right_that_the_manager_lacks_is_not_rerolled() {
     assert!(call(&instance, &manager, "admin_rerollApiKey", grace).await["result"]["key"].is_string());
     let grace = json!({"id": of_admin, "graceSeconds": 60});
     assert!(call(&instance, &both, "admin_rerollApiKey", grace).await["result"]["key"].is_string());
+}
+
+#[tokio::test]
+async fn the_usage_of_an_account_is_listed_with_what_was_refused_and_what_failed() {
+    let instance = Instance::start().await;
+    let path = manager(&instance, Plan::BUSINESS).await;
+    let made = call(&instance, &path, "admin_createApiKey", json!({"name": "limited", "perMinute": 3})).await;
+    let (key, id) = (made["result"]["key"].as_str().unwrap(), made["result"]["id"].clone());
+    // The rest of a minute in which the requests do not straddle its end.
+    while UNIX_EPOCH.elapsed().unwrap().as_secs() % 60 > 50 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(instance.post(&format!("/v4/{key}"), COUNT).await.status, 200);
+    assert_eq!(instance.get(&format!("/v4/{key}/no-such-route")).await.status, 404);
+    assert_eq!(instance.get(&format!("/v4/{key}/opi/v1/brc20/no-such-route")).await.status, 404);
+    assert_eq!(instance.post(&format!("/v4/{key}"), COUNT).await.status, 429);
+    // What needs no key and what has an unknown one counts for nobody.
+    assert_eq!(instance.get("/health").await.status, 200);
+    assert_eq!(instance.post(&format!("/v4/{}", "0".repeat(32)), COUNT).await.status, 401);
+    let usage = call(&instance, &path, "admin_getUsage", json!([{"days": 2}])).await["result"].clone();
+    let callers = usage["callers"].as_array().unwrap();
+    let expected = json!({"kind": "key", "id": id, "requests": 4, "rateLimited": 1, "errors": 2});
+    assert!(callers.contains(&expected), "{usage}");
+    assert_eq!(callers.len(), 2, "the keys of this account and no other: {usage}");
+    let mut surfaces = std::collections::BTreeMap::<String, (u64, u64, u64)>::new();
+    for one in usage["surfaces"].as_array().unwrap() {
+        assert_eq!(one["day"].as_str().unwrap().len(), 10, "{one}");
+        let sums = surfaces.entry(one["surface"].as_str().unwrap().to_owned()).or_default();
+        let number = |name: &str| one[name].as_u64().unwrap();
+        *sums = (sums.0 + number("requests"), sums.1 + number("rateLimited"), sums.2 + number("errors"));
+    }
+    // On main the two of the key and the one that made it; the question itself has not ended.
+    let expected = [("main", (3, 1, 0)), ("opi", (1, 0, 1)), ("rest", (1, 0, 1))];
+    assert_eq!(surfaces, expected.map(|(name, sums)| (name.to_owned(), sums)).into());
+    for days in [json!(0), json!(91), json!(-1), json!(1e30), json!("2")] {
+        let refused = call(&instance, &path, "admin_getUsage", json!({"days": days})).await;
+        assert_eq!(refused["error"]["code"], -32602, "{days}: {refused}");
+    }
+    assert!(call(&instance, &path, "admin_getUsage", json!([])).await["result"]["surfaces"].is_array());
+}
+
+#[tokio::test]
+async fn rerolling_in_a_chain_makes_no_more_keys_than_the_plan_has_and_one() {
+    let instance = Instance::start().await;
+    let path = manager(&instance, Plan::BUSINESS).await;
+    let made = call(&instance, &path, "admin_createApiKey", json!({"name": "one", "expiresInDays": 7})).await;
+    let (first, ends) = (made["result"]["id"].clone(), made["result"]["expiresAt"].clone());
+    assert!(ends.is_string(), "{made}");
+    let reroll = async |id: &Value, seconds: u64| {
+        call(&instance, &path, "admin_rerollApiKey", json!({"id": id, "graceSeconds": seconds})).await
+    };
+    let rerolled = reroll(&first, 600).await;
+    let second = rerolled["result"]["id"].clone();
+    assert_eq!(rerolled["result"]["expiresAt"], ends, "the successor expires when the old key would have");
+    for (id, seconds) in [(&first, 0), (&first, 600), (&second, 600)] {
+        let refused = reroll(id, seconds).await;
+        assert_eq!(
+            (&refused["error"]["code"], &refused["error"]["data"]["code"]),
+            (&json!(-32001), &json!("KEY_IN_GRACE"))
+        );
+    }
+    let third = reroll(&second, 0).await;
+    assert!(third["result"]["key"].is_string(), "{third}");
+    // When the first one is gone, another one may have its grace.
+    call(&instance, &path, "admin_revokeApiKey", json!({"id": first})).await;
+    assert!(reroll(&third["result"]["id"], 600).await["result"]["key"].is_string());
+}
+
+/// A client that disconnects before its answer has made a request nevertheless.
+#[tokio::test]
+async fn a_request_whose_client_disconnects_is_counted() {
+    let instance = Instance::start().await;
+    let path = instance.keyed("");
+    let mut stream = tokio::net::TcpStream::connect(instance.address).await.unwrap();
+    // The body that is announced never comes.
+    let head = format!("POST {path} HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\n");
+    tokio::io::AsyncWriteExt::write_all(&mut stream, head.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let count = async || {
+        let usage = instance.keys.usage(instance.key.record.account, 1, unix_millis()).await.unwrap();
+        usage.surfaces.iter().map(|one| one.counts.requests).sum::<i64>()
+    };
+    assert_eq!(count().await, 0, "it has not ended");
+    drop(stream);
+    let started = Instant::now();
+    while count().await == 0 {
+        assert!(started.elapsed() < Duration::from_secs(5));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(count().await, 1);
+}
+
+fn unix_millis() -> i64 {
+    i64::try_from(UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap()
 }

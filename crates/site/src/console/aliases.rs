@@ -103,26 +103,25 @@ fn asked_for(fields: &Fields, visitor: &Visitor) -> Result<NewAlias, Failure> {
             per_minute: fields.limit("per_minute", "Requests a minute")?,
             per_day: fields.limit("per_day", "Requests a day")?,
         },
+        count_max: None,
     })
 }
 
 /// Each alias has the windows of its plan, so a member makes as many as the plan has keys.
-async fn check_number(site: &SiteParts, visitor: &Visitor, new: NewAlias) -> Result<NewAlias, Failure> {
+async fn with_limit(site: &SiteParts, visitor: &Visitor, new: NewAlias) -> Result<NewAlias, Failure> {
+    if visitor.is_owner() {
+        return Ok(new);
+    }
     let accounts = site.keys.accounts().await?;
     let plan = accounts.into_iter().find(|account| account.id == new.account).ok_or(Failure::Missing)?.plan;
-    let most = site.plans.terms(&plan).unwrap_or_default().keys_max.unwrap_or(ALIASES_MAX).min(ALIASES_MAX) as usize;
-    let number = site.keys.aliases().await?.iter().filter(|alias| alias.account == new.account).count();
-    if number >= most && !visitor.is_owner() {
-        let sentence = format!("The plan of this account allows {most} aliases: remove one first, or ask the owner.");
-        return Err(Failure::Refused(sentence));
-    }
-    Ok(new)
+    let most = site.plans.terms(&plan).unwrap_or_default().keys_max.unwrap_or(ALIASES_MAX).min(ALIASES_MAX);
+    Ok(NewAlias { count_max: Some(most), ..new })
 }
 
 pub(super) async fn create(State(site): State<Arc<SiteParts>>, form: SessionForm) -> Result<Response, Failure> {
     let SessionForm { fields, visitor, .. } = form;
     let asked = match asked_for(&fields, &visitor) {
-        Ok(new) => check_number(&site, &visitor, new).await,
+        Ok(new) => with_limit(&site, &visitor, new).await,
         Err(failure) => Err(failure),
     };
     let made = match asked {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
 use paraffin_access::{AccountId, AccountRecord, AuditRow, Plan};
 use paraffin_users::{Event, LinkId, LinkKind, NewLink, Role, UserId, UsersError};
+use serde::Deserialize;
 
 use super::framed;
 use crate::SiteParts;
@@ -17,6 +18,15 @@ use crate::visitor::{SessionForm, Visitor};
 
 /// Lines of the audit log on its page.
 const AUDIT_LINES: u32 = 200;
+
+/// Accounts on a page.
+const ACCOUNTS_MAX: usize = 50;
+
+/// Which accounts a page shows: those with a greater number than this one. Their addresses stay true when accounts are made.
+#[derive(Debug, Deserialize)]
+pub(super) struct After {
+    after: Option<i64>,
+}
 
 /// In the place of a page of an account, while there is none.
 #[derive(Template)]
@@ -47,14 +57,24 @@ pub(super) struct AccountsPage {
     /// Name, requests a minute, requests a day and keys of each plan.
     plans: Vec<[String; 4]>,
     typed: String,
+    /// The page shows accounts with a greater number.
+    after: i64,
+    /// The last number of the page, while there are further ones.
+    next: Option<i64>,
 }
 
 async fn show_accounts(
     site: &SiteParts,
     visitor: &Visitor,
+    after: i64,
     (message, typed): (Option<Message>, String),
 ) -> Result<Page<AccountsPage>, Failure> {
     visitor.require_owner()?;
+    let mut accounts = site.keys.accounts().await?;
+    accounts.retain(|account| account.id.0 > after);
+    let has_more = accounts.len() > ACCOUNTS_MAX;
+    accounts.truncate(ACCOUNTS_MAX);
+    let next = accounts.last().filter(|_| has_more).map(|account| account.id.0);
     let keys = site.keys.list().await?;
     let row = |account: AccountRecord| AccountRow {
         id: account.id.0,
@@ -63,19 +83,20 @@ async fn show_accounts(
         keys: keys.iter().filter(|key| key.account == account.id && key.revoked_at.is_none()).count(),
         name: account.name,
     };
-    let rows = site.keys.accounts().await?.into_iter().map(row).collect();
+    let rows = accounts.into_iter().map(row).collect();
     let plans = site.plans.iter().map(|(plan, terms)| {
         [plan.name().to_owned(), limit(terms.per_minute), limit(terms.per_day), limit(terms.keys_max)]
     });
     let frame = framed(visitor, "accounts", None, message);
-    Ok(Page(AccountsPage { frame, rows, plans: plans.collect(), typed }))
+    Ok(Page(AccountsPage { frame, rows, plans: plans.collect(), typed, after, next }))
 }
 
 pub(super) async fn accounts(
     State(site): State<Arc<SiteParts>>,
     visitor: Visitor,
+    Query(wanted): Query<After>,
 ) -> Result<Page<AccountsPage>, Failure> {
-    show_accounts(&site, &visitor, (None, String::new())).await
+    show_accounts(&site, &visitor, wanted.after.unwrap_or(0), (None, String::new())).await
 }
 
 fn plan(text: &str) -> Result<Plan, Failure> {
@@ -93,10 +114,13 @@ pub(super) async fn create_account(State(site): State<Arc<SiteParts>>, form: Ses
         Err(failure) => Err(failure),
     };
     match made {
-        Ok(_) => Ok(Redirect::to("/console/accounts").into_response()),
+        // The page on which the new account is the first.
+        Ok(made) => {
+            Ok(Redirect::to(&format!("/console/accounts?after={}", made.id.0.saturating_sub(1))).into_response())
+        }
         Err(failure) => {
             let message = Some(Message::error(failure.into_sentence()?));
-            let page = show_accounts(&site, &visitor, (message, name)).await?;
+            let page = show_accounts(&site, &visitor, 0, (message, name)).await?;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
         }
     }
@@ -111,7 +135,9 @@ pub(super) async fn set_plan(
     let plan = plan(form.fields.get("plan"))?;
     site.keys.set_plan(AccountId(id), plan, &form.visitor.actor(), form.visitor.visit.now).await?;
     site.keys.settle().await?;
-    Ok(Redirect::to("/console/accounts"))
+    // Back to the page on which the account stands.
+    let after: i64 = form.fields.get("after").parse().unwrap_or(0);
+    Ok(Redirect::to(&format!("/console/accounts?after={after}")))
 }
 
 struct PersonRow {

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
-use paraffin_access::{AccountRecord, CreatedKey, KeyId, KeyRecord, KeySelector, NewKey, WindowLimits};
+use paraffin_access::{AccountRecord, CreatedKey, KeyId, KeyRecord, KeySelector, NewKey, WindowLimits, expiry_in_days};
 use serde::Deserialize;
 
 use super::{AccountPage, account_page, form_account, framed, no_account, of_account};
@@ -62,8 +62,8 @@ pub(super) struct KeysPage {
     /// How many keys more there are.
     left_out: usize,
     fresh: Option<Fresh>,
-    /// What was typed.
-    typed: [String; 3],
+    /// What was typed: name, requests a minute and a day, days until it expires.
+    typed: [String; 4],
     /// Whether the visitor may make keys that may more than ask.
     may_grant: bool,
 }
@@ -74,7 +74,8 @@ fn row(site: &SiteParts, key: &KeyRecord, now: i64, is_owner: bool) -> Row {
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {}", moment(at)),
         (None, Some(at)) if is_expired => format!("expired {}", moment(at)),
-        (None, Some(at)) => format!("works until {}", moment(at)),
+        (None, Some(at)) if key.is_replaced => format!("rerolled, works until {}", moment(at)),
+        (None, Some(at)) => format!("active until {}", moment(at)),
         (None, None) => "active".to_owned(),
     };
     Row {
@@ -101,7 +102,7 @@ async fn show(
     site: &SiteParts,
     visitor: &Visitor,
     page: AccountPage,
-    (message, fresh, typed): (Option<Message>, Option<Fresh>, [String; 3]),
+    (message, fresh, typed): (Option<Message>, Option<Fresh>, [String; 4]),
 ) -> Result<Page<KeysPage>, Failure> {
     let AccountPage { account, choices } = page;
     let mut keys = site.keys.list_of(account.id).await?;
@@ -140,10 +141,12 @@ fn asked_for(fields: &Fields, visitor: &Visitor) -> Result<NewKey, Failure> {
         per_minute: fields.limit("per_minute", "Requests a minute")?,
         per_day: fields.limit("per_day", "Requests a day")?,
     };
+    let days = fields.limit("expires_days", "Days until it expires")?;
+    let expires_at = days.map(|days| expiry_in_days(days, visitor.visit.now)).transpose()?;
     // Rights beyond asking are the owner's to give.
     let may_grant = |name| visitor.is_owner() && !fields.get(name).is_empty();
     let new = NewKey::in_account(fields.get("name"), account);
-    Ok(NewKey { limits, admin: may_grant("admin"), management: may_grant("management"), ..new })
+    Ok(NewKey { limits, admin: may_grant("admin"), management: may_grant("management"), expires_at, ..new })
 }
 
 pub(super) async fn create(State(site): State<Arc<SiteParts>>, form: SessionForm) -> Result<Response, Failure> {
@@ -172,7 +175,7 @@ async fn answer(
         }
         Err(failure) => {
             let message = Some(Message::error(failure.into_sentence()?));
-            let typed = ["name", "per_minute", "per_day"].map(|name| fields.get(name).to_owned());
+            let typed = ["name", "per_minute", "per_day", "expires_days"].map(|name| fields.get(name).to_owned());
             let page = show(site, visitor, page, (message, None, typed)).await?;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
         }
@@ -210,7 +213,7 @@ pub(super) async fn reroll(
 ) -> Result<Response, Failure> {
     let (key, others) = own_key(&site, &form, id).await?;
     let now = form.visitor.visit.now;
-    let made = match grace_hours(&form, &others) {
+    let made = match grace_hours(&form, &key, &others) {
         Ok(hours) => {
             let grace = Duration::from_secs(u64::from(hours) * 3_600);
             let made = site.keys.reroll(KeySelector::Id(key.id), grace, &form.visitor.actor(), now).await;
@@ -226,13 +229,16 @@ pub(super) async fn reroll(
 
 /// How long a rerolled key goes on working. Of an account one key at a time does, so that an account has no more keys at work than
 /// its plan has, and one.
-fn grace_hours(form: &SessionForm, others: &[KeyRecord]) -> Result<u32, Failure> {
+fn grace_hours(form: &SessionForm, key: &KeyRecord, others: &[KeyRecord]) -> Result<u32, Failure> {
     let hours = form.fields.limit("grace_hours", "Hours")?.unwrap_or(0);
     if hours > GRACE_HOURS_MAX {
         return Err(Failure::Refused(format!("A rerolled key works for at most {GRACE_HOURS_MAX} more hours.")));
     }
     let now = form.visitor.visit.now;
-    let in_grace = |key: &KeyRecord| key.revoked_at.is_none() && key.expires_at.is_some_and(|at| at > now);
+    let in_grace = |key: &KeyRecord| key.is_replaced && key.is_active(now);
+    if in_grace(key) && !form.visitor.is_owner() {
+        return Err(Failure::Refused("This key was rerolled before: reroll the one that replaced it.".to_owned()));
+    }
     if hours > 0 && !form.visitor.is_owner() && others.iter().any(in_grace) {
         let sentence = "Another rerolled key of this account still works: revoke it first, or give 0 hours.";
         return Err(Failure::Refused(sentence.to_owned()));

@@ -6,6 +6,8 @@ mod keys;
 mod origins;
 mod profile;
 mod sign_in;
+mod usage;
+mod usage_chart;
 
 use std::sync::Arc;
 
@@ -46,6 +48,7 @@ pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
         .route("/console/origins/{id}/remove", post(origins::remove))
         .route("/console/aliases", get(aliases::page).post(aliases::create))
         .route("/console/aliases/{name}/remove", post(aliases::remove))
+        .route("/console/usage", get(usage::page))
         .route("/console/profile", get(profile::page))
         .route("/console/profile/password", post(profile::change_password))
         .route("/console/profile/second-factor", post(profile::begin_second_factor))

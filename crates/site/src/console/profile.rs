@@ -123,8 +123,8 @@ pub(super) async fn begin_second_factor(
     State(site): State<Arc<SiteParts>>,
     form: SessionForm,
 ) -> Result<Response, Failure> {
-    let visitor = form.visitor;
-    let begun = site.users.begin_second_factor(&visitor.session, visitor.visit.now).await;
+    let (visitor, password) = (form.visitor, form.fields.raw("password").to_owned());
+    let begun = site.users.begin_second_factor(&visitor.session, &password, visitor.visit.now).await;
     let begun = begun.map_err(Failure::from);
     after(&site, &visitor, begun, |setup| Shown {
         setup: Some(Setup { secret: setup.secret().to_owned(), uri: setup.uri().to_owned() }),

@@ -49,12 +49,16 @@ impl UserStore {
     /// is good no more.
     ///
     /// # Errors
-    /// [`UsersError::SignedOut`], [`UsersError::HasSecondFactor`].
+    /// [`UsersError::SignedOut`], [`UsersError::HasSecondFactor`], [`UsersError::WrongPassword`], [`UsersError::Throttled`],
+    /// [`UsersError::Busy`].
     pub async fn begin_second_factor(
         &self,
         session: &Session,
+        password: &str,
         now: UnixMillis,
     ) -> Result<SecondFactorSetup, UsersError> {
+        // A session alone, of a browser that was left open, must not shut its user out.
+        self.check_password(session, password, now).await?;
         let secret: [u8; SECRET_BYTES] = random()?;
         let totp = totp(&secret, &session.user.name)?;
         let uri = totp.to_url().map_err(|error| UsersError::Unavailable(format!("no address for a code: {error}")))?;

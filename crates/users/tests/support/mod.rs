@@ -138,7 +138,7 @@ pub fn signed_in(sign_in: SignIn) -> NewSession {
 
 /// Gives the user of a session a second factor with the code of `now`: the secret in base 32 and the recovery codes.
 pub async fn add_second_factor(store: &UserStore, session: &Session, now: i64) -> (String, NewRecoveryCodes) {
-    let setup = store.begin_second_factor(session, now).await.unwrap();
+    let setup = store.begin_second_factor(session, PASSWORD, now).await.unwrap();
     let secret = setup.secret().to_owned();
     let codes = store.confirm_second_factor(session, &code(&secret, now), now).await.unwrap();
     (secret, codes)

@@ -1,0 +1,15 @@
+-- Requests of a UTC day by caller and surface. `day` counts from the Unix epoch; `kind` is 0 for a key, 1 for an alias, 2 for an
+-- origin, and `id` is the number of it. Of `requests`, `rate_limited` were answered 429 and `failed` with another error.
+CREATE TABLE usage_day (
+    account      INTEGER NOT NULL,
+    day          INTEGER NOT NULL,
+    kind         INTEGER NOT NULL,
+    id           INTEGER NOT NULL,
+    surface      TEXT    NOT NULL,
+    requests     INTEGER NOT NULL,
+    rate_limited INTEGER NOT NULL,
+    failed       INTEGER NOT NULL,
+    PRIMARY KEY (account, day, kind, id, surface)
+) WITHOUT ROWID;
+
+CREATE INDEX usage_day_day ON usage_day (day);
