@@ -3,6 +3,7 @@
 //! Invariant: what the API asks a key for is shown to people who are signed in alone ([`Reader::ask`]); every name, symbol and
 //! text that the chain has is cleaned ([`text::clean`]) and escaped.
 
+mod chart;
 mod feed;
 mod ordinals;
 mod overview;
