@@ -124,8 +124,7 @@ pub(crate) async fn page(reader: Reader, Path(ticker): Path<String>, query: Quer
     // One more than is shown says whether there is another page.
     let rest = |page: u32| format!("&limit={}&offset={}", PAGE + 1, offset(page));
     let holders = reader.part::<Listed<Holder>>(route("holders", &rest(page))).await?;
-    let waiting =
-        reader.part::<Listed<Waiting>>(route("get_valid_tx_notes_of_ticker", &rest(waiting_page))).await?;
+    let waiting = reader.part::<Listed<Waiting>>(route("get_valid_tx_notes_of_ticker", &rest(waiting_page))).await?;
     let at = |page: u32, waiting: u32| format!("/explorer/brc20/{asked}?page={page}&transfers={waiting}");
     let has_more = |count: Option<usize>| count.is_some_and(|count| count > PAGE);
     let more = has_more(holders.as_ref().ok().map(|list| list.unused_txes.len()));

@@ -60,7 +60,7 @@ pub(crate) async fn serve(reader: Reader, Path(id): Path<String>, query: Query, 
     answer.unwrap_or_else(|failure| {
         let mut response = failure.into_response();
         let policy = format!("sandbox; style-src 'self'; img-src 'self'; {NOTHING}");
-        response.headers_mut().extend(header(CONTENT_SECURITY_POLICY, &policy));
+        set(&mut response, CONTENT_SECURITY_POLICY, &policy);
         response
     })
 }
@@ -107,14 +107,16 @@ fn response(id: &str, kind: Kind, content: Content, view: Viewing, base: &str) -
         (HeaderName::from_static("x-dns-prefetch-control"), "off"),
     ];
     for (name, value) in all {
-        response.headers_mut().extend(header(name, value));
+        set(&mut response, name, value);
     }
     response
 }
 
-/// A header, unless its value cannot be one.
-fn header(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
-    HeaderValue::from_str(value).ok().map(|value| (name, value))
+/// Gives a header in the place of another one of its name, unless its value cannot be one.
+fn set(response: &mut Response, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
 }
 
 /// The policy of content.
@@ -128,9 +130,9 @@ fn policy(kind: Kind, view: Viewing, base: &str) -> String {
              img-src data: blob: {others}; media-src data: blob:; font-src data: blob:; connect-src data: blob:; worker-src blob:; \
              webrtc 'block'"
         ),
-        Kind::Html => format!(
-            "sandbox; style-src 'unsafe-inline' data:; img-src data: {others}; media-src data:; font-src data:"
-        ),
+        Kind::Html => {
+            format!("sandbox; style-src 'unsafe-inline' data:; img-src data: {others}; media-src data:; font-src data:")
+        }
         Kind::Svg => "sandbox; style-src 'unsafe-inline'; img-src data:; font-src data:".to_owned(),
         Kind::Audio(_) | Kind::Video(_) => "sandbox; media-src 'self'; style-src 'unsafe-inline'".to_owned(),
         Kind::Image(_) | Kind::Text(_) | Kind::Other => "sandbox; img-src 'self'; style-src 'unsafe-inline'".to_owned(),
@@ -172,7 +174,9 @@ fn decoded(encoding: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
     let mut plain = Vec::new();
     let limit = CONTENT_BYTES_MAX as u64 + 1;
     match encoding {
-        b"br" => brotli_decompressor::Decompressor::new(bytes, BUFFER_BYTES).take(limit).read_to_end(&mut plain).ok()?,
+        b"br" => {
+            brotli_decompressor::Decompressor::new(bytes, BUFFER_BYTES).take(limit).read_to_end(&mut plain).ok()?
+        }
         b"gzip" => flate2::read::GzDecoder::new(bytes).take(limit).read_to_end(&mut plain).ok()?,
         b"deflate" => flate2::read::ZlibDecoder::new(bytes).take(limit).read_to_end(&mut plain).ok()?,
         _ => return None,
@@ -199,7 +203,10 @@ mod tests {
     fn encodings_are_undone_within_bounds() {
         assert_eq!(decoded(b"br", b"\x0b\x02\x80hello\x03"), Some(b"hello".to_vec()));
         assert_eq!(decoded(b"gzip", &gzip(b"hello")), Some(b"hello".to_vec()));
-        assert_eq!(decoded(b"gzip", &gzip(&vec![0; CONTENT_BYTES_MAX])).map(|plain| plain.len()), Some(CONTENT_BYTES_MAX));
+        assert_eq!(
+            decoded(b"gzip", &gzip(&vec![0; CONTENT_BYTES_MAX])).map(|plain| plain.len()),
+            Some(CONTENT_BYTES_MAX)
+        );
         assert_eq!(decoded(b"gzip", &gzip(&vec![0; CONTENT_BYTES_MAX + 1])), None);
         for (encoding, bytes) in [(&b"zstd"[..], &b"x"[..]), (b"", b"x"), (b"br", b"\xff\xff\xff"), (b"gzip", b"x")] {
             assert_eq!(decoded(encoding, bytes), None, "{encoding:?}");

@@ -60,8 +60,14 @@ struct Children {
 enum Shown {
     Nothing,
     Image,
-    Text { text: String, is_cut: bool },
-    Html { runs: bool, can_run: bool },
+    Text {
+        text: String,
+        is_cut: bool,
+    },
+    Html {
+        runs: bool,
+        can_run: bool,
+    },
     Audio,
     Video,
     File,
@@ -138,7 +144,8 @@ pub(crate) async fn page(
     let effective = one.effective_content_type.clone().unwrap_or_default();
     // Content of another type than its own is a delegate's.
     let has_delegate = one.content_length.is_none() || own != effective;
-    let delegate = if has_delegate { absent_or(reveal::reveal(&reader, &id).await)?.and_then(Result::ok) } else { None };
+    let delegate =
+        if has_delegate { absent_or(reveal::reveal(&reader, &id).await)?.and_then(Result::ok) } else { None };
     let delegate = delegate.flatten().and_then(|said| Link::new(&said.delegate?));
     // Scripts run only where the browser says what it asks for.
     let can_run = headers.contains_key("sec-fetch-dest");
@@ -191,15 +198,17 @@ pub(crate) async fn page(
     };
     // The content stands in a frame, or is sound or a film; each is of this site.
     let policy = format!("{}; frame-src 'self'; media-src 'self'", crate::POLICY);
-    let policy = HeaderValue::from_str(&policy).map(|policy| (CONTENT_SECURITY_POLICY, policy));
     let mut response = Page(page).into_response();
-    response.headers_mut().extend(policy);
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    }
     Ok(response)
 }
 
 /// What names an inscription: its id, its number, or the name of its sat.
 fn named_inscription(named: &str) -> Result<String, Failure> {
-    let missing = || Failure::NotThere("An inscription is named by its id, its number, or the name of its sat.".to_owned());
+    let missing =
+        || Failure::NotThere("An inscription is named by its id, its number, or the name of its sat.".to_owned());
     if let Some(id) = inscription_id(named) {
         return Ok(id);
     }

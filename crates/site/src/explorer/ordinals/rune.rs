@@ -136,7 +136,10 @@ pub(crate) async fn page(reader: Reader, Path(named): Path<String>) -> Result<Re
         age: reader.age(entry.timestamp),
         moment: moment(entry.timestamp.saturating_mul(1_000)),
         // The first runes of a network may have no etching: its id is all zeros.
-        etching: txid_of(&entry.etching).filter(|txid| txid.bytes().any(|digit| digit != b'0')).unwrap_or_default().to_owned(),
+        etching: txid_of(&entry.etching)
+            .filter(|txid| txid.bytes().any(|digit| digit != b'0'))
+            .unwrap_or_default()
+            .to_owned(),
         parent: rune.parent.as_deref().and_then(inscription_id).unwrap_or_default(),
         mintable: rune.mintable,
         terms: entry.terms.as_ref().map(|terms| terms_shown(entry, terms)),
