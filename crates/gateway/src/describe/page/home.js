@@ -21,3 +21,17 @@ async function showConsole() {
   document.getElementById("console").hidden = !answer.ok;
 }
 showConsole().catch(() => {});
+
+// So may the explorer. Where it asks people to sign in it answers with a redirect.
+async function showExplorer() {
+  const answer = await fetch("/explorer", { method: "HEAD", redirect: "manual" });
+  const isThere = answer.ok || answer.type === "opaqueredirect";
+  for (const id of ["explorer", "search"]) document.getElementById(id).hidden = !isThere;
+}
+showExplorer().catch(() => {});
+
+// The policy of this page lets no form be sent, so what is searched for is gone to.
+document.getElementById("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  location.assign(`/explorer/search?q=${encodeURIComponent(document.getElementById("wanted").value)}`);
+});

@@ -60,7 +60,7 @@ pub(crate) async fn serve(reader: Reader, Path(id): Path<String>, query: Query, 
     answer.unwrap_or_else(|failure| {
         let mut response = failure.into_response();
         let policy = format!("sandbox; style-src 'self'; img-src 'self'; {NOTHING}");
-        response.headers_mut().extend(header(CONTENT_SECURITY_POLICY, &policy));
+        set(&mut response, CONTENT_SECURITY_POLICY, &policy);
         response
     })
 }
@@ -107,14 +107,16 @@ fn response(id: &str, kind: Kind, content: Content, view: Viewing, base: &str) -
         (HeaderName::from_static("x-dns-prefetch-control"), "off"),
     ];
     for (name, value) in all {
-        response.headers_mut().extend(header(name, value));
+        set(&mut response, name, value);
     }
     response
 }
 
-/// A header, unless its value cannot be one.
-fn header(name: HeaderName, value: &str) -> Option<(HeaderName, HeaderValue)> {
-    HeaderValue::from_str(value).ok().map(|value| (name, value))
+/// Gives a header in the place of another one of its name, unless its value cannot be one.
+fn set(response: &mut Response, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
 }
 
 /// The policy of content.

@@ -198,9 +198,10 @@ pub(crate) async fn page(
     };
     // The content stands in a frame, or is sound or a film; each is of this site.
     let policy = format!("{}; frame-src 'self'; media-src 'self'", crate::POLICY);
-    let policy = HeaderValue::from_str(&policy).map(|policy| (CONTENT_SECURITY_POLICY, policy));
     let mut response = Page(page).into_response();
-    response.headers_mut().extend(policy);
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    }
     Ok(response)
 }
 
