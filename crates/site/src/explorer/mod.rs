@@ -3,6 +3,7 @@
 //! Invariant: what the API asks a key for is shown to people who are signed in alone ([`Reader::ask`]); every name, symbol and
 //! text that the chain has is cleaned ([`text::clean`]) and escaped.
 
+mod chain;
 mod feed;
 mod overview;
 mod reader;
@@ -25,6 +26,7 @@ pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
     Router::new()
         .route("/explorer", get(overview::page))
         .route("/explorer/feed", get(feed::tips))
+        .merge(chain::routes())
         .route("/explorer/{*other}", get(async || Failure::Missing))
         .layer(Extension(Arc::new(feed::Feeds::default())))
         .layer(from_fn_with_state(Arc::clone(parts), recognise))
