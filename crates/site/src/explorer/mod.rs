@@ -3,6 +3,7 @@
 //! Invariant: what the API asks a key for is shown to people who are signed in alone ([`Reader::ask`]); every name, symbol and
 //! text that the chain has is cleaned ([`text::clean`]) and escaped.
 
+mod chain;
 mod chart;
 mod feed;
 mod ordinals;
@@ -28,6 +29,7 @@ pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
         .route("/explorer", get(overview::page))
         .route("/explorer/feed", get(feed::tips))
         .merge(ordinals::routes())
+        .merge(chain::routes())
         .route("/explorer/{*other}", get(async || Failure::Missing))
         .layer(Extension(Arc::new(feed::Feeds::default())))
         .layer(from_fn_with_state(Arc::clone(parts), recognise))

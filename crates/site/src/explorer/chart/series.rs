@@ -59,11 +59,8 @@ pub(crate) fn candles(caption: &Caption, candles: &[Candle], seconds: i64) -> Dr
         let prices_end = height * (1.0 - VOLUME_SHARE) - 8.0;
         let prices = drawn.iter().flat_map(|candle| [candle.low, candle.high, candle.open, candle.close]);
         let prices = Scale::over(prices, prices_end, 0.0).with_air();
-        let volumes = Scale::over(
-            drawn.iter().map(|candle| candle.volume).chain([0.0]),
-            height,
-            height * (1.0 - VOLUME_SHARE),
-        );
+        let volumes =
+            Scale::over(drawn.iter().map(|candle| candle.volume).chain([0.0]), height, height * (1.0 - VOLUME_SHARE));
         let times = Scale::over([float(from), float(to)].into_iter(), 0.0, width);
         let candle_width = (times.at(float(from.saturating_add(seconds))) - times.at(float(from))).clamp(1.2, 26.0);
         let body_width = (candle_width * 0.7).max(1.0);
@@ -167,7 +164,8 @@ pub(crate) fn depth(caption: &Caption, bids: &[Level], asks: &[Level]) -> Drawin
             }
         }
         let mut group = values_grid(layout, amounts, height);
-        for (price, text) in if bids.is_empty() && asks.is_empty() { Vec::new() } else { prices.ticks(layout.ticks_x) } {
+        for (price, text) in if bids.is_empty() && asks.is_empty() { Vec::new() } else { prices.ticks(layout.ticks_x) }
+        {
             let x = prices.at(price);
             group = group.add(segment("grid", (x, TOP), (x, TOP + height)));
             group = group.add(label("tick x", x, layout.height - 7.0, text));
@@ -343,8 +341,7 @@ mod tests {
 
     #[test]
     fn drawings_are_bounded() {
-        let many: Vec<Point> =
-            (0..50_000).map(|time| Point { time, value: float(time) }).collect();
+        let many: Vec<Point> = (0..50_000).map(|time| Point { time, value: float(time) }).collect();
         let text = check(&line(&caption(), &many));
         assert!(text.matches("class=\"mark\"").count() <= 2 * (DATA_MAX + 1) && text.contains("49,999"));
         let many: Vec<Candle> = (0..50_000).map(|time| candle(time, 1.0)).collect();
