@@ -244,8 +244,10 @@ async fn the_list_has_previews_and_pages() {
     assert_eq!(texts.matches("class=\"snippet\"").count(), 20);
     assert!(texts.contains("?page=2\" rel=\"prev\"") && texts.contains("?page=4\" rel=\"next\""), "{texts}");
     let images = page(Fake::of("image/png", "x"), "/explorer/inscriptions?page=4").await;
-    assert_eq!(images.matches("<img src=\"/explorer/content/").count(), 20);
+    assert_eq!(images.matches("<img class=\"pixels\" src=\"/explorer/content/").count(), 20);
     assert!(!images.contains("rel=\"next\""), "{images}");
+    let photographs = page(Fake::of("image/jpeg", vec![0; 10_001]), "/explorer/inscriptions").await;
+    assert_eq!(photographs.matches("<img src=\"/explorer/content/").count(), 20);
     let far = page(Fake::default(), "/explorer/inscriptions?page=4294967295").await;
     assert!(far.contains("rel=\"prev\""), "{far}");
 }

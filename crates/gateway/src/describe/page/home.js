@@ -31,7 +31,7 @@ async function showExplorer() {
 showExplorer().catch(() => {});
 
 // The policy of this page lets no form be sent, so what is searched for is gone to.
-document.getElementById("search").addEventListener("submit", (event) => {
+document.querySelector("#search form").addEventListener("submit", (event) => {
   event.preventDefault();
-  location.assign(`/explorer/search?q=${encodeURIComponent(document.getElementById("wanted").value)}`);
+  location.assign(`/explorer/search?q=${encodeURIComponent(new FormData(event.target).get("q"))}`);
 });

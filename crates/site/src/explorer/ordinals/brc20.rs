@@ -20,7 +20,8 @@ pub(super) const TICKER_BYTES_MAX: usize = 24;
 /// A change of balances.
 #[derive(Deserialize)]
 pub(super) struct Event {
-    event_type: String,
+    #[serde(rename = "event_type")]
+    kind: String,
     inscription_id: String,
     height: u32,
     txid: Option<String>,
@@ -61,7 +62,7 @@ impl EventRow {
     pub(super) fn new(event: Event) -> Self {
         let ticker = event.original_tick.unwrap_or_default();
         let receiver = event.deployer_wallet.or(event.minted_wallet);
-        let (from, to) = match event.event_type.as_str() {
+        let (from, to) = match event.kind.as_str() {
             "transfer-inscribe" | "transfer-transfer" => (event.source_wallet, event.spent_wallet),
             _ => (None, receiver),
         };
@@ -69,7 +70,7 @@ impl EventRow {
         let (from, to) = (wallet(from), wallet(to));
         let inscription = inscription_id(&event.inscription_id).unwrap_or_default();
         Self {
-            kind: match event.event_type.as_str() {
+            kind: match event.kind.as_str() {
                 "deploy-inscribe" => "Deploy",
                 "mint-inscribe" => "Mint",
                 "transfer-inscribe" => "Inscribe transfer",

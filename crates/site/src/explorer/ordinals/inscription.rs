@@ -101,6 +101,8 @@ struct InscriptionPage {
     id: String,
     number: String,
     shown: Shown,
+    /// An image of few pixels, as far as its length says, which are kept sharp.
+    is_small: bool,
     /// The types that it names and that count; the second only where it is another one.
     content_type: String,
     effective_content_type: String,
@@ -166,6 +168,7 @@ pub(crate) async fn page(
     let link = |id: Option<String>| id.as_deref().and_then(inscription_id).unwrap_or_default();
     let page = InscriptionPage {
         number: grouped(one.number),
+        is_small: one.content_length.is_none_or(|length| length <= super::SMALL_BYTES_MAX),
         shown,
         effective_content_type: if own == effective { String::new() } else { text::clean(&effective, 100) },
         content_type: text::clean(&own, 100),

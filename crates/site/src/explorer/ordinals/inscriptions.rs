@@ -41,6 +41,8 @@ struct Piece {
     number: String,
     /// Shown by itself.
     is_image: bool,
+    /// Few pixels, as far as its length says, which are kept sharp.
+    is_small: bool,
     /// The beginning of a text.
     text: String,
     /// The kind of content in a word.
@@ -78,6 +80,7 @@ pub(crate) async fn page(reader: Reader, query: Query) -> Result<Response, Failu
         let kind = Kind::of(&named);
         Piece {
             number: grouped(one.number),
+            is_small: one.content_length.is_none_or(|length| length <= super::SMALL_BYTES_MAX),
             is_image: matches!(kind, Kind::Image(_) | Kind::Svg),
             text: texts.iter().find(|(id, _)| *id == one.id).map(|(_, text)| text.clone()).unwrap_or_default(),
             kind: if named.is_empty() { "no content" } else { kind.word() },

@@ -37,19 +37,18 @@ impl Kind {
             "image/svg+xml" => Self::Svg,
             "text/html" => Self::Html,
             "application/json" => Self::Text("application/json"),
+            // Scripts and style sheets too. As `text/plain` with `nosniff` no browser runs them, so that content cannot stand
+            // for a script of this site.
             "application/javascript"
             | "application/x-javascript"
             | "application/yaml"
             | "application/x-yaml"
             | "application/pgp-signature" => Self::Text(PLAIN),
-            // Scripts and style sheets too. As `text/plain` with `nosniff` no browser runs them, so that content cannot stand
-            // for a script of this site.
             text if text.starts_with("text/") => Self::Text(PLAIN),
             "audio/mpeg" => Self::Audio("audio/mpeg"),
             "audio/flac" => Self::Audio("audio/flac"),
             "audio/wav" | "audio/x-wav" => Self::Audio("audio/wav"),
             "audio/ogg" => Self::Audio("audio/ogg"),
-            "audio/midi" | "audio/mod" => Self::Other,
             "video/mp4" => Self::Video("video/mp4"),
             "video/webm" => Self::Video("video/webm"),
             _ => Self::Other,

@@ -35,6 +35,9 @@ pub(super) fn routes() -> Router<Arc<SiteParts>> {
         .route("/explorer/brc20/{ticker}", get(brc20_token::page))
 }
 
+/// Longest image whose pixels are kept sharp, bytes: pixel art is shorter, photographs are longer.
+const SMALL_BYTES_MAX: u64 = 10_000;
+
 /// The query of a page.
 type Query = axum::extract::Query<HashMap<String, String>>;
 
