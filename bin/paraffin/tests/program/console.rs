@@ -218,6 +218,9 @@ fn an_owner_invites_a_customer_who_signs_in_with_two_factors_and_proves_an_origi
         assert_eq!(text(&customer, "h1").await, "Keys");
 
         assert_eq!(call_from(&customer, &origin, &format!("{base}/v4/api")).await, 0);
+        // The browser's console names the answer that was kept from the page.
+        let said = customer.browser_log().await.unwrap();
+        assert!(said.iter().any(|entry| entry.message.contains("CORS")), "{said:?}");
         customer.goto(format!("{base}/console/origins")).await.unwrap();
         fill(&customer, "origin", &origin).await;
         press(&customer, "form[action='/console/origins'] button").await;

@@ -529,7 +529,7 @@ fn others(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
             body: None,
         });
     }
-    for path in ["/health", "/docs", "/", "/v4/none"] {
+    for path in ["/health", "/docs", "/v4/none"] {
         all.push(Question {
             name: format!("GET {path} without a key"),
             verb: "GET",

@@ -57,7 +57,8 @@ impl Scale {
         let first = (self.low / step).ceil();
         (0..=most)
             .map(|index| (first + count(index)) * step)
-            .take_while(|&value| value <= self.high)
+            // A tick at the very end may be a rounding above it.
+            .take_while(|&value| value <= self.high + step * 1e-9)
             .map(|value| (value, value_label(value, step)))
             .collect()
     }
