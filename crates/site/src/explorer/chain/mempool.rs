@@ -118,6 +118,8 @@ struct MempoolPage {
     replacements: Vec<String>,
     newest: Vec<Row>,
     newest_sentence: String,
+    /// Whether it is known when they came.
+    has_details: bool,
 }
 
 pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
@@ -176,6 +178,7 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         replacements,
         newest,
         newest_sentence,
+        has_details: reader.is_signed_in(),
         view: reader.view("mempool").refreshing(REFRESH_SECONDS),
     })
     .into_response())
