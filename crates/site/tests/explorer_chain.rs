@@ -30,11 +30,13 @@ impl Api for FakeApi {
             Some(answer) if call.path.starts_with("/v4/api/health") => answer,
             Some(answer) if answer.get("error").is_some() => answer,
             Some(answer) => json!({ "result": answer }),
-            None => json!({ "error": { "code": -32004, "message": format!("No {HOSTILE}"), "data": { "code": "NOT_FOUND" } } }),
+            None => {
+                json!({ "error": { "code": -32004, "message": format!("No {HOSTILE}"), "data": { "code": "NOT_FOUND" } } })
+            }
         };
-        Box::pin(async move {
-            ApiAnswer { status: StatusCode::OK, retry_after: None, body: Bytes::from(body.to_string()) }
-        })
+        Box::pin(
+            async move { ApiAnswer { status: StatusCode::OK, retry_after: None, body: Bytes::from(body.to_string()) } },
+        )
     }
 
     fn tip(&self) -> Tip {
@@ -127,18 +129,24 @@ fn chain(method: &str, params: &Value) -> Option<Value> {
         "esplora_tx::outspends" => json!([{ "spent": true, "txid": "cd".repeat(32), "vin": 0 }, { "spent": false },
             { "spent": false }, { "spent": false }]),
         "alkanes_trace" if params[0]["vout"] == json!(6) => trace(),
-        "/v4/api/get-alkane-details" => json!({ "name": format!("frBTC {HOSTILE}"), "symbol": "FR\u{202e}", "decimals": 8 }),
+        "/v4/api/get-alkane-details" => {
+            json!({ "name": format!("frBTC {HOSTILE}"), "symbol": "FR\u{202e}", "decimals": 8 })
+        }
         "alkanes_meta" => json!({ "contract": HOSTILE, "methods": [{ "name": "unwrap", "opcode": 78,
             "params": [{ "name": format!("vout{HOSTILE}"), "type": "u128" }] }] }),
         "esplora_block-height" if params[0] == json!(151) => json!(BLOCK),
         "esplora_block" if params[0] == json!(BLOCK) => block(),
         "esplora_block::txs" => json!([transaction(true)]),
         "esplora_blocks" => json!([block()]),
-        "esplora_mempool" => json!({ "count": 6, "vsize": 1_098, "total_fee": 7_803, "fee_histogram": [[1.56, 1_098]] }),
+        "esplora_mempool" => {
+            json!({ "count": 6, "vsize": 1_098, "total_fee": 7_803, "fee_histogram": [[1.56, 1_098]] })
+        }
         "esplora_fee-estimates" => json!({ "1": 7.077, "6": 3.0 }),
         "esplora_mempool:recent" => json!([{ "txid": TXID, "fee": 724, "vsize": 154, "value": 1 },
             { "txid": HOSTILE, "fee": 1, "vsize": 0, "value": 1 }]),
-        "btc_getmempoolinfo" => json!({ "usage": 1_551, "maxmempool": 67_108_864, "mempoolminfee": 0.000_001, "fullrbf": true }),
+        "btc_getmempoolinfo" => {
+            json!({ "usage": 1_551, "maxmempool": 67_108_864, "mempoolminfee": 0.000_001, "fullrbf": true })
+        }
         "/v4/api/get-alkanes" => json!({ "total": 24 }),
         "/v4/api/get-pools" => json!({ "total": 4 }),
         _ => return None,
@@ -217,7 +225,9 @@ async fn a_transaction_with_very_many_outputs_has_pages_and_few_calls() {
 #[tokio::test]
 async fn blocks_have_pages_and_neighbours() {
     let page = shown(chain, "/explorer/block/151?page=2").await;
-    for text in [BLOCK, "26 to 50", "?page=1", "?page=3", "/explorer/block/150", "/explorer/block/152", "calls 32:0 · 78"] {
+    for text in
+        [BLOCK, "26 to 50", "?page=1", "?page=3", "/explorer/block/150", "/explorer/block/152", "calls 32:0 · 78"]
+    {
         assert!(page.contains(text), "{text}: {page}");
     }
     assert!(shown(chain, &format!("/explorer/block/{BLOCK}")).await.contains("Block 151"));
@@ -239,11 +249,15 @@ async fn what_is_not_there_has_a_page_with_its_status() {
     }
     let unknown = "cd".repeat(32);
     assert_eq!(get(chain, &format!("/explorer/tx/{unknown}")).await.0, StatusCode::NOT_FOUND);
-    let error = |code: &str| json!({ "error": { "code": -32603, "message": HOSTILE, "data": { "code": code } } });
-    let away = |_: &str, _: &Value| Some(json!({ "error": { "code": -32603, "message": HOSTILE, "data": { "code": "STARTING" } } }));
-    let busy = |_: &str, _: &Value| Some(json!({ "error": { "code": -32603, "message": "m", "data": { "code": "BUDGET_EXCEEDED" } } }));
-    assert_eq!(error("STARTING"), away("", &json!(null)).unwrap());
-    for path in [&*format!("/explorer/tx/{TXID}"), "/explorer", "/explorer/mempool", "/explorer/reorgs", "/explorer/block/1"] {
+    let away = |_: &str, _: &Value| {
+        Some(json!({ "error": { "code": -32603, "message": HOSTILE, "data": { "code": "STARTING" } } }))
+    };
+    let busy = |_: &str, _: &Value| {
+        Some(json!({ "error": { "code": -32603, "message": "m", "data": { "code": "BUDGET_EXCEEDED" } } }))
+    };
+    for path in
+        [&*format!("/explorer/tx/{TXID}"), "/explorer", "/explorer/mempool", "/explorer/reorgs", "/explorer/block/1"]
+    {
         assert_eq!(get(away, path).await.0, StatusCode::SERVICE_UNAVAILABLE, "{path}");
         assert_eq!(get(busy, path).await.0, StatusCode::TOO_MANY_REQUESTS, "{path}");
     }
@@ -258,9 +272,13 @@ async fn an_address_has_what_it_holds_and_its_history() {
         "esplora_address::txs" => Some(Value::Array(vec![transaction(true); 25])),
         "/v4/api/get-alkanes-by-address" => Some(json!([{ "alkaneId": { "block": "2", "tx": "3" }, "name": HOSTILE,
             "symbol": null, "decimals": 255, "balance": u128::MAX.to_string() }])),
-        "ord_address" => Some(json!({ "outputs": [], "sat_balance": 1, "runes_balances": [["PARAFFIN•CANDLES", "126.26", "🕯"]],
-            "inscriptions": [format!("{TXID}i0")] })),
-        path if path.starts_with("/v4/opi/v1/brc20/history") => Some(json!({ "events": [{ "tick": "wi<k" }], "cursor": null })),
+        "ord_address" => {
+            Some(json!({ "outputs": [], "sat_balance": 1, "runes_balances": [["PARAFFIN•CANDLES", "126.26", "🕯"]],
+            "inscriptions": [format!("{TXID}i0")] }))
+        }
+        path if path.starts_with("/v4/opi/v1/brc20/history") => {
+            Some(json!({ "events": [{ "tick": "wi<k" }], "cursor": null }))
+        }
         path if path.starts_with("/v4/opi/v1/brc20/balance?ticker=wi%3Ck") => {
             Some(json!({ "overall_balance": "750000000000000000000", "available_balance": "500000000000000000000" }))
         }
@@ -298,7 +316,15 @@ async fn an_address_has_what_it_holds_and_its_history() {
 #[tokio::test]
 async fn the_mempool_has_a_histogram_fees_and_newest_transactions() {
     let page = shown(chain, "/explorer/mempool").await;
-    for text in ["class=\"histogram\"", "1 to 2 sat/vB: 1,098 vB", "7.077", "about 1 hour", "full RBF", "data-refresh=\"5\"", "Sign in to see"] {
+    for text in [
+        "class=\"histogram\"",
+        "1 to 2 sat/vB: 1,098 vB",
+        "7.077",
+        "about 1 hour",
+        "full RBF",
+        "data-refresh=\"5\"",
+        "Sign in to see",
+    ] {
         assert!(page.contains(text), "{text}: {page}");
     }
     assert!(page.contains(&format!("/explorer/tx/{TXID}")) && !page.contains("href=\"/explorer/tx/&#60;"), "{page}");
@@ -319,7 +345,16 @@ async fn the_status_names_heights_lag_and_branches() {
         _ => None,
     };
     let page = shown(answers, "/explorer/status").await;
-    for text in ["degraded", "5 blocks behind", "at the node&#39;s height", "alkanes 5", "1 branch seen", "away", "Sign in to see this", ESCAPED] {
+    for text in [
+        "degraded",
+        "5 blocks behind",
+        "at the node&#39;s height",
+        "alkanes 5",
+        "1 branch seen",
+        "away",
+        "Sign in to see this",
+        ESCAPED,
+    ] {
         assert!(page.contains(text), "{text}: {page}");
     }
     let reorgs = shown(answers, "/explorer/reorgs").await;
@@ -334,7 +369,9 @@ fn names(method: &str, params: &Value) -> Option<Value> {
             "tokens": [{ "alkaneId": { "block": "2", "tx": "0" }, "name": HOSTILE, "symbol": "DIESEL" },
                 { "alkaneId": { "block": "2", "tx": "8" }, "name": "LP", "symbol": null }],
             "pools": [{ "poolId": { "block": "2", "tx": "8" }, "poolName": "LP" }] })),
-        "ord_rune" if params[0] == json!("PARAFFIN•CANDLES") => Some(json!({ "entry": { "spaced_rune": "PARAFFIN•CANDLES" } })),
+        "ord_rune" if params[0] == json!("PARAFFIN•CANDLES") => {
+            Some(json!({ "entry": { "spaced_rune": "PARAFFIN•CANDLES" } }))
+        }
         "ord_inscription" if params[0] == json!("3") || params[0] == json!(format!("{TXID}i0")) => {
             Some(json!({ "id": format!("{TXID}i0") }))
         }
@@ -371,15 +408,39 @@ async fn search_leads_to_the_only_hit() {
 #[tokio::test]
 async fn search_lists_several_hits_and_helps_without_one() {
     let page = shown(names, "/explorer/search?q=DIESEL").await;
-    assert!(page.contains("/explorer/token/2:0") && page.contains("/explorer/pool/2:8") && page.contains(ESCAPED), "{page}");
+    assert!(
+        page.contains("/explorer/token/2:0") && page.contains("/explorer/pool/2:8") && page.contains(ESCAPED),
+        "{page}"
+    );
     assert!(!page.contains("/explorer/token/2:8"), "a pool is listed once: {page}");
     let both = shown(names, "/explorer/search?q=3").await;
     assert!(both.contains("/explorer/block/3") && both.contains(&format!("/explorer/inscription/{TXID}i0")), "{both}");
     assert!(shown(names, "/explorer/search").await.contains("What is understood"));
-    let hostile = format!("%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE{}", "x".repeat(100_000));
-    for wanted in ["%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE", &*hostile, "2:99999999999999999999999999999999999999999999", "%ff%00"] {
+    let hostile = format!("%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE{}", "x".repeat(60_000));
+    for wanted in [
+        "%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE",
+        &*hostile,
+        "2:99999999999999999999999999999999999999999999",
+        "%ff%00",
+    ] {
         let (status, page) = get(without_names, &format!("/explorer/search?q={wanted}")).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{}", &wanted[..20.min(wanted.len())]);
         assert!(page.contains("What is understood") && page.len() < 10_000, "{}", page.len());
     }
+}
+
+#[tokio::test]
+async fn who_has_to_sign_in_is_led_back() {
+    let response = ask(ExplorerAccess::SignedIn, chain, "/explorer/search?q=a%26b").await;
+    assert_eq!(response.status(), StatusCode::SEE_OTHER);
+    let path = response.headers()[LOCATION].to_str().unwrap();
+    assert_eq!(path, "/console/sign-in?next=%2Fexplorer%2Fsearch%3Fq%3Da%2526b");
+    let page = ask(ExplorerAccess::SignedIn, chain, path).await;
+    let page = String::from_utf8(page.body().to_vec()).unwrap();
+    assert!(page.contains("name=\"next\" value=\"/explorer/search?q=a%26b\""), "{page}");
+    let elsewhere = ask(ExplorerAccess::SignedIn, chain, "/console/sign-in?next=//other.example/explorer").await;
+    assert!(!String::from_utf8(elsewhere.body().to_vec()).unwrap().contains("other.example"));
+    // An address that is too long is not carried along.
+    let long = ask(ExplorerAccess::SignedIn, chain, &format!("/explorer/search?q={}", "x".repeat(5_000))).await;
+    assert_eq!(long.headers()[LOCATION].to_str().unwrap(), "/console/sign-in");
 }

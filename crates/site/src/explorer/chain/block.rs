@@ -191,7 +191,9 @@ mod tests {
 
     #[test]
     fn a_page_is_one_that_the_block_has() {
-        for (wanted, count, page) in [("2", 26, 2), ("2", 25, 1), ("0", 99, 1), ("-1", 99, 1), ("x", 99, 1), ("1", 0, 1)] {
+        for (wanted, count, page) in
+            [("2", 26, 2), ("2", 25, 1), ("0", 99, 1), ("-1", 99, 1), ("x", 99, 1), ("1", 0, 1)]
+        {
             assert_eq!(number_of_page(Some(wanted), count), page, "{wanted} of {count}");
         }
     }

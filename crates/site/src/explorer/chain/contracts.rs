@@ -95,7 +95,8 @@ impl Contracts {
             note(&mut wanted, id);
         }
         for id in wanted.into_iter().take(TOKENS_ASKED) {
-            let answer = reader.part::<TokenDetails>(Call::rest("get-alkane-details", &json!({ "alkaneId": id }))).await?;
+            let answer =
+                reader.part::<TokenDetails>(Call::rest("get-alkane-details", &json!({ "alkaneId": id }))).await?;
             if let Ok(details) = answer {
                 contracts.tokens.insert(id, Token::of(details));
             }

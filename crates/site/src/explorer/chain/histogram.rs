@@ -85,7 +85,8 @@ pub(super) fn svg(bars: &[Bar]) -> String {
         left += column;
     }
     let base = tenth(HEIGHT - BELOW);
-    drawing = drawing.add(Line::new().set("class", "axis").set("x1", 0).set("x2", WIDTH).set("y1", base).set("y2", base));
+    drawing =
+        drawing.add(Line::new().set("class", "axis").set("x1", 0).set("x2", WIDTH).set("y1", base).set("y2", base));
     drawing.to_string()
 }
 

@@ -137,7 +137,8 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
     let newest;
     if reader.is_signed_in() {
         let buckets = json!({ "buckets": BUCKETS });
-        let histogram = reader.part::<Histogram>(Call::keyed_rpc("mempool", "mempool_feerate_histogram", buckets)).await?;
+        let histogram =
+            reader.part::<Histogram>(Call::keyed_rpc("mempool", "mempool_feerate_histogram", buckets)).await?;
         bars = histogram.map(|histogram| Bar::of_buckets(&histogram.histogram));
         let params = json!({ "limit": NEWEST });
         let entries = reader.part::<Newest>(Call::keyed_rpc("mempool", "mempool_recent", params)).await?;
@@ -152,12 +153,14 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         }
         if let Ok(entries) = &newest {
             let signalling = entries.iter().filter(|entry| entry.rbf == Some(true)).count();
-            replacements.push(format!("{signalling} of the newest {} signal that they may be replaced.", entries.len()));
+            replacements
+                .push(format!("{signalling} of the newest {} signal that they may be replaced.", entries.len()));
         }
     } else {
         bars = Ok(Bar::of_buckets(&regrouped(&totals.fee_histogram)));
         newest = reader.part::<Vec<Entry>>(Call::rpc("esplora_mempool:recent", json!([]))).await?;
-        replacements.push("Sign in to see how many transactions came and left, and which signal replacement.".to_owned());
+        replacements
+            .push("Sign in to see how many transactions came and left, and which signal replacement.".to_owned());
     }
     // Where the surface is away, what everyone is answered serves.
     let bars = bars.unwrap_or_else(|_: String| Bar::of_buckets(&regrouped(&totals.fee_histogram)));
@@ -232,9 +235,7 @@ impl Row {
         Self {
             txid: if is_hash { entry.txid.clone() } else { String::new() },
             short_txid: text::short(&entry.txid),
-            feerate: entry
-                .fee
-                .map_or_else(|| "—".to_owned(), |fee| feerate(fee, entry.vsize.saturating_mul(4))),
+            feerate: entry.fee.map_or_else(|| "—".to_owned(), |fee| feerate(fee, entry.vsize.saturating_mul(4))),
             fee: entry.fee.map_or_else(|| "—".to_owned(), grouped),
             vsize: grouped(entry.vsize),
             age: entry.first_seen.map(|at| reader.age(at.div_euclid(1_000))).unwrap_or_default(),
@@ -250,7 +251,8 @@ mod tests {
 
     #[test]
     fn feerates_fall_into_buckets() {
-        let buckets = regrouped(&[(0.5, 10.0), (1.0, 20.0), (1.9, 5.0), (1e9, 7.0), (-1.0, 9.0), (f64::NAN, 9.0), (3.5, -4.0)]);
+        let buckets =
+            regrouped(&[(0.5, 10.0), (1.0, 20.0), (1.9, 5.0), (1e9, 7.0), (-1.0, 9.0), (f64::NAN, 9.0), (3.5, -4.0)]);
         let of = |floor: f64| buckets.iter().find(|bucket| bucket.0 >= floor).unwrap().1;
         assert_eq!([of(0.0), of(1.0), of(2.0), of(3.0), of(500.0)], [10.0, 25.0, 0.0, 0.0, 7.0]);
     }

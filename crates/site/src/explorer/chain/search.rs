@@ -182,7 +182,8 @@ async fn by_name(wanted: &str, reader: &Reader) -> Result<Vec<Hit>, Failure> {
     let params = json!({ "searchQuery": wanted, "limit": FOUND_MAX });
     if let Ok(found) = reader.part::<Found>(Call::rest("global-alkanes-search", &params)).await? {
         let pools = found.pools.iter().take(FOUND_MAX);
-        let pools: Vec<Hit> = pools.filter_map(|pool| named("Pool", "pool", &pool.pool_id, pool.pool_name.as_deref(), None)).collect();
+        let pools: Vec<Hit> =
+            pools.filter_map(|pool| named("Pool", "pool", &pool.pool_id, pool.pool_name.as_deref(), None)).collect();
         let tokens = found.tokens.iter().take(FOUND_MAX).filter_map(|token| {
             named("Token", "token", &token.alkane_id, token.name.as_deref(), token.symbol.as_deref())
         });
@@ -241,7 +242,8 @@ fn inscription_id(text: &str) -> Option<String> {
 
 /// The name of a rune in capital letters, with bullets where there were bullets or dots.
 fn rune_name(text: &str) -> Option<String> {
-    let name: String = text.chars().map(|letter| if letter == '.' { '•' } else { letter.to_ascii_uppercase() }).collect();
+    let name: String =
+        text.chars().map(|letter| if letter == '.' { '•' } else { letter.to_ascii_uppercase() }).collect();
     let letters = name.chars().filter(char::is_ascii_uppercase).count();
     let is_name = name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '•');
     (is_name && (1..=RUNE_NAME_MAX).contains(&letters)).then_some(name)

@@ -194,7 +194,10 @@ mod tests {
         let to = output("v1_p2tr", "5120", Some("bcrt1pabcdefghijk"));
         let hash = "ab".repeat(32);
         let spent = Side::output(1, &to, Some(&spend(true, Some(&hash))));
-        assert_eq!((&*spent.txid, spent.is_unspent, &*spent.value, &*spent.kind), (&*hash, false, "1.00000000", "P2TR"));
+        assert_eq!(
+            (&*spent.txid, spent.is_unspent, &*spent.value, &*spent.kind),
+            (&*hash, false, "1.00000000", "P2TR")
+        );
         assert!(Side::output(1, &to, Some(&spend(false, None))).is_unspent);
         assert!(!Side::output(1, &to, None).is_unspent);
         // Nothing that is no hash or address becomes a link.

@@ -210,9 +210,10 @@ fn about(health: &Health) -> String {
 fn health_feeds(health: &Health) -> Vec<Feed> {
     let mut feeds = Vec::new();
     if let Some(node) = &health.node {
-        let detail = node.error.clone().unwrap_or_else(|| {
-            node.height.map(|height| format!("at block {height}")).unwrap_or_default()
-        });
+        let detail = node
+            .error
+            .clone()
+            .unwrap_or_else(|| node.height.map(|height| format!("at block {height}")).unwrap_or_default());
         let state = if node.reachable { "reachable" } else { "away" };
         feeds.push(Feed::new("Bitcoin node", state, node.reachable, detail));
     }
@@ -277,7 +278,10 @@ mod tests {
     #[test]
     fn lags_are_counted_from_the_node() {
         let part = |height, node| Indexed::of("x", Ok(height), node);
-        assert_eq!((&*part(Some(160), Some(160)).lag, part(Some(160), Some(160)).is_behind), ("at the node's height", false));
+        assert_eq!(
+            (&*part(Some(160), Some(160)).lag, part(Some(160), Some(160)).is_behind),
+            ("at the node's height", false)
+        );
         assert_eq!(part(Some(159), Some(160)).lag, "1 block behind");
         assert!(part(Some(100), Some(160)).is_behind);
         assert_eq!(part(None, Some(160)).height, "—");

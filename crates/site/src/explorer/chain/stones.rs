@@ -149,7 +149,9 @@ pub(super) fn decode(outputs: &[Output]) -> Option<Runestone> {
                 shown.facts.extend(etching.symbol.map(|symbol| ("Symbol", text::clean(&symbol.to_string(), 4))));
                 shown.facts.extend(etching.premine.map(|units| ("Premine", text::amount(units, divisibility))));
                 if let Some(terms) = etching.terms {
-                    shown.facts.extend(terms.amount.map(|units| ("Amount of a mint", text::amount(units, divisibility))));
+                    shown
+                        .facts
+                        .extend(terms.amount.map(|units| ("Amount of a mint", text::amount(units, divisibility))));
                     shown.facts.extend(terms.cap.map(|cap| ("Mints at most", text::amount(cap, 0))));
                 }
                 shown.facts.push(("Turbo", if etching.turbo { "yes" } else { "no" }.to_owned()));

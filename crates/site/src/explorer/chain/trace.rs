@@ -234,7 +234,8 @@ mod tests {
         begin["data"]["context"]["inputs"] = json!(["77", "<b>", "5"]);
         begin["data"]["context"]["incomingAlkanes"] = json!([{ "id": { "block": "2", "tx": "0" }, "value": "150" }]);
         let mut over = end("revert", u64::MAX, "0x08c379a0414c4b414e45533a20726576657274");
-        over["data"]["response"]["storage"] = json!([{ "key": "/k\u{202e}", "value": "0x0200000000000000000000000000000000" }]);
+        over["data"]["response"]["storage"] =
+            json!([{ "key": "/k\u{202e}", "value": "0x0200000000000000000000000000000000" }]);
         let lines = lines(&tree(&[begin, over]), "0", &Contracts::default());
         let call = opened(&lines)[0];
         assert_eq!((&*call.contract, &*call.opcode, &*call.inputs, &*call.caller), ("2:1", "77", "77, 5", ""));
@@ -249,7 +250,8 @@ mod tests {
         let transfer = json!({ "id": { "block": "2", "tx": "0" }, "value": "1" });
         begin["data"]["context"]["incomingAlkanes"] = Value::Array(vec![transfer; 1_000]);
         let mut over = end("success", 1, &format!("0x{}", "ab".repeat(100_000)));
-        over["data"]["response"]["storage"] = Value::Array(vec![json!({ "key": "k".repeat(100_000), "value": "0x" }); 100]);
+        over["data"]["response"]["storage"] =
+            Value::Array(vec![json!({ "key": "k".repeat(100_000), "value": "0x" }); 100]);
         let lines = lines(&tree(&[begin, over]), "0", &Contracts::default());
         let call = opened(&lines)[0];
         assert_eq!((call.incoming.len(), &*call.incoming_left_out), (16, "984 more amounts are left out."));

@@ -192,7 +192,10 @@ mod tests {
 
     #[test]
     fn pages_of_long_lists_stay_within_them() {
-        assert_eq!([offset(Some("50"), 51), offset(Some("51"), 51), offset(Some("-1"), 9), offset(None, 9)], [50, 0, 0, 0]);
+        assert_eq!(
+            [offset(Some("50"), 51), offset(Some("51"), 51), offset(Some("-1"), 9), offset(None, 9)],
+            [50, 0, 0, 0]
+        );
         assert_eq!(offset(Some(&"9".repeat(100_000)), 9), 0);
         let pager = Pager::of("/p", "inputs", 50, 230, 50);
         assert_eq!((&*pager.before, &*pager.after), ("/p?inputs=0#inputs", "/p?inputs=100#inputs"));
