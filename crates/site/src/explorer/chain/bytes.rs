@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn bytes_are_bounded_and_cleaned() {
-        let long = Bytes::of_bytes(&[b'<'; 100_000]);
+        let long = Bytes::of_bytes(&vec![b'<'; 100_000]);
         assert_eq!((long.text.chars().count(), long.digits.chars().count()), (401, 513));
         assert_eq!(Bytes::of_bytes("a\u{202e}b".as_bytes()).text, "ab");
         assert_eq!(Bytes::of_bytes(&[0xff; 16]).numbers, u128::MAX.to_string());
