@@ -27,7 +27,10 @@ struct OverHttp {
 
 impl OverHttp {
     fn curl(&self, call: &Call) -> ApiAnswer {
-        let path = call.path.replace("/v4/jsonrpc", "/v4/KEY").replace("/v4/api/", "/v4/KEY/");
+        let mut path = call.path.replace("/v4/jsonrpc", "/v4/KEY");
+        if path != "/v4/api/health" {
+            path = path.replace("/v4/api/", "/v4/KEY/");
+        }
         let path = path.replace(KEY_PLACE, &self.key);
         let mut command = std::process::Command::new("curl");
         command.args(["-s", "-w", "\n%{http_code}"]).arg(format!("{}{path}", self.base));

@@ -8,6 +8,20 @@ use paraffin_users::UsersError;
 
 use crate::html::Notice;
 
+/// The sign-in page.
+pub(crate) const SIGN_IN: &str = "/console/sign-in";
+/// Longest path to which signing in leads, bytes.
+const RETURN_PATH_BYTES_MAX: usize = 2_000;
+
+/// A path to which signing in may lead: of a page of this site, and one that every browser reads as such.
+pub(crate) fn return_path(path: &str) -> Option<&str> {
+    let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>'));
+    let rest = path.strip_prefix("/explorer").or_else(|| path.strip_prefix("/console"))?;
+    let is_page = rest.is_empty() || rest.starts_with(['/', '?', '#']);
+    let climbs = path.split(['/', '?', '#']).any(|part| matches!(part, "." | ".."));
+    (is_plain && is_page && !climbs && path.len() <= RETURN_PATH_BYTES_MAX).then_some(path)
+}
+
 /// What ends a request without its page.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -72,7 +86,7 @@ impl From<AccessError> for Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, title, sentence) = match self {
-            Self::SignIn => return Redirect::to("/console/sign-in").into_response(),
+            Self::SignIn => return Redirect::to(SIGN_IN).into_response(),
             Self::Forbidden => {
                 (StatusCode::FORBIDDEN, "Not allowed", "This page is for the owner of the instance.".to_owned())
             }
@@ -99,5 +113,37 @@ impl IntoResponse for Failure {
             }
         };
         (status, Notice::page(title, sentence)).into_response()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signing_in_leads_to_pages_of_this_site_alone() {
+        for path in
+            ["/explorer", "/explorer/tx/ab?inputs=5#inputs", "/console/keys", "/console?x=%2F", "/explorer?q=https://a"]
+        {
+            assert_eq!(return_path(path), Some(path));
+        }
+        for path in [
+            "",
+            "//host/explorer",
+            "https://host/explorer",
+            "/explorer\\host",
+            "/\\host",
+            "/explorers",
+            "/console@host",
+            "/explorer/../v4",
+            "/explorer/./x",
+            "/explorer/é",
+            "/explorer/a b",
+            "/explorer\r\nset-cookie:x",
+            "explorer",
+        ] {
+            assert_eq!(return_path(path), None, "{path}");
+        }
+        assert_eq!(return_path(&format!("/explorer?{}", "x".repeat(2_000))), None);
     }
 }

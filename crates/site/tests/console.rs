@@ -344,6 +344,13 @@ async fn signing_in_takes_the_password_and_signing_out_ends_the_session() {
         world.post(&mut browser, "/console/sign-in", &[("name", "owner"), ("password", "wrong password")]).await;
     assert_eq!(wrong.status(), StatusCode::UNPROCESSABLE_ENTITY);
     assert!(browser.page.contains("wrong name or password") && browser.page.contains("value=\"owner\""));
+    for (next, path) in
+        [("/explorer/tx/ab?inputs=50", "/explorer/tx/ab?inputs=50"), ("//host/explorer", "/console/keys")]
+    {
+        let fields = [("name", "owner"), ("password", PASSWORD), ("next", next)];
+        let led = world.post(&mut Browser::default(), "/console/sign-in", &fields).await;
+        assert_eq!(led.headers()[LOCATION].to_str().unwrap(), path);
+    }
     let right = world.post(&mut browser, "/console/sign-in", &[("name", "Owner"), ("password", PASSWORD)]).await;
     assert_eq!(right.status(), StatusCode::SEE_OTHER);
     let cookie = right.headers()[SET_COOKIE].to_str().unwrap();

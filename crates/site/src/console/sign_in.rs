@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
 use hyper::header::SET_COOKIE;
 use paraffin_users::{LinkKind, LinkRecord, NewSession, PendingToken, SignIn};
+use serde::Deserialize;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, SIGN_IN, return_path};
 use crate::html::{Page, moment};
 use crate::visitor::{OpenForm, SessionForm};
 use crate::{SiteParts, Visit};
@@ -20,6 +21,8 @@ use crate::{SiteParts, Visit};
 pub(super) struct SignInPage {
     /// What was typed.
     name: String,
+    /// Where signing in leads; empty for the keys.
+    next: String,
     error: Option<String>,
 }
 
@@ -27,6 +30,7 @@ pub(super) struct SignInPage {
 #[template(path = "second_factor.html")]
 pub(super) struct SecondFactorPage {
     pending: String,
+    next: String,
     error: Option<String>,
 }
 
@@ -42,8 +46,21 @@ pub(super) struct LinkPage {
     error: Option<String>,
 }
 
-pub(super) async fn page() -> Page<SignInPage> {
-    Page(SignInPage::default())
+/// Where signing in leads.
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    next: String,
+}
+
+pub(super) async fn page(Query(wanted): Query<Wanted>) -> Page<SignInPage> {
+    let next = return_path(&wanted.next).unwrap_or_default().to_owned();
+    Page(SignInPage { next, ..SignInPage::default() })
+}
+
+/// The path of a form to which signing in leads.
+fn next_of(form: &OpenForm) -> String {
+    return_path(form.fields.get("next")).unwrap_or_default().to_owned()
 }
 
 pub(super) async fn submit(State(site): State<Arc<SiteParts>>, form: OpenForm) -> Result<Response, Failure> {
@@ -53,11 +70,12 @@ pub(super) async fn submit(State(site): State<Arc<SiteParts>>, form: OpenForm) -
     match signed_in {
         Ok(SignIn::Session(new)) => welcome(&site, &new, &form).await,
         Ok(SignIn::SecondFactorNeeded(pending)) => {
-            Ok(Page(SecondFactorPage { pending: pending.reveal(), error: None }).into_response())
+            Ok(Page(SecondFactorPage { pending: pending.reveal(), next: next_of(&form), error: None }).into_response())
         }
         Err(error) => {
             let error = Some(Failure::from(error).into_sentence()?);
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, Page(SignInPage { name, error })).into_response())
+            Ok((StatusCode::UNPROCESSABLE_ENTITY, Page(SignInPage { name, next: next_of(&form), error }))
+                .into_response())
         }
     }
 }
@@ -70,31 +88,37 @@ pub(super) async fn second_factor(State(site): State<Arc<SiteParts>>, form: Open
         Ok(new) => welcome(&site, &new, &form).await,
         Err(paraffin_users::UsersError::SignInExpired) => {
             let error = Some("That took too long, or had too many wrong codes: sign in again.".to_owned());
-            let page = SignInPage { name: String::new(), error };
+            let page = SignInPage { name: String::new(), next: next_of(&form), error };
             Ok((StatusCode::UNPROCESSABLE_ENTITY, Page(page)).into_response())
         }
         Err(error) => {
             let error = Some(Failure::from(error).into_sentence()?);
-            Ok((StatusCode::UNPROCESSABLE_ENTITY, Page(SecondFactorPage { pending: text, error })).into_response())
+            Ok((
+                StatusCode::UNPROCESSABLE_ENTITY,
+                Page(SecondFactorPage { pending: text, next: next_of(&form), error }),
+            )
+                .into_response())
         }
     }
 }
 
-/// To the keys, with the cookie of the new session.
+/// To the page that the visitor came from, else to the keys, with the cookie of the new session.
 async fn welcome(site: &SiteParts, new: &NewSession, form: &OpenForm) -> Result<Response, Failure> {
     let now = form.visit.now;
     site.log(&format!("user:{}", new.session.user.id), &new.event, now).await;
     if let Some(before) = &form.token {
         site.users.sign_out(before, now).await?;
     }
-    Ok(([(SET_COOKIE, site.session_cookie(&new.token))], Redirect::to("/console/keys")).into_response())
+    let next = next_of(form);
+    let next = if next.is_empty() { "/console/keys" } else { &next };
+    Ok(([(SET_COOKIE, site.session_cookie(&new.token))], Redirect::to(next)).into_response())
 }
 
 pub(super) async fn sign_out(State(site): State<Arc<SiteParts>>, form: SessionForm) -> Result<Response, Failure> {
     if let Some(event) = site.users.sign_out(&form.token, form.visitor.visit.now).await? {
         site.log(&form.visitor.actor(), &event, form.visitor.visit.now).await;
     }
-    Ok(([(SET_COOKIE, site.no_cookie())], Redirect::to("/console/sign-in")).into_response())
+    Ok(([(SET_COOKIE, site.no_cookie())], Redirect::to(SIGN_IN)).into_response())
 }
 
 impl LinkPage {

@@ -68,8 +68,8 @@ pub(super) async fn page(
         Some(after) => Call::rpc("esplora_address::txs:chain", json!([address, after])),
     };
     let history: Vec<Transaction> = reader.ask(history).await?;
-    let confirmed = history.iter().filter(|transaction| transaction.status.confirmed);
-    let last = if confirmed.clone().count() >= PAGE_ROWS { confirmed.last() } else { None };
+    let mut confirmed = history.iter().rev().filter(|transaction| transaction.status.confirmed);
+    let last = if confirmed.clone().count() >= PAGE_ROWS { confirmed.next() } else { None };
     let holdings = holdings(&address, &reader).await?;
     let Totals { chain_stats: chain, mempool_stats: mempool } = totals;
     let balance = |stats: &Stats| i128::from(stats.funded_txo_sum) - i128::from(stats.spent_txo_sum);

@@ -70,7 +70,7 @@ impl BlockRow {
 
 #[derive(Template)]
 #[template(path = "explorer/chain/blocks.html")]
-struct Blocks {
+struct BlocksPage {
     view: View,
     blocks: Vec<BlockRow>,
     before: String,
@@ -86,7 +86,7 @@ pub(super) async fn list(Query(query): Query<Pairs>, reader: Reader) -> Result<R
     let first = blocks.first().map(|block| block.height);
     let last = blocks.last().map(|block| block.height);
     let newer = first.zip(tip).filter(|(first, tip)| first < tip);
-    Ok(Page(Blocks {
+    Ok(Page(BlocksPage {
         before: newer
             .map(|(first, tip)| format!("/explorer/blocks?from={}", first.saturating_add(LIST_ROWS).min(tip)))
             .unwrap_or_default(),

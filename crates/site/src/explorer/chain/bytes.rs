@@ -19,7 +19,8 @@ const NUMBERS_MAX: usize = 4;
 pub(super) struct Bytes {
     /// The bytes as text, where they are printable; empty otherwise.
     pub(super) text: String,
-    /// The bytes as integers of 128 bits, the lowest byte first, where they can be; empty otherwise.
+    /// The bytes as an integer of 8 to 64 bits, or as integers of 128 bits, the lowest byte first, where their number is
+    /// that of such integers; empty otherwise.
     pub(super) numbers: String,
     /// Hexadecimal digits, cut off where they are many.
     pub(super) digits: String,
@@ -86,11 +87,13 @@ fn printable(bytes: &[u8]) -> Option<&str> {
 }
 
 fn numbers(bytes: &[u8]) -> Option<String> {
-    if bytes.is_empty() || !bytes.len().is_multiple_of(NUMBER_BYTES) || bytes.len() > NUMBERS_MAX * NUMBER_BYTES {
+    let is_short = matches!(bytes.len(), 1 | 2 | 4 | 8);
+    let is_list = bytes.len().is_multiple_of(NUMBER_BYTES) && bytes.len() <= NUMBERS_MAX * NUMBER_BYTES;
+    if bytes.is_empty() || !(is_short || is_list) {
         return None;
     }
-    let numbers = bytes.chunks_exact(NUMBER_BYTES).filter_map(|chunk| chunk.try_into().ok()).map(u128::from_le_bytes);
-    Some(numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(", "))
+    let number = |chunk: &[u8]| chunk.iter().rev().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
+    Some(bytes.chunks(NUMBER_BYTES).map(|chunk| number(chunk).to_string()).collect::<Vec<_>>().join(", "))
 }
 
 /// The contract that 32 bytes name, as `block:tx`.
@@ -111,6 +114,8 @@ mod tests {
         assert_eq!((&*text.text, &*text.digits, &*text.length), ("OWNER", "4f574e4552", "5"));
         let id = Bytes::of("0x04000000000000000000000000000000f4ff0000000000000000000000000000");
         assert_eq!((&*id.text, &*id.numbers), ("", "4, 65524"));
+        let either = Bytes::of("0x50635565");
+        assert_eq!((&*either.text, &*either.numbers), ("PcUe", "1700094800"));
         assert!(Bytes::of("0x").is_empty);
         // Text of controls, and digits that are none.
         assert_eq!(Bytes::of("0x0a0a").text, "");
@@ -127,7 +132,7 @@ mod tests {
 
     #[test]
     fn bytes_are_bounded_and_cleaned() {
-        let long = Bytes::of_bytes(&[b'<'; 100_000]);
+        let long = Bytes::of_bytes(&vec![b'<'; 100_000]);
         assert_eq!((long.text.chars().count(), long.digits.chars().count()), (401, 513));
         assert_eq!(Bytes::of_bytes("a\u{202e}b".as_bytes()).text, "ab");
         assert_eq!(Bytes::of_bytes(&[0xff; 16]).numbers, u128::MAX.to_string());

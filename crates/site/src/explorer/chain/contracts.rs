@@ -178,7 +178,7 @@ impl Contracts {
         let opcode = integer(opcode);
         let is_it = |method: &&Method| match &method.opcode {
             serde_json::Value::String(digits) => integer(digits) == opcode,
-            number => number.to_string() == opcode,
+            number => integer(&number.to_string()) == opcode,
         };
         let of = |id: &str| self.manifests.get(id)?.methods.iter().find(is_it);
         of(id).or_else(|| of(self.implementations.get(id)?))

@@ -118,6 +118,8 @@ struct MempoolPage {
     replacements: Vec<String>,
     newest: Vec<Row>,
     newest_sentence: String,
+    /// Whether it is known when they came.
+    has_details: bool,
 }
 
 pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
@@ -179,6 +181,7 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         replacements,
         newest,
         newest_sentence,
+        has_details: reader.is_signed_in(),
         view: reader.view("mempool").refreshing(REFRESH_SECONDS),
     })
     .into_response())
@@ -250,8 +253,8 @@ mod tests {
     fn feerates_fall_into_buckets() {
         let buckets =
             regrouped(&[(0.5, 10.0), (1.0, 20.0), (1.9, 5.0), (1e9, 7.0), (-1.0, 9.0), (f64::NAN, 9.0), (3.5, -4.0)]);
-        let of = |floor: f64| buckets.iter().find(|bucket| bucket.0 >= floor).unwrap().1;
-        assert_eq!([of(0.0), of(1.0), of(2.0), of(3.0), of(500.0)], [10.0, 25.0, 0.0, 0.0, 7.0]);
+        let of = |floor: f64| text::number(buckets.iter().find(|bucket| bucket.0 >= floor).unwrap().1);
+        assert_eq!([of(0.0), of(1.0), of(2.0), of(3.0), of(500.0)], ["10", "25", "0", "0", "7"]);
     }
 
     #[test]

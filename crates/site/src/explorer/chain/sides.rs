@@ -97,7 +97,7 @@ impl Side {
         if side.kind == "P2TR" {
             // A witness of more than one item, the annex apart, spends by a script.
             let items = input.witness.iter().filter(|item| !item.starts_with("50")).count();
-            side.kind = if items > 1 { "P2TR script path" } else { "P2TR key path" }.to_owned();
+            if items > 1 { "P2TR script path" } else { "P2TR key path" }.clone_into(&mut side.kind);
         }
         let has = |mark: &str| input.witness.iter().any(|item| item.contains(mark));
         if has(INSCRIPTION_ENVELOPE) {

@@ -143,7 +143,7 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
     }
     match reader.part::<Forex>(Call::keyed_rpc("forex", "forex_status", json!({}))).await? {
         Ok(forex) => feeds.extend(forex_feeds(&forex)),
-        Err(sentence) => feeds.push(Feed::new("Exchange rates", "not shown", true, sentence)),
+        Err(sentence) => feeds.push(Feed::new("Exchange rates", "not shown", true, &sentence)),
     }
     let digest = reader.part::<Digest>(Call::rpc("metashrew_blockdigest", json!(["latest"]))).await?;
     let tips = reader.part::<Vec<ChainTip>>(Call::rpc("btc_getchaintips", json!([]))).await?;
@@ -196,8 +196,8 @@ impl Indexed {
 }
 
 impl Feed {
-    fn new(name: &str, state: &str, is_good: bool, detail: String) -> Self {
-        Self { name: text::clean(name, 60), state: text::clean(state, 40), is_good, detail: text::clean(&detail, 300) }
+    fn new(name: &str, state: &str, is_good: bool, detail: &str) -> Self {
+        Self { name: text::clean(name, 60), state: text::clean(state, 40), is_good, detail: text::clean(detail, 300) }
     }
 }
 
@@ -215,39 +215,39 @@ fn health_feeds(health: &Health) -> Vec<Feed> {
             .clone()
             .unwrap_or_else(|| node.height.map(|height| format!("at block {height}")).unwrap_or_default());
         let state = if node.reachable { "reachable" } else { "away" };
-        feeds.push(Feed::new("Bitcoin node", state, node.reachable, detail));
+        feeds.push(Feed::new("Bitcoin node", state, node.reachable, &detail));
     }
     if let Some(contracts) = &health.contracts {
         let state = if contracts.answered { "answered" } else { "not answered" };
         let detail = contracts.reason.clone().unwrap_or_default();
-        feeds.push(Feed::new("Contracts", state, contracts.answered, detail));
+        feeds.push(Feed::new("Contracts", state, contracts.answered, &detail));
     }
     if let Some(orderbook) = &health.orderbook {
         let is_good = orderbook.stream == "ready";
-        feeds.push(Feed::new("Stream of the order book", &orderbook.stream, is_good, String::new()));
+        feeds.push(Feed::new("Stream of the order book", &orderbook.stream, is_good, ""));
     }
     if let Some(upstreams) = &health.upstreams {
         let is_good = upstreams.reachable == upstreams.configured;
         let state = format!("{} of {} reachable", upstreams.reachable, upstreams.configured);
-        feeds.push(Feed::new("Upstreams", &state, is_good, String::new()));
+        feeds.push(Feed::new("Upstreams", &state, is_good, ""));
     }
     if let Some(shadow) = &health.shadow {
         let state = if shadow.comparing { "comparing" } else { "stopped" };
         let detail = format!("{} blocks compared, {} differences", shadow.compared, shadow.differences);
-        feeds.push(Feed::new("Second engine", state, shadow.comparing && shadow.differences == 0, detail));
+        feeds.push(Feed::new("Second engine", state, shadow.comparing && shadow.differences == 0, &detail));
     }
     feeds
 }
 
 fn forex_feeds(forex: &Forex) -> Vec<Feed> {
     let age = forex.age_seconds.map(|age| format!("{} seconds old", grouped(age))).unwrap_or_default();
-    let mut feeds = vec![Feed::new("Exchange rates", if forex.stale { "stale" } else { "fresh" }, !forex.stale, age)];
+    let mut feeds = vec![Feed::new("Exchange rates", if forex.stale { "stale" } else { "fresh" }, !forex.stale, &age)];
     for source in forex.sources.iter().take(SOURCES_SHOWN) {
         let failure = source.failure.as_deref();
         let as_of = source.as_of.as_deref().map(|at| format!(", as of {at}")).unwrap_or_default();
         let detail = failure.map_or_else(|| format!("{} currencies{as_of}", source.currencies), str::to_owned);
         let state = if failure.is_none() { "answers" } else { "fails" };
-        feeds.push(Feed::new(&format!("Source {}", source.name), state, failure.is_none(), detail));
+        feeds.push(Feed::new(&format!("Source {}", source.name), state, failure.is_none(), &detail));
     }
     feeds
 }

@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// An unwrap of the development chain: 32:0 with the operation 78 out of its second output.
+    /// An unwrap of the development chain: an edict, and a call of 32:0 with the operation 78.
     const UNWRAP: &str = "6a5d24ff7f818eec8280808880d387b2a6e0a080835bff7f80ba81888594a0dc92e1ea87ea9c01";
 
     #[test]
@@ -278,10 +278,13 @@ mod tests {
         let outputs = [output("5120aa"), output(UNWRAP), output("00"), output("00")];
         let stone = decode(&outputs).unwrap();
         assert_eq!(stone.sentence, "");
-        let [first] = &stone.protostones[..] else { panic!("{}", stone.protostones.len()) };
-        assert_eq!((first.vout, &*first.protocol, &*first.target), (5, "alkanes", "32:0"));
-        assert!(first.is_run && first.inputs.starts_with("78"), "{}", first.inputs);
-        assert!(first.facts.contains(&("Pointer", "output 0".to_owned())), "{:?}", first.facts);
+        let [transfer, call] = &stone.protostones[..] else { panic!("{}", stone.protostones.len()) };
+        assert_eq!((transfer.vout, &*transfer.target, transfer.is_run), (5, "", false));
+        let edict = ["32:0", "9,634,259", "protostone 2 (shadow output 6)"].map(str::to_owned);
+        assert_eq!(transfer.edicts, [edict]);
+        assert_eq!((call.vout, &*call.protocol, &*call.target, call.is_run), (6, "alkanes", "32:0", true));
+        assert_eq!(call.inputs, "78, 2, 9634259, 7 zeros");
+        assert!(call.facts.contains(&("Pointer", "output 0".to_owned())), "{:?}", call.facts);
         let summary = summary(&outputs);
         assert_eq!((&*summary.calls[0].target, &*summary.calls[0].opcode), ("32:0", "78"));
     }
