@@ -3,8 +3,11 @@
 //! Invariant: what the API asks a key for is shown to people who are signed in alone ([`Reader::ask`]); every name, symbol and
 //! text that the chain has is cleaned ([`text::clean`]) and escaped.
 
+mod alkane;
 mod chart;
+mod contracts;
 mod feed;
+mod markets;
 mod overview;
 mod reader;
 mod text;
@@ -26,6 +29,8 @@ pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
     Router::new()
         .route("/explorer", get(overview::page))
         .route("/explorer/feed", get(feed::tips))
+        .merge(contracts::routes())
+        .merge(markets::routes())
         .route("/explorer/{*other}", get(async || Failure::Missing))
         .layer(Extension(Arc::new(feed::Feeds::default())))
         .layer(from_fn_with_state(Arc::clone(parts), recognise))
