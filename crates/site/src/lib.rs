@@ -95,7 +95,7 @@ impl Site {
 
     /// Whether there is a file of the pages at a path, which is the same for everyone.
     pub fn is_file(path: &str) -> bool {
-        matches!(path, "/console/site.css" | "/console/site.js")
+        matches!(path, "/console/site.css" | "/console/site.js" | "/console/chart.js")
     }
 
     /// Answers a request of a client, by whose address callers are counted; pages of the explorer ask `api`. The caller has

@@ -44,7 +44,8 @@ impl FromStr for AlkaneId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const WRONG: &str = "This is no id of a contract: ids are written block:tx, such as 2:0.";
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        let (block, tx) = text.trim().split_once(':').filter(|(block, tx)| is_number(block) && is_number(tx)).ok_or(WRONG)?;
+        let (block, tx) =
+            text.trim().split_once(':').filter(|(block, tx)| is_number(block) && is_number(tx)).ok_or(WRONG)?;
         Ok(Self { block: block.parse().map_err(|_| WRONG)?, tx: tx.parse().map_err(|_| WRONG)? })
     }
 }
@@ -138,9 +139,10 @@ pub(crate) fn parse_amount(typed: &str, decimals: u32) -> Result<u128, &'static 
     }
     let missing = (decimals as usize).checked_sub(fraction.len()).ok_or("The amount has too many decimal places.")?;
     let digits = format!("{digits}{}", "0".repeat(missing));
-    digits.trim_start_matches('0').parse().or_else(|_| {
-        if digits.bytes().all(|byte| byte == b'0') { Ok(0) } else { Err("The amount is too large.") }
-    })
+    digits
+        .trim_start_matches('0')
+        .parse()
+        .or_else(|_| if digits.bytes().all(|byte| byte == b'0') { Ok(0) } else { Err("The amount is too large.") })
 }
 
 /// US dollars, or satoshis where there is no price in dollars; a dash for neither.
@@ -223,7 +225,9 @@ mod tests {
         for text in ["2:0", " 340282366920938463463374607431768211455:7 "] {
             assert_eq!(text.parse::<AlkaneId>().unwrap().to_string(), text.trim());
         }
-        for text in ["", "2", "2:", ":0", "2:-1", "+2:0", "2:0:0", "2:x", "340282366920938463463374607431768211456:0", "<b>:1"] {
+        for text in
+            ["", "2", "2:", ":0", "2:-1", "+2:0", "2:0:0", "2:x", "340282366920938463463374607431768211456:0", "<b>:1"]
+        {
             assert!(text.parse::<AlkaneId>().is_err(), "{text}");
         }
     }
@@ -243,9 +247,13 @@ mod tests {
 
     #[test]
     fn typed_amounts_are_exact_or_refused() {
-        for (typed, decimals, units) in
-            [("1", 8, Ok(100_000_000)), ("0.25", 2, Ok(25)), ("1,000.5", 1, Ok(10_005)), ("0", 8, Ok(0)), (".5", 1, Ok(5))]
-        {
+        for (typed, decimals, units) in [
+            ("1", 8, Ok(100_000_000)),
+            ("0.25", 2, Ok(25)),
+            ("1,000.5", 1, Ok(10_005)),
+            ("0", 8, Ok(0)),
+            (".5", 1, Ok(5)),
+        ] {
             assert_eq!(parse_amount(typed, decimals), units, "{typed}");
         }
         for typed in ["", ".", "-1", "1e5", "1.2.3", "x", "0.123", "340282366920938463463374607431768211456"] {

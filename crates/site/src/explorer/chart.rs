@@ -51,10 +51,24 @@ struct Layout {
     ticks_y: usize,
 }
 
-const WIDE: Layout =
-    Layout { class: "chart wide-chart", width: 880.0, height: 340.0, right: 76.0, bottom: 24.0, ticks_x: 7, ticks_y: 6 };
-const NARROW: Layout =
-    Layout { class: "chart narrow-chart", width: 380.0, height: 260.0, right: 68.0, bottom: 24.0, ticks_x: 3, ticks_y: 5 };
+const WIDE: Layout = Layout {
+    class: "chart wide-chart",
+    width: 880.0,
+    height: 340.0,
+    right: 76.0,
+    bottom: 24.0,
+    ticks_x: 7,
+    ticks_y: 6,
+};
+const NARROW: Layout = Layout {
+    class: "chart narrow-chart",
+    width: 380.0,
+    height: 260.0,
+    right: 68.0,
+    bottom: 24.0,
+    ticks_x: 3,
+    ticks_y: 5,
+};
 /// Above the plot.
 const TOP: f64 = 10.0;
 

@@ -26,7 +26,8 @@ impl Reading {
         let text = std::str::from_utf8(&bytes).ok().filter(is_text).map(|text| text::clean(text, SHOWN_MAX));
         let number = (1..=16).contains(&bytes.len()).then(|| integer(&bytes));
         let id = bytes.split_at_checked(16).filter(|(_, tx)| tx.len() == 16);
-        let id = id.map(|(block, tx)| (integer(block), integer(tx))).filter(|(block, _)| *block <= u128::from(u32::MAX));
+        let id =
+            id.map(|(block, tx)| (integer(block), integer(tx))).filter(|(block, _)| *block <= u128::from(u32::MAX));
         Self {
             size: bytes.len(),
             text,
@@ -38,6 +39,11 @@ impl Reading {
 
     /// In one line of a table.
     pub(super) fn line(&self) -> String {
+        if let (1 | 4 | 8 | 16, Some(number)) = (self.size, &self.number) {
+            // As long as integers are, and perhaps a word by chance.
+            let word = self.text.as_ref().map(|text| format!(" “{text}”")).unwrap_or_default();
+            return format!("{number}{word}");
+        }
         let whole = self.text.as_ref().or(self.id.as_ref()).or(self.number.as_ref());
         text::clean(whole.unwrap_or(&self.hex), 64)
     }
@@ -67,6 +73,7 @@ mod tests {
         let diesel = Reading::of_hex("0x44494553454c");
         assert_eq!(diesel.text.as_deref(), Some("DIESEL"));
         assert_eq!((diesel.size, diesel.line().as_str()), (6, "DIESEL"));
+        assert_eq!(Reading::of_hex("0x41424344").line(), "1,145,258,561 “ABCD”");
         let number = Reading::of_hex("0xb85934a70b0000000000000000000000");
         assert_eq!((number.number.as_deref(), number.text), (Some("50,049,866,168"), None));
         let id = Reading::of_hex(&format!("0x20{}03{}", "0".repeat(30), "0".repeat(30)));

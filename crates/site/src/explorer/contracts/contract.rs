@@ -95,10 +95,8 @@ pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) 
     let inventory: Part<Inventory> = reader.part(Call::rpc("alkanes_getinventory", json!([id_text]))).await?;
     let pairs = json!({ "alkaneId": id_text, "limit": PAIRS });
     let pairs: Part<Pairs> = reader.part(Call::rest("get-token-pairs", &pairs)).await?;
-    let typed =
-        views::Typed { view: kept(asked.view), inputs: kept(asked.inputs) };
-    let outcome =
-        if typed.view.is_empty() { None } else { Some(views::call(&reader, id, &typed).await?) };
+    let typed = views::Typed { view: kept(asked.view), inputs: kept(asked.inputs) };
+    let outcome = if typed.view.is_empty() { None } else { Some(views::call(&reader, id, &typed).await?) };
     let stored = storage::Typed { key: kept(asked.key), page: asked.keys };
     let storage = storage::read(&reader, id, &stored).await?;
     let source = source::read(&reader, id, asked.file.as_deref()).await?;
@@ -117,7 +115,10 @@ pub(super) async fn page(reader: Reader, id: Path<String>, asked: Query<Asked>) 
         is_pool: pool.is_some(),
         created: token.created_at_height.map(|height| height.to_string()),
         txid: deployment.map(|deployment| deployment.outpoint.txid.filter(|txid| is_txid(txid))),
-        creator: pool.and_then(|pool| pool.creator_address).map(|address| text::clean(&address, 100)).unwrap_or_default(),
+        creator: pool
+            .and_then(|pool| pool.creator_address)
+            .map(|address| text::clean(&address, 100))
+            .unwrap_or_default(),
         code_size: code.map(|code| grouped((code.len().saturating_sub(2) / 2) as u64)),
         supply: token.total_supply.as_deref().map(|supply| coin.amount(supply)),
         holders: token.holders.map(grouped),

@@ -103,16 +103,14 @@ async fn list(reader: &Reader, asked: Asked, is_tokens: bool, orders: &'static [
     let order = orders.iter().find(|order| asked.sort.as_deref() == Some(order.word)).or_else(|| orders.first());
     let order = order.ok_or(Failure::Missing)?;
     let q: String = asked.q.unwrap_or_default().trim().chars().take(100).collect();
-    let mut body =
-        json!({ "limit": ROWS, "offset": page.offset(), "sortBy": order.sort_by, "order": order.order });
+    let mut body = json!({ "limit": ROWS, "offset": page.offset(), "sortBy": order.sort_by, "order": order.order });
     if !q.is_empty()
         && let Some(members) = body.as_object_mut()
     {
         members.insert("searchQuery".to_owned(), json!(q));
     }
     let tokens: Tokens = reader.ask(Call::rest("get-alkanes", &body)).await?;
-    let (place, path) =
-        if is_tokens { ("tokens", "/explorer/tokens") } else { ("contracts", "/explorer/contracts") };
+    let (place, path) = if is_tokens { ("tokens", "/explorer/tokens") } else { ("contracts", "/explorer/contracts") };
     let encoded_q = encoded(&q);
     let address = format!("{path}?sort={}&q={encoded_q}&page=", order.word);
     Ok(Page(List {

@@ -104,7 +104,8 @@ pub(super) async fn read(reader: &Reader, id: AlkaneId, file: Option<&str>) -> R
     };
     let mut left_out = String::new();
     let files = tree.map(|answer| {
-        let files: Vec<&Node> = answer.tree.nodes.iter().filter(|node| !matches!(node.kind.as_str(), "dir" | "tree")).collect();
+        let files: Vec<&Node> =
+            answer.tree.nodes.iter().filter(|node| !matches!(node.kind.as_str(), "dir" | "tree")).collect();
         if files.len() > FILES_MAX {
             left_out = grouped((files.len() - FILES_MAX) as u64);
         }

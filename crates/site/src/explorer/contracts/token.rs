@@ -123,9 +123,7 @@ fn facts(token: &Token, coin: &Coin) -> Vec<(&'static str, String)> {
             if digits == u128::MAX.to_string() { "without limit".to_owned() } else { text::amount_text(digits, 0) }
         })
     };
-    let money = |dollars: Option<f64>, sats: Option<f64>| {
-        dollars.or(sats).map(|_| worth(dollars, sats))
-    };
+    let money = |dollars: Option<f64>, sats: Option<f64>| dollars.or(sats).map(|_| worth(dollars, sats));
     [
         ("Supply", amount(&token.total_supply)),
         ("Holders", token.holders.map(grouped)),

@@ -62,7 +62,8 @@ impl Declared {
                     .map(|param| format!("{}: {}", word(param.get("name")), word(param.get("type"))))
                     .collect();
                 let returns = word(method.get("returns"));
-                let is_view = params.is_empty() && !matches!(returns.as_str(), "" | "void" | "Response" | "CallResponse");
+                let is_view =
+                    params.is_empty() && !matches!(returns.as_str(), "" | "void" | "Response" | "CallResponse");
                 let name = word(method.get("name"));
                 Some(Method { opcode: opcode.to_string(), name, inputs: inputs.join(", "), returns, is_view })
             })
@@ -209,7 +210,8 @@ mod tests {
         let of = |index: usize| &declared.methods[index];
         assert_eq!((of(0).is_view, of(0).opcode.as_str(), of(1).is_view), (true, "99", false));
         assert_eq!(of(1).inputs, "amount: u128");
-        let many: Vec<Value> = (0..1_000).map(|opcode| json!({ "name": "x".repeat(1_000), "opcode": opcode })).collect();
+        let many: Vec<Value> =
+            (0..1_000).map(|opcode| json!({ "name": "x".repeat(1_000), "opcode": opcode })).collect();
         let declared = Declared::of(Some(&json!({ "methods": many })));
         assert_eq!((declared.methods.len(), declared.methods[0].name.chars().count()), (METHODS_MAX, 61));
     }

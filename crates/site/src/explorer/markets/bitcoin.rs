@@ -89,8 +89,10 @@ struct BitcoinPage {
 pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
     let asked = asked.0;
     let feed: Part<Feed> = reader.part(Call::rest("get-bitcoin-price", &json!({}))).await?;
-    let (days, days_title) = DAYS.into_iter().find(|(days, _)| asked.days.as_deref() == Some(*days)).unwrap_or(("1", "1 day"));
-    let chart: Part<MarketChart> = reader.part(Call::rest("get-bitcoin-market-chart", &json!({ "days": days }))).await?;
+    let (days, days_title) =
+        DAYS.into_iter().find(|(days, _)| asked.days.as_deref() == Some(*days)).unwrap_or(("1", "1 day"));
+    let chart: Part<MarketChart> =
+        reader.part(Call::rest("get-bitcoin-market-chart", &json!({ "days": days }))).await?;
     let id = AlkaneId::of_path(POOL)?;
     let answer: Part<String> = match price_request(id) {
         Some(request) => {
@@ -109,7 +111,12 @@ pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response
         Ok(pool) => {
             let coin0 = coin(&reader, pool.token0).await?;
             let coin1 = coin(&reader, pool.token1).await?;
-            let window = Window::new(asked.interval.as_deref(), asked.from.as_deref(), asked.to.as_deref(), pool.token1.is_frbtc());
+            let window = Window::new(
+                asked.interval.as_deref(),
+                asked.from.as_deref(),
+                asked.to.as_deref(),
+                pool.token1.is_frbtc(),
+            );
             let address = format!("/explorer/bitcoin-price?days={days}&");
             let chart = candles::read(&reader, id, window, (&coin0, &coin1), &address).await?;
             (chart, coin1.unit() / coin0.unit())
@@ -181,7 +188,11 @@ fn rows(prices: &Prices, factor: f64) -> Vec<PoolPrice> {
     vec![
         row("Executed", dollars(&prices.executed), EXECUTED),
         row("Marginal", dollars(&prices.marginal), "what the pool itself prices the smallest trade at"),
-        row("Oracle", dollars(&prices.oracle), "the pool's own average of recent prices; slow to move, so hard to manipulate"),
+        row(
+            "Oracle",
+            dollars(&prices.oracle),
+            "the pool's own average of recent prices; slow to move, so hard to manipulate",
+        ),
     ]
 }
 

@@ -31,8 +31,7 @@ pub(super) struct Window {
 
 impl Window {
     pub(super) fn new(interval: Option<&str>, from: Option<&str>, to: Option<&str>, turned: bool) -> Self {
-        let (name, seconds) =
-            INTERVALS.into_iter().find(|(name, _)| interval == Some(*name)).unwrap_or(("1h", 3_600));
+        let (name, seconds) = INTERVALS.into_iter().find(|(name, _)| interval == Some(*name)).unwrap_or(("1h", 3_600));
         let time = |typed: Option<&str>| typed?.trim().parse().ok().filter(|time| TIMES.contains(time));
         let (from, to) = (time(from), time(to));
         let (from, to) = if from >= to && to.is_some() { (None, to) } else { (from, to) };
@@ -94,8 +93,12 @@ pub(super) async fn read(
         let (one, other) = if window.turned { (coin1, coin0) } else { (coin0, coin1) };
         // What a ratio of base units is multiplied by for one of whole units.
         let factor = coin1.unit() / coin0.unit();
-        let candles: Vec<Candle> =
-            answer.candles.iter().rev().filter_map(|record| record.candle(window.turned, factor, (coin0, coin1))).collect();
+        let candles: Vec<Candle> = answer
+            .candles
+            .iter()
+            .rev()
+            .filter_map(|record| record.candle(window.turned, factor, (coin0, coin1)))
+            .collect();
         let caption = Caption {
             title: format!("Price of {} in {}", one.name, other.symbol),
             description: format!(

@@ -74,7 +74,8 @@ impl Record {
         let (kind, paid_in, paid_out, price) = self.amounts(coins);
         let txid = text::clean(&self.transaction_id, 64);
         let is_txid = txid.len() == 64 && txid.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let address = self.address.as_deref().filter(|address| address.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        let address =
+            self.address.as_deref().filter(|address| address.bytes().all(|byte| byte.is_ascii_alphanumeric()));
         let address = text::clean(address.unwrap_or_default(), 100);
         Event {
             age: time.map(|time| reader.age(time)).unwrap_or_default(),
@@ -164,7 +165,8 @@ mod tests {
 
     #[test]
     fn trades_have_amounts_and_a_price() {
-        let payment = |tx: &str, block: &str, amount: &str| json!({ "tokenId": { "block": block, "tx": tx }, "amount": amount });
+        let payment =
+            |tx: &str, block: &str, amount: &str| json!({ "tokenId": { "block": block, "tx": tx }, "amount": amount });
         let of = |pay, receive| amounts(json!({ "pay": pay, "receive": receive }));
         let bought = of(payment("0", "32", "8057836"), payment("3", "2", "3983979280"));
         assert_eq!(bought.1, "0.08057836 frBTC");

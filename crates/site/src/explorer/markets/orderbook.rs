@@ -113,7 +113,8 @@ struct OrderBookPage {
 /// The markets of the order book, and one of them.
 pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
     let markets = Markets::read(&reader).await?;
-    let first = markets.as_ref().ok().and_then(|markets| markets.markets.first()).map(|market| market.market_key.clone());
+    let first =
+        markets.as_ref().ok().and_then(|markets| markets.markets.first()).map(|market| market.market_key.clone());
     let market = asked.0.market.map(|market| market.chars().take(MARKET_MAX).collect()).or(first);
     let shown = match &market {
         Some(market) if markets.is_ok() => {
@@ -196,7 +197,8 @@ impl Order {
         };
         let assets: Vec<String> = self.assets.iter().take(4).map(asset).collect();
         let price = text::clean(self.price.as_deref().unwrap_or("—"), 44);
-        let maker = self.maker_address.as_deref().filter(|maker| maker.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        let maker =
+            self.maker_address.as_deref().filter(|maker| maker.bytes().all(|byte| byte.is_ascii_alphanumeric()));
         let maker = text::clean(maker.unwrap_or_default(), 100);
         let time = self.updated_at.map(|micros| micros.div_euclid(1_000_000));
         Row {
@@ -233,7 +235,8 @@ mod tests {
 
     #[test]
     fn levels_are_of_orders_with_a_price_alone() {
-        let level = order(json!({ "id": "a", "price": "5.5", "assets": [{ "tokenId": "2:1", "amountRaw": "3" }] })).level();
+        let level =
+            order(json!({ "id": "a", "price": "5.5", "assets": [{ "tokenId": "2:1", "amountRaw": "3" }] })).level();
         assert_eq!(level, Some(Level { price: 5.5, amount: 3.0 }));
         assert_eq!(order(json!({ "id": "a", "price": "5" })).level(), Some(Level { price: 5.0, amount: 1.0 }));
         for price in [json!(null), json!("x"), json!("NaN"), json!("9".repeat(400))] {

@@ -162,7 +162,11 @@ fn facts(pool: &Record, coin0: &Coin, coin1: &Coin, liquidity: &Coin) -> Vec<(&'
         ("Volume, 30 days", Some(worth(pool.pool_volume30d_in_usd, pool.pool_volume30d_in_sats))),
         ("Fee", Some(fee.unwrap_or_else(|| "set by the curve".to_owned()))),
         ("APR of 30 days", pool.pool_apr.map(|apr| percent(Some(apr)))),
-        ("Trades", pool.trades_all_time.map(|all| format!("{}, {} of the newest day", grouped(all), grouped(pool.trades1d.unwrap_or(0))))),
+        (
+            "Trades",
+            pool.trades_all_time
+                .map(|all| format!("{}, {} of the newest day", grouped(all), grouped(pool.trades1d.unwrap_or(0)))),
+        ),
         ("Liquidity", pool.token_supply.as_deref().map(|supply| liquidity.amount(supply))),
     ]
     .into_iter()
@@ -179,7 +183,11 @@ fn reserves(coin: &Coin, trades: &[Trade], reserve: fn(&Trade) -> Option<&String
     let points: Vec<Point> = trades.iter().rev().filter_map(point).collect();
     let caption = Caption {
         title: format!("Reserve of {}", coin.name),
-        description: format!("What the pool holds of {} after each of its newest {} trades.", coin.symbol, points.len()),
+        description: format!(
+            "What the pool holds of {} after each of its newest {} trades.",
+            coin.symbol,
+            points.len()
+        ),
     };
     line(&caption, &points)
 }

@@ -105,10 +105,13 @@ pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response
     let status: Part<Status> = reader.part(Call::keyed_rpc("forex", "forex_status", json!({}))).await?;
     let params = json!({ "base": base, "provenance": true });
     let rates: Part<Rates> = reader.part(Call::keyed_rpc("forex", "forex_rates", params)).await?;
-    let choices = status.as_ref().map_or_else(|_| Vec::new(), |status| {
-        let codes = status.available.iter().take(100).map(|currency| code(currency));
-        codes.collect::<Vec<_>>()
-    });
+    let choices = status.as_ref().map_or_else(
+        |_| Vec::new(),
+        |status| {
+            let codes = status.available.iter().take(100).map(|currency| code(currency));
+            codes.collect::<Vec<_>>()
+        },
+    );
     let sources = status.map(|status| status.sources.iter().take(50).map(|source| source.row(&reader)).collect());
     let table = rates.map(|rates| table(&reader, &rates));
     Ok(Page(RatesPage { base, choices, table, sources, view: reader.view("markets").refreshing(60) }).into_response())
@@ -155,7 +158,9 @@ impl Provenance {
             .take(10)
             .map(|quote| match quote.role.as_deref() {
                 None | Some("used") => text::clean(&quote.source, 40),
-                Some(role) => format!("{} ({})", text::clean(&quote.source, 40), text::clean(role, 24).replace('_', " ")),
+                Some(role) => {
+                    format!("{} ({})", text::clean(&quote.source, 40), text::clean(role, 24).replace('_', " "))
+                }
             })
             .collect();
         let method = text::clean(self.method.as_deref().unwrap_or_default(), 24);

@@ -93,17 +93,15 @@ struct RoutesPage {
 
 /// The form, and the routes between what was typed.
 pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response, Failure> {
-    let kept = |typed: &Option<String>| typed.as_deref().unwrap_or_default().trim().chars().take(100).collect::<String>();
+    let kept =
+        |typed: &Option<String>| typed.as_deref().unwrap_or_default().trim().chars().take(100).collect::<String>();
     let (from, to, amount) = (kept(&asked.from), kept(&asked.to), kept(&asked.amount));
     let body = json!({ "limit": SUGGESTED, "sortBy": "volume", "order": "desc" });
     let tokens: Part<Tokens> = reader.part(Call::rest("get-alkanes", &body)).await?;
     let coins: Vec<(AlkaneId, Coin)> =
         tokens.iter().flat_map(|tokens| &tokens.tokens).map(|token| (token.id, token.coin())).collect();
-    let found = if from.is_empty() || to.is_empty() {
-        None
-    } else {
-        Some(find(&reader, &coins, (&from, &to, &amount)).await?)
-    };
+    let found =
+        if from.is_empty() || to.is_empty() { None } else { Some(find(&reader, &coins, (&from, &to, &amount)).await?) };
     let suggested = coins.into_iter().map(|(_, coin)| (coin.id, coin.name)).collect();
     Ok(Page(RoutesPage { from, to, amount, suggested, found, view: reader.view("markets") }).into_response())
 }
@@ -121,7 +119,8 @@ async fn find(
     coins: &[(AlkaneId, Coin)],
     (from, to, amount): (&str, &str, &str),
 ) -> Result<Part<Found>, Failure> {
-    let wrong = |field: &str| Ok(Err(format!("{field}: there is no such token. Ids are written block:tx, such as 2:0.")));
+    let wrong =
+        |field: &str| Ok(Err(format!("{field}: there is no such token. Ids are written block:tx, such as 2:0.")));
     let Some(from) = alkane(from, coins) else { return wrong("From") };
     let Some(to) = alkane(to, coins) else { return wrong("To") };
     if from == to {
@@ -146,7 +145,10 @@ async fn find(
     let paths: Part<Paths> = reader.part(Call::rest("get-alkane-swap-pair-details", &body)).await?;
     let (best, paths) = match (best, paths) {
         (Err(sentence), Err(_)) => return Ok(Err(sentence)),
-        (best, paths) => (best.map_or_else(|_| Vec::new(), |best| best.paths), paths.map_or_else(|_| Vec::new(), |paths| paths.paths)),
+        (best, paths) => (
+            best.map_or_else(|_| Vec::new(), |best| best.paths),
+            paths.map_or_else(|_| Vec::new(), |paths| paths.paths),
+        ),
     };
     let routes = routes(&best, &paths, units, (from, &from_coin, &to_coin), &of);
     let amount = from_coin.amount(&units.to_string());
