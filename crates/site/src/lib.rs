@@ -99,7 +99,7 @@ impl Site {
 
     /// Whether there is a file of the pages at a path, which is the same for everyone.
     pub fn is_file(path: &str) -> bool {
-        matches!(path, "/console/site.css" | "/console/site.js")
+        matches!(path, "/console/site.css" | "/console/site.js" | "/console/chart.js")
     }
 
     /// Counts a request of somebody who is signed in and was so in the last minutes: the seconds to wait where there were too

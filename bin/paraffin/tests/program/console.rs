@@ -163,7 +163,7 @@ async fn join(browser: &WebDriver, link: &str, name: &str, password: &str) {
 #[test]
 fn an_owner_invites_a_customer_who_signs_in_with_two_factors_and_proves_an_origin() {
     let Some(chromium) = Chromium::start() else { return };
-    let mut node = DevnetNode::start();
+    let node = DevnetNode::start();
     node.mine(1, "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080");
     let proof = Arc::default();
     let port = page_server(&proof);

@@ -33,6 +33,10 @@ pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
         .route(
             "/console/site.js",
             get(async || file("text/javascript; charset=utf-8", include_str!("../../assets/site.js"))),
+        )
+        .route(
+            "/console/chart.js",
+            get(async || file("text/javascript; charset=utf-8", include_str!("../../assets/chart.js"))),
         );
     let pages = Router::new()
         .route("/console", get(|| async { Redirect::to("/console/keys") }))

@@ -3,9 +3,12 @@
 //! Invariant: what the API asks a key for is shown to people who are signed in alone ([`Reader::ask`]); every name, symbol and
 //! text that the chain has is cleaned ([`text::clean`]) and escaped.
 
+mod alkane;
 mod chain;
 mod chart;
+mod contracts;
 mod feed;
+mod markets;
 mod ordinals;
 mod overview;
 mod reader;
@@ -33,6 +36,8 @@ pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
         .route("/explorer/feed", get(feed::tips))
         .merge(ordinals::routes())
         .merge(chain::routes())
+        .merge(contracts::routes())
+        .merge(markets::routes())
         .route("/explorer/{*other}", get(async || Failure::Missing))
         .layer(Extension(Arc::new(feed::Feeds::default())))
         .layer(from_fn(lead_back))

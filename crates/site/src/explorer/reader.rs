@@ -164,7 +164,6 @@ impl Reader {
         View {
             place,
             user: self.visitor.as_ref().map(|visitor| visitor.session.user.name.clone()),
-            csrf: self.visitor.as_ref().map(|visitor| visitor.session.csrf.reveal().to_owned()).unwrap_or_default(),
             tip_id: tip.id(),
             age: tip.time.map(|time| self.age(time)).unwrap_or_default(),
             moment: tip.time.map(|time| moment(time.saturating_mul(1_000))).unwrap_or_default(),
@@ -180,7 +179,6 @@ pub(crate) struct View {
     pub(crate) place: &'static str,
     /// Who is signed in.
     pub(crate) user: Option<String>,
-    pub(crate) csrf: String,
     pub(crate) tip: Tip,
     pub(crate) tip_id: String,
     /// How old the newest block is, and when it was made.

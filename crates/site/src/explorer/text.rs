@@ -100,6 +100,16 @@ pub(crate) fn dollars(value: f64) -> String {
     if value.abs() >= 1.0 && value.abs() < 1_000.0 { format!("${value:.2}") } else { format!("${}", number(value)) }
 }
 
+/// US dollars to the cent, whatever their size; for prices that are compared.
+pub(crate) fn dollars_in_full(value: f64) -> String {
+    if !(1.0..1e15).contains(&value.abs()) {
+        return dollars(value);
+    }
+    let text = format!("{:.2}", value.abs());
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    format!("{}${}.{cents}", if value < 0.0 { "-" } else { "" }, grouped_digits(whole))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +150,8 @@ mod tests {
             assert_eq!(number(value), text);
         }
         assert_eq!(dollars(12.345), "$12.35");
+        assert_eq!(dollars_in_full(72_674.566), "$72,674.57");
+        assert_eq!(dollars_in_full(f64::INFINITY), "$—");
     }
 
     #[test]

@@ -54,11 +54,10 @@ impl Scale {
         if !step.is_normal() || step <= 0.0 {
             return Vec::new();
         }
-        let first = (self.low / step).ceil();
+        let first = (self.low / step - 1e-6).ceil();
         (0..=most)
             .map(|index| (first + count(index)) * step)
-            // A tick at the very end may be a rounding above it.
-            .take_while(|&value| value <= self.high + step * 1e-9)
+            .take_while(|&value| value <= self.high + step * 1e-6)
             .map(|value| (value, value_label(value, step)))
             .collect()
     }

@@ -136,10 +136,15 @@ pub(crate) fn line(caption: &Caption, points: &[Point]) -> Drawing {
     })
 }
 
-/// How much is bid for at a price or more, and asked for at a price or less. Levels may come in any order.
+/// How many times the middle price, or what part of it, a level may be to be drawn: one absurd order must not hide the others.
+const FAR: f64 = 5.0;
+
+/// How much is bid for at a price or more, and asked for at a price or less. Levels may come in any order; those far from the
+/// others are left out.
 pub(crate) fn depth(caption: &Caption, bids: &[Level], asks: &[Level]) -> Drawing {
-    let bids = sums(bids, true);
-    let asks = sums(asks, false);
+    let near = near(bids.iter().chain(asks).map(|level| level.price));
+    let bids = sums(bids, true, &near);
+    let asks = sums(asks, false, &near);
     drawing(caption, |layout| {
         let (width, height) = (layout.plot_width(), layout.plot_height());
         let all = || bids.iter().chain(&asks);
@@ -168,7 +173,9 @@ pub(crate) fn depth(caption: &Caption, bids: &[Level], asks: &[Level]) -> Drawin
         {
             let x = prices.at(price);
             group = group.add(segment("grid", (x, TOP), (x, TOP + height)));
-            group = group.add(label("tick x", x, layout.height - 7.0, text));
+            if (24.0..=width - 12.0).contains(&x) {
+                group = group.add(label("tick x", x, layout.height - 7.0, text));
+            }
         }
         group.add(plot)
     })
@@ -224,9 +231,19 @@ fn spot(at: (f64, f64), is_seen: bool) -> Rectangle {
         .set("height", size)
 }
 
+/// The prices that are drawn together.
+fn near(prices: impl Iterator<Item = f64>) -> std::ops::RangeInclusive<f64> {
+    let mut prices: Vec<f64> = prices.filter(|price| price.is_finite()).collect();
+    prices.sort_by(f64::total_cmp);
+    match prices.get(prices.len() / 2) {
+        Some(&middle) if middle > 0.0 => middle / FAR..=middle * FAR,
+        _ => f64::MIN..=f64::MAX,
+    }
+}
+
 /// Amounts added up from the best price on.
-fn sums(levels: &[Level], is_bid: bool) -> Vec<Level> {
-    let is_drawn = |level: &&Level| level.price.is_finite() && level.amount.is_finite();
+fn sums(levels: &[Level], is_bid: bool, near: &std::ops::RangeInclusive<f64>) -> Vec<Level> {
+    let is_drawn = |level: &&Level| near.contains(&level.price) && level.amount.is_finite();
     let mut sorted: Vec<Level> = levels.iter().filter(is_drawn).take(DATA_MAX).copied().collect();
     sorted.sort_by(|one, other| {
         let order = one.price.total_cmp(&other.price);
@@ -249,7 +266,7 @@ fn values_grid(layout: Layout, values: Scale, until: f64) -> Group {
             continue;
         }
         group = group.add(segment("grid", (0.0, TOP + y), (layout.plot_width(), TOP + y)));
-        group = group.add(label("tick y", layout.width, TOP + y + 4.0, text));
+        group = group.add(label("tick y", layout.plot_width() + 8.0, TOP + y + 4.0, text));
     }
     group
 }
@@ -351,10 +368,14 @@ mod tests {
     #[test]
     fn depth_adds_up_from_the_best_price() {
         let level = |price: f64, amount: f64| Level { price, amount };
-        assert_eq!(sums(&[level(1.0, 5.0), level(3.0, 2.0)], true), [level(3.0, 2.0), level(1.0, 7.0)]);
-        assert_eq!(sums(&[level(3.0, 2.0), level(1.0, 5.0)], false), [level(1.0, 5.0), level(3.0, 7.0)]);
+        let all = f64::MIN..=f64::MAX;
+        assert_eq!(sums(&[level(1.0, 5.0), level(3.0, 2.0)], true, &all), [level(3.0, 2.0), level(1.0, 7.0)]);
+        assert_eq!(sums(&[level(3.0, 2.0), level(1.0, 5.0)], false, &all), [level(1.0, 5.0), level(3.0, 7.0)]);
         let text = check(&depth(&caption(), &[level(1.0, 5.0), level(3.0, 2.0)], &[level(4.0, 1.0)]));
         assert!(text.contains("7 bid for from 1") && text.contains("1 asked for up to 4"));
+        let text =
+            check(&depth(&caption(), &[level(1.0, 5.0), level(3.0, 2.0)], &[level(9e9, 1.0), level(f64::NAN, 1.0)]));
+        assert!(text.contains("7 bid for from 1") && !text.contains("asked for"));
     }
 
     #[test]
