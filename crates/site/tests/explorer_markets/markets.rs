@@ -183,7 +183,7 @@ async fn bitcoin_has_the_price_of_the_feed_and_three_of_the_pool() {
 #[tokio::test]
 async fn the_order_book_and_rates_are_shown_or_their_sentence() {
     let order = |side: &str, price: &str| {
-        json!({ "id": hostile(), "side": "status": "open", "price": price,
+        json!({ "id": hostile(), "side": side, "status": "open", "price": price,
         "priceUnit": "DIESEL", "makerAddress": MARKUP, "assets": [{ "tokenId": "2:1387", "amountRaw": "3" }], "updatedAt": 1_754_000_000_000_000_i64 })
     };
     let key = "orbitals:regtest:module:<b>&x";
