@@ -225,7 +225,8 @@ fn an_owner_invites_a_customer_who_signs_in_with_two_factors_and_proves_an_origi
         fill(&customer, "origin", &origin).await;
         press(&customer, "form[action='/console/origins'] button").await;
         press(&customer, "form[action$='/verify'] button").await;
-        check(&customer, "a proof that is missing").await;
+        let said = customer.browser_log().await.unwrap();
+        assert!(said.iter().all(|entry| entry.message.contains("422")), "{said:?}");
         customer.goto(format!("{base}/console/origins")).await.unwrap();
         let instructions = text(&customer, "tbody tr td").await;
         let token = instructions.split("that holds ").nth(1).unwrap().split_whitespace().next().unwrap();

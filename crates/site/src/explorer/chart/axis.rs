@@ -90,7 +90,7 @@ fn value_label(value: f64, step: f64) -> String {
             return format!("{:.places$}{name}", value / unit, places = places(step / unit).min(4));
         }
     }
-    if size >= 1e15 || size < 1e-6 {
+    if !(1e-6..1e15).contains(&size) {
         return format!("{value:.2e}");
     }
     let text = format!("{size:.places$}", places = places(step));
@@ -101,8 +101,8 @@ fn value_label(value: f64, step: f64) -> String {
 }
 
 fn places(step: f64) -> usize {
-    let digits = -step.log10().floor();
-    if digits.is_finite() && digits > 0.0 { digits.min(12.0) as usize } else { 0 }
+    const MOST: u8 = 12;
+    (0..MOST).find(|&places| step * 10_f64.powi(places.into()) >= 1.0 - 1e-9).unwrap_or(MOST).into()
 }
 
 const TIME_STEPS: [i64; 16] = [
@@ -127,11 +127,11 @@ const TIME_STEPS: [i64; 16] = [
 /// Round moments from one Unix second to another, at most so many, with their labels.
 pub(super) fn time_ticks(from: i64, to: i64, most: usize) -> Vec<(i64, String)> {
     let span = to.saturating_sub(from).max(0);
-    let most = i64::try_from(most.max(1)).unwrap_or(1);
-    let step = TIME_STEPS.into_iter().find(|step| span / step <= most).unwrap_or_else(|| (span / most).max(1));
+    let parts = i64::try_from(most.max(1)).unwrap_or(1);
+    let step = TIME_STEPS.into_iter().find(|step| span / step <= parts).unwrap_or_else(|| (span / parts).max(1));
     let mut at = from.div_euclid(step).saturating_add(i64::from(from.rem_euclid(step) != 0)).saturating_mul(step);
     let mut ticks = Vec::new();
-    while at <= to && ticks.len() <= most as usize {
+    while at <= to && ticks.len() <= most {
         ticks.push((at, time_label(at, step)));
         at = at.saturating_add(step);
     }

@@ -121,7 +121,7 @@ pub(crate) fn line(caption: &Caption, points: &[Point]) -> Drawing {
         let places: Vec<(f64, f64)> =
             drawn.iter().map(|point| (times.at(float(point.time)), values.at(point.value))).collect();
         let mut plot = plot(layout);
-        if let Some((path, first, last)) = path_through(&places) {
+        if let (Some(path), Some(first), Some(last)) = (path_through(&places), places.first(), places.last()) {
             let area = path.clone().line_to((rounded(last.0), rounded(height)));
             let area = area.line_to((rounded(first.0), rounded(height))).close();
             plot = plot.add(Path::new().set("class", "area").set("d", area));
@@ -210,14 +210,14 @@ pub(crate) fn bars(caption: &Caption, bars: &[Bar]) -> Drawing {
     })
 }
 
-/// A line through places, and its ends.
-fn path_through(places: &[(f64, f64)]) -> Option<(Data, (f64, f64), (f64, f64))> {
-    let (first, last) = (*places.first()?, *places.last()?);
+/// A line through places.
+fn path_through(places: &[(f64, f64)]) -> Option<Data> {
+    let first = places.first()?;
     let mut path = Data::new().move_to((rounded(first.0), rounded(first.1)));
     for place in places.iter().skip(1) {
         path = path.line_to((rounded(place.0), rounded(place.1)));
     }
-    Some((path, first, last))
+    Some(path)
 }
 
 /// What is pointed at in a chart of a line; seen where there is no line.

@@ -53,7 +53,7 @@ impl From<&Token> for Row {
             supply: token.supply(&coin),
             price: token.price(),
             change: change(token.price_change24h),
-            volume: worth(token.token_pools_volume1d_in_usd, token.token_pools_volume1d_in_sats),
+            volume: worth(token.volume1d_in_usd, token.volume1d_in_sats),
             marketcap: worth(token.marketcap, token.marketcap_in_sats),
             id: coin.id,
         }
@@ -65,14 +65,14 @@ struct Order {
     word: &'static str,
     title: &'static str,
     sort_by: &'static str,
-    order: &'static str,
+    direction: &'static str,
 }
 
-const NEWEST: Order = Order { word: "newest", title: "Newest", sort_by: "height", order: "desc" };
-const OLDEST: Order = Order { word: "oldest", title: "Oldest", sort_by: "height", order: "asc" };
-const NAME: Order = Order { word: "name", title: "Name", sort_by: "name", order: "asc" };
-const HOLDERS: Order = Order { word: "holders", title: "Holders", sort_by: "holders", order: "desc" };
-const VOLUME: Order = Order { word: "volume", title: "Volume", sort_by: "volume", order: "desc" };
+const NEWEST: Order = Order { word: "newest", title: "Newest", sort_by: "height", direction: "desc" };
+const OLDEST: Order = Order { word: "oldest", title: "Oldest", sort_by: "height", direction: "asc" };
+const NAME: Order = Order { word: "name", title: "Name", sort_by: "name", direction: "asc" };
+const HOLDERS: Order = Order { word: "holders", title: "Holders", sort_by: "holders", direction: "desc" };
+const VOLUME: Order = Order { word: "volume", title: "Volume", sort_by: "volume", direction: "desc" };
 
 #[derive(Template)]
 #[template(path = "explorer/contracts/list.html")]
@@ -103,7 +103,7 @@ async fn list(reader: &Reader, asked: Asked, is_tokens: bool, orders: &'static [
     let order = orders.iter().find(|order| asked.sort.as_deref() == Some(order.word)).or_else(|| orders.first());
     let order = order.ok_or(Failure::Missing)?;
     let q: String = asked.q.unwrap_or_default().trim().chars().take(100).collect();
-    let mut body = json!({ "limit": ROWS, "offset": page.offset(), "sortBy": order.sort_by, "order": order.order });
+    let mut body = json!({ "limit": ROWS, "offset": page.offset(), "sortBy": order.sort_by, "order": order.direction });
     if !q.is_empty()
         && let Some(members) = body.as_object_mut()
     {

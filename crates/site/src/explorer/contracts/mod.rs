@@ -50,10 +50,14 @@ pub(crate) struct Token {
     marketcap_in_sats: Option<f64>,
     fdv: Option<f64>,
     fdv_in_sats: Option<f64>,
-    token_pools_volume1d_in_usd: Option<f64>,
-    token_pools_volume1d_in_sats: Option<f64>,
-    token_pools_volume30d_in_usd: Option<f64>,
-    token_pools_volume30d_in_sats: Option<f64>,
+    #[serde(rename = "tokenPoolsVolume1dInUsd")]
+    volume1d_in_usd: Option<f64>,
+    #[serde(rename = "tokenPoolsVolume1dInSats")]
+    volume1d_in_sats: Option<f64>,
+    #[serde(rename = "tokenPoolsVolume30dInUsd")]
+    volume30d_in_usd: Option<f64>,
+    #[serde(rename = "tokenPoolsVolume30dInSats")]
+    volume30d_in_sats: Option<f64>,
 }
 
 impl Token {

@@ -9,7 +9,7 @@ use super::super::alkane::worth;
 use super::super::{Part, Reader, View, text};
 use super::bitcoin::Feed;
 use super::orderbook::Markets;
-use super::rates::Rates;
+use super::rates::Quotes;
 use crate::api::Call;
 use crate::failure::Failure;
 use crate::html::{Page, grouped};
@@ -42,8 +42,8 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
     let pools: Part<Pools> = reader.part(Call::rest("get-all-pools-details", &json!({ "limit": 1 }))).await?;
     let markets = Markets::read(&reader).await?;
     let params = json!({ "quotes": ["EUR"] });
-    let rates: Part<Rates> = reader.part(Call::keyed_rpc("forex", "forex_rates", params)).await?;
-    let tvl = pools.as_ref().map(|pools| worth(pools.total_tvl, pools.total_tvl_in_sats));
+    let rates: Part<Quotes> = reader.part(Call::keyed_rpc("forex", "forex_rates", params)).await?;
+    let tvl = pools.as_ref().map(|pools| format!("{} TVL", worth(pools.total_tvl, pools.total_tvl_in_sats)));
     let cards = vec![
         Card {
             title: "BTC/USD pool",
@@ -76,7 +76,7 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
             title: "Exchange rates",
             path: "/explorer/rates",
             figure: rates.and_then(|rates| {
-                let rate = rates.rates.get("EUR").map(|rate| format!("{} EUR for a dollar", text::clean(rate, 20)));
+                let rate = rates.rates.get("EUR").map(|rate| format!("{} EUR/USD", text::clean(rate, 20)));
                 rate.ok_or_else(|| "There is no rate of the euro at the moment.".to_owned())
             }),
             about: "Currencies, with ages and sources.",

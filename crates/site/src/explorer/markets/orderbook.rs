@@ -1,6 +1,6 @@
 //! The order book: its markets, and bids and asks of one of them.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use askama::Template;
 use axum::extract::Query;
@@ -160,11 +160,11 @@ fn shown(reader: &Reader, market: &str, snapshot: &Snapshot) -> Shown {
 
 /// The unit of all prices, where there is one alone: other prices cannot be compared.
 fn common_unit(orders: &[Order]) -> Option<String> {
-    let mut units: BTreeMap<String, ()> = BTreeMap::new();
+    let mut units: BTreeSet<String> = BTreeSet::new();
     for order in orders.iter().filter(|order| order.price.is_some()) {
-        units.insert(text::clean(order.price_unit.as_deref().unwrap_or_default(), 24), ());
+        units.insert(text::clean(order.price_unit.as_deref().unwrap_or_default(), 24));
     }
-    if units.len() == 1 { units.into_keys().next() } else { None }
+    if units.len() == 1 { units.into_iter().next() } else { None }
 }
 
 fn side(reader: &Reader, title: &'static str, mut orders: Vec<&Order>, highest_first: bool) -> Side {

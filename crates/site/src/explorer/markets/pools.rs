@@ -37,7 +37,7 @@ pub(super) struct Asked {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Pools {
+struct Listing {
     total: u64,
     pools: Vec<Record>,
     total_tvl: Option<f64>,
@@ -131,7 +131,7 @@ pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response
     {
         members.insert("searchQuery".to_owned(), json!(q));
     }
-    let pools: Pools = reader.ask(Call::rest("get-all-pools-details", &body)).await?;
+    let pools: Listing = reader.ask(Call::rest("get-all-pools-details", &body)).await?;
     let pairs: Part<Pairs> = reader.part(Call::rest("get-all-token-pairs", &json!({ "limit": PAIRS }))).await?;
     let mut coins = BTreeMap::new();
     for pair in pairs.iter().flat_map(|pairs| &pairs.pairs) {

@@ -20,7 +20,7 @@ pub(super) struct Asked {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Rates {
+pub(super) struct Quotes {
     base: String,
     pub(super) rates: BTreeMap<String, String>,
     #[serde(default)]
@@ -104,7 +104,7 @@ pub(super) async fn page(reader: Reader, asked: Query<Asked>) -> Result<Response
     let base = code(asked.0.base.as_deref().unwrap_or_default());
     let status: Part<Status> = reader.part(Call::keyed_rpc("forex", "forex_status", json!({}))).await?;
     let params = json!({ "base": base, "provenance": true });
-    let rates: Part<Rates> = reader.part(Call::keyed_rpc("forex", "forex_rates", params)).await?;
+    let rates: Part<Quotes> = reader.part(Call::keyed_rpc("forex", "forex_rates", params)).await?;
     let choices = status.as_ref().map_or_else(
         |_| Vec::new(),
         |status| {
@@ -123,7 +123,7 @@ fn code(typed: &str) -> String {
     if code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase()) { code } else { "USD".to_owned() }
 }
 
-fn table(reader: &Reader, rates: &Rates) -> Table {
+fn table(reader: &Reader, rates: &Quotes) -> Table {
     let row = |(code, rate): (&String, &String)| Row {
         rate: text::clean(rate, 40),
         inverse: rate.parse::<f64>().map_or_else(|_| "—".to_owned(), |rate| text::number(rate.recip())),

@@ -206,7 +206,7 @@ fn routes(
         others.push((out, route));
         seen.push(pools);
     }
-    others.sort_by(|one, other| other.0.cmp(&one.0));
+    others.sort_by_key(|(out, _)| std::cmp::Reverse(*out));
     rows.extend(others);
     rows.into_iter().map(|(_, route)| route).collect()
 }
