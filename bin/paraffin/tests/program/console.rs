@@ -1,7 +1,7 @@
 //! The console of an instance: through its forms, in a real browser, and by the command that lets an owner in again.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::support::devnet::DevnetNode;
 use crate::support::http;
 use crate::support::instance::Instance;
 use crate::support::node::TestNode as _;
-use crate::support::page::{check, fill, press, sign_in};
+use crate::support::page::{check, fill, press, sign_in, submit};
 use crate::support::process::paraffin;
 
 /// row CL03
@@ -46,7 +46,7 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
                 browser.goto(format!("{base}/console/{page}")).await.unwrap();
                 check(&browser, page).await;
             }
-            press(&browser, ".who button").await;
+            submit(&browser, ".who button").await;
             browser.quit().await.unwrap();
         }
         let browser = chromium.open().await;
@@ -62,7 +62,7 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
         press(&browser, "tbody tr:last-child th a").await;
         fill(&browser, "name", "from a browser").await;
         fill(&browser, "per_minute", "3").await;
-        press(&browser, "form[action='/console/keys'] button").await;
+        submit(&browser, "form[action='/console/keys'] button").await;
         let key = browser.query(By::Id("new-key")).first().await.unwrap().text().await.unwrap();
         let curl = browser.query(By::Id("curl")).first().await.unwrap().text().await.unwrap();
         assert!(curl.starts_with(&format!("curl -s {base}/v4/{key} ")), "{curl}");
@@ -79,7 +79,7 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
         assert!(bars.iter().any(|bar| bar[0] == "series-limited") && bars.iter().any(|bar| bar[0] == "series-0"));
         assert!(bars.iter().all(|bar| bar[1] != "rgb(0, 0, 0)" && bar[2] == true), "{bars:?}");
         press(&browser, "nav a[href^='/console/keys']").await;
-        press(&browser, "form[action$='/revoke'] button").await;
+        submit(&browser, "form[action$='/revoke'] button").await;
         let text = browser.query(By::Css("tbody")).first().await.unwrap().text().await.unwrap();
         assert!(text.contains("revoked"), "{text}");
         assert_eq!(count(&key), 401);
@@ -122,14 +122,40 @@ fn page_server(proof: &Arc<Mutex<String>>) -> u16 {
     let proof = Arc::clone(proof);
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let mut request = [0; 4096];
-            let read = stream.read(&mut request).unwrap_or(0);
-            let is_proof = request[..read].starts_with(b"GET /.well-known/paraffin-verify.txt");
-            let body =
-                if is_proof { proof.lock().unwrap().clone() } else { "<!doctype html><title>app</title>".to_owned() };
-            let kind = if is_proof { "text/plain" } else { "text/html" };
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n", body.len());
-            let _ = stream.write_all(format!("{head}connection: close\r\n\r\n{body}").as_bytes());
+            let proof = Arc::clone(&proof);
+            // A browser opens connections before it needs them.
+            std::thread::spawn(move || {
+                let mut request = [0; 4096];
+                let read = stream.read(&mut request).unwrap_or(0);
+                let is_proof = request[..read].starts_with(b"GET /.well-known/paraffin-verify.txt");
+                let page = || "<!doctype html><title>app</title>".to_owned();
+                let body = if is_proof { proof.lock().unwrap().clone() } else { page() };
+                let kind = if is_proof { "text/plain" } else { "text/html" };
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n", body.len());
+                let _ = stream.write_all(format!("{head}connection: close\r\n\r\n{body}").as_bytes());
+            });
+        }
+    });
+    port
+}
+
+/// A name server to which every name is this machine's.
+fn name_server() -> u16 {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = socket.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let mut question = [0; 512];
+        while let Ok((bytes, client)) = socket.recv_from(&mut question) {
+            // The name ends with an empty label; then the type and the class have two bytes each.
+            let name = 12 + question[12..bytes].iter().position(|byte| *byte == 0).unwrap() + 1;
+            let is_address = question[name..name + 2] == [0, 1];
+            let mut answer = question[..2].to_vec();
+            answer.extend([0x81, 0x80, 0, 1, 0, u8::from(is_address), 0, 0, 0, 0]);
+            answer.extend(&question[12..name + 4]);
+            if is_address {
+                answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]);
+            }
+            let _ = socket.send_to(&answer, client);
         }
     });
     port
@@ -156,7 +182,7 @@ async fn join(browser: &WebDriver, link: &str, name: &str, password: &str) {
         fill(browser, field, typed).await;
     }
     check(browser, "a link").await;
-    press(browser, "main button").await;
+    submit(browser, "main button").await;
 }
 
 /// From the owner's link of a new instance to a page of a customer's origin that calls the API.
@@ -167,10 +193,11 @@ fn an_owner_invites_a_customer_who_signs_in_with_two_factors_and_proves_an_origi
     node.mine(1, "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080");
     let proof = Arc::default();
     let port = page_server(&proof);
-    let origin = format!("http://shop.localhost:{port}");
+    let origin = format!("http://shop.test:{port}");
     let folder = tempfile::tempdir().unwrap();
-    let settings = "[access.proof]\ndns = false\nprivate_addresses = true";
-    let mut instance = Instance::prepare(folder.path(), &node.config(), settings);
+    let servers = format!("name_servers = [\"127.0.0.1:{}\"]", name_server());
+    let settings = format!("[access.proof]\ndns = false\nprivate_addresses = true\n{servers}");
+    let mut instance = Instance::prepare(folder.path(), &node.config(), &settings);
     instance.start();
     let process = instance.process.as_mut().unwrap();
     process.wait_for_output("/console/link/", Duration::from_secs(20));
@@ -182,14 +209,14 @@ fn an_owner_invites_a_customer_who_signs_in_with_two_factors_and_proves_an_origi
         join(&owner, &link, "olga", "a long password of olga").await;
         owner.goto(format!("{base}/console/accounts")).await.unwrap();
         fill(&owner, "name", "shop").await;
-        press(&owner, "form[action='/console/accounts'] button").await;
+        submit(&owner, "form[action='/console/accounts'] button").await;
         owner.goto(format!("{base}/console/people")).await.unwrap();
         press(&owner, "select[name=account] option:last-child").await;
-        press(&owner, "form[action='/console/people'] button").await;
+        submit(&owner, "form[action='/console/people'] button").await;
         let invitation = text(&owner, "#new-link").await;
         owner.quit().await.unwrap();
 
-        let customer = chromium.open().await;
+        let customer = chromium.open_with(&["--host-resolver-rules=MAP shop.test 127.0.0.1"]).await;
         join(&customer, &invitation, "carl", "a long password of carl").await;
         customer.goto(format!("{base}/console/people")).await.unwrap();
         assert_eq!(text(&customer, "h1").await, "Not allowed");
@@ -197,24 +224,24 @@ fn an_owner_invites_a_customer_who_signs_in_with_two_factors_and_proves_an_origi
         assert!(said.iter().all(|entry| entry.message.contains("403")), "{said:?}");
         customer.goto(format!("{base}/console/profile")).await.unwrap();
         fill(&customer, "password", "a long password of carl").await;
-        press(&customer, "form[action='/console/profile/second-factor'] button").await;
+        submit(&customer, "form[action='/console/profile/second-factor'] button").await;
         let secret = text(&customer, "#secret").await;
         fill(&customer, "code", &code(&secret, 0)).await;
-        press(&customer, "form[action$='/confirm'] button").await;
+        submit(&customer, "form[action$='/confirm'] button").await;
         check(&customer, "recovery codes").await;
         let recovery = text(&customer, "#code-list").await.lines().next().unwrap().to_owned();
-        press(&customer, ".who button").await;
+        submit(&customer, ".who button").await;
 
         sign_in(&customer, &base, "carl", "a long password of carl").await;
         assert_eq!(text(&customer, "h1").await, "Second factor");
         // A code works once, so it is that of the next half minute.
         fill(&customer, "code", &code(&secret, 30)).await;
-        press(&customer, "main button").await;
+        submit(&customer, "main button").await;
         assert_eq!(text(&customer, "h1").await, "Keys");
-        press(&customer, ".who button").await;
+        submit(&customer, ".who button").await;
         sign_in(&customer, &base, "carl", "a long password of carl").await;
         fill(&customer, "code", &recovery).await;
-        press(&customer, "main button").await;
+        submit(&customer, "main button").await;
         assert_eq!(text(&customer, "h1").await, "Keys");
 
         assert_eq!(call_from(&customer, &origin, &format!("{base}/v4/api")).await, 0);
@@ -223,16 +250,16 @@ fn an_owner_invites_a_customer_who_signs_in_with_two_factors_and_proves_an_origi
         assert!(said.iter().any(|entry| entry.message.contains("CORS")), "{said:?}");
         customer.goto(format!("{base}/console/origins")).await.unwrap();
         fill(&customer, "origin", &origin).await;
-        press(&customer, "form[action='/console/origins'] button").await;
-        press(&customer, "form[action$='/verify'] button").await;
+        submit(&customer, "form[action='/console/origins'] button").await;
+        submit(&customer, "form[action$='/verify'] button").await;
         let said = customer.browser_log().await.unwrap();
         assert!(said.iter().all(|entry| entry.message.contains("422")), "{said:?}");
         customer.goto(format!("{base}/console/origins")).await.unwrap();
         let instructions = text(&customer, "tbody tr td").await;
         let token = instructions.split("that holds ").nth(1).unwrap().split_whitespace().next().unwrap();
         token.clone_into(&mut proof.lock().unwrap());
-        press(&customer, "form[action$='/verify'] button").await;
-        assert!(text(&customer, "tbody tr td").await.contains("served"), "{}", text(&customer, "tbody").await);
+        submit(&customer, "form[action$='/verify'] button").await;
+        assert!(text(&customer, "tbody tr td").await.contains("served"), "{}", text(&customer, "main").await);
         assert_eq!(call_from(&customer, &origin, &format!("{base}/v4/api")).await, 200);
         customer.quit().await.unwrap();
     });

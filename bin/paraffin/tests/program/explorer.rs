@@ -268,7 +268,7 @@ fn pages_come_within_a_tenth_of_a_second() {
     let pages = walk(|path| get_as(&dev, &cookie, path));
     let mut slow = Vec::new();
     for path in pages {
-        let mut times: Vec<Duration> = (0..5)
+        let mut times: Vec<Duration> = (0..3)
             .map(|_| {
                 let begun = Instant::now();
                 let answer = get_as(&dev, &cookie, &path);
@@ -277,8 +277,8 @@ fn pages_come_within_a_tenth_of_a_second() {
             })
             .collect();
         times.sort();
-        if times[2] > Duration::from_millis(100) {
-            slow.push(format!("{path}: {:?}", times[2]));
+        if times[1] > Duration::from_millis(100) {
+            slow.push(format!("{path}: {:?}", times[1]));
         }
     }
     assert!(slow.is_empty(), "{slow:#?}");

@@ -1,5 +1,6 @@
 //! What holds of every page of the site in a browser.
 
+use serde_json::json;
 use thirtyfour::prelude::ElementQueryable as _;
 use thirtyfour::{By, WebDriver};
 
@@ -58,6 +59,21 @@ pub async fn fill(browser: &WebDriver, name: &str, text: &str) {
     field.send_keys(text).await.unwrap();
 }
 
+/// Presses a button that sends a form, and waits for the page that answers.
+pub async fn submit(browser: &WebDriver, selector: &str) {
+    browser.execute("window.isBeforeAnswer = true", Vec::new()).await.unwrap();
+    press(browser, selector).await;
+    let is_there = "return document.readyState === 'complete' && !window.isBeforeAnswer";
+    for _ in 0..400 {
+        // While one page makes room for the next, there may be none to ask.
+        if browser.execute(is_there, Vec::new()).await.is_ok_and(|answer| answer.json() == &json!(true)) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("no page answers {selector}");
+}
+
 pub async fn press(browser: &WebDriver, selector: &str) {
     browser.query(By::Css(selector)).first().await.unwrap().click().await.unwrap();
 }
@@ -67,5 +83,5 @@ pub async fn sign_in(browser: &WebDriver, base: &str, name: &str, password: &str
     fill(browser, "name", name).await;
     fill(browser, "password", password).await;
     check(browser, "sign-in").await;
-    press(browser, "main button").await;
+    submit(browser, "main button").await;
 }
