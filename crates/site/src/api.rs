@@ -32,6 +32,7 @@ impl Call {
         Self::at(format!("/v4/{KEY_PLACE}/{surface}"), method, params)
     }
 
+    #[allow(clippy::needless_pass_by_value)] // calls read better with values made in place
     fn at(path: String, method: &str, params: Value) -> Self {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         Self { path, body: Some(body.to_string()) }
