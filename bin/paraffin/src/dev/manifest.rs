@@ -267,6 +267,7 @@ impl Manifest {
         println!();
         println!("  API        {base}");
         if let (Some(url), Some(owner)) = (&self.console_url, &self.console) {
+            println!("  explorer   {base}/explorer");
             println!("  console    {url}  (name {}, password {})", owner.name, owner.password);
         }
         println!("  keys       free {}  pro {}", self.keys.free, self.keys.pro);

@@ -30,14 +30,10 @@ fn pictures(described: &Value) -> Vec<Picture> {
         of("explorer-dark", "/explorer", DESK, true),
         of("explorer-phone", "/explorer", PHONE, true),
         of("trace", &trace, DESK, false),
-        of("trace-phone", &trace, PHONE, false),
         of("pool", &pool, DESK, true),
         of("pool-phone", &pool, PHONE, true),
         of("contract", &contract, DESK, false),
-        of("mempool", "/explorer/mempool", DESK, true),
-        of("inscriptions", "/explorer/inscriptions", DESK, false),
         of("console", "/console/keys", DESK, false),
-        of("console-phone", "/console/keys", PHONE, true),
     ]
 }
 
