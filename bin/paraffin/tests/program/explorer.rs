@@ -209,7 +209,7 @@ fn pages_are_there_while_the_node_is_away_and_for_people_of_the_instance_alone()
     let settings = "[console]\nexplorer = \"open\"\n[access.keyless]\nburst = 1000";
     let mut open = Instance::prepare(&folder.path().join("open"), &node.config(), settings);
     open.start();
-    open.wait_for_block(&node.rpc("getbestblockhash", json!([])).as_str().unwrap());
+    open.wait_for_block(node.rpc("getbestblockhash", json!([])).as_str().unwrap());
     node.stop();
     for path in ["/explorer", "/explorer/block/2", "/explorer/block/0", "/explorer/status"] {
         let answer = http::get(&open.address, path);
