@@ -34,11 +34,17 @@ const CHECK: &str = r#"
         if (!table.querySelector("thead th[scope=col]")) found.push("a table without headings");
     // What moved without a reason of the reader's; the observer has what came before it too.
     let moved = 0;
-    const add = (list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) moved += entry.value; };
+    const what = [];
+    const add = (list) => {
+        for (const entry of list.getEntries().filter((entry) => !entry.hadRecentInput)) {
+            moved += entry.value;
+            for (const { node } of entry.sources) what.push((node?.outerHTML ?? node?.textContent ?? "").slice(0, 80));
+        }
+    };
     new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
     const done = arguments[arguments.length - 1];
     setTimeout(() => {
-        if (moved > 0.05) found.push(`the content moved by ${moved}`);
+        if (moved > 0.05) found.push(`the content moved by ${moved}: ${what.join(" | ")}`);
         done(found);
     }, 60);
 "#;
