@@ -386,7 +386,7 @@ fn within_limit(context: &RequestContext, reply: Reply) -> Result<Reply, Refused
 }
 
 /// The answer. A large one is counted among the bytes that the process holds until the last of it has been sent.
-async fn held(context: &RequestContext, form: ErrorForm, mut reply: Reply) -> Reply {
+pub(crate) async fn held(context: &RequestContext, form: ErrorForm, mut reply: Reply) -> Reply {
     if context.budget().is_overloaded() {
         return Reply::refusal(Refusal::Overloaded, form);
     }

@@ -14,7 +14,7 @@ use crate::admission::{Admission, admit};
 use crate::body::RequestBody;
 use crate::callers::{Arrival, unavailable};
 use crate::errors::{OVERLOADED_RETRY_SECONDS, Refusal};
-use crate::request::{dispatch, read_plain};
+use crate::request::{dispatch, held, read_plain};
 use crate::request_id::RequestId;
 use crate::respond::Reply;
 use crate::routes::Route;
@@ -51,11 +51,13 @@ pub(crate) async fn answer(
     *request.method_mut() = head.method.clone();
     *request.uri_mut() = head.uri.clone();
     *request.headers_mut() = head.headers.clone();
-    let api = Arc::new(InProcess { connection: Arc::clone(connection), client, id: id.clone(), page });
+    let api = InProcess { connection: Arc::clone(connection), client, id: id.clone(), page: Arc::clone(&page) };
     let answered =
-        tokio::time::timeout(shared.config.limits.handler_timeout(), site.answer(request, client, at, api)).await;
+        tokio::time::timeout(shared.config.limits.handler_timeout(), site.answer(request, client, at, Arc::new(api)))
+            .await;
     let (head, body) = answered.map_err(|_| Refusal::HandlerTimeout)?.into_parts();
-    Ok(Reply { status: head.status, headers: head.headers, body, content_type: None })
+    let reply = Reply { status: head.status, headers: head.headers, body, content_type: None };
+    Ok(Box::pin(held(&page, route.form, reply)).await)
 }
 
 /// The API for one page.

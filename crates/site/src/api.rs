@@ -86,7 +86,7 @@ pub struct Tip {
 }
 
 impl Tip {
-    /// A text by which two of them are told apart.
+    /// A text that differs between any two of them.
     pub fn id(&self) -> String {
         let height = self.height.map(|height| height.to_string()).unwrap_or_default();
         format!("{height}-{}", self.hash.as_deref().unwrap_or_default())

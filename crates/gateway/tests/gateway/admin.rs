@@ -207,7 +207,7 @@ async fn the_usage_of_an_account_is_listed_with_what_was_refused_and_what_failed
     assert_eq!(instance.get(&format!("/v4/{key}/no-such-route")).await.status, 404);
     assert_eq!(instance.get(&format!("/v4/{key}/opi/v1/brc20/no-such-route")).await.status, 404);
     assert_eq!(instance.post(&format!("/v4/{key}"), COUNT).await.status, 429);
-    // What needs no key and what has an unknown one counts for nobody.
+    // What needs no key and what has an unknown one is counted for none of them.
     assert_eq!(instance.get("/health").await.status, 200);
     assert_eq!(instance.post(&format!("/v4/{}", "0".repeat(32)), COUNT).await.status, 401);
     let usage = call(&instance, &path, "admin_getUsage", json!([{"days": 2}])).await["result"].clone();

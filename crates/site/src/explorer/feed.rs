@@ -1,10 +1,9 @@
 //! The feed of newest blocks, which pages follow.
 //!
 //! Server-sent events in answers that end: each waits for one event, and the browser asks again with the id of the last one. So a
-//! page that stands open costs its caller three requests in a minute, and no connection is kept by a feed that nobody counts.
+//! page that stands open costs its caller three requests in a minute, and no feed keeps a connection without being counted.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use axum::Extension;
 use axum::response::{IntoResponse, Response};
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_TYPE, HeaderName};
+use paraffin_access::ClientNet;
 use parking_lot::Mutex;
 use serde_json::json;
 
@@ -30,11 +30,11 @@ const RETRY_LATER_MS: u32 = 30_000;
 
 /// Answers that wait for an event.
 #[derive(Default)]
-pub(crate) struct Feeds(Mutex<HashMap<IpAddr, usize>>);
+pub(crate) struct Feeds(Mutex<HashMap<ClientNet, usize>>);
 
 impl Feeds {
     /// A place to wait, if there is one.
-    fn enter(self: &Arc<Self>, client: IpAddr) -> Option<Waiting> {
+    fn enter(self: &Arc<Self>, client: ClientNet) -> Option<Waiting> {
         let mut waiting = self.0.lock();
         let all: usize = waiting.values().sum();
         let own = waiting.get(&client).copied().unwrap_or(0);
@@ -49,7 +49,7 @@ impl Feeds {
 /// A place among the answers that wait.
 struct Waiting {
     feeds: Arc<Feeds>,
-    client: IpAddr,
+    client: ClientNet,
 }
 
 impl Drop for Waiting {
@@ -67,7 +67,7 @@ impl Drop for Waiting {
 /// Answers with the newest block, once it is another one than that of the last event.
 pub(crate) async fn tips(Extension(feeds): Extension<Arc<Feeds>>, headers: HeaderMap, reader: Reader) -> Response {
     let known = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
-    let body = match feeds.enter(reader.visit().client) {
+    let body = match feeds.enter(reader.visit().client.into()) {
         None => format!("retry: {RETRY_LATER_MS}\n\n"),
         Some(_waiting) => match tokio::time::timeout(WAIT, reader.tip_other_than(known)).await {
             Err(_) => format!("retry: {RETRY_MS}\n: nothing new\n\n"),
@@ -82,14 +82,21 @@ pub(crate) async fn tips(Extension(feeds): Extension<Arc<Feeds>>, headers: Heade
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
 
     #[test]
     fn places_to_wait_are_bounded_and_given_back() {
         let feeds = Arc::new(Feeds::default());
-        let client = |number: u32| IpAddr::from(number.to_be_bytes());
+        let client = |number: u32| ClientNet::from(IpAddr::from(number.to_be_bytes()));
         let own: Vec<_> = (0..WAITING_OF_CALLER_MAX).map(|_| feeds.enter(client(1)).unwrap()).collect();
         assert!(feeds.enter(client(1)).is_none() && feeds.enter(client(2)).is_some());
+        drop(own);
+        // One line has many addresses of IPv6.
+        let line = |last: u16| ClientNet::from(IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, last]));
+        let own: Vec<_> = (0..8).map(|last| feeds.enter(line(last)).unwrap()).collect();
+        assert!(feeds.enter(line(9)).is_none());
         drop(own);
         let count = u32::try_from(WAITING_MAX).unwrap();
         let all: Vec<_> = (0..count).map(|number| feeds.enter(client(number)).unwrap()).collect();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use bytes::Bytes;
 use hyper::StatusCode;
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -19,6 +20,10 @@ use crate::{ExplorerAccess, SiteParts, Visit};
 
 /// Most calls that one page makes.
 const CALLS_MAX: usize = 64;
+/// Largest answer that a page reads, bytes: content of an inscription in Base64, and more than any page shows of anything else.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+/// Answers up to here are not kept: as small as those that the process does not count.
+const SMALL_BYTES_MAX: usize = 64 << 10;
 /// Most calls that a page lists as commands.
 const CALLS_SHOWN: usize = 12;
 /// Longest body of a command that is shown, bytes.
@@ -27,7 +32,7 @@ const COMMAND_BYTES_MAX: usize = 600;
 /// Why the API did not answer a call.
 #[derive(Debug)]
 pub(crate) enum AskError {
-    /// The API asks a key for it, and nobody is signed in.
+    /// The API asks a key for it, and the visitor is not signed in.
     NeedsKey,
     /// What was asked for does not exist: a sentence.
     Missing(String),
@@ -72,6 +77,9 @@ pub(crate) struct Reader {
     visitor: Option<Visitor>,
     visit: Visit,
     asked: Mutex<Vec<Call>>,
+    /// Large answers until the page is made: the process counts their bytes for as long as they are there, and what was read out
+    /// of them takes memory as well.
+    kept: Mutex<Vec<Bytes>>,
 }
 
 impl FromRequestParts<Arc<SiteParts>> for Reader {
@@ -89,7 +97,7 @@ impl FromRequestParts<Arc<SiteParts>> for Reader {
             ExplorerAccess::SignedIn if visitor.is_none() => return Err(Failure::SignIn),
             ExplorerAccess::SignedIn | ExplorerAccess::Open => {}
         }
-        Ok(Self { api, visitor, visit, asked: Mutex::default() })
+        Ok(Self { api, visitor, visit, asked: Mutex::default(), kept: Mutex::default() })
     }
 }
 
@@ -122,10 +130,16 @@ impl Reader {
             asked.push(call.clone());
         }
         let answer = self.api.ask(call).await;
-        match failure(&answer) {
-            None => Ok(answer),
-            Some(error) => Err(error),
+        if let Some(error) = failure(&answer) {
+            return Err(error);
         }
+        if answer.body.len() > ANSWER_BYTES_MAX {
+            return Err(AskError::Refused("This is too much for a page: ask the API for it.".to_owned()));
+        }
+        if answer.body.len() > SMALL_BYTES_MAX {
+            self.kept.lock().push(answer.body.clone());
+        }
+        Ok(answer)
     }
 
     /// Whether somebody is signed in.
@@ -266,10 +280,60 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, AskError> {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
     use serde_json::json;
 
     use super::*;
+    use crate::api::ApiFuture;
+
+    /// Answers everything with one body, whose owner says whether it is still there.
+    struct OneAnswer(Bytes);
+
+    impl Api for OneAnswer {
+        fn ask(&self, _: Call) -> ApiFuture<'_, ApiAnswer> {
+            let answer = ApiAnswer { status: StatusCode::OK, retry_after: None, body: self.0.clone() };
+            Box::pin(std::future::ready(answer))
+        }
+
+        fn tip(&self) -> Tip {
+            Tip::default()
+        }
+
+        fn tip_other_than(&self, _: String) -> ApiFuture<'_, Tip> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    fn reader(body: Bytes) -> Reader {
+        let visit = Visit { client: [127, 0, 0, 1].into(), now: 0, base: String::new() };
+        Reader { api: Arc::new(OneAnswer(body)), visitor: None, visit, asked: Mutex::default(), kept: Mutex::default() }
+    }
+
+    fn text(bytes: usize) -> Bytes {
+        json!({ "result": "x".repeat(bytes) }).to_string().into()
+    }
+
+    #[tokio::test]
+    async fn a_page_keeps_large_answers_until_its_end_and_reads_none_that_is_too_large() {
+        for (bytes, is_kept) in [(100, false), (SMALL_BYTES_MAX, true)] {
+            let reader = reader(text(bytes));
+            reader.ask::<String>(Call::get("/")).await.unwrap();
+            assert_eq!(reader.kept.lock().iter().map(Bytes::len).sum::<usize>() > bytes, is_kept, "{bytes}");
+        }
+        let refused = reader(text(ANSWER_BYTES_MAX)).ask::<String>(Call::get("/")).await;
+        assert!(matches!(refused, Err(AskError::Refused(_))), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn a_page_makes_so_many_calls_and_none_that_needs_a_key_for_an_anonymous_visitor() {
+        let reader = reader(text(1));
+        let keyed = reader.ask::<String>(Call::keyed_rpc("espo", "ping", json!([]))).await;
+        assert!(matches!(keyed, Err(AskError::NeedsKey)), "{keyed:?}");
+        for _ in 0..CALLS_MAX {
+            reader.ask::<String>(Call::get("/")).await.unwrap();
+        }
+        let refused = reader.ask::<String>(Call::get("/")).await;
+        assert!(matches!(refused, Err(AskError::Refused(_))), "{refused:?}");
+    }
 
     fn answer(status: u16, body: &Value) -> ApiAnswer {
         let body = Bytes::from(body.to_string());

@@ -71,7 +71,7 @@ pub async fn submit(browser: &WebDriver, selector: &str) {
     press(browser, selector).await;
     let is_there = "return document.readyState === 'complete' && !window.isBeforeAnswer";
     for _ in 0..400 {
-        // While one page makes room for the next, there may be none to ask.
+        // Between two pages there may be none to ask.
         if browser.execute(is_there, Vec::new()).await.is_ok_and(|answer| answer.json() == &json!(true)) {
             return;
         }

@@ -21,7 +21,7 @@ pub(super) struct Bar {
     /// Feerates, such as `2 to 3`.
     pub(super) range: String,
     /// Where it begins.
-    floor: String,
+    lower: String,
     vbytes: f64,
     /// The virtual bytes, for people.
     pub(super) amount: String,
@@ -30,16 +30,16 @@ pub(super) struct Bar {
 impl Bar {
     /// Of feerates at which buckets begin, with the virtual bytes in them.
     pub(super) fn of_buckets(buckets: &[(f64, f64)]) -> Vec<Self> {
-        let ends = buckets.iter().skip(1).map(|(floor, _)| Some(*floor)).chain([None]);
+        let ends = buckets.iter().skip(1).map(|(lower, _)| Some(*lower)).chain([None]);
         let bars = buckets.iter().zip(ends).take(BARS_MAX);
-        bars.map(|((floor, vbytes), end)| {
-            let floor = text::number(*floor);
+        bars.map(|((lower, vbytes), end)| {
+            let lower = text::number(*lower);
             let range = match end {
-                Some(end) => format!("{floor} to {}", text::number(end)),
-                None => format!("{floor} and more"),
+                Some(end) => format!("{lower} to {}", text::number(end)),
+                None => format!("{lower} and more"),
             };
             let vbytes = if vbytes.is_finite() { vbytes.max(0.0) } else { 0.0 };
-            Self { range, floor, vbytes, amount: text::number(vbytes) }
+            Self { range, lower, vbytes, amount: text::number(vbytes) }
         })
         .collect()
     }
@@ -55,7 +55,7 @@ pub(super) fn svg(bars: &[Bar]) -> String {
     let most = bars.iter().map(|bar| bar.vbytes).fold(0.0, f64::max).max(1.0);
     #[allow(clippy::cast_precision_loss)] // 64 at most
     let column = WIDTH / bars.len().max(1) as f64;
-    let room = HEIGHT - BELOW - ABOVE;
+    let plot = HEIGHT - BELOW - ABOVE;
     let mut drawing = Document::new()
         .set("viewBox", (0, 0, 720, 220))
         .set("class", "histogram")
@@ -63,7 +63,7 @@ pub(super) fn svg(bars: &[Bar]) -> String {
         .set("aria-label", "Virtual bytes by feerate");
     let mut left = 0.0;
     for bar in bars {
-        let height = if bar.vbytes > 0.0 { (bar.vbytes / most * room).max(2.0) } else { 0.0 };
+        let height = if bar.vbytes > 0.0 { (bar.vbytes / most * plot).max(2.0) } else { 0.0 };
         let middle = tenth(left + column / 2.0);
         let rectangle = Rectangle::new()
             .set("class", "bar")
@@ -77,7 +77,7 @@ pub(super) fn svg(bars: &[Bar]) -> String {
         let label = |content: &str, y: f64| {
             Text::new(content).set("class", "label").set("x", middle).set("y", tenth(y)).set("text-anchor", "middle")
         };
-        group = group.add(label(&bar.floor, HEIGHT - 7.0));
+        group = group.add(label(&bar.lower, HEIGHT - 7.0));
         if bar.vbytes > 0.0 {
             group = group.add(label(&bar.amount, HEIGHT - BELOW - height - 5.0));
         }

@@ -189,9 +189,9 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
 
 /// A histogram of any feerates in the buckets of the chart.
 fn regrouped(histogram: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let mut buckets: Vec<(f64, f64)> = BUCKETS.iter().map(|floor| (*floor, 0.0)).collect();
+    let mut buckets: Vec<(f64, f64)> = BUCKETS.iter().map(|lower| (*lower, 0.0)).collect();
     for (rate, vbytes) in histogram {
-        if let Some(bucket) = buckets.iter_mut().rev().find(|(floor, _)| rate >= floor) {
+        if let Some(bucket) = buckets.iter_mut().rev().find(|(lower, _)| rate >= lower) {
             bucket.1 += vbytes.max(0.0);
         }
     }
@@ -253,7 +253,7 @@ mod tests {
     fn feerates_fall_into_buckets() {
         let buckets =
             regrouped(&[(0.5, 10.0), (1.0, 20.0), (1.9, 5.0), (1e9, 7.0), (-1.0, 9.0), (f64::NAN, 9.0), (3.5, -4.0)]);
-        let of = |floor: f64| text::number(buckets.iter().find(|bucket| bucket.0 >= floor).unwrap().1);
+        let of = |lower: f64| text::number(buckets.iter().find(|bucket| bucket.0 >= lower).unwrap().1);
         assert_eq!([of(0.0), of(1.0), of(2.0), of(3.0), of(500.0)], ["10", "25", "0", "0", "7"]);
     }
 
