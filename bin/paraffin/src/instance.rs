@@ -19,7 +19,9 @@ use paraffin_mempool::Mempool;
 use paraffin_orderbook::{JournalError, Orderbook};
 use paraffin_prices::{PriceFeed, PricesError};
 use paraffin_primitives::Network;
-use paraffin_store::{MemorySplit, Module, ModuleError, ModuleSchema, Snapshot, Store, StoreError, StoreOptions};
+use paraffin_store::{
+    MemorySplit, Module, ModuleError, ModuleSchema, ReadCounts, Snapshot, Store, StoreError, StoreOptions,
+};
 use paraffin_verify::Verifier;
 use tokio::sync::watch;
 
@@ -373,6 +375,10 @@ impl ChainState for InstanceChain {
 
     fn snapshot(&self) -> Snapshot {
         self.store.snapshot()
+    }
+
+    fn store_reads(&self) -> Option<ReadCounts> {
+        Some(self.store.reads())
     }
 
     fn indexing(&self) -> IndexingStatus {

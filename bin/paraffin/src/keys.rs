@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use paraffin_access::{
-    AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, KeyId, KeyRecord, KeySelector, KeyStore, NewKey,
-    OwnershipProver, ParsePlanError, Place, Plans, UnixMillis, WindowLimits, expiry_in_days, time_text,
+    AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, Grace, KeyId, KeyRecord, KeySelector, KeyStore,
+    NewKey, OwnershipProver, ParsePlanError, Place, Plans, UnixMillis, WindowLimits, expiry_in_days, time_text,
 };
 use serde_json::json;
 
@@ -86,7 +86,7 @@ pub(crate) async fn run(command: KeysCommand) -> Result<(), KeysError> {
         }
         KeysCommand::Reroll { id, grace_seconds, accounts } => {
             let store = open(&accounts, false).await?;
-            let grace = Duration::from_secs(grace_seconds);
+            let grace = Grace::of(Duration::from_secs(grace_seconds));
             show_once(&store.reroll(selector(&id)?, grace, ACTOR, now()).await?);
             if grace_seconds > 0 {
                 eprintln!("the old key works for another {grace_seconds} s");

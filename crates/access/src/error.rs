@@ -28,6 +28,12 @@ pub enum AccessError {
     /// The key is revoked or has expired, so it cannot be rerolled.
     #[error("the key is no longer active: create a new one")]
     Inactive,
+    /// The key was rerolled before and works for a while beside its successor.
+    #[error("this key was rerolled before: reroll the one that replaced it")]
+    RerolledBefore,
+    /// Another rerolled key of the account works for a while beside its successor.
+    #[error("another rerolled key of this account still works: revoke it first, or let this one end at once")]
+    OtherInGrace,
     /// No account has that number.
     #[error("no such account")]
     NoSuchAccount,

@@ -42,7 +42,7 @@ pub use paraffin_database::{DatabaseError, Place, ServerUrl, copy_file, restore_
 pub use plan::{ParsePlanError, Plan, PlanTerms, Plans, WindowLimits};
 pub use proof::{OwnershipProver, ProofSettings};
 pub use record::{
-    AccountId, AccountRecord, AuditRow, CreatedKey, KEY_LIFE_DAYS_MAX, KeyId, KeyOwner, KeyRecord, KeySelector,
+    AccountId, AccountRecord, AuditRow, CreatedKey, Grace, KEY_LIFE_DAYS_MAX, KeyId, KeyOwner, KeyRecord, KeySelector,
     NAME_CHARS_MAX, NewAuditLine, NewKey, UnixMillis, expiry_in_days,
 };
 pub use script::{ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};

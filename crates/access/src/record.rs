@@ -1,5 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -191,6 +192,27 @@ pub enum KeySelector {
     Id(KeyId),
     /// By the key.
     Key(ApiKey),
+}
+
+/// How long a rerolled key works on beside its successor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grace {
+    /// Zero: it ends at once.
+    pub span: Duration,
+    /// Whether an account may have one such key at a time, so that rerolling in a chain makes no more keys than its plan has, and one.
+    pub is_one_at_a_time: bool,
+}
+
+impl Grace {
+    /// For the operator, whose keys are not counted.
+    pub const fn of(span: Duration) -> Self {
+        Self { span, is_one_at_a_time: false }
+    }
+
+    /// For an account's own keys.
+    pub const fn one_at_a_time(span: Duration) -> Self {
+        Self { span, is_one_at_a_time: true }
+    }
 }
 
 impl FromStr for KeySelector {

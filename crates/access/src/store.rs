@@ -1,12 +1,11 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::{
-    AccessError, AccountId, AccountRecord, AccountUsage, AliasRecord, ApiKey, AuditRow, CreatedKey, Granted, KeyRecord,
-    KeySelector, NewAlias, NewAuditLine, NewKey, OriginId, OriginPattern, OriginRecord, Plan, RecordedRequest,
-    UnixMillis,
+    AccessError, AccountId, AccountRecord, AccountUsage, AliasRecord, ApiKey, AuditRow, CreatedKey, Grace, Granted,
+    KeyRecord, KeySelector, NewAlias, NewAuditLine, NewKey, OriginId, OriginPattern, OriginRecord, Plan,
+    RecordedRequest, UnixMillis,
 };
 
 /// What the methods of [`KeyStore`] answer.
@@ -51,11 +50,11 @@ pub trait KeyStore: Send + Sync {
     /// for which [`KeyStore::settle`] waits. Revoking a revoked key changes nothing.
     fn revoke<'a>(&'a self, selector: KeySelector, actor: &'a str, now: UnixMillis) -> AccessFuture<'a, KeyRecord>;
 
-    /// A new key with the settings of an active one, which keeps working for `grace` (zero: not at all).
+    /// A new key with the settings of an active one, which keeps working for the grace.
     fn reroll<'a>(
         &'a self,
         selector: KeySelector,
-        grace: Duration,
+        grace: Grace,
         actor: &'a str,
         now: UnixMillis,
     ) -> AccessFuture<'a, CreatedKey>;

@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use paraffin_access::{
-    AccessError, AccountId, DatabaseKeyStore, KeyId, KeySelector, KeyStore as _, LEASE, NewAlias, NewKey, Plan,
+    AccessError, AccountId, DatabaseKeyStore, Grace, KeyId, KeySelector, KeyStore as _, LEASE, NewAlias, NewKey, Plan,
     Subject, Used, WindowLimits, Windows as _,
 };
 use support::{Place, place};
@@ -114,7 +114,7 @@ async fn a_key_is_replaced_once_and_revoked_once_when_all_ask_at_once() {
     let (stores, account) = three(&place).await;
     let old = stores[0].create(NewKey::in_account("k", account), "test", NOW).await.unwrap().record.id;
     let done = all_at_once(&stores, 4, |store, _| async move {
-        store.reroll(KeySelector::Id(old), Duration::ZERO, "test", NOW).await
+        store.reroll(KeySelector::Id(old), Grace::of(Duration::ZERO), "test", NOW).await
     });
     let done = done.await;
     assert_eq!(good(&done), 1);
@@ -127,6 +127,34 @@ async fn a_key_is_replaced_once_and_revoked_once_when_all_ask_at_once() {
     assert!(times.windows(2).all(|pair| pair[0] == pair[1]), "{times:?}");
     let audit = stores[1].audit(100).await.unwrap();
     assert_eq!(audit.iter().filter(|row| row.action == "revoke").count(), 1);
+}
+
+/// However many ask at once, an account has one rerolled key that still works.
+#[tokio::test]
+async fn one_rerolled_key_of_an_account_works_on_when_all_ask_at_once() {
+    let Some(place) = place() else { return };
+    let (stores, account) = three(&place).await;
+    let mut old = Vec::new();
+    for number in 0..4 {
+        let new = NewKey::in_account(format!("k{number}"), account);
+        old.push(stores[0].create(new, "test", NOW).await.unwrap().record.id);
+    }
+    let done = all_at_once(&stores, 4, |store, time| {
+        let (id, grace) = (old[time], Grace::one_at_a_time(Duration::from_hours(1)));
+        async move { store.reroll(KeySelector::Id(id), grace, "test", NOW).await }
+    });
+    let done = done.await;
+    assert_eq!(good(&done), 1, "{done:?}");
+    let refused = |one: &Result<_, AccessError>| {
+        matches!(one, Ok(_) | Err(AccessError::OtherInGrace | AccessError::RerolledBefore))
+    };
+    assert!(done.iter().all(refused), "{done:?}");
+    // Without grace each of the others can still be rerolled, and the operator is not held to it.
+    let keys = stores[1].list_of(account).await.unwrap();
+    let fresh: Vec<_> = keys.iter().filter(|key| !key.is_replaced).map(|key| key.id).collect();
+    let at_once = Grace::one_at_a_time(Duration::ZERO);
+    stores[1].reroll(KeySelector::Id(fresh[0]), at_once, "test", NOW).await.unwrap();
+    stores[1].reroll(KeySelector::Id(fresh[1]), Grace::of(Duration::from_hours(1)), "test", NOW).await.unwrap();
 }
 
 #[tokio::test]

@@ -6,8 +6,8 @@ mod support;
 use std::time::Duration;
 
 use paraffin_access::{
-    AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, KeyId, KeySelector, KeyStore, LEASE, NewKey, Plan,
-    Plans, Used, WindowLimits,
+    AccessError, AccountId, ApiKey, CreatedKey, DatabaseKeyStore, Grace, KeyId, KeySelector, KeyStore, LEASE, NewKey,
+    Plan, Plans, Used, WindowLimits,
 };
 use support::place;
 
@@ -102,7 +102,7 @@ async fn a_revoked_an_expired_and_an_unknown_key_look_the_same() {
     let revoked = create(&store, "revoked").await;
     store.revoke(KeySelector::Id(revoked.record.id), "test", NOW).await.unwrap();
     let expired = create(&store, "expired").await;
-    store.reroll(KeySelector::Id(expired.record.id), Duration::from_secs(1), "test", NOW).await.unwrap();
+    store.reroll(KeySelector::Id(expired.record.id), Grace::of(Duration::from_secs(1)), "test", NOW).await.unwrap();
     for key in [&revoked.key, &expired.key, &ApiKey::generate().unwrap()] {
         assert_eq!(store.authenticate(key, NOW + 1000).await.unwrap(), None);
     }
@@ -114,7 +114,8 @@ async fn reroll_keeps_the_settings_and_ends_the_old_key_after_its_grace() {
     let store = place.open().await;
     let new = NewKey { admin: true, ..NewKey::on_plan("n", Plan::PRO) };
     let old = store.create(new.clone(), "test", NOW).await.unwrap();
-    let fresh = store.reroll(KeySelector::Key(old.key.clone()), Duration::from_mins(1), "test", NOW).await.unwrap();
+    let fresh =
+        store.reroll(KeySelector::Key(old.key.clone()), Grace::of(Duration::from_mins(1)), "test", NOW).await.unwrap();
     assert_ne!(fresh.key, old.key);
     assert_eq!((fresh.record.name.as_str(), fresh.record.plan.clone(), fresh.record.admin), ("n", Plan::PRO, true));
     assert!(accepted(&store, &old.key, NOW + 59_999).await);
@@ -122,13 +123,13 @@ async fn reroll_keeps_the_settings_and_ends_the_old_key_after_its_grace() {
     assert!(accepted(&store, &fresh.key, NOW + 60_000).await);
 
     // A second reroll of a key in its grace cannot prolong it.
-    store.reroll(KeySelector::Key(old.key.clone()), Duration::from_hours(1), "test", NOW + 1).await.unwrap();
+    store.reroll(KeySelector::Key(old.key.clone()), Grace::of(Duration::from_hours(1)), "test", NOW + 1).await.unwrap();
     assert!(!accepted(&store, &old.key, NOW + 60_000).await);
 
-    let last = store.reroll(KeySelector::Key(fresh.key.clone()), Duration::ZERO, "test", NOW).await.unwrap();
+    let last = store.reroll(KeySelector::Key(fresh.key.clone()), Grace::of(Duration::ZERO), "test", NOW).await.unwrap();
     assert!(!accepted(&store, &fresh.key, NOW).await);
     assert!(accepted(&store, &last.key, NOW).await);
-    let refused = store.reroll(KeySelector::Key(fresh.key), Duration::ZERO, "test", NOW).await;
+    let refused = store.reroll(KeySelector::Key(fresh.key), Grace::of(Duration::ZERO), "test", NOW).await;
     assert!(matches!(refused, Err(AccessError::Inactive)));
 }
 
@@ -137,7 +138,8 @@ async fn every_change_is_in_the_audit_log_and_no_line_of_it_can_be_changed() {
     let Some(place) = place() else { return };
     let store = place.open().await;
     let created = create(&store, "k").await;
-    let rerolled = store.reroll(KeySelector::Id(created.record.id), Duration::ZERO, "cli", NOW + 1).await.unwrap();
+    let rerolled =
+        store.reroll(KeySelector::Id(created.record.id), Grace::of(Duration::ZERO), "cli", NOW + 1).await.unwrap();
     store.revoke(KeySelector::Id(rerolled.record.id), "key:9", NOW + 2).await.unwrap();
     store.revoke(KeySelector::Id(rerolled.record.id), "key:9", NOW + 3).await.unwrap();
     let rows = store.audit(10).await.unwrap();
@@ -169,7 +171,10 @@ async fn bad_names_and_unknown_keys_are_refused() {
     assert!(store.list().await.unwrap().is_empty());
     for selector in [KeySelector::Id(KeyId(7)), KeySelector::Key(ApiKey::generate().unwrap())] {
         assert!(matches!(store.revoke(selector.clone(), "test", NOW).await, Err(AccessError::NoSuchKey)));
-        assert!(matches!(store.reroll(selector, Duration::ZERO, "test", NOW).await, Err(AccessError::NoSuchKey)));
+        assert!(matches!(
+            store.reroll(selector, Grace::of(Duration::ZERO), "test", NOW).await,
+            Err(AccessError::NoSuchKey)
+        ));
     }
 }
 
@@ -186,8 +191,8 @@ async fn a_plan_bounds_the_active_keys_of_an_account() {
     assert!(matches!(refused, Err(AccessError::KeyLimit { max: 10 })));
     // A reroll replaces a key and is always allowed; a second successor of the same key is a further key.
     let old = last.unwrap().record.id;
-    store.reroll(KeySelector::Id(old), Duration::from_hours(1), "test", NOW).await.unwrap();
-    let again = store.reroll(KeySelector::Id(old), Duration::from_hours(1), "test", NOW).await;
+    store.reroll(KeySelector::Id(old), Grace::of(Duration::from_hours(1)), "test", NOW).await.unwrap();
+    let again = store.reroll(KeySelector::Id(old), Grace::of(Duration::from_hours(1)), "test", NOW).await;
     assert!(matches!(again, Err(AccessError::KeyLimit { max: 10 })));
     store.revoke(KeySelector::Id(KeyId(1)), "test", NOW).await.unwrap();
     store.create(NewKey::in_account("k", account), "test", NOW).await.unwrap();
@@ -281,7 +286,7 @@ async fn an_expired_key_is_refused_from_the_moment_that_it_expires() {
         assert!(store.recall_key(&created.key, at).is_none());
         assert!(!accepted(&store, &created.key, at).await);
     }
-    let late = store.reroll(KeySelector::Id(created.record.id), Duration::ZERO, "test", ends).await;
+    let late = store.reroll(KeySelector::Id(created.record.id), Grace::of(Duration::ZERO), "test", ends).await;
     assert!(matches!(late, Err(AccessError::Inactive)));
     let detail = store.audit(1).await.unwrap().remove(0).detail;
     assert!(detail.ends_with("expires_at=2023-11-14T22:13:21.000Z"), "{detail}");
@@ -300,7 +305,7 @@ async fn a_reroll_keeps_the_expiry_and_an_expired_key_counts_for_no_plan() {
     let first = store.create(new, "test", NOW).await.unwrap();
     let account = first.record.account;
     let reroll = async |id, grace_ms| {
-        let grace = Duration::from_millis(grace_ms);
+        let grace = Grace::of(Duration::from_millis(grace_ms));
         store.reroll(KeySelector::Id(id), grace, "test", NOW).await.unwrap().record
     };
     // A grace ends no later than the key itself, and the successor ends with it.

@@ -128,9 +128,9 @@ impl ByteBudget {
         self.all_kib as usize - self.all.available_permits().min(self.all_kib as usize)
     }
 
-    /// Bytes that are held.
-    pub(crate) fn held_bytes(&self) -> usize {
-        self.held_kib() << 10
+    /// Bytes that may be held in all, and that are held.
+    pub(crate) fn bytes(&self) -> (usize, usize) {
+        ((self.all_kib as usize) << 10, self.held_kib() << 10)
     }
 
     fn share_of(self: &Arc<Self>, holder: ByteHolder) -> Share {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::http::request::Parts;
 use hyper::{Request, StatusCode};
-use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, Site, Tip};
+use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, MemoryBudget, Site, Tip};
 
 use crate::admission::{Admission, admit};
 use crate::body::RequestBody;
@@ -117,6 +117,11 @@ impl Api for InProcess {
 
     fn tip(&self) -> Tip {
         InProcess::tip(self)
+    }
+
+    fn memory_budgets(&self) -> Vec<MemoryBudget> {
+        let parts = self.connection.shared.memory_parts().into_iter();
+        parts.map(|(_, name, (max, used))| MemoryBudget { name, used: used as u64, max: max as u64 }).collect()
     }
 
     fn tip_other_than(&self, known: String) -> ApiFuture<'_, Tip> {

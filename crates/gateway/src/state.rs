@@ -14,7 +14,7 @@ use paraffin_chain::{Keep, NodeClient, NodeError, NodeStatus};
 use paraffin_prices::BitcoinPrices;
 use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_site::Site;
-use paraffin_store::Snapshot;
+use paraffin_store::{ReadCounts, Snapshot};
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
@@ -80,6 +80,10 @@ pub trait ChainState: Send + Sync {
     fn snapshot(&self) -> Snapshot;
     /// What the index is doing.
     fn indexing(&self) -> IndexingStatus;
+    /// Reads of the store since it was opened; `None` without one.
+    fn store_reads(&self) -> Option<ReadCounts> {
+        None
+    }
     /// How engines compare, where two of them run.
     fn shadow(&self) -> Option<ShadowState> {
         None
@@ -255,22 +259,30 @@ impl Shared {
     /// Reports what parts of the memory take, and what those may that the configuration does not name.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
     pub(crate) fn measure_memory(&self, meter: &Meter<'_>) {
-        let used = |part, bytes: usize| {
+        for (part, _, (_, used)) in self.memory_parts() {
             let text = "Memory that a part of the program takes, by what it counts";
-            meter.gauge("paraffin_memory_used_bytes", text, &[("part", part)], bytes as f64);
-        };
-        used("gateway", self.byte_budget.held_bytes());
-        used("scans", self.account_scans.bytes().1);
+            meter.gauge("paraffin_memory_used_bytes", text, &[("part", part)], used as f64);
+        }
+    }
+
+    /// The parts that work for callers: the label of each in metrics, what its memory is for, and how many bytes it may take and
+    /// takes now.
+    pub(crate) fn memory_parts(&self) -> Vec<(&'static str, &'static str, (usize, usize))> {
+        let mut parts = vec![
+            ("gateway", "Large requests and answers", self.byte_budget.bytes()),
+            ("scans", "Scans of accounts", self.account_scans.bytes()),
+        ];
         if let Some(alkanes) = &self.alkanes {
-            used("contracts", alkanes.used_by_simulations());
-            used("views", alkanes.used_by_views());
+            parts.push(("contracts", "Contracts that run for callers", alkanes.simulations_bytes()));
+            parts.push(("views", "Views of contracts", alkanes.views_bytes()));
         }
         if self.hosted.is_some() {
-            used("hosted_views", self.hosted_views.bytes().1);
+            parts.push(("hosted_views", "Views of the operator's program", self.hosted_views.bytes()));
         }
         if self.scripts.is_some() {
-            used("scripts", self.script_runs.bytes().1);
+            parts.push(("scripts", "Scripts", self.script_runs.bytes()));
         }
+        parts
     }
 
     /// Height of what is answered from: our own index, or that of an instance.

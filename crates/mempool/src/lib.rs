@@ -27,6 +27,6 @@ pub use figures::{Figures, RESETS};
 pub use frame::{Change, Frame, Reason};
 pub use histogram::{DEFAULT_FLOORS, default_floors};
 pub use live::{Confirmed, Mempool, ObserveError};
-pub use pool::{BlockEffect, Inserted, Limits, Page, Pool, Refused, Summary};
+pub use pool::{BlockEffect, Inserted, Limits, Page, Pool, Refused, Replacement, ReplacementSide, Summary};
 pub use ring::{Missed, Ring};
 pub use subscription::{Subscribers, Subscription};

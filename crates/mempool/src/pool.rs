@@ -120,7 +120,40 @@ pub struct Pool {
     returned: u64,
     blocks: u64,
     checksum: u64,
+    /// The newest, at most [`REPLACEMENTS_MAX`], the newest last.
+    replacements: VecDeque<Replacement>,
     ring: Ring,
+}
+
+/// Replacements that are remembered.
+const REPLACEMENTS_MAX: usize = 1_000;
+
+/// A transaction that left because another one, which came later, spends the same output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// When, milliseconds since 1970.
+    pub at: u64,
+    /// The one that left.
+    pub replaced: ReplacementSide,
+    /// The one in its place.
+    pub by: ReplacementSide,
+}
+
+/// A transaction of a replacement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplacementSide {
+    /// Its id.
+    pub txid: Txid,
+    /// Virtual bytes.
+    pub vsize: u32,
+    /// Satoshis, where it was known.
+    pub fee: Option<u64>,
+}
+
+impl ReplacementSide {
+    fn of(entry: &Entry) -> Self {
+        Self { txid: entry.txid, vsize: entry.vsize(), fee: entry.fee }
+    }
 }
 
 impl Pool {
@@ -146,6 +179,7 @@ impl Pool {
             returned: 0,
             blocks: 0,
             checksum: 0,
+            replacements: VecDeque::new(),
             ring: Ring::new(limits.ring_frames_max, limits.ring_bytes_max),
         }
     }
@@ -185,7 +219,9 @@ impl Pool {
         {
             return Err(Refused::PaysTooLittle);
         }
+        let by = ReplacementSide::of(&entry);
         for conflict in conflicts {
+            self.note_replacement(conflict, &by, now);
             self.remove_with_descendants(conflict, Reason::Replaced);
         }
         let entry = self.add(entry);
@@ -343,6 +379,15 @@ impl Pool {
         let outpoints = (0u32..).zip(entry.outputs.iter()).map(|(vout, _)| OutPoint { txid: entry.txid, vout });
         let spenders = outpoints.filter_map(|outpoint| self.spends.get(&outpoint));
         spenders.filter_map(|txid| self.entries.get(txid)).map(|child| child.seq).collect()
+    }
+
+    fn note_replacement(&mut self, replaced: Txid, by: &ReplacementSide, at: u64) {
+        // One that spends what an earlier one of the same list created has left with it.
+        let Some(entry) = self.entries.get(&replaced) else { return };
+        if self.replacements.len() == REPLACEMENTS_MAX {
+            self.replacements.pop_front();
+        }
+        self.replacements.push_back(Replacement { at, replaced: ReplacementSide::of(entry), by: by.clone() });
     }
 
     fn corroborate(&mut self, known: &Arc<Entry>) -> Arc<Entry> {

@@ -140,6 +140,31 @@ fn a_replacement_takes_the_family_of_what_it_replaces() {
     assert_eq!(removed, expected);
     assert!(matches!(frames.last().unwrap().change, Change::Add(_)));
     assert_eq!(pool.summary().count, 2);
+
+    // The transactions that conflicted are remembered, not what left with them.
+    let id = |transaction: &Transaction| transaction.compute_txid();
+    let noted = |of: Option<Txid>| -> Vec<(Txid, Txid)> {
+        pool.replacements(of, 9).iter().map(|one| (one.replaced.txid, one.by.txid)).collect()
+    };
+    let one = vec![(id(&first), id(&replacement))];
+    assert_eq!((noted(None), noted(Some(id(&first))), noted(Some(id(&replacement)))), (one.clone(), one.clone(), one));
+    assert_eq!((noted(Some(id(&child))), pool.replacements(None, 0)), (vec![], vec![]));
+    assert_eq!(pool.replacements(None, 1)[0].at, START);
+}
+
+/// Who replaces without end takes no memory without end.
+#[test]
+fn a_thousand_replacements_are_remembered() {
+    let mut pool = Pool::new(Limits::default());
+    let mut last = None;
+    for fee in 0..1_100 {
+        let next = spend(&[coin(1)], &[(50_000 - fee, 1)], true);
+        insert(&mut pool, &next, START + fee).unwrap();
+        last = Some(next.compute_txid());
+    }
+    let all = pool.replacements(None, usize::MAX);
+    assert_eq!((all.len(), all[0].at, Some(all[0].by.txid)), (1_000, START + 1_099, last));
+    assert!(all.windows(2).all(|pair| pair[0].replaced.txid == pair[1].by.txid));
 }
 
 #[test]

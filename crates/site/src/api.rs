@@ -93,6 +93,17 @@ impl Tip {
     }
 }
 
+/// Memory that a part of the instance may take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryBudget {
+    /// What for.
+    pub name: &'static str,
+    /// Bytes that are taken now.
+    pub used: u64,
+    /// Bytes at most.
+    pub max: u64,
+}
+
 /// The API of the instance, for one page. Its limits are those of the caller who asked for the page.
 pub trait Api: Send + Sync {
     /// Answers a request.
@@ -100,6 +111,11 @@ pub trait Api: Send + Sync {
 
     /// The newest block.
     fn tip(&self) -> Tip;
+
+    /// What the parts that work for callers may take, and take now.
+    fn memory_budgets(&self) -> Vec<MemoryBudget> {
+        Vec::new()
+    }
 
     /// The newest block, once its [`Tip::id`] is another one than `known`. It may wait for any time.
     fn tip_other_than(&self, known: String) -> ApiFuture<'_, Tip>;

@@ -39,7 +39,7 @@ pub use key::KEY_LEN_MAX;
 pub use module_writer::{ModuleWriter, VALUE_LEN_MAX};
 pub use options::{MemorySplit, StoreOptions};
 pub use overlay::KeyHashing;
-pub use record::{BlockDigests, BlockRecord, FORMAT_VERSION, ModuleDigest};
+pub use record::{BlockDigests, BlockRecord, FORMAT_VERSION, ModuleDigest, UndoneBlock};
 pub use rerun::Rewound;
 pub use snapshot::{IsOver, Snapshot, SnapshotMark};
 pub use store::{SpaceStats, Store, StoreStats};

@@ -19,6 +19,7 @@ pub(crate) mod meta_key {
     pub(crate) const UNDO_FROM: [u8; 1] = [3];
     pub(crate) const MODULES: [u8; 1] = [4];
     pub(crate) const BLOCKS: [u8; 1] = [6];
+    pub(crate) const UNDONE: [u8; 1] = [7];
 
     pub(crate) const fn module(module: ModuleId) -> [u8; 2] {
         [4, module.0]
@@ -36,6 +37,57 @@ pub(crate) mod meta_key {
         let mut key = [6, 0, 0, 0, 0];
         key[1..].copy_from_slice(&height.to_be_bytes());
         key
+    }
+
+    pub(crate) fn undone(number: u64) -> [u8; 9] {
+        let mut key = [7, 0, 0, 0, 0, 0, 0, 0, 0];
+        key[1..].copy_from_slice(&number.to_be_bytes());
+        key
+    }
+}
+
+/// Undone blocks that are remembered; older ones are forgotten.
+pub(crate) const UNDONE_MAX: u64 = 1_000;
+
+/// A block that was indexed and left the best chain. What a chain says does not depend on these records, so no digest has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UndoneBlock {
+    /// Counts undone blocks from 0 on; one reorganisation has numbers that follow each other, its newest block first.
+    pub number: u64,
+    /// Height and hash.
+    pub id: BlockId,
+    /// Hash of the block before.
+    pub previous: BlockHash,
+    /// Header time, Unix seconds.
+    pub time: u32,
+}
+
+impl UndoneBlock {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(4 + 32 + 32 + 4);
+        out.extend_from_slice(&self.id.height.to_be_bytes());
+        out.extend_from_slice(self.id.hash.as_byte_array());
+        out.extend_from_slice(self.previous.as_byte_array());
+        out.extend_from_slice(&self.time.to_be_bytes());
+        out
+    }
+
+    pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Self, StoreError> {
+        Self::parse(key, value)
+            .ok_or_else(|| StoreError::Corrupt("the record of an undone block has a wrong length".to_owned()))
+    }
+
+    fn parse(key: &[u8], value: &[u8]) -> Option<Self> {
+        let number = u64::from_be_bytes(key.get(1..)?.try_into().ok()?);
+        let (height, rest) = value.split_first_chunk::<4>()?;
+        let (hash, rest) = rest.split_first_chunk::<32>()?;
+        let (previous, time) = rest.split_first_chunk::<32>()?;
+        Some(Self {
+            number,
+            id: BlockId { height: u32::from_be_bytes(*height), hash: BlockHash::from_byte_array(*hash) },
+            previous: BlockHash::from_byte_array(*previous),
+            time: u32::from_be_bytes(time.try_into().ok()?),
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use paraffin_primitives::Height;
 
 use crate::engine::{Space, View};
 use crate::overlay::version_in_view;
-use crate::record::{ModuleState, StoredBlock, decode_number, meta_key};
+use crate::record::{ModuleState, StoredBlock, UndoneBlock, decode_number, meta_key};
 use crate::rows::TableScan;
 use crate::{BlockDigests, BlockRecord, ModuleDigest, ModuleId, Row, StoreError, Table, TableKind, key};
 
@@ -113,6 +113,12 @@ pub(crate) fn module_state(view: &View, module: ModuleId) -> Result<Option<Modul
     bytes.map(|bytes| ModuleState::decode(&bytes)).transpose()
 }
 
+pub(crate) fn undone_blocks(view: &View, limit: usize) -> Result<Vec<UndoneBlock>, StoreError> {
+    let prefix = meta_key::UNDONE;
+    let rows = view.range(Space::Meta, &prefix, &key::after_prefix(&prefix)).rev().take(limit);
+    rows.map(|row| row.and_then(|(key, value)| UndoneBlock::decode(&key, &value))).collect()
+}
+
 impl Snapshot {
     /// The view of a process that has no store: there is no block and no row.
     pub fn of_nothing() -> Self {
@@ -196,6 +202,14 @@ impl Snapshot {
             None => Ok(0),
             Some(bytes) => decode_number(&bytes, "the lowest undo height"),
         }
+    }
+
+    /// Blocks that left the best chain after they were indexed, the newest first, at most `limit` of the newest 1,000.
+    ///
+    /// # Errors
+    /// The disk cannot be read, or the store is damaged.
+    pub fn undone_blocks(&self, limit: usize) -> Result<Vec<UndoneBlock>, StoreError> {
+        undone_blocks(self.view(), limit)
     }
 
     /// Current, `WriteOnce`, Sequence: the value; Versioned: the newest value.

@@ -10,9 +10,9 @@ use paraffin_primitives::{BlockId, Height};
 use crate::digest::{Digest, ModuleDigest, cumulative_digest};
 use crate::engine::{Batch, Space, View};
 use crate::overlay::{BlockEnd, ModuleOverlay, ROW_OVERHEAD};
-use crate::record::{ModuleEntry, ModuleState, StoredBlock, decode_number, meta_key};
+use crate::record::{ModuleEntry, ModuleState, StoredBlock, UNDONE_MAX, UndoneBlock, decode_number, meta_key};
 use crate::run::Run;
-use crate::snapshot::{Published, stored_block};
+use crate::snapshot::{Published, stored_block, undone_blocks};
 use crate::store::Inner;
 use crate::undo::{self, UndoWriter};
 use crate::{BlockRecord, ModuleId, ModuleSchema, ModuleWriter, StoreError, key};
@@ -611,6 +611,12 @@ impl Writer {
             batch.remove(Space::Meta, meta_key::TIP);
         } else {
             batch.insert(Space::Meta, meta_key::TIP, (height - 1).to_be_bytes());
+        }
+        let number = undone_blocks(&self.view, 1)?.first().map_or(0, |newest| newest.number.saturating_add(1));
+        let undone = UndoneBlock { number, id: tip.id, previous: tip.previous, time: tip.time };
+        batch.insert(Space::Meta, meta_key::undone(number), undone.encode());
+        if let Some(oldest) = number.checked_sub(UNDONE_MAX) {
+            batch.remove(Space::Meta, meta_key::undone(oldest));
         }
         inner.engine.commit(batch, false)?;
         inner.publish()?;

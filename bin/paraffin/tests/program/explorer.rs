@@ -13,7 +13,7 @@ use crate::support::http::{self, Answer};
 use crate::support::instance::Instance;
 use crate::support::node::TestNode as _;
 use crate::support::page::{check, sign_in};
-use crate::support::wait_for;
+use crate::support::{free_port, wait_for};
 
 /// Pages of one kind that are opened in a browser.
 const OF_ONE_KIND: usize = 3;
@@ -81,15 +81,6 @@ fn walk(get: impl Fn(&str) -> Answer) -> Vec<String> {
     walked
 }
 
-/// Signs the owner in; the cookie.
-fn session(dev: &Dev) -> String {
-    let form = format!("name={}&password={}", dev.text("/console/name"), dev.text("/console/password"));
-    let headers = [("content-type", "application/x-www-form-urlencoded"), ("sec-fetch-site", "same-origin")];
-    let answer = http::try_request(dev.listen(), "POST", "/console/sign-in", &headers, form.as_bytes()).unwrap();
-    assert_eq!(answer.status, 303, "{}", answer.text());
-    answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
-}
-
 fn get_as(dev: &Dev, cookie: &str, path: &str) -> Answer {
     http::try_request(dev.listen(), "GET", path, &[("cookie", cookie)], b"").unwrap()
 }
@@ -98,7 +89,7 @@ fn get_as(dev: &Dev, cookie: &str, path: &str) -> Answer {
 fn every_page_opens_on_a_desk_and_on_a_phone_without_a_fault() {
     let Some(chromium) = Chromium::start() else { return };
     let dev = Dev::start();
-    let cookie = session(&dev);
+    let cookie = dev.session();
     let pages = walk(|path| get_as(&dev, &cookie, path));
     let base = dev.text("/base_url").to_owned();
     let (name, password) = (dev.text("/console/name").to_owned(), dev.text("/console/password").to_owned());
@@ -180,7 +171,7 @@ fn anonymous_callers_are_counted_and_shown_what_the_api_shows_them() {
 
     let rates = http::get(dev.listen(), "/explorer/rates").text();
     assert!(rates.contains("Sign in to see this") && !rates.contains("EUR"), "{rates}");
-    let cookie = session(&dev);
+    let cookie = dev.session();
     let rates = get_as(&dev, &cookie, "/explorer/rates");
     assert!(rates.status == 200 && rates.text().contains("EUR"), "{}", rates.text());
     // Who is signed in has a bucket of his own.
@@ -226,7 +217,7 @@ fn pages_are_there_while_the_node_is_away_and_for_people_of_the_instance_alone()
 #[test]
 fn hostile_addresses_of_pages_are_refused() {
     let dev = Dev::start();
-    let cookie = session(&dev);
+    let cookie = dev.session();
     let long = "9".repeat(4_000);
     let parts = [
         "",
@@ -264,7 +255,7 @@ fn hostile_addresses_of_pages_are_refused() {
 #[test]
 fn pages_come_within_a_tenth_of_a_second() {
     let dev = Dev::start();
-    let cookie = session(&dev);
+    let cookie = dev.session();
     let pages = walk(|path| get_as(&dev, &cookie, path));
     let mut slow = Vec::new();
     for path in pages {
@@ -282,4 +273,97 @@ fn pages_come_within_a_tenth_of_a_second() {
         }
     }
     assert!(slow.is_empty(), "{slow:#?}");
+}
+
+/// Point reads, scans and scanned rows that one page may take on this chain; what takes most is the page of all pools, which asks
+/// for their figures.
+const READS_MAX: u64 = 2_500;
+
+/// A page reads no more of the index than its bound, and no more when the chain grows: the lists of a page have an end.
+#[test]
+fn pages_read_little_of_the_index() {
+    let metrics = format!("127.0.0.1:{}", free_port());
+    let dev = Dev::start_with_environment(&[("PARAFFIN_GATEWAY__METRICS_LISTEN", metrics.clone())]);
+    let reads = || {
+        let text = http::get(&metrics, "/metrics").text();
+        let of_store = text.lines().filter(|line| line.starts_with("paraffin_store_reads_total{"));
+        let counts: Vec<u64> =
+            of_store.map(|line| line.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap()).collect();
+        assert_eq!(counts.len(), 3, "{text}");
+        counts.iter().sum::<u64>()
+    };
+    let cookie = dev.session();
+    let pages = walk(|path| get_as(&dev, &cookie, path));
+    let measure = || -> Vec<(String, u64)> {
+        let once = |path: &str| {
+            let before = reads();
+            assert_eq!(get_as(&dev, &cookie, path).status, 200, "{path}");
+            reads() - before
+        };
+        // Other parts of the instance may read at the same time, so the least of some counts.
+        pages.iter().map(|path| (path.clone(), (0..3).map(|_| once(path)).min().unwrap_or(0))).collect()
+    };
+    let counts = measure();
+    println!("{counts:#?}");
+    assert!(counts.iter().any(|(_, count)| *count > 10), "the counter counts nothing: {counts:?}");
+    let many: Vec<_> = counts.iter().filter(|(_, count)| *count > READS_MAX).collect();
+    assert!(many.is_empty(), "{many:#?}");
+    dev.mine(40);
+    let grown: Vec<_> =
+        counts.iter().zip(measure()).filter(|((_, before), (_, after))| *after > before + before / 2 + 100).collect();
+    assert!(grown.is_empty(), "{grown:#?}");
+}
+
+/// The script of charts: buttons and the wheel zoom, the pointer has a crosshair with what is under it.
+#[test]
+fn charts_can_be_zoomed_and_pointed_at() {
+    let Some(chromium) = Chromium::start() else { return };
+    let dev = Dev::start();
+    let pool = dev.described.pointer("/alkanes/pools/0").and_then(serde_json::Value::as_str).unwrap();
+    let page = format!("{}/explorer/pool/{pool}", dev.text("/base_url"));
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let browser = chromium.open().await;
+        browser.goto(page).await.unwrap();
+        let run = async |script: &str| browser.execute(script, Vec::new()).await.unwrap().json().clone();
+        let width = async || {
+            let shown = run("return document.querySelector('.chart-figure .plot').viewBox.baseVal.width").await;
+            shown.as_f64().unwrap()
+        };
+        let pointer = |kind: &str| {
+            format!(
+                "const svg = document.querySelector('.chart-figure svg.chart'); const box = svg.getBoundingClientRect();
+                svg.dispatchEvent(new PointerEvent('{kind}', {{ clientX: box.left + box.width / 3, clientY: box.top + 20, bubbles: true }}));
+                const cross = svg.querySelector('.cross');
+                return [cross.classList.contains('off'), cross.getAttribute('x1'), document.querySelector('.chart-figure .readout').textContent]"
+            )
+        };
+        let all = width().await;
+        let pressed = "document.querySelector('.chart-figure [data-zoom=in]').click()";
+        run(pressed).await;
+        let closer = width().await;
+        assert!(closer < all * 0.7, "{all} {closer}");
+        let at = run(&pointer("pointermove")).await;
+        assert!(at[0] == false && at[1].is_string() && !at[2].as_str().unwrap().is_empty(), "{at}");
+        assert_eq!(run(&pointer("pointerleave")).await, json!([true, at[1], ""]));
+        let wheel = |keys: &str| {
+            format!(
+                "const svg = document.querySelector('.chart-figure svg.chart'); const box = svg.getBoundingClientRect();
+                svg.dispatchEvent(new WheelEvent('wheel', {{ deltaY: -100, clientX: box.left + 50, bubbles: true, cancelable: true, {keys} }}))"
+            )
+        };
+        run(&wheel("ctrlKey: false")).await;
+        assert!((width().await - closer).abs() < 1e-6, "the wheel alone scrolls the page");
+        run(&wheel("ctrlKey: true")).await;
+        let closest = width().await;
+        assert!(closest < closer, "{closer} {closest}");
+        for _ in 0..40 {
+            run(pressed).await;
+        }
+        let least = width().await;
+        assert!(least > 0.0 && least >= all * 0.019, "{all} {least}");
+        run("document.querySelector('.chart-figure [data-zoom=all]').click()").await;
+        assert!((width().await - all).abs() < 1e-6);
+        check(&browser, "after zooming").await;
+        browser.quit().await.unwrap();
+    });
 }

@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use paraffin_database::{Row, Session, query, query_of};
 use subtle::ConstantTimeEq as _;
@@ -7,8 +6,8 @@ use subtle::ConstantTimeEq as _;
 use super::accounts::{self, plan_of};
 use super::{Inner, audit};
 use crate::{
-    AccessError, AccountId, ApiKey, CreatedKey, KeyDigest, KeyId, KeyOwner, KeyRecord, KeySelector, NewKey, UnixMillis,
-    WindowLimits, time_text,
+    AccessError, AccountId, ApiKey, CreatedKey, Grace, KeyDigest, KeyId, KeyOwner, KeyRecord, KeySelector, NewKey,
+    UnixMillis, WindowLimits, time_text,
 };
 
 const COLUMNS: &str = "SELECT api_key.id, api_key.account, api_key.name, prefix, digest, plan, per_minute, per_day, admin, management, api_key.created_at, last_used_at, request_count, expires_at, own_expires_at, is_replaced, revoked_at FROM api_key JOIN account ON account.id = api_key.account";
@@ -108,7 +107,7 @@ pub(super) async fn revoke(
 pub(super) async fn reroll(
     inner: &Inner,
     selector: &KeySelector,
-    grace: Duration,
+    grace: Grace,
     actor: &str,
     now: UnixMillis,
 ) -> Result<CreatedKey, AccessError> {
@@ -116,6 +115,9 @@ pub(super) async fn reroll(
     let old = find(&mut transaction, selector).await?;
     if !old.is_active(now) {
         return Err(AccessError::Inactive);
+    }
+    if grace.is_one_at_a_time {
+        check_grace(&mut transaction, &old, grace, now).await?;
     }
     // A key in its grace has a successor already; another one must not slip past the number of keys of the plan.
     if old.is_replaced {
@@ -129,7 +131,7 @@ pub(super) async fn reroll(
         ..NewKey::in_account(old.name.clone(), old.account)
     };
     let created = insert(&mut transaction, &new, old.account, old.plan.clone(), now).await?;
-    let grace_ms = i64::try_from(grace.as_millis()).unwrap_or(i64::MAX);
+    let grace_ms = i64::try_from(grace.span.as_millis()).unwrap_or(i64::MAX);
     let ends = now.saturating_add(grace_ms).min(old.expires_at.unwrap_or(i64::MAX));
     let statement = if ends <= now {
         "UPDATE api_key SET revoked_at = $1, is_replaced = 1 WHERE id = $2"
@@ -142,6 +144,30 @@ pub(super) async fn reroll(
     transaction.commit().await?;
     inner.known.invalidate();
     Ok(created)
+}
+
+/// Refuses a reroll by which an account would have a second rerolled key that still works.
+async fn check_grace(
+    connection: &mut Session,
+    old: &KeyRecord,
+    grace: Grace,
+    now: UnixMillis,
+) -> Result<(), AccessError> {
+    if old.is_replaced {
+        return Err(AccessError::RerolledBefore);
+    }
+    if grace.span.is_zero() {
+        return Ok(());
+    }
+    let in_grace: i64 = query(
+        "SELECT COUNT(*) AS in_grace FROM api_key WHERE account = $1 AND revoked_at IS NULL AND is_replaced = 1 AND (expires_at IS NULL OR expires_at > $2)",
+    )
+    .bind(old.account.0)
+    .bind(now)
+    .fetch_one(connection)
+    .await?
+    .get("in_grace")?;
+    if in_grace > 0 { Err(AccessError::OtherInGrace) } else { Ok(()) }
 }
 
 /// The record of an active key. Unknown, revoked and expired ones are never cached, so that each of them costs the same

@@ -23,9 +23,9 @@ use crate::store::{AccessFuture, KeyStore};
 use crate::usage::PendingUse;
 use crate::{
     AccessError, AccountId, AccountRecord, AccountUsage, AliasRecord, ApiKey, AuditRow, ClientNet, CreatedKey,
-    Decision, Granted, KeyRecord, KeySelector, NewAlias, NewAuditLine, NewKey, OriginId, OriginPattern, OriginRecord,
-    Plan, Plans, RecordedRequest, Reservation, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore, SharedState,
-    Subject, ThrottleSettings, UnixMillis, WindowLimits, Windows,
+    Decision, Grace, Granted, KeyRecord, KeySelector, NewAlias, NewAuditLine, NewKey, OriginId, OriginPattern,
+    OriginRecord, Plan, Plans, RecordedRequest, Reservation, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore,
+    SharedState, Subject, ThrottleSettings, UnixMillis, WindowLimits, Windows,
 };
 use counting::Counting;
 
@@ -238,7 +238,7 @@ impl KeyStore for DatabaseKeyStore {
     fn reroll<'a>(
         &'a self,
         selector: KeySelector,
-        grace: Duration,
+        grace: Grace,
         actor: &'a str,
         now: UnixMillis,
     ) -> AccessFuture<'a, CreatedKey> {

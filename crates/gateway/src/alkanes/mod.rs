@@ -84,14 +84,14 @@ impl Alkanes {
         }
     }
 
-    /// Memory that contracts which are tried for callers may take now, bytes.
-    pub(crate) fn used_by_simulations(&self) -> usize {
-        self.memory.bytes().1
+    /// Memory that contracts which run for callers may take in all, and what those that run now may, bytes.
+    pub(crate) fn simulations_bytes(&self) -> (usize, usize) {
+        self.memory.bytes()
     }
 
-    /// Memory that views may take now, bytes.
-    pub(crate) fn used_by_views(&self) -> usize {
-        self.views.bytes().1
+    /// Memory that views may take in all, and what those that run now may, bytes.
+    pub(crate) fn views_bytes(&self) -> (usize, usize) {
+        self.views.bytes()
     }
 }
 

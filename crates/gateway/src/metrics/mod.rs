@@ -232,6 +232,12 @@ impl Metrics {
                 state.alone,
             );
         }
+        if let Some(reads) = shared.chain.store_reads() {
+            for (kind, total) in [("point", reads.gets), ("scan", reads.seeks), ("row", reads.rows)] {
+                let text = "Reads of the store: points, scans begun, and rows that scans stepped over";
+                meter.count("paraffin_store_reads_total", text, &[("kind", kind)], total);
+            }
+        }
         if let Some(shadow) = shared.chain.shadow() {
             shadow.measure(&meter);
         }

@@ -1,10 +1,11 @@
-//! Where the index stands.
+//! Where the index stands, and the reorganisations that it followed.
 
+use paraffin_store::{Snapshot, StoreError, UndoneBlock};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::Part;
-use super::route::{Declared, Group, Route, Verb, Wrapping};
+use super::route::{Declared, Group, Pages, Route, Verb, Wrapping};
 use crate::errors::RestError;
 use crate::methods::Hash;
 use crate::state::RequestContext;
@@ -17,6 +18,7 @@ pub(super) static GROUP: Group = Group {
         Declared::of::<IndexHeight>(),
         Declared::of::<IndexHash>(),
         Declared::of::<IndexPosition>(),
+        Declared::of::<Reorganisations>(),
     ],
 };
 
@@ -95,4 +97,91 @@ impl Route for IndexPosition {
         let tip = context.tip().ok_or_else(RestError::starting)?;
         Ok(PositionAnswer { height: tip.height, hash: Hash::of(tip.hash) })
     }
+}
+
+/// Reorganisations that this instance followed, the newest first: of the newest 1,000 blocks that left the best chain after they
+/// were indexed. A copy that starts from a snapshot has those of the instance that wrote it.
+#[derive(Deserialize, JsonSchema)]
+struct Reorganisations {}
+
+/// A block that left the best chain.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct LeftBlock {
+    height: u32,
+    hash: Hash,
+    /// Header time, Unix seconds.
+    time: u32,
+    /// Hash of the block that is at this height now; null above the tip.
+    replaced_by: Option<Hash>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct Reorganisation {
+    /// Height of the last block that both branches have.
+    fork_height: u32,
+    /// Its hash.
+    fork_hash: Hash,
+    /// Number of blocks that left.
+    depth: usize,
+    /// The blocks that left, the newest first.
+    blocks: Vec<LeftBlock>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ReorganisationsAnswer {
+    reorgs: Vec<Reorganisation>,
+    /// Number of all that are remembered.
+    count: usize,
+}
+
+impl Route for Reorganisations {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "reorgs"), (Verb::Post, "get-reorgs")];
+    const PAGES: Option<Pages> = Some(Pages { default: Some(20), max: 100 });
+    type Answer = ReorganisationsAnswer;
+
+    async fn answer(self, context: &RequestContext, part: Part) -> Result<ReorganisationsAnswer, RestError> {
+        let read = move |snapshot: &Snapshot| {
+            let all = grouped(snapshot.undone_blocks(usize::MAX)?);
+            let count = all.len();
+            let reorgs = part.of(all).into_iter().map(|left| reorganisation(snapshot, &left));
+            Ok(ReorganisationsAnswer { reorgs: reorgs.collect::<Result<_, StoreError>>()?, count })
+        };
+        let answer = context.read(read).await.map_err(|error| RestError::internal(&error))?;
+        answer.map_err(|error: StoreError| RestError::internal(&error))
+    }
+}
+
+/// Blocks that left one after the other, each the parent of the one before, are one reorganisation.
+fn grouped(undone: Vec<UndoneBlock>) -> Vec<Vec<UndoneBlock>> {
+    // Oldest first: a branch is undone from its tip down.
+    let mut all: Vec<Vec<UndoneBlock>> = Vec::new();
+    for block in undone.into_iter().rev() {
+        match all.last_mut().filter(|branch| branch.last().is_some_and(|above| above.previous == block.id.hash)) {
+            Some(branch) => branch.push(block),
+            None => all.push(vec![block]),
+        }
+    }
+    all.reverse();
+    all
+}
+
+fn reorganisation(snapshot: &Snapshot, left: &[UndoneBlock]) -> Result<Reorganisation, StoreError> {
+    let lowest = left.last().map(|block| (block.id.height.saturating_sub(1), Hash::of(block.previous)));
+    let (fork_height, fork_hash) =
+        lowest.ok_or_else(|| StoreError::Corrupt("a reorganisation of no block".to_owned()))?;
+    let blocks = left.iter().map(|block| {
+        let present = snapshot.block(block.id.height)?;
+        Ok(LeftBlock {
+            height: block.id.height,
+            hash: Hash::of(block.id.hash),
+            time: block.time,
+            replaced_by: present.map(|record| Hash::of(record.id.hash)),
+        })
+    });
+    Ok(Reorganisation { fork_height, fork_hash, depth: left.len(), blocks: blocks.collect::<Result<_, StoreError>>()? })
 }

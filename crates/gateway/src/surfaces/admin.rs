@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use paraffin_access::{
-    AccessError, AccountId, AccountUsage, CreatedKey, KEY_LIFE_DAYS_MAX, KeyId, KeyRecord, KeySelector, NewKey,
-    USAGE_DAYS_MAX, UnixMillis, UsageCounts, Used, WindowLimits, day_text, expiry_in_days, time_text,
+    AccessError, AccountId, AccountUsage, CreatedKey, Grace, KEY_LIFE_DAYS_MAX, KeyId, KeyRecord, KeySelector, NewKey,
+    USAGE_DAYS_MAX, UsageCounts, Used, WindowLimits, day_text, expiry_in_days, time_text,
 };
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -235,7 +235,7 @@ impl Method for RevokeApiKey {
 
     async fn call(self, context: &RequestContext, (): &()) -> Result<RevokedApiKey, RpcError> {
         let manager = manager(context)?;
-        let id = own_key_and_others(context, manager, self.id.0).await?.0.id;
+        let id = own_key(context, manager, self.id.0).await?.id;
         let keys = context.keys();
         let revoked = keys.revoke(KeySelector::Id(id), &manager.actor(), unix_millis()).await.map_err(refused)?;
         keys.settle().await.map_err(refused)?;
@@ -271,16 +271,17 @@ impl Method for RerollApiKey {
         if grace > GRACE_SECONDS_MAX {
             return Err(RpcError::invalid_params(format!("graceSeconds must be at most {GRACE_SECONDS_MAX}")));
         }
-        let (old, others) = own_key_and_others(context, manager, self.id.0).await?;
+        let old = own_key(context, manager, self.id.0).await?;
         // The new key has the rights of the old one, and the manager sees it.
         if old.admin && !manager.admin {
             return Err(RpcError::new(rpc_code::NOT_ALLOWED, "this key has a right that yours lacks"));
         }
         let id = old.id;
         let (keys, now) = (context.keys(), unix_millis());
-        check_grace(manager, &old, &others, grace, now)?;
-        let grace_span = Duration::from_secs(grace);
-        let created = keys.reroll(KeySelector::Id(id), grace_span, &manager.actor(), now).await.map_err(refused)?;
+        // As in the console, the operator's keys are exempt.
+        let span = Duration::from_secs(grace);
+        let grace_given = if manager.admin { Grace::of(span) } else { Grace::one_at_a_time(span) };
+        let created = keys.reroll(KeySelector::Id(id), grace_given, &manager.actor(), now).await.map_err(refused)?;
         if grace == 0 {
             keys.settle().await.map_err(refused)?;
         }
@@ -377,38 +378,10 @@ impl Method for GetUsage {
     }
 }
 
-/// Of an account one rerolled key at a time works on beside its successor, so that rerolling in a chain makes no more keys than the
-/// plan has, and one. As in the console, the operator's keys are exempt.
-fn check_grace(
-    manager: Manager,
-    old: &KeyRecord,
-    others: &[KeyRecord],
-    grace: u64,
-    now: UnixMillis,
-) -> Result<(), RpcError> {
-    let in_grace = |key: &KeyRecord| key.is_replaced && key.is_active(now);
-    if manager.admin {
-        return Ok(());
-    }
-    if in_grace(old) {
-        return Err(KEY_IN_GRACE.error("this key was rerolled before: reroll the one that replaced it"));
-    }
-    if grace > 0 && others.iter().any(in_grace) {
-        let sentence = "another rerolled key of this account still works: revoke it first, or leave graceSeconds out";
-        return Err(KEY_IN_GRACE.error(sentence));
-    }
-    Ok(())
-}
-
-/// A key with the others of its account. One of another account does not exist for this one.
-async fn own_key_and_others(
-    context: &RequestContext,
-    manager: Manager,
-    id: KeyId,
-) -> Result<(KeyRecord, Vec<KeyRecord>), RpcError> {
-    let mut keys = context.keys().list_of(manager.account).await.map_err(refused)?;
-    let place = keys.iter().position(|key| key.id == id).ok_or_else(|| RpcError::not_found("no such key"))?;
-    Ok((keys.swap_remove(place), keys))
+/// A key of the caller's account. One of another account does not exist for this one.
+async fn own_key(context: &RequestContext, manager: Manager, id: KeyId) -> Result<KeyRecord, RpcError> {
+    let keys = context.keys().list_of(manager.account).await.map_err(refused)?;
+    keys.into_iter().find(|key| key.id == id).ok_or_else(|| RpcError::not_found("no such key"))
 }
 
 fn refused(error: AccessError) -> RpcError {
@@ -417,6 +390,7 @@ fn refused(error: AccessError) -> RpcError {
             RpcError::invalid_params(error.to_string())
         }
         AccessError::NoSuchKey => RpcError::not_found("no such key"),
+        AccessError::RerolledBefore | AccessError::OtherInGrace => KEY_IN_GRACE.error(error.to_string()),
         AccessError::KeyLimit { .. } => KEY_LIMIT_REACHED.error(error.to_string()),
         AccessError::Unavailable(_) => {
             RpcError { data: Some(json!({ "code": "AUTH_UNAVAILABLE" })), ..RpcError::internal(&error) }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paraffin_access::{ApiKey, DatabaseKeyStore, KeySelector, KeyStore as _, LEASE, NewKey};
+use paraffin_access::{ApiKey, DatabaseKeyStore, Grace, KeySelector, KeyStore as _, LEASE, NewKey};
 use serde_json::json;
 
 use crate::client::{Connection, Response};
@@ -254,7 +254,7 @@ async fn a_new_key_works_at_once_and_a_rerolled_one_for_its_grace() {
         i64::try_from(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()).unwrap();
     let rerolled = instance
         .keys
-        .reroll(KeySelector::Id(created.record.id), Duration::from_millis(300), "test", now)
+        .reroll(KeySelector::Id(created.record.id), Grace::of(Duration::from_millis(300)), "test", now)
         .await
         .unwrap();
     assert_eq!(instance.post(&format!("/v4/{}", rerolled.key.reveal()), COUNT).await.status, 200);

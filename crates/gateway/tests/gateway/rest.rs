@@ -213,3 +213,40 @@ async fn latest_block_hash_and_indexer_position() {
     }
     assert_eq!(instance.get("/v4/api/get-block-hash").await.status, 405);
 }
+
+/// Blocks that left are remembered by branch, with what stands in their place.
+#[tokio::test]
+async fn reorganisations_are_listed_with_what_took_the_place_of_their_blocks() {
+    let mut instance = Instance::start().await;
+    let none = json!({ "reorgs": [], "count": 0 });
+    assert_eq!(instance.get("/v4/api/reorgs").await.json()["data"], none);
+    let script = crate::chain::script_of(instance.chain.network, &instance.miner);
+    let fork = instance.chain.tip_hash().to_string();
+    let mut left = Vec::new();
+    for _ in 0..2 {
+        instance.chain.mine(script.clone(), vec![]);
+        left.push(instance.chain.tip_hash().to_string());
+    }
+    instance.chain.undo();
+    instance.chain.undo();
+    let answer = instance.get("/v4/api/reorgs").await.json();
+    assert_eq!(answer["data"]["reorgs"][0]["blocks"][0]["replacedBy"], json!(null), "{answer}");
+    let other = crate::chain::script_of(instance.chain.network, &instance.payee);
+    let mut now = Vec::new();
+    for _ in 0..3 {
+        instance.chain.mine(other.clone(), vec![]);
+        now.push(instance.chain.tip_hash().to_string());
+    }
+    instance.chain.undo();
+    let answer = instance.post("/v4/api/get-reorgs", "{}".to_owned()).await.json();
+    let reorgs = &answer["data"]["reorgs"];
+    assert_eq!((&answer["data"]["count"], reorgs[0]["depth"].as_u64()), (&json!(2), Some(1)), "{answer}");
+    assert_eq!((&reorgs[0]["forkHeight"], &reorgs[0]["forkHash"]), (&json!(5), &json!(now[1])));
+    assert_eq!((&reorgs[1]["forkHeight"], &reorgs[1]["forkHash"]), (&json!(3), &json!(fork)));
+    let blocks = reorgs[1]["blocks"].as_array().unwrap();
+    let pairs: Vec<_> = blocks.iter().map(|block| (&block["height"], &block["hash"], &block["replacedBy"])).collect();
+    assert_eq!(pairs, [(&json!(5), &json!(left[1]), &json!(now[1])), (&json!(4), &json!(left[0]), &json!(now[0]))]);
+    let second = instance.get("/v4/api/reorgs?limit=1&offset=1").await.json();
+    assert_eq!(second["data"]["reorgs"].as_array().unwrap().len(), 1);
+    assert_eq!(second["data"]["reorgs"][0], reorgs[1]);
+}

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use paraffin_access::{ApiKey, DatabaseKeyStore, KeyStore as _, NewAlias, NewKey, ThrottleSettings};
+use paraffin_access::{ApiKey, DatabaseKeyStore, Grace, KeyStore as _, NewAlias, NewKey, ThrottleSettings};
 use paraffin_gateway::AccessConfig;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -91,7 +91,7 @@ async fn what_another_process_makes_is_served_by_the_next_request_although_it_wa
     assert_eq!(instance.post(&format!("/v4/{}", created.reveal()), COUNT).await.status, 200);
     let now = i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
     let selector = paraffin_access::KeySelector::Key(created);
-    let rerolled = other.reroll(selector, Duration::ZERO, "test", now).await.unwrap().key;
+    let rerolled = other.reroll(selector, Grace::of(Duration::ZERO), "test", now).await.unwrap().key;
     assert_eq!(instance.post(&format!("/v4/{}", rerolled.reveal()), COUNT).await.status, 200);
 }
 

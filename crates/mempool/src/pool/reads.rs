@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bitcoin::{OutPoint, Txid};
 
-use super::Pool;
+use super::{Pool, Replacement};
 use crate::histogram::bucket;
 use crate::{Entry, Reason, Ring, ScriptHash};
 
@@ -140,6 +140,15 @@ impl Pool {
     /// At most `limit` entries, the newest first.
     pub fn recent(&self, limit: usize) -> Vec<Arc<Entry>> {
         self.by_seq.values().rev().take(limit).filter_map(|txid| self.entries.get(txid)).cloned().collect()
+    }
+
+    /// At most `limit` of the newest 1,000 replacements, the newest first; with `of` those alone by which this transaction left, or
+    /// by which another one left for it.
+    pub fn replacements(&self, of: Option<Txid>, limit: usize) -> Vec<Replacement> {
+        let wanted = |replacement: &&Replacement| {
+            of.is_none_or(|txid| replacement.replaced.txid == txid || replacement.by.txid == txid)
+        };
+        self.replacements.iter().rev().filter(wanted).take(limit).cloned().collect()
     }
 
     /// At most `limit` entries with numbers above `cursor`, ascending.

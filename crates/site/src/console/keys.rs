@@ -7,7 +7,9 @@ use askama::Template;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use hyper::StatusCode;
-use paraffin_access::{AccountRecord, CreatedKey, KeyId, KeyRecord, KeySelector, NewKey, WindowLimits, expiry_in_days};
+use paraffin_access::{
+    AccountRecord, CreatedKey, Grace, KeyId, KeyRecord, KeySelector, NewKey, WindowLimits, expiry_in_days,
+};
 use serde::Deserialize;
 
 use super::{AccountPage, account_page, form_account, framed, no_account, of_account};
@@ -182,16 +184,15 @@ async fn answer(
     }
 }
 
-/// The key of a form with the others of its account, if the visitor may change it: one that may more than ask is the owner's.
-async fn own_key(site: &SiteParts, form: &SessionForm, id: i64) -> Result<(KeyRecord, Vec<KeyRecord>), Failure> {
+/// The key of a form, if the visitor may change it: one that may more than ask is the owner's.
+async fn own_key(site: &SiteParts, form: &SessionForm, id: i64) -> Result<KeyRecord, Failure> {
     let account = form_account(&form.visitor, form.fields.get("account"))?;
-    let mut keys = site.keys.list_of(account).await?;
-    let place = keys.iter().position(|key| key.id == KeyId(id)).ok_or(Failure::Missing)?;
-    let key = keys.swap_remove(place);
+    let keys = site.keys.list_of(account).await?;
+    let key = keys.into_iter().find(|key| key.id == KeyId(id)).ok_or(Failure::Missing)?;
     if (key.admin || key.management) && !form.visitor.is_owner() {
         return Err(Failure::Forbidden);
     }
-    Ok((key, keys))
+    Ok(key)
 }
 
 pub(super) async fn revoke(
@@ -199,7 +200,7 @@ pub(super) async fn revoke(
     Path(id): Path<i64>,
     form: SessionForm,
 ) -> Result<Response, Failure> {
-    let (key, _) = own_key(&site, &form, id).await?;
+    let key = own_key(&site, &form, id).await?;
     site.keys.revoke(KeySelector::Id(key.id), &form.visitor.actor(), form.visitor.visit.now).await?;
     // The page says "revoked" when it is true everywhere.
     site.keys.settle().await?;
@@ -211,11 +212,13 @@ pub(super) async fn reroll(
     Path(id): Path<i64>,
     form: SessionForm,
 ) -> Result<Response, Failure> {
-    let (key, others) = own_key(&site, &form, id).await?;
+    let key = own_key(&site, &form, id).await?;
     let now = form.visitor.visit.now;
-    let made = match grace_hours(&form, &key, &others) {
+    let made = match grace_hours(&form) {
         Ok(hours) => {
-            let grace = Duration::from_secs(u64::from(hours) * 3_600);
+            let span = Duration::from_secs(u64::from(hours) * 3_600);
+            // Owners are the operator: for them there is no such rule.
+            let grace = if form.visitor.is_owner() { Grace::of(span) } else { Grace::one_at_a_time(span) };
             let made = site.keys.reroll(KeySelector::Id(key.id), grace, &form.visitor.actor(), now).await;
             if hours == 0 {
                 site.keys.settle().await?;
@@ -227,21 +230,11 @@ pub(super) async fn reroll(
     answer(&site, &form.visitor, &form.fields, made).await
 }
 
-/// How long a rerolled key goes on working. Of an account one key at a time does, so that an account has no more keys at work than
-/// its plan has, and one.
-fn grace_hours(form: &SessionForm, key: &KeyRecord, others: &[KeyRecord]) -> Result<u32, Failure> {
+/// How long a rerolled key goes on working.
+fn grace_hours(form: &SessionForm) -> Result<u32, Failure> {
     let hours = form.fields.limit("grace_hours", "Hours")?.unwrap_or(0);
     if hours > GRACE_HOURS_MAX {
         return Err(Failure::Refused(format!("A rerolled key works for at most {GRACE_HOURS_MAX} more hours.")));
-    }
-    let now = form.visitor.visit.now;
-    let in_grace = |key: &KeyRecord| key.is_replaced && key.is_active(now);
-    if in_grace(key) && !form.visitor.is_owner() {
-        return Err(Failure::Refused("This key was rerolled before: reroll the one that replaced it.".to_owned()));
-    }
-    if hours > 0 && !form.visitor.is_owner() && others.iter().any(in_grace) {
-        let sentence = "Another rerolled key of this account still works: revoke it first, or give 0 hours.";
-        return Err(Failure::Refused(sentence.to_owned()));
     }
     Ok(hours)
 }

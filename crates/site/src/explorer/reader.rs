@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::api::{Api, ApiAnswer, Call, Tip};
+use crate::api::{Api, ApiAnswer, Call, MemoryBudget, Tip};
 use crate::failure::Failure;
 use crate::html::{age, moment};
 use crate::visitor::Visitor;
@@ -150,6 +150,11 @@ impl Reader {
     /// The newest block.
     pub(crate) fn tip(&self) -> Tip {
         self.api.tip()
+    }
+
+    /// What the parts that work for callers may take, and take now; for people of the instance alone.
+    pub(crate) fn memory_budgets(&self) -> Vec<MemoryBudget> {
+        if self.is_signed_in() { self.api.memory_budgets() } else { Vec::new() }
     }
 
     /// The newest block, once it is another one than `known`.

@@ -7,6 +7,9 @@ const SAME_AS: &str = "x-same-as";
 /// What a record says whose members may stand there a second time under their `snake_case` names.
 const TWINS: &str = "x-twins";
 
+/// Words that find tokens and pools of every kind on the development chain; few that are drawn find any.
+const SEARCHED: [&str; 4] = ["c", "candle", "2:0", "wick"];
+
 /// The description in which ids, addresses and outputs are those that `dev.json` names, and every field has one name: two that
 /// are drawn apart from each other would hardly ever agree. Records of answers are closed: a member that is not described is a
 /// finding.
@@ -61,11 +64,17 @@ pub fn with_known(description: &Value, manifest: &Value) -> Result<Value, String
     }
     schemas.values_mut().for_each(close);
     for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+        for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            address_or_script(operation);
+        }
         let bodies = path.as_object_mut().into_iter().flat_map(Map::values_mut);
         for body in
             bodies.filter_map(|operation| operation.pointer_mut("/requestBody/content/application~1json/schema"))
         {
             one_name_each(body);
+            if let Some(words) = body.pointer_mut("/properties/searchQuery") {
+                *words = json!({ "enum": SEARCHED });
+            }
         }
         let operations = path.as_object_mut().into_iter().flat_map(Map::values_mut);
         operations.filter_map(|operation| operation.get_mut("responses")).for_each(close);
@@ -77,6 +86,14 @@ pub fn with_known(description: &Value, manifest: &Value) -> Result<Value, String
 fn id_object(id: &Value) -> Option<Value> {
     let (block, tx) = id.as_str()?.split_once(':')?;
     Some(json!({ "block": block, "tx": tx }))
+}
+
+/// Takes away the script where an address says the same: both must agree, and what is drawn for each does not.
+fn address_or_script(operation: &mut Value) {
+    let Some(parameters) = operation.get_mut("parameters").and_then(Value::as_array_mut) else { return };
+    if parameters.iter().any(|parameter| parameter["name"] == "address") {
+        parameters.retain(|parameter| parameter["name"] != "pkscript");
+    }
 }
 
 /// Takes away the members that say the same as another one, and the conditions that name them.

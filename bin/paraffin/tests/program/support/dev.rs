@@ -65,6 +65,15 @@ impl Dev {
         self.text("/base_url").strip_prefix("http://").unwrap()
     }
 
+    /// Signs the owner of the console in; the cookie.
+    pub fn session(&self) -> String {
+        let form = format!("name={}&password={}", self.text("/console/name"), self.text("/console/password"));
+        let headers = [("content-type", "application/x-www-form-urlencoded"), ("sec-fetch-site", "same-origin")];
+        let answer = http::try_request(self.listen(), "POST", "/console/sign-in", &headers, form.as_bytes()).unwrap();
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
+    }
+
     pub fn path(&self) -> String {
         format!("/v4/{}", self.text("/keys/business"))
     }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::source::{Source, get, post};
 use crate::support::dev::Dev;
+use crate::support::http;
 
 /// The contract and where its source is in the tree.
 pub struct Verified<'a> {
@@ -59,6 +60,18 @@ pub fn browse(dev: &Dev, tree: &Source, verified: &Verified<'_>) {
     let raw = get(dev, &format!("{base}/blob?raw=1&path={}", verified.entrypoint));
     assert_eq!((raw.header("content-type"), raw.text().as_str()), (Some("text/plain"), text.as_str()));
     assert_eq!(raw.header("x-content-type-options"), Some("nosniff"));
+
+    // The explorer shows it to people who are signed in.
+    let page = format!("/explorer/contract/{id}?file={escaped}");
+    let cookie = dev.session();
+    let page = http::try_request(dev.listen(), "GET", &page, &[("cookie", &cookie)], b"").unwrap();
+    let shown = page.text();
+    let is_plain = |line: &&str| line.len() > 9 && line.chars().all(|c| c.is_alphanumeric() || " :;_,()".contains(c));
+    let line = text.lines().find(is_plain).unwrap();
+    for part in ["reproducible", verified.package, verified.entrypoint, "https://github.com/owner/name.git", line] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+
     for (path, status) in [
         (format!("{base}/blob"), 400),
         (format!("{base}/blob?path="), 400),

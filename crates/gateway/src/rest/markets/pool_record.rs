@@ -153,7 +153,25 @@ impl JsonSchema for PoolDetails {
             "description".to_owned(),
             "Change of the value in a day in percent, of the pool that rose most.".into(),
         );
-        let at_times = [("initialToken0Amount", digits.clone()), ("initialToken1Amount", digits), ("trend", trend)];
+        // A CryptoSwap pool has no factory and no fee of its own, and may have no name; `type` is its own member.
+        let nullable_id = generator.subschema_for::<Option<IdObject>>();
+        let nullable_digits = generator.subschema_for::<Option<Digits>>();
+        let nullable_text = generator.subschema_for::<Option<String>>();
+        for (name, schema) in &mut all {
+            match name.as_str() {
+                "factoryId" => schema.clone_from(&nullable_id),
+                "factoryBlockId" | "factoryTxId" | "tokenSupply" | "totalSupply" => schema.clone_from(&nullable_digits),
+                "poolName" => schema.clone_from(&nullable_text),
+                _ => {}
+            }
+        }
+        let kind = json_schema!({ "const": "cryptoswap", "description": "Of a CryptoSwap pool alone." });
+        let at_times = [
+            ("initialToken0Amount", nullable_digits.clone()),
+            ("initialToken1Amount", nullable_digits),
+            ("trend", trend),
+            ("type", kind),
+        ];
         described("A pool with what it is worth; null where no price is known.", &all, &at_times)
     }
 }

@@ -1,11 +1,11 @@
-//! The eight methods.
+//! The methods.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use bitcoin::Txid;
 use bitcoin::hex::DisplayHex as _;
-use paraffin_mempool::{Entry, Mempool, ShownEntry};
+use paraffin_mempool::{Entry, Mempool, Replacement, ReplacementSide, ShownEntry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
@@ -34,6 +34,7 @@ pub(crate) static MEMPOOL: Surface<Arc<Mempool>> = Surface::new(
         Declared::of::<Recent>(),
         Declared::of::<Snapshot>(),
         Declared::of::<FeerateHistogram>(),
+        Declared::of::<Replacements>(),
     ],
 )
 .introduced(
@@ -430,6 +431,71 @@ impl Method for FeerateHistogram {
                 (histogram, pool.summary())
             });
             Ok(FeerateHistogramAnswer { count: summary.count, fee_coverage: share(summary.fee_coverage()), histogram })
+        };
+        away(context, mempool, work).await
+    }
+}
+
+/// Transactions that left because a later one spends the same output, the newest first; the newest 1,000 since this process started.
+#[derive(Deserialize, JsonSchema)]
+struct Replacements {
+    /// How many; 100 when absent, 1,000 at most.
+    limit: Option<Natural>,
+    /// Those of this transaction alone: by which it left, and those that left for it.
+    txid: Option<TxidText>,
+}
+
+/// A transaction of a replacement.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct SideAnswer {
+    #[schemars(with = "String")]
+    txid: Txid,
+    vsize: u32,
+    /// Satoshis; null where it was not known.
+    fee: Option<u64>,
+}
+
+impl From<ReplacementSide> for SideAnswer {
+    fn from(side: ReplacementSide) -> Self {
+        Self { txid: side.txid, vsize: side.vsize, fee: side.fee }
+    }
+}
+
+/// A replacement.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ReplacementAnswer {
+    /// When this process saw it, milliseconds since 1970.
+    at: u64,
+    replaced: SideAnswer,
+    by: SideAnswer,
+}
+
+impl From<Replacement> for ReplacementAnswer {
+    fn from(replacement: Replacement) -> Self {
+        Self { at: replacement.at, replaced: replacement.replaced.into(), by: replacement.by.into() }
+    }
+}
+
+/// The newest replacements.
+#[derive(Serialize, JsonSchema)]
+struct ReplacementsAnswer {
+    replacements: Vec<ReplacementAnswer>,
+}
+
+impl Method for Replacements {
+    const NAME: &'static str = "mempool_replacements";
+    const EXAMPLE: &'static str = r#"{"limit":10}"#;
+    type Surface = Arc<Mempool>;
+    type Answer = Written<ReplacementsAnswer>;
+
+    async fn call(self, context: &RequestContext, mempool: &Arc<Mempool>) -> Result<Self::Answer, RpcError> {
+        let limit = limit(self.limit, RECENT_DEFAULT);
+        let of = self.txid.map(|txid| txid.0);
+        let work = move |mempool: &Mempool| {
+            let found = mempool.read(|pool| pool.replacements(of, limit));
+            Ok(ReplacementsAnswer { replacements: found.into_iter().map(Into::into).collect() })
         };
         away(context, mempool, work).await
     }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::histogram::{Bar, svg};
 use super::rows::feerate;
 use crate::api::Call;
+use crate::explorer::reader::Part;
 use crate::explorer::{Reader, View, text};
 use crate::failure::Failure;
 use crate::html::{Page, grouped, moment};
@@ -20,6 +21,8 @@ const BUCKETS: [f64; 16] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 
 const TARGETS: [u32; 7] = [1, 3, 6, 12, 24, 144, 1_008];
 /// Virtual bytes of a payment from one output to two, all with taproot.
 const PAYMENT_VBYTES: f64 = 154.0;
+/// Newest replacements of the page.
+const REPLACEMENTS: usize = 20;
 /// Newest transactions of the page.
 const NEWEST: usize = 30;
 
@@ -86,6 +89,68 @@ struct Entry {
     rbf: Option<bool>,
 }
 
+#[derive(Deserialize)]
+struct Replacements {
+    replacements: Vec<Replacement>,
+}
+
+/// A transaction that left for a later one.
+#[derive(Deserialize)]
+pub(super) struct Replacement {
+    /// Milliseconds.
+    at: i64,
+    pub(super) replaced: ReplacementSide,
+    by: ReplacementSide,
+}
+
+/// One of the two.
+#[derive(Deserialize)]
+pub(super) struct ReplacementSide {
+    pub(super) txid: String,
+    vsize: u64,
+    fee: Option<u64>,
+}
+
+/// The newest replacements, or those that the parameters name; for people of the instance alone.
+pub(super) async fn replacements(reader: &Reader, params: Value) -> Result<Part<Vec<Replacement>>, Failure> {
+    let call = Call::keyed_rpc("mempool", "mempool_replacements", params);
+    Ok(reader.part::<Replacements>(call).await?.map(|answer| answer.replacements))
+}
+
+impl ReplacementSide {
+    fn feerate(&self) -> String {
+        self.fee.map_or_else(|| "—".to_owned(), |fee| feerate(fee, self.vsize.saturating_mul(4)))
+    }
+}
+
+impl Replacement {
+    /// What became of the one that left.
+    pub(super) fn sentence(&self, reader: &Reader) -> String {
+        let (by, age) = (text::clean(&self.by.txid, 64), reader.age(self.at.div_euclid(1_000)));
+        format!("This transaction was replaced {age} by {by}, which pays {} sat/vB.", self.by.feerate())
+    }
+}
+
+struct ReplacementRow {
+    age: String,
+    moment: String,
+    /// Id and feerate of the one that left, and of the one in its place.
+    replaced: (String, String, String),
+    by: (String, String, String),
+}
+
+impl ReplacementRow {
+    fn of(replacement: &Replacement, reader: &Reader) -> Self {
+        let side = |side: &ReplacementSide| (text::clean(&side.txid, 64), text::short(&side.txid), side.feerate());
+        Self {
+            age: reader.age(replacement.at.div_euclid(1_000)),
+            moment: moment(replacement.at),
+            replaced: side(&replacement.replaced),
+            by: side(&replacement.by),
+        }
+    }
+}
+
 struct Row {
     txid: String,
     short_txid: String,
@@ -116,6 +181,7 @@ struct MempoolPage {
     offers: Vec<Offer>,
     offers_sentence: String,
     replacements: Vec<String>,
+    replaced: Vec<ReplacementRow>,
     newest: Vec<Row>,
     newest_sentence: String,
     /// Whether it is known when they came.
@@ -133,6 +199,7 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         Ok(_) => "The node relays replacements of transactions that signal it (BIP 125).".to_owned(),
         Err(sentence) => sentence.clone(),
     }];
+    let mut replaced = Vec::new();
     let bars;
     let newest;
     if reader.is_signed_in() {
@@ -156,11 +223,16 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
             replacements
                 .push(format!("{signalling} of the newest {} signal that they may be replaced.", entries.len()));
         }
+        if let Ok(newest) = self::replacements(&reader, json!({ "limit": REPLACEMENTS })).await? {
+            replaced = newest.iter().map(|one| ReplacementRow::of(one, &reader)).collect();
+            if replaced.is_empty() {
+                replacements.push("None was replaced since the instance started.".to_owned());
+            }
+        }
     } else {
         bars = Ok(Bar::of_buckets(&regrouped(&totals.fee_histogram)));
         newest = reader.part::<Vec<Entry>>(Call::rpc("esplora_mempool:recent", json!([]))).await?;
-        replacements
-            .push("Sign in to see how many transactions came and left, and which signal replacement.".to_owned());
+        replacements.push("Sign in to see how many transactions came and left, and which were replaced.".to_owned());
     }
     // Where the surface is away, what everyone is answered serves.
     let bars = bars.unwrap_or_else(|_: String| Bar::of_buckets(&regrouped(&totals.fee_histogram)));
@@ -179,6 +251,7 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         offers,
         offers_sentence,
         replacements,
+        replaced,
         newest,
         newest_sentence,
         has_details: reader.is_signed_in(),

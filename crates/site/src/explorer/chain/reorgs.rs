@@ -1,4 +1,4 @@
-//! Reorganisations: blocks that the node has seen and that are not of its chain.
+//! Reorganisations that the index followed, and branches that the node has seen.
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
@@ -13,17 +13,20 @@ use crate::html::{Page, grouped, moment};
 /// Branches of the page, and those whose header is asked for.
 const SHOWN: usize = 50;
 const HEADERS_ASKED: usize = 8;
+/// Reorganisations of the page, and blocks of each.
+const FOLLOWED_SHOWN: u32 = 20;
+const BLOCKS_SHOWN: usize = 20;
 
 #[derive(Deserialize)]
-pub(super) struct ChainTip {
-    pub(super) height: u32,
-    pub(super) hash: String,
-    pub(super) branchlen: u32,
-    pub(super) status: String,
+struct ChainTip {
+    height: u32,
+    hash: String,
+    branchlen: u32,
+    status: String,
 }
 
 impl ChainTip {
-    pub(super) fn is_branch(&self) -> bool {
+    fn is_branch(&self) -> bool {
         self.status != "active"
     }
 }
@@ -31,6 +34,43 @@ impl ChainTip {
 #[derive(Deserialize)]
 struct Header {
     time: i64,
+}
+
+/// What the index followed.
+#[derive(Deserialize)]
+pub(super) struct Followed {
+    reorgs: Vec<Reorganisation>,
+    count: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Reorganisation {
+    fork_height: u32,
+    depth: u32,
+    blocks: Vec<LeftBlock>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LeftBlock {
+    height: u32,
+    hash: String,
+    time: i64,
+    replaced_by: Option<String>,
+}
+
+/// A block that left, with what took its place.
+struct LeftRow {
+    /// Of the first block of a reorganisation: how many blocks left.
+    depth: Option<String>,
+    fork: String,
+    height: String,
+    hash: String,
+    short_hash: String,
+    age: String,
+    moment: String,
+    replaced_by: Option<(String, String)>,
 }
 
 struct Row {
@@ -49,12 +89,61 @@ struct Row {
 #[template(path = "explorer/chain/reorgs.html")]
 struct Reorgs {
     view: View,
+    followed: Vec<LeftRow>,
+    followed_sentence: String,
     rows: Vec<Row>,
+    branches_sentence: String,
     left_out: String,
 }
 
+/// The API's list of what the index followed.
+pub(super) fn followed_call(limit: u32) -> Call {
+    Call::get(format!("/v4/api/reorgs?limit={limit}"))
+}
+
+/// The blocks of all that was followed, and a sentence about them.
+fn left_rows(reader: &Reader, followed: &Followed) -> (Vec<LeftRow>, String) {
+    let mut rows = Vec::new();
+    for reorganisation in &followed.reorgs {
+        for (number, block) in reorganisation.blocks.iter().enumerate().take(BLOCKS_SHOWN) {
+            rows.push(LeftRow {
+                depth: (number == 0).then(|| grouped(reorganisation.depth)),
+                fork: reorganisation.fork_height.to_string(),
+                height: block.height.to_string(),
+                hash: text::clean(&block.hash, 64),
+                short_hash: text::short(&block.hash),
+                age: reader.age(block.time),
+                moment: moment(block.time.saturating_mul(1_000)),
+                replaced_by: block.replaced_by.as_deref().map(|hash| (text::clean(hash, 64), text::short(hash))),
+            });
+        }
+    }
+    (rows, followed.sentence())
+}
+
+impl Followed {
+    pub(super) fn sentence(&self) -> String {
+        match self.count {
+            0 => "None: no block that was indexed has left the best chain.".to_owned(),
+            1 => "The index followed 1 reorganisation.".to_owned(),
+            count => format!("The index followed {} reorganisations.", grouped(count)),
+        }
+    }
+}
+
 pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
-    let tips: Vec<ChainTip> = reader.ask(Call::rpc("btc_getchaintips", json!([]))).await?;
+    let followed = reader.part::<Followed>(followed_call(FOLLOWED_SHOWN)).await?;
+    let (followed, followed_sentence) = match &followed {
+        Ok(followed) => left_rows(&reader, followed),
+        Err(sentence) => (Vec::new(), sentence.clone()),
+    };
+    // The node may be away; what the index followed is shown all the same.
+    let tips = reader.part::<Vec<ChainTip>>(Call::rpc("btc_getchaintips", json!([]))).await?;
+    let (tips, branches_sentence) = match tips {
+        Ok(tips) if tips.iter().any(ChainTip::is_branch) => (tips, String::new()),
+        Ok(_) => (Vec::new(), "None: every block that the node knows is of its best chain.".to_owned()),
+        Err(sentence) => (Vec::new(), sentence),
+    };
     let mut branches: Vec<ChainTip> = tips.into_iter().filter(ChainTip::is_branch).collect();
     branches.sort_by_key(|tip| std::cmp::Reverse(tip.height));
     let mut rows = Vec::new();
@@ -70,7 +159,8 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         rows.push(row);
     }
     let left_out = super::stones::left_out(branches.len(), SHOWN, "branches");
-    Ok(Page(Reorgs { rows, left_out, view: reader.view("status") }).into_response())
+    Ok(Page(Reorgs { followed, followed_sentence, rows, branches_sentence, left_out, view: reader.view("status") })
+        .into_response())
 }
 
 impl Row {

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::calls::integer;
-use super::reorgs::ChainTip;
-use crate::api::Call;
+use super::reorgs::{Followed, followed_call};
+use crate::api::{Call, MemoryBudget};
 use crate::explorer::{Reader, View, text};
 use crate::failure::Failure;
 use crate::html::{Page, grouped};
@@ -119,7 +119,17 @@ struct StatusPage {
     parts: Vec<Indexed>,
     feeds: Vec<Feed>,
     modules: String,
-    branches: String,
+    reorgs: String,
+    budgets: Vec<Budget>,
+}
+
+/// Memory that a part of the instance may take.
+struct Budget {
+    name: &'static str,
+    used: String,
+    max: String,
+    share: String,
+    is_good: bool,
 }
 
 pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
@@ -146,15 +156,11 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         Err(sentence) => feeds.push(Feed::new("Exchange rates", "not shown", true, &sentence)),
     }
     let digest = reader.part::<Digest>(Call::rpc("metashrew_blockdigest", json!(["latest"]))).await?;
-    let tips = reader.part::<Vec<ChainTip>>(Call::rpc("btc_getchaintips", json!([]))).await?;
-    let branches = match tips {
-        Ok(tips) => match tips.iter().filter(|tip| tip.is_branch()).count() {
-            0 => "None seen".to_owned(),
-            1 => "1 branch seen".to_owned(),
-            count => format!("{count} branches seen"),
-        },
+    let reorgs = match reader.part::<Followed>(followed_call(1)).await? {
+        Ok(followed) => followed.sentence(),
         Err(sentence) => sentence,
     };
+    let budgets = reader.memory_budgets().iter().map(Budget::of).collect();
     let (status, is_good, sentence) = match &health {
         Ok(health) => (text::clean(&health.status, 20), health.status == "ok", about(health)),
         Err(_) => {
@@ -163,8 +169,18 @@ pub(super) async fn page(reader: Reader) -> Result<Response, Failure> {
         }
     };
     let modules = digest.map(|digest| modules(&digest)).unwrap_or_default();
-    Ok(Page(StatusPage { status, is_good, sentence, parts, feeds, modules, branches, view: reader.view("status") })
-        .into_response())
+    Ok(Page(StatusPage {
+        status,
+        is_good,
+        sentence,
+        parts,
+        feeds,
+        modules,
+        reorgs,
+        budgets,
+        view: reader.view("status"),
+    })
+    .into_response())
 }
 
 /// A height as a number, as digits, or as the member of an object.
@@ -198,6 +214,21 @@ impl Indexed {
 impl Feed {
     fn new(name: &str, state: &str, is_good: bool, detail: &str) -> Self {
         Self { name: text::clean(name, 60), state: text::clean(state, 40), is_good, detail: text::clean(detail, 300) }
+    }
+}
+
+impl Budget {
+    /// Bytes as MiB, and the part of the budget that is taken in whole percent, rounded up.
+    fn of(budget: &MemoryBudget) -> Self {
+        let mebibytes = |bytes: u64| format!("{} MiB", grouped(bytes.div_ceil(1 << 20)));
+        let percent = budget.used.saturating_mul(100).div_ceil(budget.max.max(1));
+        Self {
+            name: budget.name,
+            used: mebibytes(budget.used),
+            max: mebibytes(budget.max),
+            share: format!("{percent} %"),
+            is_good: percent < 90,
+        }
     }
 }
 
@@ -273,6 +304,15 @@ mod tests {
         for answer in [json!(-1), json!("x"), json!(null), json!([1]), json!(1e30)] {
             assert_eq!(height_of(&answer), None, "{answer}");
         }
+    }
+
+    #[test]
+    fn budgets_are_shown_in_mebibytes_and_percent() {
+        let of = |used, max| Budget::of(&MemoryBudget { name: "x", used, max });
+        let half = of(1 << 20, 2 << 20);
+        assert_eq!((&*half.used, &*half.max, &*half.share, half.is_good), ("1 MiB", "2 MiB", "50 %", true));
+        assert!(!of(19, 20).is_good);
+        assert_eq!((&*of(0, 0).share, &*of(u64::MAX, 1).used), ("0 %", "17,592,186,044,416 MiB"));
     }
 
     #[test]

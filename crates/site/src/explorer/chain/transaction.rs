@@ -5,6 +5,7 @@ use axum::extract::{Path, Query};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use super::mempool;
 use super::message::{MESSAGES_SHOWN, Message, messages};
 use super::rows::{Transaction, feerate};
 use super::sides::{SIDE_ROWS, Side, Spend};
@@ -12,7 +13,7 @@ use super::stones::{self, Runestone};
 use super::trace::Line;
 use super::{Pairs, value};
 use crate::api::Call;
-use crate::explorer::{Reader, View, text};
+use crate::explorer::{AskError, Reader, View, text};
 use crate::failure::Failure;
 use crate::html::{Page, grouped, moment};
 
@@ -61,7 +62,14 @@ pub(super) async fn page(
         return Err(Failure::NotThere("The id of a transaction has 64 hexadecimal digits.".to_owned()));
     }
     let txid = txid.to_ascii_lowercase();
-    let transaction: Transaction = reader.ask(Call::rpc("esplora_tx", json!([txid]))).await?;
+    let transaction: Transaction = match reader.ask(Call::rpc("esplora_tx", json!([txid]))).await {
+        Err(AskError::Missing(sentence)) => {
+            let replaced = mempool::replacements(&reader, json!({ "txid": txid, "limit": 1 })).await?;
+            let newest = replaced.ok().and_then(|replaced| replaced.into_iter().find(|one| one.replaced.txid == txid));
+            return Err(Failure::NotThere(newest.map_or(sentence, |one| one.sentence(&reader))));
+        }
+        transaction => transaction?,
+    };
     let spends = reader.part::<Vec<Spend>>(Call::rpc("esplora_tx::outspends", json!([txid]))).await?;
     let (spends, spends_sentence) = match spends {
         Ok(spends) => (spends, String::new()),
