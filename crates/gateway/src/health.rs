@@ -5,7 +5,9 @@ use serde::Serialize;
 use crate::alkanes;
 use crate::hosted::ShadowState;
 use crate::respond::Reply;
+use crate::routes::KeyedSurface;
 use crate::state::{IndexingStatus, Shared, unix_millis};
+use crate::surfaces::orderbook::OrderbookHttp;
 
 /// An index that far behind the node is still ready: it is just taking in new blocks.
 const BLOCKS_BEHIND_MAX: u32 = 6;
@@ -112,8 +114,7 @@ pub(crate) fn status(height: Option<u32>, indexing: IndexingStatus, node_reachab
 pub(crate) fn json(shared: &Shared) -> Reply {
     let height = shared.height();
     let node = shared.node.status();
-    let streams = shared.keyed.values().filter_map(|handler| handler.http.as_ref()?.durable_stream());
-    let stream = streams.into_iter().next();
+    let stream = shared.surface(KeyedSurface::Orderbook).map(OrderbookHttp::durable_stream);
     let shadow = shared.chain.shadow();
     let contracts = shared.upstreams.is_none().then(|| ContractsHealth::of(shared));
     let is_unreadable = shared.alkanes.is_some() && contracts.as_ref().is_some_and(|contracts| !contracts.answered);

@@ -362,20 +362,17 @@ pub(crate) async fn read_plain(
 
 async fn rest_request(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Reply, Refused> {
     let limits = context.limits();
-    let segments: Vec<&str> = context.segments().iter().map(String::as_str).collect();
-    let asked = rest::find(&segments, &head.method).ok_or_else(|| RestError::not_found("There is no such route"))?;
-    let members = match asked.verb {
-        verb if !verb.takes(&head.method) => {
-            let verbs = if verb == rest::Verb::Get { GET_VERBS } else { RPC_VERBS };
-            return Err(Refusal::WrongVerb(verbs).into());
-        }
-        rest::Verb::Get => asked.query(head.uri.query())?,
-        rest::Verb::Post => {
-            let body = read_plain(context, body, limits.body_bytes_max).await?;
-            rest::RestBody::parse(&body, limits.json_depth_max)?
-        }
+    let asked = match rest::find(&rest::GROUPS, context.segments(), &head.method) {
+        Ok(asked) => asked,
+        Err(rest::NoRoute::Path) => return Err(RestError::not_found("There is no such route").into()),
+        Err(rest::NoRoute::Verb(verbs)) => return Err(Refusal::WrongVerb(verbs).into()),
     };
-    let answered = tokio::time::timeout(limits.handler_timeout(), asked.answer(context, &head.headers, members)).await;
+    let body = match asked.verb {
+        rest::Verb::Get => Bytes::new(),
+        rest::Verb::Post => read_plain(context, body, limits.body_bytes_max).await?,
+    };
+    let answer = asked.answer(context, &head.headers, head.uri.query(), body);
+    let answered = tokio::time::timeout(limits.handler_timeout(), answer).await;
     within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 

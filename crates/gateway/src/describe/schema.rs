@@ -20,17 +20,8 @@ pub(super) fn natural() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-pub(super) fn number() -> Value {
-    json!({ "type": "number" })
-}
-
 pub(super) fn boolean() -> Value {
     json!({ "type": "boolean" })
-}
-
-/// Any value.
-pub(super) fn anything() -> Value {
-    json!({})
 }
 
 pub(super) fn pattern(pattern: &str) -> Value {
@@ -49,13 +40,6 @@ pub(super) fn any_of(schemas: &[Value]) -> Value {
 pub(super) fn list(of: Value) -> Value {
     let mut schema = json!({ "type": "array" });
     schema["items"] = of;
-    schema
-}
-
-/// An object whose member names are not known beforehand.
-pub(super) fn map(of: Value) -> Value {
-    let mut schema = json!({ "type": "object" });
-    schema["additionalProperties"] = of;
     schema
 }
 
@@ -86,7 +70,7 @@ pub(super) fn about(mut schema: Value, sentence: &str) -> Value {
 }
 
 /// An object with these members, all of which are always there.
-pub(super) fn record(members: &[(&str, Value)]) -> Value {
+pub(crate) fn record(members: &[(&str, Value)]) -> Value {
     record_and(members, &[])
 }
 

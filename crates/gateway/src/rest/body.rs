@@ -79,25 +79,6 @@ impl RestBody {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// The member that any of these names holds.
-    ///
-    /// # Errors
-    /// 400 when two of them differ.
-    pub(crate) fn one_of(&self, names: &[&str]) -> Result<Option<&Value>, RestError> {
-        let mut found: Option<(&str, &Value)> = None;
-        for name in names {
-            let Some(value) = self.get(name) else { continue };
-            match found {
-                Some((known, first)) if first != value => {
-                    return Err(RestError::bad_request(format!("{known} and {name} differ")));
-                }
-                Some(_) => {}
-                None => found = Some((*name, value)),
-            }
-        }
-        Ok(found.map(|(_, value)| value))
-    }
-
     /// Sets a member.
     pub(super) fn insert(&mut self, name: &str, value: Value) {
         self.0.insert(name.to_owned(), value);

@@ -2,28 +2,17 @@
 //! numbers or text, `null` for what is absent.
 
 mod opi;
-mod orderbook;
 
+use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::schema::{about, any_of, component, or_null, pattern, text};
+use super::schema::{about, any_of, component, or_null, pattern};
 use crate::methods::generators;
-use crate::rest::{GROUPS, Verb};
+use crate::rest::{Base, GROUPS, Group, Statuses, Verb};
+use crate::surfaces::{orderbook, verify};
 
 /// Schemas that only the routes of BRC-20 refer to.
 pub(super) const TOKEN_SCHEMAS: [&str; 5] = opi::SCHEMAS;
-
-/// How an answer is wrapped.
-pub(crate) enum Answer {
-    /// `{"statusCode":200,"data":…}`.
-    Enveloped(Value),
-    /// As it is.
-    Bare(Value),
-    /// As it is, with 202.
-    Accepted(Value),
-    /// Plain text.
-    Text(Value),
-}
 
 /// A member of the body, or of the query.
 pub(crate) struct Field {
@@ -48,22 +37,24 @@ pub(crate) struct Route {
     pub(crate) example: Option<Value>,
     /// What the fields must be together.
     pub(crate) condition: Option<Value>,
-    pub(crate) answer: Answer,
+    pub(crate) answer: Value,
+    /// Statuses with which the answer comes.
+    pub(crate) statuses: Statuses,
+    pub(crate) media_types: &'static [&'static str],
     /// Whether what is asked about may not exist.
     pub(crate) may_be_missing: bool,
     /// A body that is no object with `fields`.
     pub(crate) whole_body: Option<Value>,
-    /// Whether the key must stand in the path.
-    pub(crate) is_keyed: bool,
+    /// Where it is served.
+    pub(crate) base: Base,
     /// Statuses of refusals that few routes have.
-    pub(crate) further: &'static [&'static str],
+    pub(crate) refusals: &'static [StatusCode],
     /// Whether the answer depends on confirmed blocks alone, so that 304 may stand for it.
     pub(crate) has_tag: bool,
 }
 
 impl Route {
     pub(crate) fn new(path: &'static str, verb: Verb, tag: &'static str, summary: impl Into<String>) -> Self {
-        let answer = Answer::Bare(json!({}));
         Self {
             path,
             verb,
@@ -73,11 +64,13 @@ impl Route {
             fields: Vec::new(),
             example: None,
             condition: None,
-            answer,
+            answer: json!({}),
+            statuses: &[(StatusCode::OK, "The answer")],
+            media_types: &["application/json"],
             may_be_missing: path.contains('{'),
             whole_body: None,
-            is_keyed: false,
-            further: &[],
+            base: Base::Api,
+            refusals: &[],
             has_tag: verb == Verb::Get,
         }
     }
@@ -94,33 +87,13 @@ impl Route {
 
     /// The whole answer, without envelope.
     fn gives_bare(mut self, answer: Value) -> Self {
-        self.answer = Answer::Bare(answer);
-        self
-    }
-
-    /// The whole answer of a route that takes something in, with 202.
-    fn accepts(mut self, body: Value, answer: Value) -> Self {
-        self.whole_body = Some(body);
-        self.answer = Answer::Accepted(answer);
-        self
-    }
-
-    /// A route of a surface that asks for the key in the path, and that an instance may not have.
-    fn below_a_key(mut self) -> Self {
-        self.is_keyed = true;
-        self.may_be_missing = true;
-        self
-    }
-
-    /// Statuses of refusals that few routes have.
-    fn or(mut self, further: &'static [&'static str]) -> Self {
-        self.further = further;
+        self.answer = answer;
         self
     }
 
     /// The whole answer as plain text.
     fn gives_text(mut self, answer: Value) -> Self {
-        self.answer = Answer::Text(answer);
+        (self.answer, self.media_types) = (answer, &["text/plain"]);
         self
     }
 
@@ -161,120 +134,58 @@ pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
     ]
 }
 
+/// All groups: those of the REST data API, then those of other surfaces.
+pub(crate) fn groups() -> impl Iterator<Item = &'static Group> {
+    GROUPS.into_iter().chain(orderbook::GROUPS).chain(verify::GROUPS)
+}
+
+/// The routes of some groups, with the schemas that they refer to.
+fn describe(groups: impl Iterator<Item = &'static Group>) -> (Vec<Route>, Map<String, Value>) {
+    let mut generators = generators();
+    let routes = groups.flat_map(|group| group.describe(&mut generators)).collect();
+    (routes, generators.take_schemas())
+}
+
+/// The routes of contract verification, with the schemas that they refer to.
+pub(super) fn explorer() -> (Vec<Route>, Map<String, Value>) {
+    describe(groups().filter(|group| group.base == Base::Explorer))
+}
+
 /// The routes of all areas.
 pub(super) fn routes() -> Vec<Route> {
-    let tables = [opi::routes(), orderbook::routes()];
-    let mut generators = generators();
-    let declared = GROUPS.iter().flat_map(|group| group.describe(&mut generators)).collect::<Vec<_>>();
-    declared.into_iter().chain(tables.into_iter().flatten()).collect()
+    let (declared, _) = describe(groups().filter(|group| group.base != Base::Explorer));
+    declared.into_iter().chain(opi::routes()).collect()
 }
 
 /// The schemas that the routes of groups refer to.
 fn declared_schemas() -> Map<String, Value> {
-    let mut generators = generators();
-    for group in GROUPS {
-        group.describe(&mut generators);
-    }
-    generators.take_schemas()
+    describe(groups().filter(|group| group.base != Base::Explorer)).1
+}
+
+/// The body of an error.
+pub(super) fn error() -> Value {
+    json!({
+        "type": "object",
+        "required": ["statusCode", "code", "error"],
+        "properties": {
+            "statusCode": { "type": "integer", "description": "The HTTP status" },
+            "code": { "type": "string", "pattern": "^[A-Z][A-Z_]*$", "description": "A word for programs, which stays the same" },
+            "error": { "type": "string", "description": "A sentence for people. The routes without envelope have a word for programs here" },
+            "ok": { "const": false, "description": "Only on the routes without envelope" },
+            "hint": { "type": "string", "description": "A sentence for people, on the routes without envelope" },
+            "result": { "type": "null", "description": "Only on the BRC-20 routes" },
+        },
+    })
 }
 
 /// The schemas that they refer to.
 pub(super) fn schemas() -> Map<String, Value> {
     let shared = [
-        (
-            "Error",
-            json!({
-                "type": "object",
-                "required": ["statusCode", "code", "error"],
-                "properties": {
-                    "statusCode": { "type": "integer", "description": "The HTTP status" },
-                    "code": { "type": "string", "pattern": "^[A-Z][A-Z_]*$", "description": "A word for programs, which stays the same" },
-                    "error": { "type": "string", "description": "A sentence for people. The routes without envelope have a word for programs here" },
-                    "ok": { "const": false, "description": "Only on the routes without envelope" },
-                    "hint": { "type": "string", "description": "A sentence for people, on the routes without envelope" },
-                    "result": { "type": "null", "description": "Only on the BRC-20 routes" },
-                },
-            }),
-        ),
-        (
-            "AlkaneId",
-            json!({
-                "description": "An alkane's id, in any of the ways in which clients write it",
-                "anyOf": [
-                    {
-                        "type": "object",
-                        "required": ["block", "tx"],
-                        "properties": {
-                            "block": { "$ref": "#/components/schemas/IdPart" },
-                            "tx": { "$ref": "#/components/schemas/IdPart" },
-                        },
-                    },
-                    { "type": "string", "pattern": "^\\s*[0-9]{1,39}:[0-9]{1,39}\\s*$" },
-                ],
-                "examples": [{ "block": "2", "tx": "0" }, "2:0"],
-            }),
-        ),
-        ("PoolId", about(component("AlkaneId"), "The id of a pool")),
-        ("FactoryId", about(component("AlkaneId"), "The id of a factory")),
-        (
-            "IdPart",
-            json!({
-                "description": "An integer of up to 128 bits: a number, its digits, or hexadecimal digits after 0x",
-                "anyOf": [
-                    { "type": "integer", "minimum": 0 },
-                    { "type": "string", "pattern": "^([0-9]{1,39}|0x[0-9a-fA-F]{1,32})$" },
-                ],
-            }),
-        ),
+        ("Error", error()),
         ("AlkaneIdText", about(pattern("^[0-9]{1,39}:[0-9]{1,39}$"), "An alkane's id, block:tx")),
-        ("Address", about(text(), "A Bitcoin address of this instance's network; anything else is 400")),
-        ("Outpoint", about(pattern("^[0-9a-fA-F]{64}:[0-9]+$"), "txid:vout, the txid in display order")),
-        (
-            "Count",
-            about(
-                any_of(&[json!({ "type": "integer", "minimum": 1 }), pattern("^0*[1-9][0-9]*$")]),
-                "A positive integer, as a number or its digits",
-            ),
-        ),
-        (
-            "Offset",
-            about(
-                any_of(&[json!({ "type": "integer", "minimum": 0 }), pattern("^(0|0*[1-9][0-9]*)$")]),
-                "An integer from 0, as a number or its digits",
-            ),
-        ),
-        (
-            "Amount",
-            about(
-                any_of(&[json!({ "type": "integer", "minimum": 0 }), pattern("^([0-9]{1,39}|0x[0-9a-fA-F]{1,32})$")]),
-                "An integer of up to 128 bits, as a number, its digits, or hexadecimal digits after 0x",
-            ),
-        ),
-        // What follows stands in answers alone.
-        (
-            "Id",
-            json!({
-                "type": "object",
-                "required": ["block", "tx"],
-                "properties": {
-                    "block": { "$ref": "#/components/schemas/Digits" },
-                    "tx": { "$ref": "#/components/schemas/Digits" },
-                },
-                "additionalProperties": false,
-            }),
-        ),
-        ("OutpointText", about(pattern("^[0-9a-fA-F]{64}:[0-9]+$"), "txid:vout")),
-        ("IdText", pattern("^[0-9]{1,39}:[0-9]{1,39}$")),
-        ("Digits", about(pattern("^[0-9]{1,39}$"), "An integer of up to 128 bits, exact; of amounts in base units")),
         ("Hash", about(pattern("^[0-9a-f]{64}$"), "32 bytes in display order")),
-        ("Hex", about(pattern("^0x([0-9a-f]{2})*$"), "Bytes")),
-        (
-            "Time",
-            about(pattern("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?Z$"), "RFC 3339, UTC"),
-        ),
     ];
-    let areas = [opi::schemas(), orderbook::schemas()].into_iter().flatten();
-    let tables = shared.into_iter().chain(areas).map(|(name, schema)| (name.to_owned(), schema));
+    let tables = shared.into_iter().chain(opi::schemas()).map(|(name, schema)| (name.to_owned(), schema));
     tables.chain(declared_schemas()).collect()
 }
 

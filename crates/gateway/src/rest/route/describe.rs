@@ -3,8 +3,8 @@
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-use super::{Asked, Changes, Declared, Group, Pages, Verb, Wrapping, placeholders};
-use crate::describe::{Answer, Field, Route, part};
+use super::{Asked, Base, Changes, Count, Declared, Group, Offset, Pages, Verb, Wrapping, placeholders};
+use crate::describe::{Field, Route, part, record};
 use crate::methods::Generators;
 
 impl Group {
@@ -21,19 +21,35 @@ impl Asked {
         let answer = (route.answer)(generators.written()).to_value();
         let text = members.get("description").and_then(Value::as_str).unwrap_or_default();
         let (summary, rest) = text.split_once("\n\n").unwrap_or((text, ""));
-        let mut described = Route::new(path, verb, group.tag, summary.replace('\n', " "));
-        rest.clone_into(&mut described.description);
-        described.fields = route.describe_fields(&members, path);
-        described.fields.extend(route.pages.into_iter().flat_map(describe_pages));
-        described.condition = members.get("anyOf").map(|any| json!({ "anyOf": any }));
-        described.answer = match route.wrapping {
-            Wrapping::Enveloped => Answer::Enveloped(answer),
-            Wrapping::Bare | Wrapping::Flat => Answer::Bare(answer),
-        };
-        described.example = serde_json::from_str(route.example).ok();
-        described.may_be_missing = route.may_be_missing;
-        described.has_tag = verb == Verb::Get && route.changes != Changes::Anytime;
-        described
+        let mut fields = route.describe_fields(&members, path);
+        let whole = route.whole_body.and_then(|body| fields.iter().position(|field| field.names == [body]));
+        let whole_body = whole.map(|place| fields.remove(place).schema);
+        if let Some(pages) = route.pages {
+            generators.read().subschema_for::<(Count, Offset)>();
+            fields.extend(describe_pages(pages));
+        }
+        Route {
+            path,
+            verb,
+            tag: group.tag,
+            summary: summary.replace('\n', " "),
+            description: rest.to_owned(),
+            fields,
+            example: serde_json::from_str(route.example).ok(),
+            condition: members.get("anyOf").map(|any| json!({ "anyOf": any })),
+            answer: match route.wrapping {
+                Wrapping::Enveloped => record(&[("statusCode", json!({ "const": 200 })), ("data", answer)]),
+                Wrapping::Bare | Wrapping::Flat => answer,
+            },
+            statuses: route.statuses,
+            media_types: route.media_types,
+            // An instance may not have the surface.
+            may_be_missing: route.may_be_missing || group.base != Base::Api,
+            whole_body,
+            base: group.base,
+            refusals: route.refusals,
+            has_tag: verb == Verb::Get && route.changes != Changes::Anytime,
+        }
     }
 }
 
