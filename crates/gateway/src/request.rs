@@ -37,7 +37,6 @@ const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
 const DISCOVER_BYTES_MAX: usize = 4 << 10;
 
 const RPC_VERBS: &str = "POST, OPTIONS";
-const GET_VERBS: &str = "GET, HEAD, OPTIONS";
 const HEALTH_VERBS: &str = "GET, HEAD, POST, OPTIONS";
 
 /// An answer and the height of the chain data in it.
@@ -233,7 +232,7 @@ pub(crate) async fn dispatch(
         Target::Main => rpc(&shared.main, context(&[]), route.form, head, body).await,
         Target::Rest(segments) => {
             let context = context(segments);
-            let answered = Box::pin(rest_request(&context, head, body)).await;
+            let answered = Box::pin(rest_request(&rest::GROUPS, &context, head, body)).await;
             let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
             let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
@@ -245,10 +244,13 @@ pub(crate) async fn dispatch(
         Target::Description(description) => Outcome::plain(description.answer(&head.method, || opi::is_served(shared))),
         Target::Opi(segments) => {
             let context = context(segments);
-            let reply = Box::pin(opi_request(&context, head)).await.unwrap_or_else(|refused| match refused {
-                Refused::Surface(error) => opi::refusal(&error),
-                Refused::Gate(_) => refused.reply(ErrorForm::Rest),
-            });
+            let reply =
+                Box::pin(rest_request(&opi::GROUPS, &context, head, body)).await.unwrap_or_else(
+                    |refused| match refused {
+                        Refused::Surface(error) => opi::refusal(&error),
+                        Refused::Gate(_) => refused.reply(ErrorForm::Rest),
+                    },
+                );
             let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
@@ -360,9 +362,15 @@ pub(crate) async fn read_plain(
     body.read(&limit, context.body_timer(), context.limits().body_read_timeout()).await
 }
 
-async fn rest_request(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Reply, Refused> {
+/// A request to routes of the REST data API, or of BRC-20.
+async fn rest_request(
+    groups: &[&'static rest::Group],
+    context: &RequestContext,
+    head: &Parts,
+    body: &mut RequestBody,
+) -> Result<Reply, Refused> {
     let limits = context.limits();
-    let asked = match rest::find(&rest::GROUPS, context.segments(), &head.method) {
+    let asked = match rest::find(groups, context.segments(), &head.method) {
         Ok(asked) => asked,
         Err(rest::NoRoute::Path) => return Err(RestError::not_found("There is no such route").into()),
         Err(rest::NoRoute::Verb(verbs)) => return Err(Refusal::WrongVerb(verbs).into()),
@@ -394,16 +402,6 @@ pub(crate) async fn held(context: &RequestContext, form: ErrorForm, mut reply: R
         }
     }
     reply
-}
-
-/// A GET to the BRC-20 index.
-async fn opi_request(context: &RequestContext, head: &Parts) -> Result<Reply, Refused> {
-    if opi::is_known(context.segments()) && !matches!(head.method, Method::GET | Method::HEAD) {
-        return Err(Refusal::WrongVerb(GET_VERBS).into());
-    }
-    let answer = opi::answer(context, head.uri.query(), &head.headers);
-    let answered = tokio::time::timeout(context.limits().handler_timeout(), answer).await;
-    within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
 async fn keyed(

@@ -27,11 +27,11 @@ pub(super) enum Tokens {
 
 /// The document of the REST data API, and of what else is below `/v4`.
 pub(super) fn document(tokens: Tokens) -> Value {
-    let (mut routes, mut schemas) = (rest::routes(), rest::schemas());
-    if tokens == Tokens::Untold {
-        routes.retain(|route| !route.is_beside_the_api());
-        schemas.retain(|name, _| !rest::TOKEN_SCHEMAS.contains(&&**name));
-    }
+    let (routes, schemas) = rest::describe(|group| match group.base {
+        Base::Explorer => false,
+        Base::BesideApi => tokens == Tokens::Told,
+        Base::Api | Base::Keyed => true,
+    });
     let mut paths = paths(&routes);
     paths.insert("/health".to_owned(), health());
     json!({
@@ -55,8 +55,7 @@ pub(super) fn document(tokens: Tokens) -> Value {
 
 /// The document of contract verification, whose paths begin elsewhere.
 pub(super) fn explorer() -> Value {
-    let (routes, mut schemas) = rest::explorer();
-    schemas.insert("Error".to_owned(), rest::error());
+    let (routes, schemas) = rest::describe(|group| group.base == Base::Explorer);
     json!({
         "openapi": "3.1.0",
         "info": info("Paraffin contract verification", OF_EXPLORER),
@@ -87,7 +86,7 @@ fn paths(routes: &[Route]) -> Map<String, Value> {
         };
         let item = paths.entry(format!("/{}", route.path)).or_insert_with(|| json!({}));
         item[verb] = operation(route);
-        if route.is_beside_the_api() {
+        if route.base == Base::BesideApi {
             item["servers"] = json!([
                 { "url": "/v4", "description": "A key in a header, or nobody" },
                 keyed_server(),
@@ -192,7 +191,7 @@ fn responses(route: &Route) -> Value {
     codes.extend(route.refusals.iter().map(StatusCode::as_u16));
     match route.verb {
         Verb::Post => codes.extend([400, 408, 413]),
-        Verb::Get if !route.fields.is_empty() || route.is_beside_the_api() => codes.push(400),
+        Verb::Get if !route.fields.is_empty() => codes.push(400),
         Verb::Get => {}
     }
     if route.may_be_missing {

@@ -25,8 +25,8 @@ use crate::state::RequestContext;
 pub(crate) use account::fuzzing;
 pub(crate) use body::RestBody;
 pub(crate) use route::{
-    Base, Changes, Count, Declared, Digits, Group, IdObject, IdText, Made, NoRoute, Offset, OkTrue, Route, Statuses,
-    Verb, Wrapping, body_limit, find, serve,
+    AddressText, Answer, Base, Changes, Count, Declared, Digits, Enveloped, Group, IdObject, IdText, Made, NoRoute,
+    Offset, OkTrue, Route, Statuses, Verb, Wrapping, body_limit, find, serve,
 };
 
 /// What a REST handler answers.

@@ -27,9 +27,17 @@ impl<T: Serialize + JsonSchema> Answer for T {
         let reply = match wrapping {
             Wrapping::Enveloped => Reply::enveloped(&self)?,
             Wrapping::Bare | Wrapping::Flat => Reply::bare(&self)?,
+            Wrapping::Opi => Reply::bare(&Enveloped { error: None, result: &self })?,
         };
         Ok(Reply { status, ..reply })
     }
+}
+
+/// `{"error":null,"result":…}`.
+#[derive(Serialize)]
+pub(crate) struct Enveloped<T> {
+    pub(crate) error: Option<()>,
+    pub(crate) result: T,
 }
 
 /// An answer that was made by other means: written part by part, text, bytes. `T` is its shape.

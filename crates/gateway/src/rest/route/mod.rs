@@ -18,7 +18,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-pub(crate) use self::answer::{Answer, Made};
+pub(crate) use self::answer::{Answer, Enveloped, Made};
 pub(crate) use self::find::{NoRoute, body_limit, find, serve};
 pub(crate) use self::types::{
     AddressText, AlkaneIdParam, Amount, Count, Digits, FactoryIdParam, IdObject, IdText, Offset, Ok as OkTrue,
@@ -30,6 +30,7 @@ use crate::methods::{ParamError, fields, read_members};
 use crate::respond::Reply;
 use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
+use crate::surfaces::opi;
 
 /// How a route is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub(crate) enum Wrapping {
     Bare,
     /// As it is, and what does not exist is `{"ok":false,"error":"not_found",…}` too.
     Flat,
+    /// `{"error":null,"result":…}`.
+    Opi,
 }
 
 /// Below which paths a group is served.
@@ -66,6 +69,8 @@ pub(crate) enum Wrapping {
 pub(crate) enum Base {
     /// `/v4/api` and `/v4/<key>`.
     Api,
+    /// `/v4` and `/v4/<key>`; the first segment of a path names the surface.
+    BesideApi,
     /// `/v4/<key>`; the first segment of a path names the surface.
     Keyed,
     /// `/api/v1/<key>`.
@@ -77,7 +82,7 @@ impl Base {
     fn surface_segments(self) -> usize {
         match self {
             Self::Api | Self::Explorer => 0,
-            Self::Keyed => 1,
+            Self::BesideApi | Self::Keyed => 1,
         }
     }
 }
@@ -89,6 +94,9 @@ pub(crate) enum Changes {
     WithBlocks,
     /// The same, but with the bitcoin price where this instance knows it.
     WithPrices,
+    /// With the newest block of the BRC-20 index, unless another server answers. What does not exist, or cannot be answered, is never
+    /// "unchanged", so that it is answered first.
+    WithTokens,
     /// At any time.
     Anytime,
 }
@@ -306,14 +314,18 @@ impl Asked {
     ) -> RestResult {
         (self.group.admit)(context)?;
         let mut members = self.members(query, body, context.limits().json_depth_max)?;
-        let has_tag = self.verb == Verb::Get
-            && match self.route.changes {
-                Changes::WithBlocks => true,
-                Changes::WithPrices => context.shared().prices.is_none(),
-                Changes::Anytime => false,
-            };
-        let validator = if has_tag { Some(Validator::new(context).ok_or_else(RestError::starting)?) } else { None };
-        if let Some(unchanged) = validator.as_ref().and_then(|validator| validator.unchanged(headers)) {
+        let shared = context.shared();
+        let validator = match self.route.changes {
+            Changes::WithTokens if shared.families.opi.is_none() => Some(Validator::of(context, &opi::MODULES)),
+            Changes::WithBlocks => Some(Validator::new(context)),
+            Changes::WithPrices if shared.prices.is_none() => Some(Validator::new(context)),
+            _ => None,
+        };
+        let validator =
+            validator.filter(|_| self.verb == Verb::Get).map(|tag| tag.ok_or_else(RestError::starting)).transpose()?;
+        let unchanged = validator.as_ref().and_then(|validator| validator.unchanged(headers));
+        let is_answered_first = self.route.changes == Changes::WithTokens;
+        if let Some(unchanged) = unchanged.clone().filter(|_| !is_answered_first) {
             return Ok(unchanged);
         }
         for (wanted, given) in self.segments().zip(context.segments()) {
@@ -322,9 +334,10 @@ impl Asked {
             }
         }
         let reply = (self.route.run)(context, members).await?;
-        Ok(match validator {
-            Some(validator) => validator.mark(reply),
-            None => reply,
+        Ok(match (unchanged, validator) {
+            (Some(unchanged), _) => unchanged,
+            (None, Some(validator)) => validator.mark(reply),
+            (None, None) => reply,
         })
     }
 

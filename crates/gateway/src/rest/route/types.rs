@@ -69,6 +69,15 @@ schema!(IdPart, "IdPart", {
     ],
 });
 
+/// The id of an alkane in a path.
+pub(super) struct PathId;
+
+schema!(PathId, "AlkaneIdText", {
+    "description": "An alkane's id, block:tx",
+    "type": "string",
+    "pattern": "^[0-9]{1,39}:[0-9]{1,39}$",
+});
+
 /// The id of a pool.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(transparent)]

@@ -1,18 +1,13 @@
 //! What each REST route takes and gives. Every leniency of the handlers is documented: several names of one field, integers as
 //! numbers or text, `null` for what is absent.
 
-mod opi;
-
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::schema::{about, any_of, component, or_null, pattern};
+use super::schema::{about, any_of, component, or_null};
 use crate::methods::generators;
 use crate::rest::{Base, GROUPS, Group, Statuses, Verb};
-use crate::surfaces::{orderbook, verify};
-
-/// Schemas that only the routes of BRC-20 refer to.
-pub(super) const TOKEN_SCHEMAS: [&str; 5] = opi::SCHEMAS;
+use crate::surfaces::{opi, orderbook, verify};
 
 /// A member of the body, or of the query.
 pub(crate) struct Field {
@@ -53,65 +48,10 @@ pub(crate) struct Route {
     pub(crate) has_tag: bool,
 }
 
-impl Route {
-    pub(crate) fn new(path: &'static str, verb: Verb, tag: &'static str, summary: impl Into<String>) -> Self {
-        Self {
-            path,
-            verb,
-            tag,
-            summary: summary.into(),
-            description: String::new(),
-            fields: Vec::new(),
-            example: None,
-            condition: None,
-            answer: json!({}),
-            statuses: &[(StatusCode::OK, "The answer")],
-            media_types: &["application/json"],
-            may_be_missing: path.contains('{'),
-            whole_body: None,
-            base: Base::Api,
-            refusals: &[],
-            has_tag: verb == Verb::Get,
-        }
-    }
-
-    /// Whether it stands below `/v4`, or below a key, but not below `/v4/api`.
-    pub(super) fn is_beside_the_api(&self) -> bool {
-        self.path.starts_with("opi/")
-    }
-
-    fn takes(mut self, fields: impl IntoIterator<Item = Field>) -> Self {
-        self.fields.extend(fields);
-        self
-    }
-
-    /// The whole answer, without envelope.
-    fn gives_bare(mut self, answer: Value) -> Self {
-        self.answer = answer;
-        self
-    }
-
-    /// The whole answer as plain text.
-    fn gives_text(mut self, answer: Value) -> Self {
-        (self.answer, self.media_types) = (answer, &["text/plain"]);
-        self
-    }
-
-    /// An answer that changes between blocks.
-    fn without_tag(mut self) -> Self {
-        self.has_tag = false;
-        self
-    }
-}
-
 /// Another way to say what a member says: `x-same-as` marks it for programs, which then omit one of the two.
 fn same_as(mut schema: Value, name: &str) -> Value {
     schema["x-same-as"] = json!(name);
     schema
-}
-
-fn needed(names: &'static [&'static str], schema: Value) -> Field {
-    Field { names: names.to_vec(), schema, is_needed: true, is_in_path: false }
 }
 
 fn optional(names: &'static [&'static str], schema: Value) -> Field {
@@ -136,34 +76,21 @@ pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
 
 /// All groups: those of the REST data API, then those of other surfaces.
 pub(crate) fn groups() -> impl Iterator<Item = &'static Group> {
-    GROUPS.into_iter().chain(orderbook::GROUPS).chain(verify::GROUPS)
+    GROUPS.into_iter().chain(opi::GROUPS).chain(orderbook::GROUPS).chain(verify::GROUPS)
 }
 
 /// The routes of some groups, with the schemas that they refer to.
-fn describe(groups: impl Iterator<Item = &'static Group>) -> (Vec<Route>, Map<String, Value>) {
+pub(super) fn describe(is_wanted: impl Fn(&Group) -> bool) -> (Vec<Route>, Map<String, Value>) {
     let mut generators = generators();
-    let routes = groups.flat_map(|group| group.describe(&mut generators)).collect();
-    (routes, generators.take_schemas())
-}
-
-/// The routes of contract verification, with the schemas that they refer to.
-pub(super) fn explorer() -> (Vec<Route>, Map<String, Value>) {
-    describe(groups().filter(|group| group.base == Base::Explorer))
-}
-
-/// The routes of all areas.
-pub(super) fn routes() -> Vec<Route> {
-    let (declared, _) = describe(groups().filter(|group| group.base != Base::Explorer));
-    declared.into_iter().chain(opi::routes()).collect()
-}
-
-/// The schemas that the routes of groups refer to.
-fn declared_schemas() -> Map<String, Value> {
-    describe(groups().filter(|group| group.base != Base::Explorer)).1
+    let wanted = groups().filter(|group| is_wanted(group));
+    let routes = wanted.flat_map(|group| group.describe(&mut generators)).collect();
+    let mut schemas = generators.take_schemas();
+    schemas.insert("Error".to_owned(), error());
+    (routes, schemas)
 }
 
 /// The body of an error.
-pub(super) fn error() -> Value {
+fn error() -> Value {
     json!({
         "type": "object",
         "required": ["statusCode", "code", "error"],
@@ -176,17 +103,6 @@ pub(super) fn error() -> Value {
             "result": { "type": "null", "description": "Only on the BRC-20 routes" },
         },
     })
-}
-
-/// The schemas that they refer to.
-pub(super) fn schemas() -> Map<String, Value> {
-    let shared = [
-        ("Error", error()),
-        ("AlkaneIdText", about(pattern("^[0-9]{1,39}:[0-9]{1,39}$"), "An alkane's id, block:tx")),
-        ("Hash", about(pattern("^[0-9a-f]{64}$"), "32 bytes in display order")),
-    ];
-    let tables = shared.into_iter().chain(opi::schemas()).map(|(name, schema)| (name.to_owned(), schema));
-    tables.chain(declared_schemas()).collect()
 }
 
 /// The schema of a body.
