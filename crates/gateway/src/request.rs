@@ -1,6 +1,7 @@
 //! What happens to one HTTP request, from its head to the answer with all headers.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -37,7 +38,6 @@ const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
 const DISCOVER_BYTES_MAX: usize = 4 << 10;
 
 const RPC_VERBS: &str = "POST, OPTIONS";
-const HEALTH_VERBS: &str = "GET, HEAD, POST, OPTIONS";
 
 /// An answer and the height of the chain data in it.
 pub(crate) struct Outcome {
@@ -162,7 +162,7 @@ async fn route_request(
         if let Err(refusal) = shared.health_checks.ask(client, route.rate_limit_code()) {
             return refuse(refusal);
         }
-        return Outcome::plain(answer_health(shared, route, &head.method));
+        return Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await);
     }
     if let Target::Description(description) = route.target {
         return Outcome::plain(description.answer(&head.method, || opi::is_served(shared)));
@@ -195,11 +195,19 @@ fn is_elsewhere(shared: &Shared, headers: &HeaderMap) -> bool {
         && headers.get(HOST).is_some_and(|host| host.to_str().is_ok_and(is_public_name))
 }
 
-fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
-    if !matches!(*verb, Method::GET | Method::HEAD | Method::POST) {
-        return Reply::refusal(Refusal::WrongVerb(HEALTH_VERBS), route.form);
+async fn answer_health(connection: &Arc<Connection>, client: IpAddr, route: &Route, verb: &Method) -> Reply {
+    let path = vec!["health".to_owned()];
+    match rest::find(&health::GROUPS, &path, verb) {
+        Err(rest::NoRoute::Verb(verbs)) => Reply::refusal(Refusal::WrongVerb(verbs), route.form),
+        Err(rest::NoRoute::Path) => Reply::refusal(Refusal::NotFound, route.form),
+        Ok(_) if route.target == Target::PlainHealth => health::plain(&connection.shared),
+        Ok(asked) => {
+            let context = RequestContext::new(Arc::clone(connection), Caller::Keyless, client, path);
+            // Nothing is asked for, whatever was sent.
+            let answer = asked.answer(&context, &HeaderMap::new(), None, Bytes::from_static(b"{}")).await;
+            answer.unwrap_or_else(|error| Reply::rest_error(&error))
+        }
     }
-    if route.target == Target::Health { health::json(shared) } else { health::plain(shared) }
 }
 
 /// Answers a request of a caller who has been let in.
@@ -238,7 +246,7 @@ pub(crate) async fn dispatch(
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::PlainHealth | Target::Health => match shared.health_checks.ask(client, route.rate_limit_code()) {
-            Ok(()) => Outcome::plain(answer_health(shared, route, &head.method)),
+            Ok(()) => Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await),
             Err(refusal) => Outcome::plain(Reply::refusal(refusal, route.form)),
         },
         Target::Description(description) => Outcome::plain(description.answer(&head.method, || opi::is_served(shared))),

@@ -4,7 +4,7 @@ use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::rest::{self, Field, Route};
-use super::schema::{about, component, integer, natural, or_null, record, record_and, text};
+use super::schema::{component, natural, text};
 use crate::rest::{Base, Verb};
 
 const INTRODUCTION: &str = "\
@@ -30,10 +30,8 @@ pub(super) fn document(tokens: Tokens) -> Value {
     let (routes, schemas) = rest::describe(|group| match group.base {
         Base::Explorer => false,
         Base::BesideApi => tokens == Tokens::Told,
-        Base::Api | Base::Keyed => true,
+        Base::Api | Base::Keyed | Base::Open => true,
     });
-    let mut paths = paths(&routes);
-    paths.insert("/health".to_owned(), health());
     json!({
         "openapi": "3.1.0",
         "info": info("Paraffin REST data API", INTRODUCTION),
@@ -42,8 +40,8 @@ pub(super) fn document(tokens: Tokens) -> Value {
             keyed_server(),
         ],
         "security": [{}, { "key": [] }],
-        "tags": tags(&routes, "Instance"),
-        "paths": paths,
+        "tags": tags(&routes),
+        "paths": paths(&routes),
         "components": {
             "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "x-service-api-key" } },
             "schemas": schemas,
@@ -104,9 +102,9 @@ fn keyed_server() -> Value {
     })
 }
 
-fn tags(routes: &[Route], last: &'static str) -> Value {
+fn tags(routes: &[Route]) -> Value {
     let mut names: Vec<&str> = Vec::new();
-    for name in routes.iter().map(|route| route.tag).chain([last]) {
+    for name in routes.iter().map(|route| route.tag) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -128,8 +126,12 @@ fn operation(route: &Route) -> Value {
         operation["servers"] = json!([keyed_server()]);
         operation["security"] = json!([]);
     }
+    if route.base == Base::Open {
+        operation["security"] = json!([{}]);
+    }
     let mut parameters: Vec<Value> = route.fields.iter().filter(|field| field.is_in_path).map(in_path).collect();
     match route.verb {
+        Verb::Post if route.base == Base::Open => {}
         Verb::Post => {
             operation["requestBody"] = json!({
                 "required": true,
@@ -187,12 +189,15 @@ fn responses(route: &Route) -> Value {
         let schema = if place == 0 { json!({ "schema": route.answer }) } else { json!({}) };
         content.insert((*media_type).to_owned(), schema);
     }
-    let mut codes = vec![401, 403, 429, 431, 500, 503, 504];
+    let mut codes = vec![401, 429, 431];
+    if route.base != Base::Open {
+        codes.extend([403, 500, 503, 504]);
+    }
     codes.extend(route.refusals.iter().map(StatusCode::as_u16));
     match route.verb {
-        Verb::Post => codes.extend([400, 408, 413]),
+        Verb::Post if route.base != Base::Open => codes.extend([400, 408, 413]),
         Verb::Get if !route.fields.is_empty() => codes.push(400),
-        Verb::Get => {}
+        _ => {}
     }
     if route.may_be_missing {
         codes.push(404);
@@ -278,60 +283,4 @@ fn refusals(routes: &[Route]) -> Value {
         );
     }
     Value::Object(all)
-}
-
-/// Health: JSON at `/v4/api`, plain text below a key.
-fn health() -> Value {
-    let orderbook = record(&[("stream", json!({ "enum": ["ready", "away", "mismatch"] }))]);
-    let about_orderbook = about(orderbook, "The durable stream of change events; absent where there is no orderbook");
-    let always = [
-        ("status", json!({ "enum": ["ok", "degraded", "starting", "stalled", "draining"] })),
-        ("timestamp", about(integer(), "Unix seconds")),
-        ("network", text()),
-        ("height", or_null(natural())),
-        (
-            "node",
-            record(&[
-                ("reachable", super::schema::boolean()),
-                ("height", or_null(natural())),
-                ("error", or_null(text())),
-            ]),
-        ),
-    ];
-    let shadow =
-        record(&[("compared", natural()), ("differences", natural()), ("comparing", super::schema::boolean())]);
-    let about_shadow =
-        about(shadow, "The native engine beside a hosted indexer program; absent where only one of them runs");
-    let contracts = record_and(&[("answered", super::schema::boolean())], &[("reason", text())]);
-    let about_contracts = about(contracts, "Whether what depends on the contract index is answered, and why not");
-    let health = record_and(
-        &always,
-        &[("orderbook", about_orderbook), ("shadow", about_shadow), ("contracts", about_contracts)],
-    );
-    let told = |about: &str| {
-        json!({
-            "description": about,
-            "headers": { "X-Request-Id": header("RequestId") },
-            "content": {
-                "application/json": { "schema": health },
-                "text/plain": { "schema": { "enum": ["OK", "draining"] } },
-            },
-        })
-    };
-    let operation = |id: &str| {
-        json!({
-            "operationId": id,
-            "summary": "Whether the instance answers from the newest blocks; needs no key and is not counted",
-            "description": "JSON at `/v4/api/health`; plain `OK` at `/health` and below a key",
-            "tags": ["Instance"],
-            "security": [{}],
-            "responses": {
-                "200": told("`ok`, or `degraded` while the node or the durable stream of the orderbook is away, or when the native engine has stopped beside a hosted program"),
-                "503": told("`starting`, `stalled`, or `draining` when it is about to stop"),
-                "401": { "$ref": "#/components/responses/401" },
-                "431": { "$ref": "#/components/responses/431" },
-            },
-        })
-    };
-    json!({ "get": operation("read-health"), "post": operation("health") })
 }

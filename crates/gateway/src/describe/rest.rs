@@ -5,6 +5,7 @@ use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::schema::{about, any_of, component, or_null};
+use crate::health;
 use crate::methods::generators;
 use crate::rest::{Base, GROUPS, Group, Statuses, Verb};
 use crate::surfaces::{opi, orderbook, verify};
@@ -76,7 +77,7 @@ pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
 
 /// All groups: those of the REST data API, then those of other surfaces.
 pub(crate) fn groups() -> impl Iterator<Item = &'static Group> {
-    GROUPS.into_iter().chain(opi::GROUPS).chain(orderbook::GROUPS).chain(verify::GROUPS)
+    GROUPS.into_iter().chain(opi::GROUPS).chain(orderbook::GROUPS).chain(verify::GROUPS).chain(health::GROUPS)
 }
 
 /// The routes of some groups, with the schemas that they refer to.

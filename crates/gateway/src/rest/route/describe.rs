@@ -46,7 +46,7 @@ impl Asked {
             statuses: route.statuses,
             media_types: route.media_types,
             // An instance may not have the surface.
-            may_be_missing: route.may_be_missing || group.base != Base::Api,
+            may_be_missing: route.may_be_missing || !matches!(group.base, Base::Api | Base::Open),
             whole_body,
             base: group.base,
             refusals: route.refusals,

@@ -75,13 +75,15 @@ pub(crate) enum Base {
     Keyed,
     /// `/api/v1/<key>`.
     Explorer,
+    /// Where [`Self::Api`] is, and at `/`; no key is needed, and nothing is counted.
+    Open,
 }
 
 impl Base {
     /// How many segments of a path name the surface, and are no segments of the request any more.
     fn surface_segments(self) -> usize {
         match self {
-            Self::Api | Self::Explorer => 0,
+            Self::Api | Self::Explorer | Self::Open => 0,
             Self::BesideApi | Self::Keyed => 1,
         }
     }
