@@ -1,18 +1,55 @@
 use hyper::StatusCode;
 use paraffin_orderbook::StreamState;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::alkanes;
+use crate::errors::RestError;
 use crate::hosted::ShadowState;
 use crate::respond::Reply;
-use crate::state::{IndexingStatus, Shared, unix_millis};
+use crate::rest::part::Part;
+use crate::rest::{Base, Changes, Declared, Group, Made, Route, Statuses, Verb, Wrapping};
+use crate::routes::KeyedSurface;
+use crate::state::{IndexingStatus, RequestContext, Shared, unix_millis};
+use crate::surfaces::orderbook::OrderbookHttp;
 
 /// An index that far behind the node is still ready: it is just taking in new blocks.
 const BLOCKS_BEHIND_MAX: u32 = 6;
 
+/// The one check of health.
+pub(crate) static GROUPS: [&Group; 1] =
+    [&Group { tag: "Instance", base: Base::Open, admit: |_| Ok(()), routes: &[Declared::of::<HealthCheck>()] }];
+
+/// Whether the instance answers from the newest blocks; needs no key and is not counted.
+///
+/// JSON at `/v4/api/health`; plain `OK` at `/health` and below a key.
+#[derive(Deserialize, JsonSchema)]
+struct HealthCheck {}
+
+impl Route for HealthCheck {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "health"), (Verb::Post, "health")];
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    const MEDIA_TYPES: &'static [&'static str] = &["application/json", "text/plain"];
+    const STATUSES: Statuses = &[
+        (
+            StatusCode::OK,
+            "`ok`, or `degraded` while the node or the durable stream of the orderbook is away, or when the native engine has stopped \
+             beside a hosted program",
+        ),
+        (StatusCode::SERVICE_UNAVAILABLE, "`starting`, `stalled`, or `draining` when it is about to stop"),
+    ];
+    type Answer = Made<Health>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Health>, RestError> {
+        Ok(json(context.shared()).into())
+    }
+}
+
 /// `status` of `/v4/api/health` (docs/api.md, "Health").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub(crate) enum HealthStatus {
     /// All is well.
     Ok,
@@ -27,17 +64,22 @@ pub(crate) enum HealthStatus {
     Draining,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct Health {
     status: HealthStatus,
+    /// Unix seconds.
     timestamp: i64,
     network: &'static str,
     height: Option<u32>,
     node: NodeHealth,
+    /// The durable stream of change events; absent where there is no orderbook.
     #[serde(skip_serializing_if = "Option::is_none")]
     orderbook: Option<OrderbookHealth>,
+    /// Absent where no other instances answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     upstreams: Option<UpstreamsHealth>,
+    /// The native engine beside a hosted indexer program; absent where only one of them runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     shadow: Option<ShadowState>,
     /// Absent where other instances answer.
@@ -45,7 +87,8 @@ struct Health {
     contracts: Option<ContractsHealth>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct ContractsHealth {
     /// Whether what depends on the contract index is answered.
     answered: bool,
@@ -73,7 +116,8 @@ impl ContractsHealth {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct UpstreamsHealth {
     /// Instances behind this gateway that answer.
     reachable: usize,
@@ -81,13 +125,15 @@ struct UpstreamsHealth {
     configured: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct OrderbookHealth {
-    /// How its durable stream is.
+    /// How its durable stream is: `ready`, `away` or `mismatch`.
     stream: &'static str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
 struct NodeHealth {
     reachable: bool,
     height: Option<u32>,
@@ -112,8 +158,7 @@ pub(crate) fn status(height: Option<u32>, indexing: IndexingStatus, node_reachab
 pub(crate) fn json(shared: &Shared) -> Reply {
     let height = shared.height();
     let node = shared.node.status();
-    let streams = shared.keyed.values().filter_map(|handler| handler.http.as_ref()?.durable_stream());
-    let stream = streams.into_iter().next();
+    let stream = shared.surface(KeyedSurface::Orderbook).map(OrderbookHttp::durable_stream);
     let shadow = shared.chain.shadow();
     let contracts = shared.upstreams.is_none().then(|| ContractsHealth::of(shared));
     let is_unreadable = shared.alkanes.is_some() && contracts.as_ref().is_some_and(|contracts| !contracts.answered);

@@ -76,7 +76,8 @@ pub trait HostedProgram: Send + Sync {
 }
 
 /// How the native engine and a program beside it compare, since the start of the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(inline)]
 pub struct ShadowState {
     /// Blocks that both have run and that were compared.
     pub compared: u64,

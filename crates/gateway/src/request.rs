@@ -1,6 +1,7 @@
 //! What happens to one HTTP request, from its head to the answer with all headers.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -37,8 +38,6 @@ const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
 const DISCOVER_BYTES_MAX: usize = 4 << 10;
 
 const RPC_VERBS: &str = "POST, OPTIONS";
-const GET_VERBS: &str = "GET, HEAD, OPTIONS";
-const HEALTH_VERBS: &str = "GET, HEAD, POST, OPTIONS";
 
 /// An answer and the height of the chain data in it.
 pub(crate) struct Outcome {
@@ -163,7 +162,7 @@ async fn route_request(
         if let Err(refusal) = shared.health_checks.ask(client, route.rate_limit_code()) {
             return refuse(refusal);
         }
-        return Outcome::plain(answer_health(shared, route, &head.method));
+        return Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await);
     }
     if let Target::Description(description) = route.target {
         return Outcome::plain(description.answer(&head.method, || opi::is_served(shared)));
@@ -196,11 +195,19 @@ fn is_elsewhere(shared: &Shared, headers: &HeaderMap) -> bool {
         && headers.get(HOST).is_some_and(|host| host.to_str().is_ok_and(is_public_name))
 }
 
-fn answer_health(shared: &Shared, route: &Route, verb: &Method) -> Reply {
-    if !matches!(*verb, Method::GET | Method::HEAD | Method::POST) {
-        return Reply::refusal(Refusal::WrongVerb(HEALTH_VERBS), route.form);
+async fn answer_health(connection: &Arc<Connection>, client: IpAddr, route: &Route, verb: &Method) -> Reply {
+    let path = vec!["health".to_owned()];
+    match rest::find(&health::GROUPS, &path, verb) {
+        Err(rest::NoRoute::Verb(verbs)) => Reply::refusal(Refusal::WrongVerb(verbs), route.form),
+        Err(rest::NoRoute::Path) => Reply::refusal(Refusal::NotFound, route.form),
+        Ok(_) if route.target == Target::PlainHealth => health::plain(&connection.shared),
+        Ok(asked) => {
+            let context = RequestContext::new(Arc::clone(connection), Caller::Keyless, client, path);
+            // Nothing is asked for, whatever was sent.
+            let answer = asked.answer(&context, &HeaderMap::new(), None, Bytes::from_static(b"{}")).await;
+            answer.unwrap_or_else(|error| Reply::rest_error(&error))
+        }
     }
-    if route.target == Target::Health { health::json(shared) } else { health::plain(shared) }
 }
 
 /// Answers a request of a caller who has been let in.
@@ -233,22 +240,25 @@ pub(crate) async fn dispatch(
         Target::Main => rpc(&shared.main, context(&[]), route.form, head, body).await,
         Target::Rest(segments) => {
             let context = context(segments);
-            let answered = Box::pin(rest_request(&context, head, body)).await;
+            let answered = Box::pin(rest_request(&rest::GROUPS, &context, head, body)).await;
             let reply = answered.unwrap_or_else(|refused| refused.reply(ErrorForm::Rest));
             let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
         Target::PlainHealth | Target::Health => match shared.health_checks.ask(client, route.rate_limit_code()) {
-            Ok(()) => Outcome::plain(answer_health(shared, route, &head.method)),
+            Ok(()) => Outcome::plain(Box::pin(answer_health(connection, client, route, &head.method)).await),
             Err(refusal) => Outcome::plain(Reply::refusal(refusal, route.form)),
         },
         Target::Description(description) => Outcome::plain(description.answer(&head.method, || opi::is_served(shared))),
         Target::Opi(segments) => {
             let context = context(segments);
-            let reply = Box::pin(opi_request(&context, head)).await.unwrap_or_else(|refused| match refused {
-                Refused::Surface(error) => opi::refusal(&error),
-                Refused::Gate(_) => refused.reply(ErrorForm::Rest),
-            });
+            let reply =
+                Box::pin(rest_request(&opi::GROUPS, &context, head, body)).await.unwrap_or_else(
+                    |refused| match refused {
+                        Refused::Surface(error) => opi::refusal(&error),
+                        Refused::Gate(_) => refused.reply(ErrorForm::Rest),
+                    },
+                );
             let reply = Box::pin(held(&context, ErrorForm::Rest, reply)).await;
             Outcome { height: context.height_read(), ..Outcome::plain(reply) }
         }
@@ -360,22 +370,25 @@ pub(crate) async fn read_plain(
     body.read(&limit, context.body_timer(), context.limits().body_read_timeout()).await
 }
 
-async fn rest_request(context: &RequestContext, head: &Parts, body: &mut RequestBody) -> Result<Reply, Refused> {
+/// A request to routes of the REST data API, or of BRC-20.
+async fn rest_request(
+    groups: &[&'static rest::Group],
+    context: &RequestContext,
+    head: &Parts,
+    body: &mut RequestBody,
+) -> Result<Reply, Refused> {
     let limits = context.limits();
-    let segments: Vec<&str> = context.segments().iter().map(String::as_str).collect();
-    let asked = rest::find(&segments, &head.method).ok_or_else(|| RestError::not_found("There is no such route"))?;
-    let members = match asked.verb {
-        verb if !verb.takes(&head.method) => {
-            let verbs = if verb == rest::Verb::Get { GET_VERBS } else { RPC_VERBS };
-            return Err(Refusal::WrongVerb(verbs).into());
-        }
-        rest::Verb::Get => asked.query(head.uri.query())?,
-        rest::Verb::Post => {
-            let body = read_plain(context, body, limits.body_bytes_max).await?;
-            rest::RestBody::parse(&body, limits.json_depth_max)?
-        }
+    let asked = match rest::find(groups, context.segments(), &head.method) {
+        Ok(asked) => asked,
+        Err(rest::NoRoute::Path) => return Err(RestError::not_found("There is no such route").into()),
+        Err(rest::NoRoute::Verb(verbs)) => return Err(Refusal::WrongVerb(verbs).into()),
     };
-    let answered = tokio::time::timeout(limits.handler_timeout(), asked.answer(context, &head.headers, members)).await;
+    let body = match asked.verb {
+        rest::Verb::Get => Bytes::new(),
+        rest::Verb::Post => read_plain(context, body, limits.body_bytes_max).await?,
+    };
+    let answer = asked.answer(context, &head.headers, head.uri.query(), body);
+    let answered = tokio::time::timeout(limits.handler_timeout(), answer).await;
     within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
@@ -397,16 +410,6 @@ pub(crate) async fn held(context: &RequestContext, form: ErrorForm, mut reply: R
         }
     }
     reply
-}
-
-/// A GET to the BRC-20 index.
-async fn opi_request(context: &RequestContext, head: &Parts) -> Result<Reply, Refused> {
-    if opi::is_known(context.segments()) && !matches!(head.method, Method::GET | Method::HEAD) {
-        return Err(Refusal::WrongVerb(GET_VERBS).into());
-    }
-    let answer = opi::answer(context, head.uri.query(), &head.headers);
-    let answered = tokio::time::timeout(context.limits().handler_timeout(), answer).await;
-    within_limit(context, answered.map_err(|_| Refusal::HandlerTimeout)??)
 }
 
 async fn keyed(

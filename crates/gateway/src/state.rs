@@ -1,5 +1,6 @@
 //! What the gateway is given: the chain as indexed, the node, the keys, and the surfaces; and what one request carries.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
@@ -42,7 +43,7 @@ use crate::routes::KeyedSurface;
 use crate::strangers::{HealthChecks, Strangers};
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
-use crate::surfaces::{KeyedHandler, RpcSurface, ScriptParts};
+use crate::surfaces::{HttpSurface, KeyedHandler, RpcSurface, ScriptParts};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
 
@@ -256,6 +257,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// The surface below a key, if it is of the type that is served there here.
+    pub(crate) fn surface<T: HttpSurface>(&self, surface: KeyedSurface) -> Option<&T> {
+        let http: &dyn Any = self.keyed.get(&surface)?.http.as_deref()?;
+        http.downcast_ref()
+    }
+
     /// Reports what parts of the memory take, and what those may that the configuration does not name.
     #[allow(clippy::cast_precision_loss)] // far below 2^52
     pub(crate) fn measure_memory(&self, meter: &Meter<'_>) {

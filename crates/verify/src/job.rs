@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::repository::Repository;
@@ -56,8 +57,9 @@ pub(crate) struct Job {
 }
 
 /// Where a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Stage {
     /// It waits for its turn.
     Queued,
@@ -125,8 +127,9 @@ pub struct Built {
 }
 
 /// What a program of a submission is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 pub enum ProgramKind {
     /// It runs before its package is compiled, and may generate files for it.
     BuildScript,
@@ -135,7 +138,7 @@ pub enum ProgramKind {
 }
 
 /// A program that came with a submission and was allowed to run.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Program {
     /// What it is.
     pub kind: ProgramKind,
@@ -146,7 +149,7 @@ pub struct Program {
 }
 
 /// What a submission had done, and how: beside a source that is shown, so that others can judge it and do the same.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HowBuilt {
     /// `rustc --version` of the compiler.
     pub rustc: String,
@@ -177,8 +180,9 @@ pub struct Failure {
 }
 
 /// Why a run failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schemars(inline)]
 pub enum FailureCode {
     /// The repository could not be fetched.
     FetchFailed,

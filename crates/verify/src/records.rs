@@ -6,6 +6,7 @@ use std::str::FromStr as _;
 
 use paraffin_database::{Database, DatabaseError, Migrations, Place, Row, Session, query};
 use paraffin_primitives::AlkaneId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -129,7 +130,7 @@ impl Record {
 }
 
 /// What an admin says of a module.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Attestation {
     /// SHA-256 of the module.
     pub wasm_sha256: String,

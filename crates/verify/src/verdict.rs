@@ -1,6 +1,7 @@
 //! What a comparison of two modules says (docs/verification.md, docs/decisions/0020-verification.md).
 
 use data_encoding::HEXLOWER;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -14,7 +15,7 @@ const PARTIAL_FROM: u32 = 9_000;
 const WHOLE: u32 = 10_000;
 
 /// How near a built module comes to the deployed one; worst first, so that the better one is the greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Less than 90 % alike.
@@ -65,7 +66,8 @@ impl Verdict {
 }
 
 /// One section of the two modules.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct SectionComparison {
     /// Name of the section as the WebAssembly specification has it.
     pub name: String,

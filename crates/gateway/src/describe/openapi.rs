@@ -1,10 +1,11 @@
-//! The OpenAPI 3.1 document of the REST data API.
+//! The OpenAPI 3.1 documents.
 
+use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::rest::{self, Answer, Field, Route};
-use super::schema::{about, component, integer, natural, or_null, record, record_and, text};
-use crate::rest::Verb;
+use super::rest::{self, Field, Route};
+use super::schema::{component, natural, text};
+use crate::rest::{Base, Verb};
 
 const INTRODUCTION: &str = "\
 Alkanes, pools, histories, balances, prices and BRC-20. A key stands in the path (`/v4/<key>/<route>`) or in a header \
@@ -13,6 +14,10 @@ their `Content-Type` is, a member that is `null` counts as absent, and members t
 A trailing slash changes nothing. \
 Answers may gain members. `/v4/<key>/mempool` is a preview and `/v4/<key>/orderbook` is beta: their shapes may change.";
 
+const OF_EXPLORER: &str = "\
+Whether the source that somebody shows is that of a deployed contract. Any active key may submit and read; it stands in the \
+path and nowhere else. Unknown fields, nulls and empty texts are dropped.";
+
 /// Whether the document describes the routes of BRC-20.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tokens {
@@ -20,52 +25,73 @@ pub(super) enum Tokens {
     Untold,
 }
 
-/// The routes that the document describes.
-fn routes(tokens: Tokens) -> impl Iterator<Item = Route> {
-    rest::routes().into_iter().filter(move |route| tokens == Tokens::Told || !route.is_beside_the_api())
+/// The document of the REST data API, and of what else is below `/v4`.
+pub(super) fn document(tokens: Tokens) -> Value {
+    let (routes, schemas) = rest::describe(|group| match group.base {
+        Base::Explorer => false,
+        Base::BesideApi => tokens == Tokens::Told,
+        Base::Api | Base::Keyed | Base::Open => true,
+    });
+    json!({
+        "openapi": "3.1.0",
+        "info": info("Paraffin REST data API", INTRODUCTION),
+        "servers": [
+            { "url": "/v4/api", "description": "A key in a header, a registered browser origin, or nobody" },
+            keyed_server(),
+        ],
+        "security": [{}, { "key": [] }],
+        "tags": tags(&routes),
+        "paths": paths(&routes),
+        "components": {
+            "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "x-service-api-key" } },
+            "schemas": schemas,
+            "headers": headers(),
+            "responses": refusals(&routes),
+        },
+    })
 }
 
-/// The whole document.
-pub(super) fn document(tokens: Tokens) -> Value {
+/// The document of contract verification, whose paths begin elsewhere.
+pub(super) fn explorer() -> Value {
+    let (routes, schemas) = rest::describe(|group| group.base == Base::Explorer);
+    json!({
+        "openapi": "3.1.0",
+        "info": info("Paraffin contract verification", OF_EXPLORER),
+        "servers": [{
+            "url": "/api/v1/{key}",
+            "variables": { "key": { "default": "KEY", "description": "An API key" } },
+        }],
+        "paths": paths(&routes),
+        "components": { "schemas": schemas, "headers": headers(), "responses": refusals(&routes) },
+    })
+}
+
+fn info(title: &str, introduction: &str) -> Value {
+    json!({
+        "title": title,
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": introduction,
+        "license": { "name": "MIT OR Apache-2.0" },
+    })
+}
+
+fn paths(routes: &[Route]) -> Map<String, Value> {
     let mut paths = Map::new();
-    for route in routes(tokens) {
-        let path = format!("/{}", route.path);
+    for route in routes {
         let verb = match route.verb {
             Verb::Get => "get",
             Verb::Post => "post",
         };
-        let item = paths.entry(path).or_insert_with(|| json!({}));
-        item[verb] = operation(&route);
-        if route.is_beside_the_api() {
+        let item = paths.entry(format!("/{}", route.path)).or_insert_with(|| json!({}));
+        item[verb] = operation(route);
+        if route.base == Base::BesideApi {
             item["servers"] = json!([
                 { "url": "/v4", "description": "A key in a header, or nobody" },
                 keyed_server(),
             ]);
         }
     }
-    paths.insert("/health".to_owned(), health());
-    json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Paraffin REST data API",
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": INTRODUCTION,
-            "license": { "name": "MIT OR Apache-2.0" },
-        },
-        "servers": [
-            { "url": "/v4/api", "description": "A key in a header, a registered browser origin, or nobody" },
-            keyed_server(),
-        ],
-        "security": [{}, { "key": [] }],
-        "tags": tags(tokens),
-        "paths": paths,
-        "components": {
-            "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "x-service-api-key" } },
-            "schemas": schemas(tokens),
-            "headers": headers(),
-            "responses": refusals(),
-        },
-    })
+    paths
 }
 
 fn keyed_server() -> Value {
@@ -76,24 +102,13 @@ fn keyed_server() -> Value {
     })
 }
 
-fn schemas(tokens: Tokens) -> Map<String, Value> {
-    let mut schemas = rest::schemas();
-    if tokens == Tokens::Untold {
-        for name in rest::TOKEN_SCHEMAS {
-            schemas.remove(name);
-        }
-    }
-    schemas
-}
-
-fn tags(tokens: Tokens) -> Value {
+fn tags(routes: &[Route]) -> Value {
     let mut names: Vec<&str> = Vec::new();
-    for route in routes(tokens) {
-        if !names.contains(&route.tag) {
-            names.push(route.tag);
+    for name in routes.iter().map(|route| route.tag) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    names.push("Instance");
     names.into_iter().map(|name| json!({ "name": name })).collect()
 }
 
@@ -107,20 +122,16 @@ fn operation(route: &Route) -> Value {
     if !route.description.is_empty() {
         operation["description"] = json!(route.description);
     }
-    if route.is_keyed {
+    if route.base == Base::Keyed {
         operation["servers"] = json!([keyed_server()]);
         operation["security"] = json!([]);
     }
-    let mut parameters: Vec<Value> = placeholders(route.path)
-        .map(|placeholder| {
-            let mut fields = route.fields.iter().filter(|field| field.is_in_path);
-            match fields.find(|field| field.names.contains(&placeholder.1)) {
-                Some(field) => in_path(placeholder.1, &field.schema),
-                None => path_parameter(placeholder),
-            }
-        })
-        .collect();
+    if route.base == Base::Open {
+        operation["security"] = json!([{}]);
+    }
+    let mut parameters: Vec<Value> = route.fields.iter().filter(|field| field.is_in_path).map(in_path).collect();
     match route.verb {
+        Verb::Post if route.base == Base::Open => {}
         Verb::Post => {
             operation["requestBody"] = json!({
                 "required": true,
@@ -152,26 +163,8 @@ fn operation_id(route: &Route) -> String {
     format!("{verb}{}", name.replace(['{', '}'], ""))
 }
 
-/// The placeholders of a path, each with the first segment.
-fn placeholders(path: &str) -> impl Iterator<Item = (&str, &str)> {
-    let area = path.split('/').next().unwrap_or_default();
-    path.split('/').filter_map(move |segment| Some((area, segment.strip_prefix('{')?.strip_suffix('}')?)))
-}
-
-fn path_parameter((area, name): (&str, &str)) -> Value {
-    let schema = match name {
-        "source" if area == "orderbook" => component("OrderSource"),
-        "id" if area == "orderbook" => component("OrderId"),
-        "id" => component("AlkaneIdText"),
-        "address" => component("Address"),
-        "outpoint" => component("Outpoint"),
-        _ => text(),
-    };
-    in_path(name, &schema)
-}
-
-fn in_path(name: &str, schema: &Value) -> Value {
-    json!({ "name": name, "in": "path", "required": true, "schema": schema })
+fn in_path(field: &Field) -> Value {
+    json!({ "name": field.names.first(), "in": "path", "required": true, "schema": field.schema })
 }
 
 fn query_parameters(field: &Field) -> Vec<Value> {
@@ -181,12 +174,6 @@ fn query_parameters(field: &Field) -> Vec<Value> {
 }
 
 fn responses(route: &Route) -> Value {
-    let (status, schema) = match &route.answer {
-        Answer::Enveloped(data) => ("200", record(&[("statusCode", json!({ "const": 200 })), ("data", data.clone())])),
-        Answer::Bare(answer) | Answer::Text(answer) => ("200", answer.clone()),
-        Answer::Accepted(answer) => ("202", answer.clone()),
-    };
-    let media_type = if matches!(route.answer, Answer::Text(_)) { "text/plain" } else { "application/json" };
     let mut headers = json!({
         "X-Request-Id": header("RequestId"),
         "X-Indexed-Height": header("IndexedHeight"),
@@ -197,33 +184,37 @@ fn responses(route: &Route) -> Value {
     if route.has_tag {
         headers["ETag"] = header("ETag");
     }
-    let mut responses = json!({
-        status: {
-            "description": "The answer",
-            "headers": headers,
-            "content": { media_type: { "schema": schema } },
-        },
-    });
-    let mut codes = vec!["401", "403", "429", "431", "500", "503", "504"];
-    codes.extend(route.further);
+    let mut content = Map::new();
+    for (place, media_type) in route.media_types.iter().enumerate() {
+        let schema = if place == 0 { json!({ "schema": route.answer }) } else { json!({}) };
+        content.insert((*media_type).to_owned(), schema);
+    }
+    let mut codes = vec![401, 429, 431];
+    if route.base != Base::Open {
+        codes.extend([403, 500, 503, 504]);
+    }
+    codes.extend(route.refusals.iter().map(StatusCode::as_u16));
     match route.verb {
-        Verb::Post => codes.extend(["400", "408", "413"]),
-        Verb::Get => {
-            if route.has_tag {
-                responses["304"] = json!({ "description": "What the caller has is still the answer" });
-            }
-            if route.path.contains('{') || !route.fields.is_empty() || route.is_beside_the_api() {
-                codes.push("400");
-            }
-        }
+        Verb::Post if route.base != Base::Open => codes.extend([400, 408, 413]),
+        Verb::Get if !route.fields.is_empty() => codes.push(400),
+        _ => {}
     }
     if route.may_be_missing {
-        codes.push("404");
+        codes.push(404);
     }
-    for code in codes {
-        responses[code] = json!({ "$ref": format!("#/components/responses/{code}") });
+    let mut responses: Map<String, Value> = codes
+        .into_iter()
+        .map(|code| (code.to_string(), json!({ "$ref": format!("#/components/responses/{code}") })))
+        .collect();
+    if route.has_tag {
+        let unchanged = json!({ "description": "What the caller has is still the answer" });
+        responses.insert("304".to_owned(), unchanged);
     }
-    responses
+    for (status, about) in route.statuses {
+        let answer = json!({ "description": about, "headers": headers, "content": content });
+        responses.insert(status.as_str().to_owned(), answer);
+    }
+    responses.into()
 }
 
 fn header(name: &str) -> Value {
@@ -243,8 +234,8 @@ fn headers() -> Value {
     })
 }
 
-/// Answers other than success, by their status.
-fn refusals() -> Value {
+/// Answers other than success, by their status: those that some route has.
+fn refusals(routes: &[Route]) -> Value {
     let refusals = [
         ("400", "The body or the path is not what the route takes; the sentence names the member (`INVALID_REQUEST`)"),
         ("401", "The key is unknown, revoked or expired (`INVALID_API_KEY`)"),
@@ -260,20 +251,24 @@ fn refusals() -> Value {
         ("408", "The body came too slowly (`REQUEST_TIMEOUT`)"),
         ("410", "What is asked for is not kept any more; the sentence tells where to begin (`EVENTS_GONE`)"),
         ("413", "The body is too large (`BODY_TOO_LARGE`)"),
+        ("422", "A field has a value of another type than it takes (`INVALID_FIELD_TYPE`)"),
         ("429", "Too many requests (`RATE_LIMITED`)"),
         ("431", "The headers are too large (`HEADERS_TOO_LARGE`)"),
         ("500", "Something failed here (`INTERNAL_ERROR`)"),
+        ("502", "The records of verification cannot be read (`VERIFIER_UNREACHABLE`)"),
         (
             "503",
             "Nothing is indexed yet (`STARTING`), the node or the key store is away (`UPSTREAM_UNAVAILABLE`, \
              `AUTH_UNAVAILABLE`), this instance lacks what is asked about (`ALKANES_NOT_INDEXED`, \
-             `ALKANES_UNREADABLE`, `BRC20_NOT_INDEXED`, `PRICES_NOT_CONFIGURED`), or the durable stream of the orderbook is away (`INGEST_UNAVAILABLE`, \
+             `ALKANES_UNREADABLE`, `BRC20_NOT_INDEXED`, `PRICES_NOT_CONFIGURED`), nothing can be built at the moment (`VERIFICATION_UNAVAILABLE`), or the durable stream of the orderbook is away (`INGEST_UNAVAILABLE`, \
              `EVENTS_UNAVAILABLE`)",
         ),
         ("504", "The answer took too long (`TIMEOUT`)"),
     ];
     let mut all = Map::new();
-    for (status, about) in refusals {
+    let is_rare = |status: &str| matches!(status, "410" | "422" | "502");
+    let has = |status: &str| routes.iter().any(|route| route.refusals.iter().any(|code| code.as_str() == status));
+    for (status, about) in refusals.into_iter().filter(|(status, _)| !is_rare(status) || has(status)) {
         let mut headers = json!({ "X-Request-Id": header("RequestId") });
         if status == "429" {
             headers["Retry-After"] = header("RetryAfter");
@@ -288,60 +283,4 @@ fn refusals() -> Value {
         );
     }
     Value::Object(all)
-}
-
-/// Health: JSON at `/v4/api`, plain text below a key.
-fn health() -> Value {
-    let orderbook = record(&[("stream", json!({ "enum": ["ready", "away", "mismatch"] }))]);
-    let about_orderbook = about(orderbook, "The durable stream of change events; absent where there is no orderbook");
-    let always = [
-        ("status", json!({ "enum": ["ok", "degraded", "starting", "stalled", "draining"] })),
-        ("timestamp", about(integer(), "Unix seconds")),
-        ("network", text()),
-        ("height", or_null(natural())),
-        (
-            "node",
-            record(&[
-                ("reachable", super::schema::boolean()),
-                ("height", or_null(natural())),
-                ("error", or_null(text())),
-            ]),
-        ),
-    ];
-    let shadow =
-        record(&[("compared", natural()), ("differences", natural()), ("comparing", super::schema::boolean())]);
-    let about_shadow =
-        about(shadow, "The native engine beside a hosted indexer program; absent where only one of them runs");
-    let contracts = record_and(&[("answered", super::schema::boolean())], &[("reason", text())]);
-    let about_contracts = about(contracts, "Whether what depends on the contract index is answered, and why not");
-    let health = record_and(
-        &always,
-        &[("orderbook", about_orderbook), ("shadow", about_shadow), ("contracts", about_contracts)],
-    );
-    let told = |about: &str| {
-        json!({
-            "description": about,
-            "headers": { "X-Request-Id": header("RequestId") },
-            "content": {
-                "application/json": { "schema": health },
-                "text/plain": { "schema": { "enum": ["OK", "draining"] } },
-            },
-        })
-    };
-    let operation = |id: &str| {
-        json!({
-            "operationId": id,
-            "summary": "Whether the instance answers from the newest blocks; needs no key and is not counted",
-            "description": "JSON at `/v4/api/health`; plain `OK` at `/health` and below a key",
-            "tags": ["Instance"],
-            "security": [{}],
-            "responses": {
-                "200": told("`ok`, or `degraded` while the node or the durable stream of the orderbook is away, or when the native engine has stopped beside a hosted program"),
-                "503": told("`starting`, `stalled`, or `draining` when it is about to stop"),
-                "401": { "$ref": "#/components/responses/401" },
-                "431": { "$ref": "#/components/responses/431" },
-            },
-        })
-    };
-    json!({ "get": operation("read-health"), "post": operation("health") })
 }

@@ -1,6 +1,6 @@
 //! Pieces of JSON Schema (2020-12, as OpenAPI 3.1 and OpenRPC both have it).
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A schema of the `components`.
 pub(super) fn component(name: &str) -> Value {
@@ -11,52 +11,13 @@ pub(super) fn text() -> Value {
     json!({ "type": "string" })
 }
 
-pub(super) fn integer() -> Value {
-    json!({ "type": "integer" })
-}
-
 /// An integer that is never negative: a height, a count, satoshis.
 pub(super) fn natural() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-pub(super) fn number() -> Value {
-    json!({ "type": "number" })
-}
-
-pub(super) fn boolean() -> Value {
-    json!({ "type": "boolean" })
-}
-
-/// Any value.
-pub(super) fn anything() -> Value {
-    json!({})
-}
-
-pub(super) fn pattern(pattern: &str) -> Value {
-    json!({ "type": "string", "pattern": pattern })
-}
-
-/// One of these texts.
-pub(super) fn one_of(texts: &[&str]) -> Value {
-    json!({ "enum": texts })
-}
-
 pub(super) fn any_of(schemas: &[Value]) -> Value {
     json!({ "anyOf": schemas })
-}
-
-pub(super) fn list(of: Value) -> Value {
-    let mut schema = json!({ "type": "array" });
-    schema["items"] = of;
-    schema
-}
-
-/// An object whose member names are not known beforehand.
-pub(super) fn map(of: Value) -> Value {
-    let mut schema = json!({ "type": "object" });
-    schema["additionalProperties"] = of;
-    schema
 }
 
 /// The same, or `null`.
@@ -86,14 +47,9 @@ pub(super) fn about(mut schema: Value, sentence: &str) -> Value {
 }
 
 /// An object with these members, all of which are always there.
-pub(super) fn record(members: &[(&str, Value)]) -> Value {
-    record_and(members, &[])
-}
-
-/// An object with these members, and some that may be absent.
-pub(super) fn record_and(members: &[(&str, Value)], at_times: &[(&str, Value)]) -> Value {
+pub(crate) fn record(members: &[(&str, Value)]) -> Value {
     let required: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
-    let properties: Map<String, Value> =
-        members.iter().chain(at_times).map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    let properties: serde_json::Map<String, Value> =
+        members.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
     json!({ "type": "object", "required": required, "properties": properties })
 }

@@ -117,6 +117,8 @@ pub(crate) struct ParamError {
     path: String,
     /// Goes on after the path.
     sentence: String,
+    /// Whether a value of another type is wanted.
+    is_of_type: bool,
 }
 
 impl ParamError {
@@ -124,7 +126,7 @@ impl ParamError {
     const MISSING: &'static str = "is required";
 
     fn new(sentence: String) -> Self {
-        Self { path: String::new(), sentence }
+        Self { path: String::new(), sentence, is_of_type: false }
     }
 
     /// The parameter.
@@ -135,6 +137,11 @@ impl ParamError {
     /// Whether the parameter itself is not there.
     pub(crate) fn is_missing(&self) -> bool {
         self.sentence == Self::MISSING && self.path == self.field()
+    }
+
+    /// Whether a value of another type is wanted.
+    pub(crate) fn is_of_type(&self) -> bool {
+        self.is_of_type
     }
 
     /// The same, within a member of an object.
@@ -178,7 +185,7 @@ impl de::Error for ParamError {
     }
 
     fn invalid_type(_: Unexpected<'_>, wanted: &dyn Expected) -> Self {
-        Self::new(format!("must be {}", expected(wanted)))
+        Self { is_of_type: true, ..Self::new(format!("must be {}", expected(wanted))) }
     }
 
     fn invalid_value(_: Unexpected<'_>, wanted: &dyn Expected) -> Self {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::account::{AccountBalance, AccountUtxos};
 use super::alkanes::alkanes_in;
 use super::part::Part;
-use super::route::{AddressText, Count, Declared, Digits, Group, Route, Time, Verb};
+use super::route::{AddressText, Base, Count, Declared, Digits, Group, Route, Time, Verb};
 use crate::errors::RestError;
 use crate::interrupt::Kept;
 use crate::methods::Hash;
@@ -23,6 +23,7 @@ use crate::surfaces::esplora::{AddressRoute, read, totals, unconfirmed_of, unspe
 
 pub(super) static GROUP: Group = Group {
     tag: "Bitcoin",
+    base: Base::Api,
     admit: |_| Ok(()),
     routes: &[
         Declared::of::<AddressBalance>(),

@@ -5,13 +5,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::part::Part;
-use super::route::{Declared, Group, Pages, Route, Verb, Wrapping};
+use super::route::{Base, Declared, Group, Pages, Route, Verb, Wrapping};
 use crate::errors::RestError;
 use crate::methods::Hash;
 use crate::state::RequestContext;
 
 pub(super) static GROUP: Group = Group {
     tag: "Bitcoin",
+    base: Base::Api,
     admit: |_| Ok(()),
     routes: &[
         Declared::of::<BareHeight>(),

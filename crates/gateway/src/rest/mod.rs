@@ -13,7 +13,7 @@ mod route;
 use std::fmt::Write as _;
 
 use hyper::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH};
-use hyper::{HeaderMap, Method, StatusCode};
+use hyper::{HeaderMap, StatusCode};
 use paraffin_primitives::{BlockId, Height};
 use paraffin_store::ModuleId;
 
@@ -24,7 +24,10 @@ use crate::state::RequestContext;
 #[cfg(feature = "fuzzing")]
 pub(crate) use account::fuzzing;
 pub(crate) use body::RestBody;
-pub(crate) use route::{Asked, Digits, Group, IdObject, IdText, Verb};
+pub(crate) use route::{
+    AddressText, Answer, Base, Changes, Count, Declared, Digits, Enveloped, Group, IdObject, IdText, Made, NoRoute,
+    Offset, OkTrue, Route, Statuses, Verb, Wrapping, body_limit, find, serve,
+};
 
 /// What a REST handler answers.
 pub(crate) type RestResult = Result<Reply, RestError>;
@@ -32,7 +35,7 @@ pub(crate) type RestResult = Result<Reply, RestError>;
 /// The members of a request about an address.
 const EXAMPLE_OF_ADDRESS: &str = r#"{"address":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;
 
-/// All routes: requests are answered by this list, and the OpenAPI document describes it.
+/// All routes of the REST data API: requests are answered by this list, and the OpenAPI document describes it.
 pub(crate) const GROUPS: [&Group; 7] = [
     &address::GROUP,
     &indexer::GROUP,
@@ -42,21 +45,6 @@ pub(crate) const GROUPS: [&Group; 7] = [
     &markets::TRADING,
     &prices::GROUP,
 ];
-
-/// The route for a verb; where none takes the verb, one that says which verb the path takes.
-pub(crate) fn find(segments: &[&str], verb: &Method) -> Option<Asked> {
-    let mut found = GROUPS.into_iter().flat_map(Group::paths).filter(|asked| fits(asked.path, segments));
-    let first = found.next()?;
-    if first.verb.takes(verb) { Some(first) } else { Some(found.find(|other| other.verb.takes(verb)).unwrap_or(first)) }
-}
-
-/// Whether the segments are those of a path.
-fn fits(path: &str, segments: &[&str]) -> bool {
-    let mut segments = segments.iter();
-    let all_fit =
-        path.split('/').all(|wanted| segments.next().is_some_and(|given| wanted.starts_with('{') || wanted == *given));
-    all_fit && segments.next().is_none()
-}
 
 /// Version of the shapes of answers; part of every `ETag`, so that a new program's answers are fetched anew.
 const SHAPES_VERSION: u32 = 2;

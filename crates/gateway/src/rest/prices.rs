@@ -16,13 +16,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::part::Part;
-use super::route::{Changes, Declared, Group, Route, Time, Verb};
+use super::route::{Base, Changes, Declared, Group, Route, Time, Verb};
 use crate::errors::RestError;
 use crate::methods::scalar;
 use crate::state::RequestContext;
 
 pub(super) static GROUP: Group = Group {
     tag: "Prices",
+    base: Base::Api,
     admit: |_| Ok(()),
     routes: &[
         Declared::of::<NewestPrice>(),

@@ -16,17 +16,17 @@ mod metashrew;
 mod node_cost;
 pub(crate) mod opi;
 mod ord;
-mod orderbook;
+pub(crate) mod orderbook;
 mod outputs;
 mod reorg;
 mod sandshrew;
-mod verify;
+pub(crate) mod verify;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::{HeaderMap, Method};
-use paraffin_orderbook::StreamState;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -88,7 +88,7 @@ pub struct HttpRequest {
 }
 
 /// A surface that speaks plain HTTP.
-pub trait HttpSurface: Send + Sync {
+pub trait HttpSurface: Any + Send + Sync {
     /// Largest body for this verb and path in bytes; `None`: not a request for this surface.
     fn body_limit(&self, verb: &Method, segments: &[String]) -> Option<usize>;
 
@@ -101,11 +101,6 @@ pub trait HttpSurface: Send + Sync {
 
     /// Reports its figures to operators, beside those of its requests.
     fn measure(&self, _meter: &Meter<'_>) {}
-
-    /// How the durable stream is that the surface writes to, for health; `None` where it has none.
-    fn durable_stream(&self) -> Option<StreamState> {
-        None
-    }
 }
 
 /// What serves a keyed surface. Plain HTTP is asked first, then a POST goes to JSON-RPC.

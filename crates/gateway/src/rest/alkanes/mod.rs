@@ -7,13 +7,14 @@ mod keys;
 mod listing;
 mod owned;
 
-use super::route::{Declared, Group};
+use super::route::{Base, Declared, Group};
 use crate::alkanes;
 
 pub(super) use owned::{alkanes_in, alkanes_map, outputs, placed, spent_by_pending, sums};
 
 pub(super) static GROUP: Group = Group {
     tag: "Alkanes",
+    base: Base::Api,
     admit: |context| Ok(alkanes::of(context).map(drop)?),
     routes: &[
         Declared::of::<listing::Listing>(),

@@ -17,12 +17,14 @@ use crate::markets::MarketMoment;
 use crate::methods::Hash;
 use crate::rest::part::Part;
 use crate::rest::route::{
-    Amount, Count, Declared, Digits, Group, IdText, OkTrue, OtherNames, Paths, PoolIdParam, Route, Time, Verb, Wrapping,
+    Amount, Base, Count, Declared, Digits, Group, IdText, OkTrue, OtherNames, Paths, PoolIdParam, Route, Time, Verb,
+    Wrapping,
 };
 use crate::state::RequestContext;
 
 pub(in crate::rest) static GROUP: Group = Group {
     tag: "Trading",
+    base: Base::Api,
     admit,
     routes: &[
         Declared::of::<Trades>(),

@@ -18,13 +18,14 @@ use crate::errors::RestError;
 use crate::markets::{MarketMoment, NamedPool};
 use crate::rest::part::{LIMIT_MAX, Part};
 use crate::rest::route::{
-    AddressText, AlkaneIdParam, Declared, Digits, FactoryIdParam, Group, OtherNames, Pages, Paths, PoolIdParam, Route,
-    Verb,
+    AddressText, AlkaneIdParam, Base, Declared, Digits, FactoryIdParam, Group, OtherNames, Pages, Paths, PoolIdParam,
+    Route, Verb,
 };
 use crate::state::RequestContext;
 
 pub(in crate::rest) static GROUP: Group = Group {
     tag: "History",
+    base: Base::Api,
     admit,
     routes: &[
         Declared::of::<PoolSwaps>(),

@@ -23,12 +23,13 @@ use crate::markets::worth::{Dollars, percent};
 use crate::markets::{self, MarketMoment, Pricing};
 use crate::rest::part::Part;
 use crate::rest::route::{
-    AddressText, Declared, FactoryIdParam, Group, OtherNames, Pages, Paths, PoolIdParam, Route, Verb,
+    AddressText, Base, Declared, FactoryIdParam, Group, OtherNames, Pages, Paths, PoolIdParam, Route, Verb,
 };
 use crate::state::RequestContext;
 
 pub(in crate::rest) static GROUP: Group = Group {
     tag: "Pools",
+    base: Base::Api,
     admit,
     routes: &[
         Declared::of::<Pools>(),

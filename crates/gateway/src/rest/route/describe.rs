@@ -1,10 +1,11 @@
 //! The routes of groups as the OpenAPI document describes them.
 
-use schemars::Schema;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::{Asked, Changes, Declared, Group, Pages, Verb, Wrapping, placeholders};
-use crate::describe::{Answer, Field, Route, part};
+use super::types::PathId;
+use super::{Asked, Base, Changes, Count, Declared, Group, Offset, Pages, Verb, Wrapping, placeholders};
+use crate::describe::{Field, Route, part, record};
 use crate::methods::Generators;
 
 impl Group {
@@ -21,29 +22,52 @@ impl Asked {
         let answer = (route.answer)(generators.written()).to_value();
         let text = members.get("description").and_then(Value::as_str).unwrap_or_default();
         let (summary, rest) = text.split_once("\n\n").unwrap_or((text, ""));
-        let mut described = Route::new(path, verb, group.tag, summary.replace('\n', " "));
-        rest.clone_into(&mut described.description);
-        described.fields = route.describe_fields(&members, path);
-        described.fields.extend(route.pages.into_iter().flat_map(describe_pages));
-        described.condition = members.get("anyOf").map(|any| json!({ "anyOf": any }));
-        described.answer = match route.wrapping {
-            Wrapping::Enveloped => Answer::Enveloped(answer),
-            Wrapping::Bare | Wrapping::Flat => Answer::Bare(answer),
-        };
-        described.example = serde_json::from_str(route.example).ok();
-        described.may_be_missing = route.may_be_missing;
-        described.has_tag = verb == Verb::Get && route.changes != Changes::Anytime;
-        described
+        let mut fields = route.describe_fields(&members, path, generators.read());
+        let whole = route.whole_body.and_then(|body| fields.iter().position(|field| field.names == [body]));
+        let whole_body = whole.map(|place| fields.remove(place).schema);
+        if let Some(pages) = route.pages {
+            generators.read().subschema_for::<(Count, Offset)>();
+            fields.extend(describe_pages(pages));
+        }
+        Route {
+            path,
+            verb,
+            tag: group.tag,
+            summary: summary.replace('\n', " "),
+            description: rest.to_owned(),
+            fields,
+            example: serde_json::from_str(route.example).ok(),
+            condition: members.get("anyOf").map(|any| json!({ "anyOf": any })),
+            answer: match route.wrapping {
+                Wrapping::Enveloped => record(&[("statusCode", json!({ "const": 200 })), ("data", answer)]),
+                Wrapping::Bare | Wrapping::Flat => answer,
+                Wrapping::Opi => record(&[("error", json!({ "type": "null" })), ("result", answer)]),
+            },
+            statuses: route.statuses,
+            media_types: route.media_types,
+            // An instance may not have the surface.
+            may_be_missing: route.may_be_missing || !matches!(group.base, Base::Api | Base::Open),
+            whole_body,
+            base: group.base,
+            refusals: route.refusals,
+            has_tag: verb == Verb::Get && route.changes != Changes::Anytime,
+        }
     }
 }
 
 impl Declared {
-    fn describe_fields(&self, members: &Schema, path: &str) -> Vec<Field> {
+    fn describe_fields(&self, members: &Schema, path: &str, generator: &mut SchemaGenerator) -> Vec<Field> {
         let names = (self.fields)();
-        names.into_iter().filter_map(|name| self.describe_field(name, members, path)).collect()
+        names.into_iter().filter_map(|name| self.describe_field(name, members, path, generator)).collect()
     }
 
-    fn describe_field(&self, name: &'static str, members: &Schema, path: &str) -> Option<Field> {
+    fn describe_field(
+        &self,
+        name: &'static str,
+        members: &Schema,
+        path: &str,
+        generator: &mut SchemaGenerator,
+    ) -> Option<Field> {
         let schema = members.get("properties")?.get(name)?.clone();
         let required = members.get("required").and_then(Value::as_array);
         let is_needed = required.is_some_and(|required| required.iter().any(|known| known == name));
@@ -52,7 +76,7 @@ impl Declared {
         if let Some(placeholder) = placeholders(path).find(|placeholder| names.contains(placeholder)) {
             let name = names.iter().position(|name| *name == placeholder).unwrap_or_default();
             names.swap(0, name);
-            let schema = in_path(schema);
+            let schema = in_path(schema, generator);
             return Some(Field { names: names[..1].to_vec(), schema, is_needed, is_in_path: true });
         }
         Some(Field { names, schema: without_null(schema), is_needed, is_in_path: false })
@@ -60,11 +84,15 @@ impl Declared {
 }
 
 /// In a path the id of an alkane can only be text.
-fn in_path(mut schema: Value) -> Value {
-    if schema["$ref"] == "#/components/schemas/AlkaneId" {
-        schema["$ref"] = "#/components/schemas/AlkaneIdText".into();
+fn in_path(schema: Value, generator: &mut SchemaGenerator) -> Value {
+    if schema["$ref"] != "#/components/schemas/AlkaneId" {
+        return schema;
     }
-    schema
+    let mut of_path = generator.subschema_for::<PathId>();
+    if let Some(about) = schema.get("description") {
+        of_path.insert("description".to_owned(), about.clone());
+    }
+    of_path.to_value()
 }
 
 /// What `null` is beside, which may stand for every member that may be absent.

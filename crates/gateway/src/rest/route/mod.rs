@@ -2,23 +2,27 @@
 //!
 //! A route is the struct of its members with an implementation of [`Route`]: the doc comment says what it is for, the fields are
 //! the members of the body, of the query or of the path with their doc comments, [`Route::Answer`] is what it answers. A [`Group`]
-//! lists the routes of one tag. Routing, the reading of members and its errors, 304, and the OpenAPI document all come from
+//! lists the routes of one tag. Routing, the reading of members and its errors, 304, and the OpenAPI documents all come from
 //! there, so a new route is one struct and one line in its group's list.
 
+mod answer;
 mod describe;
+mod find;
 mod types;
 
 use std::future::{Future, ready};
 
+use bytes::Bytes;
 use hyper::{HeaderMap, Method, StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub(crate) use self::answer::{Answer, Enveloped, Made};
+pub(crate) use self::find::{NoRoute, body_limit, find, serve};
 pub(crate) use self::types::{
-    AddressText, AlkaneIdParam, Amount, Count, Digits, FactoryIdParam, IdObject, IdText, Ok as OkTrue, OutpointParam,
-    OutpointText, PoolIdParam, Time,
+    AddressText, AlkaneIdParam, Amount, Count, Digits, FactoryIdParam, IdObject, IdText, Offset, Ok as OkTrue,
+    OutpointParam, OutpointText, PoolIdParam, Time,
 };
 use super::{RestBody, RestResult, Validator};
 use crate::errors::RestError;
@@ -26,6 +30,7 @@ use crate::methods::{ParamError, fields, read_members};
 use crate::respond::Reply;
 use crate::rest::part::Part;
 use crate::state::{BoxFuture, RequestContext};
+use crate::surfaces::opi;
 
 /// How a route is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +60,33 @@ pub(crate) enum Wrapping {
     Bare,
     /// As it is, and what does not exist is `{"ok":false,"error":"not_found",…}` too.
     Flat,
+    /// `{"error":null,"result":…}`.
+    Opi,
+}
+
+/// Below which paths a group is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Base {
+    /// `/v4/api` and `/v4/<key>`.
+    Api,
+    /// `/v4` and `/v4/<key>`; the first segment of a path names the surface.
+    BesideApi,
+    /// `/v4/<key>`; the first segment of a path names the surface.
+    Keyed,
+    /// `/api/v1/<key>`.
+    Explorer,
+    /// Where [`Self::Api`] is, and at `/`; no key is needed, and nothing is counted.
+    Open,
+}
+
+impl Base {
+    /// How many segments of a path name the surface, and are no segments of the request any more.
+    fn surface_segments(self) -> usize {
+        match self {
+            Self::Api | Self::Explorer | Self::Open => 0,
+            Self::BesideApi | Self::Keyed => 1,
+        }
+    }
 }
 
 /// When answers to GET change, which decides on `ETag` and 304.
@@ -64,6 +96,9 @@ pub(crate) enum Changes {
     WithBlocks,
     /// The same, but with the bitcoin price where this instance knows it.
     WithPrices,
+    /// With the newest block of the BRC-20 index, unless another server answers. What does not exist, or cannot be answered, is never
+    /// "unchanged", so that it is answered first.
+    WithTokens,
     /// At any time.
     Anytime,
 }
@@ -81,6 +116,8 @@ pub(crate) struct Pages {
 pub(crate) type Paths = &'static [(Verb, &'static str)];
 /// Fields with their other names.
 pub(crate) type OtherNames = &'static [(&'static str, &'static [&'static str])];
+/// Statuses with what they say.
+pub(crate) type Statuses = &'static [(StatusCode, &'static str)];
 
 /// A route: the struct of its members. Members that may be absent are `Option`; `null` counts as absent, and members that are no
 /// field are ignored.
@@ -103,8 +140,20 @@ pub(crate) trait Route: DeserializeOwned + JsonSchema + Send + 'static {
     const MAY_BE_MISSING: bool = false;
     /// Fields of [`Wrapping::Flat`] routes whose errors have a word of their own as `error`.
     const FIELD_ERRORS: &'static [(&'static str, &'static str)] = &[];
+    /// Statuses with which the answer comes, and what each says; the first is set where the answer has none of its own.
+    const STATUSES: Statuses = &[(StatusCode::OK, "The answer")];
+    /// Media types of the answer; its schema is that of the first.
+    const MEDIA_TYPES: &'static [&'static str] = &["application/json"];
+    /// The field that is the whole body as it came, `None` where that is no UTF-8; other members stand in the query.
+    const WHOLE_BODY: Option<&'static str> = None;
+    /// Largest body in bytes, where it may be larger than others.
+    const BODY_BYTES_MAX: Option<usize> = None;
+    /// What a member of a wrong type is refused with, where that differs from other errors.
+    const TYPE_ERROR: Option<(StatusCode, &'static str)> = None;
+    /// Statuses of refusals that few routes have.
+    const REFUSALS: &'static [StatusCode] = &[];
     /// What it answers.
-    type Answer: Serialize + JsonSchema + Send;
+    type Answer: Answer + Send;
 
     /// Answers a request for a part of the listing; for a route without pages it is the whole.
     fn answer(
@@ -123,6 +172,11 @@ pub(crate) struct Declared {
     wrapping: Wrapping,
     changes: Changes,
     may_be_missing: bool,
+    statuses: Statuses,
+    media_types: &'static [&'static str],
+    whole_body: Option<&'static str>,
+    body_bytes_max: Option<usize>,
+    refusals: &'static [StatusCode],
     fields: fn() -> Vec<&'static str>,
     members: fn(&mut SchemaGenerator) -> Schema,
     answer: fn(&mut SchemaGenerator) -> Schema,
@@ -141,9 +195,14 @@ impl Declared {
             wrapping: R::WRAPPING,
             changes: R::CHANGES,
             may_be_missing: R::MAY_BE_MISSING,
+            statuses: R::STATUSES,
+            media_types: R::MEDIA_TYPES,
+            whole_body: R::WHOLE_BODY,
+            body_bytes_max: R::BODY_BYTES_MAX,
+            refusals: R::REFUSALS,
             fields: fields::<R>,
             members: R::json_schema,
-            answer: |generator| generator.subschema_for::<R::Answer>(),
+            answer: |generator| generator.subschema_for::<<R::Answer as Answer>::Shape>(),
             #[cfg(test)]
             check: |body| read::<R>(body).map(drop).map_err(Unread::into_error),
             run: run::<R>,
@@ -152,7 +211,8 @@ impl Declared {
 
     /// Whether members may stand in the query of a path.
     fn reads_query(&self, path: &str) -> bool {
-        self.pages.is_some() || (self.fields)().iter().any(|field| !self.is_in_path(field, path))
+        let is_in_query = |field: &&str| !self.is_in_path(field, path) && self.whole_body != Some(*field);
+        self.pages.is_some() || (self.fields)().iter().any(is_in_query)
     }
 
     /// Whether a path has a field, under any of its names.
@@ -174,6 +234,8 @@ fn placeholders(path: &str) -> impl Iterator<Item = &str> {
 pub(crate) struct Group {
     /// Under which the routes are described.
     pub(crate) tag: &'static str,
+    /// Where they are served.
+    pub(crate) base: Base,
     /// Refuses where the instance cannot answer, before members are read.
     pub(crate) admit: fn(&RequestContext) -> Result<(), RestError>,
     pub(crate) routes: &'static [Declared],
@@ -204,7 +266,8 @@ impl Group {
         let mut generators = crate::methods::generators();
         for asked in self.paths() {
             let (route, path) = (asked.route, asked.path);
-            let example = RestBody::parse(route.example.as_bytes(), 8);
+            let whole = route.whole_body.map(|field| json!({ field: route.example }).to_string());
+            let example = RestBody::parse(whole.as_deref().unwrap_or(route.example).as_bytes(), 8);
             if let Err(error) = example.and_then(route.check) {
                 return Some(format!("{path}: its example is refused: {}", error.message));
             }
@@ -233,34 +296,65 @@ impl Group {
 }
 
 impl Asked {
-    /// Answers with the members of a body, or of the query.
-    pub(crate) async fn answer(self, context: &RequestContext, headers: &HeaderMap, mut body: RestBody) -> RestResult {
+    /// Largest body of a request in bytes, where it may be larger than others.
+    pub(crate) fn body_bytes_max(self) -> Option<usize> {
+        self.route.body_bytes_max
+    }
+
+    /// The path, as segments of the request.
+    fn segments(self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').skip(self.group.base.surface_segments())
+    }
+
+    /// Answers with the members of the body, or of the query.
+    pub(crate) async fn answer(
+        self,
+        context: &RequestContext,
+        headers: &HeaderMap,
+        query: Option<&str>,
+        body: Bytes,
+    ) -> RestResult {
         (self.group.admit)(context)?;
-        let has_tag = self.verb == Verb::Get
-            && match self.route.changes {
-                Changes::WithBlocks => true,
-                Changes::WithPrices => context.shared().prices.is_none(),
-                Changes::Anytime => false,
-            };
-        let validator = if has_tag { Some(Validator::new(context).ok_or_else(RestError::starting)?) } else { None };
-        if let Some(unchanged) = validator.as_ref().and_then(|validator| validator.unchanged(headers)) {
+        let mut members = self.members(query, body, context.limits().json_depth_max)?;
+        let shared = context.shared();
+        let validator = match self.route.changes {
+            Changes::WithTokens if shared.families.opi.is_none() => Some(Validator::of(context, &opi::MODULES)),
+            Changes::WithBlocks => Some(Validator::new(context)),
+            Changes::WithPrices if shared.prices.is_none() => Some(Validator::new(context)),
+            _ => None,
+        };
+        let validator =
+            validator.filter(|_| self.verb == Verb::Get).map(|tag| tag.ok_or_else(RestError::starting)).transpose()?;
+        let unchanged = validator.as_ref().and_then(|validator| validator.unchanged(headers));
+        let is_answered_first = self.route.changes == Changes::WithTokens;
+        if let Some(unchanged) = unchanged.clone().filter(|_| !is_answered_first) {
             return Ok(unchanged);
         }
-        for (wanted, given) in self.path.split('/').zip(context.segments()) {
+        for (wanted, given) in self.segments().zip(context.segments()) {
             if let Some(name) = wanted.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
-                body.insert(name, Value::String(given.clone()));
+                members.insert(name, Value::String(given.clone()));
             }
         }
-        let reply = (self.route.run)(context, body).await?;
-        Ok(match validator {
-            Some(validator) => validator.mark(reply),
-            None => reply,
+        let reply = (self.route.run)(context, members).await?;
+        Ok(match (unchanged, validator) {
+            (Some(unchanged), _) => unchanged,
+            (None, Some(validator)) => validator.mark(reply),
+            (None, None) => reply,
         })
     }
 
-    /// The members of a query; of one that the route does not read, none.
-    pub(crate) fn query(self, query: Option<&str>) -> Result<RestBody, RestError> {
-        RestBody::of_query(query.filter(|_| self.route.reads_query(self.path)))
+    /// The members of a request. A query that the route does not read has none.
+    fn members(self, query: Option<&str>, body: Bytes, depth_max: usize) -> Result<RestBody, RestError> {
+        let in_query = || RestBody::of_query(query.filter(|_| self.route.reads_query(self.path)));
+        match (self.verb, self.route.whole_body) {
+            (Verb::Get, _) => in_query(),
+            (Verb::Post, None) => RestBody::parse(&body, depth_max),
+            (Verb::Post, Some(field)) => {
+                let mut members = in_query()?;
+                members.insert(field, String::from_utf8(body.into()).map_or(Value::Null, Value::String));
+                Ok(members)
+            }
+        }
     }
 }
 
@@ -304,7 +398,11 @@ fn read<R: Route>(mut body: RestBody) -> Result<(R, Part), Unread> {
     }
     read_members(body.into_members()).map(|route| (route, part)).map_err(|error| {
         let field = error.field().to_owned();
-        Unread::Field { error: in_given_words::<R>(&error, &given_names), field }
+        let mut refused = in_given_words::<R>(&error, &given_names);
+        if let Some((status, code)) = R::TYPE_ERROR.filter(|_| error.is_of_type()) {
+            (refused.status, refused.code) = (status, code);
+        }
+        Unread::Field { error: refused, field }
     })
 }
 
@@ -339,8 +437,10 @@ fn run<R: Route>(context: &RequestContext, body: RestBody) -> BoxFuture<'_, Rest
     };
     Box::pin(async move {
         match (route.answer(context, part).await, R::WRAPPING) {
-            (Ok(answer), Wrapping::Enveloped) => Reply::enveloped(&answer),
-            (Ok(answer), _) => Reply::bare(&answer),
+            (Ok(answer), wrapping) => {
+                let status = R::STATUSES.first().map_or(StatusCode::OK, |(status, _)| *status);
+                answer.into_reply(status, wrapping)
+            }
             (Err(error), Wrapping::Flat) if error.status == StatusCode::NOT_FOUND => {
                 Ok(flat_error(&error, "not_found"))
             }

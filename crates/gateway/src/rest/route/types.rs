@@ -69,6 +69,15 @@ schema!(IdPart, "IdPart", {
     ],
 });
 
+/// The id of an alkane in a path.
+pub(super) struct PathId;
+
+schema!(PathId, "AlkaneIdText", {
+    "description": "An alkane's id, block:tx",
+    "type": "string",
+    "pattern": "^[0-9]{1,39}:[0-9]{1,39}$",
+});
+
 /// The id of a pool.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(transparent)]
@@ -164,13 +173,7 @@ impl Count {
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = match scalar(deserializer)? {
-            Value::Number(number) => number.to_string(),
-            Value::String(text) => text,
-            _ => String::new(),
-        };
-        let is_integer = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-        let number = is_integer.then(|| text.parse().unwrap_or(u64::MAX)).filter(|number| *number > 0);
+        let number = natural(&scalar(deserializer)?).filter(|number| *number > 0);
         number.map(Self).ok_or_else(|| D::Error::custom("must be a positive integer"))
     }
 }
@@ -179,6 +182,32 @@ schema!(Count, "Count", {
     "description": "A positive integer, as a number or its digits",
     "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "pattern": "^0*[1-9][0-9]*$" }],
 });
+
+/// An integer from 0; one above 64 bits stands for the greatest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Offset(pub(crate) u64);
+
+impl<'de> Deserialize<'de> for Offset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        natural(&scalar(deserializer)?).map(Self).ok_or_else(|| D::Error::custom("must be a non-negative integer"))
+    }
+}
+
+schema!(Offset, "Offset", {
+    "description": "An integer from 0, as a number or its digits",
+    "anyOf": [{ "type": "integer", "minimum": 0 }, { "type": "string", "pattern": "^(0|0*[1-9][0-9]*)$" }],
+});
+
+/// A number or its digits; one above 64 bits is the greatest.
+fn natural(value: &Value) -> Option<u64> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        _ => String::new(),
+    };
+    let is_integer = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    is_integer.then(|| text.parse().unwrap_or(u64::MAX))
+}
 
 /// An integer of up to 128 bits as its digits, exact; of amounts in base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,20 +3,27 @@
 use bitcoin::hex::DisplayHex as _;
 use paraffin_ordinals_index::brc20::{LedgerError, PlacedEvent};
 use paraffin_primitives::{Height, Network};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::render::{event, event_bytes};
-use super::{Request, absent, enveloped, failed, indexer};
+use super::ask::{self, BlockHeight, Cursor, Inscription, Script, Ticker, optional_wallet};
+use super::proxied::Query;
+use super::render::{Event, event, event_bytes};
+use super::{absent, answer, failed, indexer};
 use crate::errors::RestError;
 use crate::interrupt::Interrupt;
-use crate::rest::RestResult;
-use crate::state::BoxFuture;
+use crate::methods::{Hash, Object, schema};
+use crate::rest::part::Part;
+use crate::rest::{AddressText, Changes, Count, Made, Route, Verb, Wrapping};
+use crate::state::RequestContext;
+
+const EXAMPLE_OF_BLOCK: &str = r#"{"block_height":140}"#;
 
 fn rendered(
     events: impl Iterator<Item = Result<PlacedEvent, LedgerError>>,
     network: Network,
     interrupt: &Interrupt,
-) -> Result<Vec<Value>, RestError> {
+) -> Result<Vec<Event>, RestError> {
     events.map(|placed| Ok(event(&counted(placed, interrupt)?, network))).collect()
 }
 
@@ -31,68 +38,181 @@ fn check_indexed(height: Height, newest: Height) -> Result<(), RestError> {
     if height > newest { Err(absent("block not indexed yet")) } else { Ok(()) }
 }
 
-/// GET `/activity_on_block`.
-pub(super) fn on_block(request: Request<'_>) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let (height, network) = (request.block_height()?, request.context.network());
-        let walked = request.walk(move |index, newest, interrupt| {
+/// The events of a block in their order.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ActivityOnBlock {
+    /// The block.
+    block_height: BlockHeight,
+}
+
+impl Route for ActivityOnBlock {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/activity_on_block")];
+    const EXAMPLE: &'static str = EXAMPLE_OF_BLOCK;
+    const WRAPPING: Wrapping = Wrapping::Opi;
+    const CHANGES: Changes = Changes::WithTokens;
+    type Answer = Made<Vec<Event>>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Event>>, RestError> {
+        let (BlockHeight(height), network) = (self.block_height, context.network());
+        let mut query = Query::of("activity_on_block");
+        query.put("block_height", &height.to_string());
+        answer(context, &query, move |index, newest, interrupt| {
             check_indexed(height, newest)?;
             rendered(index.events(height), network, interrupt)
-        });
-        let (events, _kept) = walked.await?;
-        enveloped(&events)
-    })
+        })
+        .await
+    }
 }
 
-/// GET `/event`: both events of a transfer, the oldest first; none of an inscription that did nothing.
-pub(super) fn of_inscription(request: Request<'_>) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let (inscription, network) = (request.inscription()?, request.context.network());
-        let walked =
-            request.walk(move |index, _, interrupt| rendered(index.events_of(inscription), network, interrupt));
-        let (events, _kept) = walked.await?;
-        enveloped(&events)
-    })
+/// The events of an inscription: both of a transfer, the oldest first; none of an inscription that did nothing.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct EventsOf {
+    /// The inscription.
+    inscription_id: Inscription,
 }
 
-/// GET `/bitcoin_rpc_results_on_block`: what the programmable module asked a node; nothing, for it does not run here.
-pub(super) fn node_results(request: Request<'_>) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let height = request.block_height()?;
-        request.read(move |_, newest| check_indexed(height, newest)).await?;
-        enveloped(&json!([]))
-    })
+impl Route for EventsOf {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/event")];
+    const EXAMPLE: &'static str =
+        r#"{"inscription_id":"4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33bi0"}"#;
+    const WRAPPING: Wrapping = Wrapping::Opi;
+    const CHANGES: Changes = Changes::WithTokens;
+    type Answer = Made<Vec<Event>>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Event>>, RestError> {
+        let (Inscription(inscription), network) = (self.inscription_id, context.network());
+        let mut query = Query::of("event");
+        query.put("inscription_id", &inscription.to_string());
+        answer(context, &query, move |index, _, interrupt| rendered(index.events_of(inscription), network, interrupt))
+            .await
+    }
 }
 
-/// GET `/get_hash_of_all_activity`. The hashes of traces are those of the programmable module, which does not run here.
-pub(super) fn hashes(request: Request<'_>) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let height = request.block_height()?;
-        let answer = request.read(move |index, newest| {
+/// What the programmable module asked a node: nothing, for it does not run here.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct NodeResults {
+    /// The block.
+    block_height: BlockHeight,
+}
+
+impl Route for NodeResults {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/bitcoin_rpc_results_on_block")];
+    const EXAMPLE: &'static str = EXAMPLE_OF_BLOCK;
+    const WRAPPING: Wrapping = Wrapping::Opi;
+    const CHANGES: Changes = Changes::WithTokens;
+    type Answer = Made<Vec<Object>>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Vec<Object>>, RestError> {
+        let BlockHeight(height) = self.block_height;
+        let mut query = Query::of("bitcoin_rpc_results_on_block");
+        query.put("block_height", &height.to_string());
+        answer(context, &query, move |_, newest, _| check_indexed(height, newest).map(|()| Vec::new())).await
+    }
+}
+
+/// The hash of a block's events, and that of all blocks so far.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct HashesOfActivity {
+    /// The block.
+    block_height: BlockHeight,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct ActivityHashes {
+    #[schemars(with = "Hash")]
+    cumulative_event_hash: String,
+    #[schemars(with = "Hash")]
+    block_event_hash: String,
+    /// Of the programmable module, which does not run here.
+    #[schemars(with = "NoText")]
+    cumulative_trace_hash: &'static str,
+    /// Of the programmable module, which does not run here.
+    #[schemars(with = "NoText")]
+    block_trace_hash: &'static str,
+    indexer_version: String,
+    block_height: Height,
+}
+
+struct NoText;
+
+schema!(NoText, "NoText", inline { "const": "" });
+
+impl Route for HashesOfActivity {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/get_hash_of_all_activity")];
+    const EXAMPLE: &'static str = EXAMPLE_OF_BLOCK;
+    const WRAPPING: Wrapping = Wrapping::Opi;
+    const CHANGES: Changes = Changes::WithTokens;
+    type Answer = Made<ActivityHashes>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<ActivityHashes>, RestError> {
+        let BlockHeight(height) = self.block_height;
+        let mut query = Query::of("get_hash_of_all_activity");
+        query.put("block_height", &height.to_string());
+        answer(context, &query, move |index, newest, _| {
             check_indexed(height, newest)?;
             let hashes = index.hashes(height).map_err(|error| failed(&error))?;
             let (hashes, _) = hashes.ok_or_else(|| absent("the hashes begin at a later block"))?;
-            Ok(json!({
-                "cumulative_event_hash": hashes.cumulative.to_lower_hex_string(),
-                "block_event_hash": hashes.block.to_lower_hex_string(),
-                "cumulative_trace_hash": "",
-                "block_trace_hash": "",
-                "indexer_version": indexer::version(),
-                "block_height": height,
-            }))
-        });
-        enveloped(&answer.await?)
-    })
+            Ok(ActivityHashes {
+                cumulative_event_hash: hashes.cumulative.to_lower_hex_string(),
+                block_event_hash: hashes.block.to_lower_hex_string(),
+                cumulative_trace_hash: "",
+                block_trace_hash: "",
+                indexer_version: indexer::version(),
+                block_height: height,
+            })
+        })
+        .await
+    }
 }
 
-/// GET `/history`: the events in which a script had a part, the newest first, or those of a block in their order.
-pub(super) fn history(request: Request<'_>) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let (ticker, wallet) = (request.optional_ticker()?, request.optional_wallet()?);
-        let (height, cursor) = (request.optional_height("height")?, request.cursor()?);
-        let (limit, network) = (request.page()?, request.context.network());
-        request.check_history()?;
-        let walked = request.walk(move |index, newest, interrupt| {
+/// Events in which a script had a part, the newest first, or those of a block in their order.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct History {
+    /// This or `pkscript`; where both stand they must agree.
+    address: Option<AddressText>,
+    /// The script.
+    pkscript: Option<Script>,
+    /// One block alone; needed without `address` and `pkscript`.
+    height: Option<BlockHeight>,
+    /// One token alone.
+    ticker: Option<Ticker>,
+    /// 50 when absent; more than 500 is taken as 500.
+    limit: Option<Count>,
+    /// `cursor` of the page before.
+    cursor: Option<Cursor>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct HistoryPage {
+    events: Vec<Event>,
+    cursor: Option<String>,
+    block_height: Height,
+}
+
+impl Route for History {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/history")];
+    const EXAMPLE: &'static str = r#"{"pkscript":"51"}"#;
+    const WRAPPING: Wrapping = Wrapping::Opi;
+    const CHANGES: Changes = Changes::WithTokens;
+    type Answer = Made<HistoryPage>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<HistoryPage>, RestError> {
+        let wallet = optional_wallet(context, self.address.as_ref(), self.pkscript.as_ref())?;
+        let (ticker, height) = (self.ticker.map(|ticker| ticker.0), self.height.map(|height| height.0));
+        let cursor = self.cursor.map(|Cursor(height, place)| (height, place));
+        if wallet.is_none() && height.is_none() {
+            return Err(RestError::missing(&["address", "pkscript", "height"]));
+        }
+        let (limit, network) = (ask::page(self.limit), context.network());
+        let mut query = Query::of("history");
+        query.put_some("ticker", ticker.clone());
+        query.put_wallet(self.address, self.pkscript);
+        query.put_some("height", height.map(|height| height.to_string()));
+        query.put_some("cursor", cursor.map(|(height, place)| format!("{height}:{place}")));
+        query.put("limit", &limit.to_string());
+        answer(context, &query, move |index, newest, interrupt| {
             let found = match (&wallet, height) {
                 (Some(script), height) => {
                     // Of one block alone: from its end, until another begins.
@@ -113,15 +233,14 @@ pub(super) fn history(request: Request<'_>) -> BoxFuture<'_, RestResult> {
                 }
                 (None, None) => Page::default(),
             };
-            Ok(json!({
-                "events": found.events.iter().map(|placed| event(placed, network)).collect::<Vec<_>>(),
-                "cursor": found.cursor,
-                "block_height": newest,
-            }))
-        });
-        let (answer, _kept) = walked.await?;
-        enveloped(&answer)
-    })
+            Ok(HistoryPage {
+                events: found.events.iter().map(|placed| event(placed, network)).collect(),
+                cursor: found.cursor,
+                block_height: newest,
+            })
+        })
+        .await
+    }
 }
 
 #[derive(Default)]

@@ -1,42 +1,113 @@
 //! What a script has of a token, now and at the beginning of a block.
 
-use serde_json::json;
+use paraffin_ordinals_index::brc20::Balance;
+use paraffin_primitives::Height;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::render::{as_of, with_balance};
-use super::{Request, absent, enveloped, failed};
-use crate::rest::RestResult;
-use crate::state::BoxFuture;
+use super::ask::{BlockHeight, Script, Ticker, wallet};
+use super::proxied::Query;
+use super::render::BaseUnits;
+use super::{absent, answer, failed};
+use crate::errors::RestError;
+use crate::rest::part::Part;
+use crate::rest::{AddressText, Changes, Made, Route, Verb, Wrapping};
+use crate::state::RequestContext;
 
-/// GET `/balance` and `/get_current_balance_of_wallet`.
-pub(super) fn current(request: Request<'_>) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let (ticker, script) = (request.ticker()?, request.wallet()?);
-        let answer = request.read(move |index, newest| {
-            let balance = index.balance_at(&script, &ticker, newest).map_err(|error| failed(&error))?;
-            let balance = balance.ok_or_else(|| absent("no balance found"))?;
-            Ok(as_of(with_balance(json!({}), balance), newest))
-        });
-        enveloped(&answer.await?)
-    })
+/// What a script has of a token.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct Balances {
+    overall_balance: BaseUnits,
+    /// What no transfer inscription has set aside.
+    available_balance: BaseUnits,
 }
 
-/// GET `/balance_on_block`: before anything of the block has happened.
-pub(super) fn on_block(request: Request<'_>) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let (ticker, height) = (request.ticker()?, request.block_height()?);
-        let script =
-            request.pkscript()?.ok_or_else(|| crate::errors::RestError::bad_request("pkscript is required"))?;
-        let answer = request.read(move |index, newest| {
+impl From<Balance> for Balances {
+    fn from(balance: Balance) -> Self {
+        Self { overall_balance: BaseUnits(balance.overall), available_balance: BaseUnits(balance.available) }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct BalancesNow {
+    #[serde(flatten)]
+    balances: Balances,
+    block_height: Height,
+}
+
+/// What a script has of a token.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct CurrentBalance {
+    /// The token.
+    ticker: Ticker,
+    /// This or `pkscript`; where both stand they must agree.
+    address: Option<AddressText>,
+    /// The script.
+    pkscript: Option<Script>,
+}
+
+impl Route for CurrentBalance {
+    const PATHS: &'static [(Verb, &'static str)] = &[
+        (Verb::Get, "opi/v1/brc20/balance"),
+        // OPI's name.
+        (Verb::Get, "opi/v1/brc20/get_current_balance_of_wallet"),
+    ];
+    const EXAMPLE: &'static str = r#"{"ticker":"ordi","pkscript":"51"}"#;
+    const WRAPPING: Wrapping = Wrapping::Opi;
+    const CHANGES: Changes = Changes::WithTokens;
+    type Answer = Made<BalancesNow>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BalancesNow>, RestError> {
+        let script = wallet(context, self.address.as_ref(), self.pkscript.as_ref())?;
+        let Ticker(ticker) = self.ticker;
+        let mut query = Query::of("get_current_balance_of_wallet");
+        query.put("ticker", &ticker);
+        query.put_wallet(self.address, self.pkscript);
+        answer(context, &query, move |index, newest, _| {
+            let balance = index.balance_at(&script, &ticker, newest).map_err(|error| failed(&error))?;
+            let balance = balance.ok_or_else(|| absent("no balance found"))?;
+            Ok(BalancesNow { balances: balance.into(), block_height: newest })
+        })
+        .await
+    }
+}
+
+/// What a script had of a token when a block began.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct BalanceOnBlock {
+    /// Before anything of this block has happened.
+    block_height: BlockHeight,
+    /// The script.
+    pkscript: Script,
+    /// The token.
+    ticker: Ticker,
+}
+
+impl Route for BalanceOnBlock {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/balance_on_block")];
+    const EXAMPLE: &'static str = r#"{"block_height":140,"pkscript":"51","ticker":"ordi"}"#;
+    const WRAPPING: Wrapping = Wrapping::Opi;
+    const CHANGES: Changes = Changes::WithTokens;
+    type Answer = Made<Balances>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Balances>, RestError> {
+        let (BlockHeight(height), Ticker(ticker)) = (self.block_height, self.ticker);
+        let mut query = Query::of("balance_on_block");
+        query.put("ticker", &ticker);
+        query.put("block_height", &height.to_string());
+        query.put("pkscript", &self.pkscript.hex());
+        answer(context, &query, move |index, newest, _| {
             if height > newest.saturating_add(1) {
                 return Err(absent("block not indexed yet"));
             }
             let balance = match height.checked_sub(1) {
                 None => None,
-                Some(before) => index.balance_at(&script, &ticker, before).map_err(|error| failed(&error))?,
+                Some(before) => index.balance_at(&self.pkscript.0, &ticker, before).map_err(|error| failed(&error))?,
             };
-            let balance = balance.ok_or_else(|| absent("no balance found"))?;
-            Ok(with_balance(json!({}), balance))
-        });
-        enveloped(&answer.await?)
-    })
+            balance.map(Balances::from).ok_or_else(|| absent("no balance found"))
+        })
+        .await
+    }
 }

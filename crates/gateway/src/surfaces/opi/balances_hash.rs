@@ -10,13 +10,17 @@ use paraffin_ordinals_index::brc20::{BalancesDigest, Brc20Index};
 use paraffin_primitives::{BlockId, Height};
 use paraffin_store::Snapshot;
 use parking_lot::Mutex;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::{Request, enveloped, indexer, newest};
+use super::proxied::Query;
+use super::{indexer, newest, proxied};
 use crate::errors::RestError;
-use crate::rest::RestResult;
-use crate::state::{BoxFuture, RequestContext};
+use crate::methods::Hash;
+use crate::rest::part::Part;
+use crate::rest::{Answer as _, Changes, Made, Route, Verb, Wrapping};
+use crate::state::RequestContext;
 
 /// A computation that is not over by then ends without a hash.
 const TIME_MAX: Duration = Duration::from_secs(600);
@@ -77,21 +81,45 @@ impl BalancesHash {
     }
 }
 
-/// GET `/get_hash_of_all_current_balances`: of the newest block, or of one shortly before it whose hash is being computed.
-pub(super) fn answer(request: Request<'_>) -> BoxFuture<'_, RestResult> {
-    Box::pin(async move {
-        let shared = Arc::clone(request.context.shared_handle());
-        let mut computation = shared.balances_hash.get(request.context)?;
-        let height = computation.height;
+/// A hash over all balances; may take minutes.
+///
+/// It is that of the newest block, or of one shortly before it whose hash is being computed.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct HashOfBalances {}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct BalancesHashAnswer {
+    #[schemars(with = "Hash")]
+    current_balances_hash: String,
+    indexer_version: String,
+    block_height: Height,
+}
+
+impl Route for HashOfBalances {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "opi/v1/brc20/get_hash_of_all_current_balances")];
+    const WRAPPING: Wrapping = Wrapping::Opi;
+    const CHANGES: Changes = Changes::Anytime;
+    type Answer = Made<BalancesHashAnswer>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BalancesHashAnswer>, RestError> {
+        let shared = Arc::clone(context.shared_handle());
+        if let Some(server) = &shared.families.opi {
+            let query = Query::of("get_hash_of_all_current_balances");
+            return proxied::result(server, context, &query, true).await.map(Made::from);
+        }
+        let mut computation = shared.balances_hash.get(context)?;
+        let block_height = computation.height;
         let outcome = computation.outcome.wait_for(Option::is_some).await.ok().and_then(|outcome| (*outcome).flatten());
         let too_long = || {
             let words = "the hash over all balances took too long";
             RestError::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", words)
         };
-        enveloped(&json!({
-            "current_balances_hash": outcome.ok_or_else(too_long)?.to_lower_hex_string(),
-            "indexer_version": indexer::version(),
-            "block_height": height,
-        }))
-    })
+        let answer = BalancesHashAnswer {
+            current_balances_hash: outcome.ok_or_else(too_long)?.to_lower_hex_string(),
+            indexer_version: indexer::version(),
+            block_height,
+        };
+        answer.into_reply(StatusCode::OK, Wrapping::Opi).map(Made::from)
+    }
 }

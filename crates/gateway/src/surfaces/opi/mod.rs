@@ -11,95 +11,55 @@ mod proxied;
 mod render;
 mod tokens;
 
-use hyper::{HeaderMap, StatusCode};
+use hyper::StatusCode;
 use paraffin_ordinals_index::brc20::{Brc20Index, LedgerError, MODULE};
 use paraffin_primitives::Height;
-use paraffin_store::Snapshot;
+use paraffin_store::{ModuleId, Snapshot};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::errors::RestError;
 use crate::interrupt::{Interrupt, Kept};
 use crate::respond::Reply;
-use crate::rest::{RestBody, RestResult, Validator};
-use crate::state::{BoxFuture, RequestContext, Shared};
+use crate::rest::{Answer as _, Base, Declared, Group, Made, Wrapping};
+use crate::state::{RequestContext, Shared};
 
+use self::proxied::Query;
 pub(crate) use balances_hash::BalancesHash;
 
-/// One request.
-#[derive(Clone, Copy)]
-pub(crate) struct Request<'a> {
-    context: &'a RequestContext,
-    query: &'a RestBody,
-}
+/// What answers depend on.
+pub(crate) const MODULES: [ModuleId; 1] = [MODULE];
 
-type Handler = for<'a> fn(Request<'a>) -> BoxFuture<'a, RestResult>;
-
-/// All routes and who answers them, the one place for them: requests are answered by this table, and `describe::rest`
-/// describes each of its paths.
-pub(crate) const ROUTES: &[(&str, Handler)] = &[
-    ("opi/v1/brc20/block_height", indexer::block_height),
-    ("opi/v1/brc20/extras_block_height", indexer::block_height),
-    ("opi/v1/brc20/db_version", indexer::db_version),
-    ("opi/v1/brc20/event_hash_version", indexer::event_hash_version),
-    ("opi/v1/brc20/ip", indexer::ip),
-    ("opi/v1/brc20/balance", balances::current),
-    ("opi/v1/brc20/get_current_balance_of_wallet", balances::current),
-    ("opi/v1/brc20/balance_on_block", balances::on_block),
-    ("opi/v1/brc20/get_hash_of_all_current_balances", balances_hash::answer),
-    ("opi/v1/brc20/history", activity::history),
-    ("opi/v1/brc20/activity_on_block", activity::on_block),
-    ("opi/v1/brc20/event", activity::of_inscription),
-    ("opi/v1/brc20/bitcoin_rpc_results_on_block", activity::node_results),
-    ("opi/v1/brc20/get_hash_of_all_activity", activity::hashes),
-    ("opi/v1/brc20/token_summary", tokens::summary),
-    ("opi/v1/brc20/holders", tokens::holders),
-    ("opi/v1/brc20/get_valid_tx_notes_of_wallet", tokens::notes_of_wallet),
-    ("opi/v1/brc20/get_valid_tx_notes_of_ticker", tokens::notes_of_ticker),
-];
-
-/// The handler of the path whose segments after `opi` these are.
-fn find(segments: &[String]) -> Option<Handler> {
-    let fits = |path: &str| path.split('/').skip(1).eq(segments.iter().map(String::as_str));
-    ROUTES.iter().find(|(path, _)| fits(path)).map(|(_, handler)| *handler)
-}
-
-/// Whether there is something at the path.
-pub(crate) fn is_known(segments: &[String]) -> bool {
-    find(segments).is_some()
-}
-
-/// Routes whose answers follow from something else than the newest block: the program, the caller, or a block that was the newest
-/// when a computation began.
-const UNTAGGED: [&str; 4] = ["db_version", "event_hash_version", "ip", "get_hash_of_all_current_balances"];
-
-/// Whether the answers of a path of [`ROUTES`] carry an `ETag` (docs/api.md, "Headers").
-pub(crate) fn is_tagged(path: &str) -> bool {
-    path.rsplit('/').next().is_some_and(|name| !UNTAGGED.contains(&name))
-}
+/// All routes.
+pub(crate) static GROUPS: [&Group; 1] = [&Group {
+    tag: "BRC-20",
+    base: Base::BesideApi,
+    admit: |_| Ok(()),
+    routes: &[
+        Declared::of::<indexer::NewestHeight>(),
+        Declared::of::<indexer::ExtrasHeight>(),
+        Declared::of::<indexer::RowsVersion>(),
+        Declared::of::<indexer::EventsVersion>(),
+        Declared::of::<indexer::CallerAddress>(),
+        Declared::of::<balances::CurrentBalance>(),
+        Declared::of::<balances::BalanceOnBlock>(),
+        Declared::of::<balances_hash::HashOfBalances>(),
+        Declared::of::<activity::History>(),
+        Declared::of::<activity::ActivityOnBlock>(),
+        Declared::of::<activity::EventsOf>(),
+        Declared::of::<activity::NodeResults>(),
+        Declared::of::<activity::HashesOfActivity>(),
+        Declared::of::<tokens::TokenSummary>(),
+        Declared::of::<tokens::Holders>(),
+        Declared::of::<tokens::NotesOfWallet>(),
+        Declared::of::<tokens::NotesOfTicker>(),
+    ],
+}];
 
 /// Whether the path is about its caller, and about nothing that is indexed.
 pub(crate) fn is_about_caller(segments: &[String]) -> bool {
     segments.iter().map(String::as_str).eq(["v1", "brc20", "ip"])
-}
-
-/// Answers a GET.
-pub(crate) async fn answer(context: &RequestContext, query: Option<&str>, headers: &HeaderMap) -> RestResult {
-    let handler = find(context.segments()).ok_or_else(|| RestError::not_found("There is no such route"))?;
-    let query = RestBody::of_query(query)?;
-    let request = Request { context, query: &query };
-    match (&context.shared().families.opi, context.segments()) {
-        // How far the other server is, is not known here.
-        (Some(server), [.., name]) => proxied::answer(server, name, request).await,
-        (None, [.., name]) if is_tagged(name) => {
-            let validator = Validator::of(context, &[MODULE]);
-            // What does not exist, or cannot be answered, is never "unchanged".
-            let reply = handler(request).await?;
-            let Some(validator) = validator else { return Ok(reply) };
-            Ok(validator.unchanged(headers).unwrap_or_else(|| validator.mark(reply)))
-        }
-        _ => handler(request).await,
-    }
 }
 
 /// The body of an error: OPI's members, and those that errors have everywhere here.
@@ -111,16 +71,6 @@ pub(crate) fn refusal(error: &RestError) -> Reply {
         "code": error.code,
     });
     Reply::json(error.status, body.to_string())
-}
-
-/// `{"error":null,"result":…}`.
-fn enveloped(result: &impl Serialize) -> RestResult {
-    #[derive(Serialize)]
-    struct Envelope<'a, T> {
-        error: Option<()>,
-        result: &'a T,
-    }
-    Reply::bare(&Envelope { error: None, result })
 }
 
 /// 400 in OPI's own words, for what is not there.
@@ -152,39 +102,18 @@ pub(crate) fn is_served(shared: &Shared) -> bool {
     shared.families.opi.is_some() || shared.upstreams.is_some() || newest(&shared.chain.snapshot()).is_ok()
 }
 
-impl Request<'_> {
-    /// Runs a read of the index away from the async threads, with the newest block that it holds.
-    async fn read<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(Brc20Index<'_>, Height) -> Result<T, RestError> + Send + 'static,
-    ) -> Result<T, RestError> {
-        Ok(self.walk(move |index, newest, _| read(index, newest)).await?.0)
+/// Answers with a read of our own index, away from the async threads and with the newest block that it holds, or with what a server of
+/// OPI answers to the same `query`.
+async fn answer<T: Serialize + JsonSchema + Send + 'static>(
+    context: &RequestContext,
+    query: &Query,
+    read: impl FnOnce(Brc20Index<'_>, Height, &Interrupt) -> Result<T, RestError> + Send + 'static,
+) -> Result<Made<T>, RestError> {
+    if let Some(server) = &context.shared().families.opi {
+        return proxied::result(server, context, query, false).await.map(Made::from);
     }
-
-    /// As [`Request::read`], for many rows: checks along the way whether it is cancelled, and counts those that it keeps.
-    async fn walk<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(Brc20Index<'_>, Height, &Interrupt) -> Result<T, RestError> + Send + 'static,
-    ) -> Result<(T, Kept), RestError> {
-        let read = move |snapshot: &Snapshot, interrupt: &Interrupt| {
-            read(Brc20Index::new(snapshot), newest(snapshot)?, interrupt)
-        };
-        let (answer, kept) = self.context.read_kept(read).await.map_err(|error| RestError::internal(&error))?;
-        Ok((answer?, kept))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_stands_once_in_the_table_and_is_found_by_its_segments() {
-        for (place, (path, _)) in ROUTES.iter().enumerate() {
-            assert!(ROUTES[..place].iter().all(|(other, _)| other != path), "{path}");
-            let segments: Vec<String> = path.split('/').skip(1).map(ToOwned::to_owned).collect();
-            assert!(is_known(&segments), "{path}");
-            assert!(!is_known(&segments[1..]) && !is_known(&segments[..2]), "{path}");
-        }
-    }
+    let read =
+        move |snapshot: &Snapshot, interrupt: &Interrupt| read(Brc20Index::new(snapshot), newest(snapshot)?, interrupt);
+    let (answer, _kept): (_, Kept) = context.read_kept(read).await.map_err(|error| RestError::internal(&error))?;
+    answer?.into_reply(StatusCode::OK, Wrapping::Opi).map(Made::from)
 }

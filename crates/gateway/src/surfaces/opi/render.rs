@@ -1,51 +1,64 @@
-//! Events and balances with OPI's member names. Amounts are texts in units of the 18th decimal place.
+//! Events with OPI's member names. Amounts are texts in units of the 18th decimal place.
 
 use bitcoin::hex::DisplayHex as _;
 use bitcoin::{Address, Script};
-use paraffin_ordinals_index::brc20::{Action, Amount, Balance, PlacedEvent, Ticker};
+use paraffin_ordinals_index::brc20::{Action, Amount, PlacedEvent, Ticker};
 use paraffin_primitives::Network;
-use serde_json::{Map, Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
 
-pub(super) fn hex(script: &Script) -> String {
-    script.as_bytes().to_lower_hex_string()
+use crate::methods::{Hash, schema};
+use crate::rest::Digits;
+
+pub(super) fn hex(script: &Script) -> ScriptHex {
+    ScriptHex(script.as_bytes().to_lower_hex_string())
 }
 
 /// The address of a script; the empty text for one that has none, as OPI has it.
-pub(super) fn wallet(script: &Script, network: Network) -> String {
-    Address::from_script(script, network.bitcoin()).map(|address| address.to_string()).unwrap_or_default()
+pub(super) fn wallet(script: &Script, network: Network) -> WalletText {
+    let address = Address::from_script(script, network.bitcoin());
+    WalletText(address.map(|address| address.to_string()).unwrap_or_default())
 }
 
-pub(super) fn amount(amount: Amount) -> Value {
-    Value::String(amount.to_string())
+/// A script.
+#[derive(Serialize)]
+pub(super) struct ScriptHex(String);
+
+schema!(ScriptHex, "ScriptHex", inline {
+    "description": "A script in hexadecimal digits",
+    "type": "string",
+    "pattern": "^([0-9a-fA-F]{2})*$",
+});
+
+/// The address of a script.
+#[derive(Serialize)]
+pub(super) struct WalletText(String);
+
+schema!(WalletText, "WalletText", inline { "description": "Empty for a script without address", "type": "string" });
+
+/// An amount of a token.
+pub(super) struct BaseUnits(pub(super) Amount);
+
+impl Serialize for BaseUnits {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
 }
 
-/// Adds a balance to a record.
-pub(super) fn with_balance(mut record: Value, balance: Balance) -> Value {
-    record["overall_balance"] = amount(balance.overall);
-    record["available_balance"] = amount(balance.available);
-    record
-}
-
-/// Puts the members of an event together.
-struct Members {
-    network: Network,
-    members: Map<String, Value>,
-}
-
-impl Members {
-    fn put(&mut self, name: &str, value: impl Into<Value>) {
-        self.members.insert(name.to_owned(), value.into());
+impl JsonSchema for BaseUnits {
+    fn inline_schema() -> bool {
+        true
     }
 
-    /// The script and the address of a party.
-    fn party(&mut self, name: &str, script: &Script) {
-        self.put(&format!("{name}_pkScript"), hex(script));
-        self.put(&format!("{name}_wallet"), wallet(script, self.network));
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "BaseUnits".into()
     }
 
-    fn token(&mut self, ticker: &Ticker) {
-        self.put("tick", ticker.lower());
-        self.put("original_tick", ticker.original());
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = generator.subschema_for::<Digits>();
+        let about = "In units of the 18th decimal place, whatever the token's own decimals are";
+        schema.insert("description".to_owned(), about.into());
+        schema
     }
 }
 
@@ -63,59 +76,163 @@ pub(super) fn event_bytes(placed: &PlacedEvent) -> usize {
     EVENT_BYTES + script_bytes(one) + script_bytes(other.unwrap_or(one))
 }
 
-/// An event: OPI's members, then height, place in the block and transaction. `using_tx_id` is the transaction that moved the
-/// inscription; OPI has a number of its own database there.
-pub(super) fn event(placed: &PlacedEvent, network: Network) -> Value {
-    let mut event = Members { network, members: Map::new() };
-    event.put("event_type", placed.event.action.name());
-    event.put("inscription_id", placed.event.inscription.to_string());
-    match &placed.event.action {
-        Action::Predeploy { owner, hash, height } => {
-            event.party("predeployer", owner);
-            event.put("hash", hash.as_str());
-            event.put("block_height", height.to_string());
-        }
-        Action::Deploy { owner, ticker, decimals, max_supply, limit_per_mint, is_self_mint } => {
-            event.party("deployer", owner);
-            event.token(ticker);
-            event.put("max_supply", amount(*max_supply));
-            event.put("decimals", decimals.to_string());
-            event.put("limit_per_mint", amount(*limit_per_mint));
-            event.put("is_self_mint", is_self_mint.to_string());
-        }
-        Action::Mint { owner, ticker, amount: minted, parent, .. } => {
-            event.party("minted", owner);
-            event.token(ticker);
-            event.put("amount", amount(*minted));
-            event.put("parent_id", parent.map(|parent| parent.to_string()).unwrap_or_default());
-        }
-        Action::TransferInscribe { source, ticker, amount: set_aside, .. } => {
-            event.party("source", source);
-            event.token(ticker);
-            event.put("amount", amount(*set_aside));
-        }
-        Action::TransferTransfer { source, target, ticker, amount: sent, .. } => {
-            event.party("source", source);
-            match target {
-                Some(target) => event.party("spent", target),
-                None => {
-                    event.put("spent_pkScript", Value::Null);
-                    event.put("spent_wallet", Value::Null);
-                }
-            }
-            event.token(ticker);
-            event.put("amount", amount(*sent));
-            event.put("using_tx_id", placed.event.txid.to_string());
-        }
-    }
-    event.put("height", placed.height);
-    event.put("place", placed.place);
-    event.put("txid", placed.event.txid.to_string());
-    Value::Object(event.members)
+/// What happened to a token. Which members there are depends on `event_type`.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Brc20Event")]
+pub(super) struct Event {
+    #[schemars(with = "EventType")]
+    event_type: &'static str,
+    inscription_id: String,
+    #[serde(rename = "predeployer_pkScript", skip_serializing_if = "Option::is_none")]
+    predeployer_script: Option<ScriptHex>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predeployer_wallet: Option<WalletText>,
+    /// As the inscription has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
+    /// Of a predeploy, as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Digits>")]
+    block_height: Option<String>,
+    #[serde(rename = "deployer_pkScript", skip_serializing_if = "Option::is_none")]
+    deployer_script: Option<ScriptHex>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deployer_wallet: Option<WalletText>,
+    #[serde(rename = "minted_pkScript", skip_serializing_if = "Option::is_none")]
+    minted_script: Option<ScriptHex>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    minted_wallet: Option<WalletText>,
+    #[serde(rename = "source_pkScript", skip_serializing_if = "Option::is_none")]
+    source_script: Option<ScriptHex>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_wallet: Option<WalletText>,
+    /// `null` when the inscription was paid as a fee.
+    #[serde(rename = "spent_pkScript", skip_serializing_if = "Option::is_none")]
+    spent_script: Option<Option<ScriptHex>>,
+    /// `null` when the inscription was paid as a fee.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spent_wallet: Option<Option<WalletText>>,
+    /// In lower case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tick: Option<String>,
+    /// As the inscription has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original_tick: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_supply: Option<BaseUnits>,
+    /// As text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Digits>")]
+    decimals: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit_per_mint: Option<BaseUnits>,
+    /// `true` or `false`, as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_self_mint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amount: Option<BaseUnits>,
+    /// The first parent of a mint; empty without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_id: Option<String>,
+    /// The transaction that moved the inscription; OPI has a number of its own database there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Hash>")]
+    using_tx_id: Option<String>,
+    height: u32,
+    /// Which event of its block.
+    place: u32,
+    /// All zeros for a refund that no transaction made.
+    #[schemars(with = "Hash")]
+    txid: String,
 }
 
-/// A record with the height up to which it is true.
-pub(super) fn as_of(mut record: Value, height: u32) -> Value {
-    record["block_height"] = json!(height);
-    record
+struct EventType;
+
+schema!(EventType, "EventType", inline {
+    "enum": ["predeploy-inscribe", "deploy-inscribe", "mint-inscribe", "transfer-inscribe", "transfer-transfer"],
+});
+
+impl Event {
+    fn new(placed: &PlacedEvent) -> Self {
+        Self {
+            event_type: placed.event.action.name(),
+            inscription_id: placed.event.inscription.to_string(),
+            predeployer_script: None,
+            predeployer_wallet: None,
+            hash: None,
+            block_height: None,
+            deployer_script: None,
+            deployer_wallet: None,
+            minted_script: None,
+            minted_wallet: None,
+            source_script: None,
+            source_wallet: None,
+            spent_script: None,
+            spent_wallet: None,
+            tick: None,
+            original_tick: None,
+            max_supply: None,
+            decimals: None,
+            limit_per_mint: None,
+            is_self_mint: None,
+            amount: None,
+            parent_id: None,
+            using_tx_id: None,
+            height: placed.height,
+            place: placed.place,
+            txid: placed.event.txid.to_string(),
+        }
+    }
+
+    fn of_token(self, ticker: &Ticker) -> Self {
+        Self { tick: Some(ticker.lower().to_owned()), original_tick: Some(ticker.original().to_owned()), ..self }
+    }
+}
+
+/// An event: OPI's members, then height, place in the block and transaction.
+pub(super) fn event(placed: &PlacedEvent, network: Network) -> Event {
+    let new = Event::new(placed);
+    let party = |script: &Script| (Some(hex(script)), Some(wallet(script, network)));
+    match &placed.event.action {
+        Action::Predeploy { owner, hash, height } => {
+            let (predeployer_script, predeployer_wallet) = party(owner);
+            let (hash, block_height) = (Some(hash.as_str().to_owned()), Some(height.to_string()));
+            Event { predeployer_script, predeployer_wallet, hash, block_height, ..new }
+        }
+        Action::Deploy { owner, ticker, decimals, max_supply, limit_per_mint, is_self_mint } => {
+            let (deployer_script, deployer_wallet) = party(owner);
+            Event {
+                deployer_script,
+                deployer_wallet,
+                max_supply: Some(BaseUnits(*max_supply)),
+                decimals: Some(decimals.to_string()),
+                limit_per_mint: Some(BaseUnits(*limit_per_mint)),
+                is_self_mint: Some(is_self_mint.to_string()),
+                ..new.of_token(ticker)
+            }
+        }
+        Action::Mint { owner, ticker, amount, parent, .. } => {
+            let (minted_script, minted_wallet) = party(owner);
+            let parent_id = Some(parent.map(|parent| parent.to_string()).unwrap_or_default());
+            let amount = Some(BaseUnits(*amount));
+            Event { minted_script, minted_wallet, amount, parent_id, ..new.of_token(ticker) }
+        }
+        Action::TransferInscribe { source, ticker, amount, .. } => {
+            let (source_script, source_wallet) = party(source);
+            Event { source_script, source_wallet, amount: Some(BaseUnits(*amount)), ..new.of_token(ticker) }
+        }
+        Action::TransferTransfer { source, target, ticker, amount, .. } => {
+            let (source_script, source_wallet) = party(source);
+            let (spent_script, spent_wallet) = target.as_ref().map(|target| party(target)).unwrap_or_default();
+            Event {
+                source_script,
+                source_wallet,
+                spent_script: Some(spent_script),
+                spent_wallet: Some(spent_wallet),
+                amount: Some(BaseUnits(*amount)),
+                using_tx_id: Some(placed.event.txid.to_string()),
+                ..new.of_token(ticker)
+            }
+        }
+    }
 }

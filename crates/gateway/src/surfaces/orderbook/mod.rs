@@ -2,35 +2,58 @@
 //! The surface is beta: its shapes may change.
 
 mod reads;
+mod shapes;
 mod stream;
 
+use std::future::ready;
 use std::sync::Arc;
 
 use hyper::{Method, StatusCode};
 use paraffin_orderbook::{EventError, Figures, IngestError, Orderbook, StreamState};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use self::shapes::{ChangeEvents, EXAMPLE};
 use super::{HttpRequest, HttpSurface};
-use crate::errors::{Refusal, RestError};
+use crate::errors::RestError;
 use crate::metrics::Meter;
 use crate::respond::Reply;
-use crate::routes::ErrorForm;
+use crate::rest::part::Part;
+use crate::rest::{Base, Declared, Group, Route, Statuses, Verb, Wrapping, body_limit, serve};
+use crate::routes::KeyedSurface;
 use crate::state::{BoxFuture, RequestContext, unix_millis};
 use crate::websocket;
 
-/// Largest body of change events: 10,000 of them with their schemas; the gateway's own limit may be lower.
-const INGEST_BYTES_MAX: usize = 32 << 20;
-/// Bodies of all other requests are read up to this, bytes, so that the answer arrives.
-const OTHER_BODY_BYTES_MAX: usize = 64 << 10;
+const TAG: &str = "Orderbook (beta)";
+
+/// All routes but the stream.
+pub(crate) static GROUPS: [&Group; 2] = [
+    &Group {
+        tag: TAG,
+        base: Base::Keyed,
+        admit: |_| Ok(()),
+        routes: &[
+            Declared::of::<reads::Markets>(),
+            Declared::of::<reads::MarketSnapshot>(),
+            Declared::of::<reads::OneOrder>(),
+            Declared::of::<reads::Events>(),
+        ],
+    },
+    &Group {
+        tag: TAG,
+        base: Base::Keyed,
+        admit: |context| context.require_admin().map(drop),
+        routes: &[Declared::of::<Ingest>()],
+    },
+];
 
 /// The surface over one book.
 #[derive(Clone)]
-pub(super) struct OrderbookHttp(pub(super) Arc<Orderbook>);
+pub(crate) struct OrderbookHttp(pub(super) Arc<Orderbook>);
 
 impl HttpSurface for OrderbookHttp {
     fn body_limit(&self, verb: &Method, segments: &[String]) -> Option<usize> {
-        let is_ingest = *verb == Method::POST && matches!(segments, [only] if only == "ingest");
-        Some(if is_ingest { INGEST_BYTES_MAX } else { OTHER_BODY_BYTES_MAX })
+        Some(body_limit(&GROUPS, segments, verb))
     }
 
     fn handle<'a>(
@@ -38,43 +61,32 @@ impl HttpSurface for OrderbookHttp {
         context: &'a RequestContext,
         request: HttpRequest,
     ) -> BoxFuture<'a, Result<Reply, RestError>> {
-        Box::pin(async move {
-            let segments: Vec<&str> = context.segments().iter().map(String::as_str).collect();
-            let is_get = request.verb == Method::GET;
-            let query = request.query.as_deref();
-            match segments[..] {
-                ["ingest"] if request.verb == Method::POST => ingest(context, &self.0, request).await,
-                ["markets"] if is_get => reads::markets(&self.0),
-                ["snapshot"] if is_get => reads::snapshot(context, &self.0, query).await,
-                ["order", source, id] if is_get => reads::order(&self.0, source, id),
-                ["events"] if is_get => reads::events(&self.0, query).await,
-                ["ws"] if is_get => {
-                    let orderbook = Arc::clone(&self.0);
-                    websocket::accept(context, &request.headers, request.upgrade, move |socket| {
-                        Box::pin(stream::serve(orderbook, socket))
-                    })
-                }
-                ["ingest"] => Ok(wrong_verb("POST, OPTIONS")),
-                ["markets" | "snapshot" | "events" | "ws"] | ["order", _, _] => Ok(wrong_verb("GET, HEAD, OPTIONS")),
-                _ => Err(RestError::not_found(
-                    "the orderbook has markets, snapshot?market=, order/{source}/{id}, events, ingest and ws",
-                )),
-            }
-        })
+        if request.verb == Method::GET && context.segments() == ["ws"] {
+            let orderbook = Arc::clone(&self.0);
+            let accepted = websocket::accept(context, &request.headers, request.upgrade, move |socket| {
+                Box::pin(stream::serve(orderbook, socket))
+            });
+            return Box::pin(ready(accepted));
+        }
+        Box::pin(serve(&GROUPS, context, request))
     }
 
     fn measure(&self, meter: &Meter<'_>) {
         measure(&self.0.figures(), meter);
     }
+}
 
-    fn durable_stream(&self) -> Option<StreamState> {
-        Some(self.0.stream_state())
+impl OrderbookHttp {
+    /// How the durable stream is that the surface writes to.
+    pub(crate) fn durable_stream(&self) -> StreamState {
+        self.0.stream_state()
     }
 }
 
-/// 405 with the verbs that the path takes.
-fn wrong_verb(verbs: &'static str) -> Reply {
-    Reply::refusal(Refusal::WrongVerb(verbs), ErrorForm::Rest)
+/// The book of the instance.
+fn of(context: &RequestContext) -> Result<&Arc<Orderbook>, RestError> {
+    let surface: Option<&OrderbookHttp> = context.shared().surface(KeyedSurface::Orderbook);
+    surface.map(|surface| &surface.0).ok_or_else(|| RestError::inconsistent("a route of a surface that is not there"))
 }
 
 #[allow(clippy::cast_precision_loss)] // orders in memory are far fewer than 2^52
@@ -97,18 +109,51 @@ fn measure(told: &Figures, meter: &Meter<'_>) {
     gauge("paraffin_orderbook_subscribers", "Open streams of changes", told.subscribers as f64);
 }
 
-async fn ingest(context: &RequestContext, orderbook: &Orderbook, request: HttpRequest) -> Result<Reply, RestError> {
-    context.require_admin()?;
-    let received_at = u64::try_from(unix_millis()).unwrap_or_default().saturating_mul(1_000);
-    let unavailable =
-        |error: &IngestError| RestError::new(StatusCode::SERVICE_UNAVAILABLE, "INGEST_UNAVAILABLE", error.to_string());
-    match orderbook.ingest(request.body, received_at).await {
-        Ok(events) => {
-            Ok(Reply::json(StatusCode::ACCEPTED, json!({ "status": "queued", "events": events }).to_string()))
+/// Takes change events in; needs an admin key.
+#[derive(Deserialize, JsonSchema)]
+struct Ingest {
+    /// The events.
+    #[schemars(with = "ChangeEvents")]
+    events: Option<String>,
+}
+
+/// What becomes of change events.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Accepted {
+    status: Queued,
+    /// How many there are.
+    events: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Queued {
+    Queued,
+}
+
+impl Route for Ingest {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "orderbook/ingest")];
+    const EXAMPLE: &'static str = EXAMPLE;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const STATUSES: Statuses = &[(StatusCode::ACCEPTED, "The answer")];
+    const WHOLE_BODY: Option<&'static str> = Some("events");
+    /// 10,000 events with their schemas; the gateway's own limit may be lower.
+    const BODY_BYTES_MAX: Option<usize> = Some(32 << 20);
+    type Answer = Accepted;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Accepted, RestError> {
+        let events = self.events.ok_or_else(|| RestError::bad_request("the body is no UTF-8"))?;
+        let received_at = u64::try_from(unix_millis()).unwrap_or_default().saturating_mul(1_000);
+        match of(context)?.ingest(events.into(), received_at).await {
+            Ok(events) => Ok(Accepted { status: Queued::Queued, events }),
+            Err(IngestError::Event(error @ (EventError::Body(_) | EventError::Event { .. }))) => {
+                Err(RestError::bad_request(error.to_string()))
+            }
+            Err(error @ (IngestError::Unavailable | IngestError::Full)) => {
+                Err(RestError::new(StatusCode::SERVICE_UNAVAILABLE, "INGEST_UNAVAILABLE", error.to_string()))
+            }
         }
-        Err(IngestError::Event(error @ (EventError::Body(_) | EventError::Event { .. }))) => {
-            Err(RestError::bad_request(error.to_string()))
-        }
-        Err(error @ (IngestError::Unavailable | IngestError::Full)) => Err(unavailable(&error)),
     }
 }

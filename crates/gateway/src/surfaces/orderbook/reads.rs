@@ -4,50 +4,78 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::StatusCode;
-use paraffin_orderbook::{EventsError, EventsPage, Market, Order, Orderbook, Snapshot, checksum_text};
+use paraffin_orderbook::{EventsError, EventsPage, MarketRecord, Snapshot, checksum_text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::of;
+use super::shapes::{EventPage, Market, MarketOrders, Order, OrderId, OrderMarketRecord, OrderSource};
 use crate::errors::RestError;
 use crate::respond::Reply;
-use crate::rest::RestBody;
+use crate::rest::part::Part;
+use crate::rest::{Changes, Count, Made, Offset, Route, Verb, Wrapping};
 use crate::state::RequestContext;
 
-/// Events of a page when nothing is said.
-const EVENTS_DEFAULT: usize = 1_000;
-/// Most events of a page.
-const EVENTS_MAX: usize = 10_000;
 /// Bytes of a snapshot that are written at a time, about.
 const PART_BYTES: usize = 64 << 10;
 
-pub(super) fn markets(orderbook: &Orderbook) -> Result<Reply, RestError> {
-    let markets = orderbook.read(paraffin_orderbook::Book::markets);
-    Reply::bare(&json!({ "markets": markets }))
+/// The main markets that have active orders.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Markets {}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct MarketList {
+    #[schemars(with = "Vec<OrderMarketRecord>")]
+    markets: Vec<MarketRecord>,
 }
 
-pub(super) async fn snapshot(
-    context: &RequestContext,
-    orderbook: &Arc<Orderbook>,
-    query: Option<&str>,
-) -> Result<Reply, RestError> {
-    let query = RestBody::of_query(query)?;
-    let market = query.text("market")?.to_owned();
-    Market::parse(&market).map_err(|error| RestError::bad_request(error.to_string()))?;
-    let orderbook = Arc::clone(orderbook);
-    let bytes_max = context.limits().response_bytes_max;
-    // A large book is copied, but no more of it than an answer may hold; a stream gets all of it, part by part.
-    let written = context.work(move || {
-        let snapshot = orderbook.read(|book| book.snapshot(&market));
-        let mut whole = Vec::new();
-        for part in parts(&json!({}), &market, snapshot) {
-            if whole.len() + part.len() > bytes_max {
-                return None;
+impl Route for Markets {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "orderbook/markets")];
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    type Answer = MarketList;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<MarketList, RestError> {
+        Ok(MarketList { markets: of(context)?.read(paraffin_orderbook::Book::markets) })
+    }
+}
+
+/// The active orders of a market.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct MarketSnapshot {
+    /// The market.
+    market: Market,
+}
+
+impl Route for MarketSnapshot {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "orderbook/snapshot")];
+    const EXAMPLE: &'static str = r#"{"market":"orbitals:mainnet:book:*"}"#;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    type Answer = Made<MarketOrders>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<MarketOrders>, RestError> {
+        let Market(market) = self.market;
+        paraffin_orderbook::Market::parse(&market).map_err(|error| RestError::bad_request(error.to_string()))?;
+        let orderbook = Arc::clone(of(context)?);
+        let bytes_max = context.limits().response_bytes_max;
+        // A large book is copied, but no more of it than an answer may hold; a stream gets all of it, part by part.
+        let written = context.work(move || {
+            let snapshot = orderbook.read(|book| book.snapshot(&market));
+            let mut whole = Vec::new();
+            for part in parts(&json!({}), &market, snapshot) {
+                if whole.len() + part.len() > bytes_max {
+                    return None;
+                }
+                whole.extend_from_slice(&part);
             }
-            whole.extend_from_slice(&part);
-        }
-        Some(whole)
-    });
-    let written = written.await.map_err(|_| RestError::panicked())?;
-    Ok(Reply::json(StatusCode::OK, written.ok_or_else(RestError::response_too_large)?))
+            Some(whole)
+        });
+        let written = written.await.map_err(|_| RestError::panicked())?;
+        Ok(Reply::json(StatusCode::OK, written.ok_or_else(RestError::response_too_large)?).into())
+    }
 }
 
 /// A snapshot as JSON in parts: the members of `first`, then its own, the orders last.
@@ -86,23 +114,56 @@ pub(super) fn parts(
     })
 }
 
-pub(super) fn order(orderbook: &Orderbook, source: &str, id: &str) -> Result<Reply, RestError> {
-    let found = orderbook.read(|book| book.order(source, id).map(|order: &Arc<Order>| order.text().clone()));
-    let text = found.ok_or_else(|| RestError::not_found("there is no such order"))?;
-    Ok(Reply::json(StatusCode::OK, text))
+/// One order, ended or not.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct OneOrder {
+    /// Where it comes from.
+    source: OrderSource,
+    /// Its id there.
+    id: OrderId,
 }
 
-pub(super) async fn events(orderbook: &Arc<Orderbook>, query: Option<&str>) -> Result<Reply, RestError> {
-    let query = RestBody::of_query(query)?;
-    let since = query.natural("since", usize::MAX)?.unwrap_or(0) as u64;
-    let limit = query.positive("limit", EVENTS_MAX)?.unwrap_or(EVENTS_DEFAULT);
-    match orderbook.events(since, limit).await {
-        Ok(page) => Ok(Reply::json(StatusCode::OK, written(&page))),
-        Err(error @ EventsError::Gone { .. }) => {
-            Err(RestError::new(StatusCode::GONE, "EVENTS_GONE", error.to_string()))
-        }
-        Err(error @ EventsError::Unavailable) => {
-            Err(RestError::new(StatusCode::SERVICE_UNAVAILABLE, "EVENTS_UNAVAILABLE", error.to_string()))
+impl Route for OneOrder {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "orderbook/order/{source}/{id}")];
+    const EXAMPLE: &'static str = r#"{"source":"orbitals","id":"example"}"#;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    type Answer = Made<Order>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<Order>, RestError> {
+        let found = of(context)?.read(|book| book.order(&self.source.0, &self.id.0).map(|order| order.text().clone()));
+        let text = found.ok_or_else(|| RestError::not_found("there is no such order"))?;
+        Ok(Reply::json(StatusCode::OK, text).into())
+    }
+}
+
+/// The durable stream of change events.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Events {
+    /// Number of the last event that the caller has; 0 when absent.
+    since: Option<Offset>,
+    /// Events of a page: 1,000 when absent; more than 10,000 is taken as 10,000.
+    limit: Option<Count>,
+}
+
+impl Route for Events {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "orderbook/events")];
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    const REFUSALS: &'static [StatusCode] = &[StatusCode::GONE];
+    type Answer = Made<EventPage>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<EventPage>, RestError> {
+        let (since, limit) =
+            (self.since.map_or(0, |since| since.0), self.limit.map_or(1_000, |limit| limit.at_most(10_000)));
+        match of(context)?.events(since, limit).await {
+            Ok(page) => Ok(Reply::json(StatusCode::OK, written(&page)).into()),
+            Err(error @ EventsError::Gone { .. }) => {
+                Err(RestError::new(StatusCode::GONE, "EVENTS_GONE", error.to_string()))
+            }
+            Err(error @ EventsError::Unavailable) => {
+                Err(RestError::new(StatusCode::SERVICE_UNAVAILABLE, "EVENTS_UNAVAILABLE", error.to_string()))
+            }
         }
     }
 }

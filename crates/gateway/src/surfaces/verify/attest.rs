@@ -1,13 +1,15 @@
 //! Attestations: an admin says where the source of a module is.
 
-use std::sync::Arc;
+use hyper::StatusCode;
+use paraffin_verify::{Attestation, sha256_hex};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use paraffin_verify::{Attestation, Verifier, sha256_hex};
-
-use super::{deployed, fields, key_id};
+use super::fields::{AnyNumber, AnyObject, ShortText, WRONG_TYPE, alkane, given};
+use super::{REFUSALS_OF_BODY, deployed, key_id, of};
 use crate::errors::RestError;
-use crate::respond::Reply;
-use crate::rest::RestBody;
+use crate::rest::part::Part;
+use crate::rest::{Route, Verb, Wrapping};
 use crate::state::RequestContext;
 
 /// What is recorded when nothing is said.
@@ -15,43 +17,73 @@ const DEFAULT_VERDICT: &str = "verified";
 /// Digits of a SHA-256.
 const HASH_DIGITS: usize = 64;
 
-/// `POST /attest`.
-pub(super) async fn attest(
-    context: &RequestContext,
-    verifier: &Arc<Verifier>,
-    body: &[u8],
-) -> Result<Reply, RestError> {
-    context.require_admin()?;
-    let key = key_id(context)?;
-    let body = RestBody::parse(body, context.limits().json_depth_max)?;
-    let repo_url = fields::text(&body, "repo_url")?.ok_or_else(|| RestError::bad_request("repo_url is required"))?;
-    let hash = fields::text(&body, "wasm_sha256")?;
-    let (block, tx) = (fields::text(&body, "block")?, fields::text(&body, "tx")?);
-    let mut attestation = Attestation {
-        wasm_sha256: String::new(),
-        repo_url,
-        commit: fields::text(&body, "commit")?,
-        subdir: fields::text(&body, "subdir")?,
-        rustc: fields::text(&body, "rustc")?,
-        alkanes_rev: fields::text(&body, "alkanes_rev")?,
-        verdict: fields::text(&body, "verdict")?.unwrap_or_else(|| DEFAULT_VERDICT.to_owned()),
-        match_pct: fields::number(&body, "match_pct")?,
-        note: fields::text(&body, "note")?,
-        verified_via: None,
-        manifest: fields::object(&body, "manifest")?,
-    };
-    match (hash, block, tx) {
-        (Some(hash), _, _) => attestation.wasm_sha256 = checked(&hash)?,
-        (None, Some(block), Some(tx)) => {
-            let id = fields::alkane(&format!("{block}:{tx}"))
-                .ok_or_else(|| RestError::bad_request("block and tx must be numbers as text"))?;
-            attestation.wasm_sha256 = sha256_hex(&deployed(context, id).await?);
-            attestation.verified_via = Some(id.to_string());
+/// Says where the source of a module is; needs an admin key.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Attest {
+    /// SHA-256 of the module, 64 hex digits; this, or `block` and `tx`.
+    wasm_sha256: Option<ShortText>,
+    /// Of the id of a contract that has the module, as text.
+    block: Option<ShortText>,
+    /// The other half of the id.
+    tx: Option<ShortText>,
+    /// Where the source is.
+    repo_url: ShortText,
+    /// Commit of the source.
+    commit: Option<ShortText>,
+    /// Folder of the source.
+    subdir: Option<ShortText>,
+    /// Compiler.
+    rustc: Option<ShortText>,
+    /// Revision of the library that it is built with.
+    alkanes_rev: Option<ShortText>,
+    /// `verified` when absent.
+    verdict: Option<ShortText>,
+    /// How much is the same, per cent.
+    match_pct: Option<AnyNumber>,
+    /// For people.
+    note: Option<ShortText>,
+    /// Description of the build.
+    manifest: Option<AnyObject>,
+}
+
+impl Route for Attest {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "attest")];
+    const EXAMPLE: &'static str = r#"{"block":"2","tx":"0","repo_url":"https://github.com/example/contract"}"#;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const TYPE_ERROR: Option<(StatusCode, &'static str)> = WRONG_TYPE;
+    const REFUSALS: &'static [StatusCode] = REFUSALS_OF_BODY;
+    /// It carries a description of a build.
+    const BODY_BYTES_MAX: Option<usize> = Some(4 << 20);
+    type Answer = Attestation;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Attestation, RestError> {
+        let key = key_id(context)?;
+        let mut attestation = Attestation {
+            wasm_sha256: String::new(),
+            repo_url: given(Some(self.repo_url)).ok_or_else(|| RestError::missing(&["repo_url"]))?,
+            commit: given(self.commit),
+            subdir: given(self.subdir),
+            rustc: given(self.rustc),
+            alkanes_rev: given(self.alkanes_rev),
+            verdict: given(self.verdict).unwrap_or_else(|| DEFAULT_VERDICT.to_owned()),
+            match_pct: self.match_pct.map(|number| number.0),
+            note: given(self.note),
+            verified_via: None,
+            manifest: self.manifest.map(|manifest| manifest.0),
+        };
+        match (given(self.wasm_sha256), given(self.block), given(self.tx)) {
+            (Some(hash), _, _) => attestation.wasm_sha256 = checked(&hash)?,
+            (None, Some(block), Some(tx)) => {
+                let id = alkane(&format!("{block}:{tx}"))
+                    .ok_or_else(|| RestError::bad_request("block and tx must be numbers as text"))?;
+                attestation.wasm_sha256 = sha256_hex(&deployed(context, id).await?);
+                attestation.verified_via = Some(id.to_string());
+            }
+            _ => return Err(RestError::bad_request("give wasm_sha256, or block and tx")),
         }
-        _ => return Err(RestError::bad_request("give wasm_sha256, or block and tx")),
+        of(context)?.attest(&attestation, key).await?;
+        Ok(attestation)
     }
-    verifier.attest(&attestation, key).await?;
-    Reply::bare(&attestation)
 }
 
 fn checked(hash: &str) -> Result<String, RestError> {

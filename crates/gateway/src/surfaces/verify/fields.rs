@@ -2,77 +2,111 @@
 
 use hyper::StatusCode;
 use paraffin_primitives::AlkaneId;
+use serde::de::{Error as _, Unexpected};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
-use crate::errors::RestError;
-use crate::rest::RestBody;
+use crate::methods::{Verbatim, schema};
 
 /// Longest text of a field that is only kept, bytes.
 const TEXT_BYTES_MAX: usize = 4 << 10;
+/// What a value of a wrong type is refused with.
+pub(super) const WRONG_TYPE: Option<(StatusCode, &str)> =
+    Some((StatusCode::UNPROCESSABLE_ENTITY, "INVALID_FIELD_TYPE"));
 
-fn wrong_type(name: &str, wanted: &str) -> RestError {
-    RestError::new(StatusCode::UNPROCESSABLE_ENTITY, "INVALID_FIELD_TYPE", format!("{name} must be {wanted}"))
-}
-
-pub(super) fn value<'a>(body: &'a RestBody, name: &str) -> Option<&'a Value> {
-    // One name cannot contradict itself.
-    body.one_of(&[name]).ok().flatten()
-}
-
-/// A text of any length.
-pub(super) fn long_text<'a>(body: &'a RestBody, name: &str) -> Result<Option<&'a str>, RestError> {
-    match value(body, name) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
-        Some(_) => Err(wrong_type(name, "a string")),
-    }
+fn wrong_type<E: serde::de::Error>(wanted: &'static str) -> E {
+    E::invalid_type(Unexpected::Other("another value"), &wanted)
 }
 
 /// A text that is kept.
-pub(super) fn text(body: &RestBody, name: &str) -> Result<Option<String>, RestError> {
-    let text = long_text(body, name)?;
-    if text.is_some_and(|text| text.len() > TEXT_BYTES_MAX) {
-        return Err(RestError::bad_request(format!("{name} is longer than {TEXT_BYTES_MAX} bytes")));
-    }
-    Ok(text.map(str::to_owned))
-}
+pub(super) struct ShortText(String);
 
-pub(super) fn number(body: &RestBody, name: &str) -> Result<Option<Number>, RestError> {
-    match value(body, name) {
-        None => Ok(None),
-        Some(Value::Number(number)) => Ok(Some(number.clone())),
-        Some(_) => Err(wrong_type(name, "a number")),
+impl<'de> Deserialize<'de> for ShortText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let is_too_long = text.len() > TEXT_BYTES_MAX;
+        if is_too_long {
+            Err(D::Error::custom(format_args!("is longer than {TEXT_BYTES_MAX} bytes")))
+        } else {
+            Ok(Self(text))
+        }
     }
 }
 
-pub(super) fn flag(body: &RestBody, name: &str) -> Result<Option<bool>, RestError> {
-    match value(body, name) {
-        None => Ok(None),
-        Some(Value::Bool(flag)) => Ok(Some(*flag)),
-        Some(_) => Err(wrong_type(name, "true or false")),
+schema!(ShortText, "ShortText", inline { "type": "string" });
+
+/// The text of a field; an empty one counts as none.
+pub(super) fn given(text: Option<ShortText>) -> Option<String> {
+    text.map(|text| text.0).filter(|text| !text.is_empty())
+}
+
+/// `block:tx`, both of decimal digits.
+pub(super) struct ContractText(pub(super) AlkaneId);
+
+impl<'de> Deserialize<'de> for ContractText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        alkane(&text).map(Self).ok_or_else(|| D::Error::custom("must be block:tx, both numbers"))
     }
 }
 
-pub(super) fn object(body: &RestBody, name: &str) -> Result<Option<Value>, RestError> {
-    match value(body, name) {
-        None => Ok(None),
-        Some(object @ Value::Object(_)) => Ok(Some(object.clone())),
-        Some(_) => Err(wrong_type(name, "an object")),
+schema!(ContractText, "ContractText", inline { "type": "string", "pattern": "^[0-9]{1,39}:[0-9]{1,39}$" });
+
+/// A half of the id of a contract, in decimal digits.
+pub(super) struct IdDigits(pub(super) u128);
+
+impl<'de> Deserialize<'de> for IdDigits {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        digits(&text).map(Self).ok_or_else(|| D::Error::custom("must be a number"))
     }
 }
+
+schema!(IdDigits, "IdDigits", inline { "type": "string", "pattern": "^[0-9]{1,39}$" });
+
+/// A number as it was sent.
+pub(super) struct AnyNumber(pub(super) Number);
+
+impl<'de> Deserialize<'de> for AnyNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Verbatim::deserialize(deserializer)?.0 {
+            Value::Number(number) => Ok(Self(number)),
+            _ => Err(wrong_type("a number")),
+        }
+    }
+}
+
+schema!(AnyNumber, "AnyNumber", inline { "type": "number" });
+
+/// An object as it was sent.
+pub(super) struct AnyObject(pub(super) Value);
+
+impl<'de> Deserialize<'de> for AnyObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Verbatim(value) = Verbatim::deserialize(deserializer)?;
+        if value.is_object() { Ok(Self(value)) } else { Err(wrong_type("an object")) }
+    }
+}
+
+schema!(AnyObject, "AnyObject", inline { "type": "object" });
 
 /// Lines of one text, or a list of texts, as one of the clients sends it.
-pub(super) fn lines(body: &RestBody, name: &str) -> Result<Vec<String>, RestError> {
-    match value(body, name) {
-        None => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(text.lines().map(str::to_owned).collect()),
-        Some(Value::Array(items)) => items
-            .iter()
-            .map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong_type(name, "text, or a list of texts")))
-            .collect(),
-        Some(_) => Err(wrong_type(name, "text, or a list of texts")),
+#[derive(Default)]
+pub(super) struct Lines(pub(super) Vec<String>);
+
+impl<'de> Deserialize<'de> for Lines {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text_of = |item| if let Value::String(text) = item { Some(text) } else { None };
+        let lines = match Verbatim::deserialize(deserializer)?.0 {
+            Value::String(text) => Some(text.lines().map(str::to_owned).collect()),
+            Value::Array(items) => items.into_iter().map(text_of).collect(),
+            _ => None,
+        };
+        lines.map(Self).ok_or_else(|| wrong_type("text, or a list of texts"))
     }
 }
+
+schema!(Lines, "Lines", inline { "type": ["string", "array"], "items": { "type": "string" } });
 
 /// `block:tx`, both of decimal digits.
 pub(super) fn alkane(text: &str) -> Option<AlkaneId> {
@@ -81,7 +115,7 @@ pub(super) fn alkane(text: &str) -> Option<AlkaneId> {
 }
 
 /// An integer of up to 128 bits in decimal digits and nothing else.
-pub(super) fn digits(text: &str) -> Option<u128> {
+fn digits(text: &str) -> Option<u128> {
     let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()
 }

@@ -14,17 +14,40 @@ use paraffin_verify::{RecordsError, Verifier};
 
 use super::{HttpRequest, HttpSurface};
 use crate::alkanes;
-use crate::errors::{Refusal, RestError};
+use crate::errors::RestError;
 use crate::respond::Reply;
-use crate::routes::ErrorForm;
+use crate::rest::{Base, Declared, Group, body_limit, serve};
+use crate::routes::KeyedSurface;
 use crate::state::{BoxFuture, Caller, RequestContext};
 
-/// Largest submission in bytes: it carries an archive.
-const VERIFY_BYTES_MAX: usize = 32 << 20;
-/// Largest attestation in bytes: it carries a description of a build.
-const ATTEST_BYTES_MAX: usize = 4 << 20;
-/// Bodies of all other requests are read up to this, bytes, so that the answer arrives.
-const OTHER_BODY_BYTES_MAX: usize = 64 << 10;
+const TAG: &str = "Contract verification";
+/// Refusals beyond those that all routes have.
+const REFUSALS: &[StatusCode] = &[StatusCode::BAD_GATEWAY];
+/// The same of routes that take a body.
+const REFUSALS_OF_BODY: &[StatusCode] = &[StatusCode::BAD_GATEWAY, StatusCode::UNPROCESSABLE_ENTITY];
+
+/// All routes.
+pub(crate) static GROUPS: [&Group; 2] = [
+    &Group {
+        tag: TAG,
+        base: Base::Explorer,
+        admit: |_| Ok(()),
+        routes: &[
+            Declared::of::<submit::Compilers>(),
+            Declared::of::<submit::Submit>(),
+            Declared::of::<submit::RunById>(),
+            Declared::of::<source::SourceOf>(),
+            Declared::of::<source::TreeOf>(),
+            Declared::of::<source::BlobOf>(),
+        ],
+    },
+    &Group {
+        tag: TAG,
+        base: Base::Explorer,
+        admit: |context| context.require_admin().map(drop),
+        routes: &[Declared::of::<attest::Attest>()],
+    },
+];
 
 /// The surface over one verifier.
 #[derive(Clone)]
@@ -32,12 +55,7 @@ pub(super) struct VerifyHttp(pub(super) Arc<Verifier>);
 
 impl HttpSurface for VerifyHttp {
     fn body_limit(&self, verb: &Method, segments: &[String]) -> Option<usize> {
-        let is_post = *verb == Method::POST;
-        Some(match segments {
-            [only] if is_post && only == "verify" => VERIFY_BYTES_MAX,
-            [only] if is_post && only == "attest" => ATTEST_BYTES_MAX,
-            _ => OTHER_BODY_BYTES_MAX,
-        })
+        Some(body_limit(&GROUPS, segments, verb))
     }
 
     fn handle<'a>(
@@ -45,36 +63,14 @@ impl HttpSurface for VerifyHttp {
         context: &'a RequestContext,
         request: HttpRequest,
     ) -> BoxFuture<'a, Result<Reply, RestError>> {
-        Box::pin(async move {
-            let segments: Vec<&str> = context.segments().iter().map(String::as_str).collect();
-            let is_get = request.verb == Method::GET;
-            let is_post = request.verb == Method::POST;
-            match segments[..] {
-                ["verify"] if is_post => submit::submit(context, &self.0, &request.body).await,
-                ["verify"] if is_get => Ok(submit::toolchains(&self.0)?),
-                ["verify", run] if is_get => submit::run(&self.0, run).await,
-                ["attest"] if is_post => attest::attest(context, &self.0, &request.body).await,
-                ["source", block, tx] if is_get => source::metadata(context, &self.0, block, tx).await,
-                ["source", block, tx, "tree"] if is_get => source::tree(context, &self.0, block, tx).await,
-                ["source", block, tx, "blob"] if is_get => {
-                    source::blob(context, &self.0, block, tx, request.query.as_deref()).await
-                }
-                ["verify"] => Ok(wrong_verb("GET, HEAD, POST, OPTIONS")),
-                ["attest"] => Ok(wrong_verb("POST, OPTIONS")),
-                ["verify", _] | ["source", _, _] | ["source", _, _, "tree" | "blob"] => {
-                    Ok(wrong_verb("GET, HEAD, OPTIONS"))
-                }
-                _ => Err(RestError::not_found(
-                    "verification has verify, verify/{run_id}, attest, source/{block}/{tx}, and its tree and blob?path=",
-                )),
-            }
-        })
+        Box::pin(serve(&GROUPS, context, request))
     }
 }
 
-/// 405 with the verbs that the path takes.
-fn wrong_verb(verbs: &'static str) -> Reply {
-    Reply::refusal(Refusal::WrongVerb(verbs), ErrorForm::Rest)
+/// The verifier of the instance.
+fn of(context: &RequestContext) -> Result<&Arc<Verifier>, RestError> {
+    let surface: Option<&VerifyHttp> = context.shared().surface(KeyedSurface::Explorer);
+    surface.map(|surface| &surface.0).ok_or_else(|| RestError::inconsistent("a route of a surface that is not there"))
 }
 
 /// The number of the caller's key, for records; the explorer is open to keys alone.

@@ -1,20 +1,25 @@
 //! The source of a contract: what is known of it, its tree, and single files.
 
 use data_encoding::BASE64;
-use std::sync::Arc;
-
 use hyper::StatusCode;
 use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use paraffin_primitives::AlkaneId;
-use paraffin_verify::{ReadError, Record, SourceFile, Verifier, entrypoint, nodes, sha256_hex};
-use serde_json::{Map, Value, json};
+use paraffin_verify::{
+    Attestation, HowBuilt, Node, ReadError, Record, SourceFile, Verdict, entrypoint, nodes, sha256_hex,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::submit::{attempt, percent};
-use super::{deployed, fields, unreachable};
+use super::fields::IdDigits;
+use super::submit::{Attempt, percent};
+use super::{REFUSALS, deployed, of, unreachable};
 use crate::errors::RestError;
 use crate::respond::Reply;
-use crate::rest::RestBody;
+use crate::rest::part::Part;
+use crate::rest::{Changes, Digits, IdText, Made, OkTrue, Route, Verb, Wrapping};
 use crate::state::RequestContext;
+
+const EXAMPLE: &str = r#"{"block":"2","tx":"0"}"#;
 
 /// Where the files of an answer come from: the stored copy.
 const ORIGIN: &str = "db";
@@ -34,9 +39,12 @@ impl Browsable {
     ///
     /// # Errors
     /// 400 for ids that are no numbers, 404 when there is nothing to browse, 502 when what is stored cannot be read.
-    async fn find(context: &RequestContext, verifier: &Verifier, block: &str, tx: &str) -> Result<Self, RestError> {
-        let id = fields::digits(block).zip(fields::digits(tx)).map(|(block, tx)| AlkaneId { block, tx });
-        let id = id.ok_or_else(|| RestError::bad_request("block and tx must be numbers"))?;
+    async fn find(
+        context: &RequestContext,
+        IdDigits(block): IdDigits,
+        IdDigits(tx): IdDigits,
+    ) -> Result<Self, RestError> {
+        let (id, verifier) = (AlkaneId { block, tx }, of(context)?);
         let nothing = || RestError::not_found("there is no source of this contract");
         let hash = sha256_hex(&deployed(context, id).await?);
         let record = verifier.record(&hash).await?.ok_or_else(nothing)?;
@@ -45,70 +53,112 @@ impl Browsable {
         Ok(Self { id, record, files })
     }
 
-    fn entrypoint(&self) -> Option<&str> {
-        entrypoint(&self.files, &self.record.subdir, &self.record.package)
-    }
-
-    /// Members that the description and the tree share; those without a value are left out.
-    fn described(&self) -> Map<String, Value> {
-        let record = &self.record;
-        let mut told = Map::new();
-        told.insert("alkane".to_owned(), self.id.to_string().into());
-        told.insert("origin".to_owned(), ORIGIN.into());
-        let subdir = Some(record.subdir.as_str()).filter(|subdir| !subdir.is_empty());
-        for (name, value) in [
-            ("repo", Some(record.repo_url.as_str())),
-            ("commit", record.commit.as_deref()),
-            ("subdir", subdir),
-            ("entrypoint", self.entrypoint()),
-        ] {
-            if let Some(value) = value {
-                told.insert(name.to_owned(), value.into());
-            }
+    fn described(&self) -> Described {
+        let (record, text) = (&self.record, |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty()));
+        Described {
+            alkane: IdText(self.id),
+            origin: ORIGIN,
+            repo: record.repo_url.clone(),
+            commit: record.commit.clone(),
+            subdir: text(&record.subdir),
+            entrypoint: entrypoint(&self.files, &record.subdir, &record.package).map(str::to_owned),
         }
-        told
     }
 }
 
-/// `GET /source/{block}/{tx}`.
-pub(super) async fn metadata(
-    context: &RequestContext,
-    verifier: &Arc<Verifier>,
-    block: &str,
-    tx: &str,
-) -> Result<Reply, RestError> {
-    let source = Browsable::find(context, verifier, block, tx).await?;
-    let record = &source.record;
-    let mut told = source.described();
-    let Value::Object(more) = json!({
-        "block": source.id.block.to_string(),
-        "tx": source.id.tx.to_string(),
-        "verified": record.verdict.promotes(),
-        "verdict": record.verdict,
-        "match_pct": percent(record.similarity),
-        "package": record.package,
-        "fileCount": source.files.len(),
-    }) else {
-        return Err(RestError::panicked());
-    };
-    told.extend(more);
-    if let Some(private) = record.private {
-        told.insert("private".to_owned(), private.into());
+/// Members that the description and the tree share.
+#[derive(Serialize, JsonSchema)]
+struct Described {
+    alkane: IdText,
+    origin: &'static str,
+    repo: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subdir: Option<String>,
+    /// The file to look at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entrypoint: Option<String>,
+}
+
+/// What is known of a contract's source.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct SourceOf {
+    /// The first half of the contract's id.
+    block: IdDigits,
+    /// The second half.
+    tx: IdDigits,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct SourceAnswer {
+    ok: OkTrue,
+    source: Source,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Source {
+    #[serde(flatten)]
+    described: Described,
+    block: Digits,
+    tx: Digits,
+    verified: bool,
+    verdict: Verdict,
+    match_pct: f64,
+    package: String,
+    #[serde(rename = "fileCount")]
+    file_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    private: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// How it was built, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    built: Option<HowBuilt>,
+    /// The newest runs for the module, whatever they found.
+    attempts: Vec<Attempt>,
+    /// An admin's word for the same module; it does not vouch for these files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attestation: Option<Attestation>,
+}
+
+impl Route for SourceOf {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "source/{block}/{tx}")];
+    const EXAMPLE: &'static str = EXAMPLE;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    const REFUSALS: &'static [StatusCode] = REFUSALS;
+    type Answer = SourceAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<SourceAnswer, RestError> {
+        let found = Browsable::find(context, self.block, self.tx).await?;
+        let verifier = of(context)?;
+        let attempts = verifier.attempts(&found.record.wasm_sha256, ATTEMPTS_MAX).await?;
+        let attestation = verifier.attestation(&found.record.wasm_sha256).await?;
+        let (described, record) = (found.described(), found.record);
+        let (owner, name) = owner_and_name(&record.repo_url).unzip();
+        let source = Source {
+            described,
+            block: Digits(found.id.block),
+            tx: Digits(found.id.tx),
+            verified: record.verdict.promotes(),
+            verdict: record.verdict,
+            match_pct: percent(record.similarity),
+            file_count: found.files.len(),
+            private: record.private,
+            owner: owner.map(str::to_owned),
+            name: name.map(str::to_owned),
+            package: record.package,
+            built: record.how_built,
+            attempts: attempts.iter().map(Attempt::from).collect(),
+            attestation,
+        };
+        Ok(SourceAnswer { ok: OkTrue, source })
     }
-    if let Some((owner, name)) = owner_and_name(&record.repo_url) {
-        told.insert("owner".to_owned(), owner.into());
-        told.insert("name".to_owned(), name.into());
-    }
-    if let Some(how_built) = &record.how_built {
-        told.insert("built".to_owned(), serde_json::to_value(how_built).unwrap_or_default());
-    }
-    let attempts = verifier.attempts(&record.wasm_sha256, ATTEMPTS_MAX).await?;
-    told.insert("attempts".to_owned(), attempts.iter().map(attempt).collect());
-    // An admin's word for the same module stands beside what was built; it does not vouch for these files.
-    if let Some(attestation) = verifier.attestation(&record.wasm_sha256).await? {
-        told.insert("attestation".to_owned(), serde_json::to_value(attestation).unwrap_or_default());
-    }
-    Reply::bare(&json!({ "ok": true, "source": told }))
 }
 
 /// The first two parts of a repository's path, as hosts have them.
@@ -119,54 +169,111 @@ fn owner_and_name(url: &str) -> Option<(&str, &str)> {
     (!owner.is_empty() && !name.is_empty()).then_some((owner, name))
 }
 
-/// `GET /source/{block}/{tx}/tree`.
-pub(super) async fn tree(
-    context: &RequestContext,
-    verifier: &Arc<Verifier>,
-    block: &str,
-    tx: &str,
-) -> Result<Reply, RestError> {
-    let source = Browsable::find(context, verifier, block, tx).await?;
-    let mut told = source.described();
-    told.insert("nodes".to_owned(), serde_json::to_value(nodes(&source.files)).unwrap_or_default());
-    Reply::bare(&json!({ "ok": true, "tree": told }))
+/// The files of a contract's source.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct TreeOf {
+    /// The first half of the contract's id.
+    block: IdDigits,
+    /// The second half.
+    tx: IdDigits,
 }
 
-/// `GET /source/{block}/{tx}/blob?path=&raw=1`.
-pub(super) async fn blob(
-    context: &RequestContext,
-    verifier: &Arc<Verifier>,
-    block: &str,
-    tx: &str,
-    query: Option<&str>,
-) -> Result<Reply, RestError> {
-    let query = RestBody::of_query(query)?;
-    let path = query.text("path")?;
-    if path.is_empty() {
-        return Err(RestError::bad_request("path is required"));
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct TreeAnswer {
+    ok: OkTrue,
+    tree: Tree,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Tree {
+    #[serde(flatten)]
+    described: Described,
+    nodes: Vec<Node>,
+}
+
+impl Route for TreeOf {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "source/{block}/{tx}/tree")];
+    const EXAMPLE: &'static str = EXAMPLE;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    const REFUSALS: &'static [StatusCode] = REFUSALS;
+    type Answer = TreeAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<TreeAnswer, RestError> {
+        let found = Browsable::find(context, self.block, self.tx).await?;
+        Ok(TreeAnswer { ok: OkTrue, tree: Tree { described: found.described(), nodes: nodes(&found.files) } })
     }
-    let is_raw = query.optional_text("raw")?.is_some_and(|raw| matches!(raw, "1" | "true"));
-    let source = Browsable::find(context, verifier, block, tx).await?;
-    // Paths are compared and never opened: what is stored lies under its hash.
-    let file = source.files.iter().find(|file| file.path == path);
-    let file = file.ok_or_else(|| RestError::not_found("there is no such file in the source"))?;
-    let bytes = verifier.blob(&file.sha256).await.map_err(|error: ReadError| unreachable(&error))?;
-    let text = std::str::from_utf8(&bytes).ok().filter(|text| !text.contains('\0'));
-    if is_raw {
-        return Ok(raw(text.is_some(), bytes));
+}
+
+/// One file of a contract's source.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct BlobOf {
+    /// The first half of the contract's id.
+    block: IdDigits,
+    /// The second half.
+    tx: IdDigits,
+    /// Path of the file.
+    path: String,
+    /// `1` or `true`: the bytes themselves.
+    raw: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct BlobAnswer {
+    ok: OkTrue,
+    blob: Blob,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Blob {
+    alkane: IdText,
+    path: String,
+    bytes: usize,
+    truncated: bool,
+    binary: bool,
+    text: Option<String>,
+    /// Of binary files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base64: Option<String>,
+}
+
+impl Route for BlobOf {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "source/{block}/{tx}/blob")];
+    const EXAMPLE: &'static str = r#"{"block":"2","tx":"0","path":"src/lib.rs"}"#;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    const MEDIA_TYPES: &'static [&'static str] = &["application/json", "text/plain", "application/octet-stream"];
+    const REFUSALS: &'static [StatusCode] = REFUSALS;
+    type Answer = Made<BlobAnswer>;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<Made<BlobAnswer>, RestError> {
+        if self.path.is_empty() {
+            return Err(RestError::missing(&["path"]));
+        }
+        let found = Browsable::find(context, self.block, self.tx).await?;
+        // Paths are compared and never opened: what is stored lies under its hash.
+        let file = found.files.into_iter().find(|file| file.path == self.path);
+        let file = file.ok_or_else(|| RestError::not_found("there is no such file in the source"))?;
+        let bytes = of(context)?.blob(&file.sha256).await.map_err(|error: ReadError| unreachable(&error))?;
+        let text = std::str::from_utf8(&bytes).ok().filter(|text| !text.contains('\0'));
+        if matches!(self.raw.as_deref(), Some("1" | "true")) {
+            return Ok(raw(text.is_some(), bytes).into());
+        }
+        let blob = Blob {
+            alkane: IdText(found.id),
+            path: file.path,
+            bytes: bytes.len(),
+            truncated: false,
+            binary: text.is_none(),
+            text: text.map(str::to_owned),
+            base64: text.is_none().then(|| BASE64.encode(&bytes)),
+        };
+        Reply::bare(&BlobAnswer { ok: OkTrue, blob }).map(Made::from)
     }
-    let mut told = json!({
-        "alkane": source.id.to_string(),
-        "path": file.path,
-        "bytes": bytes.len(),
-        "truncated": false,
-        "binary": text.is_none(),
-        "text": text,
-    });
-    if text.is_none() {
-        told["base64"] = BASE64.encode(&bytes).into();
-    }
-    Reply::bare(&json!({ "ok": true, "blob": told }))
 }
 
 /// The bytes themselves. They are untrusted input, so a browser must take them for nothing but what the type says.

@@ -2,60 +2,111 @@
 
 use hyper::StatusCode;
 use paraffin_access::time_text;
-use paraffin_verify::{Outcome, Run, Stage, Submission, SubmitError, Verifier};
-use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use paraffin_verify::{FailureCode, Outcome, Program, Run, SectionComparison, Stage, Submission, SubmitError, Verdict};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{deployed, fields, key_id};
+use super::fields::{ContractText, Lines, ShortText, WRONG_TYPE, given};
+use super::{REFUSALS, REFUSALS_OF_BODY, deployed, key_id, of};
 use crate::errors::RestError;
-use crate::respond::Reply;
-use crate::rest::RestBody;
+use crate::methods::schema;
+use crate::rest::part::Part;
+use crate::rest::{Changes, IdObject, OkTrue, Route, Verb, Wrapping};
 use crate::state::RequestContext;
 
-/// Fields that are kept with a run and change nothing of the build: dependencies come with the source, so there is nothing
-/// for them to pin (`docs/decisions/0020`).
-const NOTED: [&str; 6] = ["clang_version", "freeze_commit", "git_url", "alkanes_rev", "git_source_form", "git_pins"];
 /// Digits of a run's id.
 const RUN_ID_DIGITS: usize = 32;
 
-/// `POST /verify`.
-pub(super) async fn submit(
-    context: &RequestContext,
-    verifier: &Arc<Verifier>,
-    body: &[u8],
-) -> Result<Reply, RestError> {
-    let key = key_id(context)?;
-    let body = RestBody::parse(body, context.limits().json_depth_max)?;
-    let alkane = fields::text(&body, "alkane")?
-        .and_then(|text| fields::alkane(&text))
-        .ok_or_else(|| RestError::bad_request("alkane must be block:tx, both numbers"))?;
-    let repo_url = fields::text(&body, "repo_url")?.ok_or_else(|| RestError::bad_request("repo_url is required"))?;
-    let mut noted = Map::new();
-    for name in NOTED.into_iter().chain(["git_date"]) {
-        if let Some(text) = fields::text(&body, name)? {
-            noted.insert(name.to_owned(), text.into());
-        }
+/// The id of a run.
+#[derive(Deserialize, Serialize)]
+#[serde(transparent)]
+pub(super) struct RunId(String);
+
+schema!(RunId, "RunId", inline { "type": "string", "pattern": "^[0-9a-f]{32}$" });
+
+/// Submits a contract's source for verification.
+///
+/// Dependencies come with the source. Fields that name them are kept with the run and change nothing of the build.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Submit {
+    /// The contract, block:tx.
+    alkane: ContractText,
+    /// An https URL of a host that this instance fetches from.
+    repo_url: ShortText,
+    /// 40 hex digits, or the name of a branch or tag; the default branch when absent.
+    commit: Option<ShortText>,
+    /// The package of the workspace.
+    package: Option<ShortText>,
+    /// Folder of the workspace or package inside the source.
+    subdir: Option<ShortText>,
+    /// Version of the compiler, one of those that GET /verify lists.
+    rustc: Option<ShortText>,
+    /// Home folder that the build sees.
+    home_dir: Option<ShortText>,
+    /// Lines of KEY=VALUE, or a list of them.
+    build_env: Option<Lines>,
+    /// Base64 of a tar.gz with the source; the repository then only says where it comes from.
+    inline_src_b64: Option<String>,
+    /// Kept with the run.
+    clang_version: Option<ShortText>,
+    /// Kept with the run.
+    freeze_commit: Option<ShortText>,
+    /// Kept with the run.
+    git_url: Option<ShortText>,
+    /// Kept with the run.
+    alkanes_rev: Option<ShortText>,
+    /// Kept with the run.
+    git_source_form: Option<ShortText>,
+    /// Kept with the run.
+    git_pins: Option<ShortText>,
+    /// Kept with the run.
+    git_date: Option<ShortText>,
+    /// Kept with the run.
+    typo_fix: Option<bool>,
+}
+
+impl Route for Submit {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "verify")];
+    const EXAMPLE: &'static str = r#"{"alkane":"2:0","repo_url":"https://github.com/example/contract"}"#;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const TYPE_ERROR: Option<(StatusCode, &'static str)> = WRONG_TYPE;
+    const REFUSALS: &'static [StatusCode] = REFUSALS_OF_BODY;
+    /// It carries an archive.
+    const BODY_BYTES_MAX: Option<usize> = Some(32 << 20);
+    type Answer = RunStart;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<RunStart, RestError> {
+        let key = key_id(context)?;
+        let noted = [
+            ("clang_version", self.clang_version),
+            ("freeze_commit", self.freeze_commit),
+            ("git_url", self.git_url),
+            ("alkanes_rev", self.alkanes_rev),
+            ("git_source_form", self.git_source_form),
+            ("git_pins", self.git_pins),
+            ("git_date", self.git_date),
+        ];
+        let mut noted: Map<String, Value> =
+            noted.into_iter().filter_map(|(name, text)| Some((name.to_owned(), given(text)?.into()))).collect();
+        noted.extend(self.typo_fix.map(|flag| ("typo_fix".to_owned(), flag.into())));
+        let archive = self.inline_src_b64.filter(|text| !text.is_empty()).map(|text| decoded(&text)).transpose()?;
+        let submission = Submission {
+            alkane: self.alkane.0,
+            repo_url: given(Some(self.repo_url)).ok_or_else(|| RestError::missing(&["repo_url"]))?,
+            deployed: deployed(context, self.alkane.0).await?,
+            commit: given(self.commit),
+            subdir: given(self.subdir),
+            package: given(self.package),
+            rustc: given(self.rustc),
+            home_dir: given(self.home_dir),
+            build_env: self.build_env.unwrap_or_default().0,
+            archive,
+            noted: noted.into(),
+        };
+        let run = of(context)?.submit(submission, key).await.map_err(|error| refused(&error))?;
+        Ok(RunStart::of(&run))
     }
-    if let Some(flag) = fields::flag(&body, "typo_fix")? {
-        noted.insert("typo_fix".to_owned(), flag.into());
-    }
-    let archive = fields::long_text(&body, "inline_src_b64")?.map(decoded).transpose()?;
-    let submission = Submission {
-        alkane,
-        deployed: Vec::new(),
-        repo_url,
-        commit: fields::text(&body, "commit")?,
-        subdir: fields::text(&body, "subdir")?,
-        package: fields::text(&body, "package")?,
-        rustc: fields::text(&body, "rustc")?,
-        home_dir: fields::text(&body, "home_dir")?,
-        build_env: fields::lines(&body, "build_env")?,
-        archive,
-        noted: noted.into(),
-    };
-    let submission = Submission { deployed: deployed(context, alkane).await?, ..submission };
-    let run = verifier.submit(submission, key).await.map_err(|error| refused(&error))?;
-    Reply::bare(&started(&run))
 }
 
 fn decoded(text: &str) -> Result<Vec<u8>, RestError> {
@@ -73,104 +124,250 @@ fn refused(error: &SubmitError) -> RestError {
 }
 
 /// What every answer about a run begins with.
-fn started(run: &Run) -> Map<String, Value> {
-    let status = match (&run.outcome, run.stage) {
-        (Some(Outcome::Built(_)), _) => "done",
-        (Some(Outcome::Failed(_)), _) | (None, Stage::Finished) => "failed",
-        (None, _) => "building",
-    };
-    let mut told = Map::new();
-    told.insert("run_id".to_owned(), run.id.clone().into());
-    told.insert("alkane".to_owned(), json!({ "block": run.alkane.block.to_string(), "tx": run.alkane.tx.to_string() }));
-    for name in ["repo_url", "commit", "package"] {
-        told.insert(name.to_owned(), run.submission[name].clone());
-    }
-    told.insert("status".to_owned(), status.into());
-    told.insert("stage".to_owned(), run.stage.name().into());
-    told
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RunStart {
+    run_id: RunId,
+    alkane: IdObject,
+    repo_url: Option<String>,
+    commit: Option<String>,
+    package: Option<String>,
+    status: RunStatus,
+    stage: Stage,
 }
 
-/// `GET /verify/<run>`: where a run is, and how it ended.
-pub(super) async fn run(verifier: &Verifier, id: &str) -> Result<Reply, RestError> {
-    let unknown = || RestError::not_found("there is no such run");
-    if id.len() != RUN_ID_DIGITS || !id.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return Err(unknown());
-    }
-    let run = verifier.run(&id.to_ascii_lowercase()).await?.ok_or_else(unknown)?;
-    let mut told = started(&run);
-    told.insert("created_at".to_owned(), time_text(run.created_at).into());
-    told.insert("ended_at".to_owned(), run.ended_at.and_then(time_text).into());
-    for name in ["build_env", "home_dir"] {
-        if let Some(value) = run.submission.get(name) {
-            told.insert(name.to_owned(), value.clone());
-        }
-    }
-    told.insert("deployed_sha256".to_owned(), run.wasm_sha256.clone().into());
-    match run.outcome {
-        Some(Outcome::Built(built)) => {
-            let comparison = &built.comparison;
-            let result = json!({
-                "verdict": comparison.verdict,
-                "match_pct": percent(comparison.similarity),
-                "built_sha256": comparison.built_sha256,
-                "code_identical": comparison.code_identical,
-                "sections": comparison.sections,
-                "package": built.package,
-                "commit": built.commit,
-                "rustc": built.rustc,
-                "isolated": built.isolated,
-                "programs": built.programs,
-                "repeated": built.repeated,
-                "ignored": built.ignored,
-                "source_stored": built.sources.is_some(),
-            });
-            told.insert("result".to_owned(), result);
-            told.insert("log".to_owned(), built.log.into());
-        }
-        Some(Outcome::Failed(failure)) => {
-            told.insert("failure".to_owned(), json!({ "code": failure.code, "reason": failure.reason }));
-            told.insert("log".to_owned(), failure.log.into());
-        }
-        None => {}
-    }
-    Reply::bare(&json!({ "ok": true, "run": told }))
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum RunStatus {
+    Building,
+    Done,
+    Failed,
 }
 
-/// Every attempt at one module, as it stands beside its source.
-pub(super) fn attempt(run: &Run) -> Value {
-    let mut told = json!({
-        "run_id": run.id,
-        "ended_at": run.ended_at.and_then(time_text),
-        "repo": run.submission["repo_url"],
-        "commit": run.submission["commit"],
-    });
-    match &run.outcome {
-        Some(Outcome::Built(built)) => {
-            told["verdict"] = json!(built.comparison.verdict);
-            told["match_pct"] = percent(built.comparison.similarity).into();
-            told["programs"] = built.programs.len().into();
+impl RunStart {
+    fn of(run: &Run) -> Self {
+        let status = match (&run.outcome, run.stage) {
+            (Some(Outcome::Built(_)), _) => RunStatus::Done,
+            (Some(Outcome::Failed(_)), _) | (None, Stage::Finished) => RunStatus::Failed,
+            (None, _) => RunStatus::Building,
+        };
+        Self {
+            run_id: RunId(run.id.clone()),
+            alkane: run.alkane.into(),
+            repo_url: submitted(run, "repo_url"),
+            commit: submitted(run, "commit"),
+            package: submitted(run, "package"),
+            status,
+            stage: run.stage,
         }
-        Some(Outcome::Failed(failure)) => told["failure"] = json!(failure.code),
-        None => {}
     }
-    told
 }
 
-/// `GET /verify`: the compilers of this instance.
-pub(super) fn toolchains(verifier: &Verifier) -> Result<Reply, RestError> {
-    let toolchains: Vec<Value> = verifier
-        .toolchains()
-        .iter()
-        .map(|toolchain| {
-            json!({
-                "name": toolchain.name,
-                "rustc": toolchain.told,
-                "version": toolchain.version,
-                "builds_library": !toolchain.has_target,
-            })
-        })
-        .collect();
-    Reply::bare(&json!({ "ok": true, "accepts": !toolchains.is_empty(), "toolchains": toolchains }))
+/// A text of a submission.
+fn submitted(run: &Run, name: &str) -> Option<String> {
+    run.submission[name].as_str().map(str::to_owned)
+}
+
+/// Where a run is, and how it ended.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct RunById {
+    /// The id that the submission answered.
+    run_id: RunId,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct RunAnswer {
+    ok: OkTrue,
+    run: RunRecord,
+}
+
+/// A run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Run")]
+struct RunRecord {
+    #[serde(flatten)]
+    start: RunStart,
+    created_at: Option<String>,
+    ended_at: Option<String>,
+    /// Variables that the submission set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "std::collections::BTreeMap<String, String>")]
+    build_env: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    home_dir: Option<Value>,
+    deployed_sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<RunResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<RunFailure>,
+    /// End of the build's output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct RunResult {
+    verdict: Verdict,
+    /// Share of bytes in sections that are the same, per cent.
+    match_pct: f64,
+    built_sha256: String,
+    code_identical: bool,
+    sections: Vec<SectionComparison>,
+    package: String,
+    commit: Option<String>,
+    rustc: String,
+    isolated: bool,
+    /// Programs of the submission that ran.
+    programs: Vec<Program>,
+    /// Whether a second build without build scripts made the same module.
+    repeated: bool,
+    /// Settings of the submission that had no effect.
+    ignored: Vec<String>,
+    source_stored: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct RunFailure {
+    code: FailureCode,
+    reason: String,
+}
+
+impl Route for RunById {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "verify/{run_id}")];
+    const EXAMPLE: &'static str = r#"{"run_id":"0123456789abcdef0123456789abcdef"}"#;
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    const REFUSALS: &'static [StatusCode] = REFUSALS;
+    type Answer = RunAnswer;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<RunAnswer, RestError> {
+        let (RunId(id), unknown) = (self.run_id, || RestError::not_found("there is no such run"));
+        if id.len() != RUN_ID_DIGITS || !id.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(unknown());
+        }
+        let run = of(context)?.run(&id.to_ascii_lowercase()).await?.ok_or_else(unknown)?;
+        let start = RunStart::of(&run);
+        let (result, failure, log) = match run.outcome {
+            Some(Outcome::Built(built)) => {
+                let comparison = built.comparison;
+                let result = RunResult {
+                    verdict: comparison.verdict,
+                    match_pct: percent(comparison.similarity),
+                    built_sha256: comparison.built_sha256,
+                    code_identical: comparison.code_identical,
+                    sections: comparison.sections,
+                    package: built.package,
+                    commit: built.commit,
+                    rustc: built.rustc,
+                    isolated: built.isolated,
+                    programs: built.programs,
+                    repeated: built.repeated,
+                    ignored: built.ignored,
+                    source_stored: built.sources.is_some(),
+                };
+                (Some(result), None, Some(built.log))
+            }
+            Some(Outcome::Failed(failure)) => {
+                (None, Some(RunFailure { code: failure.code, reason: failure.reason }), Some(failure.log))
+            }
+            None => (None, None, None),
+        };
+        let run = RunRecord {
+            start,
+            created_at: time_text(run.created_at),
+            ended_at: run.ended_at.and_then(time_text),
+            build_env: run.submission.get("build_env").cloned(),
+            home_dir: run.submission.get("home_dir").cloned(),
+            deployed_sha256: run.wasm_sha256,
+            result,
+            failure,
+            log,
+        };
+        Ok(RunAnswer { ok: OkTrue, run })
+    }
+}
+
+/// An attempt at one module, as it stands beside its source.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct Attempt {
+    run_id: RunId,
+    ended_at: Option<String>,
+    repo: Option<String>,
+    commit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    match_pct: Option<f64>,
+    /// Programs of the submission that ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    programs: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureCode>,
+}
+
+impl From<&Run> for Attempt {
+    fn from(run: &Run) -> Self {
+        let (built, failure) = match &run.outcome {
+            Some(Outcome::Built(built)) => (Some(built), None),
+            Some(Outcome::Failed(failure)) => (None, Some(failure.code)),
+            None => (None, None),
+        };
+        Self {
+            run_id: RunId(run.id.clone()),
+            ended_at: run.ended_at.and_then(time_text),
+            repo: submitted(run, "repo_url"),
+            commit: submitted(run, "commit"),
+            verdict: built.map(|built| built.comparison.verdict),
+            match_pct: built.map(|built| percent(built.comparison.similarity)),
+            programs: built.map(|built| built.programs.len()),
+            failure,
+        }
+    }
+}
+
+/// The compilers of this instance.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Compilers {}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(super) struct CompilerList {
+    ok: OkTrue,
+    /// Whether submissions are taken.
+    accepts: bool,
+    toolchains: Vec<Compiler>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Compiler {
+    name: String,
+    rustc: String,
+    version: String,
+    builds_library: bool,
+}
+
+impl Route for Compilers {
+    const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Get, "verify")];
+    const WRAPPING: Wrapping = Wrapping::Bare;
+    const CHANGES: Changes = Changes::Anytime;
+    type Answer = CompilerList;
+
+    async fn answer(self, context: &RequestContext, _: Part) -> Result<CompilerList, RestError> {
+        let known = of(context)?.toolchains().iter().map(|toolchain| Compiler {
+            name: toolchain.name.clone(),
+            rustc: toolchain.told.clone(),
+            version: toolchain.version.clone(),
+            builds_library: !toolchain.has_target,
+        });
+        let toolchains: Vec<Compiler> = known.collect();
+        Ok(CompilerList { ok: OkTrue, accepts: !toolchains.is_empty(), toolchains })
+    }
 }
 
 /// Hundredths of a per cent as a number with two places.

@@ -1,0 +1,150 @@
+//! What each REST route takes and gives. Every leniency of the handlers is documented: several names of one field, integers as
+//! numbers or text, `null` for what is absent.
+
+use hyper::StatusCode;
+use serde_json::{Map, Value, json};
+
+use super::schema::{about, any_of, component, or_null};
+use crate::health;
+use crate::methods::generators;
+use crate::rest::{Base, GROUPS, Group, Statuses, Verb};
+use crate::surfaces::{opi, orderbook, verify};
+
+/// A member of the body, or of the query.
+pub(crate) struct Field {
+    /// Every name that it may have; the first is the one of the specification.
+    pub(crate) names: Vec<&'static str>,
+    pub(crate) schema: Value,
+    pub(crate) is_needed: bool,
+    /// Whether it is a segment of the path.
+    pub(crate) is_in_path: bool,
+}
+
+/// One route.
+pub(crate) struct Route {
+    pub(crate) path: &'static str,
+    pub(crate) verb: Verb,
+    pub(crate) tag: &'static str,
+    pub(crate) summary: String,
+    /// What the summary leaves out.
+    pub(crate) description: String,
+    pub(crate) fields: Vec<Field>,
+    /// Members of a request.
+    pub(crate) example: Option<Value>,
+    /// What the fields must be together.
+    pub(crate) condition: Option<Value>,
+    pub(crate) answer: Value,
+    /// Statuses with which the answer comes.
+    pub(crate) statuses: Statuses,
+    pub(crate) media_types: &'static [&'static str],
+    /// Whether what is asked about may not exist.
+    pub(crate) may_be_missing: bool,
+    /// A body that is no object with `fields`.
+    pub(crate) whole_body: Option<Value>,
+    /// Where it is served.
+    pub(crate) base: Base,
+    /// Statuses of refusals that few routes have.
+    pub(crate) refusals: &'static [StatusCode],
+    /// Whether the answer depends on confirmed blocks alone, so that 304 may stand for it.
+    pub(crate) has_tag: bool,
+}
+
+/// Another way to say what a member says: `x-same-as` marks it for programs, which then omit one of the two.
+fn same_as(mut schema: Value, name: &str) -> Value {
+    schema["x-same-as"] = json!(name);
+    schema
+}
+
+fn optional(names: &'static [&'static str], schema: Value) -> Field {
+    Field { names: names.to_vec(), schema, is_needed: false, is_in_path: false }
+}
+
+/// `limit` or `count`, and `offset` or `page`.
+pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
+    let limit = about(component("Count"), &format!("Records of a page. {default}"));
+    [
+        optional(&["limit", "count"], limit),
+        optional(&["offset"], about(component("Offset"), "Records before the page")),
+        optional(
+            &["page"],
+            same_as(
+                about(component("Offset"), "Another way to tell the offset: counts from 1, and 0 acts as 1"),
+                "offset",
+            ),
+        ),
+    ]
+}
+
+/// All groups: those of the REST data API, then those of other surfaces.
+pub(crate) fn groups() -> impl Iterator<Item = &'static Group> {
+    GROUPS.into_iter().chain(opi::GROUPS).chain(orderbook::GROUPS).chain(verify::GROUPS).chain(health::GROUPS)
+}
+
+/// The routes of some groups, with the schemas that they refer to.
+pub(super) fn describe(is_wanted: impl Fn(&Group) -> bool) -> (Vec<Route>, Map<String, Value>) {
+    let mut generators = generators();
+    let wanted = groups().filter(|group| is_wanted(group));
+    let routes = wanted.flat_map(|group| group.describe(&mut generators)).collect();
+    let mut schemas = generators.take_schemas();
+    schemas.insert("Error".to_owned(), error());
+    (routes, schemas)
+}
+
+/// The body of an error.
+fn error() -> Value {
+    json!({
+        "type": "object",
+        "required": ["statusCode", "code", "error"],
+        "properties": {
+            "statusCode": { "type": "integer", "description": "The HTTP status" },
+            "code": { "type": "string", "pattern": "^[A-Z][A-Z_]*$", "description": "A word for programs, which stays the same" },
+            "error": { "type": "string", "description": "A sentence for people. The routes without envelope have a word for programs here" },
+            "ok": { "const": false, "description": "Only on the routes without envelope" },
+            "hint": { "type": "string", "description": "A sentence for people, on the routes without envelope" },
+            "result": { "type": "null", "description": "Only on the BRC-20 routes" },
+        },
+    })
+}
+
+/// The schema of a body.
+pub(super) fn body(route: &Route) -> Value {
+    if let Some(whole) = &route.whole_body {
+        return whole.clone();
+    }
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    let mut conditions: Vec<Value> = route.condition.iter().cloned().collect();
+    for field in route.fields.iter().filter(|field| !field.is_in_path) {
+        let is_alone = field.names.len() == 1;
+        for name in &field.names {
+            let schema = field.schema.clone();
+            let schema = if field.is_needed && is_alone { schema } else { or_null(schema) };
+            let schema = match field.names.as_slice() {
+                [first, ..] if first != name => {
+                    same_as(about(schema, &format!("The same as {first}; where both stand they must agree")), first)
+                }
+                _ => schema,
+            };
+            properties.insert((*name).to_owned(), schema);
+        }
+        match (field.is_needed, field.names.as_slice()) {
+            (true, [only]) => required.push(*only),
+            (true, names) => {
+                let given =
+                    names.iter().map(|name| json!({ "required": [name], "properties": { *name: field.schema } }));
+                conditions.push(any_of(&given.collect::<Vec<_>>()));
+            }
+            (false, _) => {}
+        }
+    }
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    match conditions.as_slice() {
+        [] => {}
+        [only] => schema["anyOf"] = only["anyOf"].clone(),
+        several => schema["allOf"] = json!(several),
+    }
+    schema
+}

@@ -1,0 +1,61 @@
+//! What routes answer.
+
+use std::marker::PhantomData;
+
+use hyper::StatusCode;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Wrapping;
+use crate::respond::Reply;
+use crate::rest::RestResult;
+
+/// What a route answers: a value that is written as JSON, or a reply that is made already.
+pub(crate) trait Answer {
+    /// What the schema describes.
+    type Shape: JsonSchema;
+
+    /// # Errors
+    /// 500 when it cannot be written as JSON.
+    fn into_reply(self, status: StatusCode, wrapping: Wrapping) -> RestResult;
+}
+
+impl<T: Serialize + JsonSchema> Answer for T {
+    type Shape = T;
+
+    fn into_reply(self, status: StatusCode, wrapping: Wrapping) -> RestResult {
+        let reply = match wrapping {
+            Wrapping::Enveloped => Reply::enveloped(&self)?,
+            Wrapping::Bare | Wrapping::Flat => Reply::bare(&self)?,
+            Wrapping::Opi => Reply::bare(&Enveloped { error: None, result: &self })?,
+        };
+        Ok(Reply { status, ..reply })
+    }
+}
+
+/// `{"error":null,"result":…}`.
+#[derive(Serialize)]
+pub(crate) struct Enveloped<T> {
+    pub(crate) error: Option<()>,
+    pub(crate) result: T,
+}
+
+/// An answer that was made by other means: written part by part, text, bytes. `T` is its shape.
+pub(crate) struct Made<T> {
+    reply: Reply,
+    shape: PhantomData<fn() -> T>,
+}
+
+impl<T> From<Reply> for Made<T> {
+    fn from(reply: Reply) -> Self {
+        Self { reply, shape: PhantomData }
+    }
+}
+
+impl<T: JsonSchema> Answer for Made<T> {
+    type Shape = T;
+
+    fn into_reply(self, _: StatusCode, _: Wrapping) -> RestResult {
+        Ok(self.reply)
+    }
+}
