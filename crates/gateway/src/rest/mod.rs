@@ -5,6 +5,7 @@ mod address;
 mod alkanes;
 mod body;
 mod indexer;
+pub(crate) mod listings;
 mod markets;
 pub(crate) mod part;
 mod prices;
@@ -45,7 +46,12 @@ pub(crate) const GROUPS: [&Group; 7] = [
 
 /// The route for a verb; where none takes the verb, one that says which verb the path takes.
 pub(crate) fn find(segments: &[&str], verb: &Method) -> Option<Asked> {
-    let mut found = GROUPS.into_iter().flat_map(Group::paths).filter(|asked| fits(asked.path, segments));
+    find_in(&GROUPS, segments, verb)
+}
+
+/// The same among the routes of these groups.
+pub(crate) fn find_in(groups: &[&'static Group], segments: &[&str], verb: &Method) -> Option<Asked> {
+    let mut found = groups.iter().flat_map(|group| group.paths()).filter(|asked| fits(asked.path, segments));
     let first = found.next()?;
     if first.verb.takes(verb) { Some(first) } else { Some(found.find(|other| other.verb.takes(verb)).unwrap_or(first)) }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::schema::{about, any_of, component, or_null, pattern, text};
 use crate::methods::generators;
-use crate::rest::{GROUPS, Verb};
+use crate::rest::{GROUPS, Verb, listings};
 
 /// Schemas that only the routes of BRC-20 refer to.
 pub(super) const TOKEN_SCHEMAS: [&str; 5] = opi::SCHEMAS;
@@ -166,13 +166,15 @@ pub(super) fn routes() -> Vec<Route> {
     let tables = [opi::routes(), orderbook::routes()];
     let mut generators = generators();
     let declared = GROUPS.iter().flat_map(|group| group.describe(&mut generators)).collect::<Vec<_>>();
-    declared.into_iter().chain(tables.into_iter().flatten()).collect()
+    let listed = listings::GROUPS.iter().flat_map(|group| group.describe(&mut generators));
+    let listed = listed.map(Route::below_a_key).collect::<Vec<_>>();
+    declared.into_iter().chain(listed).chain(tables.into_iter().flatten()).collect()
 }
 
 /// The schemas that the routes of groups refer to.
 fn declared_schemas() -> Map<String, Value> {
     let mut generators = generators();
-    for group in GROUPS {
+    for group in GROUPS.iter().chain(&listings::GROUPS) {
         group.describe(&mut generators);
     }
     generators.take_schemas()
