@@ -195,6 +195,8 @@ pub(super) fn schemas() -> Map<String, Value> {
                     "ok": { "const": false, "description": "Only on the routes without envelope" },
                     "hint": { "type": "string", "description": "A sentence for people, on the routes without envelope" },
                     "result": { "type": "null", "description": "Only on the BRC-20 routes" },
+                    "s": { "const": "error", "description": "Only on the routes of TradingView" },
+                    "errmsg": { "type": "string", "description": "The same sentence, on the routes of TradingView" },
                 },
             }),
         ),

@@ -1,17 +1,20 @@
 //! `/v4/<KEY>/udf/…`: charts as the charting library of `TradingView` asks for them (docs/listings.md, "TradingView").
 
-use paraffin_amm::{BookPool, Candle, Interval, Ratio, Timeframe};
+mod history;
+mod search;
+
+use paraffin_amm::{Interval, Ratio, Timeframe};
 use paraffin_primitives::AlkaneId;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::names::{pair_symbol, printable};
-use super::number::{AMOUNT_PLACES, DecimalNumber, HowMany, Seconds};
+use super::names::pair_symbol;
+use super::number::AMOUNT_PLACES;
 use super::{PoolIdText, admit};
 use crate::errors::RestError;
 use crate::markets::MarketMoment;
-use crate::rest::markets::{Problem, rank, read};
+use crate::rest::markets::{Problem, read};
 use crate::rest::part::Part;
 use crate::rest::route::{Changes, Declared, Group, IdText, Paths, Route, Verb, Wrapping};
 use crate::state::{RequestContext, unix_millis};
@@ -22,21 +25,14 @@ pub(crate) static GROUP: Group = Group {
     routes: &[
         Declared::of::<Config>(),
         Declared::of::<Symbols>(),
-        Declared::of::<Search>(),
-        Declared::of::<History>(),
+        Declared::of::<search::Search>(),
+        Declared::of::<history::History>(),
         Declared::of::<ServerTime>(),
     ],
 };
 
 /// Factories that the configuration names; pools of others are found without a filter.
 const EXCHANGES_MAX: usize = 50;
-/// Symbols of a search where nothing is said, and at most: each is two contracts that are asked for their symbols.
-const FOUND_DEFAULT: usize = 30;
-const FOUND_MAX: usize = 50;
-/// Longest text of a search, characters.
-const QUERY_CHARACTERS_MAX: usize = 128;
-/// Bars of an answer at most.
-const BARS_MAX: usize = 5_000;
 /// Digits of a price that a chart shows, and most decimal places that it is given.
 const SHOWN_DIGITS: usize = 6;
 const PRICE_PLACES_MAX: usize = 16;
@@ -259,218 +255,6 @@ fn price_scale(price: Option<Ratio>) -> u64 {
     10u64.pow(places.clamp(2, PRICE_PLACES_MAX) as u32)
 }
 
-/// Pools by a text: the id of a pool or of one of its alkanes, or part of the pool's name; the best match first, then the deepest.
-/// Without a text the deepest pools.
-#[derive(Deserialize, JsonSchema)]
-struct Search {
-    /// What people type.
-    query: Option<String>,
-    /// Only what is this; all symbols are `crypto`.
-    r#type: Option<String>,
-    /// Only pools of this factory.
-    exchange: Option<String>,
-    /// 30 when absent or 0; more than 50 is taken as 50.
-    limit: Option<HowMany>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct FoundSymbol {
-    /// The symbols of both alkanes.
-    symbol: String,
-    /// The ids of factory and pool.
-    full_name: String,
-    description: String,
-    exchange: IdText,
-    /// The id of the pool.
-    ticker: IdText,
-    r#type: &'static str,
-}
-
-impl Route for Search {
-    const PATHS: Paths = &[(Verb::Get, "udf/search")];
-    const EXAMPLE: &'static str = r#"{"query":"diesel","limit":"10"}"#;
-    const WRAPPING: Wrapping = Wrapping::Bare;
-    type Answer = Vec<FoundSymbol>;
-
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<Vec<FoundSymbol>, RestError> {
-        let limit = self.limit.and_then(|limit| limit.at_most(FOUND_MAX)).unwrap_or(FOUND_DEFAULT);
-        let query = squeezed(&self.query.unwrap_or_default());
-        if query.chars().count() > QUERY_CHARACTERS_MAX {
-            return Err(RestError::bad_request(format!("query must have at most {QUERY_CHARACTERS_MAX} characters")));
-        }
-        let exchange = self.exchange.filter(|exchange| !exchange.is_empty());
-        // A filter that is no factory's id matches nothing, as one of a factory without pools.
-        let factory = exchange.map(|exchange| exchange.parse::<AlkaneId>());
-        let is_other = self.r#type.is_some_and(|kind| !kind.is_empty() && kind != SYMBOL_TYPE);
-        if is_other || matches!(factory, Some(Err(_))) {
-            return Ok(Vec::new());
-        }
-        let factory = factory.and_then(Result::ok);
-        read(context, move |moment| {
-            let book = moment.book()?;
-            let pools: Vec<&BookPool> = match factory {
-                Some(factory) => book.pools_of(factory).collect(),
-                None => book.pools().iter().collect(),
-            };
-            let found = best(pools, &query).into_iter().take(limit);
-            found
-                .map(|BookPool { record, .. }| {
-                    let symbol = pair_symbol(moment, &record.pool)?;
-                    Ok(FoundSymbol {
-                        full_name: format!("{}:{}", record.pool.factory, record.pool.id),
-                        description: describe(&symbol, record.pool.id),
-                        exchange: IdText(record.pool.factory),
-                        ticker: IdText(record.pool.id),
-                        r#type: SYMBOL_TYPE,
-                        symbol,
-                    })
-                })
-                .collect()
-        })
-        .await
-    }
-}
-
-/// Text as searches compare it: in lower case, without spaces, so that `A/B` finds the pool `A / B LP`.
-fn squeezed(text: &str) -> String {
-    let printable = printable(text, 4 * QUERY_CHARACTERS_MAX).unwrap_or_default();
-    printable.chars().filter(|character| !character.is_whitespace()).flat_map(char::to_lowercase).collect()
-}
-
-/// The pools that a squeezed text means, the best match first, then the deepest.
-fn best<'b>(pools: Vec<&'b BookPool>, query: &str) -> Vec<&'b BookPool> {
-    let id: Option<AlkaneId> = query.parse().ok();
-    let ranked = pools.into_iter().filter_map(|pool| {
-        let identity = &pool.record.pool;
-        let rank = if query.is_empty() {
-            Some(0)
-        } else {
-            rank(query, id, identity.id, identity.tokens, &squeezed(&pool.state.name), [None, None])
-        };
-        rank.map(|rank| (rank, std::cmp::Reverse(pool.worth.tvl), pool))
-    });
-    let mut ranked: Vec<_> = ranked.collect();
-    ranked.sort_by_key(|(rank, tvl, _)| (*rank, *tvl));
-    ranked.into_iter().map(|(_, _, pool)| pool).collect()
-}
-
-/// A resolution; also without the 1 before the letter.
-#[derive(Debug, Clone, Copy, JsonSchema)]
-#[schemars(inline, with = "String", extend("enum" = ["10", "60", "240", "1D", "1W", "1M", "D", "W", "M"]))]
-struct Resolution(Interval);
-
-impl<'de> Deserialize<'de> for Resolution {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wrong = || D::Error::custom(format_args!("must be one of {}", resolutions().join(", ")));
-        let text = String::deserialize(deserializer).map_err(|_| wrong())?;
-        let found = RESOLUTIONS.iter().find(|(name, _)| *name == text || name.strip_prefix('1') == Some(&text));
-        // "0" is no "10".
-        found.filter(|_| text != "0").map(|(_, interval)| Self(*interval)).ok_or_else(wrong)
-    }
-}
-
-/// Bars of a pool, the oldest first. Buckets without trades have none.
-#[derive(Deserialize, JsonSchema)]
-struct History {
-    /// The id of a pool, block:tx, or with that of its factory before it.
-    #[schemars(with = "PoolIdText")]
-    symbol: Symbol,
-    /// Width of a bar: minutes, or days, weeks, months.
-    resolution: Resolution,
-    /// Bars begin at this time or later, Unix seconds; without effect beside `countback`.
-    from: Option<Seconds>,
-    /// Bars begin before this time, Unix seconds; the end of time when absent.
-    to: Option<Seconds>,
-    /// So many bars before `to`, whatever `from` is. More than 5,000 is taken as 5,000, which is also the most without it; 0 is
-    /// the same as none.
-    countback: Option<HowMany>,
-}
-
-/// Bars as columns, or that there are none.
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline)]
-enum HistoryAnswer {
-    Bars(Bars),
-    NoData(NoData),
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct Bars {
-    #[schemars(extend("const" = "ok"))]
-    s: &'static str,
-    /// Where each begins, Unix seconds.
-    t: Vec<u32>,
-    o: Vec<DecimalNumber>,
-    h: Vec<DecimalNumber>,
-    l: Vec<DecimalNumber>,
-    c: Vec<DecimalNumber>,
-    /// Of the pool's first alkane.
-    v: Vec<DecimalNumber>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-struct NoData {
-    #[schemars(extend("const" = "no_data"))]
-    s: &'static str,
-    /// Where the newest bar before `from` begins, Unix seconds; absent when there is none.
-    #[serde(rename = "nextTime", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32")]
-    next_time: Option<u32>,
-}
-
-impl Route for History {
-    const PATHS: Paths = &[(Verb::Get, "udf/history")];
-    const EXAMPLE: &'static str = r#"{"symbol":"2:5","resolution":"60","to":"2000000000","countback":"24"}"#;
-    const WRAPPING: Wrapping = Wrapping::Bare;
-    const MAY_BE_MISSING: bool = true;
-    type Answer = HistoryAnswer;
-
-    async fn answer(self, context: &RequestContext, _: Part) -> Result<HistoryAnswer, RestError> {
-        let Self { symbol, resolution: Resolution(interval), from, to, countback } = self;
-        let countback = countback.and_then(|count| count.at_most(BARS_MAX));
-        let from = if countback.is_some() { 0 } else { from.map_or(0, |from| from.0) };
-        let newest = to.map_or(u32::MAX, |to| to.0).checked_sub(1);
-        read(context, move |moment| {
-            let pool = symbol.pool(moment)?.pool.id;
-            let candles = |from, to, limit| moment.markets.candles_of(pool, interval, from, to, limit);
-            let mut bars = match newest {
-                Some(newest) if from <= newest => candles(from, newest, countback.unwrap_or(BARS_MAX))?,
-                _ => Vec::new(),
-            };
-            if bars.is_empty() {
-                let earlier = match from.checked_sub(1).zip(newest) {
-                    Some((before, newest)) => candles(0, before.min(newest), 1)?,
-                    None => Vec::new(),
-                };
-                return Ok(HistoryAnswer::NoData(NoData {
-                    s: "no_data",
-                    next_time: earlier.first().map(|candle| candle.start),
-                }));
-            }
-            bars.reverse();
-            Ok(HistoryAnswer::Bars(columns(&bars)))
-        })
-        .await
-    }
-}
-
-fn columns(bars: &[Candle]) -> Bars {
-    let prices = |of: fn(&Candle) -> Ratio| bars.iter().map(|bar| DecimalNumber::price(of(bar))).collect();
-    Bars {
-        s: "ok",
-        t: bars.iter().map(|bar| bar.start).collect(),
-        o: prices(|bar| bar.open),
-        h: prices(|bar| bar.high),
-        l: prices(|bar| bar.low),
-        c: prices(|bar| bar.close),
-        v: bars.iter().map(|bar| DecimalNumber::amount(bar.volumes[0])).collect(),
-    }
-}
-
 /// The time of this instance's clock, Unix seconds.
 #[derive(Deserialize, JsonSchema)]
 struct ServerTime {}
@@ -502,21 +286,6 @@ mod tests {
         assert_eq!(of("4:65522:2:5"), Ok(Symbol { factory: Some(id(4, 65_522)), pool: id(2, 5) }));
         for wrong in ["", "2", "2:", "2:5:", "2:5:6", "4:1:2:5:6", "a:b", "DIESEL/FRBTC", "é:1:2:5"] {
             assert!(of(wrong).unwrap_err().starts_with("symbol must be the id of a pool"), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_resolution_is_one_that_is_supported() {
-        let of = |text: &str| {
-            read_text::<History>(&format!(r#"{{"symbol":"2:5","resolution":"{text}"}}"#))
-                .map(|asked| asked.resolution.0)
-        };
-        for (name, interval) in RESOLUTIONS {
-            assert_eq!(of(name), Ok(interval));
-        }
-        assert_eq!(of("D"), Ok(Interval::Kept(Timeframe::Day)));
-        for wrong in ["", "0", "1", "5", "1d", "1h", "12M"] {
-            assert_eq!(of(wrong).unwrap_err().message, "resolution must be one of 10, 60, 240, 1D, 1W, 1M", "{wrong}");
         }
     }
 
