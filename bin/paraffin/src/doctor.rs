@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::TcpListener;
 use std::path::Path;
 
-use paraffin_access::{DatabaseKeyStore, KeyStore as _, Place, RESERVED_FOR_LATER};
+use paraffin_access::{DatabaseKeyStore, KeyStore as _, Place, RESERVED_FOR_LATER, RESERVED_SINCE};
 use paraffin_chain::{NodeClient, NodeError};
 use paraffin_primitives::Network;
 use paraffin_store::Store;
@@ -216,7 +216,7 @@ async fn check_store(report: &mut Report, config: &Config) {
     }
 }
 
-/// Names aliases whose words a later version takes for surfaces.
+/// Names aliases whose words are those of surfaces, of this version or of a later one.
 async fn check_aliases(report: &mut Report, config: &Config) {
     let place = accounts::place(&config.access, &config.data_dir());
     if matches!(&place, Place::File(file) if !file.exists()) {
@@ -228,6 +228,13 @@ async fn check_aliases(report: &mut Report, config: &Config) {
         if RESERVED_FOR_LATER.contains(&alias.name.as_str()) {
             let advice = format_args!(
                 "the alias {} has the name of a surface to come: make another one and remove it, as it will stop working",
+                alias.name
+            );
+            report.say(Verdict::Warning, "aliases", advice);
+        }
+        if RESERVED_SINCE.contains(&alias.name.as_str()) {
+            let advice = format_args!(
+                "the alias {} has the name of a surface: it works on, but make another one and remove it, as it cannot be made again",
                 alias.name
             );
             report.say(Verdict::Warning, "aliases", advice);

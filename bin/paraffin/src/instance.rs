@@ -152,6 +152,9 @@ fn keyed_surfaces(
         (KeyedSurface::Esplora, KeyedHandler::esplora()),
         (KeyedSurface::Reorg, KeyedHandler::reorg()),
         (KeyedSurface::Espo, KeyedHandler::espo()),
+        (KeyedSurface::Udf, KeyedHandler::udf()),
+        (KeyedSurface::Dexscreener, KeyedHandler::dexscreener()),
+        (KeyedSurface::Coingecko, KeyedHandler::coingecko()),
         (KeyedSurface::Forex, KeyedHandler::forex(forex.board())),
         (KeyedSurface::Btcusd, KeyedHandler::btcusd(config.pools.rules())),
     ]);

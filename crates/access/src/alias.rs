@@ -18,16 +18,33 @@ pub const RESERVED_WORDS: [&str; 14] = [
     "admin",
 ];
 
+/// Words of surfaces that came when there were aliases already: no new alias may have their name, and one that has it goes on
+/// working, as nothing stands at these words without a key before them.
+pub const RESERVED_SINCE: [&str; 2] = ["dexscreener", "coingecko"];
+
 /// Words of surfaces to come: no new alias may have their name, and one that has it works until that surface is there.
-pub const RESERVED_FOR_LATER: [&str; 6] = ["events", "webhooks", "dexscreener", "coingecko", "electrum", "console"];
+pub const RESERVED_FOR_LATER: [&str; 4] = ["events", "webhooks", "electrum", "console"];
 
 /// What an alias may do when nothing else is said.
 pub const ALIAS_SURFACES_DEFAULT: [&str; 3] = ["main", "rest", "opi"];
 
 /// All surfaces that an alias can be allowed. The explorer is none of them: it takes a key and nothing else
 /// (docs/verification.md).
-pub const ALIAS_SURFACES: [&str; 11] =
-    ["main", "rest", "opi", "mempool", "forex", "orderbook", "btcusd", "espo", "reorg", "esplora", "udf"];
+pub const ALIAS_SURFACES: [&str; 13] = [
+    "main",
+    "rest",
+    "opi",
+    "mempool",
+    "forex",
+    "orderbook",
+    "btcusd",
+    "espo",
+    "reorg",
+    "esplora",
+    "udf",
+    "dexscreener",
+    "coingecko",
+];
 
 /// Number of an alias; never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -95,7 +112,8 @@ impl NewAlias {
     }
 
     pub(crate) fn check(&self) -> Result<(), AccessError> {
-        if !is_alias_name(&self.name) || RESERVED_FOR_LATER.contains(&self.name.as_str()) {
+        let name = self.name.as_str();
+        if !is_alias_name(name) || RESERVED_FOR_LATER.contains(&name) || RESERVED_SINCE.contains(&name) {
             return Err(AccessError::InvalidAlias);
         }
         if self.surfaces.is_empty() || !self.surfaces.iter().all(|name| ALIAS_SURFACES.contains(&name.as_str())) {
@@ -122,7 +140,7 @@ mod tests {
         for name in RESERVED_WORDS {
             assert!(!is_alias_name(name), "{name}");
         }
-        for name in RESERVED_FOR_LATER {
+        for name in RESERVED_FOR_LATER.into_iter().chain(RESERVED_SINCE) {
             assert!(is_alias_name(name), "an alias that has the name {name} goes on working");
             assert!(matches!(NewAlias::named(AccountId(1), name).check(), Err(AccessError::InvalidAlias)), "{name}");
         }

@@ -28,8 +28,8 @@ mod usage;
 mod windows;
 
 pub use alias::{
-    ALIAS_SURFACES, ALIAS_SURFACES_DEFAULT, AliasId, AliasRecord, NewAlias, RESERVED_FOR_LATER, RESERVED_WORDS,
-    is_alias_name,
+    ALIAS_SURFACES, ALIAS_SURFACES_DEFAULT, AliasId, AliasRecord, NewAlias, RESERVED_FOR_LATER, RESERVED_SINCE,
+    RESERVED_WORDS, is_alias_name,
 };
 pub use database::DatabaseKeyStore;
 pub use error::AccessError;

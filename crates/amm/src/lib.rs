@@ -11,13 +11,16 @@
 //! its code; a call that was undone by anyone above it counts for nothing; prices are ratios of integers.
 #![forbid(unsafe_code)]
 
+mod blocks;
 pub mod book;
 mod calendar;
 mod calls;
 mod candles;
 mod contracts;
+mod depth;
 mod error;
 mod events;
+mod interval;
 mod journal;
 mod lists;
 mod module;
@@ -29,14 +32,18 @@ mod rows;
 mod sender;
 mod series;
 mod tables;
+mod trades;
 
+pub use blocks::{PoolEvent, with_reserves};
 pub use book::{Book, BookPool, BookRules, ContractHistory, PoolWorth, Position, TokenPrice, UnitPrice};
 pub use calendar::Timeframe;
 pub use calls::{Call, calls};
 pub use candles::{Candle, Side, SidedCandle};
 pub use contracts::{BlockContracts, ChainContracts, ContractReads, MessageTrace};
+pub use depth::{Depth, DepthLevel, depth};
 pub use error::AmmError;
 pub use events::{Action, Event, EventKind, Place, PoolIdentity, PoolLookup, transaction_events};
+pub use interval::Interval;
 pub use journal::{EventList, Journal, merged};
 pub use lists::{Scope, Status};
 pub use module::{AmmModule, Parameters};
@@ -46,3 +53,4 @@ pub use reader::{Figures, Markets, Page, PoolRecord, Volumes};
 pub use sender::{Sender, Senders};
 pub use series::Series;
 pub use tables::{MODULE, SCHEMA, TABLES};
+pub use trades::{NumberedTrade, TradeSpan};

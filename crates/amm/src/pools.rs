@@ -52,6 +52,16 @@ impl PoolState {
     }
 }
 
+/// What a pool holds of its alkanes as of the height that `contracts` stands at, base units.
+pub(crate) fn held(contracts: &dyn ContractReads, pool: &PoolIdentity) -> Result<[u128; 2], AmmError> {
+    let [first, second] = pool.tokens;
+    let balance = |what| -> Result<u128, AmmError> {
+        let stored = contracts.state(&StateKey::Balance { what, who: pool.id })?;
+        Ok(stored.as_deref().and_then(integer).unwrap_or_default())
+    };
+    Ok([balance(first)?, balance(second)?])
+}
+
 /// The state of a pool as of the height that `contracts` stands at.
 ///
 /// # Errors
@@ -59,13 +69,11 @@ impl PoolState {
 pub fn pool_state(contracts: &dyn ContractReads, pool: PoolIdentity) -> Result<PoolState, AmmError> {
     let slot = |name: &str| contracts.state(&StateKey::Storage(pool.id, name.as_bytes().to_vec()));
     let number = |name: &str| Ok::<_, AmmError>(slot(name)?.as_deref().and_then(integer));
-    let held = |what| contracts.state(&StateKey::Balance { what, who: pool.id });
-    let reserve = |what| Ok::<_, AmmError>(held(what)?.as_deref().and_then(integer).unwrap_or_default());
     let mut name = slot("/name")?.unwrap_or_default();
     name.truncate(NAME_BYTES_MAX);
     Ok(PoolState {
         pool,
-        reserves: [reserve(pool.tokens[0])?, reserve(pool.tokens[1])?],
+        reserves: held(contracts, &pool)?,
         supply: number("/totalsupply")?.unwrap_or_default(),
         fee_per_1000: number("/totalfeeper1000")?.unwrap_or(FEE_DEFAULT),
         claimable_fees: number("/claimablefees")?.unwrap_or_default(),

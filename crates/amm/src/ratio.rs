@@ -3,10 +3,12 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use ruint::aliases::U256;
+use ruint::aliases::{U256, U512};
 
 /// Decimal places of a rendered price.
 const PLACES: u32 = 18;
+/// Most decimal places that are ever rendered: 10^60 times 2^128 fits 512 bits.
+const PLACES_MAX: u32 = 60;
 
 /// A ratio of two amounts, both above 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,13 +48,31 @@ impl Ratio {
             units += U256::ONE;
         }
         let (whole, fraction) = units.div_rem(scale);
-        let mut text = whole.to_string();
-        if !fraction.is_zero() {
-            let _ = write!(text, ".{:0>18}", fraction.to_string());
-            text.truncate(text.trim_end_matches('0').len());
-        }
-        text
+        decimal(whole.to_string(), &fraction.to_string(), PLACES)
     }
+
+    /// The same with at most `places` places; more than 60 are taken as 60.
+    pub fn to_decimal_places(self, places: u32) -> String {
+        let places = places.min(PLACES_MAX);
+        let scale = U512::from(10u64).pow(U512::from(places));
+        let denominator = U512::from(self.denominator);
+        let (mut units, rest) = (U512::from(self.numerator) * scale).div_rem(denominator);
+        let doubled = rest << 1;
+        if doubled > denominator || (doubled == denominator && units.bit(0)) {
+            units += U512::ONE;
+        }
+        let (whole, fraction) = units.div_rem(scale);
+        decimal(whole.to_string(), &fraction.to_string(), places)
+    }
+}
+
+/// Digits before the point, and those of so many places behind it, without zeros at the end.
+fn decimal(mut whole: String, fraction: &str, places: u32) -> String {
+    if fraction != "0" {
+        let _ = write!(whole, ".{fraction:0>width$}", width = places as usize);
+        whole.truncate(whole.trim_end_matches('0').len());
+    }
+    whole
 }
 
 #[cfg(test)]
@@ -75,6 +95,19 @@ mod tests {
         assert_eq!(text(5, 2 * ten18), "0.000000000000000002");
         assert_eq!(text(u128::MAX, 1), u128::MAX.to_string());
         assert_eq!(text(1, u128::MAX), "0");
+    }
+
+    #[test]
+    fn more_places_show_the_smallest_prices() {
+        let places =
+            |numerator, denominator, places| Ratio::new(numerator, denominator).unwrap().to_decimal_places(places);
+        for (numerator, denominator) in [(1, 4), (1, 3), (2, 3), (1_000, 10), (3, 2 * 10u128.pow(18)), (u128::MAX, 7)] {
+            assert_eq!(places(numerator, denominator, 18), text(numerator, denominator));
+        }
+        assert_eq!(places(1, u128::MAX, 50), "0.00000000000000000000000000000000000000293873587706");
+        assert_eq!(places(1, 3, 99), format!("0.{}", "3".repeat(60)));
+        assert_eq!(places(5, 2, 0), "2");
+        assert_eq!(places(u128::MAX, 1, 60), u128::MAX.to_string());
     }
 
     #[test]

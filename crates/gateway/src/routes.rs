@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paraffin_access::{ApiKey, RESERVED_WORDS};
+use paraffin_access::{ApiKey, RESERVED_SINCE, RESERVED_WORDS};
 
 use crate::describe::Description;
 use crate::errors::rpc_code;
@@ -24,15 +24,19 @@ pub enum KeyedSurface {
     Reorg,
     /// `/v4/<KEY>/esplora/…`, plain HTTP Esplora.
     Esplora,
-    /// `/v4/<KEY>/udf/…`.
+    /// `/v4/<KEY>/udf/…`, charts.
     Udf,
+    /// `/v4/<KEY>/dexscreener/…`.
+    Dexscreener,
+    /// `/v4/<KEY>/coingecko/…`.
+    Coingecko,
     /// `/api/v1/<KEY>/…`, contract verification.
     Explorer,
 }
 
 impl KeyedSurface {
     /// All that stand as a segment below a key.
-    const SEGMENTS: [(&'static str, Self); 8] = [
+    const SEGMENTS: [(&'static str, Self); 10] = [
         ("mempool", Self::Mempool),
         ("forex", Self::Forex),
         ("orderbook", Self::Orderbook),
@@ -41,6 +45,8 @@ impl KeyedSurface {
         ("reorg", Self::Reorg),
         ("esplora", Self::Esplora),
         ("udf", Self::Udf),
+        ("dexscreener", Self::Dexscreener),
+        ("coingecko", Self::Coingecko),
     ];
 
     /// Name in metrics and logs.
@@ -54,6 +60,8 @@ impl KeyedSurface {
             Self::Reorg => "reorg",
             Self::Esplora => "esplora",
             Self::Udf => "udf",
+            Self::Dexscreener => "dexscreener",
+            Self::Coingecko => "coingecko",
             Self::Explorer => "explorer",
         }
     }
@@ -67,7 +75,9 @@ impl KeyedSurface {
         match self {
             Self::Mempool if !tail.is_empty() => ErrorForm::Rest,
             Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg => ErrorForm::JsonRpc,
-            Self::Orderbook | Self::Esplora | Self::Udf | Self::Explorer => ErrorForm::Rest,
+            Self::Orderbook | Self::Esplora | Self::Udf | Self::Dexscreener | Self::Coingecko | Self::Explorer => {
+                ErrorForm::Rest
+            }
         }
     }
 }
@@ -198,6 +208,10 @@ impl Route {
             ["api"] => Self::new(HeaderOrOrigin, Target::Main),
             ["api", "health"] => Self::new(Open, Target::Health),
             ["opi", tail @ ..] => Self::new(HeaderOrNobody, Target::Opi(owned(tail))),
+            // An alias may have the name of a surface that came after it (docs/access.md).
+            [alias, below @ ..] if RESERVED_SINCE.contains(alias) => {
+                Self::new(path_credential(alias), below_caller(below))
+            }
             // A keyed surface without a key in the path, whatever stands before it.
             ["jsonrpc" | "api", surface, tail @ ..] | [surface, tail @ ..]
                 if KeyedSurface::named(surface).is_some() =>
@@ -210,16 +224,19 @@ impl Route {
             ["jsonrpc", ..] => Self::new(HeaderOrNobody, Target::Nothing),
             ["api", route @ ..] => Self::new(HeaderOriginOrNobody, rest(route)),
             [reserved, ..] if RESERVED_WORDS.contains(reserved) => Self::new(Open, Target::Nothing),
-            [caller, below @ ..] => {
-                let target = match below {
-                    [] | ["jsonrpc"] => Target::Main,
-                    ["health"] => Target::PlainHealth,
-                    ["opi", tail @ ..] => Target::Opi(owned(tail)),
-                    [surface, tail @ ..] => KeyedSurface::named(surface)
-                        .map_or_else(|| rest(below), |surface| Target::Surface(surface, owned(tail))),
-                };
-                Self::new(path_credential(caller), target)
-            }
+            [caller, below @ ..] => Self::new(path_credential(caller), below_caller(below)),
+        }
+    }
+}
+
+/// What the path names below a key or an alias.
+fn below_caller(below: &[&str]) -> Target {
+    match below {
+        [] | ["jsonrpc"] => Target::Main,
+        ["health"] => Target::PlainHealth,
+        ["opi", tail @ ..] => Target::Opi(owned(tail)),
+        [surface, tail @ ..] => {
+            KeyedSurface::named(surface).map_or_else(|| rest(below), |surface| Target::Surface(surface, owned(tail)))
         }
     }
 }
@@ -321,7 +338,14 @@ mod tests {
         check(&format!("/v4/{KEY}/opi"), key(), Target::Opi(vec![]));
         for (name, surface) in KeyedSurface::SEGMENTS {
             check(&format!("/v4/{KEY}/{name}/7"), key(), Target::Surface(surface, segments("7")));
+            let is_new = RESERVED_SINCE.contains(&name);
             for (prefix, credential) in [("", Missing), ("/jsonrpc", HeaderBelowMain), ("/api", Missing)] {
+                if prefix.is_empty() && is_new {
+                    check(&format!("/v4/{name}"), Credential::PathAlias(name.into()), Target::Main);
+                    let other = format!("/v4/{name}/{name}/7");
+                    check(&other, Credential::PathAlias(name.into()), Target::Surface(surface, segments("7")));
+                    continue;
+                }
                 check(&format!("/v4{prefix}/{name}"), credential, Target::Surface(surface, vec![]));
             }
         }

@@ -277,6 +277,16 @@ fn doctor_tells_a_good_node_from_a_missing_one() {
         "{}",
         text(&warned.stdout)
     );
+    // Or that of one that came since.
+    let rename = rename.replace("'events'", "'dexscreener'");
+    let renamed = Command::new("python3").args(["-c", &rename]).arg(data.join("accounts.sqlite")).status().unwrap();
+    assert!(renamed.success());
+    let warned = paraffin().args(["doctor", "--config"]).arg(folder.path().join("paraffin.toml")).output().unwrap();
+    assert!(
+        text(&warned.stdout).contains("the alias dexscreener has the name of a surface: it works on"),
+        "{}",
+        text(&warned.stdout)
+    );
     let bad = paraffin()
         .args(["doctor", "--config"])
         .arg(config(&format!("http://127.0.0.1:{}", free_port())))

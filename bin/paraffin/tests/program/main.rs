@@ -26,6 +26,7 @@ mod gateway_upstream;
 mod gateways;
 mod hosted;
 mod hostile;
+mod listings;
 mod log;
 mod lua;
 mod mempool_node;

@@ -21,7 +21,7 @@ use crate::support::{http, wait_for};
 /// An object with more members is taken for a map whose names are data: ids, addresses, times.
 const FORM_MEMBERS_MAX: usize = 60;
 /// Answers that hold how long something took, or the bitcoin price, which goes on with the clock.
-const TIMED: [&str; 7] = [
+const TIMED: [&str; 9] = [
     "lua_evalscript",
     "sandshrew_evalscript",
     "market-chart",
@@ -29,6 +29,8 @@ const TIMED: [&str; 7] = [
     "bitcoin-price",
     "get_btc_usd_price",
     "forex_",
+    "coingecko/tickers",
+    "udf/time",
 ];
 
 struct Question {
@@ -521,6 +523,18 @@ fn others(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
     let factory = text(&factory);
     let further = ["", "/reorg", "/reorg/x", "/orderbook", "/opi", "/none", "/esplora"].map(str::to_owned).into_iter();
     let further = further.chain([format!("/get-pools/{factory}")]);
+    let (pool, diesel, frbtc) = (text(&pool), dev.text("/alkanes/diesel"), dev.text("/alkanes/frbtc"));
+    let listed = [
+        format!("/udf/symbols?symbol={pool}"),
+        format!("/udf/history?symbol={pool}&resolution=60&to=4000000000&countback=50"),
+        format!("/udf/history?symbol={pool}&resolution=1D&from=0&to=1"),
+        "/udf/search?query=diesel".to_owned(),
+        format!("/dexscreener/pair?id={pool}"),
+        "/dexscreener/events?fromBlock=100&toBlock=160".to_owned(),
+        format!("/coingecko/orderbook?ticker_id={diesel}_{frbtc}&depth=20"),
+        format!("/coingecko/historical_trades?ticker_id={diesel}_{frbtc}&limit=20"),
+    ];
+    let further = further.chain(listed);
     for path in surfaces.chain(further) {
         all.push(Question {
             name: format!("GET {path}"),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::schema::{about, any_of, component, or_null};
 use crate::health;
 use crate::methods::generators;
-use crate::rest::{Base, GROUPS, Group, Statuses, Verb};
+use crate::rest::{Base, GROUPS, Group, Statuses, Verb, listings};
 use crate::surfaces::{opi, orderbook, verify};
 
 /// A member of the body, or of the query.
@@ -77,7 +77,8 @@ pub(crate) fn part(default: impl std::fmt::Display) -> [Field; 3] {
 
 /// All groups: those of the REST data API, then those of other surfaces.
 pub(crate) fn groups() -> impl Iterator<Item = &'static Group> {
-    GROUPS.into_iter().chain(opi::GROUPS).chain(orderbook::GROUPS).chain(verify::GROUPS).chain(health::GROUPS)
+    let surfaces = [&opi::GROUPS[..], &orderbook::GROUPS, &verify::GROUPS, &health::GROUPS, &listings::GROUPS];
+    GROUPS.into_iter().chain(surfaces.into_iter().flatten().copied())
 }
 
 /// The routes of some groups, with the schemas that they refer to.
@@ -102,6 +103,8 @@ fn error() -> Value {
             "ok": { "const": false, "description": "Only on the routes without envelope" },
             "hint": { "type": "string", "description": "A sentence for people, on the routes without envelope" },
             "result": { "type": "null", "description": "Only on the BRC-20 routes" },
+            "s": { "const": "error", "description": "Only on the routes of TradingView" },
+            "errmsg": { "type": "string", "description": "The same sentence, on the routes of TradingView" },
         },
     })
 }

@@ -5,6 +5,7 @@ mod address;
 mod alkanes;
 mod body;
 mod indexer;
+pub(crate) mod listings;
 mod markets;
 pub(crate) mod part;
 mod prices;

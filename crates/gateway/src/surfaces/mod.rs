@@ -9,6 +9,7 @@ mod esplora_http;
 mod espo;
 mod forex;
 mod kept;
+mod listings;
 mod lua;
 mod main_rpc;
 mod mempool;
@@ -121,6 +122,25 @@ impl KeyedHandler {
     /// Analytics, for [`crate::KeyedSurface::Espo`].
     pub fn espo() -> Self {
         Self { http: None, rpc: Some(Arc::new(espo::Espo::default())) }
+    }
+
+    /// Charts as the charting library of `TradingView` asks for them, for [`crate::KeyedSurface::Udf`].
+    pub fn udf() -> Self {
+        Self::listing(&listings::UDF)
+    }
+
+    /// Blocks and their events as DEX Screener reads them, for [`crate::KeyedSurface::Dexscreener`].
+    pub fn dexscreener() -> Self {
+        Self::listing(&listings::DEXSCREENER)
+    }
+
+    /// Tickers, depth and trades as `CoinGecko` reads them, for [`crate::KeyedSurface::Coingecko`].
+    pub fn coingecko() -> Self {
+        Self::listing(&listings::COINGECKO)
+    }
+
+    fn listing(listing: &listings::Listing) -> Self {
+        Self { http: Some(Arc::new(listings::ListingHttp(listing.clone()))), rpc: None }
     }
 
     /// Rates between currencies, for [`crate::KeyedSurface::Forex`].

@@ -2,6 +2,6 @@
 
 mod hostile;
 mod market;
-mod reorganised;
+pub mod reorganised;
 mod routes;
 mod views;

@@ -14,7 +14,7 @@ use crate::support::served::{Backend, Numbers, Served};
 use crate::support::{free_port, http, wait_for};
 
 /// Height at which the market stands.
-const FOUNDED: u32 = 112;
+pub const FOUNDED: u32 = 112;
 
 /// A second instance beside the same node.
 struct Beside {
@@ -52,19 +52,19 @@ impl Beside {
 }
 
 /// The market beside a served node.
-struct Traded {
-    served: Served,
+pub struct Traded {
+    pub served: Served,
     market: Market,
     patron: Arc<Wallet>,
 }
 
 impl Traded {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         let patron = Arc::new(Wallet::new(seed, &ACCOUNT_NAMES));
         Self { served: Served::start(Backend::devnet()), market: Market::new(seed, Arc::clone(&patron)), patron }
     }
 
-    fn mine(&mut self, count: u32) {
+    pub fn mine(&mut self, count: u32) {
         let Backend::Devnet { devnet, .. } = &self.served.backend else { unreachable!("the market needs the devnet") };
         let node = devnet.node();
         for _ in 0..count {
@@ -78,7 +78,7 @@ impl Traded {
         }
     }
 
-    fn drop_and_replace(&mut self, numbers: &mut Numbers, depth: u32) {
+    pub fn drop_and_replace(&mut self, numbers: &mut Numbers, depth: u32) {
         self.served.backend.drop_blocks(depth);
         let mut hash = [0; 32];
         hash[..8].copy_from_slice(&numbers.below(u64::MAX).to_le_bytes());

@@ -36,6 +36,10 @@ pub fn with_known(description: &Value, manifest: &Value) -> Result<Value, String
     let accounts = manifest["accounts"].as_array().into_iter().flatten();
     let scripts = accounts.flat_map(|account| texts(&account["script"])).collect();
     let heights = manifest["height"].as_u64().into_iter().map(Value::from).collect();
+    let ticker = match (texts(&alkanes["diesel"]).first(), texts(&alkanes["frbtc"]).first()) {
+        (Some(Value::String(base)), Some(Value::String(target))) => vec![json!(format!("{base}_{target}"))],
+        _ => Vec::new(),
+    };
     let (market, order) = (texts(&samples["market"]), &samples["order"]);
     let both = |ids: &[Value]| ids.iter().cloned().chain(ids.iter().filter_map(id_object)).collect::<Vec<_>>();
     let schemas = document["components"]["schemas"].as_object_mut();
@@ -55,7 +59,9 @@ pub fn with_known(description: &Value, manifest: &Value) -> Result<Value, String
         ("Brc20Ticker", texts(&samples["brc20_ticker"])),
         ("InscriptionId", inscriptions),
         ("Script", scripts),
+        ("BlockNumber", Vec::clone(&heights)),
         ("Brc20Height", heights),
+        ("TickerId", ticker),
     ] {
         let schema = schemas.get_mut(name).filter(|_| !values.is_empty());
         let schema = schema.ok_or_else(|| format!("`{name}` cannot be filled with what is known"))?;
@@ -146,7 +152,7 @@ mod tests {
         let names = ["AlkaneId", "AlkaneIdText", "PoolId", "PoolIdText", "FactoryId", "Address", "Account", "Outpoint"]
             .into_iter()
             .chain(["OrderMarket", "OrderSource", "OrderId"])
-            .chain(["Brc20Ticker", "InscriptionId", "Script", "Brc20Height"]);
+            .chain(["Brc20Ticker", "InscriptionId", "Script", "Brc20Height", "BlockNumber", "TickerId"]);
         let schemas: Map<String, Value> = names.map(|name| (name.to_owned(), json!({ "type": "string" }))).collect();
         let body = json!({
             "properties": { "id": {}, "alkane": { "x-same-as": "id" }, "limit": {}, "count": { "x-same-as": "limit" } },
@@ -163,7 +169,7 @@ mod tests {
 
     fn manifest() -> Value {
         json!({
-            "alkanes": { "diesel": "2:0", "frbtc": null, "factory": "4:7", "pools": ["2:5"], "tokens": [] },
+            "alkanes": { "diesel": "2:0", "frbtc": "32:0", "factory": "4:7", "pools": ["2:5"], "tokens": [] },
             "accounts": [{ "address": "bcrt1", "script": "5120" }],
             "height": 160,
             "samples": {
@@ -180,9 +186,17 @@ mod tests {
     fn what_exists_is_put_in_and_every_field_has_one_name() {
         let document = with_known(&description(), &manifest()).unwrap();
         let schemas = &document["components"]["schemas"];
-        let known = json!(["2:0", "2:5", { "block": "2", "tx": "0" }, { "block": "2", "tx": "5" }]);
+        let known = json!([
+            "2:0",
+            "32:0",
+            "2:5",
+            { "block": "2", "tx": "0" },
+            { "block": "32", "tx": "0" },
+            { "block": "2", "tx": "5" },
+        ]);
         assert_eq!(schemas["AlkaneId"], json!({ "enum": known }));
         assert_eq!(schemas["FactoryId"], json!({ "enum": ["4:7", { "block": "4", "tx": "7" }] }));
+        assert_eq!(schemas["TickerId"], json!({ "enum": ["2:0_32:0"] }));
         assert_eq!(schemas["Outpoint"], json!({ "enum": ["ab:0"] }));
         assert_eq!(schemas["OrderMarket"], json!({ "enum": ["a:b:c:d"] }));
         assert_eq!(

@@ -23,7 +23,7 @@ pub(super) const POOL: (&str, &[&str]) = ("poolId", &["pool_id", "id"]);
 pub(super) const TOKEN: (&str, &[&str]) = ("alkaneId", &["id", "tokenId", "alkane"]);
 
 /// Refuses where markets are not indexed.
-pub(super) fn admit(context: &RequestContext) -> Result<(), RestError> {
+pub(in crate::rest) fn admit(context: &RequestContext) -> Result<(), RestError> {
     alkanes::of(context)?;
     markets::of(context)?;
     Ok(())
@@ -44,7 +44,7 @@ pub(super) fn owner(context: &RequestContext, address: &AddressText) -> Result<S
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String", extend("pattern" = "^[0-9]{1,39}:[0-9]{1,39}$"))]
-pub(super) struct PoolIdText(pub(super) AlkaneId);
+pub(in crate::rest) struct PoolIdText(pub(in crate::rest) AlkaneId);
 
 impl TryFrom<String> for PoolIdText {
     type Error = &'static str;
@@ -136,7 +136,7 @@ pub(super) fn require_token(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<(
 
 /// 404 when the id is not that of a factory: of a contract that has created a pool, or the network's own, which may still
 /// be without any.
-pub(super) fn require_factory(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<(), Problem> {
+pub(in crate::rest) fn require_factory(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<(), Problem> {
     if id == moment.parts.factory {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use paraffin_alkanes::ChainState;
-use paraffin_amm::{Action, Candle, Event, EventKind, Markets, PoolIdentity, Ratio, Scope, Status, Timeframe};
+use paraffin_amm::{Action, Candle, Event, Interval, NumberedTrade, PoolIdentity, Ratio, Timeframe, TradeSpan};
 use paraffin_primitives::{AlkaneId, Height};
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -13,7 +13,6 @@ use super::fields::admit;
 use super::pathfind;
 use super::problem::{Problem, read};
 use crate::errors::RestError;
-use crate::markets::MarketMoment;
 use crate::methods::Hash;
 use crate::rest::part::Part;
 use crate::rest::route::{
@@ -40,9 +39,6 @@ const TRADES_MAX: usize = 1_000;
 /// Candles of an answer where nothing is said, and at most.
 const CANDLES_DEFAULT: usize = 500;
 const CANDLES_MAX: usize = 2_000;
-/// Times in block headers go back by less than this, seconds: a header is at most two hours ahead of a node's clock, and
-/// later than the median of the eleven before it.
-const TIME_SLACK: u32 = 4 * 3_600;
 /// Other names of the members that these routes share.
 const POOL: (&str, &[&str]) = ("pool", &["poolId", "pool_id"]);
 const START_TIME: (&str, &[&str]) = ("start_time", &["startTime"]);
@@ -127,7 +123,10 @@ impl Route for Trades {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
             let mut after: HashMap<Height, [u128; 2]> = HashMap::new();
             let mut trades = Vec::new();
-            for event in trades_between(moment, &named.markets, pool, from, to, limit)? {
+            let span = TradeSpan { from, to, limit, scanned_max: usize::MAX };
+            for NumberedTrade { event, .. } in
+                named.markets.trades_between(pool, span, |_| true, moment.chain.view.is_over)?
+            {
                 let height = event.place.height;
                 let reserves = match after.get(&height) {
                     Some(reserves) => *reserves,
@@ -150,40 +149,6 @@ impl Route for Trades {
 fn held(state: &ChainState, pool: PoolIdentity) -> Result<[u128; 2], Problem> {
     let [first, second] = pool.tokens;
     Ok([state.balance(first, pool.id)?, state.balance(second, pool.id)?])
-}
-
-/// Trades of a pool in a span of time, newest first.
-fn trades_between(
-    moment: &MarketMoment<'_>,
-    markets: &Markets,
-    pool: AlkaneId,
-    from: u32,
-    to: u32,
-    limit: usize,
-) -> Result<Vec<Event>, Problem> {
-    let page =
-        |offset, limit| markets.events(Scope::Pool(pool), Some(EventKind::Swap), Status::Successful, offset, limit);
-    // Where to begin: by halves, since times go back only a little.
-    let (mut low, mut high) = (0, page(0, 0)?.total);
-    let latest = to.saturating_add(TIME_SLACK);
-    while latest < u32::MAX && low < high {
-        let middle = low + (high - low) / 2;
-        let is_later = page(middle, 1)?.items.first().is_some_and(|event| event.time > latest);
-        if is_later { low = middle + 1 } else { high = middle }
-    }
-    let mut found = Vec::new();
-    loop {
-        moment.chain.check()?;
-        let items = page(low, TRADES_MAX as u32)?.items;
-        let Some(last) = items.last() else { return Ok(found) };
-        let is_over = last.time < from.saturating_sub(TIME_SLACK);
-        low += items.len() as u32;
-        found.extend(items.into_iter().filter(|event| (from..=to).contains(&event.time)));
-        if is_over || found.len() >= limit {
-            found.truncate(limit);
-            return Ok(found);
-        }
-    }
 }
 
 /// `None` for what is no trade.
@@ -214,7 +179,7 @@ struct Candles {
     /// The pool.
     pool: PoolIdParam,
     /// 1h when absent.
-    interval: Option<Interval>,
+    interval: Option<IntervalName>,
     /// 500 when absent; more than 2,000 is taken as 2,000.
     limit: Option<Count>,
     /// Unix seconds.
@@ -270,15 +235,15 @@ impl Route for Candles {
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<CandlesAnswer, RestError> {
         let pool = self.pool.get();
-        let interval = self.interval.unwrap_or(Interval { name: "1h", width: Width::Kept(Timeframe::Hour) });
-        let times = times(self.start_time, self.end_time);
+        let interval = self.interval.map_or(Interval::Kept(Timeframe::Hour), |interval| interval.0);
+        let (from, to) = times(self.start_time, self.end_time);
         let limit = self.limit.map_or(CANDLES_DEFAULT, |limit| limit.at_most(CANDLES_MAX));
         read(context, move |moment| {
             let named = moment.named_pool(pool)?.ok_or_else(|| unknown_pool(pool))?;
-            let Interval { name, width } = interval;
-            let candles = width.candles(&named.markets, pool, times, limit)?;
-            let candles = candles.iter().map(|candle| width.rendered(candle)).collect::<Result<Vec<_>, RestError>>()?;
-            Ok(CandlesAnswer { ok: OkTrue, pool: IdText(pool), interval: name, candles })
+            let candles = named.markets.candles_of(pool, interval, from, to, limit)?;
+            let candles =
+                candles.iter().map(|candle| CandleRow::new(candle, interval)).collect::<Result<_, RestError>>()?;
+            Ok(CandlesAnswer { ok: OkTrue, pool: IdText(pool), interval: interval.name(), candles })
         })
         .await
     }
@@ -287,83 +252,22 @@ impl Route for Candles {
 /// The width of candles by its name.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 #[schemars(inline, with = "String", extend("pattern" = "^(10m|1h|4h|1d|1w|1M)$"))]
-struct Interval {
-    name: &'static str,
-    width: Width,
-}
+struct IntervalName(Interval);
 
-impl<'de> Deserialize<'de> for Interval {
+impl<'de> Deserialize<'de> for IntervalName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let wrong = || D::Error::custom("must be 10m, 1h, 4h, 1d, 1w or 1M");
         let given = String::deserialize(deserializer).map_err(|_| wrong())?;
-        let name = ["10m", "1h", "4h", "1d", "1w", "1M"].into_iter().find(|name| *name == given);
-        name.and_then(|name| Some(Self { name, width: Width::named(name)? })).ok_or_else(wrong)
+        Interval::parse(&given).map(Self).ok_or_else(wrong)
     }
 }
 
-/// The width of candles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Width {
-    /// As the index keeps them.
-    Kept(Timeframe),
-    /// Four hours, put together from single ones.
-    FourHours,
-}
-
-impl Width {
-    fn named(name: &str) -> Option<Self> {
-        if name == "4h" { Some(Self::FourHours) } else { Timeframe::parse(name).map(Self::Kept) }
-    }
-
-    fn start(self, time: u32) -> u32 {
-        match self {
-            Self::Kept(timeframe) => timeframe.start(time),
-            Self::FourHours => time - time % (4 * 3_600),
-        }
-    }
-
-    fn next(self, start: u32) -> Option<u32> {
-        match self {
-            Self::Kept(timeframe) => timeframe.next(start),
-            Self::FourHours => start.checked_add(4 * 3_600),
-        }
-    }
-
-    /// Candles that begin in a span of time, newest first.
-    fn candles(
-        self,
-        markets: &Markets,
-        pool: AlkaneId,
-        (from, to): (u32, u32),
-        limit: usize,
-    ) -> Result<Vec<Candle>, Problem> {
-        if let Self::Kept(timeframe) = self {
-            return Ok(markets.candles(pool, timeframe, from, to, 0, limit)?);
-        }
-        // Whole candles alone: of the first and the last all hours.
-        let begin = self.start(from.saturating_add(4 * 3_600 - 1));
-        let end = self.start(to).saturating_add(4 * 3_600 - 1);
-        let hours = markets.candles(pool, Timeframe::Hour, begin, end, 0, limit.saturating_mul(4))?;
-        let mut candles: Vec<Candle> = Vec::new();
-        for hour in hours {
-            let start = self.start(hour.start);
-            if let Some(candle) = candles.last_mut().filter(|candle| candle.start == start) {
-                precede(candle, &hour);
-                continue;
-            }
-            if candles.len() == limit {
-                break;
-            }
-            candles.push(Candle { start, ..hour });
-        }
-        Ok(candles)
-    }
-
-    fn rendered(self, candle: &Candle) -> Result<CandleRow, RestError> {
+impl CandleRow {
+    fn new(candle: &Candle, interval: Interval) -> Result<Self, RestError> {
         let [first, second] = candle.volumes;
-        Ok(CandleRow {
+        Ok(Self {
             open_time: Time::of(candle.start)?,
-            close_time: self.next(candle.start).map(Time::of).transpose()?,
+            close_time: interval.next(candle.start).map(Time::of).transpose()?,
             open: candle.open.into(),
             high: candle.high.into(),
             low: candle.low.into(),
@@ -373,21 +277,6 @@ impl Width {
             trade_count: candle.trades,
         })
     }
-}
-
-/// Takes in the candle of earlier trades of the same bucket.
-fn precede(candle: &mut Candle, earlier: &Candle) {
-    if earlier.high.compare(&candle.high).is_gt() {
-        candle.high = earlier.high;
-    }
-    if earlier.low.compare(&candle.low).is_lt() {
-        candle.low = earlier.low;
-    }
-    candle.open = earlier.open;
-    for (volume, more) in candle.volumes.iter_mut().zip(earlier.volumes) {
-        *volume = volume.saturating_add(more);
-    }
-    candle.trades = candle.trades.saturating_add(earlier.trades);
 }
 
 /// What a pool holds.

@@ -16,9 +16,11 @@ mod problem;
 mod record;
 mod sort;
 
+pub(super) use fields::{PoolIdText, admit, require_factory};
 pub(super) use flat::GROUP as TRADING;
 pub(super) use histories::GROUP as HISTORY;
 pub(super) use pool_record::PoolDetails;
 pub(super) use pools::GROUP as POOLS;
-pub(super) use pools::search;
+pub(super) use pools::{rank, search};
+pub(super) use problem::{Problem, read};
 pub(super) use record::Record;

@@ -193,7 +193,7 @@ pub(super) fn found<'b>(
 }
 
 /// The group of a pool; `query` is in lower case, symbols are, too.
-pub(super) fn rank(
+pub(in crate::rest) fn rank(
     query: &str,
     id: Option<AlkaneId>,
     pool: AlkaneId,

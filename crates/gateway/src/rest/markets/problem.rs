@@ -9,7 +9,7 @@ use crate::markets::{self, MarketMoment};
 use crate::state::RequestContext;
 
 /// Why a read of markets has no answer.
-pub(super) enum Problem {
+pub(in crate::rest) enum Problem {
     /// An error that the caller receives as it is.
     Answer(RestError),
     /// The read failed.
@@ -41,7 +41,7 @@ impl From<StateError> for Problem {
 }
 
 /// Runs a read of markets as of the newest block.
-pub(super) async fn read<T: Send + 'static>(
+pub(in crate::rest) async fn read<T: Send + 'static>(
     context: &RequestContext,
     work: impl FnOnce(&MarketMoment<'_>) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, RestError> {

@@ -4,12 +4,13 @@
 mod cryptoswap;
 mod histories;
 mod hostile;
+mod listings;
 mod pools;
 mod reorg;
 mod searches;
 mod truth;
 
-use paraffin_gateway::ChainState as _;
+use paraffin_gateway::{ChainState as _, KeyedHandler, KeyedSurface};
 use paraffin_primitives::AlkaneId;
 use serde_json::{Value, json};
 
@@ -30,8 +31,13 @@ struct Bazaar {
 
 impl Bazaar {
     async fn open() -> Self {
-        let setup = Setup { market: Some(town::market_blocks(SEED, HEIGHT)), ..Setup::default() };
-        let instance = Instance::with(setup).await;
+        let keyed = [
+            (KeyedSurface::Udf, KeyedHandler::udf()),
+            (KeyedSurface::Dexscreener, KeyedHandler::dexscreener()),
+            (KeyedSurface::Coingecko, KeyedHandler::coingecko()),
+        ];
+        let market = Some(town::market_blocks(SEED, HEIGHT));
+        let instance = Instance::with(Setup { market, keyed: keyed.into_iter().collect(), ..Setup::default() }).await;
         let truth = Truth::read(&instance.state.snapshot(), &instance.chain.blocks);
         Self { instance, truth }
     }

@@ -34,7 +34,12 @@ impl Town {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { limits, ..Options::new(folder.path().to_owned(), Tables::on("mainnet")) };
         let orderbook = Orderbook::open(options).unwrap();
-        let keyed = BTreeMap::from([(KeyedSurface::Orderbook, KeyedHandler::orderbook(Arc::clone(&orderbook)))]);
+        let keyed = BTreeMap::from([
+            (KeyedSurface::Orderbook, KeyedHandler::orderbook(Arc::clone(&orderbook))),
+            (KeyedSurface::Udf, KeyedHandler::udf()),
+            (KeyedSurface::Dexscreener, KeyedHandler::dexscreener()),
+            (KeyedSurface::Coingecko, KeyedHandler::coingecko()),
+        ]);
         let instance = Instance::with(Setup { keyed, ..setup }).await;
         let new = NewKey { admin: true, ..NewKey::on_plan("admin", Plan::BUSINESS) };
         let admin = instance.keys.create(new, "test", 0).await.unwrap().key.reveal().as_str().to_owned();

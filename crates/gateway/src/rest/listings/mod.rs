@@ -1,0 +1,20 @@
+//! Markets in the forms that those who list them have published (docs/listings.md): charts as the charting library of
+//! `TradingView` asks for them (UDF), DEX Screener's adapter, `CoinGecko`'s endpoints for exchanges.
+//!
+//! A price is of a pool's first alkane in units of its second one, the lower id first, as everywhere in the API.
+
+mod coingecko;
+mod dexscreener;
+mod names;
+mod number;
+mod udf;
+
+use super::Group;
+use super::markets::{PoolIdText, admit};
+
+pub(crate) use coingecko::GROUP as COINGECKO;
+pub(crate) use dexscreener::GROUP as DEXSCREENER;
+pub(crate) use udf::GROUP as UDF;
+
+/// The routes of all of them, each below a key or an alias.
+pub(crate) const GROUPS: [&Group; 3] = [&UDF, &DEXSCREENER, &COINGECKO];
