@@ -137,6 +137,9 @@ fn parts(config: &Config) -> Vec<Part> {
             let (set, replay) = (wide(config.mempool.size_mb) * 1_000_000, wide(config.mempool.replay_mb) << 20);
             add("mempool", "[mempool] size_mb and replay_mb", set + replay);
         }
+        if config.electrum.is_used() {
+            add("electrum", "[electrum] sessions_max and subscriptions_max", config.electrum.memory_bytes());
+        }
         if config.lua.enabled {
             let scripts = wide(config.lua.scripts_max) * wide(config.lua.memory_bytes_max);
             add("scripts", "[lua] scripts_max times memory_bytes_max", scripts);

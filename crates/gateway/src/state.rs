@@ -26,6 +26,7 @@ use crate::call_windows::{CallWindow, CallWindows};
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::{SteadyTimer, within};
 use crate::drain::Draining;
+use crate::electrum::ElectrumParts;
 use crate::erased::{self, Answer};
 use crate::errors::{Refusal, RestError};
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
@@ -48,6 +49,9 @@ use crate::websocket::Streams;
 
 /// How long work waits for permits that others have, before its request is overloaded.
 const PERMIT_WAIT: Duration = Duration::from_secs(10);
+
+/// Answers how many sessions of Electrum are open, and how many scripts they have subscribed to.
+type ElectrumCounts = Box<dyn Fn() -> (usize, usize) + Send + Sync>;
 
 /// A boxed future, as the dyn-safe traits of this crate answer it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -175,6 +179,8 @@ pub struct GatewayParts {
     /// The live set of unconfirmed transactions, for Esplora; without it, or while it does not agree with the node, the node is
     /// asked.
     pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
+    /// The listener for the Electrum protocol; without it, or without an address in its settings, there is none.
+    pub electrum: Option<ElectrumParts>,
     /// Servers that answer families of methods in the place of our own index.
     pub families: Families,
     /// Instances that answer everything in our place; they are then also `chain` and `node`.
@@ -249,6 +255,7 @@ pub(crate) struct Shared {
     pub(crate) draining: Draining,
     pub(crate) scripts: Option<ScriptParts>,
     pub(crate) script_runs: FairSemaphore,
+    pub(crate) electrum_counts: OnceLock<ElectrumCounts>,
 }
 
 impl Shared {
@@ -270,6 +277,14 @@ impl Shared {
         }
         if self.scripts.is_some() {
             used("scripts", self.script_runs.bytes().1);
+        }
+        if let Some(counts) = self.electrum_counts.get() {
+            let (sessions, subscriptions) = counts();
+            let text = "Open sessions of the Electrum protocol";
+            meter.gauge("paraffin_electrum_sessions", text, &[], sessions as f64);
+            let text = "Scripts that sessions of the Electrum protocol have subscribed to";
+            meter.gauge("paraffin_electrum_subscriptions", text, &[], subscriptions as f64);
+            used("electrum", paraffin_electrum::ElectrumSettings::used_bytes(sessions, subscriptions));
         }
     }
 

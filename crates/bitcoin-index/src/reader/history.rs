@@ -1,4 +1,7 @@
+use std::collections::HashSet;
+
 use bitcoin::Txid;
+use paraffin_primitives::Height;
 
 use super::location::Locator;
 use super::{BitcoinIndex, TxLocation};
@@ -8,6 +11,15 @@ use crate::outputs::visit_outputs;
 use crate::rows::{Funding, HistoryRow, TransactionRow, history_key};
 use crate::script_key::ScriptKey;
 use crate::tables::HISTORY;
+
+/// A transaction of a script, as a whole history lists it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryEntry {
+    /// Its id.
+    pub txid: Txid,
+    /// Height of its block.
+    pub height: Height,
+}
 
 /// Inputs that are looked at one by one before the rest is read together.
 const INPUTS_ALONE: usize = 4;
@@ -51,6 +63,56 @@ impl BitcoinIndex {
             }
         }
         Ok(locations)
+    }
+
+    /// All transactions that fund or spend the script, in the order of the chain; `None` when there are more than `limit`. Walks
+    /// the history once: an output is spent by an input that names it, so no other transaction is read. `keep` is told how many
+    /// bytes are about to be kept, and ends the walk with an empty history where there is no memory for them.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn whole_history(
+        &self,
+        script: &ScriptKey,
+        limit: usize,
+        keep: impl FnOnce(usize) -> bool,
+    ) -> Result<Option<Vec<HistoryEntry>>, ReadError> {
+        /// An entry, its number, and an output of the script in a table.
+        const ENTRY_BYTES: usize = 36 + 4 + 24;
+        let prefix = self.width.prefix(script.digest());
+        let mut numbers: Vec<u32> = Vec::new();
+        for row in self.snapshot.prefix(&HISTORY, &prefix) {
+            let (key, value) = row?;
+            let row = HistoryRow::decode(&key, &value).map_err(|error| ReadError::damaged(&HISTORY, error))?;
+            numbers.extend_from_slice(row.numbers());
+            if numbers.len() > limit {
+                return Ok(None);
+            }
+        }
+        if !keep(numbers.len().saturating_mul(ENTRY_BYTES)) {
+            return Ok(Some(Vec::new()));
+        }
+        let mut entries = Vec::with_capacity(numbers.len());
+        let mut owned: HashSet<Funding> = HashSet::new();
+        let mut cursor = PageCursor::default();
+        for number in numbers {
+            let transaction = cursor.transaction(&self.snapshot, number)?;
+            if is_superseded(&self.snapshot, &transaction)? {
+                continue;
+            }
+            let mut is_part =
+                transaction.inputs().flatten().fold(false, |is_part, funding| owned.remove(&funding) || is_part);
+            for (vout, (_, output)) in (0u32..).zip(transaction.outputs()) {
+                if script.matches(&output) {
+                    owned.insert(Funding { number, vout });
+                    is_part = true;
+                }
+            }
+            if is_part {
+                entries.push(HistoryEntry { txid: transaction.txid, height: transaction.height });
+            }
+        }
+        Ok(Some(entries))
     }
 }
 
