@@ -19,6 +19,7 @@ mod output;
 mod script_hash;
 mod session;
 mod settings;
+mod tls;
 mod version;
 
 pub use api::{

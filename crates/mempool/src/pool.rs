@@ -121,7 +121,7 @@ pub struct Pool {
     blocks: u64,
     checksum: u64,
     ring: Ring,
-    /// Collected once somebody takes them.
+    /// Collected once a reader takes them.
     touched: Option<TouchedScripts>,
 }
 

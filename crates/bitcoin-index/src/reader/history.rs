@@ -66,7 +66,7 @@ impl BitcoinIndex {
     }
 
     /// All transactions that fund or spend the script, in the order of the chain; `None` when there are more than `limit`. Walks
-    /// the history once: an output is spent by an input that names it, so no other transaction is read. `keep` is told how many
+    /// the history once: an output is spent by an input that names it, so no other transaction is read. `keep` gets how many
     /// bytes are about to be kept, and ends the walk with an empty history where there is no memory for them.
     ///
     /// # Errors

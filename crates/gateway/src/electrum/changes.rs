@@ -60,7 +60,7 @@ pub(super) async fn watch(instance: Arc<Instance>) {
         }
         let is_empty = matches!(&touched, Touched::Scripts(scripts) if scripts.is_empty());
         if is_new || !is_empty {
-            // Nobody may listen.
+            // There may be no session.
             let _ = instance.changes.send(Arc::new(Changes { tip: instance.tip(), touched }));
         }
     }

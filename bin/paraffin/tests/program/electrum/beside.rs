@@ -1,12 +1,13 @@
 //! The published `electrs` on the same real node: equal answers to the same questions.
 
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use bitcoin::hashes::Hash as _;
+use bitcoin::{Amount, ScriptBuf, TxOut, WScriptHash};
 use serde_json::{Value, json};
 
 use super::{Wire, script_hash};
-use crate::support::node::TestNode as _;
 use crate::support::process::Running;
 use crate::support::served::{Backend, Numbers, Served};
 use crate::support::{free_port, wait_for};
@@ -141,4 +142,71 @@ fn compare(served: &Served, both: &mut [Wire; 2], scripts: &[String]) {
     }
     equal(both, "blockchain.relayfee", &json!([]));
     equal(both, "blockchain.estimatefee", &json!([6]));
+}
+
+/// Scripts of the timing: a few where nothing else is said, for the machine of a quick run says little about speed.
+fn timed_scripts() -> u32 {
+    if std::env::var_os("PARAFFIN_LONG").is_some() { 100_000 } else { 2_000 }
+}
+
+/// Subscribes to all scripts and reads their histories, in batches of a hundred; the statuses, and how long it took.
+fn subscribe_and_read(address: &str, scripts: &[String]) -> (Vec<Value>, Duration) {
+    let mut wire = Wire::connect(address);
+    wire.call("server.version", json!(["test", "1.4"]));
+    let mut statuses = Vec::new();
+    let begun = Instant::now();
+    for scripts in scripts.chunks(100) {
+        for method in ["subscribe", "get_history"] {
+            let batch: Vec<Value> = (0..)
+                .zip(scripts)
+                .map(|(id, script)| json!({"jsonrpc": "2.0", "id": id, "method": format!("blockchain.scripthash.{method}"), "params": [script]}))
+                .collect();
+            wire.send(&json!(batch).to_string());
+            let answers = wire.line();
+            let answers = answers.as_array().unwrap();
+            assert_eq!(answers.len(), scripts.len());
+            if method == "subscribe" {
+                statuses.extend(answers.iter().map(|answer| answer["result"].clone()));
+            } else {
+                assert!(answers.iter().all(|answer| answer["result"].as_array().is_some_and(|rows| !rows.is_empty())));
+            }
+        }
+    }
+    (statuses, begun.elapsed())
+}
+
+/// The bar: subscriptions to and histories of many scripts take no longer than the published `electrs` takes on the same node.
+#[test]
+fn many_scripts_are_read_as_fast_as_by_the_published_electrs() {
+    let Some(core) = Backend::core() else { return };
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut served = Served::start_with(core, &format!("[electrum]\nlisten = \"{address}\"\ncost_soft = 0\n"));
+    served.backend.mine(140, &served.scripts[0]);
+    let mut scripts = Vec::new();
+    let count = timed_scripts();
+    for part in (0..count).collect::<Vec<_>>().chunks(2_000) {
+        let of = |number: &u32| {
+            let mut hash = [7; 32];
+            hash[..4].copy_from_slice(&number.to_le_bytes());
+            ScriptBuf::new_p2wsh(&WScriptHash::from_byte_array(hash))
+        };
+        let outputs: Vec<TxOut> =
+            part.iter().map(|number| TxOut { value: Amount::from_sat(1_000), script_pubkey: of(number) }).collect();
+        let coin = served.spendable().into_iter().next().unwrap();
+        let transaction = served.wallet.pay(&[coin], &outputs, &served.scripts[1], 1_000_000).unwrap();
+        served.backend.submit(&transaction);
+        served.backend.mine(1, &served.scripts[0]);
+        scripts.extend(part.iter().map(|number| script_hash(&of(number))));
+    }
+    served.wait_for_tip();
+    let Some(electrs) = electrs(&served) else { return };
+    let mut both = [Wire::connect(&address), Wire::connect(&electrs.address)];
+    settle(&mut served, &mut both, &scripts[..1]);
+    drop(both);
+    let (ours, our_time) = subscribe_and_read(&address, &scripts);
+    let (theirs, their_time) = subscribe_and_read(&electrs.address, &scripts);
+    assert_eq!(ours, theirs);
+    let times = their_time.as_secs_f64() / our_time.as_secs_f64();
+    eprintln!("{count} scripts: paraffin {our_time:.2?}, electrs {their_time:.2?}, {times:.2} times its speed");
+    assert!(times >= 1.0, "{times:.2} times the speed of electrs");
 }

@@ -8,14 +8,76 @@ use serde_json::json;
 
 use super::Wire;
 use crate::support::dev::Dev;
+use crate::support::http;
 
-fn dev(settings: &[(&str, &str)]) -> Dev {
-    let settings: Vec<(&str, String)> = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-    Dev::start_with_environment(&settings)
+fn dev(further: &[&str]) -> Dev {
+    Dev::start_with(further)
 }
 
 fn address(dev: &Dev) -> String {
     dev.text("/electrum_url").strip_prefix("tcp://").unwrap().to_owned()
+}
+
+/// Resident memory of a process, in MiB.
+fn resident_mib(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+}
+
+/// Ten thousand sessions from many addresses, each with a hundred subscriptions, take no more than their part of the memory, and all
+/// of them are notified of a block.
+#[test]
+fn ten_thousand_sessions_with_a_hundred_subscriptions_stay_within_their_memory() {
+    if !paraffin_testkit::long_tests() {
+        return;
+    }
+    const SESSIONS: u32 = 9_900;
+    let dev = dev(&[]);
+    let address = address(&dev);
+    let before = resident_mib(dev.process.id());
+    let mut sessions = Vec::new();
+    for number in 0..SESSIONS {
+        let [_, _, high, low] = (number / 50).to_be_bytes();
+        let stream = http::connect_from([127, 1, high, low + 1], &address).unwrap();
+        let mut wire = Wire::over(stream);
+        let batch: Vec<_> = (0..100)
+            .map(|id| {
+                let script = format!("{number:032x}{id:032x}");
+                json!({"id": id, "method": "blockchain.scripthash.subscribe", "params": [script]})
+            })
+            .collect();
+        wire.send(&json!(batch).to_string());
+        assert_eq!(wire.line().as_array().unwrap().len(), 100);
+        sessions.push(wire);
+    }
+    let grown = resident_mib(dev.process.id()) - before;
+    eprintln!("{SESSIONS} sessions with 100 subscriptions each: {grown} MiB");
+    // 20 KiB for a session and 120 bytes for a subscription.
+    assert!(grown <= 10_000 * 20 / 1_024 + 1_000_000 * 120 / (1 << 20), "{grown} MiB");
+    for wire in &mut sessions {
+        wire.call("blockchain.headers.subscribe", json!([]));
+    }
+    dev.mine(1);
+    for wire in &mut sessions {
+        wire.notification("a header", |line| line["method"] == "blockchain.headers.subscribe");
+    }
+}
+
+/// Sessions and subscriptions of one address have bounds, and those of another have their own.
+#[test]
+fn a_client_has_so_many_sessions_and_subscriptions_and_no_more() {
+    let dev = Dev::start_with(&["--blocks", "120"]);
+    let address = address(&dev);
+    let mut sessions: Vec<Wire> = (0..60).map(|_| Wire::connect(&address)).collect();
+    for wire in &mut sessions {
+        wire.call("server.ping", json!([]));
+    }
+    // The bucket of the address is empty: the next session waits for its turn, from another address it does not.
+    let mut other = Wire::over(http::connect_from([127, 0, 0, 9], &address).unwrap());
+    other.call("server.ping", json!([]));
+    let mut more: Vec<Wire> = (0..41).map(|_| Wire::connect(&address)).collect();
+    assert_eq!(more.last_mut().unwrap().try_line(), None, "the hundred and first is closed at once");
 }
 
 /// What does not fit ends its own session and no other; a session that waits is served on.
