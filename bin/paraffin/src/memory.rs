@@ -66,6 +66,8 @@ impl MemorySection {
             ("mempool.size_mb", share(300)),
             ("mempool.replay_mb", share(256)),
             ("lua.scripts_max", share(4).max(1)),
+            ("electrum.sessions_max", share(10_000)),
+            ("electrum.subscriptions_max", share(1_000_000)),
         ];
         // `join` keeps what is there.
         let join = |figment: Figment, shares: &[(&str, u64)]| {

@@ -101,9 +101,9 @@ fn assert_script(instance: &Instance, naive: &Naive<'_>, script: &bitcoin::Scrip
     let expected = naive.history(script);
     let all: Vec<Txid> = index.history(key, None, usize::MAX).unwrap().iter().map(|location| location.txid).collect();
     assert_eq!(all, expected, "{script}");
-    let whole = index.whole_history(key, usize::MAX, |_| true).unwrap().unwrap();
+    let whole = index.whole_histories().of(key, usize::MAX, |_| true).unwrap().unwrap();
     assert_eq!(whole.iter().rev().map(|entry| entry.txid).collect::<Vec<_>>(), expected, "{script}");
-    assert!(whole.is_empty() || index.whole_history(key, 0, |_| true).unwrap().is_none(), "{script}");
+    assert!(whole.is_empty() || index.whole_histories().of(key, 0, |_| true).unwrap().is_none(), "{script}");
     for entry in &whole {
         let scripts = index.scripts_of_block(entry.height).unwrap().unwrap();
         assert!(scripts.contains(key.digest()), "{script} at {}", entry.height);

@@ -16,7 +16,7 @@ use crate::script_hash::{ScriptHash, Status};
 /// A boxed future, so that the traits are object-safe.
 pub type ApiFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Why a request has no result. Codes are those of ElectrumX.
+/// Why a request has no result. Codes are those of `ElectrumX`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// The request asks for something that does not exist or is not allowed: code 1, with a sentence for the client.
@@ -188,6 +188,12 @@ pub struct MempoolFees {
     pub increment: Box<RawValue>,
 }
 
+/// Feerates in satoshis for one virtual byte with the virtual bytes that pay them, highest first.
+pub type FeeHistogram = Arc<Vec<(f64, u64)>>;
+
+/// Answers to questions about scripts, and what holds their memory until it is dropped.
+pub type ScriptAnswers = (Vec<Result<ScriptAnswer, Fault>>, Box<dyn Send + Sync>);
+
 /// What the node said of a package.
 #[derive(Debug, Clone)]
 pub struct PackageResult {
@@ -230,10 +236,7 @@ pub trait Api: Send + Sync {
     /// Proves the header at `height` against all headers up to `checkpoint`, at most the tip's height and at least `height`.
     fn header_proof(&self, height: u32, checkpoint: u32) -> ApiFuture<'_, Result<HeaderProof, Fault>>;
     /// Answers a first part of the questions, at least one, in their order. What is dropped with the second part holds their memory.
-    fn scripts(
-        &self,
-        questions: Vec<ScriptQuestion>,
-    ) -> ApiFuture<'_, (Vec<Result<ScriptAnswer, Fault>>, Box<dyn Send + Sync>)>;
+    fn scripts(&self, questions: Vec<ScriptQuestion>) -> ApiFuture<'_, ScriptAnswers>;
     /// Consensus encoding of a transaction.
     fn transaction(&self, txid: Txid) -> ApiFuture<'_, Result<Bytes, Fault>>;
     /// The node's own record of a transaction.
@@ -246,8 +249,8 @@ pub trait Api: Send + Sync {
     fn estimate(&self, blocks: u16, mode: Option<&'static str>) -> ApiFuture<'_, Result<Estimate, Fault>>;
     /// Least feerates.
     fn mempool_fees(&self) -> ApiFuture<'_, Result<MempoolFees, Fault>>;
-    /// Feerates in satoshis for one virtual byte with the virtual bytes that pay them, highest first.
-    fn fee_histogram(&self) -> ApiFuture<'_, Result<Arc<Vec<(f64, u64)>>, Fault>>;
+    /// What unconfirmed transactions pay.
+    fn fee_histogram(&self) -> ApiFuture<'_, Result<FeeHistogram, Fault>>;
     /// Hands a transaction in hexadecimal digits to the node; its id.
     fn broadcast(&self, transaction: String) -> ApiFuture<'_, Result<Txid, Fault>>;
     /// Hands a package of transactions in hexadecimal digits to the node.

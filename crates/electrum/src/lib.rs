@@ -23,8 +23,9 @@ mod tls;
 mod version;
 
 pub use api::{
-    Api, ApiFuture, Balance, Changes, Confirmed, Estimate, Fault, History, Holder, Identity, MempoolFees,
-    PackageResult, Proof, ScriptAnswer, ScriptQuestion, Server, Tip, Touched, Unconfirmed, Unspent, Wanted,
+    Api, ApiFuture, Balance, Changes, Confirmed, Estimate, Fault, FeeHistogram, History, Holder, Identity, MempoolFees,
+    PackageResult, Proof, ScriptAnswer, ScriptAnswers, ScriptQuestion, Server, Tip, Touched, Unconfirmed, Unspent,
+    Wanted,
 };
 pub use clients::Caller;
 pub use listener::{ListenError, Listener};

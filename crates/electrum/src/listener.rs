@@ -134,7 +134,9 @@ impl Sessions {
     async fn serve(self, stream: TcpStream, peer: SocketAddr, acceptor: Option<TlsAcceptor>) {
         let caller = Caller::client(peer.ip());
         // Counted before anything is asked: who opens so many sessions does not wait for one.
-        let Some(permit) = self.clients.enter(caller, &self.shared.settings) else { return };
+        let Some(permit) = self.clients.enter(caller, &self.shared.settings, tokio::time::Instant::now()) else {
+            return;
+        };
         let Some(api) = self.server.open(peer).await else { return };
         let stream: Box<dyn Stream> = match acceptor {
             None => Box::new(stream),

@@ -244,13 +244,17 @@ impl Call {
     /// What the call costs beside the bytes of its answer: one is about what a millisecond of work is (docs/electrum.md).
     pub(crate) const fn cost(&self) -> f64 {
         match self {
-            Self::Version(_) | Self::Ping | Self::Banner | Self::DonationAddress | Self::Features | Self::Peers => 0.05,
-            Self::AddPeer | Self::SubscribeHeaders | Self::Unsubscribe(_) | Self::FeeHistogram => 0.05,
             Self::Script(..) | Self::Subscribe(_) | Self::Header(_) => 0.1,
-            Self::EstimateFee(_) | Self::RelayFee | Self::MempoolInfo | Self::Headers(_) => 0.5,
-            Self::Transaction(_) | Self::MerkleProof(_) | Self::TransactionAt(_) => 0.5,
+            Self::EstimateFee(_)
+            | Self::RelayFee
+            | Self::MempoolInfo
+            | Self::Headers(_)
+            | Self::Transaction(_)
+            | Self::MerkleProof(_)
+            | Self::TransactionAt(_) => 0.5,
             Self::Broadcast(_) => 1.0,
             Self::BroadcastPackage(_) => 5.0,
+            _ => 0.05,
         }
     }
 }
@@ -278,7 +282,7 @@ mod tests {
             assert_eq!(header(wrong), Err(Error::Params("height, cp_height=0")), "{wrong}");
         }
         assert!(read("blockchain.estimatefee", r#"[6,"ECONOMICAL"]"#).is_ok());
-        assert!(read("blockchain.estimatefee", r#"[6,null]"#).is_ok());
+        assert!(read("blockchain.estimatefee", "[6,null]").is_ok());
         assert!(read("blockchain.estimatefee", r#"[6,"cheap"]"#).is_err());
         assert!(read("blockchain.scripthash.subscribe", r#"["00"]"#).is_err());
         assert_eq!(read("blockchain.numblocks.subscribe", "[]").unwrap_err(), Error::UnknownMethod);

@@ -179,7 +179,7 @@ impl Session {
         let input = std::mem::take(&mut self.input);
         let whole = input.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let (lines, rest) = input.split_at_checked(whole).unwrap_or((&[], &input));
-        self.pay(lines.len() as f64 / BYTES_PER_COST, None).await?;
+        self.pay(traffic_cost(lines.len() as u64)).await?;
         let mut items: Vec<Item<'_>> = Vec::new();
         for line in lines.split(|byte| *byte == b'\n') {
             if !line.iter().all(u8::is_ascii_whitespace) {
@@ -245,8 +245,8 @@ impl Session {
             if item.is_answered {
                 self.output.text(item.after).await?;
             }
-            let bytes = (self.output.bytes() - before) as f64;
-            self.pay(cost + bytes / BYTES_PER_COST, item.id).await?;
+            let bytes = self.output.bytes() - before;
+            self.pay(cost + traffic_cost(bytes)).await?;
         }
         self.ready.clear();
         self.ready_held = None;
@@ -255,8 +255,8 @@ impl Session {
     }
 
     /// Adds to the cost of the client, and waits or ends where that is too much.
-    async fn pay(&mut self, cost: f64, id: Option<&RawValue>) -> Result<(), End> {
-        match self.permit.charge(cost) {
+    async fn pay(&mut self, cost: f64) -> Result<(), End> {
+        match self.permit.charge(cost, tokio::time::Instant::now()) {
             Charged::Free => Ok(()),
             Charged::Wait(wait) => {
                 if wait > Duration::from_millis(1) {
@@ -266,10 +266,16 @@ impl Session {
                 Ok(())
             }
             Charged::TooMuch => {
-                self.output.error(id.filter(|_| false), &Error::Excessive).await?;
+                self.output.error(None, &Error::Excessive).await?;
                 self.output.text("\n").await?;
                 Err(End::Closed)
             }
         }
     }
+}
+
+/// What so many bytes cost.
+#[allow(clippy::cast_precision_loss)] // far below 2^52
+fn traffic_cost(bytes: u64) -> f64 {
+    bytes as f64 / BYTES_PER_COST
 }

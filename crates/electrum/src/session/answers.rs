@@ -17,10 +17,14 @@ const HEADERS_MAX: u32 = 2_016;
 /// Most transactions of a package; the node's own limit.
 const PACKAGE_MAX: usize = 25;
 
+/// Names of the server: none, it announces itself nowhere.
+#[derive(Serialize)]
+struct Hosts {}
+
 #[derive(Serialize)]
 struct Features<'s> {
     genesis_hash: String,
-    hosts: std::collections::BTreeMap<String, ()>,
+    hosts: Hosts,
     protocol_max: &'static str,
     protocol_min: &'static str,
     pruning: Option<u32>,
@@ -92,7 +96,7 @@ struct PackageRow<'r> {
     errors: Vec<PackageError<'r>>,
 }
 
-/// What a node has refused, in the words of ElectrumX.
+/// What a node has refused, in the words of `ElectrumX`.
 fn refused(what: &str) -> impl FnOnce(Fault) -> Fault + '_ {
     move |fault| match fault {
         Fault::Node(reason) => Fault::BadRequest(format!("the {what} was rejected by network rules.\n\n{reason}")),
@@ -164,7 +168,7 @@ impl Session {
                 let shared = std::sync::Arc::clone(&self.shared);
                 let features = Features {
                     genesis_hash: shared.identity.genesis.to_string(),
-                    hosts: std::collections::BTreeMap::new(),
+                    hosts: Hosts {},
                     protocol_max: Version::V1_6.text(),
                     protocol_min: Version::LEAST.text(),
                     pruning: None,

@@ -79,10 +79,7 @@ impl Session {
 
     /// Subscribes to a script whose status was read.
     pub(super) fn subscribe(&mut self, script: ScriptHash) -> Result<Option<Status>, Error> {
-        let status = match self.next_ready()? {
-            ScriptAnswer::Status(status) => status,
-            _ => return Err(Fault::Internal.into()),
-        };
+        let ScriptAnswer::Status(status) = self.next_ready()? else { return Err(Fault::Internal.into()) };
         if !self.scripts.contains_key(&script) && !self.permit.subscribe() {
             return Err(Error::bad_request("too many subscriptions"));
         }

@@ -14,8 +14,8 @@ use bitcoin::Txid;
 use bytes::Bytes;
 use paraffin_access::ClientNet;
 use paraffin_electrum::{
-    Api, ApiFuture, Changes, ElectrumSettings, Estimate, Fault, HeaderProof, HeaderTree, Holder, Identity, Listener,
-    MempoolFees, PackageResult, Proof, ScriptAnswer, ScriptQuestion, Server, Tip,
+    Api, ApiFuture, Changes, ElectrumSettings, Estimate, Fault, FeeHistogram, HeaderProof, HeaderTree, Holder,
+    Identity, Listener, MempoolFees, PackageResult, Proof, ScriptAnswers, ScriptQuestion, Server, Tip,
 };
 use paraffin_mempool::Mempool;
 use parking_lot::Mutex;
@@ -89,7 +89,7 @@ struct Instance {
     mempool: Arc<Mempool>,
     changes: broadcast::Sender<Arc<Changes>>,
     headers: Mutex<HeaderTree>,
-    histogram: Mutex<Option<(Instant, Arc<Vec<(f64, u64)>>)>>,
+    histogram: Mutex<Option<(Instant, FeeHistogram)>>,
     estimates: Mutex<HashMap<(u16, Option<&'static str>), (Instant, Estimate)>>,
 }
 
@@ -182,10 +182,7 @@ impl Api for SessionApi {
         Box::pin(chain::header_proof(self, height, checkpoint))
     }
 
-    fn scripts(
-        &self,
-        questions: Vec<ScriptQuestion>,
-    ) -> ApiFuture<'_, (Vec<Result<ScriptAnswer, Fault>>, Box<dyn Send + Sync>)> {
+    fn scripts(&self, questions: Vec<ScriptQuestion>) -> ApiFuture<'_, ScriptAnswers> {
         Box::pin(scripts::answer(self, questions))
     }
 
@@ -213,7 +210,7 @@ impl Api for SessionApi {
         Box::pin(node::mempool_fees(self))
     }
 
-    fn fee_histogram(&self) -> ApiFuture<'_, Result<Arc<Vec<(f64, u64)>>, Fault>> {
+    fn fee_histogram(&self) -> ApiFuture<'_, Result<FeeHistogram, Fault>> {
         Box::pin(node::fee_histogram(self))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bitcoin::Txid;
-use paraffin_electrum::{Estimate, Fault, MempoolFees, PackageResult};
+use paraffin_electrum::{Estimate, Fault, FeeHistogram, MempoolFees, PackageResult};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::time::Instant;
@@ -70,7 +70,7 @@ pub(super) async fn mempool_fees(session: &SessionApi) -> Result<MempoolFees, Fa
     Ok(MempoolFees { minimum: info.mempoolminfee, relay: info.minrelaytxfee, increment: info.incrementalrelayfee })
 }
 
-pub(super) async fn fee_histogram(session: &SessionApi) -> Result<Arc<Vec<(f64, u64)>>, Fault> {
+pub(super) async fn fee_histogram(session: &SessionApi) -> Result<FeeHistogram, Fault> {
     let instance = &session.instance;
     if let Some((at, histogram)) = instance.histogram.lock().as_ref()
         && at.elapsed() < KEPT_FOR

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bitcoin::{OutPoint, Txid};
-use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey};
+use paraffin_bitcoin_index::{BitcoinIndex, ReadError, ScriptKey, WholeHistories};
 use paraffin_electrum::{
-    Balance, Confirmed, Fault, History, ScriptAnswer, ScriptQuestion, Unconfirmed, Unspent, Wanted,
+    Balance, Confirmed, Fault, History, ScriptAnswer, ScriptAnswers, ScriptQuestion, Unconfirmed, Unspent, Wanted,
 };
 use paraffin_mempool::{Entry, Mempool, ScriptHash};
 
@@ -70,10 +70,7 @@ impl Pending {
     }
 }
 
-pub(super) async fn answer(
-    session: &SessionApi,
-    questions: Vec<ScriptQuestion>,
-) -> (Vec<Result<ScriptAnswer, Fault>>, Box<dyn Send + Sync>) {
+pub(super) async fn answer(session: &SessionApi, questions: Vec<ScriptQuestion>) -> ScriptAnswers {
     let context = session.context();
     // The live set first: a transaction that is mined meanwhile is then in both and listed once, not in neither.
     let mempool = &session.instance.mempool;
@@ -84,10 +81,11 @@ pub(super) async fn answer(
     let (network, history_max) = (context.network(), session.instance.history_max);
     let read = context.read_kept(move |snapshot, interrupt| {
         let index = BitcoinIndex::new(snapshot.clone(), network);
+        let mut histories = index.whole_histories();
         let mut answers = Vec::with_capacity(asked.len());
         let mut transactions = 0;
         for (question, pending) in asked {
-            let answer = answer_one(&index, question, pending, history_max, interrupt);
+            let answer = answer_one(&index, &mut histories, question, pending, history_max, interrupt);
             transactions += match &answer {
                 Ok(ScriptAnswer::History(history)) => history.confirmed.len(),
                 Ok(ScriptAnswer::Unspent(unspent)) => unspent.len(),
@@ -108,6 +106,7 @@ pub(super) async fn answer(
 
 fn answer_one(
     index: &BitcoinIndex,
+    histories: &mut WholeHistories<'_>,
     question: ScriptQuestion,
     pending: Pending,
     history_max: usize,
@@ -121,23 +120,22 @@ fn answer_one(
     };
     match question.wanted {
         Wanted::Mempool => Ok(ScriptAnswer::Mempool(pending.rows())),
-        Wanted::History => history(index, &key, &pending, history_max, interrupt).map(ScriptAnswer::History),
-        Wanted::Status => {
-            history(index, &key, &pending, history_max, interrupt).map(|history| ScriptAnswer::Status(history.status()))
-        }
+        Wanted::History => history(histories, &key, &pending, history_max, interrupt).map(ScriptAnswer::History),
+        Wanted::Status => history(histories, &key, &pending, history_max, interrupt)
+            .map(|history| ScriptAnswer::Status(history.status())),
         Wanted::Balance => balance(index, &key, question, &pending).map(ScriptAnswer::Balance),
         Wanted::Unspent => unspent(index, &key, question, &pending, history_max, interrupt).map(ScriptAnswer::Unspent),
     }
 }
 
 fn history(
-    index: &BitcoinIndex,
+    histories: &mut WholeHistories<'_>,
     key: &ScriptKey,
     pending: &Pending,
     history_max: usize,
     interrupt: &Interrupt,
 ) -> Result<History, Fault> {
-    let confirmed = index.whole_history(key, history_max, |bytes| interrupt.keep(bytes));
+    let confirmed = histories.of(key, history_max, |bytes| interrupt.keep(bytes));
     let confirmed = confirmed.map_err(|error| unreadable(&error))?.ok_or(Fault::HistoryTooLarge)?;
     let unconfirmed = pending.rows();
     if confirmed.len() + unconfirmed.len() > history_max {

@@ -140,8 +140,12 @@ fn compare(served: &Served, both: &mut [Wire; 2], scripts: &[String]) {
         equal(both, "blockchain.block.header", &json!([height]));
         equal(both, "blockchain.block.headers", &json!([height, 10]));
     }
-    equal(both, "blockchain.relayfee", &json!([]));
-    equal(both, "blockchain.estimatefee", &json!([6]));
+    // The same numbers, with digits of their own.
+    for (method, params) in [("relayfee", json!([])), ("estimatefee", json!([6])), ("estimatefee", json!([100]))] {
+        let method = format!("blockchain.{method}");
+        let fees = both.each_mut().map(|wire| wire.call(&method, params.clone()).as_f64().unwrap());
+        assert!((fees[0] - fees[1]).abs() < 1e-12, "{method}: {fees:?}");
+    }
 }
 
 /// Scripts of the timing: a few where nothing else is said, for the machine of a quick run says little about speed.
@@ -208,5 +212,6 @@ fn many_scripts_are_read_as_fast_as_by_the_published_electrs() {
     assert_eq!(ours, theirs);
     let times = their_time.as_secs_f64() / our_time.as_secs_f64();
     eprintln!("{count} scripts: paraffin {our_time:.2?}, electrs {their_time:.2?}, {times:.2} times its speed");
-    assert!(times >= 1.0, "{times:.2} times the speed of electrs");
+    // The published program is optimised; ours is, where this test is.
+    assert!(cfg!(debug_assertions) || times >= 1.0, "{times:.2} times the speed of electrs");
 }

@@ -4,6 +4,7 @@ mod beside;
 mod client;
 mod hostile;
 mod methods;
+mod tls;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
@@ -43,6 +44,12 @@ impl Wire {
             Ok(0) | Err(_) => None,
             Ok(_) => Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))),
         }
+    }
+
+    /// The next bytes that are a text with a first line; `None` when there are none: a refusal of TLS is no text.
+    pub fn try_text(&mut self) -> Option<String> {
+        let mut line = String::new();
+        self.stream.read_line(&mut line).ok().filter(|bytes| *bytes > 0).map(|_| line)
     }
 
     pub fn line(&mut self) -> Value {
