@@ -8,6 +8,7 @@ use figment::Figment;
 use figment::providers::{Env, Format, Toml};
 use paraffin_access::Plans;
 use paraffin_chain::{NodeAuth, NodeConfig};
+use paraffin_electrum::ElectrumSettings;
 use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_lua::LuaSettings;
 use paraffin_primitives::Network;
@@ -77,6 +78,9 @@ pub(crate) struct Config {
     /// The live set of unconfirmed transactions.
     #[serde(default)]
     pub mempool: MempoolSection,
+    /// The listener for the Electrum protocol.
+    #[serde(default)]
+    pub electrum: ElectrumSettings,
     /// Rates between currencies.
     #[serde(default)]
     pub forex: ForexSection,
@@ -214,7 +218,7 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 20] = [
+const SECTIONS: [&str; 21] = [
     "network",
     "data_dir",
     "node",
@@ -230,6 +234,7 @@ const SECTIONS: [&str; 20] = [
     "pools",
     "prices",
     "mempool",
+    "electrum",
     "forex",
     "orderbook",
     "verify",
@@ -356,6 +361,10 @@ impl Config {
         crate::accounts::check(&self.access).map_err(ConfigError::Contradiction)?;
         self.ordinals.families().map_err(ConfigError::Contradiction)?;
         self.lua.check().map_err(ConfigError::Contradiction)?;
+        self.electrum.check().map_err(ConfigError::Contradiction)?;
+        if self.electrum.is_used() && (self.upstream.is_used() || !self.mempool.enabled) {
+            return refuse("[electrum] needs the index of this instance and [mempool] enabled = true");
+        }
         Ok(self)
     }
 
@@ -496,6 +505,7 @@ mod tests {
             "gateway",
             "access",
             "mempool",
+            "electrum",
             "forex",
             "orderbook",
             "verify",

@@ -5,12 +5,14 @@ mod manifest;
 mod orders;
 mod rates;
 
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use paraffin_access::{AccessError, ApiKey, DatabaseKeyStore, KeyStore, NewAlias, NewKey, Plan, Plans};
 use paraffin_devnet::evm::{EvmEndpoint, EvmOptions};
 use paraffin_devnet::{Devnet, DevnetError, DevnetOptions};
+use paraffin_electrum::ElectrumSettings;
 use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_indexer::IndexState;
 use paraffin_primitives::{BlockId, Network};
@@ -149,9 +151,11 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<(), DevError> {
 
     let console = owner(instance.console(), earlier_console.flatten()).await?;
     let base_url = format!("http://{}", instance.gateway().local_addr());
+    let electrum = instance.gateway().electrum_addr();
     let manifest = Manifest::describe(&base_url, &devnet, tip, &arguments, keys, ways_in)
         .with_order(orders.example.clone())
-        .with_console(console);
+        .with_console(console)
+        .with_electrum(electrum);
     let serving = tokio::spawn(instance.serve(shutdown));
     manifest.write(&folder)?;
     manifest.print(&folder);
@@ -235,6 +239,7 @@ fn config(
         pools: PoolsSection::default(),
         prices: PricesSection::of_devnet(evm.url()),
         mempool: MempoolSection::default(),
+        electrum: ElectrumSettings { listen: Some((Ipv4Addr::LOCALHOST, 0).into()), ..ElectrumSettings::default() },
         lua: paraffin_lua::LuaSettings::default(),
         forex: Rates::section(folder),
         orderbook: OrderbookSection::default(),

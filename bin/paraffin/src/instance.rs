@@ -11,8 +11,8 @@ use paraffin_bitcoin_index::{ADDRESSES_SCHEMA, AddressModule, BitcoinModule, Raw
 use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
 use paraffin_forex::{ForexError, ForexFeed};
 use paraffin_gateway::{
-    ChainState, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler, KeyedSurface,
-    Metrics, ShadowState,
+    ChainState, ElectrumParts, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler,
+    KeyedSurface, Metrics, ShadowState,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_mempool::Mempool;
@@ -450,6 +450,9 @@ impl Instance {
             markets: contracts.as_ref().map(|_| config.markets.parts(config.pools.known())),
             prices: prices::source(config, prices.as_ref(), &store, pools.as_ref(), markets::WRAPPED_BITCOIN),
             mempool: live.as_ref().filter(|_| config.mempool.esplora).map(|live| Arc::clone(live.mempool())),
+            electrum: live
+                .as_ref()
+                .map(|live| ElectrumParts { settings: config.electrum.clone(), mempool: Arc::clone(live.mempool()) }),
             families: config.ordinals.families().map_err(GatewayError::Config)?,
             upstreams: None,
             scripts: scripts::parts(&config.lua, &keys).map_err(InstanceError::Scripts)?,

@@ -66,6 +66,8 @@ impl MemorySection {
             ("mempool.size_mb", share(300)),
             ("mempool.replay_mb", share(256)),
             ("lua.scripts_max", share(4).max(1)),
+            ("electrum.sessions_max", share(10_000)),
+            ("electrum.subscriptions_max", share(1_000_000)),
         ];
         // `join` keeps what is there.
         let join = |figment: Figment, shares: &[(&str, u64)]| {
@@ -136,6 +138,9 @@ fn parts(config: &Config) -> Vec<Part> {
         if config.mempool.enabled {
             let (set, replay) = (wide(config.mempool.size_mb) * 1_000_000, wide(config.mempool.replay_mb) << 20);
             add("mempool", "[mempool] size_mb and replay_mb", set + replay);
+        }
+        if config.electrum.is_used() {
+            add("electrum", "[electrum] sessions_max and subscriptions_max", config.electrum.memory_bytes());
         }
         if config.lua.enabled {
             let scripts = wide(config.lua.scripts_max) * wide(config.lua.memory_bytes_max);

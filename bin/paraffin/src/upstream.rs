@@ -102,6 +102,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         prices: None,
         mempool: None,
         hosted: None,
+        electrum: None,
         families: Families::default(),
         upstreams: Some(upstreams),
         scripts: None,

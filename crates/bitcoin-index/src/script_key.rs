@@ -41,6 +41,11 @@ impl ScriptKey {
         Ok(Self { digest, packed: None })
     }
 
+    /// The script is known by its SHA-256 alone.
+    pub const fn from_digest(digest: [u8; 32]) -> Self {
+        Self { digest, packed: None }
+    }
+
     /// SHA-256 of the script.
     pub fn digest(&self) -> &[u8; 32] {
         &self.digest

@@ -90,6 +90,8 @@ fn assert_proofs(instance: &Instance, naive: &Naive<'_>, txid: &Txid) {
     let (mut matched, mut positions) = (Vec::new(), Vec::new());
     proof.extract_matches(&mut matched, &mut positions).unwrap();
     assert_eq!((matched, positions), (vec![*txid], vec![entry.index as u32]));
+    let (named, by_position) = instance.index().merkle_proof_at(entry.height, entry.index as u32).unwrap().unwrap();
+    assert_eq!((named, by_position.iter().map(ToString::to_string).collect::<Vec<_>>()), (*txid, branch));
 }
 
 fn assert_script(instance: &Instance, naive: &Naive<'_>, script: &bitcoin::Script, key: &ScriptKey) {
@@ -99,6 +101,13 @@ fn assert_script(instance: &Instance, naive: &Naive<'_>, script: &bitcoin::Scrip
     let expected = naive.history(script);
     let all: Vec<Txid> = index.history(key, None, usize::MAX).unwrap().iter().map(|location| location.txid).collect();
     assert_eq!(all, expected, "{script}");
+    let whole = index.whole_histories().of(key, usize::MAX, |_| true).unwrap().unwrap();
+    assert_eq!(whole.iter().rev().map(|entry| entry.txid).collect::<Vec<_>>(), expected, "{script}");
+    assert!(whole.is_empty() || index.whole_histories().of(key, 0, |_| true).unwrap().is_none(), "{script}");
+    for entry in &whole {
+        let scripts = index.scripts_of_block(entry.height).unwrap().unwrap();
+        assert!(scripts.contains(key.digest()), "{script} at {}", entry.height);
+    }
     let mut paged = Vec::new();
     loop {
         assert!(paged.len() <= expected.len(), "the pages of {script} never end");

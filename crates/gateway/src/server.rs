@@ -2,7 +2,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -22,6 +22,7 @@ use crate::call_windows::CallWindows;
 use crate::config::GatewayConfig;
 use crate::connections::{Activity, Closing, OpenConnections};
 use crate::drain::Draining;
+use crate::electrum::ElectrumListener;
 use crate::fairness::FairSemaphore;
 use crate::families::FamilyServers;
 use crate::hosted::HOSTED_VIEW_BYTES;
@@ -81,6 +82,7 @@ pub struct Gateway {
     listener: TcpListener,
     local_addr: SocketAddr,
     metrics: Option<(TcpListener, SocketAddr)>,
+    electrum: Option<ElectrumListener>,
     shared: Arc<Shared>,
 }
 
@@ -141,8 +143,13 @@ impl Gateway {
                 balances_hash: BalancesHash::default(),
                 streams: Streams::default(),
                 draining: Draining::default(),
+                electrum: OnceLock::new(),
             });
-            Ok(Self { listener, local_addr, metrics, shared })
+            let electrum = match parts.electrum.filter(|parts| parts.settings.is_used()) {
+                Some(parts) => Some(ElectrumListener::bind(parts, &shared).await?),
+                None => None,
+            };
+            Ok(Self { listener, local_addr, metrics, electrum, shared })
         })
     }
 
@@ -154,6 +161,11 @@ impl Gateway {
     /// Where `/metrics` listens.
     pub fn metrics_addr(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().map(|(_, address)| *address)
+    }
+
+    /// Where the Electrum protocol is spoken without encryption.
+    pub fn electrum_addr(&self) -> Option<SocketAddr> {
+        self.electrum.as_ref().and_then(ElectrumListener::local_addr)
     }
 
     /// Serves until `shutdown` ends and for [`GatewayConfig::drain_seconds`] more; see [`Gateway::serve_until`].
@@ -175,8 +187,15 @@ impl Gateway {
     /// Of one type for all callers, so that the server is compiled here and not where it is called.
     fn serve_erased<'a>(self, leave: BoxFuture<'a, ()>, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let Self { listener, metrics, shared, .. } = self;
+            let Self { listener, metrics, electrum, shared, .. } = self;
             let metrics_task = metrics.map(|(listener, _)| tokio::spawn(serve_metrics(listener, Arc::clone(&shared))));
+            let (electrum_stop, stopped) = tokio::sync::oneshot::channel::<()>();
+            let electrum_task = electrum.map(|electrum| {
+                tokio::spawn(async move {
+                    // It ends when the sender is dropped, too.
+                    electrum.serve(async { drop(stopped.await) }).await;
+                })
+            });
             let books_task = tokio::spawn(build_books(Arc::clone(&shared)));
             let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
             let mut open = OpenConnections::default();
@@ -203,9 +222,13 @@ impl Gateway {
                 }
             }
             drop(listener);
+            let _ = electrum_stop.send(());
             let mut connections = open.close();
             let ended = async {
                 shared.streams.stop().await;
+                if let Some(task) = electrum_task {
+                    let _ = task.await;
+                }
                 while connections.join_next().await.is_some() {}
             };
             if tokio::time::timeout(shared.config.limits.shutdown_timeout(), ended).await.is_err() {

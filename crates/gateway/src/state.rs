@@ -27,6 +27,7 @@ use crate::call_windows::{CallWindow, CallWindows};
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::{SteadyTimer, within};
 use crate::drain::Draining;
+use crate::electrum::ElectrumParts;
 use crate::erased::{self, Answer};
 use crate::errors::{Refusal, RestError};
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
@@ -49,6 +50,16 @@ use crate::websocket::Streams;
 
 /// How long work waits for permits that others have, before its request is overloaded.
 const PERMIT_WAIT: Duration = Duration::from_secs(10);
+
+/// Answers how many sessions of Electrum are open, and how many scripts they have subscribed to.
+type ElectrumCounts = Box<dyn Fn() -> (usize, usize) + Send + Sync>;
+
+/// The listener for the Electrum protocol as metrics see it.
+pub(crate) struct ElectrumFigures {
+    pub(crate) counts: ElectrumCounts,
+    /// Memory that its sessions and subscriptions may take, bytes.
+    pub(crate) bytes_max: usize,
+}
 
 /// A boxed future, as the dyn-safe traits of this crate answer it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -180,6 +191,8 @@ pub struct GatewayParts {
     /// The live set of unconfirmed transactions, for Esplora; without it, or while it does not agree with the node, the node is
     /// asked.
     pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
+    /// The listener for the Electrum protocol; without it, or without an address in its settings, there is none.
+    pub electrum: Option<ElectrumParts>,
     /// Servers that answer families of methods in the place of our own index.
     pub families: Families,
     /// Instances that answer everything in our place; they are then also `chain` and `node`.
@@ -254,6 +267,7 @@ pub(crate) struct Shared {
     pub(crate) draining: Draining,
     pub(crate) scripts: Option<ScriptParts>,
     pub(crate) script_runs: FairSemaphore,
+    pub(crate) electrum: OnceLock<ElectrumFigures>,
 }
 
 impl Shared {
@@ -269,6 +283,13 @@ impl Shared {
         for (part, _, (_, used)) in self.memory_parts() {
             let text = "Memory that a part of the program takes, by what it counts";
             meter.gauge("paraffin_memory_used_bytes", text, &[("part", part)], used as f64);
+        }
+        if let Some(electrum) = self.electrum.get() {
+            let (sessions, subscriptions) = (electrum.counts)();
+            let text = "Open sessions of the Electrum protocol";
+            meter.gauge("paraffin_electrum_sessions", text, &[], sessions as f64);
+            let text = "Scripts that sessions of the Electrum protocol have subscribed to";
+            meter.gauge("paraffin_electrum_subscriptions", text, &[], subscriptions as f64);
         }
     }
 
@@ -288,6 +309,11 @@ impl Shared {
         }
         if self.scripts.is_some() {
             parts.push(("scripts", "Scripts", self.script_runs.bytes()));
+        }
+        if let Some(electrum) = self.electrum.get() {
+            let (sessions, subscriptions) = (electrum.counts)();
+            let used = paraffin_electrum::ElectrumSettings::used_bytes(sessions, subscriptions);
+            parts.push(("electrum", "Sessions of the Electrum protocol", (electrum.bytes_max, used)));
         }
         parts
     }

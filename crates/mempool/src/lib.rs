@@ -19,6 +19,7 @@ mod live;
 mod pool;
 mod ring;
 mod subscription;
+mod touched;
 
 pub use agreement::Agreement;
 pub use entry::{Effect, Entry, Origin, ScriptHash, ShownEntry};
@@ -30,3 +31,4 @@ pub use live::{Confirmed, Mempool, ObserveError};
 pub use pool::{BlockEffect, Inserted, Limits, Page, Pool, Refused, Replacement, ReplacementSide, Summary};
 pub use ring::{Missed, Ring};
 pub use subscription::{Subscribers, Subscription};
+pub use touched::TouchedScripts;

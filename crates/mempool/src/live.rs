@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use crate::agreement::Agreement;
 use crate::figures::Figures;
 use crate::subscription::{Subscribers, Subscription};
-use crate::{BlockEffect, Inserted, Limits, Origin, Pool, Refused};
+use crate::{BlockEffect, Inserted, Limits, Origin, Pool, Refused, TouchedScripts};
 
 /// Answers what an output of a confirmed transaction is.
 pub type Confirmed = Arc<dyn Fn(&OutPoint) -> Option<TxOut> + Send + Sync>;
@@ -135,6 +135,11 @@ impl Mempool {
     /// See [`Pool::drop_unknown`].
     pub fn drop_unknown(&self, txids: &[Txid]) {
         self.change(|pool| txids.iter().for_each(|txid| pool.drop_unknown(*txid)));
+    }
+
+    /// See [`Pool::take_touched`].
+    pub fn take_touched(&self) -> TouchedScripts {
+        self.pool.write().take_touched()
     }
 
     /// See [`Pool::resolve`].

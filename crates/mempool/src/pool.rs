@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use crate::entry::effect;
 use crate::histogram::{bucket, default_floors};
-use crate::{Change, DEFAULT_FLOORS, Effect, Entry, Frame, Origin, Reason, Ring, ScriptHash};
+use crate::{Change, DEFAULT_FLOORS, Effect, Entry, Frame, Origin, Reason, Ring, ScriptHash, TouchedScripts};
 
 pub use reads::{Page, Summary};
 
@@ -123,6 +123,8 @@ pub struct Pool {
     /// The newest, at most [`REPLACEMENTS_MAX`], the newest last.
     replacements: VecDeque<Replacement>,
     ring: Ring,
+    /// Collected once a reader takes them.
+    touched: Option<TouchedScripts>,
 }
 
 /// Replacements that are remembered.
@@ -181,6 +183,7 @@ impl Pool {
             checksum: 0,
             replacements: VecDeque::new(),
             ring: Ring::new(limits.ring_frames_max, limits.ring_bytes_max),
+            touched: None,
         }
     }
 
@@ -407,6 +410,7 @@ impl Pool {
             self.spends.insert(*outpoint, entry.txid);
         }
         self.enlist(&entry);
+        self.touch_children(&entry);
         self.entries.insert(entry.txid, Arc::clone(&entry));
         self.tell(Change::Add(Arc::clone(&entry)));
         entry
@@ -439,9 +443,31 @@ impl Pool {
         if entry.provisional {
             self.provisional.insert(entry.seq);
         }
-        for script in scripts(entry) {
+        let scripts = scripts(entry);
+        if let Some(touched) = &mut self.touched {
+            touched.add(scripts.iter().copied());
+        }
+        for script in scripts {
             self.by_script.entry(script).or_default().insert(entry.seq);
         }
+    }
+
+    /// What spends an output of a transaction that comes or goes has other inputs than before: confirmed ones, or unconfirmed ones.
+    fn touch_children(&mut self, entry: &Entry) {
+        if self.touched.is_none() {
+            return;
+        }
+        let children = self.children(entry).into_iter().filter_map(|seq| self.entries.get(self.by_seq.get(&seq)?));
+        let scripts: Vec<ScriptHash> = children.flat_map(|child| scripts(child)).collect();
+        if let Some(touched) = &mut self.touched {
+            touched.add(scripts.into_iter());
+        }
+    }
+
+    /// Scripts of the transactions that came, changed or went since the last call, and of those that spend their outputs; of the
+    /// first call any. Nothing is collected before it. One reader alone may take them.
+    pub fn take_touched(&mut self) -> TouchedScripts {
+        self.touched.replace(TouchedScripts::default()).unwrap_or(TouchedScripts::All)
     }
 
     fn delist(&mut self, entry: &Arc<Entry>) {
@@ -456,7 +482,11 @@ impl Pool {
             }
         }
         self.provisional.remove(&entry.seq);
-        for script in scripts(entry) {
+        let scripts = scripts(entry);
+        if let Some(touched) = &mut self.touched {
+            touched.add(scripts.iter().copied());
+        }
+        for script in scripts {
             if let Some(seqs) = self.by_script.get_mut(&script) {
                 seqs.remove(&entry.seq);
                 if seqs.is_empty() {
@@ -469,6 +499,7 @@ impl Pool {
     fn remove(&mut self, txid: Txid, reason: Reason) {
         let Some(entry) = self.entries.remove(&txid) else { return };
         self.delist(&entry);
+        self.touch_children(&entry);
         self.removed += 1;
         if let Some(place) = Reason::ALL.iter().position(|known| *known == reason) {
             self.removed_by_reason[place] += 1;

@@ -458,3 +458,24 @@ proptest! {
         run(steps, ring);
     }
 }
+
+/// Scripts of what comes and goes are collected for one reader, with those of the children, whose parent is then confirmed or not.
+#[test]
+fn touched_scripts_are_those_of_what_came_and_went_and_of_its_children() {
+    use paraffin_mempool::TouchedScripts;
+    let mut pool = Pool::new(Limits::default());
+    assert_eq!(pool.take_touched(), TouchedScripts::All, "of the first call any may be");
+    assert!(pool.take_touched().is_empty());
+    let touched =
+        |numbers: &[u8]| TouchedScripts::Scripts(numbers.iter().map(|one| ScriptHash::of(&script(*one))).collect());
+    let parent = spend(&[coin(1)], &[(90_000, 10)], false);
+    let child = spend(&[OutPoint { txid: parent.compute_txid(), vout: 0 }], &[(80_000, 11)], false);
+    insert(&mut pool, &parent, START).unwrap();
+    assert_eq!(pool.take_touched(), touched(&[200, 10]));
+    insert(&mut pool, &child, START).unwrap();
+    assert_eq!(pool.take_touched(), touched(&[10, 11]));
+    pool.connect_block(1, &block(vec![parent], 1));
+    assert_eq!(pool.take_touched(), touched(&[200, 10, 11]), "the child has no unconfirmed parent any more");
+    pool.drop_unknown(child.compute_txid());
+    assert_eq!(pool.take_touched(), touched(&[10, 11]));
+}

@@ -30,6 +30,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("verify", 3),
     ("wallet", 3),
     ("site", 3),
+    ("electrum", 3),
     ("cryptoswap", 4),
     ("indexer", 4),
     ("gateway", 5),

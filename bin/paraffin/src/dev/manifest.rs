@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,9 @@ pub(crate) struct Manifest {
     base_url: String,
     explorer_url: String,
     console_url: Option<String>,
+    /// Where wallets speak the Electrum protocol.
+    #[serde(default)]
+    electrum_url: Option<String>,
     height: u32,
     tip_hash: String,
     /// Seed of the chain.
@@ -166,6 +170,7 @@ impl Manifest {
             base_url: base_url.to_owned(),
             explorer_url: base_url.to_owned(),
             console_url: Some(format!("{base_url}/console")),
+            electrum_url: None,
             console: None,
             height: tip.height,
             tip_hash: tip.hash.to_string(),
@@ -223,6 +228,11 @@ impl Manifest {
     /// The same with who signs in to the console.
     pub(crate) fn with_console(self, console: Option<DevConsole>) -> Self {
         Self { console, ..self }
+    }
+
+    /// The same with where wallets speak the Electrum protocol.
+    pub(crate) fn with_electrum(self, address: Option<SocketAddr>) -> Self {
+        Self { electrum_url: address.map(|address| format!("tcp://{address}")), ..self }
     }
 
     /// The file of an earlier run, `None` when there is none.

@@ -206,6 +206,36 @@ fn stream_slowly(address: &str, path: &str, run: &Run) {
     }
 }
 
+/// Opens sessions of the Electrum protocol from addresses of a network of its own.
+fn electrum_greedily(address: &str, network: u8, script: &str, run: &Run) {
+    let script = crate::electrum::script_hash(&bitcoin::ScriptBuf::from_hex(script).unwrap());
+    let request = |id: u32, method: &str, params: Value| rpc_line(id, method, &params);
+    let many: String = (0..500).map(|id| request(id, "blockchain.scripthash.get_history", json!([script]))).collect();
+    let headers: String = (0..200).map(|id| request(id, "blockchain.block.headers", json!([0, 2_016]))).collect();
+    let subscribe: String = (0..1_000)
+        .map(|id| request(id, "blockchain.scripthash.subscribe", json!([format!("{network:032x}{id:032x}")])))
+        .collect();
+    let mut open = Vec::new();
+    for host in (1..=40).take_while(|_| !run.is_over()) {
+        let Some(mut stream) = http::connect_from([127, 0, network, host], address) else { continue };
+        _ = stream.set_write_timeout(Some(Duration::from_millis(20)));
+        let text = match host % 4 {
+            0 => many.as_bytes(),
+            1 => headers.as_bytes(),
+            2 => subscribe.as_bytes(),
+            _ => &[b'['; 1 << 20],
+        };
+        _ = stream.write_all(text);
+        open.push(stream);
+    }
+    std::thread::sleep(Duration::from_secs(5));
+}
+
+/// A call as a line of the Electrum protocol.
+fn rpc_line(id: u32, method: &str, params: &Value) -> String {
+    format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+}
+
 /// How the paying caller was served.
 #[derive(Default)]
 struct Paid {
@@ -339,6 +369,16 @@ fn attacks(scene: &Scene, run: &Run) -> Vec<std::thread::JoinHandle<()>> {
     for path in [format!("{free}/mempool/ws"), format!("{pro}/mempool/ws"), format!("{pro}/orderbook/ws")] {
         let reader = run.clone();
         threads.push(run.attack(Duration::from_secs(1), move |address| stream_slowly(address, &path, &reader)));
+    }
+
+    // Wallets: sessions from many addresses that subscribe to much, ask for much and read next to nothing, and lines without an end.
+    let electrum = scene.dev.text("/electrum_url").strip_prefix("tcp://").unwrap().to_owned();
+    for network in 2..4 {
+        let (electrum, waiting, script) =
+            (electrum.clone(), run.clone(), scene.dev.text("/accounts/4/script").to_owned());
+        threads.push(
+            run.attack(Duration::from_secs(1), move |_| electrum_greedily(&electrum, network, &script, &waiting)),
+        );
     }
 
     // Large bodies that come slowly, connections that do nothing, answers that are not read.

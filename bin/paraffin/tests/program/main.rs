@@ -18,6 +18,7 @@ mod dev_live;
 mod dev_ordinals;
 mod diff;
 mod disk_full;
+mod electrum;
 mod esplora_clients;
 mod esplora_conformance;
 mod explorer;

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use bitcoin::block::Header;
 use bitcoin::hashes::Hash;
 use bitcoin::{BlockHash, Txid};
@@ -8,7 +10,9 @@ use super::{BitcoinIndex, TxLocation};
 use crate::activity::PageCursor;
 use crate::error::ReadError;
 use crate::esplora::{BlockStatus, EsploraBlock};
-use crate::rows::BlockRow;
+use crate::outputs::visit_outputs;
+use crate::rows::{BlockRow, Funding};
+use crate::script_key::script_digest;
 use crate::tables::{BLOCK_HEIGHTS, BLOCKS};
 
 /// Blocks whose median is a block's `mediantime` (BIP113).
@@ -43,6 +47,30 @@ impl BitcoinIndex {
             bytes += u64::from(block.size);
         }
         Ok(bytes)
+    }
+
+    /// Headers of at most `count` blocks from height `first` on, ascending.
+    pub fn headers(&self, first: Height, count: u32) -> Result<Vec<Header>, ReadError> {
+        let Some(beyond) = count.checked_sub(1) else { return Ok(Vec::new()) };
+        self.block_rows(first, first.saturating_add(beyond)).map(|row| Ok(row?.1.header)).collect()
+    }
+
+    /// SHA-256 of every script that a transaction of the block at `height` pays or spends from; `None` when it is not indexed.
+    pub fn scripts_of_block(&self, height: Height) -> Result<Option<HashSet<[u8; 32]>>, ReadError> {
+        let Some(row) = self.block_row(height)? else { return Ok(None) };
+        let mut cursor = PageCursor::default();
+        let mut scripts = HashSet::new();
+        let mut spent: Vec<(Funding, ())> = Vec::new();
+        for number in numbers(&row, 0, row.transaction_count) {
+            let transaction = cursor.transaction(&self.snapshot, number)?;
+            scripts.extend(transaction.outputs().map(|(_, script)| script_digest(&script.to_script())));
+            spent.extend(transaction.inputs().flatten().map(|funding| (funding, ())));
+        }
+        visit_outputs(&self.snapshot, &mut spent, |(), _, _, script| {
+            scripts.insert(script_digest(&script.to_script()));
+            Ok(())
+        })?;
+        Ok(Some(scripts))
     }
 
     /// Record of the block at `height`.

@@ -1,13 +1,25 @@
+use std::collections::HashSet;
+
 use bitcoin::Txid;
+use paraffin_primitives::Height;
 
 use super::location::Locator;
 use super::{BitcoinIndex, TxLocation};
 use crate::activity::{PageCursor, is_superseded, number_of};
 use crate::error::ReadError;
 use crate::outputs::visit_outputs;
-use crate::rows::{Funding, HistoryRow, TransactionRow, history_key};
-use crate::script_key::ScriptKey;
+use crate::rows::{Funding, HistoryRow, PackedScript, TransactionRow, history_key};
+use crate::script_key::{ScriptKey, script_digest};
 use crate::tables::HISTORY;
+
+/// A transaction of a script, as a whole history lists it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryEntry {
+    /// Its id.
+    pub txid: Txid,
+    /// Height of its block.
+    pub height: Height,
+}
 
 /// Inputs that are looked at one by one before the rest is read together.
 const INPUTS_ALONE: usize = 4;
@@ -51,6 +63,92 @@ impl BitcoinIndex {
             }
         }
         Ok(locations)
+    }
+
+    /// Reads whole histories.
+    pub fn whole_histories(&self) -> WholeHistories<'_> {
+        WholeHistories { index: self, cursor: PageCursor::default(), digests: OutputDigests::default() }
+    }
+}
+
+/// Whole histories of scripts, one after the other. Scripts that one transaction pays are quick together: its row is read and its outputs
+/// are hashed once.
+pub struct WholeHistories<'a> {
+    index: &'a BitcoinIndex,
+    cursor: PageCursor,
+    digests: OutputDigests,
+}
+
+/// SHA-256 of the output scripts of the transaction that was looked at last; `None` for those that cannot be spent.
+#[derive(Default)]
+struct OutputDigests {
+    number: Option<u32>,
+    digests: Vec<Option<[u8; 32]>>,
+}
+
+impl OutputDigests {
+    fn of(&mut self, transaction: &TransactionRow<'_>) -> &[Option<[u8; 32]>] {
+        if self.number != Some(transaction.number) {
+            let digest =
+                |script: PackedScript<'_>| (!script.is_unspendable()).then(|| script_digest(&script.to_script()));
+            self.digests = transaction.outputs().map(|(_, script)| digest(script)).collect();
+            self.number = Some(transaction.number);
+        }
+        &self.digests
+    }
+}
+
+impl WholeHistories<'_> {
+    /// All transactions that fund or spend the script, in the order of the chain; `None` when there are more than `limit`. Walks
+    /// the history once: an output is spent by an input that names it, so no other transaction is read. `keep` gets how many
+    /// bytes are about to be kept, and ends the walk with an empty history where there is no memory for them.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn of(
+        &mut self,
+        script: &ScriptKey,
+        limit: usize,
+        keep: impl FnOnce(usize) -> bool,
+    ) -> Result<Option<Vec<HistoryEntry>>, ReadError> {
+        /// An entry, its number, and an output of the script in a table.
+        const ENTRY_BYTES: usize = 36 + 4 + 24;
+        let Self { index, cursor, digests } = self;
+        let rows = &index.snapshot;
+        let mut numbers: Vec<u32> = Vec::new();
+        for row in rows.prefix(&HISTORY, &index.width.prefix(script.digest())) {
+            let (key, value) = row?;
+            let row = HistoryRow::decode(&key, &value).map_err(|error| ReadError::damaged(&HISTORY, error))?;
+            numbers.extend_from_slice(row.numbers());
+            if numbers.len() > limit {
+                return Ok(None);
+            }
+        }
+        if !keep(numbers.len().saturating_mul(ENTRY_BYTES)) {
+            return Ok(Some(Vec::new()));
+        }
+        let mut entries = Vec::with_capacity(numbers.len());
+        let mut owned: HashSet<Funding> = HashSet::new();
+        for number in numbers {
+            let transaction = cursor.transaction(rows, number)?;
+            if is_superseded(rows, &transaction)? {
+                continue;
+            }
+            let mut is_part = false;
+            for funding in transaction.inputs().flatten() {
+                is_part |= owned.remove(&funding);
+            }
+            for (vout, digest) in (0u32..).zip(digests.of(&transaction)) {
+                if digest.as_ref() == Some(script.digest()) {
+                    owned.insert(Funding { number, vout });
+                    is_part = true;
+                }
+            }
+            if is_part {
+                entries.push(HistoryEntry { txid: transaction.txid, height: transaction.height });
+            }
+        }
+        Ok(Some(entries))
     }
 }
 

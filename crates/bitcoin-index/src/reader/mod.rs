@@ -11,6 +11,7 @@ mod unspent;
 use paraffin_primitives::{BlockId, Network};
 use paraffin_store::Snapshot;
 
+pub use self::history::{HistoryEntry, WholeHistories};
 pub use self::location::TxLocation;
 pub use self::transaction::ScriptEffect;
 use crate::error::ReadError;

@@ -2,6 +2,7 @@ use bitcoin::consensus::{deserialize, serialize};
 use bitcoin::hashes::{Hash, sha256d};
 use bitcoin::{MerkleBlock, OutPoint, Transaction, TxMerkleNode, TxOut, Txid};
 use bytes::Bytes;
+use paraffin_primitives::Height;
 
 use super::location::Locator;
 use super::{BitcoinIndex, TxLocation};
@@ -139,6 +140,14 @@ impl BitcoinIndex {
         let leaves = txids.iter().map(|txid| txid.to_raw_hash()).collect();
         let merkle = merkle_branch(leaves, location.index as usize);
         Ok(Some(MerkleProof { block_height: location.height, merkle, pos: location.index }))
+    }
+
+    /// Id and merkle branch of the transaction at position `index` of the block at `height`.
+    pub fn merkle_proof_at(&self, height: Height, index: u32) -> Result<Option<(Txid, Vec<TxMerkleNode>)>, ReadError> {
+        let Some(txids) = self.block_txids(height)? else { return Ok(None) };
+        let Some(txid) = txids.get(index as usize).copied() else { return Ok(None) };
+        let leaves = txids.iter().map(|txid| txid.to_raw_hash()).collect();
+        Ok(Some((txid, merkle_branch(leaves, index as usize))))
     }
 
     /// The same proof as a BIP37 `merkleblock` message body, as Bitcoin Core's `gettxoutproof` gives it.

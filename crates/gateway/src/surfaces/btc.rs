@@ -215,7 +215,7 @@ impl Method for BlockHashAt {
 }
 
 /// Asks the node what a caller asks and hands over what it says, a few calls of all and fewer of one caller at a time.
-pub(super) async fn pass(context: &RequestContext, method: &'static str, params: Vec<Box<RawValue>>) -> RpcResult {
+pub(crate) async fn pass(context: &RequestContext, method: &'static str, params: Vec<Box<RawValue>>) -> RpcResult {
     node_cost::check(method, &params, matches!(context.caller(), Caller::Key(_)))?;
     let permit = context.permit(&context.shared().node_calls).await.ok_or_else(RpcError::panicked)?;
     let held = Arc::new(Mutex::new(context.held_bytes(HeldFor::Node)));

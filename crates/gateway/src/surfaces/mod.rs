@@ -40,6 +40,8 @@ use crate::state::{BoxFuture, RequestContext};
 use crate::websocket::Upgrade;
 
 pub(crate) use admin::ADMIN;
+pub(crate) use btc::pass as pass_to_node;
+pub(crate) use esplora::{raw_transactions, unconfirmed_transaction};
 pub use lua::ScriptParts;
 pub(crate) use lua::permits as script_permits;
 pub(crate) use main_rpc::MainRpc;

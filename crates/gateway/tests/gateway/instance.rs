@@ -107,6 +107,7 @@ impl Default for Setup {
             last_module: None,
             prices: None,
             mempool: None,
+            electrum: None,
             families: Families::default(),
             scripts: None,
             access_log: None,

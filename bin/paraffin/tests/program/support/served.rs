@@ -229,14 +229,14 @@ impl Served {
             // The first script mines most, so that it is busy.
             let miner = if numbers.below(3) > 0 { 0 } else { numbers.below(self.scripts.len() as u64) as usize };
             for _ in 0..numbers.below(3) {
-                self.pay_someone(numbers);
+                self.pay(numbers);
             }
             self.backend.mine(1, &self.scripts[miner]);
         }
     }
 
     /// One payment of confirmed coins that nothing spends yet, to one to four of the scripts.
-    fn pay_someone(&self, numbers: &mut Numbers) {
+    pub fn pay(&self, numbers: &mut Numbers) {
         let coins = self.spendable();
         if coins.is_empty() {
             return;

@@ -86,7 +86,7 @@ pub(super) async fn summary(context: &RequestContext) -> Outcome {
 }
 
 /// `[feerate, vsize]` rows, highest feerate first; the feerate is the lowest of its row, sat/vB.
-fn histogram(entries: impl Iterator<Item = (u64, u64)>) -> Vec<(f64, u64)> {
+pub(crate) fn histogram(entries: impl Iterator<Item = (u64, u64)>) -> Vec<(f64, u64)> {
     #[allow(clippy::cast_precision_loss)] // both are far below 2^52
     let mut rates: Vec<(f64, u64)> = entries.map(|(fee, vsize)| (fee as f64 / vsize.max(1) as f64, vsize)).collect();
     rates.sort_by(|left, right| right.0.total_cmp(&left.0));

@@ -26,11 +26,12 @@ use crate::state::RequestContext;
 
 pub(crate) use address::{AddressRoute, Totals, UNSPENT_BYTES, totals, unspent};
 pub(crate) use fees::FeeEstimates;
+pub(crate) use mempool::histogram as fee_histogram;
 pub(super) use mempool::{broadcast, package};
 pub(super) use methods::{ESPLORA, by_path};
 pub use transactions::NodeTransactions;
-pub(super) use transactions::{raw as raw_transactions, unconfirmed as unconfirmed_transaction};
-pub(super) use unconfirmed::accepted;
+pub(crate) use transactions::{raw as raw_transactions, unconfirmed as unconfirmed_transaction};
+pub(crate) use unconfirmed::accepted;
 pub(crate) use unconfirmed::{Pending, Unconfirmed, View, of_script as unconfirmed_of, view as unconfirmed_view};
 
 /// What a path answers.

@@ -94,10 +94,7 @@ async fn fetch_stretch(node: &dyn Node, locations: &[TxLocation]) -> Result<Vec<
 }
 
 /// Bytes of confirmed transactions, from wherever this instance keeps them.
-pub(in crate::surfaces) async fn raw(
-    context: &RequestContext,
-    locations: Vec<TxLocation>,
-) -> Result<Vec<Bytes>, Fault> {
+pub(crate) async fn raw(context: &RequestContext, locations: Vec<TxLocation>) -> Result<Vec<Bytes>, Fault> {
     if locations.is_empty() {
         return Ok(Vec::new());
     }
@@ -123,10 +120,7 @@ pub(super) async fn render(
 
 /// A transaction that the node knows and the index does not. Wallets drop what is said to be missing, so that a node which
 /// cannot be asked is a failure.
-pub(in crate::surfaces) async fn unconfirmed(
-    context: &RequestContext,
-    txid: Txid,
-) -> Result<Option<Transaction>, Fault> {
+pub(crate) async fn unconfirmed(context: &RequestContext, txid: Txid) -> Result<Option<Transaction>, Fault> {
     let raw = context.node().raw_transaction(txid).await.map_err(|error| crate::surfaces::btc::from_node(&error))?;
     let transaction = raw.and_then(|raw| deserialize::<Transaction>(&raw).ok());
     Ok(transaction.filter(|transaction| transaction.compute_txid() == txid))

@@ -175,7 +175,7 @@ pub(super) async fn live(context: &RequestContext) -> Option<&Arc<Mempool>> {
 }
 
 /// Takes what the node has just accepted into the live set: its sender asks for it before peers announce it.
-pub(in crate::surfaces) async fn accepted(context: &RequestContext, hex: &str) {
+pub(crate) async fn accepted(context: &RequestContext, hex: &str) {
     let Some(mempool) = context.shared().mempool.clone() else { return };
     let Ok(raw) = <Vec<u8> as bitcoin::hex::FromHex>::from_hex(hex.trim()) else { return };
     let now = u64::try_from(unix_millis()).unwrap_or_default();

@@ -55,6 +55,7 @@ impl Edge {
             prices: None,
             mempool: None,
             hosted: None,
+            electrum: None,
             families: Families::default(),
             upstreams: Some(upstreams),
             scripts: None,

@@ -1,0 +1,247 @@
+//! The Electrum protocol ([`paraffin_electrum`]) over what this instance has: the index, the live set of unconfirmed transactions, and the
+//! node.
+
+mod chain;
+mod changes;
+mod node;
+mod scripts;
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Weak};
+
+use bitcoin::Txid;
+use bytes::Bytes;
+use paraffin_access::ClientNet;
+use paraffin_electrum::{
+    Api, ApiFuture, Changes, ElectrumSettings, Estimate, Fault, FeeHistogram, HeaderProof, HeaderTree, Holder,
+    Identity, Listener, MempoolFees, PackageResult, Proof, ScriptAnswers, ScriptQuestion, Server, Tip,
+};
+use paraffin_mempool::Mempool;
+use parking_lot::Mutex;
+use serde_json::value::RawValue;
+use tokio::sync::broadcast;
+use tokio::time::Instant;
+
+use crate::byte_budget::{ByteHolder, HeldBytes, HeldFor};
+use crate::errors::RpcError;
+use crate::server::GatewayError;
+use crate::state::{Caller, Connection, ElectrumFigures, ReadAbandoned, RequestContext, Shared, unix_millis};
+
+/// Changes that a session may be behind before it looks at all of its scripts.
+const CHANGES_KEPT: usize = 64;
+
+/// What the listener for Electrum needs beside the parts of the gateway.
+pub struct ElectrumParts {
+    /// Its settings; nothing listens unless they have an address.
+    pub settings: ElectrumSettings,
+    /// The live set of unconfirmed transactions.
+    pub mempool: Arc<Mempool>,
+}
+
+/// The listener with the task that notes changes.
+pub(crate) struct ElectrumListener {
+    listener: Listener,
+    instance: Arc<Instance>,
+}
+
+impl ElectrumListener {
+    pub(crate) async fn bind(parts: ElectrumParts, shared: &Arc<Shared>) -> Result<Self, GatewayError> {
+        let instance = Arc::new_cyclic(|own| Instance {
+            own: Weak::clone(own),
+            identity: Identity {
+                software: concat!("Paraffin ", env!("CARGO_PKG_VERSION")).to_owned(),
+                genesis: bitcoin::constants::genesis_block(shared.chain.network().bitcoin()).block_hash(),
+            },
+            history_max: parts.settings.history_max,
+            shared: Arc::clone(shared),
+            mempool: parts.mempool,
+            changes: broadcast::channel(CHANGES_KEPT).0,
+            headers: Mutex::default(),
+            histogram: Mutex::default(),
+            estimates: Mutex::default(),
+        });
+        let bytes_max = usize::try_from(parts.settings.memory_bytes()).unwrap_or(usize::MAX);
+        let listener = Listener::bind(parts.settings, Arc::clone(&instance) as Arc<dyn Server>).await;
+        let listener = listener.map_err(|error| GatewayError::Config(error.to_string()))?;
+        shared.electrum.set(ElectrumFigures { counts: Box::new(listener.counts()), bytes_max }).ok();
+        Ok(Self { listener, instance })
+    }
+
+    pub(crate) fn local_addr(&self) -> Option<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `shutdown` ends.
+    pub(crate) async fn serve(self, shutdown: impl Future<Output = ()>) {
+        let watcher = tokio::spawn(changes::watch(Arc::clone(&self.instance)));
+        self.listener.serve(shutdown).await;
+        watcher.abort();
+    }
+}
+
+/// What all sessions share.
+struct Instance {
+    own: Weak<Instance>,
+    identity: Identity,
+    history_max: usize,
+    shared: Arc<Shared>,
+    mempool: Arc<Mempool>,
+    changes: broadcast::Sender<Arc<Changes>>,
+    headers: Mutex<HeaderTree>,
+    histogram: Mutex<Option<(Instant, FeeHistogram)>>,
+    estimates: Mutex<HashMap<(u16, Option<&'static str>), (Instant, Estimate)>>,
+}
+
+impl Instance {
+    fn tip(&self) -> Option<Tip> {
+        let snapshot = self.shared.chain.snapshot();
+        let id = snapshot.tip()?.id;
+        let index = paraffin_bitcoin_index::BitcoinIndex::new(snapshot, self.shared.chain.network());
+        let header = index.block_header(id.height).ok().flatten()?;
+        Some(Tip { height: id.height, hash: id.hash, header: chain::header_bytes(&header) })
+    }
+}
+
+impl Server for Instance {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn open(&self, peer: SocketAddr) -> ApiFuture<'_, Option<Arc<dyn Api>>> {
+        Box::pin(async move {
+            let shared = &self.shared;
+            // A session counts as one request of a caller without a key.
+            let settings = shared.access.keyless;
+            let place = shared.windows.reserve(ClientNet::from(peer.ip()), settings, unix_millis()).await.ok()?;
+            if !place.granted {
+                return None;
+            }
+            if place.wait_ms > 0 {
+                tokio::time::sleep(std::time::Duration::from_millis(place.wait_ms.into())).await;
+            }
+            shared.keys.available().await.ok()?;
+            let connection = Arc::new(Connection::new(Arc::clone(shared), peer));
+            let instance = self.own.upgrade()?;
+            Some(Arc::new(SessionApi { instance, connection, caller: Caller::Keyless, client: peer.ip() })
+                as Arc<dyn Api>)
+        })
+    }
+
+    fn changes(&self) -> broadcast::Receiver<Arc<Changes>> {
+        self.changes.subscribe()
+    }
+}
+
+/// One session: who asks, and on what connection.
+struct SessionApi {
+    instance: Arc<Instance>,
+    connection: Arc<Connection>,
+    caller: Caller,
+    client: IpAddr,
+}
+
+impl SessionApi {
+    /// One request. It reads from the newest block when it reads for the first time.
+    fn context(&self) -> RequestContext {
+        RequestContext::new(Arc::clone(&self.connection), self.caller.clone(), self.client, Vec::new())
+    }
+}
+
+struct SessionBytes(HeldBytes);
+
+impl Holder for SessionBytes {
+    fn reach(&mut self, bytes: usize) -> bool {
+        self.0.reach_now(bytes)
+    }
+
+    fn shrink(&mut self, bytes: usize) {
+        self.0.shrink(bytes);
+    }
+}
+
+impl Api for SessionApi {
+    fn may_go_on(&self) -> ApiFuture<'_, bool> {
+        Box::pin(async move { self.instance.shared.keys.available().await.is_ok() })
+    }
+
+    fn holder(&self) -> Box<dyn Holder> {
+        let holder = ByteHolder::of(&self.caller, self.client);
+        Box::new(SessionBytes(HeldBytes::none(&self.instance.shared.byte_budget, holder, HeldFor::Bodies)))
+    }
+
+    fn tip(&self) -> Option<Tip> {
+        self.instance.tip()
+    }
+
+    fn headers(&self, first: u32, count: u32) -> ApiFuture<'_, Result<Vec<[u8; 80]>, Fault>> {
+        Box::pin(chain::headers(self, first, count))
+    }
+
+    fn header_proof(&self, height: u32, checkpoint: u32) -> ApiFuture<'_, Result<HeaderProof, Fault>> {
+        Box::pin(chain::header_proof(self, height, checkpoint))
+    }
+
+    fn scripts(&self, questions: Vec<ScriptQuestion>) -> ApiFuture<'_, ScriptAnswers> {
+        Box::pin(scripts::answer(self, questions))
+    }
+
+    fn transaction(&self, txid: Txid) -> ApiFuture<'_, Result<Bytes, Fault>> {
+        Box::pin(chain::transaction(self, txid))
+    }
+
+    fn transaction_record(&self, txid: Txid) -> ApiFuture<'_, Result<Box<RawValue>, Fault>> {
+        Box::pin(node::transaction_record(self, txid))
+    }
+
+    fn proof(&self, txid: Txid, height: u32) -> ApiFuture<'_, Result<Proof, Fault>> {
+        Box::pin(chain::proof(self, txid, height))
+    }
+
+    fn transaction_at(&self, height: u32, position: u32, has_branch: bool) -> ApiFuture<'_, Result<Proof, Fault>> {
+        Box::pin(chain::transaction_at(self, height, position, has_branch))
+    }
+
+    fn estimate(&self, blocks: u16, mode: Option<&'static str>) -> ApiFuture<'_, Result<Estimate, Fault>> {
+        Box::pin(node::estimate(self, blocks, mode))
+    }
+
+    fn mempool_fees(&self) -> ApiFuture<'_, Result<MempoolFees, Fault>> {
+        Box::pin(node::mempool_fees(self))
+    }
+
+    fn fee_histogram(&self) -> ApiFuture<'_, Result<FeeHistogram, Fault>> {
+        Box::pin(node::fee_histogram(self))
+    }
+
+    fn broadcast(&self, transaction: String) -> ApiFuture<'_, Result<Txid, Fault>> {
+        Box::pin(node::broadcast(self, transaction))
+    }
+
+    fn broadcast_package(&self, transactions: Vec<String>) -> ApiFuture<'_, Result<PackageResult, Fault>> {
+        Box::pin(node::broadcast_package(self, transactions))
+    }
+}
+
+/// A read that was not carried out: for lack of memory or permits, or because it failed inside.
+fn abandoned(context: &RequestContext, _: ReadAbandoned) -> Fault {
+    if context.budget().is_overloaded() { Fault::Busy } else { Fault::Internal }
+}
+
+/// An error of the store.
+fn unreadable(error: &paraffin_bitcoin_index::ReadError) -> Fault {
+    tracing::error!(%error, "a read for a session of Electrum failed");
+    Fault::Internal
+}
+
+/// An error of a surface, as this protocol has it.
+fn of_rpc(context: &RequestContext, error: RpcError) -> Fault {
+    let code = error.data.as_ref().and_then(|data| data["code"].as_str());
+    match (error.code, code) {
+        _ if context.budget().is_overloaded() => Fault::Busy,
+        (_, Some("UPSTREAM_UNAVAILABLE")) => Fault::NodeAway,
+        (_, Some("RESPONSE_TOO_LARGE")) => Fault::BadRequest("the answer is too large".to_owned()),
+        (crate::errors::rpc_code::INTERNAL, _) => Fault::Internal,
+        _ => Fault::Node(error.message.into_owned()),
+    }
+}
