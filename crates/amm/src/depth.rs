@@ -52,7 +52,7 @@ pub fn depth(pool: &RoutePool, levels: u16) -> Depth {
         .take_while(|amount| pool.reserves[0].checked_add(*amount).is_some())
         .map(|amount| (amount, amount_out(pool, 0, amount, Fees::Pool).unwrap_or(0)));
     let mut depth = Depth {
-        asks: leveled(asks, |next, last| next.is_above(last)),
+        asks: leveled(asks, DepthLevel::is_above),
         bids: leveled(bids, |next, last| last.is_above(next)),
     };
     // What the last of them bring may be nothing, too.
