@@ -51,10 +51,8 @@ pub fn depth(pool: &RoutePool, levels: u16) -> Depth {
     let bids = amounts()
         .take_while(|amount| pool.reserves[0].checked_add(*amount).is_some())
         .map(|amount| (amount, amount_out(pool, 0, amount, Fees::Pool).unwrap_or(0)));
-    let mut depth = Depth {
-        asks: leveled(asks, |next, last| next.is_above(last)),
-        bids: leveled(bids, |next, last| last.is_above(next)),
-    };
+    let mut depth =
+        Depth { asks: leveled(asks, DepthLevel::is_above), bids: leveled(bids, |next, last| last.is_above(next)) };
     // What the last of them bring may be nothing, too.
     depth.bids.retain(|level| level.total > 0);
     depth
