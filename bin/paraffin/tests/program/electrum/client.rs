@@ -59,7 +59,7 @@ fn a_published_client_follows_blocks_and_reorganisations() {
         served.wait_for_tip();
         let tip = served.backend.height();
         let mut newest = None;
-        wait_for("the header of the tip", Duration::from_secs(20), || {
+        wait_for("the header of the tip", Duration::from_secs(60), || {
             client.ping().unwrap();
             while let Some(header) = client.block_headers_pop().unwrap() {
                 newest = Some(header);
