@@ -209,6 +209,7 @@ struct RunRecord {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
+#[allow(clippy::struct_excessive_bools)] // the members of the answer
 struct RunResult {
     verdict: Verdict,
     /// Share of bytes in sections that are the same, per cent.
