@@ -52,9 +52,8 @@ pub fn decode_segment(segment: &str) -> Option<String> {
 /// The sentence for the caller.
 pub fn rest_body(body: &[u8], depth_max: usize, cap: usize) -> Result<(Vec<String>, Option<usize>), String> {
     let body = RestBody::parse(body, depth_max).map_err(|error| error.message.into_owned())?;
-    let texts = ["address", "account", "taprootAddress"].into_iter().filter_map(|name| body.text(name).ok());
-    Ok((
-        texts.map(ToOwned::to_owned).collect(),
-        body.positive("limit", cap).map_err(|error| error.message.into_owned())?,
-    ))
+    let limit = body.positive("limit", cap).map_err(|error| error.message.into_owned())?;
+    let members = body.into_members();
+    let texts = ["address", "account", "taprootAddress"].into_iter().filter_map(|name| members.get(name)?.as_str());
+    Ok((texts.map(ToOwned::to_owned).collect(), limit))
 }

@@ -135,7 +135,7 @@ mod tests {
 
     use super::*;
     use crate::methods::Described;
-    use crate::rest::{Group, Verb};
+    use crate::rest::{Base, Group, Verb};
     use crate::surfaces::MainRpc;
 
     #[test]
@@ -143,6 +143,25 @@ mod tests {
         let mut seen = BTreeSet::new();
         for asked in rest::groups().flat_map(Group::paths) {
             assert!(seen.insert((asked.path, asked.verb == Verb::Post)), "{} stands twice", asked.path);
+        }
+    }
+
+    /// Pages that list routes list all of them.
+    #[test]
+    fn pages_about_surfaces_have_every_route() {
+        let pages = [
+            (Base::BesideApi, "opi/v1/brc20", include_str!("../../../../docs/api.md")),
+            (Base::Keyed, "orderbook", include_str!("../../../../docs/orderbook.md")),
+            (Base::Explorer, "", include_str!("../../../../docs/verification.md")),
+            (Base::Open, "", include_str!("../../../../docs/api.md")),
+        ];
+        for group in rest::groups().filter(|group| group.base != Base::Api) {
+            let (_, before, page) = pages.iter().find(|(base, ..)| *base == group.base).unwrap();
+            for asked in group.paths() {
+                let below = asked.path.strip_prefix(before).unwrap().trim_start_matches('/');
+                let written = [format!("/{below}"), format!("/{below}").replace('{', "<").replace('}', ">")];
+                assert!(written.iter().any(|path| page.contains(path)), "{} is not in its page", asked.path);
+            }
         }
     }
 

@@ -85,7 +85,7 @@ impl RestBody {
     }
 
     /// All members.
-    pub(super) fn into_members(self) -> Map<String, Value> {
+    pub(crate) fn into_members(self) -> Map<String, Value> {
         self.0
     }
 

@@ -55,7 +55,11 @@ pub(crate) async fn serve(
     match find(groups, context.segments(), &verb) {
         Ok(asked) => asked.answer(context, &headers, query.as_deref(), body).await,
         Err(NoRoute::Verb(verbs)) => Ok(Reply::refusal(Refusal::WrongVerb(verbs), ErrorForm::Rest)),
-        Err(NoRoute::Path) => Err(RestError::not_found("There is no such route")),
+        Err(NoRoute::Path) => {
+            let mut paths: Vec<&str> = groups.iter().flat_map(|group| group.paths()).map(|asked| asked.path).collect();
+            paths.dedup();
+            Err(RestError::not_found(format!("There is no such route: there are {}", paths.join(", "))))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use paraffin_primitives::Network;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-use crate::methods::{Hash, schema};
+use crate::methods::{Hash, OrNull, schema};
 use crate::rest::Digits;
 
 pub(super) fn hex(script: &Script) -> ScriptHex {
@@ -79,6 +79,7 @@ pub(super) fn event_bytes(placed: &PlacedEvent) -> usize {
 /// What happened to a token. Which members there are depends on `event_type`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Brc20Event")]
+#[allow(clippy::struct_field_names)] // the members of OPI
 pub(super) struct Event {
     #[schemars(with = "EventType")]
     event_type: &'static str,
@@ -108,10 +109,10 @@ pub(super) struct Event {
     source_wallet: Option<WalletText>,
     /// `null` when the inscription was paid as a fee.
     #[serde(rename = "spent_pkScript", skip_serializing_if = "Option::is_none")]
-    spent_script: Option<Option<ScriptHex>>,
+    spent_script: Option<OrNull<ScriptHex>>,
     /// `null` when the inscription was paid as a fee.
     #[serde(skip_serializing_if = "Option::is_none")]
-    spent_wallet: Option<Option<WalletText>>,
+    spent_wallet: Option<OrNull<WalletText>>,
     /// In lower case.
     #[serde(skip_serializing_if = "Option::is_none")]
     tick: Option<String>,
@@ -227,8 +228,8 @@ pub(super) fn event(placed: &PlacedEvent, network: Network) -> Event {
             Event {
                 source_script,
                 source_wallet,
-                spent_script: Some(spent_script),
-                spent_wallet: Some(spent_wallet),
+                spent_script: Some(OrNull(spent_script)),
+                spent_wallet: Some(OrNull(spent_wallet)),
                 amount: Some(BaseUnits(*amount)),
                 using_tx_id: Some(placed.event.txid.to_string()),
                 ..new.of_token(ticker)

@@ -68,7 +68,7 @@ pub(super) struct Submit {
 
 impl Route for Submit {
     const PATHS: &'static [(Verb, &'static str)] = &[(Verb::Post, "verify")];
-    const EXAMPLE: &'static str = r#"{"alkane":"2:0","repo_url":"https://github.com/example/contract"}"#;
+    const EXAMPLE: &'static str = r#"{"alkane":"2:1000000","repo_url":"https://github.com/example/contract"}"#;
     const WRAPPING: Wrapping = Wrapping::Bare;
     const TYPE_ERROR: Option<(StatusCode, &'static str)> = WRONG_TYPE;
     const REFUSALS: &'static [StatusCode] = REFUSALS_OF_BODY;
@@ -209,6 +209,7 @@ struct RunRecord {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
+#[allow(clippy::struct_excessive_bools)] // the members of the answer
 struct RunResult {
     verdict: Verdict,
     /// Share of bytes in sections that are the same, per cent.
