@@ -117,7 +117,7 @@ mod tests {
             let Depth { bids, asks } = depth(&pool, levels);
             prop_assert!(bids.len() <= usize::from(levels) && asks.len() <= usize::from(levels));
             prop_assert!(asks.is_sorted_by(|one, other| other.is_above(one)));
-            prop_assert!(bids.is_sorted_by(|one, other| one.is_above(other)));
+            prop_assert!(bids.is_sorted_by(DepthLevel::is_above));
             let sums = |levels: &[DepthLevel]| {
                 levels.iter().fold((0u128, 0u128), |sum, level| (sum.0 + level.amount, sum.1 + level.total))
             };

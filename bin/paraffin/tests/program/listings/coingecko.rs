@@ -93,6 +93,7 @@ fn assert_ticker(ticker: &Value, pairs: &Value) {
 }
 
 /// Both sides, the newest first, each trade with a number of its own.
+#[allow(clippy::cast_precision_loss)] // compared with a tolerance
 fn assert_trades(trades: &Value) {
     assert_fields(trades, &[("buy", Kind::List), ("sell", Kind::List)], &[]);
     let mut numbers = Vec::new();

@@ -132,7 +132,9 @@ fn a_chart_finds_a_symbol_and_its_bars_are_the_candles() {
         ("ticker", Kind::Text),
         ("type", Kind::Text),
     ];
-    list(&found).iter().for_each(|found| assert_fields(found, &fields, &[]));
+    for found in list(&found) {
+        assert_fields(found, &fields, &[]);
+    }
     for pool in &pools {
         assert!(list(&found).iter().any(|found| found["ticker"] == *pool), "{pool} is not found: {found}");
         let by_id = get(&dev, &format!("udf/search?query={pool}&type=crypto&exchange={factory}&limit=1"));

@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/coingecko/…`: what `CoinGecko` asks of an exchange without custody (docs/listings.md, "CoinGecko").
+//! `/v4/<KEY>/coingecko/…`: what `CoinGecko` asks of an exchange without custody (docs/listings.md).
 
 use std::borrow::Cow;
 
@@ -168,6 +168,7 @@ struct Tickers {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
+#[expect(clippy::struct_field_names, reason = "members of the answer")]
 struct Ticker {
     ticker_id: TickerId,
     base_currency: IdText,
@@ -372,6 +373,7 @@ struct TradesAnswer {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
+#[expect(clippy::struct_field_names, reason = "members of the answer")]
 struct Trade {
     /// Number of the trade among those of its pool, from 1.
     trade_id: u32,

@@ -23,6 +23,7 @@ fn whole(units: u128) -> String {
     }
 }
 
+#[allow(clippy::cast_precision_loss)] // compared with a tolerance
 #[tokio::test]
 async fn events_of_the_adapter_are_the_deeds_on_the_chain() {
     let bazaar = Bazaar::open().await;

@@ -1,4 +1,4 @@
-//! `/v4/<KEY>/udf/…`: charts as the charting library of `TradingView` asks for them (docs/listings.md, "TradingView").
+//! `/v4/<KEY>/udf/…`: charts as the charting library of `TradingView` asks for them (docs/listings.md).
 
 mod history;
 mod search;
