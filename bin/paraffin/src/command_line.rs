@@ -99,6 +99,9 @@ pub(crate) struct DevArguments {
     /// Address of the API
     #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDR")]
     pub listen: SocketAddr,
+    /// Address at which GET /metrics answers; nowhere when absent
+    #[arg(long, value_name = "ADDR")]
+    pub metrics_listen: Option<SocketAddr>,
     /// Seed of the accounts and of the traffic; the same seed gives the same chain
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -228,7 +228,12 @@ fn config(
             timeout_seconds: 30,
         },
         upstream: UpstreamSection::default(),
-        gateway: GatewayConfig { listen: arguments.listen, drain_seconds: 0, ..GatewayConfig::default() },
+        gateway: GatewayConfig {
+            listen: arguments.listen,
+            metrics_listen: arguments.metrics_listen,
+            drain_seconds: 0,
+            ..GatewayConfig::default()
+        },
         access: AccessConfig::default(),
         plans: Plans::default(),
         console: ConsoleSection { explorer: ExplorerAccess::Open, ..ConsoleSection::default() },

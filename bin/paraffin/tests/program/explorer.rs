@@ -283,7 +283,7 @@ const READS_MAX: u64 = 2_500;
 #[test]
 fn pages_read_little_of_the_index() {
     let metrics = format!("127.0.0.1:{}", free_port());
-    let dev = Dev::start_with_environment(&[("PARAFFIN_GATEWAY__METRICS_LISTEN", metrics.clone())]);
+    let dev = Dev::start_with(&["--metrics-listen", &metrics]);
     let reads = || {
         let text = http::get(&metrics, "/metrics").text();
         let of_store = text.lines().filter(|line| line.starts_with("paraffin_store_reads_total{"));
