@@ -215,6 +215,7 @@ fn electrum_greedily(address: &str, network: u8, script: &str, run: &Run) {
     let subscribe: String = (0..1_000)
         .map(|id| request(id, "blockchain.scripthash.subscribe", json!([format!("{network:032x}{id:032x}")])))
         .collect();
+    let deep = vec![b'['; 1 << 20];
     let mut open = Vec::new();
     for host in (1..=40).take_while(|_| !run.is_over()) {
         let Some(mut stream) = http::connect_from([127, 0, network, host], address) else { continue };
@@ -223,7 +224,7 @@ fn electrum_greedily(address: &str, network: u8, script: &str, run: &Run) {
             0 => many.as_bytes(),
             1 => headers.as_bytes(),
             2 => subscribe.as_bytes(),
-            _ => &[b'['; 1 << 20],
+            _ => &deep,
         };
         _ = stream.write_all(text);
         open.push(stream);

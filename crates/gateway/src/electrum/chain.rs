@@ -1,9 +1,9 @@
 //! What the index answers: headers, proofs and transactions.
 
-use bitcoin::Txid;
 use bitcoin::block::Header;
 use bitcoin::consensus::serialize;
 use bitcoin::hashes::Hash as _;
+use bitcoin::{BlockHash, Txid};
 use bytes::Bytes;
 use paraffin_bitcoin_index::{BitcoinIndex, ReadError};
 use paraffin_electrum::{CHUNK_HEADERS, Fault, HeaderProof, Proof};
@@ -50,7 +50,7 @@ pub(super) async fn header_proof(session: &SessionApi, height: u32, checkpoint: 
         };
         let mut tree = instance.headers.lock().clone();
         if let (Some(last), Some(at)) = (tree.last(), tree.next_height().checked_sub(1))
-            && index.block_hash(at)?.map(|hash| hash.to_byte_array()) != Some(last)
+            && index.block_hash(at)?.map(BlockHash::to_byte_array) != Some(last)
         {
             tree = paraffin_electrum::HeaderTree::default();
         }

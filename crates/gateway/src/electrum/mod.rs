@@ -90,8 +90,11 @@ struct Instance {
     changes: broadcast::Sender<Arc<Changes>>,
     headers: Mutex<HeaderTree>,
     histogram: Mutex<Option<(Instant, FeeHistogram)>>,
-    estimates: Mutex<HashMap<(u16, Option<&'static str>), (Instant, Estimate)>>,
+    estimates: Mutex<Estimates>,
 }
+
+/// The node's estimates by target in blocks and mode, each with when it was asked for.
+type Estimates = HashMap<(u16, Option<&'static str>), (Instant, Estimate)>;
 
 impl Instance {
     fn tip(&self) -> Option<Tip> {

@@ -83,7 +83,7 @@ fn a_published_client_follows_blocks_and_reorganisations() {
                 last = Some(popped);
             }
             if let Some(last) = last {
-                let text: String = last.iter().map(|byte| format!("{byte:02x}")).collect();
+                let text = bitcoin::hex::DisplayHex::to_lower_hex_string(&last[..]);
                 assert_eq!(json!(text), status, "{}", script_hash(script));
             }
         }

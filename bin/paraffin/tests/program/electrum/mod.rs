@@ -104,13 +104,14 @@ impl Wire {
 pub fn script_hash(script: &ScriptBuf) -> String {
     let mut bytes = sha256::Hash::hash(script.as_bytes()).to_byte_array();
     bytes.reverse();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bitcoin::hex::DisplayHex::to_lower_hex_string(&bytes[..])
 }
 
 /// The status of a history, computed from its text.
 pub fn status(history: &Value) -> Value {
     let rows = history.as_array().unwrap();
-    let text: String =
+    let rows: Vec<String> =
         rows.iter().map(|row| format!("{}:{}:", row["tx_hash"].as_str().unwrap(), row["height"])).collect();
+    let text = rows.concat();
     if text.is_empty() { Value::Null } else { json!(sha256::Hash::hash(text.as_bytes()).to_string()) }
 }

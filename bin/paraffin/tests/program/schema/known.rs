@@ -61,7 +61,6 @@ pub fn with_known(description: &Value, manifest: &Value) -> Result<Value, String
         ("Script", scripts),
         ("BlockNumber", Vec::clone(&heights)),
         ("Brc20Height", heights),
-        ("TickerId", ticker),
     ] {
         let schema = schemas.get_mut(name).filter(|_| !values.is_empty());
         let schema = schema.ok_or_else(|| format!("`{name}` cannot be filled with what is known"))?;
@@ -72,6 +71,7 @@ pub fn with_known(description: &Value, manifest: &Value) -> Result<Value, String
     for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
             address_or_script(operation);
+            known_ticker(operation, &ticker);
         }
         let bodies = path.as_object_mut().into_iter().flat_map(Map::values_mut);
         for body in
@@ -99,6 +99,14 @@ fn address_or_script(operation: &mut Value) {
     let Some(parameters) = operation.get_mut("parameters").and_then(Value::as_array_mut) else { return };
     if parameters.iter().any(|parameter| parameter["name"] == "address") {
         parameters.retain(|parameter| parameter["name"] != "pkscript");
+    }
+}
+
+/// A pair that exists where a request names one. Answers name others as well.
+fn known_ticker(operation: &mut Value, known: &[Value]) {
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    for parameter in parameters.into_iter().flatten().filter(|parameter| parameter["name"] == "ticker_id") {
+        parameter["schema"] = json!({ "enum": known });
     }
 }
 
@@ -196,7 +204,10 @@ mod tests {
         ]);
         assert_eq!(schemas["AlkaneId"], json!({ "enum": known }));
         assert_eq!(schemas["FactoryId"], json!({ "enum": ["4:7", { "block": "4", "tx": "7" }] }));
-        assert_eq!(schemas["TickerId"], json!({ "enum": ["2:0_32:0"] }));
+        let mut operation = json!({ "parameters": [{ "name": "ticker_id" }, { "name": "depth" }] });
+        known_ticker(&mut operation, &[json!("2:0_32:0")]);
+        let expected = json!([{ "name": "ticker_id", "schema": { "enum": ["2:0_32:0"] } }, { "name": "depth" }]);
+        assert_eq!(operation["parameters"], expected);
         assert_eq!(schemas["Outpoint"], json!({ "enum": ["ab:0"] }));
         assert_eq!(schemas["OrderMarket"], json!({ "enum": ["a:b:c:d"] }));
         assert_eq!(
