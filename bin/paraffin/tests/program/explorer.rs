@@ -275,9 +275,8 @@ fn pages_come_within_a_tenth_of_a_second() {
     assert!(slow.is_empty(), "{slow:#?}");
 }
 
-/// Point reads, scans and scanned rows that one page may take on this chain; what takes most is the page of all pools, which asks
-/// for their figures.
-const READS_MAX: u64 = 2_500;
+/// Point reads, scans and scanned rows that one page may take on this chain; the list of inscriptions takes most.
+const READS_MAX: u64 = 1_500;
 
 /// A page reads no more of the index than its bound, and no more when the chain grows: the lists of a page have an end.
 #[test]
@@ -300,8 +299,8 @@ fn pages_read_little_of_the_index() {
             assert_eq!(get_as(&dev, &cookie, path).status, 200, "{path}");
             reads() - before
         };
-        // Other parts of the instance may read at the same time, so the least of some counts.
-        pages.iter().map(|path| (path.clone(), (0..3).map(|_| once(path)).min().unwrap_or(0))).collect()
+        // Once each: who is signed in has 300 requests a minute.
+        pages.iter().map(|path| (path.clone(), once(path))).collect()
     };
     let counts = measure();
     println!("{counts:#?}");
