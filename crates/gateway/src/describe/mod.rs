@@ -152,12 +152,18 @@ mod tests {
         let pages = [
             (Base::BesideApi, "opi/v1/brc20", include_str!("../../../../docs/api.md")),
             (Base::Keyed, "orderbook", include_str!("../../../../docs/orderbook.md")),
+            (Base::Keyed, "udf", include_str!("../../../../docs/listings.md")),
+            (Base::Keyed, "dexscreener", include_str!("../../../../docs/listings.md")),
+            (Base::Keyed, "coingecko", include_str!("../../../../docs/listings.md")),
             (Base::Explorer, "", include_str!("../../../../docs/verification.md")),
             (Base::Open, "", include_str!("../../../../docs/api.md")),
         ];
         for group in rest::groups().filter(|group| group.base != Base::Api) {
-            let (_, before, page) = pages.iter().find(|(base, ..)| *base == group.base).unwrap();
             for asked in group.paths() {
+                let is_about =
+                    |(base, before, _): &&(Base, &str, &str)| *base == group.base && asked.path.starts_with(before);
+                let (_, before, page) =
+                    pages.iter().find(is_about).unwrap_or_else(|| panic!("no page has {}", asked.path));
                 let below = asked.path.strip_prefix(before).unwrap().trim_start_matches('/');
                 let written = [format!("/{below}"), format!("/{below}").replace('{', "<").replace('}', ">")];
                 assert!(written.iter().any(|path| page.contains(path)), "{} is not in its page", asked.path);
