@@ -255,9 +255,11 @@ async fn what_is_not_there_has_a_page_with_its_status() {
     let busy = |_: &str, _: &Value| {
         Some(json!({ "error": { "code": -32603, "message": "m", "data": { "code": "BUDGET_EXCEEDED" } } }))
     };
-    for path in
-        [&*format!("/explorer/tx/{TXID}"), "/explorer", "/explorer/mempool", "/explorer/reorgs", "/explorer/block/1"]
-    {
+    // What the index followed, and what the node knows, are asked apart: one may be away.
+    let (status, page) = get(away, "/explorer/reorgs").await;
+    assert!(status == StatusCode::OK && page.contains(ESCAPED), "{page}");
+    assert_eq!(get(busy, "/explorer/reorgs").await.0, StatusCode::TOO_MANY_REQUESTS);
+    for path in [&*format!("/explorer/tx/{TXID}"), "/explorer", "/explorer/mempool", "/explorer/block/1"] {
         assert_eq!(get(away, path).await.0, StatusCode::SERVICE_UNAVAILABLE, "{path}");
         assert_eq!(get(busy, path).await.0, StatusCode::TOO_MANY_REQUESTS, "{path}");
     }
@@ -339,6 +341,10 @@ async fn the_status_names_heights_lag_and_branches() {
         "esplora_blocks:tip:height" => Some(json!(160)),
         "metashrew_height" => Some(json!("165")),
         "metashrew_blockdigest" => Some(json!({ "modules": { "alkanes": { "version": 5 } } })),
+        path if path.starts_with("/v4/api/reorgs") => Some(json!({ "count": 2, "reorgs": [{ "forkHeight": 161,
+            "forkHash": BLOCK, "depth": 2, "blocks": [
+                { "height": 163, "hash": HOSTILE, "time": 1_700_090_600, "replacedBy": BLOCK },
+                { "height": 162, "hash": TXID, "time": 1_700_090_600, "replacedBy": null }] }] })),
         "btc_getchaintips" => Some(json!([{ "height": 160, "hash": BLOCK, "branchlen": 0, "status": "active" },
             { "height": 158, "hash": TXID, "branchlen": 2, "status": "valid-fork" }])),
         "btc_getblockheader" => Some(json!({ "time": 1_700_090_600 })),
@@ -350,7 +356,7 @@ async fn the_status_names_heights_lag_and_branches() {
         "5 blocks behind",
         "at the node&#39;s height",
         "alkanes 5",
-        "1 branch seen",
+        "The index followed 2 reorganisations.",
         "away",
         "Sign in to see this",
         ESCAPED,
@@ -358,7 +364,16 @@ async fn the_status_names_heights_lag_and_branches() {
         assert!(page.contains(text), "{text}: {page}");
     }
     let reorgs = shown(answers, "/explorer/reorgs").await;
-    for text in ["href=\"/explorer/block/156\"", "was valid, and left", TXID, "1 hour ago"] {
+    for text in [
+        "href=\"/explorer/block/161\"",
+        ">163<",
+        "none yet",
+        ESCAPED,
+        "href=\"/explorer/block/156\"",
+        "was valid, and left",
+        TXID,
+        "1 hour ago",
+    ] {
         assert!(reorgs.contains(text), "{text}: {reorgs}");
     }
 }
