@@ -293,24 +293,33 @@ fn pages_read_little_of_the_index() {
     };
     let cookie = dev.session();
     let pages = walk(|path| get_as(&dev, &cookie, path));
-    let measure = || -> Vec<(String, u64)> {
-        let once = |path: &str| {
+    // Other parts of the instance read meanwhile: a count above what is expected is taken again. Not always, since people who are
+    // signed in have 300 requests a minute.
+    let measure = |path: &str, expected: u64| {
+        let counted = (0..4).map(|_| {
             let before = reads();
             assert_eq!(get_as(&dev, &cookie, path).status, 200, "{path}");
             reads() - before
-        };
-        // Once each: who is signed in has 300 requests a minute.
-        pages.iter().map(|path| (path.clone(), once(path))).collect()
+        });
+        let mut least = u64::MAX;
+        for count in counted {
+            least = least.min(count);
+            if least <= expected {
+                break;
+            }
+        }
+        least
     };
-    let counts = measure();
-    println!("{counts:#?}");
-    assert!(counts.iter().any(|(_, count)| *count > 10), "the counter counts nothing: {counts:?}");
-    let many: Vec<_> = counts.iter().filter(|(_, count)| *count > READS_MAX).collect();
-    assert!(many.is_empty(), "{many:#?}");
+    let counts: Vec<u64> = pages.iter().map(|path| measure(path, READS_MAX)).collect();
+    println!("{:#?}", pages.iter().zip(&counts).collect::<Vec<_>>());
+    assert!(counts.iter().any(|count| *count > 10), "the counter counts nothing: {counts:?}");
     dev.mine(40);
-    let grown: Vec<_> =
-        counts.iter().zip(measure()).filter(|((_, before), (_, after))| *after > before + before / 2 + 100).collect();
-    assert!(grown.is_empty(), "{grown:#?}");
+    for (path, before) in pages.iter().zip(counts) {
+        assert!(before <= READS_MAX, "{path}: {before} reads");
+        let expected = before + before / 2 + 100;
+        let after = measure(path, expected);
+        assert!(after <= expected, "{path}: {before} reads before 40 more blocks, {after} after");
+    }
 }
 
 /// The script of charts: buttons and the wheel zoom, the pointer has a crosshair with what is under it.
