@@ -7,10 +7,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
+use crate::api::Holder;
 use crate::message::{Error, WireError};
 
 /// Bytes that are put together before they are sent.
 const PART_BYTES: usize = 32 << 10;
+/// What a session has is counted with it up to so many bytes on each side ([`crate::ElectrumSettings::memory_bytes`]); beyond, among
+/// the bytes that the process holds.
+pub(crate) const UNCOUNTED_BYTES_MAX: usize = 4 << 10;
 /// Capacity that an idle session keeps.
 const IDLE_BYTES: usize = 1 << 10;
 
@@ -19,7 +23,7 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + Sync> Stream for T {}
 
-/// The client does not take what it is sent, or is gone.
+/// The client does not take what it is sent, or is gone, or there is no memory for what it asked.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
@@ -36,11 +40,14 @@ pub(crate) struct Output {
     timeout: Duration,
     /// Bytes ever put.
     put: u64,
+    held: Box<dyn Holder>,
+    /// Bytes of what is sent part by part, beside the buffer.
+    source: usize,
 }
 
 impl Output {
-    pub(crate) fn new(stream: Box<dyn Stream>, timeout: Duration) -> Self {
-        Self { stream, buffer: Vec::new(), timeout, put: 0 }
+    pub(crate) fn new(stream: Box<dyn Stream>, timeout: Duration, held: Box<dyn Holder>) -> Self {
+        Self { stream, buffer: Vec::new(), timeout, put: 0, held, source: 0 }
     }
 
     /// Bytes that were ever put.
@@ -61,19 +68,40 @@ impl Output {
 
     /// Puts a value as JSON.
     pub(crate) async fn json(&mut self, value: &impl Serialize) -> Result<(), Gone> {
+        self.put_json(value)?;
+        self.flush_full().await
+    }
+
+    fn put_json(&mut self, value: &impl Serialize) -> Result<(), Gone> {
         let before = self.buffer.len();
         serde_json::to_writer(&mut self.buffer, value).map_err(|_| Gone)?;
         self.put += (self.buffer.len() - before) as u64;
+        Ok(())
+    }
+
+    /// Puts a whole answer. The value is gone before anything waits for the client.
+    pub(crate) async fn answer<T: Serialize>(&mut self, id: &RawValue, value: T) -> Result<(), Gone> {
+        #[derive(Serialize)]
+        struct Answer<'a, T> {
+            jsonrpc: &'static str,
+            id: &'a RawValue,
+            result: T,
+        }
+        let answer = Answer { jsonrpc: "2.0", id, result: value };
+        self.put_json(&answer)?;
+        drop(answer);
         self.flush_full().await
     }
 
     /// Puts bytes as a text of hexadecimal digits.
     pub(crate) async fn hex(&mut self, bytes: &[u8]) -> Result<(), Gone> {
         use bitcoin::hex::DisplayHex as _;
+        self.source = bytes.len();
         self.text("\"").await?;
         for part in bytes.chunks(PART_BYTES / 2) {
             self.text(&part.to_lower_hex_string()).await?;
         }
+        self.source = 0;
         self.text("\"").await
     }
 
@@ -133,6 +161,10 @@ impl Output {
     }
 
     async fn flush_full(&mut self) -> Result<(), Gone> {
+        let bytes = self.buffer.capacity().saturating_add(self.source);
+        if bytes > UNCOUNTED_BYTES_MAX && !self.held.reach(bytes) {
+            return Err(Gone);
+        }
         if self.buffer.len() < PART_BYTES { Ok(()) } else { self.send().await }
     }
 
@@ -156,9 +188,79 @@ impl Output {
         }
         self.send().await?;
         self.buffer.shrink_to(IDLE_BYTES);
+        self.held.shrink(0);
         match tokio::time::timeout(self.timeout, self.stream.flush()).await {
             Ok(flushed) => Ok(flushed?),
             Err(_) => Err(Gone),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Has memory for so many bytes, and notes how many are held.
+    struct Memory {
+        max: usize,
+        held: Arc<AtomicUsize>,
+    }
+
+    impl Holder for Memory {
+        fn reach(&mut self, bytes: usize) -> bool {
+            self.held.fetch_max(bytes, Ordering::Relaxed);
+            bytes <= self.max
+        }
+
+        fn shrink(&mut self, bytes: usize) {
+            self.held.fetch_min(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn output(max: usize) -> (Output, tokio::io::DuplexStream, Arc<AtomicUsize>) {
+        let (stream, client) = tokio::io::duplex(1 << 10);
+        let held = Arc::new(AtomicUsize::new(0));
+        let memory = Memory { max, held: Arc::clone(&held) };
+        (Output::new(Box::new(stream), Duration::from_millis(20), Box::new(memory)), client, held)
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_a_client_is_counted() {
+        let id = serde_json::value::to_raw_value(&1).unwrap();
+        let (mut small, _client, held) = output(0);
+        small.answer(&id, "x".repeat(1_000)).await.unwrap();
+        assert_eq!(held.load(Ordering::Relaxed), 0, "a small answer is part of its session");
+
+        let text = "x".repeat(300_000);
+        let (mut deaf, _client, held) = output(usize::MAX);
+        assert!(deaf.answer(&id, &text).await.is_err(), "a client that takes nothing is left");
+        assert!(held.load(Ordering::Relaxed) >= text.len());
+        let (mut deaf, _client, held) = output(usize::MAX);
+        assert!(deaf.hex(&[7; 300_000]).await.is_err());
+        assert!(held.load(Ordering::Relaxed) >= 300_000, "the bytes are there until the last part is sent");
+
+        let (mut full, _client, _) = output(200_000);
+        assert!(full.answer(&id, &text).await.is_err(), "no memory");
+    }
+
+    #[tokio::test]
+    async fn what_a_client_has_taken_is_given_back() {
+        use tokio::io::AsyncReadExt as _;
+        let id = serde_json::value::to_raw_value(&1).unwrap();
+        let (mut served, mut client, held) = output(usize::MAX);
+        let reader = tokio::spawn(async move {
+            let mut all = Vec::new();
+            client.read_to_end(&mut all).await.map(|_| all)
+        });
+        served.answer(&id, "x".repeat(30_000)).await.unwrap();
+        assert!(held.load(Ordering::Relaxed) >= 30_000);
+        served.flush().await.unwrap();
+        assert_eq!(held.load(Ordering::Relaxed), 0);
+        drop(served);
+        let expected = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{}\"}}", "x".repeat(30_000));
+        assert_eq!(reader.await.unwrap().unwrap(), expected.as_bytes());
     }
 }

@@ -16,7 +16,7 @@ use crate::api::{Api, Changes, Fault, Holder, Identity, ScriptAnswer};
 use crate::clients::{Charged, SessionPermit};
 use crate::message::{Error, Line, Request};
 use crate::methods::Call;
-use crate::output::{Gone, Output, Stream};
+use crate::output::{Gone, Output, Stream, UNCOUNTED_BYTES_MAX};
 use crate::script_hash::ScriptHash;
 use crate::settings::ElectrumSettings;
 use crate::version::Version;
@@ -25,8 +25,6 @@ use crate::version::Version;
 const READ_BYTES: usize = 16 << 10;
 /// Capacity that an idle session keeps for what it reads.
 const IDLE_BYTES: usize = 1 << 10;
-/// Lines beyond this are counted among the bytes that the process holds.
-const UNCOUNTED_BYTES_MAX: usize = 64 << 10;
 /// Requests of lines that came together and are looked at together.
 const TOGETHER_MAX: usize = 512;
 /// Bytes of traffic that cost one.
@@ -94,7 +92,7 @@ impl Session {
         changes: broadcast::Receiver<Arc<Changes>>,
         stream: Box<dyn Stream>,
     ) -> Self {
-        let output = Output::new(stream, shared.settings.write_timeout());
+        let output = Output::new(stream, shared.settings.write_timeout(), api.holder());
         let held = api.holder();
         Self {
             shared,
@@ -163,12 +161,16 @@ impl Session {
             self.input.reserve(IDLE_BYTES);
         } else if self.input.capacity() - length < READ_BYTES / 2 {
             let wanted = length + READ_BYTES.max(length / 2);
-            if wanted > UNCOUNTED_BYTES_MAX && !self.held.reach(wanted) {
-                return Err(End::Gone);
-            }
+            self.held.shrink(wanted);
+            self.count(wanted)?;
             self.input.reserve(wanted - length);
         }
         Ok(())
+    }
+
+    /// Counts so many bytes among those that the process holds; without memory for them the session ends.
+    fn count(&mut self, bytes: usize) -> Result<(), End> {
+        if bytes > UNCOUNTED_BYTES_MAX && !self.held.reach(bytes) { Err(End::Gone) } else { Ok(()) }
     }
 
     /// Answers all whole lines that were read.
@@ -184,6 +186,8 @@ impl Session {
         for line in lines.split(|byte| *byte == b'\n') {
             if !line.iter().all(u8::is_ascii_whitespace) {
                 self.read_line(line, &mut items);
+                // The lines, texts of theirs in the requests, and the requests themselves.
+                self.count(2 * input.capacity() + items.capacity() * size_of::<Item<'_>>())?;
             }
             if items.len() >= TOGETHER_MAX {
                 self.answer_all(&mut items).await?;

@@ -240,14 +240,20 @@ impl HeldBytes {
         if wanted > share {
             return false;
         }
-        let missing = wanted - self.kib;
-        let step = missing.max(STEP_KIB).min(share - self.kib);
+        let step = (wanted - self.kib).max(STEP_KIB).min(share - self.kib);
         let is_taken = self.share.take_now(step);
         if is_taken {
             self.add(step);
             return true;
         }
-        let is_taken = self.share.take_now(missing);
+        self.reach_exactly(bytes)
+    }
+
+    /// As [`HeldBytes::reach_now`] for what there are thousands of: every byte counts, and none is held in advance.
+    pub(crate) fn reach_exactly(&mut self, bytes: usize) -> bool {
+        let wanted = kib(bytes);
+        let Some(missing) = wanted.checked_sub(self.kib).filter(|missing| *missing > 0) else { return true };
+        let is_taken = wanted <= self.share.budget.share_kib && self.share.take_now(missing);
         if is_taken {
             self.add(missing);
         }
@@ -256,7 +262,12 @@ impl HeldBytes {
 
     /// Gives back what is beyond so many bytes.
     pub(crate) fn shrink(&mut self, bytes: usize) {
-        let kept = if bytes <= UNCOUNTED_BYTES_MAX { 0 } else { kib(bytes) };
+        self.shrink_exactly(if bytes <= UNCOUNTED_BYTES_MAX { 0 } else { bytes });
+    }
+
+    /// As [`HeldBytes::shrink`], for what [`HeldBytes::reach_exactly`] holds.
+    pub(crate) fn shrink_exactly(&mut self, bytes: usize) {
+        let kept = kib(bytes);
         if let Some(beyond) = self.kib.checked_sub(kept) {
             self.kib = kept;
             self.used().fetch_sub(beyond as usize, Ordering::Relaxed);
@@ -394,6 +405,10 @@ mod tests {
         let budget = budget();
         let mut rows = HeldBytes::none(&budget, client(1), HeldFor::Rows);
         assert!(rows.reach_now(UNCOUNTED_BYTES_MAX) && rows.kib == 0);
+        assert!(rows.reach_exactly(5 << 10) && rows.kib == 5);
+        rows.shrink_exactly(3 << 10);
+        assert!(rows.reach_exactly(2 << 10) && rows.kib == 3);
+        rows.shrink_exactly(0);
         assert!(rows.reach_now(MIB + 1) && rows.reach_now(2 * MIB) && !rows.reach_now(2 * MIB + 1));
         let mut node = HeldBytes::none(&budget, client(1), HeldFor::Node);
         assert!(!node.reach_now(100 << 10), "the share is used up");

@@ -18,7 +18,7 @@ use crate::support::{free_port, wait_for};
 /// Pages of one kind that are opened in a browser.
 const OF_ONE_KIND: usize = 3;
 /// Kinds of pages that the explorer has, each reached by links from its first page.
-const KINDS: [&str; 20] = [
+const KINDS: [&str; 21] = [
     "",
     "/address",
     "/bitcoin-price",
@@ -34,6 +34,7 @@ const KINDS: [&str; 20] = [
     "/pool",
     "/pools",
     "/rates",
+    "/reorgs",
     "/routes",
     "/rune",
     "/runes",
@@ -98,7 +99,16 @@ fn every_page_opens_on_a_desk_and_on_a_phone_without_a_fault() {
             let browser = chromium.open_with(&[&format!("--blink-settings=preferredColorScheme={scheme}")]).await;
             browser.set_window_rect(0, 0, width, height).await.unwrap();
             sign_in(&browser, &base, &name, &password).await;
-            for path in &pages {
+            for (number, path) in pages.iter().enumerate() {
+                // Blocks come meanwhile, and some of them leave again.
+                if number % 10 == 5 {
+                    dev.mine(1);
+                }
+                if number % 20 == 15 {
+                    let left = dev.node("getbestblockhash", json!([]));
+                    dev.node("invalidateblock", json!([left]));
+                    dev.mine(2);
+                }
                 browser.goto(format!("{base}{path}")).await.unwrap();
                 check(&browser, &format!("{path} at {width}")).await;
             }
@@ -210,6 +220,15 @@ fn pages_are_there_while_the_node_is_away_and_for_people_of_the_instance_alone()
         let answer = http::get(&open.address, "/explorer/mempool");
         assert!(matches!(answer.status, 200 | 503), "{}", answer.text());
         answer.text().contains("not available").then_some(())
+    });
+    let Some(chromium) = Chromium::start() else { return };
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let browser = chromium.open().await;
+        for path in ["/explorer", "/explorer/block/2", "/explorer/contracts", "/explorer/reorgs", "/explorer/status"] {
+            browser.goto(format!("http://{}{path}", open.address)).await.unwrap();
+            check(&browser, &format!("{path} without a node")).await;
+        }
+        browser.quit().await.unwrap();
     });
 }
 

@@ -270,14 +270,9 @@ impl Session {
     ) -> Result<(), End> {
         let Some(id) = id else { return Ok(()) };
         match result {
-            Ok(value) => {
-                self.output.begin(id).await?;
-                self.output.json(&value).await?;
-                self.output.end().await?;
-            }
-            Err(error) => self.output.error(Some(id), &error).await?,
+            Ok(value) => Ok(self.output.answer(id, value).await?),
+            Err(error) => Ok(self.output.error(Some(id), &error).await?),
         }
-        Ok(())
     }
 
     async fn negotiate(&mut self, id: Option<&RawValue>, range: &Range) -> Result<(), End> {

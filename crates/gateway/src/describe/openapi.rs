@@ -36,7 +36,7 @@ pub(super) fn document(tokens: Tokens) -> Value {
         "openapi": "3.1.0",
         "info": info("Paraffin REST data API", INTRODUCTION),
         "servers": [
-            { "url": "/v4/api", "description": "A key in a header, a registered browser origin, or nobody" },
+            { "url": "/v4/api", "description": "A key in a header, a registered browser origin, or no credentials" },
             keyed_server(),
         ],
         "security": [{}, { "key": [] }],
@@ -86,7 +86,7 @@ fn paths(routes: &[Route]) -> Map<String, Value> {
         item[verb] = operation(route);
         if route.base == Base::BesideApi {
             item["servers"] = json!([
-                { "url": "/v4", "description": "A key in a header, or nobody" },
+                { "url": "/v4", "description": "A key in a header, or no credentials" },
                 keyed_server(),
             ]);
         }

@@ -155,11 +155,11 @@ struct SessionBytes(HeldBytes);
 
 impl Holder for SessionBytes {
     fn reach(&mut self, bytes: usize) -> bool {
-        self.0.reach_now(bytes)
+        self.0.reach_exactly(bytes)
     }
 
     fn shrink(&mut self, bytes: usize) {
-        self.0.shrink(bytes);
+        self.0.shrink_exactly(bytes);
     }
 }
 

@@ -17,6 +17,8 @@ use crate::interrupt::Interrupt;
 const UNCONFIRMED_MAX: usize = 25_000;
 /// Transactions after which a read answers no further question: the others are asked again, when these have been sent.
 const TOGETHER_MAX: usize = 20_000;
+/// Unconfirmed transactions and their parents after which a read takes no further question.
+const PENDING_TOGETHER_MAX: usize = 2_000;
 /// About what an unspent output takes while it is read.
 const UNSPENT_BYTES: usize = 200;
 
@@ -74,10 +76,17 @@ pub(super) async fn answer(session: &SessionApi, questions: Vec<ScriptQuestion>)
     let context = session.context();
     // The live set first: a transaction that is mined meanwhile is then in both and listed once, not in neither.
     let mempool = &session.instance.mempool;
-    let asked: Vec<(ScriptQuestion, Pending)> = questions
-        .into_iter()
-        .map(|question| (question, Pending::of(mempool, &ScriptHash(question.script.0))))
-        .collect();
+    let mut asked: Vec<(ScriptQuestion, Pending)> = Vec::new();
+    let mut unconfirmed = 0;
+    for question in questions {
+        let pending = Pending::of(mempool, &ScriptHash(question.script.0));
+        unconfirmed += pending.entries.len() + pending.parents.len();
+        asked.push((question, pending));
+        // The others are asked again: what waits for a read is not counted yet.
+        if unconfirmed > PENDING_TOGETHER_MAX {
+            break;
+        }
+    }
     let (network, history_max) = (context.network(), session.instance.history_max);
     let read = context.read_kept(move |snapshot, interrupt| {
         let index = BitcoinIndex::new(snapshot.clone(), network);

@@ -17,7 +17,7 @@ fn script(dev: &Dev, account: usize) -> ScriptBuf {
     ScriptBuf::from_hex(dev.text(&format!("/accounts/{account}/script"))).unwrap()
 }
 
-/// A wallet subscribes, and learns of a block and of what it holds for its scripts; its history has the status that it was told.
+/// A wallet subscribes, and learns of a block and of what it holds for its scripts; its history has the status that it was notified of.
 #[test]
 fn a_subscriber_learns_of_blocks_and_of_its_scripts() {
     let dev = Dev::start_with(&["--blocks", "120"]);

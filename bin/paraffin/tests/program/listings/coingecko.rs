@@ -131,9 +131,9 @@ fn by_number(trades: &Value) -> Vec<Value> {
 fn assert_prices(ticker: &Value, all: &Value, day: &Value) {
     assert_eq!(ticker["last_price"], by_number(all).last().unwrap()["price"], "{ticker}");
     let prices: Vec<f64> = by_number(day).iter().map(|trade| number(&trade["price"])).collect();
-    let told = ["high", "low"].map(|name| ticker.get(name).map(number));
+    let answered = ["high", "low"].map(|name| ticker.get(name).map(number));
     let expected = [prices.iter().copied().reduce(f64::max), prices.iter().copied().reduce(f64::min)];
-    assert_eq!(told, expected, "{ticker}");
+    assert_eq!(answered, expected, "{ticker}");
 }
 
 /// One side alone, a limit, and a span of time.

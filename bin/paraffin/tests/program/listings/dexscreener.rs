@@ -92,7 +92,7 @@ fn the_adapter_gives_every_event_once_in_order_with_the_reserves_after_it() {
     all.iter().for_each(assert_event);
     assert!(all.is_sorted_by(|one, other| place(one) < place(other)), "each place is there once, in order");
     let expected: Vec<Value> = history(&dev).iter().filter_map(as_history).collect();
-    let told: Vec<Value> = all
+    let answered: Vec<Value> = all
         .iter()
         .map(|event| {
             json!([
@@ -104,8 +104,11 @@ fn the_adapter_gives_every_event_once_in_order_with_the_reserves_after_it() {
             ])
         })
         .collect();
-    assert_eq!(told, expected);
-    assert!(told.iter().filter(|event| event[4] == "swap").count() > 10 && told.iter().any(|event| event[4] == "exit"));
+    assert_eq!(answered, expected);
+    assert!(
+        answered.iter().filter(|event| event[4] == "swap").count() > 10
+            && answered.iter().any(|event| event[4] == "exit")
+    );
 
     // Any cut into ranges gives the same.
     for width in [1, 7, 100] {
@@ -124,8 +127,8 @@ fn the_adapter_gives_every_event_once_in_order_with_the_reserves_after_it() {
         for (known, change) in known.iter_mut().zip(change(event)) {
             *known += change;
         }
-        let told = ["asset0", "asset1"].map(|name| i128::try_from(units(&event["reserves"][name])).unwrap());
-        assert_eq!(told, *known, "{event}");
+        let answered = ["asset0", "asset1"].map(|name| i128::try_from(units(&event["reserves"][name])).unwrap());
+        assert_eq!(answered, *known, "{event}");
     }
     for (pool, held) in &held {
         let reserves = dev.post("get-reserves", json!({ "pool": pool }));

@@ -17,9 +17,9 @@ fn get(traded: &Traded, path: &str) -> Value {
 fn both(traded: &Traded) -> [Vec<Value>; 2] {
     let latest = get(traded, "/dexscreener/latest-block")["block"]["blockNumber"].as_u64().unwrap();
     assert_eq!(latest, u64::from(traded.served.backend.height()));
-    let told = get(traded, &format!("/dexscreener/events?fromBlock=0&toBlock={latest}"));
-    let told =
-        told["events"].as_array().unwrap().iter().map(|event| {
+    let answered = get(traded, &format!("/dexscreener/events?fromBlock=0&toBlock={latest}"));
+    let answered =
+        answered["events"].as_array().unwrap().iter().map(|event| {
             json!([event["block"]["blockNumber"], event["txnId"], event["eventIndex"], event["eventType"]])
         });
     let body = json!({ "limit": 500 });
@@ -36,7 +36,7 @@ fn both(traded: &Traded) -> [Vec<Value>; 2] {
         };
         Some(json!([row["blockHeight"], row["transactionId"], row["eventIndex"], kind]))
     });
-    [told.collect(), expected.collect()]
+    [answered.collect(), expected.collect()]
 }
 
 #[test]

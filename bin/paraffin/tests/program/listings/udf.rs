@@ -86,9 +86,9 @@ fn four_hours(hours: &[Bar]) -> Vec<Bar> {
 }
 
 #[track_caller]
-fn assert_same(told: &[Bar], expected: &[Bar]) {
-    assert_eq!(told.len(), expected.len());
-    for (one, other) in told.iter().zip(expected) {
+fn assert_same(answered: &[Bar], expected: &[Bar]) {
+    assert_eq!(answered.len(), expected.len());
+    for (one, other) in answered.iter().zip(expected) {
         let is_same = one.1.iter().zip(other.1).all(|(one, other)| (one - other).abs() <= other * 1e-12);
         assert!(one.0 == other.0 && is_same, "{one:?} {other:?}");
     }

@@ -121,7 +121,7 @@ struct Source {
     built: Option<HowBuilt>,
     /// The newest runs for the module, whatever they found.
     attempts: Vec<Attempt>,
-    /// An admin's word for the same module; it does not vouch for these files.
+    /// An admin's word for the same module; it says nothing about these files.
     #[serde(skip_serializing_if = "Option::is_none")]
     attestation: Option<Attestation>,
 }

@@ -29,13 +29,13 @@ async fn events_of_the_adapter_are_the_deeds_on_the_chain() {
     let bazaar = Bazaar::open().await;
     let (status, latest) = get(&bazaar, "/dexscreener/latest-block").await;
     assert_eq!((status, &latest["block"]["blockNumber"]), (200, &json!(HEIGHT)));
-    let (status, told) = get(&bazaar, &format!("/dexscreener/events?fromBlock=0&toBlock={HEIGHT}")).await;
-    assert_eq!(status, 200, "{told}");
-    let told = told["events"].as_array().unwrap();
+    let (status, answered) = get(&bazaar, &format!("/dexscreener/events?fromBlock=0&toBlock={HEIGHT}")).await;
+    assert_eq!(status, 200, "{answered}");
+    let answered = answered["events"].as_array().unwrap();
     let deeds: Vec<_> = bazaar.truth.deeds.iter().filter(|deed| deed.successful && deed.pool.is_some()).collect();
-    assert_eq!(told.len(), deeds.len());
+    assert_eq!(answered.len(), deeds.len());
     let snapshot = bazaar.instance.state.snapshot();
-    for (place, (event, deed)) in told.iter().zip(&deeds).enumerate() {
+    for (place, (event, deed)) in answered.iter().zip(&deeds).enumerate() {
         let pool = deed.pool.unwrap();
         let mut expected = json!({
             "block": { "blockNumber": deed.height, "blockTimestamp": deed.time },
