@@ -232,6 +232,33 @@ fn pages_are_there_while_the_node_is_away_and_for_people_of_the_instance_alone()
     });
 }
 
+/// Whoever asks: while the accounts cannot be consulted, no page is shown and no feed is opened.
+#[test]
+fn without_the_key_store_no_page_is_shown() {
+    let dev = Dev::start();
+    let cookie = dev.session();
+    assert_eq!(get_as(&dev, &cookie, "/explorer").status, 200);
+    let accounts = dev.folder().join("accounts.sqlite");
+    std::fs::rename(&accounts, accounts.with_extension("aside")).unwrap();
+    wait_for("the key store to be missed", Duration::from_secs(20), || {
+        (http::get(dev.listen(), "/explorer").status == 503).then_some(())
+    });
+    for path in [
+        "/explorer",
+        "/explorer/block/1",
+        "/explorer/status",
+        "/explorer/feed",
+        "/explorer/search?q=1",
+        "/console/keys",
+    ] {
+        for cookie in ["", &cookie] {
+            let answer = get_as(&dev, cookie, path);
+            assert_eq!(answer.status, 503, "{path}: {}", answer.text());
+            assert!(!answer.text().contains("sqlite"), "{path}: {}", answer.text());
+        }
+    }
+}
+
 /// Paths with parts that nothing has: each is answered, by an error of the right kind.
 #[test]
 fn hostile_addresses_of_pages_are_refused() {

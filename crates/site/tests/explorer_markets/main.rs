@@ -4,4 +4,5 @@
 
 mod contracts;
 mod markets;
+mod signed_in;
 mod world;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hyper::header::{COOKIE, SET_COOKIE};
 use hyper::{Request, StatusCode};
 use paraffin_access::{DatabaseKeyStore, KeyStore, OwnershipProver, Place, Plans};
-use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, Site, SiteParts, Tip};
+use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, MemoryBudget, Site, SiteParts, Tip};
 use paraffin_users::{PasswordCost, UserSettings, UserStore};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -44,6 +44,10 @@ impl Api for Answers {
 
     fn tip(&self) -> Tip {
         Tip { network: "regtest".to_owned(), height: Some(160), hash: Some("ab".repeat(32)), time: Some(1_700_096_000) }
+    }
+
+    fn memory_budgets(&self) -> Vec<MemoryBudget> {
+        vec![MemoryBudget { name: "Scripts", used: 3 << 20, max: 4 << 20 }]
     }
 
     fn tip_other_than(&self, _: String) -> ApiFuture<'_, Tip> {

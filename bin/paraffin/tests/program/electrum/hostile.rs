@@ -1,6 +1,6 @@
 //! Clients that send too much, take too little, or open too much.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Wire;
 use crate::support::dev::Dev;
-use crate::support::http;
+use crate::support::{http, wait_for};
 
 fn dev(further: &[&str]) -> Dev {
     Dev::start_with(further)
@@ -113,4 +113,28 @@ fn what_is_too_much_ends_the_session_of_its_client_alone() {
     // One that leaves in the middle of a line.
     TcpStream::connect(&address).unwrap().write_all(b"{\"id\":1").unwrap();
     assert_eq!(other.call("server.ping", json!([])), json!(null));
+}
+
+/// While the accounts cannot be consulted, no session is answered: a new one is closed, and so is one that was there.
+#[test]
+fn without_the_key_store_sessions_are_closed_without_an_answer() {
+    let dev = dev(&[]);
+    let address = address(&dev);
+    let request = b"{\"id\":1,\"method\":\"server.ping\",\"params\":[]}\n";
+    let ask = |stream: &mut TcpStream| {
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        // The other side may have closed before.
+        let _ = stream.write_all(request);
+        let mut answer = [0; 200];
+        stream.read(&mut answer).unwrap_or(0)
+    };
+    let mut before = TcpStream::connect(&address).unwrap();
+    assert!(ask(&mut before) > 0);
+    let accounts = dev.folder().join("accounts.sqlite");
+    std::fs::rename(&accounts, accounts.with_extension("aside")).unwrap();
+    wait_for("the key store to be missed", Duration::from_secs(20), || {
+        (http::get(dev.listen(), "/v4/api/indexer/height").status == 503).then_some(())
+    });
+    assert_eq!(ask(&mut before), 0, "a session that was there is answered");
+    assert_eq!(ask(&mut TcpStream::connect(&address).unwrap()), 0, "a new session is answered");
 }
