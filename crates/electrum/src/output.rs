@@ -239,7 +239,7 @@ mod tests {
         assert!(deaf.answer(&id, &text).await.is_err(), "a client that takes nothing is left");
         assert!(held.load(Ordering::Relaxed) >= text.len());
         let (mut deaf, _client, held) = output(usize::MAX);
-        assert!(deaf.hex(&[7; 300_000]).await.is_err());
+        assert!(deaf.hex(&vec![7; 300_000]).await.is_err());
         assert!(held.load(Ordering::Relaxed) >= 300_000, "the bytes are there until the last part is sent");
 
         let (mut full, _client, _) = output(200_000);
