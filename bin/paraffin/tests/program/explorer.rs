@@ -160,6 +160,9 @@ fn an_open_page_follows_blocks_and_reorganisations() {
         let best = dev.node("getbestblockhash", json!([]));
         assert!(text.contains(best.as_str().unwrap()), "{text}");
         check(&browser, "after a reorganisation").await;
+        let listed = http::get(dev.listen(), "/explorer/reorgs").text();
+        assert!(listed.contains("The index followed 1 reorganisation."), "{listed}");
+        assert!(listed.contains(left.as_str().unwrap()), "{listed}");
         browser.quit().await.unwrap();
     });
 }
