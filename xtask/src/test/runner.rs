@@ -112,19 +112,39 @@ pub(super) fn test(root: &Path, tests: &Tests) -> Outcome<Verdict> {
 /// What one machine does not need, and the features bring.
 const OPTIONAL: [&str; 4] = ["async-nats", "redis", "sqlx-postgres", "wasmtime"];
 
+/// Libraries that the features change, so that they are built twice, with the crates that need them.
+const BUILT_TWICE: [&str; 2] = ["sqlx", "sqlx-core"];
+
 /// The default build: it compiles without the features that tests switch on and what they bring, and its `dev` keeps its contract.
 pub(super) fn smoke(root: &Path) -> Outcome {
-    let compiled = |features: &str| {
+    let compiled = |features: &str, of: &[&str], format: &str| {
         let mut tree = cargo(root);
-        tree.args(["tree", "--locked", "--package", "paraffin", "--edges", "normal", "--prefix", "none"]);
-        let tree = capture(tree.args(["--format", "{p}", "--features", features]))?;
-        let names = tree.lines().filter_map(|line| line.split(' ').next().map(str::to_owned));
-        Ok::<_, Failure>(names.filter(|name| OPTIONAL.contains(&name.as_str())).collect::<BTreeSet<_>>())
+        tree.args(["tree", "--locked", "--prefix", "none", "--format", format, "--features", features]).args(of);
+        let tree = capture(&mut tree)?;
+        Ok::<_, Failure>(tree.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect::<BTreeSet<_>>())
     };
-    let (plain, full) = (compiled("")?, compiled(super::FEATURES)?);
+    let name = |line: &String| line.split(' ').next().unwrap_or_default().to_owned();
+    let optional = |features: &str| {
+        let shipped = compiled(features, &["--package", "paraffin", "--edges", "normal"], "{p}")?;
+        Ok::<_, Failure>(
+            shipped.iter().map(name).filter(|name| OPTIONAL.contains(&name.as_str())).collect::<BTreeSet<_>>(),
+        )
+    };
+    let (plain, full) = (optional("")?, optional(super::FEATURES)?);
     if !plain.is_empty() || full.len() != OPTIONAL.len() {
         return Err(Failure::new(format!(
             "the default build has {plain:?} and should have none; with all features it has {full:?} and should have {OPTIONAL:?}"
+        )));
+    }
+    let tested = |features: &str| compiled(features, &["--workspace", "--edges", "normal,build,dev"], "{p} [{f}]");
+    let (plain, full) = (tested("")?, tested(super::FEATURES)?);
+    let changed: BTreeSet<_> = plain.difference(&full).map(name).collect();
+    let is_expected = |name: &String| name.starts_with("paraffin") || BUILT_TWICE.contains(&name.as_str());
+    let unexpected: Vec<_> = changed.iter().filter(|name| !is_expected(name)).collect();
+    if !unexpected.is_empty() {
+        return Err(Failure::new(format!(
+            "the features of the program change {unexpected:?}, so most crates are built twice: name what they switch on among the \
+             dev-dependencies of bin/paraffin"
         )));
     }
     // The whole workspace with a filter: a single package would have libraries built again with fewer features.
