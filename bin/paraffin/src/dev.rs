@@ -244,7 +244,11 @@ fn config(
         pools: PoolsSection::default(),
         prices: PricesSection::of_devnet(evm.url()),
         mempool: MempoolSection::default(),
-        electrum: ElectrumSettings { listen: Some((Ipv4Addr::LOCALHOST, 0).into()), ..ElectrumSettings::default() },
+        electrum: ElectrumSettings {
+            listen: Some((Ipv4Addr::LOCALHOST, 0).into()),
+            websocket: true,
+            ..ElectrumSettings::default()
+        },
         lua: paraffin_lua::LuaSettings::default(),
         forex: Rates::section(folder),
         orderbook: OrderbookSection::default(),

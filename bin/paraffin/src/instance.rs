@@ -158,6 +158,9 @@ fn keyed_surfaces(
         (KeyedSurface::Forex, KeyedHandler::forex(forex.board())),
         (KeyedSurface::Btcusd, KeyedHandler::btcusd(config.pools.rules())),
     ]);
+    if config.electrum.websocket {
+        surfaces.insert(KeyedSurface::Electrum, KeyedHandler::electrum());
+    }
     if let Some(live) = live {
         surfaces.insert(KeyedSurface::Mempool, KeyedHandler::mempool(Arc::clone(live.mempool())));
     }

@@ -28,7 +28,7 @@ pub use api::{
     Wanted,
 };
 pub use clients::Caller;
-pub use listener::{ListenError, Listener};
+pub use listener::{ListenError, Listener, Sessions};
 pub use merkle::{CHUNK_HEADERS, HeaderProof, HeaderTree};
 pub use script_hash::{ScriptHash, Status};
 pub use settings::ElectrumSettings;

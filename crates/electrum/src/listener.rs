@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -57,7 +58,7 @@ pub struct Listener {
 
 /// What makes sessions of connections.
 #[derive(Clone)]
-pub(crate) struct Sessions {
+pub struct Sessions {
     server: Arc<dyn Server>,
     shared: Arc<Shared>,
     clients: Arc<Clients>,
@@ -97,6 +98,11 @@ impl Listener {
         self.encrypted.as_ref().map(|(_, address)| *address)
     }
 
+    /// What serves connections that come by another way than this listener.
+    pub fn sessions(&self) -> Sessions {
+        self.sessions.clone()
+    }
+
     /// Open sessions and subscribed scripts, at any time.
     pub fn counts(&self) -> impl Fn() -> (usize, usize) + Send + Sync + use<> {
         let clients = Arc::clone(&self.sessions.clients);
@@ -130,6 +136,20 @@ impl Listener {
 }
 
 impl Sessions {
+    /// Serves one connection of a caller who has been admitted, until it goes, breaks a limit, or the server stops. `false`: the caller has
+    /// too many sessions or has cost too much, or there are too many sessions in all.
+    pub async fn join(
+        &self,
+        caller: Caller,
+        api: Arc<dyn Api>,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + Sync + 'static,
+    ) -> bool {
+        let permit = self.clients.enter(caller, &self.shared.settings, tokio::time::Instant::now());
+        let Some(permit) = permit else { return false };
+        self.run(Box::new(stream), api, permit).await;
+        true
+    }
+
     /// Serves one connection of a client without a key.
     async fn serve(self, stream: TcpStream, peer: SocketAddr, acceptor: Option<TlsAcceptor>) {
         let caller = Caller::client(peer.ip());

@@ -23,6 +23,8 @@ pub struct ElectrumSettings {
     pub tls_certificate: Option<PathBuf>,
     /// Private key in PEM; with `tls_listen`.
     pub tls_key: Option<PathBuf>,
+    /// Whether the protocol is spoken over WebSocket at `/v4/<KEY>/electrum`.
+    pub websocket: bool,
     /// Text that wallets may show.
     pub banner: String,
     /// Address for donations that wallets may show.
@@ -31,11 +33,11 @@ pub struct ElectrumSettings {
     pub history_max: usize,
     /// Open sessions; further ones are closed at once.
     pub sessions_max: usize,
-    /// Open sessions of one client address (IPv6: of one /48).
+    /// Open sessions of one client address (IPv6: of one /48), or of one account.
     pub sessions_per_client_max: usize,
     /// Subscribed scripts of all sessions.
     pub subscriptions_max: usize,
-    /// Subscribed scripts of all sessions of one client address.
+    /// Subscribed scripts of all sessions of one client address or account.
     pub subscriptions_per_client_max: usize,
     /// Subscribed scripts of one session.
     pub subscriptions_per_session_max: usize,
@@ -43,7 +45,7 @@ pub struct ElectrumSettings {
     pub line_bytes_max: usize,
     /// Requests in one batch.
     pub batch_entries_max: usize,
-    /// Cost that a client address may cause before its sessions are slowed down; 0: no limit (docs/electrum.md).
+    /// Cost that a client address or account may cause before its sessions are slowed down; 0: no limit (docs/electrum.md).
     pub cost_soft: u32,
     /// Cost at which its sessions are closed; a 3,600th of it is forgiven each second.
     pub cost_hard: u32,
@@ -60,6 +62,7 @@ impl Default for ElectrumSettings {
             tls_listen: None,
             tls_certificate: None,
             tls_key: None,
+            websocket: false,
             banner: "Paraffin".to_owned(),
             donation_address: String::new(),
             history_max: 1_000_000,
@@ -79,9 +82,9 @@ impl Default for ElectrumSettings {
 }
 
 impl ElectrumSettings {
-    /// Whether anything listens.
+    /// Whether the protocol is spoken anywhere.
     pub fn is_used(&self) -> bool {
-        self.listen.is_some() || self.tls_listen.is_some()
+        self.listen.is_some() || self.tls_listen.is_some() || self.websocket
     }
 
     /// Finds a value with which nothing could be served.
@@ -119,7 +122,7 @@ impl ElectrumSettings {
         Ok(())
     }
 
-    /// Memory that sessions and subscriptions may take, bytes; 0 when nothing listens.
+    /// Memory that sessions and subscriptions may take, bytes; 0 when the protocol is not spoken.
     pub fn memory_bytes(&self) -> u64 {
         if !self.is_used() {
             return 0;

@@ -30,13 +30,15 @@ pub enum KeyedSurface {
     Dexscreener,
     /// `/v4/<KEY>/coingecko/…`.
     Coingecko,
+    /// `/v4/<KEY>/electrum`, the Electrum protocol over WebSocket.
+    Electrum,
     /// `/api/v1/<KEY>/…`, contract verification.
     Explorer,
 }
 
 impl KeyedSurface {
     /// All that stand as a segment below a key.
-    const SEGMENTS: [(&'static str, Self); 10] = [
+    const SEGMENTS: [(&'static str, Self); 11] = [
         ("mempool", Self::Mempool),
         ("forex", Self::Forex),
         ("orderbook", Self::Orderbook),
@@ -47,6 +49,7 @@ impl KeyedSurface {
         ("udf", Self::Udf),
         ("dexscreener", Self::Dexscreener),
         ("coingecko", Self::Coingecko),
+        ("electrum", Self::Electrum),
     ];
 
     /// Name in metrics and logs.
@@ -62,6 +65,7 @@ impl KeyedSurface {
             Self::Udf => "udf",
             Self::Dexscreener => "dexscreener",
             Self::Coingecko => "coingecko",
+            Self::Electrum => "electrum",
             Self::Explorer => "explorer",
         }
     }
@@ -75,9 +79,13 @@ impl KeyedSurface {
         match self {
             Self::Mempool if !tail.is_empty() => ErrorForm::Rest,
             Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg => ErrorForm::JsonRpc,
-            Self::Orderbook | Self::Esplora | Self::Udf | Self::Dexscreener | Self::Coingecko | Self::Explorer => {
-                ErrorForm::Rest
-            }
+            Self::Orderbook
+            | Self::Esplora
+            | Self::Udf
+            | Self::Dexscreener
+            | Self::Coingecko
+            | Self::Electrum
+            | Self::Explorer => ErrorForm::Rest,
         }
     }
 }

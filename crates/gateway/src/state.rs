@@ -27,7 +27,7 @@ use crate::call_windows::{CallWindow, CallWindows};
 use crate::config::{AccessConfig, GatewayConfig};
 use crate::deadline::{SteadyTimer, within};
 use crate::drain::Draining;
-use crate::electrum::ElectrumParts;
+use crate::electrum::{ElectrumParts, KeyedSessions};
 use crate::erased::{self, Answer};
 use crate::errors::{Refusal, RestError};
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
@@ -54,11 +54,12 @@ const PERMIT_WAIT: Duration = Duration::from_secs(10);
 /// Answers how many sessions of Electrum are open, and how many scripts they have subscribed to.
 type ElectrumCounts = Box<dyn Fn() -> (usize, usize) + Send + Sync>;
 
-/// The listener for the Electrum protocol as metrics see it.
-pub(crate) struct ElectrumFigures {
+/// The sessions of the Electrum protocol as metrics and the keyed surface see them.
+pub(crate) struct ElectrumSessions {
     pub(crate) counts: ElectrumCounts,
     /// Memory that its sessions and subscriptions may take, bytes.
     pub(crate) bytes_max: usize,
+    pub(crate) keyed: KeyedSessions,
 }
 
 /// A boxed future, as the dyn-safe traits of this crate answer it.
@@ -267,7 +268,7 @@ pub(crate) struct Shared {
     pub(crate) draining: Draining,
     pub(crate) scripts: Option<ScriptParts>,
     pub(crate) script_runs: FairSemaphore,
-    pub(crate) electrum: OnceLock<ElectrumFigures>,
+    pub(crate) electrum: OnceLock<ElectrumSessions>,
 }
 
 impl Shared {

@@ -315,11 +315,21 @@ fn switching_protocols(accepted: HeaderValue) -> Reply {
 }
 
 impl Socket {
-    /// The next text of the client; may be dropped and called again without losing any. Pings are sent and answered meanwhile.
+    /// The next command of the client; may be dropped and called again without losing any. Pings are sent and answered meanwhile.
     ///
     /// # Errors
     /// The stream has ended, for whichever reason; the client has been notified.
     pub(crate) async fn receive(&mut self) -> Result<Utf8Bytes, Gone> {
+        let text = self.receive_uncharged().await?;
+        self.charge(1).await?;
+        Ok(text)
+    }
+
+    /// As [`Socket::receive`] for a protocol that accounts for its requests itself.
+    ///
+    /// # Errors
+    /// The stream has ended, for whichever reason; the client has been notified.
+    pub(crate) async fn receive_uncharged(&mut self) -> Result<Utf8Bytes, Gone> {
         loop {
             if self.is_over {
                 return Err(Gone);
@@ -329,10 +339,7 @@ impl Socket {
                     Some(Ok(message)) => {
                         self.heard = Instant::now();
                         match message {
-                            Message::Text(text) => {
-                                self.charge(1).await?;
-                                return Ok(text);
-                            }
+                            Message::Text(text) => return Ok(text),
                             Message::Binary(_) => Some(End::Policy("send text, not binary")),
                             Message::Close(_) => return self.over(),
                             Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => None,
@@ -435,6 +442,25 @@ impl Socket {
             kind = Data::Continue;
         }
         let sent = self.stream.flush().await;
+        self.held.shrink(0);
+        match sent {
+            Ok(()) => Ok(()),
+            Err(_) => self.over(),
+        }
+    }
+
+    /// Sends a part of a text that comes bit by bit.
+    ///
+    /// # Errors
+    /// The stream has ended.
+    pub(crate) async fn send_part(&mut self, part: bytes::Bytes, is_first: bool, is_last: bool) -> Result<(), Gone> {
+        if self.is_over || *self.stopping.borrow() {
+            self.end(End::Shutdown).await;
+            return Err(Gone);
+        }
+        self.hold(part.len()).await?;
+        let kind = if is_first { Data::Text } else { Data::Continue };
+        let sent = self.stream.send(Message::Frame(Frame::message(part, OpCode::Data(kind), is_last))).await;
         self.held.shrink(0);
         match sent {
             Ok(()) => Ok(()),

@@ -14,7 +14,7 @@ const SECOND_COPIES: &[(&str, &str)] = &[
     ("getrandom", "tempfile and proptest want 0.4, fjall's tree 0.3"),
     ("hashbrown", "wasmi wants 0.14, sqlx and quick_cache 0.16, indexmap 0.17, which ours is"),
     ("itertools", "named for its features alone, in the version that prost has"),
-    ("rand", "named for its features alone, in the version that the postgres driver has"),
+    ("rand", "named for its features alone, in the version that secp256k1 has"),
     ("schemars", "0.9 is another option of serde_with; switched off, so it is in the lock file and never built"),
     ("sha2", "totp-rs and sqlx's log-in to PostgreSQL want 0.11, bitcoin's tree 0.10"),
     ("wasmi_core", "ours has the place of 0.37.2, and its tests compare it with 0.38.0, whose sources are the same"),

@@ -32,6 +32,13 @@ pub(super) async fn watch(instance: Arc<Instance>) {
     let mut blocks = VecDeque::new();
     loop {
         every.tick().await;
+        if instance.changes.receiver_count() == 0 {
+            // The first session looks at everything itself.
+            known = None;
+            blocks.clear();
+            instance.mempool.take_touched();
+            continue;
+        }
         let newest = instance.shared.chain.snapshot().tip().map(|record| record.id);
         let mut touched = match instance.mempool.take_touched() {
             TouchedScripts::All => Touched::All,

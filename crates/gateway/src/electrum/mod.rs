@@ -5,6 +5,7 @@ mod chain;
 mod changes;
 mod node;
 mod scripts;
+mod websocket;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -26,14 +27,16 @@ use tokio::time::Instant;
 use crate::byte_budget::{ByteHolder, HeldBytes, HeldFor};
 use crate::errors::RpcError;
 use crate::server::GatewayError;
-use crate::state::{Caller, Connection, ElectrumFigures, ReadAbandoned, RequestContext, Shared, unix_millis};
+use crate::state::{Caller, Connection, ElectrumSessions, ReadAbandoned, RequestContext, Shared, unix_millis};
+
+pub(crate) use websocket::{ElectrumHttp, KeyedSessions};
 
 /// Changes that a session may be behind before it looks at all of its scripts.
 const CHANGES_KEPT: usize = 64;
 
 /// What the listener for Electrum needs beside the parts of the gateway.
 pub struct ElectrumParts {
-    /// Its settings; nothing listens unless they have an address.
+    /// Its settings; the protocol is not spoken unless they have an address or `websocket`.
     pub settings: ElectrumSettings,
     /// The live set of unconfirmed transactions.
     pub mempool: Arc<Mempool>,
@@ -64,7 +67,8 @@ impl ElectrumListener {
         let bytes_max = usize::try_from(parts.settings.memory_bytes()).unwrap_or(usize::MAX);
         let listener = Listener::bind(parts.settings, Arc::clone(&instance) as Arc<dyn Server>).await;
         let listener = listener.map_err(|error| GatewayError::Config(error.to_string()))?;
-        shared.electrum.set(ElectrumFigures { counts: Box::new(listener.counts()), bytes_max }).ok();
+        let keyed = KeyedSessions { instance: Arc::clone(&instance), sessions: listener.sessions() };
+        shared.electrum.set(ElectrumSessions { counts: Box::new(listener.counts()), bytes_max, keyed }).ok();
         Ok(Self { listener, instance })
     }
 

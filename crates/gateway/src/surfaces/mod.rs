@@ -141,6 +141,11 @@ impl KeyedHandler {
         Self::listing(&listings::COINGECKO)
     }
 
+    /// The Electrum protocol over WebSocket, for [`crate::KeyedSurface::Electrum`].
+    pub fn electrum() -> Self {
+        Self { http: Some(Arc::new(crate::electrum::ElectrumHttp)), rpc: None }
+    }
+
     fn listing(listing: &listings::Listing) -> Self {
         Self { http: Some(Arc::new(listings::ListingHttp(listing.clone()))), rpc: None }
     }

@@ -5,6 +5,7 @@ mod client;
 mod hostile;
 mod methods;
 mod tls;
+mod websocket;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
