@@ -26,6 +26,8 @@ pub enum KeyedSurface {
     Esplora,
     /// `/v4/<KEY>/udf/…`, charts.
     Udf,
+    /// `/v4/<KEY>/events`.
+    Events,
     /// `/v4/<KEY>/dexscreener/…`.
     Dexscreener,
     /// `/v4/<KEY>/coingecko/…`.
@@ -36,7 +38,7 @@ pub enum KeyedSurface {
 
 impl KeyedSurface {
     /// All that stand as a segment below a key.
-    const SEGMENTS: [(&'static str, Self); 10] = [
+    const SEGMENTS: [(&'static str, Self); 11] = [
         ("mempool", Self::Mempool),
         ("forex", Self::Forex),
         ("orderbook", Self::Orderbook),
@@ -45,6 +47,7 @@ impl KeyedSurface {
         ("reorg", Self::Reorg),
         ("esplora", Self::Esplora),
         ("udf", Self::Udf),
+        ("events", Self::Events),
         ("dexscreener", Self::Dexscreener),
         ("coingecko", Self::Coingecko),
     ];
@@ -60,6 +63,7 @@ impl KeyedSurface {
             Self::Reorg => "reorg",
             Self::Esplora => "esplora",
             Self::Udf => "udf",
+            Self::Events => "events",
             Self::Dexscreener => "dexscreener",
             Self::Coingecko => "coingecko",
             Self::Explorer => "explorer",
@@ -75,9 +79,13 @@ impl KeyedSurface {
         match self {
             Self::Mempool if !tail.is_empty() => ErrorForm::Rest,
             Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg => ErrorForm::JsonRpc,
-            Self::Orderbook | Self::Esplora | Self::Udf | Self::Dexscreener | Self::Coingecko | Self::Explorer => {
-                ErrorForm::Rest
-            }
+            Self::Orderbook
+            | Self::Esplora
+            | Self::Udf
+            | Self::Events
+            | Self::Dexscreener
+            | Self::Coingecko
+            | Self::Explorer => ErrorForm::Rest,
         }
     }
 }
