@@ -72,11 +72,8 @@ impl FromStr for Cursor {
         if hash.len() != 64 || !is_lower {
             return Err(ParseCursorError);
         }
-        let cursor = Self {
-            height: number(height)?,
-            hash: hash.parse().map_err(|_| ParseCursorError)?,
-            index: number(index)?,
-        };
+        let cursor =
+            Self { height: number(height)?, hash: hash.parse().map_err(|_| ParseCursorError)?, index: number(index)? };
         if cursor.index > INDEX_MAX { Err(ParseCursorError) } else { Ok(cursor) }
     }
 }

@@ -28,7 +28,9 @@ pub enum EventError {
     #[error("this instance does not index {0}")]
     NotIndexed(&'static str),
     /// Moves of inscriptions and runes are known of blocks that can be undone alone.
-    #[error("inscriptions and runes that moved are known from block {from} on: resume with from_height={from} or later")]
+    #[error(
+        "inscriptions and runes that moved are known from block {from} on: resume with from_height={from} or later"
+    )]
     HistoryNotKept {
         /// The first block of which they are known.
         from: Height,

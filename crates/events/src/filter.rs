@@ -235,11 +235,7 @@ fn list<T: Eq + Hash + Display>(
     Ok((!entries.is_empty()).then_some(entries))
 }
 
-fn entry<T>(
-    list: &'static str,
-    text: &str,
-    read: impl Fn(&str) -> Result<T, String>,
-) -> Result<T, FilterError> {
+fn entry<T>(list: &'static str, text: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, FilterError> {
     if text.len() > ENTRY_BYTES_MAX {
         return Err(FilterError::Entry { list, reason: format!("an entry has at most {ENTRY_BYTES_MAX} bytes") });
     }
@@ -272,7 +268,8 @@ mod tests {
 
     fn prepare(json: &str) -> Result<PreparedFilter, String> {
         let filter: Filter = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let scripts_of = |text: &str| if text == "d" { Ok(vec![ScriptBuf::new()]) } else { Err("no descriptor".into()) };
+        let scripts_of =
+            |text: &str| if text == "d" { Ok(vec![ScriptBuf::new()]) } else { Err("no descriptor".into()) };
         filter.prepare(Network::Regtest, scripts_of).map_err(|error| error.to_string())
     }
 

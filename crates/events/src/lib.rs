@@ -22,8 +22,9 @@ pub use checksum::Checksum;
 pub use cursor::{Cursor, INDEX_MAX, ParseCursorError};
 pub use error::EventError;
 pub use event::{
-    AddressEvent, BlockConnected, BlockDisconnected, CallEvent, CallStatus, CallType, Checkpoint, Direction, Event, Holder, InscriptionAction,
-    InscriptionEvent, InscriptionPlace, Kind, MovedAmount, Occasion, RuneEvent, TradeEvent, TransferEvent,
+    AddressEvent, BlockConnected, BlockDisconnected, CallEvent, CallStatus, CallType, Checkpoint, Direction, Event,
+    Holder, InscriptionAction, InscriptionEvent, InscriptionPlace, Kind, MovedAmount, Occasion, RuneEvent, TradeEvent,
+    TransferEvent,
 };
 pub use filter::{ENTRIES_MAX, Filter, FilterError, PreparedFilter};
 pub use read::{BlockEvents, EventReader, LocatedEvent};

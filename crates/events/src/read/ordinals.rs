@@ -23,8 +23,7 @@ impl Places {
 impl EventReader<'_> {
     pub(super) fn ordinals(&mut self, filter: &PreparedFilter, found: &mut Found<'_>) -> Result<(), EventError> {
         let height = found.block.height;
-        let wanted =
-            MovesWanted { inscriptions: filter.wants(Kind::Inscription), runes: filter.wants(Kind::Rune) };
+        let wanted = MovesWanted { inscriptions: filter.wants(Kind::Inscription), runes: filter.wants(Kind::Rune) };
         let Some(moves) = self.moves.of_block(height, wanted)? else {
             return Err(EventError::HistoryNotKept { from: self.snapshot().undo_from()? });
         };
@@ -76,7 +75,11 @@ impl EventReader<'_> {
         Ok(())
     }
 
-    fn place(&self, SatPoint { outpoint, offset }: SatPoint, found: &Found<'_>) -> Result<InscriptionPlace, EventError> {
+    fn place(
+        &self,
+        SatPoint { outpoint, offset }: SatPoint,
+        found: &Found<'_>,
+    ) -> Result<InscriptionPlace, EventError> {
         Ok(InscriptionPlace { outpoint, offset, address: self.address_of(&outpoint, found)? })
     }
 

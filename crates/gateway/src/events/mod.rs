@@ -36,6 +36,8 @@ const STEP_BLOCKS: u32 = 1_000;
 const STEP_TIME: Duration = Duration::from_millis(250);
 /// Blocks of a branch that the node is asked about. A longer one is followed from a height.
 const PARENTS_MAX: usize = 300;
+/// How long [`EventFeed::changed`] waits.
+const CHANGED_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Filters of webhooks that are kept read.
 const PREPARED_MAX: usize = 64;
 /// Reads of webhooks at a time, and bytes of events that each may keep.
@@ -190,6 +192,18 @@ impl EventFeed {
         Ok(Cursor::end_of(tip).to_string())
     }
 
+    /// The position before the block at `height`, from 1 on; at most the height after the newest block.
+    ///
+    /// # Errors
+    /// [`FeedError::AboveTip`], [`FeedError::Starting`].
+    pub fn before(&self, height: Height) -> Result<String, FeedError> {
+        let snapshot = self.chain.snapshot();
+        let newest = snapshot.tip().map(|tip| tip.id.height).ok_or(FeedError::Starting)?;
+        let before = height.checked_sub(1).ok_or(FeedError::AboveTip(newest))?;
+        let block = snapshot.block(before).map_err(|error| FeedError::of(error.into()))?;
+        Ok(Cursor::end_of(block.ok_or(FeedError::AboveTip(newest))?.id).to_string())
+    }
+
     /// Events strictly after `cursor` that pass `filter`, at most `count_max`: those of undone blocks first.
     ///
     /// # Errors
@@ -228,16 +242,17 @@ impl EventFeed {
         }
     }
 
-    /// Resolves when the newest block has changed.
+    /// Resolves when the newest block has changed, and after a second all the same: what came between the last look and this call is then
+    /// not waited for.
     pub async fn changed(&self) {
         let mut tips = self.tips.subscribe();
         tips.mark_unchanged();
-        // The sender lives as long as the chain.
-        let _ = tips.changed().await;
+        let _ = tokio::time::timeout(CHANGED_WAIT_MAX, tips.changed()).await;
     }
 
     async fn prepared(&self, filter: &RawValue) -> Result<Arc<PreparedFilter>, FeedError> {
-        let known = self.prepared.lock().iter().find(|(text, _)| text == filter.get()).map(|(_, known)| Arc::clone(known));
+        let known =
+            self.prepared.lock().iter().find(|(text, _)| text == filter.get()).map(|(_, known)| Arc::clone(known));
         if let Some(known) = known {
             return Ok(known);
         }

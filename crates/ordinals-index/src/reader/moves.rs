@@ -108,7 +108,8 @@ impl MovesReader {
         }
         if wanted.runes {
             let spent = before.iter().map(|(outpoint, held)| (outpoint, held, true));
-            for (outpoint, held, is_spent) in spent.chain(after.iter().map(|(outpoint, held)| (outpoint, held, false))) {
+            for (outpoint, held, is_spent) in spent.chain(after.iter().map(|(outpoint, held)| (outpoint, held, false)))
+            {
                 if !held.runes.is_empty() {
                     let runes = self.named(held)?;
                     moves.runes.push(RuneHolding { outpoint: *outpoint, is_spent, runes });
@@ -126,9 +127,7 @@ impl MovesReader {
         let mut arrived: HashMap<u32, SatPoint> = HashMap::new();
         for (outpoint, held) in after {
             let places = held.inscriptions.iter();
-            arrived.extend(
-                places.map(|held| (held.sequence, SatPoint { outpoint: *outpoint, offset: held.offset })),
-            );
+            arrived.extend(places.map(|held| (held.sequence, SatPoint { outpoint: *outpoint, offset: held.offset })));
         }
         let mut moves = Vec::new();
         for (sequence, before) in &changed.locations {

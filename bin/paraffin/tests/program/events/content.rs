@@ -94,7 +94,8 @@ fn check_alkanes(dev: &Dev, events: &[&Value]) {
     assert!(balances.len() > 20, "{}", balances.len());
     for (outpoint, expected) in &balances {
         let (txid, vout) = outpoint.split_once(':').unwrap();
-        let told = dev.call("alkanes_protorunesbyoutpoint", json!([{ "txid": txid, "vout": vout.parse::<u32>().unwrap() }]));
+        let told =
+            dev.call("alkanes_protorunesbyoutpoint", json!([{ "txid": txid, "vout": vout.parse::<u32>().unwrap() }]));
         let entries = told["balance_sheet"]["cached"]["balances"].as_array().unwrap_or_else(|| panic!("{told}")).iter();
         let number = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         let told: BTreeMap<String, i128> = entries
@@ -319,7 +320,10 @@ fn check_slow_readers(dev: &Dev) {
     let idle: Vec<TcpStream> = (0..30)
         .map(|_| {
             let mut stream = TcpStream::connect(dev.listen()).unwrap();
-            let request = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", path(dev, &format!("?from_height=0&kinds={}", KINDS.replace("address,", ""))));
+            let request = format!(
+                "GET {} HTTP/1.1\r\nHost: x\r\n\r\n",
+                path(dev, &format!("?from_height=0&kinds={}", KINDS.replace("address,", "")))
+            );
             stream.write_all(request.as_bytes()).unwrap();
             stream
         })

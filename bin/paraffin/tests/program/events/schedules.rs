@@ -170,7 +170,12 @@ fn whoever_resumes_over_reorganisations_and_restarts_has_the_events_of_the_chain
 }
 
 /// A cursor of a branch that this index has not followed: the node knows it, or nobody does.
-fn check_branches_that_the_index_never_had(served: &mut Served, numbers: &mut Numbers, filter: &Value, fresh: &Receiver) {
+fn check_branches_that_the_index_never_had(
+    served: &mut Served,
+    numbers: &mut Numbers,
+    filter: &Value,
+    fresh: &Receiver,
+) {
     let before = fresh.cursor.clone().unwrap();
     // The blocks come and go while the program does not run.
     served.stop();

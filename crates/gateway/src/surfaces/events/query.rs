@@ -38,9 +38,7 @@ impl Begin {
         match (self.cursor, self.from_height) {
             (None, None) => Ok(From::Tip),
             (None, Some(height)) => Ok(From::Height(height)),
-            (Some(cursor), None) => {
-                cursor.parse::<Cursor>().map(From::Cursor).map_err(|error| error.to_string())
-            }
+            (Some(cursor), None) => cursor.parse::<Cursor>().map(From::Cursor).map_err(|error| error.to_string()),
             (Some(_), Some(_)) => Err("give a cursor or from_height, not both".to_owned()),
         }
     }
@@ -54,8 +52,9 @@ impl Question {
         let mut is_empty = true;
         for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let value = decode_segment(&value.replace('+', " "))
-                .ok_or_else(|| RestError::bad_request("the query holds a percent sign without two hex digits of UTF-8"))?;
+            let value = decode_segment(&value.replace('+', " ")).ok_or_else(|| {
+                RestError::bad_request("the query holds a percent sign without two hex digits of UTF-8")
+            })?;
             is_empty = false;
             match name {
                 "cursor" if begin.cursor.is_none() => begin.cursor = Some(value),
@@ -116,7 +115,8 @@ mod tests {
 
     #[test]
     fn lists_repeat_or_have_commas_and_descriptors_repeat() {
-        let question = read("kinds=block,call&contracts=2:0,2%3A1&contracts=4:5&descriptors=wsh(multi(1,a,b))&from_height=7");
+        let question =
+            read("kinds=block,call&contracts=2:0,2%3A1&contracts=4:5&descriptors=wsh(multi(1,a,b))&from_height=7");
         let Question { filter, from } = question.unwrap().unwrap();
         assert_eq!(filter.kinds, [Kind::Block, Kind::Call]);
         assert_eq!(filter.contracts, ["2:0", "2:1", "4:5"]);

@@ -23,11 +23,7 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 const PART_BYTES: usize = 64 << 10;
 
 /// Answers with a stream that ends with the client, the server or the key.
-pub(super) fn answer(
-    context: &RequestContext,
-    credential: Credential,
-    follower: Follower,
-) -> Result<Reply, RestError> {
+pub(super) fn answer(context: &RequestContext, credential: Credential, follower: Follower) -> Result<Reply, RestError> {
     let ticket = StreamTicket::enter(context, credential)?;
     let (parts, body) = EventBody::new();
     tokio::spawn(async move {
