@@ -52,7 +52,8 @@ fn write_calls(
         let contract = call.context.myself;
         let call = CallFacts {
             contract,
-            caller: call.parent.map(|_| call.context.caller),
+            // The code of a contract's template runs in the name of whoever called the contract.
+            caller: Some(call.context.caller).filter(|caller| *caller != AlkaneId::default()),
             call_type: if call.kind == CallKind::Delegate { CallType::Delegate } else { CallType::Call },
             inputs: &call.context.inputs,
             is_kept: traced.stands && call.stands,

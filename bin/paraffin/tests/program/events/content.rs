@@ -91,7 +91,7 @@ fn check_blocks(dev: &Dev, events: &[&Value]) {
 /// What outputs have in sum is what the index says of each of them, and contracts get and give what traces say.
 fn check_alkanes(dev: &Dev, events: &[&Value]) {
     let balances = balances(events, "alkane");
-    assert!(balances.len() > 20, "{}", balances.len());
+    assert!(balances.len() > 10, "{}", balances.len());
     for (outpoint, expected) in &balances {
         let (txid, vout) = outpoint.split_once(':').unwrap();
         let told =
@@ -137,7 +137,8 @@ fn check_calls(dev: &Dev, events: &[&Value]) {
                         let context = &data["context"];
                         expected.push((txid.clone(), id(&context["myself"]), numbers(&context["inputs"])));
                     }
-                } else if name == "return" {
+                // The host answers for some contracts, without a call and for no fuel.
+                } else if name == "return" && data["fuelUsed"] != 0 {
                     open.pop();
                     reverted += u32::from(data["status"] != "success");
                 }
