@@ -333,7 +333,7 @@ pub(crate) fn handshake(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName
     ours.chain([KEY, VERSION].into_iter().filter_map(|name| Some((name.clone(), headers.get(&name)?.clone()))))
 }
 
-fn upgrade_required() -> RestError {
+pub(crate) fn upgrade_required() -> RestError {
     let how = "this is a WebSocket: connect with ws:// or wss://";
     RestError::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", how)
 }
