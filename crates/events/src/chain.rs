@@ -1,6 +1,6 @@
 //! From a cursor to the newest block: the events of blocks one after the other, and over reorganisations.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use bitcoin::BlockHash;
 use paraffin_primitives::{BlockId, Height};
@@ -91,7 +91,7 @@ pub fn advance(
     reader: &mut EventReader<'_>,
     position: Position,
     filter: &PreparedFilter,
-    parents: &HashMap<BlockHash, BlockParent>,
+    parents: &BTreeMap<BlockHash, BlockParent>,
     bounds: &Bounds<'_>,
 ) -> Result<Step, EventError> {
     let mut step = Step { messages: Vec::new(), position, is_at_tip: false };
@@ -145,7 +145,7 @@ pub fn advance(
 fn leave_branch(
     reader: &EventReader<'_>,
     step: &mut Step,
-    parents: &HashMap<BlockHash, BlockParent>,
+    parents: &BTreeMap<BlockHash, BlockParent>,
 ) -> Result<(), EventError> {
     let mut undone: Option<HashMap<BlockHash, UndoneBlock>> = None;
     while let Position::After(cursor) = step.position {

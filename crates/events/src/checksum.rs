@@ -10,8 +10,10 @@ pub struct Checksum(pub u64);
 impl Checksum {
     /// Adds an event by its text as it is sent.
     pub fn add(&mut self, text: &str) {
-        let [a, b, c, d, e, f, g, h, ..] = sha256::Hash::hash(text.as_bytes()).to_byte_array();
-        self.0 = self.0.wrapping_add(u64::from_be_bytes([a, b, c, d, e, f, g, h]));
+        let digest = sha256::Hash::hash(text.as_bytes()).to_byte_array();
+        // A digest has 32 bytes.
+        let head = digest.first_chunk().map_or(0, |head| u64::from_be_bytes(*head));
+        self.0 = self.0.wrapping_add(head);
     }
 }
 

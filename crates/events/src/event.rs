@@ -363,6 +363,7 @@ fn text<T: std::fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result
     serializer.collect_str(value)
 }
 
+#[allow(clippy::ref_option)] // what serde hands on
 fn optional_text<T: std::fmt::Display, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
     match value {
         None => serializer.serialize_none(),

@@ -84,7 +84,7 @@ fn step(
 ) -> Result<Step, EventError> {
     let mut reader = EventReader::new(snapshot, Network::Regtest, &|_| true);
     let bounds = Bounds { bytes_max: usize::MAX, blocks_max: u32::MAX, events_max, is_over: &|| false };
-    advance(&mut reader, position, filter, &HashMap::new(), &bounds)
+    advance(&mut reader, position, filter, &BTreeMap::new(), &bounds)
 }
 
 fn replay(snapshot: &Snapshot, filter: &PreparedFilter) -> Vec<Value> {

@@ -85,6 +85,7 @@ fn write_omitted(
     Ok(())
 }
 
+#[derive(Clone, Copy)]
 struct CallFacts<'a> {
     contract: AlkaneId,
     caller: Option<AlkaneId>,

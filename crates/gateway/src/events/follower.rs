@@ -1,6 +1,6 @@
 //! One client's way through the chain.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ pub(crate) struct Follower {
     context: RequestContext,
     filter: Arc<PreparedFilter>,
     position: Position,
-    parents: HashMap<BlockHash, BlockParent>,
+    parents: BTreeMap<BlockHash, BlockParent>,
     tips: watch::Receiver<Option<BlockId>>,
     /// What was read when it began.
     first: Option<Batch>,
@@ -82,7 +82,7 @@ impl Follower {
             context,
             filter: Arc::new(filter),
             position,
-            parents: HashMap::new(),
+            parents: BTreeMap::new(),
             tips,
             first: None,
             _filter_bytes: filter_bytes,

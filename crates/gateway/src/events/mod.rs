@@ -5,7 +5,7 @@ mod body;
 mod follower;
 mod tips;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -212,7 +212,7 @@ impl EventFeed {
         let position = Position::After(cursor.parse()?);
         let _permit = self.reads.acquire().await.map_err(|_| FeedError::Internal)?;
         let filter = self.prepared(filter).await?;
-        let mut parents = HashMap::new();
+        let mut parents = BTreeMap::new();
         loop {
             let (snapshot, network, filter, known) =
                 (self.chain.snapshot(), self.chain.network(), Arc::clone(&filter), parents.clone());
@@ -285,7 +285,7 @@ impl EventFeed {
     }
 
     /// Asks the node about a block that the index does not know.
-    async fn learn(&self, block: BlockId, parents: &mut HashMap<BlockHash, BlockParent>) -> Result<Known, FeedError> {
+    async fn learn(&self, block: BlockId, parents: &mut BTreeMap<BlockHash, BlockParent>) -> Result<Known, FeedError> {
         #[derive(Deserialize)]
         struct Header {
             height: Height,

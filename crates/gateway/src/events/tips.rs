@@ -25,7 +25,7 @@ impl Tips {
     /// Begins to look with the first who asks. To be called within the runtime.
     pub(super) fn subscribe(&self) -> watch::Receiver<Option<BlockId>> {
         let begin = || {
-            let (sender, receiver) = watch::channel(newest(&self.chain).flatten());
+            let (sender, receiver) = watch::channel(self.chain.upgrade().and_then(|chain| newest(chain.as_ref())));
             tokio::spawn(look(Weak::clone(&self.chain), sender));
             receiver
         };
@@ -33,8 +33,8 @@ impl Tips {
     }
 }
 
-fn newest(chain: &Weak<dyn ChainState>) -> Option<Option<BlockId>> {
-    chain.upgrade().map(|chain| chain.snapshot().tip().map(|record| record.id))
+fn newest(chain: &dyn ChainState) -> Option<BlockId> {
+    chain.snapshot().tip().map(|record| record.id)
 }
 
 /// Looks until the chain is gone.
@@ -43,7 +43,9 @@ async fn look(chain: Weak<dyn ChainState>, sender: watch::Sender<Option<BlockId>
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         every.tick().await;
-        let Some(newest) = newest(&chain) else { return };
+        let Some(chain) = chain.upgrade() else { return };
+        let newest = newest(chain.as_ref());
+        drop(chain);
         sender.send_if_modified(|known| {
             let is_new = *known != newest;
             *known = newest;

@@ -61,15 +61,15 @@ impl HttpSurface for EventsHttp {
                 });
             }
             let Question { filter, from } = question.unwrap_or_default();
-            let follower = Follower::begin(feed, context, filter, from).await.map_err(refusal)?;
+            let follower = Follower::begin(feed, context, filter, from).await.map_err(|error| refusal(&error))?;
             sent::answer(context, request.credential, follower)
         })
     }
 }
 
 /// An error as the answer of a request.
-fn refusal(error: FeedError) -> RestError {
-    let (status, code) = match &error {
+fn refusal(error: &FeedError) -> RestError {
+    let (status, code) = match error {
         FeedError::UnknownCursor => (StatusCode::GONE, "UNKNOWN_CURSOR"),
         FeedError::HistoryNotKept(_) => (StatusCode::GONE, "HISTORY_NOT_KEPT"),
         FeedError::NotIndexed(_) => (StatusCode::SERVICE_UNAVAILABLE, "NOT_INDEXED"),
