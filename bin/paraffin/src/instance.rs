@@ -153,6 +153,7 @@ fn keyed_surfaces(
         (KeyedSurface::Reorg, KeyedHandler::reorg()),
         (KeyedSurface::Espo, KeyedHandler::espo()),
         (KeyedSurface::Udf, KeyedHandler::udf()),
+        (KeyedSurface::Events, KeyedHandler::events()),
         (KeyedSurface::Dexscreener, KeyedHandler::dexscreener()),
         (KeyedSurface::Coingecko, KeyedHandler::coingecko()),
         (KeyedSurface::Forex, KeyedHandler::forex(forex.board())),

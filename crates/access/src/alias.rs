@@ -20,17 +20,17 @@ pub const RESERVED_WORDS: [&str; 14] = [
 
 /// Words of surfaces that came when there were aliases already: no new alias may have their name, and one that has it goes on
 /// working, as nothing stands at these words without a key before them.
-pub const RESERVED_SINCE: [&str; 3] = ["dexscreener", "coingecko", "electrum"];
+pub const RESERVED_SINCE: [&str; 4] = ["dexscreener", "coingecko", "events", "electrum"];
 
 /// Words of surfaces to come: no new alias may have their name, and one that has it works until that surface is there.
-pub const RESERVED_FOR_LATER: [&str; 3] = ["events", "webhooks", "console"];
+pub const RESERVED_FOR_LATER: [&str; 2] = ["webhooks", "console"];
 
 /// What an alias may do when nothing else is said.
 pub const ALIAS_SURFACES_DEFAULT: [&str; 3] = ["main", "rest", "opi"];
 
 /// All surfaces that an alias can be allowed. The explorer is none of them: it takes a key and nothing else
 /// (docs/verification.md).
-pub const ALIAS_SURFACES: [&str; 14] = [
+pub const ALIAS_SURFACES: [&str; 15] = [
     "main",
     "rest",
     "opi",
@@ -42,6 +42,7 @@ pub const ALIAS_SURFACES: [&str; 14] = [
     "reorg",
     "esplora",
     "udf",
+    "events",
     "dexscreener",
     "coingecko",
     "electrum",

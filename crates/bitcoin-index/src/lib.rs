@@ -21,7 +21,7 @@ pub use addresses::{ADDRESSES_MODULE, ADDRESSES_SCHEMA, AddressModule, addresses
 pub use earlier::{BlockInputs, SpentOutput};
 pub use error::ReadError;
 pub use module::BitcoinModule;
-pub use reader::{BitcoinIndex, HistoryEntry, ScriptEffect, TxLocation, WholeHistories};
+pub use reader::{BitcoinIndex, BlockOutput, HistoryEntry, OutputUse, ScriptEffect, TxLocation, WholeHistories};
 pub use rows::ScriptTotals;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

@@ -9,7 +9,7 @@ use std::time::{Instant, SystemTime};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    CACHE_CONTROL, CONNECTION, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONNECTION, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue, UPGRADE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
@@ -29,7 +29,7 @@ use crate::respond::Reply;
 use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
 use crate::state::{Caller, Connection, RequestContext, Shared, unix_millis};
 use crate::surfaces::{HttpRequest, HttpSurface, RpcSurface, opi};
-use crate::websocket::Upgrade;
+use crate::websocket::{Upgrade, standing_credential, upgrade_required};
 use crate::{cors, describe, health, rest, site};
 
 const INDEXED_HEIGHT: HeaderName = HeaderName::from_static("x-indexed-height");
@@ -225,6 +225,10 @@ pub(crate) async fn dispatch(
     if let Some(upstreams) = &shared.upstreams
         && is_forwarded(&route.target)
     {
+        // An answer without an end would neither be counted nor end with the key.
+        if matches!(route.target, Target::Surface(KeyedSurface::Events, _)) && !head.headers.contains_key(UPGRADE) {
+            return Outcome::plain(Reply::rest_error(&upgrade_required()));
+        }
         let answered = Box::pin(forward::answer(upstreams, context(&[]), route, head, id, body)).await;
         return match answered {
             Ok(Answered::Forwarded(answer)) => Outcome::forwarded(answer),
@@ -432,8 +436,10 @@ async fn keyed(
             Err(refusal) => Err(refusal.into()),
             Ok(body) => {
                 let query = head.uri.query().map(ToOwned::to_owned);
-                let upgrade = Upgrade::of(head, &route.credential, &context.shared().config.key_headers);
-                let request = HttpRequest { verb, query, headers: head.headers.clone(), body, upgrade };
+                let key_headers = &context.shared().config.key_headers;
+                let upgrade = Upgrade::of(head, &route.credential, key_headers);
+                let credential = standing_credential(head, &route.credential, key_headers);
+                let request = HttpRequest { verb, query, headers: head.headers.clone(), body, upgrade, credential };
                 http_request(http.as_ref(), &context, request).await
             }
         };
@@ -500,7 +506,11 @@ fn finish(
     if (is_refused_body || is_last) && version == Version::HTTP_11 {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    let body = streamed.map_or_else(|| AnswerBody::Whole(Full::new(reply.body)), AnswerBody::Streamed);
+    let body = match (streamed, reply.stream) {
+        (Some(streamed), _) => AnswerBody::Streamed(streamed),
+        (None, Some(events)) => AnswerBody::Events(events),
+        (None, None) => AnswerBody::Whole(Full::new(reply.body)),
+    };
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = headers;

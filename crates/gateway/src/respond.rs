@@ -5,10 +5,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::errors::{OVERLOADED_RETRY_SECONDS, Refusal, RestError, RpcError};
+use crate::events::EventBody;
 use crate::routes::ErrorForm;
 
 /// An answer before the headers that every answer carries.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Reply {
     /// HTTP status.
     pub status: StatusCode,
@@ -18,6 +19,8 @@ pub struct Reply {
     pub body: Bytes,
     /// `Content-Type` where `headers` has none: most answers have no other header of their own, and no map for one.
     pub(crate) content_type: Option<&'static str>,
+    /// A body that goes on until the client has gone, in the place of `body`.
+    pub(crate) stream: Option<Box<EventBody>>,
 }
 
 impl Reply {
@@ -33,11 +36,16 @@ impl Reply {
 
     /// An answer without a body.
     pub fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), body: Bytes::new(), content_type: None }
+        Self { status, headers: HeaderMap::new(), body: Bytes::new(), content_type: None, stream: None }
     }
 
     fn with_type(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Self {
-        Self { status, headers: HeaderMap::new(), body: body.into(), content_type: Some(content_type) }
+        Self { status, headers: HeaderMap::new(), body: body.into(), content_type: Some(content_type), stream: None }
+    }
+
+    /// An answer that goes on until the client has gone.
+    pub(crate) fn stream(status: StatusCode, content_type: &'static str, body: EventBody) -> Self {
+        Self { stream: Some(Box::new(body)), ..Self::with_type(status, content_type, Bytes::new()) }
     }
 
     /// Moves all headers of the answer into `headers`.

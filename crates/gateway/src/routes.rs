@@ -26,6 +26,8 @@ pub enum KeyedSurface {
     Esplora,
     /// `/v4/<KEY>/udf/…`, charts.
     Udf,
+    /// `/v4/<KEY>/events`.
+    Events,
     /// `/v4/<KEY>/dexscreener/…`.
     Dexscreener,
     /// `/v4/<KEY>/coingecko/…`.
@@ -38,7 +40,7 @@ pub enum KeyedSurface {
 
 impl KeyedSurface {
     /// All that stand as a segment below a key.
-    const SEGMENTS: [(&'static str, Self); 11] = [
+    const SEGMENTS: [(&'static str, Self); 12] = [
         ("mempool", Self::Mempool),
         ("forex", Self::Forex),
         ("orderbook", Self::Orderbook),
@@ -47,6 +49,7 @@ impl KeyedSurface {
         ("reorg", Self::Reorg),
         ("esplora", Self::Esplora),
         ("udf", Self::Udf),
+        ("events", Self::Events),
         ("dexscreener", Self::Dexscreener),
         ("coingecko", Self::Coingecko),
         ("electrum", Self::Electrum),
@@ -63,6 +66,7 @@ impl KeyedSurface {
             Self::Reorg => "reorg",
             Self::Esplora => "esplora",
             Self::Udf => "udf",
+            Self::Events => "events",
             Self::Dexscreener => "dexscreener",
             Self::Coingecko => "coingecko",
             Self::Electrum => "electrum",
@@ -82,6 +86,7 @@ impl KeyedSurface {
             Self::Orderbook
             | Self::Esplora
             | Self::Udf
+            | Self::Events
             | Self::Dexscreener
             | Self::Coingecko
             | Self::Electrum

@@ -56,7 +56,7 @@ pub(crate) async fn answer(
         tokio::time::timeout(shared.config.limits.handler_timeout(), site.answer(request, client, at, Arc::new(api)))
             .await;
     let (head, body) = answered.map_err(|_| Refusal::HandlerTimeout)?.into_parts();
-    let reply = Reply { status: head.status, headers: head.headers, body, content_type: None };
+    let reply = Reply { headers: head.headers, body, ..Reply::empty(head.status) };
     Ok(Box::pin(held(&page, route.form, reply)).await)
 }
 
@@ -105,7 +105,7 @@ impl Api for InProcess {
             let admission = Admission::of(shared, &route, self.client, unix_millis());
             let mut body = RequestBody::whole(call.body.map(Bytes::from).unwrap_or_default());
             let outcome = dispatch(&self.connection, &admission, Caller::Keyless, &self.id, &head, &mut body).await;
-            if outcome.streamed.is_some() {
+            if outcome.streamed.is_some() || outcome.reply.stream.is_some() {
                 return ApiAnswer::refused(StatusCode::BAD_GATEWAY);
             }
             let mut reply = outcome.reply;

@@ -365,6 +365,11 @@ impl RequestContext {
         Self { connection, caller, client, segments, budget, snapshot: OnceLock::new() }
     }
 
+    /// A request of the same caller with a budget and a view of its own: a step of a stream that goes on.
+    pub(crate) fn again(&self) -> Self {
+        Self::new(Arc::clone(&self.connection), self.caller.clone(), self.client, Vec::new())
+    }
+
     /// Who calls.
     pub fn caller(&self) -> &Caller {
         &self.caller

@@ -175,6 +175,44 @@ impl Drop for StreamPermit {
     }
 }
 
+/// A stream that is no WebSocket, among those that are counted.
+pub(crate) struct StreamTicket {
+    shared: Arc<Shared>,
+    credential: Credential,
+    stopping: watch::Receiver<bool>,
+    standing: Interval,
+    _permit: StreamPermit,
+}
+
+impl StreamTicket {
+    /// Counts a stream of a caller.
+    ///
+    /// # Errors
+    /// 503 when too many streams are open.
+    pub(crate) fn enter(context: &RequestContext, credential: Credential) -> Result<Self, RestError> {
+        let permit = Streams::enter(context).ok_or_else(too_many_streams)?;
+        let shared = Arc::clone(context.shared_handle());
+        let stopping = shared.streams.stopping.subscribe();
+        Ok(Self { shared, credential, stopping, standing: every(STANDING_EVERY), _permit: permit })
+    }
+
+    /// Resolves when the server stops or the caller's key no longer counts; may be dropped and called again.
+    pub(crate) async fn ended(&mut self) {
+        loop {
+            tokio::select! {
+                _ = self.standing.tick() => if standing(&self.shared, &self.credential).await.is_err() { return },
+                () = stopped(&mut self.stopping) => return,
+            }
+        }
+    }
+}
+
+fn every(period: Duration) -> Interval {
+    let mut interval = tokio::time::interval_at(Instant::now() + period, period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
+}
+
 /// How much a client has asked for lately: the time at which it will be a rested one again.
 struct Commands(Instant);
 
@@ -221,15 +259,19 @@ impl Upgrade {
             return None;
         }
         let connection = head.extensions.get::<OnUpgrade>()?.clone();
-        let in_header = || {
-            let values = key_headers.iter().filter_map(|name| head.headers.get(name.as_str())?.to_str().ok());
-            values.filter_map(|value| value.trim().parse().ok()).map(Credential::PathKey).next()
-        };
-        let credential = match credential {
-            Credential::PathKey(_) | Credential::PathAlias(_) => credential.clone(),
-            other => in_header().unwrap_or_else(|| other.clone()),
-        };
-        Some(Self { connection, credential })
+        Some(Self { connection, credential: standing_credential(head, credential, key_headers) })
+    }
+}
+
+/// What a stream lives as long as: the key or the alias in the path, or the key in a header.
+pub(crate) fn standing_credential(head: &Parts, credential: &Credential, key_headers: &[String]) -> Credential {
+    let in_header = || {
+        let values = key_headers.iter().filter_map(|name| head.headers.get(name.as_str())?.to_str().ok());
+        values.filter_map(|value| value.trim().parse().ok()).map(Credential::PathKey).next()
+    };
+    match credential {
+        Credential::PathKey(_) | Credential::PathAlias(_) => credential.clone(),
+        other => in_header().unwrap_or_else(|| other.clone()),
     }
 }
 
@@ -265,11 +307,6 @@ pub(crate) fn accept(
             .write_buffer_size(WRITE_BUFFER_BYTES)
             .max_write_buffer_size(WAITING_BYTES_MAX);
         let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
-        let every = |period| {
-            let mut interval = tokio::time::interval_at(Instant::now() + period, period);
-            interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            interval
-        };
         let socket = Socket {
             stream,
             shared,
@@ -296,7 +333,7 @@ pub(crate) fn handshake(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName
     ours.chain([KEY, VERSION].into_iter().filter_map(|name| Some((name.clone(), headers.get(&name)?.clone()))))
 }
 
-fn upgrade_required() -> RestError {
+pub(crate) fn upgrade_required() -> RestError {
     let how = "this is a WebSocket: connect with ws:// or wss://";
     RestError::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", how)
 }

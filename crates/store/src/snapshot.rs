@@ -8,6 +8,7 @@ use crate::engine::{Space, View};
 use crate::overlay::version_in_view;
 use crate::record::{ModuleState, StoredBlock, UndoneBlock, decode_number, meta_key};
 use crate::rows::TableScan;
+use crate::undo;
 use crate::{BlockDigests, BlockRecord, ModuleDigest, ModuleId, Row, StoreError, Table, TableKind, key};
 
 /// A consistent view of all tables at one block. Never blocks the writer. Keep it for one request, not for longer:
@@ -210,6 +211,31 @@ impl Snapshot {
     /// The disk cannot be read, or the store is damaged.
     pub fn undone_blocks(&self, limit: usize) -> Result<Vec<UndoneBlock>, StoreError> {
         undone_blocks(self.view(), limit)
+    }
+
+    /// The rows of a Current table that the block at `height` changed, each with its key and the value that it had before the block,
+    /// `None` for one that was not there. Answers `false`, and visits none, where the block cannot be undone any more
+    /// ([`Snapshot::undo_from`]) or is not there. Undo records of a block are read whole.
+    ///
+    /// # Errors
+    /// The table is of another kind, the disk cannot be read, or the store is damaged; what `visit` answers.
+    pub fn visit_rows_before<E: From<StoreError>>(
+        &self,
+        table: &Table,
+        height: Height,
+        visit: impl FnMut(&[u8], Option<&[u8]>) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        if table.kind != TableKind::Current {
+            return Err(wrong_kind(table, "values before a block").into());
+        }
+        self.check()?;
+        let Some(block) = stored_block(self.view(), height)? else { return Ok(false) };
+        if height < self.undo_from()? {
+            return Ok(false);
+        }
+        let chunks = block.module(table.module).map_or(0, |entry| entry.undo_chunks);
+        undo::visit_changed(self.view(), table, height, chunks, visit)?;
+        Ok(true)
     }
 
     /// Current, `WriteOnce`, Sequence: the value; Versioned: the newest value.

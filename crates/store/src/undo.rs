@@ -126,6 +126,17 @@ pub(crate) fn undo_module(
     height: Height,
     chunks: u16,
 ) -> Result<(), StoreError> {
+    let record = read_record(view, module, height, chunks)?;
+    let mut reader = UndoReader { rest: &record };
+    while !reader.rest.is_empty() {
+        undo_table(view, batch, module, height, &mut reader)?;
+    }
+    remove_record(batch, module, height, chunks);
+    Ok(())
+}
+
+/// The undo record of a module for a block.
+fn read_record(view: &View, module: ModuleId, height: Height, chunks: u16) -> Result<Vec<u8>, StoreError> {
     let mut record = Vec::with_capacity(usize::from(chunks) * CHUNK_LEN);
     for chunk in 0..chunks {
         let row = view.get(Space::Undo, &chunk_key(module, height, chunk))?.ok_or_else(|| {
@@ -136,11 +147,47 @@ pub(crate) fn undo_module(
         })?;
         record.extend_from_slice(&row);
     }
+    Ok(record)
+}
+
+/// Visits the rows of a Current table in the undo record of a block: the key of each, and its value before the block.
+pub(crate) fn visit_changed<E: From<StoreError>>(
+    view: &View,
+    table: &Table,
+    height: Height,
+    chunks: u16,
+    mut visit: impl FnMut(&[u8], Option<&[u8]>) -> Result<(), E>,
+) -> Result<(), E> {
+    let record = read_record(view, table.module, height, chunks)?;
     let mut reader = UndoReader { rest: &record };
     while !reader.rest.is_empty() {
-        undo_table(view, batch, module, height, &mut reader)?;
+        let [id, kind, _] = *reader.take::<3>()?;
+        for _ in 0..reader.number()? {
+            match kind {
+                CURRENT => {
+                    let key = reader.key()?;
+                    let before = match reader.take::<1>()? {
+                        [0] => None,
+                        [1] => {
+                            let len = reader.number()? as usize;
+                            Some(reader.bytes(len)?)
+                        }
+                        _ => return Err(damaged().into()),
+                    };
+                    if id == table.id {
+                        visit(key, before)?;
+                    }
+                }
+                WRITE_ONCE | VERSIONED => {
+                    reader.key()?;
+                }
+                SEQUENCE => {
+                    reader.number()?;
+                }
+                _ => return Err(damaged().into()),
+            }
+        }
     }
-    remove_record(batch, module, height, chunks);
     Ok(())
 }
 

@@ -32,6 +32,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("site", 3),
     ("electrum", 3),
     ("cryptoswap", 4),
+    ("events", 4),
     ("indexer", 4),
     ("gateway", 5),
     ("devnet", 5),
@@ -51,6 +52,7 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
     ("gateway", "devnet", "requests are answered from its chain"),
     ("amm", "devnet", "pools and trades are those of its market"),
     ("cryptoswap", "devnet", "so are those of its pool"),
+    ("events", "devnet", "events are those of its chain"),
 ];
 
 /// Crates that cannot do without `unsafe`: each has lints of its own (docs/decisions/0050).

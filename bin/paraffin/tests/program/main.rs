@@ -21,6 +21,7 @@ mod disk_full;
 mod electrum;
 mod esplora_clients;
 mod esplora_conformance;
+mod events;
 mod explorer;
 mod gateway_upstream;
 #[cfg(feature = "cluster")]

@@ -1,6 +1,7 @@
 //! Reads over one consistent snapshot. All of it is blocking and touches the disk.
 
 mod block;
+mod block_outputs;
 mod history;
 mod location;
 mod spends;
@@ -11,6 +12,7 @@ mod unspent;
 use paraffin_primitives::{BlockId, Network};
 use paraffin_store::Snapshot;
 
+pub use self::block_outputs::{BlockOutput, OutputUse};
 pub use self::history::{HistoryEntry, WholeHistories};
 pub use self::location::TxLocation;
 pub use self::transaction::ScriptEffect;

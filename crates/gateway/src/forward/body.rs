@@ -10,12 +10,16 @@ use http_body_util::Full;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep};
 
+use crate::events::EventBody;
+
 /// The body of an answer of this server.
 pub(crate) enum AnswerBody {
     /// All of it.
     Whole(Full<Bytes>),
     /// What an instance is still sending.
     Streamed(Box<Streamed>),
+    /// What goes on until the client has gone.
+    Events(Box<EventBody>),
 }
 
 /// A body of which the beginning has been read.
@@ -47,6 +51,7 @@ impl Body for AnswerBody {
         match self.get_mut() {
             Self::Whole(body) => Pin::new(body).poll_frame(context).map_err(|never| match never {}),
             Self::Streamed(body) => body.poll(context),
+            Self::Events(body) => body.poll(context),
         }
     }
 
@@ -54,12 +59,14 @@ impl Body for AnswerBody {
         match self {
             Self::Whole(body) => body.is_end_stream(),
             Self::Streamed(body) => body.begin.is_none() && body.rest.is_end_stream(),
+            Self::Events(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(body) => body.size_hint(),
+            Self::Events(_) => SizeHint::default(),
             Self::Streamed(body) => match (&body.begin, body.length) {
                 (Some(_), Some(length)) => SizeHint::with_exact(length),
                 (Some(_), None) => SizeHint::default(),

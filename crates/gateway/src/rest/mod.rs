@@ -24,6 +24,7 @@ use crate::state::RequestContext;
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use account::fuzzing;
+pub(crate) use account::{ScriptBudget, descriptor_scripts};
 pub(crate) use body::RestBody;
 pub(crate) use route::{
     AddressText, Answer, Base, Changes, Count, Declared, Digits, Enveloped, Group, IdObject, IdText, Made, NoRoute,

@@ -7,6 +7,7 @@ mod btcusd;
 pub(crate) mod esplora;
 mod esplora_http;
 mod espo;
+mod events;
 mod forex;
 mod kept;
 mod listings;
@@ -36,6 +37,7 @@ use crate::jsonrpc::{Flavour, Params};
 use crate::methods::Described;
 use crate::metrics::Meter;
 use crate::respond::Reply;
+use crate::routes::Credential;
 use crate::state::{BoxFuture, RequestContext};
 use crate::websocket::Upgrade;
 
@@ -88,6 +90,8 @@ pub struct HttpRequest {
     pub body: Bytes,
     /// What a stream is made of, when the request asks for a WebSocket.
     pub upgrade: Option<Upgrade>,
+    /// What a stream lives as long as.
+    pub(crate) credential: Credential,
 }
 
 /// A surface that speaks plain HTTP.
@@ -129,6 +133,11 @@ impl KeyedHandler {
     /// Charts as the charting library of `TradingView` asks for them, for [`crate::KeyedSurface::Udf`].
     pub fn udf() -> Self {
         Self::listing(&listings::UDF)
+    }
+
+    /// Streams of what happens on the chain, for [`crate::KeyedSurface::Events`].
+    pub fn events() -> Self {
+        Self { http: Some(Arc::new(events::EventsHttp::default())), rpc: None }
     }
 
     /// Blocks and their events as DEX Screener reads them, for [`crate::KeyedSurface::Dexscreener`].

@@ -6,6 +6,7 @@
 mod blocks;
 mod decimal;
 mod inscriptions;
+mod moves;
 mod outputs;
 mod runes;
 mod sats;
@@ -21,6 +22,7 @@ pub use self::blocks::{BlockRecord, BlocksRecord, TransactionRecord};
 pub use self::inscriptions::{
     ChildrenPage, InscriptionFacts, InscriptionQuery, InscriptionRecord, InscriptionsPage, ParentsPage,
 };
+pub use self::moves::{BlockMoves, InscriptionMove, MovesReader, MovesWanted, RuneHolding};
 pub use self::outputs::{AddressRecord, OutputKind, OutputRecord};
 pub use self::runes::{RunePile, RuneQuery, RuneRecord, RunesPage};
 pub use self::sats::SatRecord;
@@ -95,10 +97,13 @@ impl OrdinalsIndex {
     /// What an output holds; of more than `limit` inscriptions one more than that.
     fn held(&self, outpoint: &OutPoint, limit: usize) -> Result<Held, ReadError> {
         let row = get_whole(&HELD, &outpoint_key(outpoint), |key| self.snapshot.get(&HELD, key))?;
-        let Some(row) = row else { return Ok(Held::default()) };
-        self.keep(row.bytes.len())?;
+        row.map_or_else(|| Ok(Held::default()), |row| self.held_of_row(&row.bytes, limit))
+    }
+
+    fn held_of_row(&self, row: &[u8], limit: usize) -> Result<Held, ReadError> {
+        self.keep(row.len())?;
         let may_keep = |bytes| self.may_keep(bytes);
-        let mut held = Held::decode_first(&row.bytes, limit, may_keep).map_err(ReadError::of(&HELD))?;
+        let mut held = Held::decode_first(row, limit, may_keep).map_err(ReadError::of(&HELD))?;
         if let Some(SharedRunes { txid, len }) = held.shared.take() {
             let missing = || ReadError::missing(&SHARED_RUNES);
             let row = self.snapshot.get(&SHARED_RUNES, txid.as_ref())?.ok_or_else(missing)?;

@@ -151,6 +151,11 @@ impl OrdinalsIndex {
         Ok(piles)
     }
 
+    /// Name of a rune that an output holds.
+    pub(super) fn rune_name(&self, id: RuneId) -> Result<SpacedRune, ReadError> {
+        Ok(self.rune_entry(id)?.ok_or_else(|| ReadError::missing(&RUNES))?.spaced_rune)
+    }
+
     fn rune_entry(&self, id: RuneId) -> Result<Option<RuneEntry>, ReadError> {
         let row = self.snapshot.get(&RUNES, &encode_rune_id(id))?;
         row.map(|row| RuneEntry::decode(&row).map_err(ReadError::of(&RUNES))).transpose()

@@ -167,6 +167,7 @@ pub struct Served {
     pub key: String,
     pub wallet: Arc<Wallet>,
     pub scripts: Vec<ScriptBuf>,
+    config: std::path::PathBuf,
     _folder: tempfile::TempDir,
 }
 
@@ -194,12 +195,29 @@ impl Served {
             backend.config()
         );
         let config = write_config(folder.path(), &text);
-        let mut process = Running::start(paraffin().args(["serve", "--config"]).arg(config));
+        let mut process = Running::start(paraffin().args(["serve", "--config"]).arg(&config));
         process.wait_for_output("listening on", Duration::from_secs(30));
         let wallet = Arc::new(Wallet::new(7, &["one", "two", "three", "four"]));
         let scripts =
             (0..4).flat_map(|account| OutputKind::ALL.map(|kind| wallet.script(account, kind))).collect::<Vec<_>>();
-        Self { process, backend, address, key, wallet, scripts, _folder: folder }
+        Self { process, backend, address, key, wallet, scripts, config, _folder: folder }
+    }
+
+    /// `SIGKILL`.
+    pub fn stop(&mut self) {
+        self.process.kill();
+    }
+
+    /// Starts the program again after [`Served::stop`].
+    pub fn launch(&mut self) {
+        self.process = Running::start(paraffin().args(["serve", "--config"]).arg(&self.config));
+        self.process.wait_for_output("listening on", Duration::from_secs(60));
+    }
+
+    /// Kills the program and starts it again.
+    pub fn restart(&mut self) {
+        self.stop();
+        self.launch();
     }
 
     pub fn keyed(&self, below: &str) -> String {

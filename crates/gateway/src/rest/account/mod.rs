@@ -4,6 +4,7 @@ mod descriptor;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod scan;
+mod watched;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,6 +24,8 @@ use crate::errors::{RestError, RpcError};
 use crate::interrupt::Interrupt;
 use crate::state::RequestContext;
 use crate::surfaces::esplora::{Fault, Pending, UNSPENT_BYTES, View, unconfirmed_view};
+
+pub(crate) use self::watched::{ScriptBudget, descriptor_scripts};
 
 const EXAMPLE: &str = r#"{"account":"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080"}"#;
 

@@ -327,9 +327,10 @@ impl Asked {
             validator.filter(|_| self.verb == Verb::Get).map(|tag| tag.ok_or_else(RestError::starting)).transpose()?;
         let unchanged = validator.as_ref().and_then(|validator| validator.unchanged(headers));
         let is_answered_first = self.route.changes == Changes::WithTokens;
-        if let Some(unchanged) = unchanged.clone().filter(|_| !is_answered_first) {
-            return Ok(unchanged);
-        }
+        let unchanged = match unchanged {
+            Some(unchanged) if !is_answered_first => return Ok(unchanged),
+            unchanged => unchanged,
+        };
         for (wanted, given) in self.segments().zip(context.segments()) {
             if let Some(name) = wanted.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
                 members.insert(name, Value::String(given.clone()));

@@ -1,0 +1,190 @@
+//! From a cursor to the newest block: the events of blocks one after the other, and over reorganisations.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bitcoin::BlockHash;
+use paraffin_primitives::{BlockId, Height};
+use paraffin_store::UndoneBlock;
+
+use crate::event::{BlockDisconnected, Checkpoint, Event, Occasion};
+use crate::{Checksum, Cursor, EventError, EventReader, PreparedFilter};
+
+/// A block without events that pass has a checkpoint at heights that this divides, so that cursors move on.
+const CHECKPOINT_EVERY: Height = 1_000;
+/// Undone blocks that the store remembers.
+const UNDONE_MAX: usize = 1_000;
+
+/// How far a client has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// Before the first block.
+    Beginning,
+    /// After a cursor.
+    After(Cursor),
+}
+
+/// One message to a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The position of a client that has it.
+    pub cursor: Cursor,
+    /// Its type.
+    pub name: &'static str,
+    /// Its JSON.
+    pub text: String,
+}
+
+impl Message {
+    /// Whether it is an event, and no checkpoint.
+    pub fn is_event(&self) -> bool {
+        self.name != "checkpoint"
+    }
+}
+
+/// What a client gets next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// In order.
+    pub messages: Vec<Message>,
+    /// The position after them, and after what was looked at and did not pass.
+    pub position: Position,
+    /// Whether there is nothing more as of this snapshot.
+    pub is_at_tip: bool,
+}
+
+/// The height of an undone block that the node still knows, and the hash of the block before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockParent {
+    /// Height of the block itself.
+    pub height: Height,
+    /// Hash of the block before it.
+    pub previous: BlockHash,
+}
+
+/// Where a step ends early. A block is never cut but by `events_max`.
+pub struct Bounds<'a> {
+    /// Bytes of texts.
+    pub bytes_max: usize,
+    /// Blocks that are read.
+    pub blocks_max: u32,
+    /// Events.
+    pub events_max: usize,
+    /// Whether the time is over; asked between blocks.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
+/// The end of a block of the chain; `None` when it is not indexed.
+///
+/// # Errors
+/// Those of reading.
+pub fn end_of_block(reader: &EventReader<'_>, height: Height) -> Result<Option<Cursor>, EventError> {
+    let hash = reader.bitcoin().block_hash(height)?;
+    Ok(hash.map(|hash| Cursor::end_of(BlockId { height, hash })))
+}
+
+/// What comes after a position: first the blocks that were undone since, newest first, then the events of the chain as it is. `parents`
+/// are blocks that the store has not undone itself or has forgotten, as the node knows them.
+///
+/// # Errors
+/// [`EventError::UnknownBlock`] when neither the store nor `parents` have a block of the branch of the position; those of reading.
+pub fn advance(
+    reader: &mut EventReader<'_>,
+    position: Position,
+    filter: &PreparedFilter,
+    parents: &BTreeMap<BlockHash, BlockParent>,
+    bounds: &Bounds<'_>,
+) -> Result<Step, EventError> {
+    let mut step = Step { messages: Vec::new(), position, is_at_tip: false };
+    let Some(newest) = reader.newest(filter)? else {
+        step.is_at_tip = true;
+        return Ok(step);
+    };
+    leave_branch(reader, &mut step, parents)?;
+    let (mut next, mut begin) = match step.position {
+        Position::Beginning => (0, None),
+        Position::After(cursor) if cursor.index == crate::INDEX_MAX => (cursor.height.saturating_add(1), None),
+        Position::After(cursor) => (cursor.height, Some(cursor.index)),
+    };
+    let (mut bytes, mut blocks, mut events) = (0, 0, 0);
+    while next <= newest {
+        if bytes >= bounds.bytes_max || blocks >= bounds.blocks_max || events >= bounds.events_max || (bounds.is_over)()
+        {
+            return Ok(step);
+        }
+        let read = match reader.block(next, filter) {
+            // What was read before is sent; the rest is read with the time of the next step.
+            Err(error) if error.is_abandoned() && !step.messages.is_empty() => return Ok(step),
+            read => read?,
+        };
+        let Some(block) = read else { break };
+        let id = block.block;
+        let count = block.events.len();
+        for event in block.events.into_iter().filter(|event| begin.is_none_or(|begin| event.index > begin)) {
+            if events >= bounds.events_max {
+                return Ok(step);
+            }
+            let cursor = Cursor { height: id.height, hash: id.hash, index: event.index };
+            bytes += event.text.len();
+            events += 1;
+            step.position = Position::After(cursor);
+            step.messages.push(Message { cursor, name: name_of(&event.text), text: event.text });
+        }
+        step.position = Position::After(Cursor::end_of(id));
+        if count > 0 || next == newest || next.is_multiple_of(CHECKPOINT_EVERY) {
+            step.messages.push(checkpoint(id, count as u64, block.checksum)?);
+        }
+        begin = None;
+        blocks += 1;
+        next = next.saturating_add(1);
+    }
+    step.is_at_tip = true;
+    Ok(step)
+}
+
+/// Goes from a position on a branch that was left down to the chain.
+fn leave_branch(
+    reader: &EventReader<'_>,
+    step: &mut Step,
+    parents: &BTreeMap<BlockHash, BlockParent>,
+) -> Result<(), EventError> {
+    let mut undone: Option<HashMap<BlockHash, UndoneBlock>> = None;
+    while let Position::After(cursor) = step.position {
+        let BlockId { height, hash } = cursor.block();
+        if reader.bitcoin().block_hash(height)? == Some(hash) {
+            break;
+        }
+        if reader.bitcoin().block_height(&hash)?.is_some() {
+            return Err(EventError::WrongHeight);
+        }
+        let undone = match &mut undone {
+            Some(undone) => undone,
+            none => {
+                let blocks = reader.bitcoin().snapshot().undone_blocks(UNDONE_MAX)?;
+                none.insert(blocks.into_iter().map(|block| (block.id.hash, block)).collect())
+            }
+        };
+        let own = undone.get(&hash).map(|block| BlockParent { height: block.id.height, previous: block.previous });
+        let parent = own.or_else(|| parents.get(&hash).copied()).ok_or(EventError::UnknownBlock(cursor.block()))?;
+        let below = height.checked_sub(1).filter(|_| parent.height == height).ok_or(EventError::WrongHeight)?;
+        let end = Cursor::end_of(BlockId { height: below, hash: parent.previous });
+        let occasion = Occasion { cursor: end, height, block_hash: hash, txid: None };
+        let text = serde_json::to_string(&Event::BlockDisconnected(BlockDisconnected { occasion }))?;
+        step.messages.push(Message { cursor: end, name: "block_disconnected", text });
+        step.position = Position::After(end);
+    }
+    Ok(())
+}
+
+fn checkpoint(block: BlockId, count: u64, checksum: Checksum) -> Result<Message, EventError> {
+    let cursor = Cursor::end_of(block);
+    let occasion = Occasion { cursor, height: block.height, block_hash: block.hash, txid: None };
+    let text = serde_json::to_string(&Event::Checkpoint(Checkpoint { occasion, count, checksum }))?;
+    Ok(Message { cursor, name: "checkpoint", text })
+}
+
+/// The type of an event, which its text begins with.
+fn name_of(text: &str) -> &'static str {
+    const NAMES: [&str; 7] = ["block_connected", "address", "transfer", "call", "trade", "inscription", "rune"];
+    let name = text.strip_prefix("{\"type\":\"").and_then(|rest| rest.split('"').next()).unwrap_or_default();
+    NAMES.into_iter().find(|known| *known == name).unwrap_or("event")
+}

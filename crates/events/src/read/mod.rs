@@ -1,0 +1,193 @@
+//! The events of one block, out of the index.
+
+mod contracts;
+mod ordinals;
+mod outputs;
+mod trades;
+
+use bitcoin::{Address, Script, Txid};
+use paraffin_bitcoin_index::BitcoinIndex;
+use paraffin_ordinals_index::OrdinalsIndex;
+use paraffin_ordinals_index::reader::MovesReader;
+use paraffin_primitives::{BlockId, Height, Network};
+use paraffin_store::{ModuleId, Snapshot};
+
+use crate::cursor::index_of;
+use crate::event::{BlockConnected, Event, Occasion};
+use crate::{Checksum, Cursor, EventError, Kind, PreparedFilter};
+
+/// About what an event takes beside its text, bytes.
+const EVENT_BYTES: usize = 48;
+/// Numbers of events that come after the others of their kind in a transaction: what it makes, after what it spends.
+const SECOND_HALF: u32 = 1 << 28;
+
+/// An event as it is sent, and its place in its block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocatedEvent {
+    /// The index of its cursor.
+    pub index: u64,
+    /// Its JSON.
+    pub text: String,
+}
+
+/// The events of a block that pass a filter, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockEvents {
+    /// The block.
+    pub block: BlockId,
+    /// The events.
+    pub events: Vec<LocatedEvent>,
+    /// Their checksum.
+    pub checksum: Checksum,
+}
+
+/// Reads the events of blocks, all as of one snapshot. Blocking.
+pub struct EventReader<'a> {
+    bitcoin: BitcoinIndex,
+    moves: MovesReader,
+    may_keep: &'a dyn Fn(usize) -> bool,
+}
+
+impl<'a> EventReader<'a> {
+    /// Reads `snapshot`, whose addresses belong to `network`. Asks `may_keep` with the bytes of each event before it is kept.
+    pub fn new(snapshot: &Snapshot, network: Network, may_keep: &'a dyn Fn(usize) -> bool) -> Self {
+        Self {
+            bitcoin: BitcoinIndex::new(snapshot.clone(), network),
+            moves: OrdinalsIndex::new(snapshot.clone(), network).moves(),
+            may_keep,
+        }
+    }
+
+    pub(crate) fn bitcoin(&self) -> &BitcoinIndex {
+        &self.bitcoin
+    }
+
+    fn snapshot(&self) -> &Snapshot {
+        self.bitcoin.snapshot()
+    }
+
+    /// The newest block whose events can be read by a filter; `None` while there is none.
+    ///
+    /// # Errors
+    /// [`EventError::NotIndexed`] where the filter asks for what this instance does not index; those of reading.
+    pub fn newest(&self, filter: &PreparedFilter) -> Result<Option<Height>, EventError> {
+        let Some(tip) = self.bitcoin.tip()? else { return Ok(None) };
+        let modules: [(&[Kind], ModuleId, &'static str); 3] = [
+            (&[Kind::Transfer, Kind::Call], paraffin_alkanes::MODULE, "alkanes"),
+            (&[Kind::Trade], paraffin_amm::MODULE, "markets"),
+            (&[Kind::Inscription, Kind::Rune], paraffin_ordinals_index::MODULE, "inscriptions and runes"),
+        ];
+        let mut newest = tip.height;
+        for (kinds, module, name) in modules {
+            if kinds.iter().any(|kind| filter.wants(*kind)) {
+                let height = self.snapshot().module_height(module)?.ok_or(EventError::NotIndexed(name))?;
+                newest = newest.min(height);
+            }
+        }
+        Ok(Some(newest))
+    }
+
+    /// The events of the block at `height` that pass a filter; `None` when it is not indexed. Kinds that the filter does not want are not
+    /// read.
+    ///
+    /// # Errors
+    /// Those of reading, [`EventError::HistoryNotKept`], [`EventError::OutOfMemory`].
+    pub fn block(&mut self, height: Height, filter: &PreparedFilter) -> Result<Option<BlockEvents>, EventError> {
+        let Some(header) = self.bitcoin.block_header(height)? else { return Ok(None) };
+        let block = BlockId { height, hash: header.block_hash() };
+        let mut found = Found { block, network: self.bitcoin.network(), events: Vec::new(), may_keep: self.may_keep };
+        if filter.wants(Kind::Block) {
+            let previous_hash = header.prev_blockhash;
+            found.push_at(0, None, |occasion| {
+                Event::BlockConnected(BlockConnected { occasion, previous_hash, time: header.time })
+            })?;
+        }
+        if filter.wants(Kind::Address) || filter.wants(Kind::Transfer) {
+            self.outputs(filter, &mut found)?;
+        }
+        if filter.wants(Kind::Transfer) || filter.wants(Kind::Call) {
+            self.contracts(filter, &mut found)?;
+        }
+        if filter.wants(Kind::Trade) {
+            self.trades(filter, &mut found)?;
+        }
+        if filter.wants(Kind::Inscription) || filter.wants(Kind::Rune) {
+            self.ordinals(filter, &mut found)?;
+        }
+        Ok(Some(found.finish()))
+    }
+}
+
+/// Events of a block as they are found.
+struct Found<'a> {
+    block: BlockId,
+    network: Network,
+    events: Vec<LocatedEvent>,
+    may_keep: &'a dyn Fn(usize) -> bool,
+}
+
+/// A transaction and its place in the block.
+#[derive(Clone, Copy)]
+struct Placed {
+    transaction: u32,
+    txid: Txid,
+}
+
+impl Found<'_> {
+    /// Adds an event of a transaction. `number` is its number among those of its kind, whether or not the others are wanted.
+    fn push(
+        &mut self,
+        of: Placed,
+        kind: Kind,
+        number: u32,
+        event: impl FnOnce(Occasion) -> Event,
+    ) -> Result<(), EventError> {
+        self.push_at(index_of(of.transaction, kind, number), Some(of.txid), event)
+    }
+
+    fn push_at(
+        &mut self,
+        index: u64,
+        txid: Option<Txid>,
+        event: impl FnOnce(Occasion) -> Event,
+    ) -> Result<(), EventError> {
+        let BlockId { height, hash } = self.block;
+        let occasion = Occasion { cursor: Cursor { height, hash, index }, height, block_hash: hash, txid };
+        let text = serde_json::to_string(&event(occasion))?;
+        if !(self.may_keep)(text.len() + EVENT_BYTES) {
+            return Err(EventError::OutOfMemory);
+        }
+        self.events.push(LocatedEvent { index, text });
+        Ok(())
+    }
+
+    fn address(&self, script: &Script) -> Option<String> {
+        Address::from_script(script, self.network.bitcoin()).ok().map(|address| address.to_string())
+    }
+
+    fn finish(mut self) -> BlockEvents {
+        self.events.sort_by_key(|event| event.index);
+        let mut checksum = Checksum::default();
+        self.events.iter().for_each(|event| checksum.add(&event.text));
+        BlockEvents { block: self.block, events: self.events, checksum }
+    }
+}
+
+/// The next number of each transaction.
+#[derive(Default)]
+struct Numbers {
+    transaction: u32,
+    next: u32,
+}
+
+impl Numbers {
+    /// The next number; transactions come one after the other.
+    fn next(&mut self, transaction: u32) -> u32 {
+        if self.transaction != transaction {
+            *self = Self { transaction, next: 0 };
+        }
+        let number = self.next;
+        self.next = number.saturating_add(1);
+        number
+    }
+}

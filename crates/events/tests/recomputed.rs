@@ -1,0 +1,378 @@
+//! Events of the development network's market, recomputed from raw blocks and from traces.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use bitcoin::hashes::Hash as _;
+use bitcoin::{BlockHash, OutPoint, ScriptBuf, TxOut};
+use paraffin_alkanes::{AlkanesModule, CallKind, ChainState, CodeCache, NativeEngine, Trace, TraceEvent, TraceStatus};
+use paraffin_amm::{Action, AmmModule, Markets, Parameters};
+use paraffin_bitcoin_index::{BitcoinModule, RawTransactions};
+use paraffin_devnet::market::{Town, builtins};
+use paraffin_events::{
+    Bounds, Checksum, Cursor, EventError, EventReader, Filter, INDEX_MAX, Kind, Position, PreparedFilter, Step, advance,
+};
+use paraffin_primitives::{ConnectedBlock, Height, Network};
+use paraffin_store::{Module, Snapshot, Store, StoreOptions, Writer};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const HEIGHT: Height = 150;
+
+/// The index of one chain.
+struct Index {
+    _folder: TempDir,
+    store: Store,
+    writer: Writer,
+    modules: Vec<Box<dyn Module>>,
+}
+
+impl Index {
+    fn new() -> Self {
+        let engine = NativeEngine::new(Network::Regtest, Arc::new(builtins()), Arc::new(CodeCache::default()));
+        let modules: Vec<Box<dyn Module>> = vec![
+            Box::new(BitcoinModule::new(RawTransactions::Node)),
+            Box::new(AlkanesModule::new(Box::new(engine), Network::Regtest)),
+            Box::new(AmmModule::new(Parameters::default())),
+        ];
+        let schemas: Vec<_> = modules.iter().map(|module| module.schema()).collect();
+        let folder = TempDir::new().unwrap();
+        let options = StoreOptions { network: Network::Regtest, undo_blocks: None, memory_bytes: 256 << 20 };
+        let store = Store::open(folder.path(), &options, &schemas).unwrap();
+        let writer = store.writer().unwrap();
+        Self { _folder: folder, store, writer, modules }
+    }
+
+    /// Undoes what is not of the chain, then takes in the rest.
+    fn follow(&mut self, blocks: &[ConnectedBlock]) {
+        while let Some(tip) = self.writer.tip().map(|tip| tip.id) {
+            if blocks.get(tip.height as usize).is_some_and(|block| block.id == tip) {
+                break;
+            }
+            self.writer.undo_block().unwrap();
+        }
+        let next = self.writer.tip().map_or(0, |tip| tip.id.height as usize + 1);
+        for block in &blocks[next..] {
+            let previous = self.writer.tip().map_or(BlockHash::all_zeros(), |tip| tip.id.hash);
+            self.writer.begin_block(block.id, previous, block.block.header.time).unwrap();
+            for module in &mut self.modules {
+                let id = module.schema().id;
+                module.connect(block, &mut self.writer.module(id).unwrap()).unwrap();
+            }
+            self.writer.end_block().unwrap();
+            self.writer.commit(false).unwrap();
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.store.snapshot()
+    }
+}
+
+fn filter(kinds: &[Kind], addresses: &[String]) -> PreparedFilter {
+    let filter = Filter { kinds: kinds.to_vec(), addresses: addresses.to_vec(), ..Filter::default() };
+    filter.prepare(Network::Regtest, |_| Err(String::new())).unwrap()
+}
+
+fn step(
+    snapshot: &Snapshot,
+    position: Position,
+    filter: &PreparedFilter,
+    events_max: usize,
+) -> Result<Step, EventError> {
+    let mut reader = EventReader::new(snapshot, Network::Regtest, &|_| true);
+    let bounds = Bounds { bytes_max: usize::MAX, blocks_max: u32::MAX, events_max, is_over: &|| false };
+    advance(&mut reader, position, filter, &BTreeMap::new(), &bounds)
+}
+
+fn replay(snapshot: &Snapshot, filter: &PreparedFilter) -> Vec<Value> {
+    let step = step(snapshot, Position::Beginning, filter, usize::MAX).unwrap();
+    assert!(step.is_at_tip);
+    let events = step.messages.iter().filter(|message| message.is_event());
+    events.map(|message| serde_json::from_str(&message.text).unwrap()).collect()
+}
+
+fn of<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["type"] == kind).collect()
+}
+
+fn address(script: &ScriptBuf) -> Option<String> {
+    bitcoin::Address::from_script(script, bitcoin::Network::Regtest).ok().map(|address| address.to_string())
+}
+
+#[test]
+fn events_are_those_of_raw_blocks_and_of_traces_from_any_place_on() {
+    let mut town = Town::new(6);
+    town.grow(HEIGHT).unwrap();
+    let blocks = town.blocks();
+    let mut index = Index::new();
+    index.follow(&blocks);
+    check_addresses(&index, &blocks);
+    check_contracts(&index, &blocks);
+    check_pages(&index);
+}
+
+fn check_addresses(index: &Index, blocks: &[ConnectedBlock]) {
+    let mut uses: HashMap<ScriptBuf, u32> = HashMap::new();
+    let outputs = blocks.iter().flat_map(|block| &block.block.txdata).flat_map(|transaction| &transaction.output);
+    outputs.for_each(|output| *uses.entry(output.script_pubkey.clone()).or_default() += 1);
+    let watched: HashSet<ScriptBuf> = uses
+        .into_iter()
+        .filter(|(script, uses)| uses % 2 == 0 && address(script).is_some())
+        .map(|(script, _)| script)
+        .collect();
+    let addresses: Vec<String> = watched.iter().filter_map(address).collect();
+    let events = replay(&index.snapshot(), &filter(&[Kind::Address], &addresses));
+    let told: Vec<_> = events
+        .iter()
+        .map(|event| {
+            let text = |name: &str| event[name].as_str().unwrap().to_owned();
+            (
+                event["height"].as_u64().unwrap(),
+                text("txid"),
+                text("direction"),
+                event["number"].as_u64().unwrap(),
+                text("outpoint"),
+                text("value"),
+            )
+        })
+        .collect();
+    let mut made: HashMap<OutPoint, TxOut> = HashMap::new();
+    let mut expected = Vec::new();
+    for block in blocks {
+        for transaction in &block.block.txdata {
+            let txid = transaction.compute_txid();
+            let mut add = |direction: &str, number: usize, outpoint: OutPoint, output: &TxOut| {
+                if watched.contains(&output.script_pubkey) {
+                    let value = output.value.to_sat().to_string();
+                    expected.push((
+                        u64::from(block.id.height),
+                        txid.to_string(),
+                        direction.to_owned(),
+                        number as u64,
+                        outpoint.to_string(),
+                        value,
+                    ));
+                }
+            };
+            for (number, input) in transaction.input.iter().enumerate() {
+                if let Some(output) = made.remove(&input.previous_output) {
+                    add("spend", number, input.previous_output, &output);
+                }
+            }
+            for (number, output) in transaction.output.iter().enumerate() {
+                let outpoint = OutPoint { txid, vout: number as u32 };
+                add("receive", number, outpoint, output);
+                made.insert(outpoint, output.clone());
+            }
+        }
+    }
+    assert!(expected.len() > 100, "{}", expected.len());
+    assert_eq!(told, expected);
+}
+
+/// What calls that were kept moved: contract, whether it got it, alkane, amount; by a walk of its own from the end of a trace, where it
+/// is known already whether a call was kept.
+fn moved(trace: &Trace, is_kept: bool, sums: &mut BTreeMap<(String, String), i128>) {
+    fn walk(events: &[TraceEvent], place: &mut usize, sums: &mut Vec<(String, String, i128)>, is_kept: bool) -> bool {
+        let TraceEvent::Enter { kind, context, fuel } = &events[*place] else { panic!("no call begins here") };
+        *place += 1;
+        let mut own = Vec::new();
+        loop {
+            match &events[*place] {
+                TraceEvent::Enter { .. } => drop(walk(events, place, &mut own, is_kept)),
+                TraceEvent::Create(_) | TraceEvent::Omitted { .. } => *place += 1,
+                TraceEvent::Exit { fuel_used: 0, .. } if *fuel != 0 && *place + 1 < events.len() => *place += 1,
+                TraceEvent::Exit { status, response, .. } => {
+                    *place += 1;
+                    let is_success = *status == TraceStatus::Success && *kind != CallKind::Static;
+                    if is_success && is_kept {
+                        if *kind == CallKind::Call {
+                            let top = context.caller.block == 0 && context.caller.tx == 0;
+                            let (me, caller) = (context.myself.to_string(), context.caller.to_string());
+                            let moves = context.incoming.iter().map(|transfer| (transfer, 1));
+                            for (transfer, sign) in moves.chain(response.alkanes.iter().map(|transfer| (transfer, -1)))
+                            {
+                                let amount = sign * i128::try_from(transfer.value).unwrap();
+                                own.push((me.clone(), transfer.id.to_string(), amount));
+                                if !top {
+                                    own.push((caller.clone(), transfer.id.to_string(), -amount));
+                                }
+                            }
+                        }
+                        sums.append(&mut own);
+                    }
+                    return is_success;
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let mut place = 0;
+    // A message that creates a contract says so first.
+    while let Some(event) = trace.events.get(place) {
+        if matches!(event, TraceEvent::Enter { .. }) {
+            walk(&trace.events, &mut place, &mut found, is_kept);
+            break;
+        }
+        place += 1;
+    }
+    for (contract, alkane, amount) in found {
+        *sums.entry((contract, alkane)).or_default() += amount;
+    }
+}
+
+/// Transfers, calls and trades are those of traces and of what outputs hold.
+fn check_contracts(index: &Index, blocks: &[ConnectedBlock]) {
+    let snapshot = index.snapshot();
+    let begun = Instant::now();
+    let events = replay(&snapshot, &filter(&[Kind::Block, Kind::Transfer, Kind::Call, Kind::Trade], &[]));
+    println!("{} events of {} blocks in {:?}", events.len(), blocks.len(), begun.elapsed());
+
+    // Outputs: what each got less what it gave is what it holds.
+    let state = ChainState::at(&snapshot, HEIGHT);
+    let (mut held, mut contracts): (BTreeMap<(String, String), i128>, BTreeMap<(String, String), i128>) =
+        Default::default();
+    for event in of(&events, "transfer") {
+        let amount: i128 = event["amount"].as_str().unwrap().parse().unwrap();
+        for (side, sign) in [("to", amount), ("from", -amount)] {
+            let (sums, name) = match event[side]["type"].as_str().unwrap() {
+                "output" => (&mut held, &event[side]["outpoint"]),
+                "contract" => (&mut contracts, &event[side]["id"]),
+                _ => continue,
+            };
+            *sums
+                .entry((name.as_str().unwrap().to_owned(), event["alkane"].as_str().unwrap().to_owned()))
+                .or_default() += sign;
+        }
+    }
+    held.retain(|_, amount| *amount != 0);
+    contracts.retain(|_, amount| *amount != 0);
+    let mut unspent: HashSet<OutPoint> = HashSet::new();
+    for transaction in blocks.iter().flat_map(|block| &block.block.txdata) {
+        for input in &transaction.input {
+            unspent.remove(&input.previous_output);
+        }
+        let txid = transaction.compute_txid();
+        unspent.extend((0..).zip(&transaction.output).map(|(vout, _)| OutPoint { txid, vout }));
+    }
+    let mut expected: BTreeMap<(String, String), i128> = BTreeMap::new();
+    for outpoint in unspent {
+        for (id, amount) in state.sheet(&outpoint).unwrap().load().iter().filter(|(_, amount)| *amount > 0) {
+            expected.insert((outpoint.to_string(), id.to_string()), i128::try_from(amount).unwrap());
+        }
+    }
+    assert!(expected.len() > 20, "{}", expected.len());
+    assert_eq!(held, expected);
+
+    // Contracts and calls: by the traces.
+    let (mut moves, mut calls) = (BTreeMap::new(), 0);
+    let mut swaps = Vec::new();
+    for height in 0..=HEIGHT {
+        for traced in state.block_traces(height).unwrap() {
+            moved(&traced.trace, traced.stands, &mut moves);
+            let mut statics = Vec::new();
+            for event in &traced.trace.events {
+                match event {
+                    TraceEvent::Enter { kind, .. } => {
+                        let is_static = *kind == CallKind::Static || statics.last() == Some(&true);
+                        statics.push(is_static);
+                        calls += usize::from(!is_static);
+                    }
+                    TraceEvent::Exit { fuel_used: 0, .. } => {}
+                    _ => drop(statics.pop()),
+                }
+            }
+        }
+        let found = Markets::at(&snapshot, height).events_of_blocks(height, height, usize::MAX).unwrap().unwrap();
+        swaps.extend(found.into_iter().filter(|event| matches!(event.action, Action::Swap { .. })));
+    }
+    moves.retain(|_, amount| *amount != 0);
+    assert!(moves.len() > 10, "{}", moves.len());
+    assert_eq!(contracts, moves);
+    assert!(
+        calls > 50 && of(&events, "call").len().abs_diff(calls) * 50 < calls,
+        "{} {calls}",
+        of(&events, "call").len()
+    );
+    let trades = of(&events, "trade");
+    assert!(swaps.len() > 5);
+    assert_eq!(trades.len(), swaps.len());
+    for (trade, swap) in trades.iter().zip(&swaps) {
+        assert_eq!(trade["txid"], swap.txid.to_string());
+    }
+}
+
+/// Pages of any length are the whole.
+fn check_pages(index: &Index) {
+    let snapshot = index.snapshot();
+    let filter = filter(&[Kind::Block, Kind::Transfer, Kind::Call, Kind::Trade], &[]);
+    let whole = step(&snapshot, Position::Beginning, &filter, usize::MAX).unwrap();
+    for events_max in [7, 100] {
+        let (mut position, mut messages) = (Position::Beginning, Vec::new());
+        loop {
+            let next = step(&snapshot, position, &filter, events_max).unwrap();
+            assert!(next.messages.iter().filter(|message| message.is_event()).count() <= events_max);
+            messages.extend(next.messages);
+            position = next.position;
+            if next.is_at_tip {
+                break;
+            }
+        }
+        assert!(messages == whole.messages, "by {events_max}");
+    }
+    // The checkpoint of each block is about all of its events.
+    let mut sums: HashMap<BlockHash, (u64, Checksum)> = HashMap::new();
+    for message in &whole.messages {
+        if message.is_event() {
+            let (count, sum) = sums.entry(message.cursor.hash).or_default();
+            *count += 1;
+            sum.add(&message.text);
+        } else {
+            let checkpoint: Value = serde_json::from_str(&message.text).unwrap();
+            let (count, sum) = sums[&message.cursor.hash];
+            assert_eq!((&checkpoint["count"], &checkpoint["checksum"]), (&count.into(), &sum.to_string().into()));
+        }
+    }
+}
+
+#[test]
+fn a_cursor_of_a_branch_that_was_left_is_taken_back_block_by_block() {
+    let mut town = Town::new(8);
+    town.grow(125).unwrap();
+    let one = town.blocks();
+    town.fork(119, 128).unwrap();
+    let other = town.blocks();
+    let fork = one.iter().zip(&other).take_while(|(one, other)| one.id == other.id).count() - 1;
+    let mut index = Index::new();
+    index.follow(&one);
+    let filter = filter(&[Kind::Block, Kind::Transfer], &[]);
+    let before = step(&index.snapshot(), Position::Beginning, &filter, usize::MAX).unwrap();
+    index.follow(&other);
+    let after = step(&index.snapshot(), before.position, &filter, usize::MAX).unwrap();
+    let left = &one[fork + 1..];
+    let undone: Vec<Value> =
+        after.messages.iter().map(|message| serde_json::from_str(&message.text).unwrap()).collect();
+    for (message, block) in undone.iter().zip(left.iter().rev()) {
+        assert_eq!(
+            (&message["type"], &message["block_hash"]),
+            (&"block_disconnected".into(), &block.id.hash.to_string().into())
+        );
+        let parent = &one[block.id.height as usize - 1];
+        assert_eq!(message["cursor"], Cursor::end_of(parent.id).to_string());
+    }
+    assert_eq!(undone[left.len()]["type"], "block_connected");
+    let kept =
+        before.messages.into_iter().filter(|message| message.cursor.height as usize <= fork && message.is_event());
+    let applied: Vec<_> =
+        kept.chain(after.messages.into_iter().skip(left.len()).filter(paraffin_events::Message::is_event)).collect();
+    let fresh = step(&index.snapshot(), Position::Beginning, &filter, usize::MAX).unwrap();
+    let fresh: Vec<_> = fresh.messages.into_iter().filter(paraffin_events::Message::is_event).collect();
+    assert!(applied == fresh);
+
+    let nowhere = Cursor { height: 120, hash: BlockHash::from_byte_array([7; 32]), index: INDEX_MAX };
+    let error = step(&index.snapshot(), Position::After(nowhere), &filter, 1).unwrap_err();
+    assert!(matches!(error, EventError::UnknownBlock(block) if block == nowhere.block()), "{error}");
+}

@@ -1,0 +1,24 @@
+//! The body of an answer that goes on for as long as the client listens.
+
+use std::io;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use hyper::body::Frame;
+use tokio::sync::mpsc;
+
+/// Texts of a stream, as they are made. The one who makes them waits until the one before has been taken.
+#[derive(Debug)]
+pub(crate) struct EventBody(mpsc::Receiver<Bytes>);
+
+impl EventBody {
+    /// A body, and where its texts go.
+    pub(crate) fn new() -> (mpsc::Sender<Bytes>, Self) {
+        let (sender, receiver) = mpsc::channel(1);
+        (sender, Self(receiver))
+    }
+
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        self.0.poll_recv(context).map(|part| part.map(|part| Ok(Frame::data(part))))
+    }
+}

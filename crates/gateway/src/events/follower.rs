@@ -1,0 +1,161 @@
+//! One client's way through the chain.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bitcoin::BlockHash;
+use paraffin_events::{BlockParent, EventError, EventReader, Message, Position, PreparedFilter, Step, advance};
+use paraffin_primitives::BlockId;
+use tokio::sync::watch;
+
+use super::{EventFeed, FeedError, From, Known, STEP_TIME, position_of, step_bounds};
+use crate::byte_budget::{HeldBytes, HeldFor};
+use crate::interrupt::Kept;
+use crate::state::RequestContext;
+
+/// How long it waits before it asks the node again about a block that the index does not have yet.
+const BEHIND_WAIT: Duration = Duration::from_secs(5);
+
+/// Messages, and the memory that they are counted in until they are dropped.
+pub(crate) struct Batch {
+    pub(crate) messages: Vec<Message>,
+    _kept: Kept,
+}
+
+/// A client that follows the chain with a filter.
+pub(crate) struct Follower {
+    feed: Arc<EventFeed>,
+    context: RequestContext,
+    filter: Arc<PreparedFilter>,
+    position: Position,
+    parents: BTreeMap<BlockHash, BlockParent>,
+    tips: watch::Receiver<Option<BlockId>>,
+    /// What was read when it began.
+    first: Option<Batch>,
+    _filter_bytes: HeldBytes,
+}
+
+/// What one read came to.
+enum Read {
+    Messages(Batch),
+    /// Nothing passed in what was read.
+    Nothing,
+    /// There is nothing more.
+    AtTip,
+    /// The index is behind the position.
+    Behind,
+}
+
+impl Follower {
+    /// Begins: what is wrong with the filter or the position is known when it answers.
+    ///
+    /// # Errors
+    /// [`FeedError`].
+    pub(crate) async fn begin(
+        feed: Arc<EventFeed>,
+        context: &RequestContext,
+        filter: paraffin_events::Filter,
+        from: From,
+    ) -> Result<Self, FeedError> {
+        let context = context.again();
+        let (network, keys_max) = (context.network(), feed.keys_max());
+        let filter = if filter.descriptors.is_empty() {
+            super::prepare(&filter, network, keys_max)?
+        } else {
+            // Keys are derived, which takes long.
+            let prepared = context.scan_account(move |_, _| super::prepare(&filter, network, keys_max)).await;
+            prepared.map_err(|_| FeedError::Overloaded)??
+        };
+        let mut filter_bytes = context.held_bytes(HeldFor::Streams);
+        if !filter_bytes.reach_now(filter.bytes()) {
+            return Err(FeedError::Overloaded);
+        }
+        let tips = feed.tips();
+        let position = context.read(move |snapshot| {
+            let reader = EventReader::new(snapshot, network, &|_| true);
+            position_of(&reader, snapshot, from)
+        });
+        let position = position.await.map_err(|_| FeedError::Overloaded)??;
+        let mut follower = Self {
+            feed,
+            context,
+            filter: Arc::new(filter),
+            position,
+            parents: BTreeMap::new(),
+            tips,
+            first: None,
+            _filter_bytes: filter_bytes,
+        };
+        // A long way without events goes on while the client waits.
+        if let Read::Messages(batch) = follower.read().await? {
+            follower.first = Some(batch);
+        }
+        Ok(follower)
+    }
+
+    /// The filter in its one form.
+    pub(crate) fn filter(&self) -> &PreparedFilter {
+        &self.filter
+    }
+
+    /// The next messages, once there are any; may be dropped and called again without losing any.
+    ///
+    /// # Errors
+    /// [`FeedError`].
+    pub(crate) async fn next(&mut self) -> Result<Batch, FeedError> {
+        if let Some(first) = self.first.take() {
+            return Ok(first);
+        }
+        loop {
+            // What comes while it reads is noticed after it.
+            self.tips.mark_unchanged();
+            match self.read().await? {
+                Read::Messages(batch) => return Ok(batch),
+                Read::Nothing => {}
+                Read::AtTip => self.tips.changed().await.map_err(|_| FeedError::Internal)?,
+                Read::Behind => {
+                    let _ = tokio::time::timeout(BEHIND_WAIT, self.tips.changed()).await;
+                }
+            }
+        }
+    }
+
+    async fn read(&mut self) -> Result<Read, FeedError> {
+        loop {
+            let context = self.context.again();
+            let (network, position) = (context.network(), self.position);
+            let (filter, parents) = (Arc::clone(&self.filter), self.parents.clone());
+            let read = context.read_kept(move |snapshot, interrupt| {
+                let begun = Instant::now();
+                let may_keep = |bytes| interrupt.keep(bytes);
+                let is_over = || interrupt.is_over() || begun.elapsed() > STEP_TIME;
+                let mut reader = EventReader::new(snapshot, network, &may_keep);
+                advance(&mut reader, position, &filter, &parents, &step_bounds(&is_over))
+            });
+            let (step, kept) = read.await.map_err(|_| FeedError::Overloaded)?;
+            match step {
+                Ok(step) => return Ok(self.take(step, kept)),
+                Err(EventError::UnknownBlock(block)) => {
+                    let feed = Arc::clone(&self.feed);
+                    match feed.learn(block, &mut self.parents).await? {
+                        Known::Left => {}
+                        Known::Ahead => return Ok(Read::Behind),
+                    }
+                }
+                Err(error) => return Err(FeedError::of(error)),
+            }
+        }
+    }
+
+    fn take(&mut self, step: Step, kept: Kept) -> Read {
+        let Step { messages, position, is_at_tip } = step;
+        self.position = position;
+        self.parents.clear();
+        match (messages.is_empty(), is_at_tip) {
+            (false, _) => Read::Messages(Batch { messages, _kept: kept }),
+            (true, false) => Read::Nothing,
+            (true, true) => Read::AtTip,
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Events of the chain as streams and webhooks follow them (docs/events.md): filters, positions, and what the node knows of blocks that
+//! the index does not.
+
+mod body;
+mod follower;
+mod tips;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bitcoin::BlockHash;
+use paraffin_events::{
+    BlockParent, Bounds, Cursor, EventError, EventReader, Filter, FilterError, ParseCursorError, Position,
+    PreparedFilter, Step, advance, end_of_block,
+};
+use paraffin_primitives::{BlockId, Height};
+use paraffin_store::Snapshot;
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::{Semaphore, watch};
+
+use crate::rest::{ScriptBudget, descriptor_scripts};
+use crate::state::{ChainState, Node};
+
+pub(crate) use body::EventBody;
+pub(crate) use follower::Follower;
+use tips::Tips;
+
+/// Bytes of messages that are read together.
+const STEP_BYTES: usize = 512 << 10;
+/// Blocks that are read together.
+const STEP_BLOCKS: u32 = 1_000;
+/// Time after which a read ends with the block that it is at.
+const STEP_TIME: Duration = Duration::from_millis(250);
+/// Blocks of a branch that the node is asked about. A longer one is followed from a height.
+const PARENTS_MAX: usize = 300;
+/// How long [`EventFeed::changed`] waits.
+const CHANGED_WAIT_MAX: Duration = Duration::from_secs(1);
+/// Filters of webhooks that are kept read.
+const PREPARED_MAX: usize = 64;
+/// Reads of webhooks at a time, and bytes of events that each may keep.
+const FEED_READS_MAX: usize = 2;
+const FEED_BYTES_MAX: usize = 64 << 20;
+
+/// Why events are not to be had.
+#[derive(Debug, thiserror::Error)]
+pub enum FeedError {
+    /// The filter is no JSON of a filter.
+    #[error("the filter cannot be read: {0}")]
+    Json(serde_json::Error),
+    /// The filter makes no sense.
+    #[error("{0}")]
+    Filter(#[from] FilterError),
+    /// The cursor is none.
+    #[error("{0}")]
+    Cursor(#[from] ParseCursorError),
+    /// The cursor has the height of another block.
+    #[error("the block of the cursor has another height")]
+    WrongHeight,
+    /// Nobody knows the block of the cursor.
+    #[error(
+        "the block of the cursor is neither in the index nor known to the node: resume from a height (from_height) below the fork, and \
+         take back what is above it"
+    )]
+    UnknownCursor,
+    /// The height is beyond the next block.
+    #[error("the newest block is {0}: from_height is at most the height after it")]
+    AboveTip(Height),
+    /// Nothing is indexed yet.
+    #[error("nothing is indexed yet")]
+    Starting,
+    /// What is asked for is not indexed here.
+    #[error("{0}")]
+    NotIndexed(EventError),
+    /// What is asked for is not kept any more.
+    #[error("{0}")]
+    HistoryNotKept(EventError),
+    /// The node was asked about a block and did not answer.
+    #[error("the Bitcoin node is not available")]
+    NodeAway,
+    /// There is no memory, or there are too many reads.
+    #[error("overloaded: resume later from the last cursor")]
+    Overloaded,
+    /// A failure of ours.
+    #[error("internal error")]
+    Internal,
+}
+
+impl FeedError {
+    /// A stable word for it.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Json(_) | Self::Filter(_) => "invalid_filter",
+            Self::Cursor(_) | Self::WrongHeight => "invalid_cursor",
+            Self::UnknownCursor => "unknown_cursor",
+            Self::AboveTip(_) => "height_above_tip",
+            Self::Starting => "starting",
+            Self::NotIndexed(_) => "not_indexed",
+            Self::HistoryNotKept(_) => "history_not_kept",
+            Self::NodeAway => "upstream_unavailable",
+            Self::Overloaded => "overloaded",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// Of an error of reading that is not about the position.
+    fn of(error: EventError) -> Self {
+        match error {
+            EventError::WrongHeight => Self::WrongHeight,
+            EventError::NotIndexed(_) => Self::NotIndexed(error),
+            EventError::HistoryNotKept { .. } => Self::HistoryNotKept(error),
+            error if error.is_abandoned() || error.is_out_of_memory() => Self::Overloaded,
+            error => {
+                tracing::error!(%error, "events were not read");
+                Self::Internal
+            }
+        }
+    }
+}
+
+/// Where a client wants to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    /// With what comes after the newest block.
+    Tip,
+    /// With a block.
+    Height(Height),
+    /// After a cursor.
+    Cursor(Cursor),
+}
+
+/// What happened since a position.
+#[derive(Debug)]
+pub struct FeedPage {
+    /// Events in order, as JSON.
+    pub events: Vec<Box<RawValue>>,
+    /// The position after what was looked at.
+    pub cursor: String,
+    /// Whether there was nothing more.
+    pub is_at_tip: bool,
+}
+
+/// What the node says of a block that the index does not hold.
+enum Known {
+    /// It is not in the node's best chain, and its parent is known now.
+    Left,
+    /// It is in the node's best chain: the index is behind.
+    Ahead,
+}
+
+/// Events of an instance.
+pub struct EventFeed {
+    chain: Arc<dyn ChainState>,
+    node: Arc<dyn Node>,
+    keys_max: usize,
+    tips: Tips,
+    prepared: Mutex<Vec<(String, Arc<PreparedFilter>)>>,
+    reads: Semaphore,
+}
+
+impl EventFeed {
+    /// Events of `chain`; `node` is asked about blocks that left it before it was indexed here. Descriptors of a filter may stand for
+    /// `keys_max` keys together.
+    pub fn new(chain: Arc<dyn ChainState>, node: Arc<dyn Node>, keys_max: usize) -> Self {
+        Self {
+            tips: Tips::new(Arc::downgrade(&chain)),
+            chain,
+            node,
+            keys_max,
+            prepared: Mutex::default(),
+            reads: Semaphore::new(FEED_READS_MAX),
+        }
+    }
+
+    /// The one form of all filters that are equal to this one. Derives the scripts of descriptors: blocking, up to seconds.
+    ///
+    /// # Errors
+    /// [`FeedError::Json`], [`FeedError::Filter`].
+    pub fn check(&self, filter: &RawValue) -> Result<Box<RawValue>, FeedError> {
+        let prepared = self.read_filter(filter)?;
+        to_raw_value(prepared.canonical()).map_err(FeedError::Json)
+    }
+
+    /// The position after the newest block.
+    ///
+    /// # Errors
+    /// [`FeedError::Starting`] while there is none.
+    pub fn tip(&self) -> Result<String, FeedError> {
+        let tip = self.chain.snapshot().tip().map(|record| record.id).ok_or(FeedError::Starting)?;
+        Ok(Cursor::end_of(tip).to_string())
+    }
+
+    /// The position before the block at `height`, from 1 on; at most the height after the newest block.
+    ///
+    /// # Errors
+    /// [`FeedError::AboveTip`], [`FeedError::Starting`].
+    pub fn before(&self, height: Height) -> Result<String, FeedError> {
+        let snapshot = self.chain.snapshot();
+        let newest = snapshot.tip().map(|tip| tip.id.height).ok_or(FeedError::Starting)?;
+        let before = height.checked_sub(1).ok_or(FeedError::AboveTip(newest))?;
+        let block = snapshot.block(before).map_err(|error| FeedError::of(error.into()))?;
+        Ok(Cursor::end_of(block.ok_or(FeedError::AboveTip(newest))?.id).to_string())
+    }
+
+    /// Events strictly after `cursor` that pass `filter`, at most `count_max`: those of undone blocks first.
+    ///
+    /// # Errors
+    /// [`FeedError`].
+    pub async fn after(&self, cursor: &str, filter: &RawValue, count_max: usize) -> Result<FeedPage, FeedError> {
+        let position = Position::After(cursor.parse()?);
+        let _permit = self.reads.acquire().await.map_err(|_| FeedError::Internal)?;
+        let filter = self.prepared(filter).await?;
+        let mut parents = BTreeMap::new();
+        loop {
+            let (snapshot, network, filter, known) =
+                (self.chain.snapshot(), self.chain.network(), Arc::clone(&filter), parents.clone());
+            let begun = Instant::now();
+            let read = tokio::task::spawn_blocking(move || {
+                let left = std::cell::Cell::new(FEED_BYTES_MAX);
+                let may_keep = |bytes: usize| {
+                    let after = left.get().checked_sub(bytes);
+                    left.set(after.unwrap_or(0));
+                    after.is_some()
+                };
+                let is_over = || begun.elapsed() > STEP_TIME;
+                let bounds = Bounds { events_max: count_max, ..step_bounds(&is_over) };
+                let mut reader = EventReader::new(&snapshot, network, &may_keep);
+                advance(&mut reader, position, &filter, &known, &bounds)
+            });
+            match read.await.map_err(|_| FeedError::Internal)? {
+                Ok(step) => return page(step),
+                Err(EventError::UnknownBlock(block)) => match self.learn(block, &mut parents).await? {
+                    Known::Left => {}
+                    Known::Ahead => {
+                        return Ok(FeedPage { events: Vec::new(), cursor: cursor.to_owned(), is_at_tip: true });
+                    }
+                },
+                Err(error) => return Err(FeedError::of(error)),
+            }
+        }
+    }
+
+    /// Resolves when the newest block has changed, and after a second all the same: what came between the last look and this call is then
+    /// not waited for.
+    pub async fn changed(&self) {
+        let mut tips = self.tips.subscribe();
+        tips.mark_unchanged();
+        let _ = tokio::time::timeout(CHANGED_WAIT_MAX, tips.changed()).await;
+    }
+
+    async fn prepared(&self, filter: &RawValue) -> Result<Arc<PreparedFilter>, FeedError> {
+        let known =
+            self.prepared.lock().iter().find(|(text, _)| text == filter.get()).map(|(_, known)| Arc::clone(known));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let (keys_max, network, text) = (self.keys_max, self.chain.network(), filter.get().to_owned());
+        let read = tokio::task::spawn_blocking(move || {
+            let filter: Filter = serde_json::from_str(&text).map_err(FeedError::Json)?;
+            prepare(&filter, network, keys_max).map(Arc::new)
+        });
+        let prepared = read.await.map_err(|_| FeedError::Internal)??;
+        let mut kept = self.prepared.lock();
+        if kept.len() == PREPARED_MAX {
+            kept.remove(0);
+        }
+        kept.push((filter.get().to_owned(), Arc::clone(&prepared)));
+        Ok(prepared)
+    }
+
+    fn read_filter(&self, filter: &RawValue) -> Result<PreparedFilter, FeedError> {
+        let filter: Filter = serde_json::from_str(filter.get()).map_err(FeedError::Json)?;
+        prepare(&filter, self.chain.network(), self.keys_max)
+    }
+
+    pub(crate) fn keys_max(&self) -> usize {
+        self.keys_max
+    }
+
+    /// Changes whenever the newest block does.
+    pub(crate) fn tips(&self) -> watch::Receiver<Option<BlockId>> {
+        self.tips.subscribe()
+    }
+
+    /// Asks the node about a block that the index does not know.
+    async fn learn(&self, block: BlockId, parents: &mut BTreeMap<BlockHash, BlockParent>) -> Result<Known, FeedError> {
+        #[derive(Deserialize)]
+        struct Header {
+            height: Height,
+            confirmations: i64,
+            previousblockhash: Option<BlockHash>,
+        }
+        if parents.len() >= PARENTS_MAX {
+            return Err(FeedError::UnknownCursor);
+        }
+        let params = [to_raw_value(&block.hash).map_err(FeedError::Json)?];
+        let answer = match self.node.rpc("getblockheader", &params).await {
+            Ok(answer) => answer,
+            Err(error) if error.is_not_found() => return Err(FeedError::UnknownCursor),
+            Err(_) => return Err(FeedError::NodeAway),
+        };
+        let header: Header = serde_json::from_str(answer.get()).map_err(|_| FeedError::NodeAway)?;
+        if header.height != block.height {
+            return Err(FeedError::WrongHeight);
+        }
+        if header.confirmations >= 0 {
+            return Ok(Known::Ahead);
+        }
+        let previous = header.previousblockhash.ok_or(FeedError::UnknownCursor)?;
+        parents.insert(block.hash, BlockParent { height: header.height, previous });
+        Ok(Known::Left)
+    }
+}
+
+/// Reads a filter; blocking, and up to seconds where it has descriptors.
+pub(crate) fn prepare(
+    filter: &Filter,
+    network: paraffin_primitives::Network,
+    keys_max: usize,
+) -> Result<PreparedFilter, FeedError> {
+    let budget = ScriptBudget::new(keys_max);
+    Ok(filter.prepare(network, |text| descriptor_scripts(network, text, &budget))?)
+}
+
+/// Where a client begins, in a snapshot.
+fn position_of(reader: &EventReader<'_>, snapshot: &Snapshot, from: From) -> Result<Position, FeedError> {
+    let tip = snapshot.tip().map(|record| record.id);
+    Ok(match from {
+        From::Cursor(cursor) => Position::After(cursor),
+        From::Tip => tip.map_or(Position::Beginning, |tip| Position::After(Cursor::end_of(tip))),
+        From::Height(height) => match height.checked_sub(1) {
+            None => Position::Beginning,
+            Some(before) => {
+                let end = end_of_block(reader, before).map_err(FeedError::of)?;
+                let newest = tip.map(|tip| tip.height).ok_or(FeedError::Starting)?;
+                Position::After(end.ok_or(FeedError::AboveTip(newest))?)
+            }
+        },
+    })
+}
+
+fn step_bounds(is_over: &dyn Fn() -> bool) -> Bounds<'_> {
+    Bounds { bytes_max: STEP_BYTES, blocks_max: STEP_BLOCKS, events_max: usize::MAX, is_over }
+}
+
+fn page(step: Step) -> Result<FeedPage, FeedError> {
+    let Position::After(cursor) = step.position else { return Err(FeedError::Starting) };
+    let events = step.messages.into_iter().filter(paraffin_events::Message::is_event);
+    let events = events.map(|event| RawValue::from_string(event.text)).collect::<Result<_, _>>();
+    let events = events.map_err(FeedError::Json)?;
+    Ok(FeedPage { events, cursor: cursor.to_string(), is_at_tip: step.is_at_tip })
+}

@@ -1,0 +1,97 @@
+//! `/v4/<KEY>/events`: what happens on the chain, as a WebSocket or as server-sent events (docs/events.md).
+
+mod query;
+mod sent;
+mod socket;
+
+use std::sync::{Arc, OnceLock};
+
+use hyper::{Method, StatusCode};
+use serde_json::json;
+
+use self::query::Question;
+use super::{HttpRequest, HttpSurface};
+use crate::errors::RestError;
+use crate::events::{EventFeed, FeedError, Follower};
+use crate::respond::Reply;
+use crate::state::{BoxFuture, RequestContext};
+use crate::websocket;
+
+/// Bodies of requests that are refused are read up to this, bytes, so that the answer arrives.
+const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
+/// Keys that the descriptors of one filter may stand for.
+const KEYS_MAX: usize = 20_000;
+
+/// The surface.
+#[derive(Default)]
+pub(super) struct EventsHttp(OnceLock<Arc<EventFeed>>);
+
+impl EventsHttp {
+    fn feed(&self, context: &RequestContext) -> &Arc<EventFeed> {
+        self.0.get_or_init(|| {
+            let shared = context.shared();
+            Arc::new(EventFeed::new(Arc::clone(&shared.chain), Arc::clone(&shared.node), KEYS_MAX))
+        })
+    }
+}
+
+impl HttpSurface for EventsHttp {
+    fn body_limit(&self, _verb: &Method, _segments: &[String]) -> Option<usize> {
+        Some(REFUSED_BODY_BYTES_MAX)
+    }
+
+    fn handle<'a>(
+        &'a self,
+        context: &'a RequestContext,
+        request: HttpRequest,
+    ) -> BoxFuture<'a, Result<Reply, RestError>> {
+        Box::pin(async move {
+            if !context.segments().is_empty() {
+                return Err(RestError::not_found("There is nothing at this path"));
+            }
+            if request.verb != Method::GET {
+                return Err(RestError::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "events take GET"));
+            }
+            let question = Question::of(request.query.as_deref(), &request.headers)?;
+            let feed = Arc::clone(self.feed(context));
+            if request.upgrade.is_some() {
+                let own = context.again();
+                return websocket::accept(context, &request.headers, request.upgrade, move |socket| {
+                    Box::pin(socket::serve(feed, own, question, socket))
+                });
+            }
+            let Question { filter, from } = question.unwrap_or_default();
+            let follower = Follower::begin(feed, context, filter, from).await.map_err(|error| refusal(&error))?;
+            sent::answer(context, request.credential, follower)
+        })
+    }
+}
+
+/// An error as the answer of a request.
+fn refusal(error: &FeedError) -> RestError {
+    let (status, code) = match error {
+        FeedError::UnknownCursor => (StatusCode::GONE, "UNKNOWN_CURSOR"),
+        FeedError::HistoryNotKept(_) => (StatusCode::GONE, "HISTORY_NOT_KEPT"),
+        FeedError::NotIndexed(_) => (StatusCode::SERVICE_UNAVAILABLE, "NOT_INDEXED"),
+        FeedError::NodeAway => (StatusCode::SERVICE_UNAVAILABLE, "UPSTREAM_UNAVAILABLE"),
+        FeedError::Overloaded => (StatusCode::SERVICE_UNAVAILABLE, "OVERLOADED"),
+        FeedError::Starting => return RestError::starting(),
+        FeedError::Internal => return RestError::panicked(),
+        _ => return RestError::bad_request(error.to_string()),
+    };
+    RestError::new(status, code, error.to_string())
+}
+
+/// An error as a message.
+fn error_text(error: &FeedError) -> String {
+    error_message(error.code(), &error.to_string())
+}
+
+fn error_message(code: &str, message: &str) -> String {
+    json!({ "type": "error", "code": code, "message": message }).to_string()
+}
+
+/// The message that a stream begins with: the filter in its one form.
+fn subscribed(follower: &Follower) -> String {
+    json!({ "type": "subscribed", "filter": follower.filter().canonical() }).to_string()
+}
