@@ -5,22 +5,40 @@
 export interface Methods {
   /** Whether the surface answers: `pong`. */
   "essentials.ping": { params: Record<string, never>; answer: EssentialsPingAnswer };
+  /** The same as `essentials.ping`. */
+  "ping": Methods["essentials.ping"];
   /** The newest height that every method of this instance can be asked about. */
   "essentials.get_espo_height": { params: Record<string, never>; answer: EssentialsGetEspoHeightAnswer };
+  /** The same as `essentials.get_espo_height`. */
+  "get_espo_height": Methods["essentials.get_espo_height"];
   /** What an address holds in sum. */
   "essentials.get_address_balances": { params: { "address": string; "height"?: EssentialsGetAddressBalancesHeight | null; "include_outpoints"?: boolean | null }; answer: EssentialsGetAddressBalancesAnswer };
+  /** The same as `essentials.get_address_balances`. */
+  "get_address_balances": Methods["essentials.get_address_balances"];
   /** The unspent outputs of an address that hold alkanes, oldest first. */
   "essentials.get_address_outpoints": { params: { "address": string; "height"?: EssentialsGetAddressBalancesHeight | null; "page"?: number | null; "limit"?: number | null }; answer: EssentialsGetAddressOutpointsAnswer };
+  /** The same as `essentials.get_address_outpoints`. */
+  "get_address_outpoints": Methods["essentials.get_address_outpoints"];
   /** What an output holds, and who spent it. */
   "essentials.get_outpoint_balances": { params: { "outpoint": string; "height"?: EssentialsGetAddressBalancesHeight | null }; answer: EssentialsGetOutpointBalancesAnswer };
+  /** The same as `essentials.get_outpoint_balances`. */
+  "get_outpoint_balances": Methods["essentials.get_outpoint_balances"];
   /** Every unspent output of an address with all that a wallet needs to spend it. */
   "essentials.get_address_spendable_outpoints": { params: { "address": string; "height"?: EssentialsGetAddressBalancesHeight | null; "include_unconfirmed"?: boolean | null; "omit_raw_tx"?: boolean | null }; answer: EssentialsGetAddressSpendableOutpointsAnswer };
+  /** The same as `essentials.get_address_spendable_outpoints`. */
+  "get_address_spendable_outpoints": Methods["essentials.get_address_spendable_outpoints"];
   /** Who holds an alkane, the greatest amount first. */
   "essentials.get_holders": { params: { "alkane": string; "height"?: EssentialsGetAddressBalancesHeight | null; "include_contracts"?: boolean | null; "page"?: number | null; "limit"?: number | null; "size"?: number | null }; answer: EssentialsGetHoldersAnswer };
+  /** The same as `essentials.get_holders`. */
+  "get_holders": Methods["essentials.get_holders"];
   /** How many hold an alkane. */
   "essentials.get_holders_count": { params: { "alkane": string; "height"?: EssentialsGetAddressBalancesHeight | null; "include_contracts"?: boolean | null }; answer: EssentialsGetHoldersCountAnswer };
+  /** The same as `essentials.get_holders_count`. */
+  "get_holders_count": Methods["essentials.get_holders_count"];
   /** The storage of a contract, in the order of its keys' bytes. */
   "essentials.get_keys": { params: { "alkane": string; "keys"?: Array<string> | null; "try_decode_utf8"?: boolean | null; "height"?: EssentialsGetAddressBalancesHeight | null; "page"?: number | null; "limit"?: number | null; "size"?: number | null }; answer: EssentialsGetKeysAnswer };
+  /** The same as `essentials.get_keys`. */
+  "get_keys": Methods["essentials.get_keys"];
   /** Whether the methods of markets answer: `pong`. */
   "ammdata.ping": { params: Record<string, never>; answer: EssentialsPingAnswer };
   /** Prices of a pool in time, the oldest of the page first; page 0 has the newest. */

@@ -88,7 +88,7 @@ export interface Methods {
   /** Hands a transaction to the network; its txid */
   "btc_sendrawtransaction": { params: [hexstring: string, maxfeerate?: unknown | null, maxburnamount?: unknown | null]; answer: Hash };
   /** Hands several transactions to the network together */
-  "btc_submitpackage": { params: [package: Array<string>, maxfeerate?: unknown | null, maxburnamount?: unknown | null]; answer: Record<string, unknown> };
+  "btc_submitpackage": { params: [package_: Array<string>, maxfeerate?: unknown | null, maxburnamount?: unknown | null]; answer: Record<string, unknown> };
   /** Whether the node would take transactions */
   "btc_testmempoolaccept": { params: [rawtxs: Array<string>, maxfeerate?: unknown | null]; answer: Array<Record<string, unknown>> };
   /** A PSBT with the outputs that it spends */
@@ -247,6 +247,10 @@ export interface Methods {
   "alkanes_getbytecode": { params: [id: Target, tag?: number | string | null | null]; answer: string };
   /** The output that made a contract. */
   "alkanes_getdeployment": { params: [id: Target, tag?: number | string | null | null]; answer: Deployment };
+  /** The same as `alkanes_getdeployment`. */
+  "alkanes_alkanesidtooutpoint": Methods["alkanes_getdeployment"];
+  /** The same as `alkanes_getdeployment`. */
+  "alkanes_alkanes_id_to_outpoint": Methods["alkanes_getdeployment"];
   /** Events of a message, by its shadow output. */
   "alkanes_trace": { params: [outpoint: OutpointObject, tag?: number | string | null | null]; answer: Array<TraceEvent> };
   /** Traces of a block. */
@@ -256,6 +260,8 @@ export interface Methods {
    * With a tag the answer is an array of tokens and values, without one an object. The first parameter may also be the txid, with the
    * number of the output, a tag and the protocol tag after it. */
   "alkanes_protorunesbyoutpoint": { params: [outpoint: OutpointOrTxid, tag?: unknown | null, block_tag?: number | string | null | null, protocol_tag?: string | null | null]; answer: unknown };
+  /** The same as `alkanes_protorunesbyoutpoint`. */
+  "alkanes_protorunes_by_outpoint": Methods["alkanes_protorunesbyoutpoint"];
   /** What the unspent outputs of an address hold. */
   "alkanes_protorunesbyaddress": { params: [address: AddressOrObject, tag?: number | string | null | null, protocol_tag?: string | null | null]; answer: unknown };
   /** Alkanes that outputs held for the first time in a block. */

@@ -88,7 +88,7 @@ export interface Methods {
   /** Hands a transaction to the network; its txid */
   "sendrawtransaction": { params: [hexstring: string, maxfeerate?: unknown | null, maxburnamount?: unknown | null]; answer: Hash };
   /** Hands several transactions to the network together */
-  "submitpackage": { params: [package: Array<string>, maxfeerate?: unknown | null, maxburnamount?: unknown | null]; answer: Record<string, unknown> };
+  "submitpackage": { params: [package_: Array<string>, maxfeerate?: unknown | null, maxburnamount?: unknown | null]; answer: Record<string, unknown> };
   /** Whether the node would take transactions */
   "testmempoolaccept": { params: [rawtxs: Array<string>, maxfeerate?: unknown | null]; answer: Array<Record<string, unknown>> };
   /** A PSBT with the outputs that it spends */

@@ -11,7 +11,7 @@
 //!
 //! let client = Client::new("http://127.0.0.1:8787")?.with_key("KEY")?;
 //! let height = client.call(&jsonrpc::BtcGetblockcount::new()).await?;
-//! let pools = client.ask(&rest::GetAlkanes { limit: Some(10.into()), ..rest::GetAlkanes::new() }).await?;
+//! let pools = client.ask(&rest::GetAlkanes { limit: Some(10_u64.into()), ..rest::GetAlkanes::new() }).await?;
 //! println!("{height} {}", pools.tokens.len());
 //! # Ok(())
 //! # }

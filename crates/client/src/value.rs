@@ -71,6 +71,12 @@ impl From<u64> for NumberOrText {
     }
 }
 
+impl From<u32> for NumberOrText {
+    fn from(number: u32) -> Self {
+        Self::Number(number.into())
+    }
+}
+
 impl From<u128> for NumberOrText {
     fn from(number: u128) -> Self {
         u64::try_from(number).map_or_else(|_| Self::Text(number.to_string()), Self::Number)

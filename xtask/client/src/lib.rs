@@ -21,6 +21,7 @@ pub fn files(documents: &[(&str, Value)]) -> BTreeMap<String, String> {
         files.insert(format!("clients/typescript/src/{}.ts", module.name), typescript::module(module));
     }
     files.insert("crates/client/src/generated/mod.rs".to_owned(), rust::index(&models));
+    files.insert("bin/paraffin/tests/program/clients/answers.rs".to_owned(), rust::answers(&models));
     files.insert("clients/typescript/src/index.ts".to_owned(), typescript::index(&models));
     files
 }

@@ -38,8 +38,12 @@ pub(crate) enum Ask {
 /// A method or a route.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
-    /// As it is asked.
+    /// As it is described.
     pub(crate) name: String,
+    /// As it is asked: a route by its verb and path.
+    pub(crate) asked: String,
+    /// Other names for the same.
+    pub(crate) aliases: Vec<String>,
     /// The type of its parameters.
     pub(crate) type_name: String,
     pub(crate) about: String,
@@ -78,7 +82,7 @@ pub(crate) fn read(name: &str, document: &Value) -> Module {
     let calls = described
         .into_iter()
         .map(|(type_name, path, verb, of_call)| match verb {
-            None => method(&mut reader, type_name, of_call, variable.clone()),
+            None => Call { aliases: aliases(document, of_call), ..method(&mut reader, type_name, of_call, variable.clone()) },
             Some(verb) => route(&mut reader, document, type_name, (path, verb), of_call),
         })
         .collect();
@@ -104,14 +108,18 @@ fn methods(document: &Value) -> Vec<Described<'_>> {
             continue;
         }
         // Other names of a method are described after it.
-        let family = name.split_once('_').map_or("", |(family, _)| family);
-        for alias in method["x-aliases"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            seen.insert(alias.to_owned());
-            seen.insert(format!("{family}_{alias}"));
-        }
+        seen.extend(aliases(document, method));
         described.push((names::of_type(name), name, None, method));
     }
     described
+}
+
+/// Other names of a method, as they are called.
+fn aliases(document: &Value, method: &Value) -> Vec<String> {
+    let family = text(method, "name").split_once('_').map_or_else(String::new, |(family, _)| format!("{family}_"));
+    let family = if document.get("x-surface").is_some() { String::new() } else { family };
+    let names = method["x-aliases"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    names.map(|alias| format!("{family}{alias}")).collect()
 }
 
 fn routes(document: &Value) -> Vec<Described<'_>> {
@@ -147,7 +155,7 @@ fn method(reader: &mut Reader<'_>, type_name: String, method: &Value, variable: 
         last.is_required = true;
     }
     let answer = reader.read(&method["result"]["schema"], &format!("{type_name}Answer"));
-    Call { name: text(method, "name"), about: about(method), params, answer, ask: Ask::Method { form, variable }, type_name }
+    Call { asked: text(method, "name"), name: text(method, "name"), aliases: Vec::new(), about: about(method), params, answer, ask: Ask::Method { form, variable }, type_name }
 }
 
 fn route(
@@ -196,5 +204,6 @@ fn route(
     };
     let answer = if wrapping == Wrapping::Text { Type::Text } else { reader.read(schema, &format!("{type_name}Answer")) };
     let ask = Ask::Route { verb, path: path.trim_start_matches('/').to_owned(), base, wrapping, has_whole_body };
-    Call { name: text(operation, "operationId"), about: about(operation), params, answer, ask, type_name }
+    let asked = format!("{} {path}", verb.to_uppercase());
+    Call { asked, name: text(operation, "operationId"), aliases: Vec::new(), about: about(operation), params, answer, ask, type_name }
 }

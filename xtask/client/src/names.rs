@@ -48,6 +48,17 @@ pub(crate) fn of_field(name: &str) -> String {
     }
 }
 
+/// Words that may be no label of a tuple in TypeScript.
+const RESERVED_LABELS: [&str; 10] =
+    ["case", "default", "delete", "export", "function", "import", "new", "package", "return", "this"];
+
+/// As the label of a parameter in TypeScript.
+pub(crate) fn of_label(name: &str) -> String {
+    let text = of_field(name).replace("r#", "");
+    let is_reserved = RESERVED.contains(&text.as_str()) || RESERVED_LABELS.contains(&text.as_str());
+    if is_reserved { format!("{text}_") } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,6 +20,25 @@ pub(crate) fn index(modules: &[Module]) -> String {
     text
 }
 
+/// For a test: reads an answer as the type that the client has for it.
+pub(crate) fn answers(modules: &[Module]) -> String {
+    let mut text = format!("//! Reads any answer as its type in the client.\n{MARK}\nuse paraffin_client::{{Method, Route}};\n");
+    text.push_str("use serde::de::DeserializeOwned;\nuse serde_json::Value;\n\n");
+    text.push_str("fn read<A: DeserializeOwned>(answer: &Value) -> Option<String> {\n    A::deserialize(answer).err().map(|error| error.to_string())\n}\n\n");
+    text.push_str("/// What is wrong with an answer, if something is; `None` of a name that the client does not have is an error too.\n");
+    text.push_str("pub fn finding(module: &str, name: &str, answer: &Value) -> Option<String> {\n    match (module, name) {\n");
+    for module in modules {
+        for call in &module.calls {
+            let trait_name = if matches!(call.ask, Ask::Method { .. }) { "Method" } else { "Route" };
+            let names = std::iter::once(&call.asked).chain(&call.aliases).map(|name| format!("({:?}, {name:?})", module.name));
+            let patterns = names.collect::<Vec<_>>().join(" | ");
+            let _ = writeln!(text, "        {patterns} => read::<<paraffin_client::{}::{} as {trait_name}>::Answer>(answer),", module.name, call.type_name);
+        }
+    }
+    text.push_str("        _ => Some(\"the client does not have it\".to_owned()),\n    }\n}\n");
+    text
+}
+
 pub(crate) fn module(module: &Module) -> String {
     let mut text = format!("//! {}.\n{MARK}\n", escaped(&module.about));
     let all = module.calls.iter();

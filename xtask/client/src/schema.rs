@@ -60,6 +60,8 @@ pub(crate) enum Shape {
 pub(crate) struct Definition {
     pub(crate) about: String,
     pub(crate) shape: Shape,
+    /// Whether each member of a record may stand there a second time under its `snake_case` name.
+    pub(crate) has_twins: bool,
 }
 
 /// Reads the schemas of one document, and names what has no name there.
@@ -122,14 +124,14 @@ impl<'d> Reader<'d> {
         {
             // Stands there before it is read: a schema may refer to itself.
             let about = text(schema, "description");
-            self.definitions.insert(name.clone(), Definition { about: about.clone(), shape: Shape::Alias(Type::Any) });
+            self.definitions.insert(name.clone(), Definition { about: about.clone(), shape: Shape::Alias(Type::Any), has_twins: false });
             let read = self.read(schema, &name);
             if read == number_or_text() {
                 self.definitions.remove(&name);
                 return read;
             }
             if read != Type::Named(name.clone()) {
-                self.definitions.insert(name.clone(), Definition { about, shape: Shape::Alias(read) });
+                self.definitions.insert(name.clone(), Definition { about, shape: Shape::Alias(read), has_twins: false });
             }
         }
         Type::Named(name)
@@ -151,7 +153,8 @@ impl<'d> Reader<'d> {
         if !is_own {
             self.unnamed.push((free.clone(), shape.clone()));
         }
-        self.definitions.insert(free.clone(), Definition { about: text(schema, "description"), shape });
+        let has_twins = schema.get("x-twins").is_some();
+        self.definitions.insert(free.clone(), Definition { about: text(schema, "description"), shape, has_twins });
         Type::Named(free)
     }
 
@@ -254,7 +257,7 @@ impl<'d> Reader<'d> {
 }
 
 /// A number or its digits, of which the clients have a type.
-fn number_or_text() -> Type {
+pub(crate) fn number_or_text() -> Type {
     Type::Named("NumberOrText".to_owned())
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::model::{Ask, Call, Form, Module};
 use crate::names;
-use crate::schema::{Member, Shape, Type};
+use crate::schema::{Member, Shape, Type, number_or_text};
 
 const MARK: &str = "// Written from the declarations: docs/clients.md says how.\n";
 
@@ -24,11 +24,11 @@ pub(crate) fn module(module: &Module) -> String {
     let _ = writeln!(text, "\n/** Parameters and answer of each, by its name. */\nexport interface {what} {{");
     for call in &module.calls {
         write_about(&mut text, &call.about, "  ");
-        let name = match &call.ask {
-            Ask::Method { .. } => call.name.clone(),
-            Ask::Route { verb, path, .. } => format!("{} /{path}", verb.to_uppercase()),
-        };
+        let name = &call.asked;
         let _ = writeln!(text, "  {name:?}: {{ params: {}; answer: {} }};", params(call), kind(&call.answer));
+        for alias in &call.aliases {
+            let _ = writeln!(text, "  /** The same as `{name}`. */\n  {alias:?}: {what}[{name:?}];");
+        }
     }
     text.push_str("}\n");
     for (name, definition) in &module.definitions {
@@ -40,6 +40,9 @@ pub(crate) fn module(module: &Module) -> String {
                 for member in members {
                     write_about(&mut text, &member.about, "  ");
                     let _ = writeln!(text, "  {};", written(member));
+                    if let Some(twin) = twin(member).filter(|_| definition.has_twins) {
+                        let _ = writeln!(text, "  {};", written(&twin));
+                    }
                 }
                 text.push_str("}\n");
             }
@@ -78,6 +81,23 @@ fn written(member: &Member) -> String {
     format!("{:?}{mark}: {kind}", member.name)
 }
 
+/// The member under its name in `snake_case`, as the API makes it; amounts may be numbers there.
+fn twin(member: &Member) -> Option<Member> {
+    let mut name = String::new();
+    for letter in member.name.chars() {
+        if letter.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    let kind = match &member.kind {
+        Type::Amount => number_or_text(),
+        Type::Optional(inner) if **inner == Type::Amount => Type::Optional(Box::new(number_or_text())),
+        other => other.clone(),
+    };
+    (name != member.name).then(|| Member { name, kind, is_required: false, about: String::new() })
+}
+
 fn params(call: &Call) -> String {
     let Ask::Method { form: form @ (Form::Positional | Form::Variadic), .. } = call.ask else {
         let members: Vec<String> = call.params.iter().map(written).collect();
@@ -85,7 +105,7 @@ fn params(call: &Call) -> String {
     };
     let last_needed = call.params.iter().rposition(|param| param.is_required).map_or(0, |place| place + 1);
     let items = call.params.iter().enumerate().map(|(place, param)| {
-        let name = names::of_field(&param.name).replace("r#", "a_");
+        let name = names::of_label(&param.name);
         match &param.kind {
             Type::List(_) if form == Form::Variadic && place + 1 == call.params.len() => format!("...{name}: {}", kind(&param.kind)),
             of if param.is_required => format!("{name}: {}", kind(of)),

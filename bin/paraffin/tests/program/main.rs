@@ -9,6 +9,7 @@ mod access_browser;
 mod access_keys;
 mod alkanes;
 mod bridge;
+mod clients;
 mod command_line;
 mod console;
 mod crash;
