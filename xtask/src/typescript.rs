@@ -26,17 +26,18 @@ pub(crate) fn check(root: &Path) -> Outcome {
 pub(crate) fn provide(root: &Path) -> Outcome<PathBuf> {
     let folder = target(root).join("tools/typescript");
     let program = folder.join("node_modules/.bin/tsc");
-    let read = |path: PathBuf| {
-        fs::read(&path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))
-    };
+    let read = |path: PathBuf| fs::read(&path).map_err(|error| Failure::new(format!("{}: {error}", path.display())));
     let wanted = MANIFESTS.iter().map(|name| read(root.join(CLIENT).join(name))).collect::<Outcome<Vec<_>>>()?;
-    let is_there = MANIFESTS.iter().zip(&wanted).all(|(name, text)| fs::read(folder.join(name)).is_ok_and(|is| is == *text));
+    let is_there =
+        MANIFESTS.iter().zip(&wanted).all(|(name, text)| fs::read(folder.join(name)).is_ok_and(|is| is == *text));
     if is_there && answers(&program.to_string_lossy(), &["--version"]) {
         return Ok(program);
     }
     if !answers("npm", &["--version"]) {
         if std::env::var_os("CI").is_none_or(|value| value != "true") {
-            return Err(Failure::new("the compiler of TypeScript comes by npm. On Debian or Ubuntu:  sudo apt-get install npm"));
+            return Err(Failure::new(
+                "the compiler of TypeScript comes by npm. On Debian or Ubuntu:  sudo apt-get install npm",
+            ));
         }
         debian::install_packages(&["npm"])?;
     }

@@ -297,21 +297,21 @@ export interface Methods {
   /** Many calls in one: an answer for each, in order.
    *
    * Each parameter is a method and its params. */
-  "sandshrew_multicall": { params: [call?: MultiCall | null]; answer: Array<MultiAnswer> };
+  "sandshrew_multicall": { params: [...call: Array<MultiCall>]; answer: Array<MultiAnswer> };
   /** Unspent outputs of an address, sorted by what they hold. */
   "sandshrew_balances": { params: [request: BalancesRequest]; answer: Balances };
   /** Runs a Lua script; what follows its source stands in its `args`, any number of parameters. */
-  "sandshrew_evalscript": { params: [script: string, argument?: unknown | null]; answer: ScriptResult };
+  "sandshrew_evalscript": { params: [script: string, ...argument: Array<unknown>]; answer: ScriptResult };
   /** Keeps a Lua script by the SHA-256 of its source. */
   "sandshrew_savescript": { params: [script: string]; answer: SavedScript };
   /** Runs a script that was kept. */
-  "sandshrew_evalsaved": { params: [hash: string, argument?: unknown | null]; answer: ScriptResult };
+  "sandshrew_evalsaved": { params: [hash: string, ...argument: Array<unknown>]; answer: ScriptResult };
   /** Runs a Lua script; what follows its source stands in its `args`, any number of parameters. */
-  "lua_evalscript": { params: [script: string, argument?: unknown | null]; answer: ScriptResult };
+  "lua_evalscript": { params: [script: string, ...argument: Array<unknown>]; answer: ScriptResult };
   /** Keeps a Lua script by the SHA-256 of its source. */
   "lua_savescript": { params: [script: string]; answer: SavedScript };
   /** Runs a script that was kept. */
-  "lua_evalsaved": { params: [hash: string, argument?: unknown | null]; answer: ScriptResult };
+  "lua_evalsaved": { params: [hash: string, ...argument: Array<unknown>]; answer: ScriptResult };
   /** A new key of the caller's account; the only time that it is shown. */
   "admin_createApiKey": { params: { "name": string; "perMinute"?: number | null; "perDay"?: number | null; "expiresInDays"?: number | null }; answer: CreatedApiKey };
   /** The keys of the caller's account. */

@@ -1192,7 +1192,7 @@ export interface PathfindAnswer {
   "token_out": IdText;
 }
 
-/** A pool. Every member stands there a second time under its snake_case name, where the instance is set up so. */
+/** A pool. Every member stands there a second time under its snake_case name, some amounts as numbers, where the instance is set up so. */
 export interface Pool {
   "block": string;
   "creationBlockHeight": number;
@@ -1239,7 +1239,7 @@ export interface Pool {
   "tx": string;
 }
 
-/** A pool with what it is worth; null where no price is known. Every member stands there a second time under its snake_case name, where the instance is set up so. */
+/** A pool with what it is worth; null where no price is known. Every member stands there a second time under its snake_case name, some amounts as numbers, where the instance is set up so. */
 export interface PoolDetails {
   "apr": number | null;
   "block": string;

@@ -92,6 +92,7 @@ impl Answers {
     ///
     /// # Errors
     /// See [`Error`].
+    #[allow(clippy::needless_pass_by_value, reason = "an answer is taken once")]
     pub fn take<A: DeserializeOwned>(&mut self, slot: Slot<A>) -> Result<A, Error> {
         read(self.take_raw(slot.number)?)
     }

@@ -173,7 +173,9 @@ impl Client {
             (Key::InPath(key), _) => Ok(format!("/v4/{key}")),
             (_, Base::Api) => Ok("/v4/api".to_owned()),
             (_, Base::BesideApi) => Ok("/v4".to_owned()),
-            (_, Base::Keyed | Base::Explorer) => Err(Error::Address("this route needs an API key in the path".to_owned())),
+            (_, Base::Keyed | Base::Explorer) => {
+                Err(Error::Address("this route needs an API key in the path".to_owned()))
+            }
         }
     }
 
@@ -230,7 +232,8 @@ impl Client {
 
 /// How long to wait before the same request again, if that can help: with 429 always, with 503 where the answer says so.
 fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
-    let asked_for = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok()).map(Duration::from_secs);
+    let asked_for =
+        headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok()).map(Duration::from_secs);
     let wait = match status {
         StatusCode::TOO_MANY_REQUESTS => asked_for.unwrap_or(Duration::from_secs(1)),
         StatusCode::SERVICE_UNAVAILABLE => asked_for?,

@@ -25,7 +25,7 @@ pub enum Error {
     #[error("{0}")]
     Refused(Refusal),
     /// The key store of the instance is away (`AUTH_UNAVAILABLE`): nothing is tried again.
-    #[error("the instance cannot look keys up at the moment")]
+    #[error("the key store of the instance cannot be asked at the moment")]
     AuthUnavailable,
     /// Still refused after waiting as long as the client may.
     #[error("still refused by a rate limit after {} seconds", .0.as_secs())]
@@ -77,7 +77,8 @@ impl Refusal {
 
 /// Whether an answer says that the key store is away.
 pub(crate) fn is_auth_unavailable(answer: &Value) -> bool {
-    answer["code"] == AUTH_UNAVAILABLE || answer.pointer("/error/data/code").is_some_and(|code| code == AUTH_UNAVAILABLE)
+    answer["code"] == AUTH_UNAVAILABLE
+        || answer.pointer("/error/data/code").is_some_and(|code| code == AUTH_UNAVAILABLE)
 }
 
 /// What a server says, for a terminal: one line of bounded length without control characters.
@@ -111,7 +112,8 @@ mod tests {
 
     #[test]
     fn routes_without_an_envelope_have_their_word_as_error() {
-        let refusal = Refusal::of_route(404, &json!({ "ok": false, "error": "not_found", "hint": "there is no such pool" }));
+        let refusal =
+            Refusal::of_route(404, &json!({ "ok": false, "error": "not_found", "hint": "there is no such pool" }));
         assert_eq!((refusal.word.as_deref(), refusal.message.as_str()), (Some("not_found"), "there is no such pool"));
         assert!(refusal.is_unknown());
     }

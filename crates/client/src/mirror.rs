@@ -67,10 +67,24 @@ struct Set {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Frame {
-    Update { seq: u64, txid: String },
-    Remove { seq: u64, txid: String, reason: String },
-    Block { seq: u64, height: u32, hash: String, checksum: String },
-    Add { seq: u64 },
+    Update {
+        seq: u64,
+        txid: String,
+    },
+    Remove {
+        seq: u64,
+        txid: String,
+        reason: String,
+    },
+    Block {
+        seq: u64,
+        height: u32,
+        hash: String,
+        checksum: String,
+    },
+    Add {
+        seq: u64,
+    },
     Reset {},
     #[serde(other)]
     Other,
@@ -192,7 +206,10 @@ impl Set {
     fn apply(&mut self, message: &Value) -> Result<Result<(), Diverged>, Error> {
         let frame: Frame = read(message.clone())?;
         let seq = match &frame {
-            Frame::Add { seq, .. } | Frame::Update { seq, .. } | Frame::Remove { seq, .. } | Frame::Block { seq, .. } => *seq,
+            Frame::Add { seq, .. }
+            | Frame::Update { seq, .. }
+            | Frame::Remove { seq, .. }
+            | Frame::Block { seq, .. } => *seq,
             Frame::Reset { .. } => return Ok(Err(Diverged)),
             Frame::Other => return Ok(Ok(())),
         };
@@ -276,7 +293,11 @@ mod tests {
         let update = json!({ "type": "update", "seq": 13, "txid": "01".repeat(32), "provisional": true });
         apply(&mut set, &update).unwrap();
         assert!(set.entries[&"01".repeat(32)].provisional);
-        apply(&mut set, &json!({ "type": "remove", "seq": 14, "txid": "01".repeat(32), "vsize": 100, "reason": "mined" })).unwrap();
+        apply(
+            &mut set,
+            &json!({ "type": "remove", "seq": 14, "txid": "01".repeat(32), "vsize": 100, "reason": "mined" }),
+        )
+        .unwrap();
         let block = json!({ "type": "block", "seq": 15, "height": 5, "hash": "00", "removed": 1, "checksum": "0202020202020202" });
         apply(&mut set, &block).unwrap();
         assert_eq!(set.waiting.len(), 5);
@@ -291,7 +312,10 @@ mod tests {
         assert_eq!(apply(&mut set(), &block), Err(Diverged));
         // Between the pages of a snapshot the set was no set of any moment.
         assert_eq!(apply(&mut Set { ahead: 12, ..set() }, &block), Ok(()));
-        assert_eq!(apply(&mut set(), &json!({ "type": "reset", "seq": 1, "reason": "lagged", "action": "resync" })), Err(Diverged));
+        assert_eq!(
+            apply(&mut set(), &json!({ "type": "reset", "seq": 1, "reason": "lagged", "action": "resync" })),
+            Err(Diverged)
+        );
         assert_eq!(apply(&mut set(), &json!({ "type": "hello", "seq": 99 })), Ok(()));
         assert_eq!(apply(&mut set(), &json!({ "type": "news", "seq": 99 })), Ok(()));
     }

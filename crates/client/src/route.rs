@@ -75,7 +75,12 @@ impl Asked {
         Self::arrange(R::VERB, R::PATH, R::HAS_WHOLE_BODY, members)
     }
 
-    fn arrange(verb: Verb, pattern: &str, has_whole_body: bool, mut members: Map<String, Value>) -> Result<Self, Error> {
+    fn arrange(
+        verb: Verb,
+        pattern: &str,
+        has_whole_body: bool,
+        mut members: Map<String, Value>,
+    ) -> Result<Self, Error> {
         let mut path = String::new();
         for segment in pattern.split('/') {
             path.push('/');
@@ -150,7 +155,12 @@ mod tests {
 
     #[test]
     fn parameters_stand_in_the_path_the_query_or_the_body() {
-        let asked = arrange(Verb::Get, "source/{block}/{tx}", &json!({ "block": "2", "tx": 0, "path": "a b/ü&c", "none": null })).unwrap();
+        let asked = arrange(
+            Verb::Get,
+            "source/{block}/{tx}",
+            &json!({ "block": "2", "tx": 0, "path": "a b/ü&c", "none": null }),
+        )
+        .unwrap();
         assert_eq!(asked, Asked { path: "/source/2/0?path=a%20b%2F%C3%BC%26c".to_owned(), body: None });
         let asked = arrange(Verb::Post, "get-pools", &json!({ "limit": 3 })).unwrap();
         assert_eq!(asked, Asked { path: "/get-pools".to_owned(), body: Some(json!({ "limit": 3 })) });

@@ -139,7 +139,8 @@ mod tests {
         let text = json!(u128::MAX.to_string());
         let amount: Amount = serde_json::from_value(text.clone()).unwrap();
         assert_eq!((amount.0, json!(amount)), (u128::MAX, text));
-        for wrong in [json!("340282366920938463463374607431768211456"), json!("-1"), json!("1.0"), json!(1), json!("")] {
+        for wrong in [json!("340282366920938463463374607431768211456"), json!("-1"), json!("1.0"), json!(1), json!("")]
+        {
             assert!(serde_json::from_value::<Amount>(wrong).is_err());
         }
     }

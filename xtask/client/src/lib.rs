@@ -14,7 +14,8 @@ use serde_json::Value;
 
 /// What the documents of an API give: the text of each file by its path in the repository. Names are the modules of the clients.
 pub fn files(documents: &[(&str, Value)]) -> BTreeMap<String, String> {
-    let models: Vec<model::Module> = documents.iter().map(|(name, document)| model::read(name, document)).collect();
+    let mut models: Vec<model::Module> = documents.iter().map(|(name, document)| model::read(name, document)).collect();
+    models.sort_by(|one, other| one.name.cmp(&other.name));
     let mut files = BTreeMap::new();
     for module in &models {
         files.insert(format!("crates/client/src/generated/{}.rs", module.name), rust::module(module));

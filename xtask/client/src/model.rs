@@ -82,7 +82,10 @@ pub(crate) fn read(name: &str, document: &Value) -> Module {
     let calls = described
         .into_iter()
         .map(|(type_name, path, verb, of_call)| match verb {
-            None => Call { aliases: aliases(document, of_call), ..method(&mut reader, type_name, of_call, variable.clone()) },
+            None => Call {
+                aliases: aliases(document, of_call),
+                ..method(&mut reader, type_name, of_call, variable.clone())
+            },
             Some(verb) => route(&mut reader, document, type_name, (path, verb), of_call),
         })
         .collect();
@@ -129,7 +132,12 @@ fn routes(document: &Value) -> Vec<Described<'_>> {
     for (path, operations) in paths {
         for (verb, of_verb) in [("get", "Get"), ("post", "Post")] {
             if let Some(operation) = operations.get(verb) {
-                described.push((names::of_type(&text(operation, "operationId")), path.as_str(), Some(of_verb), operation));
+                described.push((
+                    names::of_type(&text(operation, "operationId")),
+                    path.as_str(),
+                    Some(of_verb),
+                    operation,
+                ));
             }
         }
     }
@@ -155,7 +163,16 @@ fn method(reader: &mut Reader<'_>, type_name: String, method: &Value, variable: 
         last.is_required = true;
     }
     let answer = reader.read(&method["result"]["schema"], &format!("{type_name}Answer"));
-    Call { asked: text(method, "name"), name: text(method, "name"), aliases: Vec::new(), about: about(method), params, answer, ask: Ask::Method { form, variable }, type_name }
+    Call {
+        asked: text(method, "name"),
+        name: text(method, "name"),
+        aliases: Vec::new(),
+        about: about(method),
+        params,
+        answer,
+        ask: Ask::Method { form, variable },
+        type_name,
+    }
 }
 
 fn route(
@@ -179,7 +196,12 @@ fn route(
         }
         let name = text(param, "name");
         let kind = reader.read(&param["schema"], &format!("{type_name}{}", names::of_type(&name)));
-        params.push(Member { kind, about: text(&param["schema"], "description"), is_required: param["required"] == true, name });
+        params.push(Member {
+            kind,
+            about: text(&param["schema"], "description"),
+            is_required: param["required"] == true,
+            name,
+        });
     }
     let body = &operation["requestBody"]["content"]["application/json"]["schema"];
     let has_whole_body = body.get("$ref").is_some();
@@ -194,7 +216,9 @@ fn route(
     let responses = operation["responses"].as_object().into_iter().flatten();
     let good = responses.filter(|(status, _)| status.starts_with('2')).map(|(_, answer)| answer).next();
     let json = good.map_or(&Value::Null, |answer| &answer["content"]["application/json"]["schema"]);
-    let is_constant = |member: &str| json["properties"][member].get("const").is_some() || json["properties"][member]["type"] == "null";
+    let is_constant = |member: &str| {
+        json["properties"][member].get("const").is_some() || json["properties"][member]["type"] == "null"
+    };
     let members = json["properties"].as_object().map_or(0, Map::len);
     let (wrapping, schema) = match () {
         () if json.is_null() => (Wrapping::Text, json),
@@ -202,8 +226,18 @@ fn route(
         () if members == 2 && is_constant("error") => (Wrapping::Result, &json["properties"]["result"]),
         () => (Wrapping::Bare, json),
     };
-    let answer = if wrapping == Wrapping::Text { Type::Text } else { reader.read(schema, &format!("{type_name}Answer")) };
+    let answer =
+        if wrapping == Wrapping::Text { Type::Text } else { reader.read(schema, &format!("{type_name}Answer")) };
     let ask = Ask::Route { verb, path: path.trim_start_matches('/').to_owned(), base, wrapping, has_whole_body };
     let asked = format!("{} {path}", verb.to_uppercase());
-    Call { asked, name: text(operation, "operationId"), aliases: Vec::new(), about: about(operation), params, answer, ask, type_name }
+    Call {
+        asked,
+        name: text(operation, "operationId"),
+        aliases: Vec::new(),
+        about: about(operation),
+        params,
+        answer,
+        ask,
+        type_name,
+    }
 }

@@ -1,8 +1,7 @@
 //! Names of the documents as names of programs.
 
 /// Words that Rust keeps for itself.
-const RESERVED: [&str; 12] =
-    ["as", "box", "const", "fn", "in", "match", "mod", "move", "ref", "self", "type", "use"];
+const RESERVED: [&str; 12] = ["as", "box", "const", "fn", "in", "match", "mod", "move", "ref", "self", "type", "use"];
 
 /// The words of a name: `esplora_blocks:tip:hash`, `getHolders` and `fee-estimates` have three, two and two.
 fn words(name: &str) -> Vec<String> {

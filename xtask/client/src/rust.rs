@@ -22,17 +22,25 @@ pub(crate) fn index(modules: &[Module]) -> String {
 
 /// For a test: reads an answer as the type that the client has for it.
 pub(crate) fn answers(modules: &[Module]) -> String {
-    let mut text = format!("//! Reads any answer as its type in the client.\n{MARK}\nuse paraffin_client::{{Method, Route}};\n");
+    let mut text =
+        format!("//! Reads any answer as its type in the client.\n{MARK}\nuse paraffin_client::{{Method, Route}};\n");
     text.push_str("use serde::de::DeserializeOwned;\nuse serde_json::Value;\n\n");
     text.push_str("fn read<A: DeserializeOwned>(answer: &Value) -> Option<String> {\n    A::deserialize(answer).err().map(|error| error.to_string())\n}\n\n");
     text.push_str("/// What is wrong with an answer, if something is; `None` of a name that the client does not have is an error too.\n");
-    text.push_str("pub fn finding(module: &str, name: &str, answer: &Value) -> Option<String> {\n    match (module, name) {\n");
+    text.push_str(
+        "pub fn finding(module: &str, name: &str, answer: &Value) -> Option<String> {\n    match (module, name) {\n",
+    );
     for module in modules {
         for call in &module.calls {
             let trait_name = if matches!(call.ask, Ask::Method { .. }) { "Method" } else { "Route" };
-            let names = std::iter::once(&call.asked).chain(&call.aliases).map(|name| format!("({:?}, {name:?})", module.name));
+            let names =
+                std::iter::once(&call.asked).chain(&call.aliases).map(|name| format!("({:?}, {name:?})", module.name));
             let patterns = names.collect::<Vec<_>>().join(" | ");
-            let _ = writeln!(text, "        {patterns} => read::<<paraffin_client::{}::{} as {trait_name}>::Answer>(answer),", module.name, call.type_name);
+            let _ = writeln!(
+                text,
+                "        {patterns} => read::<<paraffin_client::{}::{} as {trait_name}>::Answer>(answer),",
+                module.name, call.type_name
+            );
         }
     }
     text.push_str("        _ => Some(\"the client does not have it\".to_owned()),\n    }\n}\n");
@@ -105,8 +113,14 @@ fn write_call(text: &mut String, module: &Module, call: &Call) {
                 Wrapping::Bare => "Bare",
                 Wrapping::Text => "Text",
             };
-            let _ = writeln!(text, "\nimpl Route for {name} {{\n    const VERB: Verb = Verb::{verb};\n    const BASE: Base = Base::{base};");
-            let _ = writeln!(text, "    const PATH: &'static str = {path:?};\n    const WRAPPING: Wrapping = Wrapping::{wrapping};");
+            let _ = writeln!(
+                text,
+                "\nimpl Route for {name} {{\n    const VERB: Verb = Verb::{verb};\n    const BASE: Base = Base::{base};"
+            );
+            let _ = writeln!(
+                text,
+                "    const PATH: &'static str = {path:?};\n    const WRAPPING: Wrapping = Wrapping::{wrapping};"
+            );
             if *has_whole_body {
                 text.push_str("    const HAS_WHOLE_BODY: bool = true;\n");
             }
@@ -123,10 +137,18 @@ fn write_method(text: &mut String, module: &Module, call: &Call, form: Form, var
     };
     let names: Vec<&str> = call.params.iter().map(|param| param.name.as_str()).collect();
     let _ = writeln!(text, "\nimpl Method for {} {{\n    const NAME: &'static str = {:?};", call.type_name, call.name);
-    let _ = writeln!(text, "    const SURFACE: &'static str = {:?};\n    const FORM: Form = Form::{form};", module.surface);
-    let _ = writeln!(text, "    const PARAMETERS: &'static [&'static str] = &{names:?};\n    type Answer = {};", kind(&call.answer));
+    let _ =
+        writeln!(text, "    const SURFACE: &'static str = {:?};\n    const FORM: Form = Form::{form};", module.surface);
+    let _ = writeln!(
+        text,
+        "    const PARAMETERS: &'static [&'static str] = &{names:?};\n    type Answer = {};",
+        kind(&call.answer)
+    );
     if let Some(variable) = variable {
-        let _ = writeln!(text, "\n    fn surface(&self) -> String {{\n        format!(\"{{}}/{{}}\", Self::SURFACE, self.{variable})\n    }}");
+        let _ = writeln!(
+            text,
+            "\n    fn surface(&self) -> String {{\n        format!(\"{{}}/{{}}\", Self::SURFACE, self.{variable})\n    }}"
+        );
     }
     text.push_str("}\n");
 }
@@ -230,7 +252,10 @@ fn write_definition(text: &mut String, name: &str, definition: &Definition) {
             }
             if *is_open {
                 let other = if taken.contains("Other") { "Unknown" } else { "Other" };
-                let _ = writeln!(text, "    /// What a later version answers.\n    #[serde(untagged)]\n    {other}(String),");
+                let _ = writeln!(
+                    text,
+                    "    /// What a later version answers.\n    #[serde(untagged)]\n    {other}(String),"
+                );
             }
             text.push_str("}\n");
         }

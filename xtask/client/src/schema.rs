@@ -124,14 +124,18 @@ impl<'d> Reader<'d> {
         {
             // Stands there before it is read: a schema may refer to itself.
             let about = text(schema, "description");
-            self.definitions.insert(name.clone(), Definition { about: about.clone(), shape: Shape::Alias(Type::Any), has_twins: false });
+            self.definitions.insert(
+                name.clone(),
+                Definition { about: about.clone(), shape: Shape::Alias(Type::Any), has_twins: false },
+            );
             let read = self.read(schema, &name);
             if read == number_or_text() {
                 self.definitions.remove(&name);
                 return read;
             }
             if read != Type::Named(name.clone()) {
-                self.definitions.insert(name.clone(), Definition { about, shape: Shape::Alias(read), has_twins: false });
+                self.definitions
+                    .insert(name.clone(), Definition { about, shape: Shape::Alias(read), has_twins: false });
             }
         }
         Type::Named(name)
@@ -160,7 +164,9 @@ impl<'d> Reader<'d> {
 
     fn constant(&mut self, value: &Value, name: &str, schema: &Value) -> Type {
         match value {
-            Value::String(word) => self.define(name, schema, Shape::Words { words: vec![word.clone()], is_open: false }),
+            Value::String(word) => {
+                self.define(name, schema, Shape::Words { words: vec![word.clone()], is_open: false })
+            }
             value => Type::Constant(value.clone()),
         }
     }
@@ -263,7 +269,7 @@ pub(crate) fn number_or_text() -> Type {
 
 /// What a case of a union is called: by the word that tells it from others, or by its number.
 fn case_name(schema: &Value, place: usize) -> String {
-    let members = schema["properties"].as_object().into_iter().flatten();
-    let word = members.filter_map(|(_, member)| member["const"].as_str()).next();
+    let mut members = schema["properties"].as_object().into_iter().flatten();
+    let word = members.find_map(|(_, member)| member["const"].as_str());
     word.map_or_else(|| format!("Case{}", place + 1), names::of_type)
 }

@@ -101,13 +101,19 @@ fn twin(member: &Member) -> Option<Member> {
 fn params(call: &Call) -> String {
     let Ask::Method { form: form @ (Form::Positional | Form::Variadic), .. } = call.ask else {
         let members: Vec<String> = call.params.iter().map(written).collect();
-        return if members.is_empty() { "Record<string, never>".to_owned() } else { format!("{{ {} }}", members.join("; ")) };
+        return if members.is_empty() {
+            "Record<string, never>".to_owned()
+        } else {
+            format!("{{ {} }}", members.join("; "))
+        };
     };
     let last_needed = call.params.iter().rposition(|param| param.is_required).map_or(0, |place| place + 1);
     let items = call.params.iter().enumerate().map(|(place, param)| {
         let name = names::of_label(&param.name);
         match &param.kind {
-            Type::List(_) if form == Form::Variadic && place + 1 == call.params.len() => format!("...{name}: {}", kind(&param.kind)),
+            Type::List(_) if form == Form::Variadic && place + 1 == call.params.len() => {
+                format!("...{name}: {}", kind(&param.kind))
+            }
             of if param.is_required => format!("{name}: {}", kind(of)),
             of if place < last_needed => format!("{name}: {} | null", kind(of)),
             of => format!("{name}?: {} | null", kind(of)),

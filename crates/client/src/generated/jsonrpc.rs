@@ -3389,25 +3389,24 @@ impl Method for AlkanesSimulatetransaction {
 /// Many calls in one: an answer for each, in order.
 ///
 /// Each parameter is a method and its params.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct SandshrewMulticall {
     /// A method and its params; any number of them follow each other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<MultiCall>,
+    pub call: Vec<MultiCall>,
 }
 
 impl SandshrewMulticall {
     /// With what must be given.
     #[must_use]
-    pub fn new() -> Self {
-        Self { call: None }
+    pub fn new(call: Vec<MultiCall>) -> Self {
+        Self { call }
     }
 }
 
 impl Method for SandshrewMulticall {
     const NAME: &'static str = "sandshrew_multicall";
     const SURFACE: &'static str = "";
-    const FORM: Form = Form::Positional;
+    const FORM: Form = Form::Variadic;
     const PARAMETERS: &'static [&'static str] = &["call"];
     type Answer = Vec<MultiAnswer>;
 }
@@ -3441,22 +3440,21 @@ pub struct SandshrewEvalscript {
     /// The source.
     pub script: String,
     /// What the script finds in `args`, any number of parameters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub argument: Option<serde_json::Value>,
+    pub argument: Vec<serde_json::Value>,
 }
 
 impl SandshrewEvalscript {
     /// With what must be given.
     #[must_use]
-    pub fn new(script: impl Into<String>) -> Self {
-        Self { script: script.into(), argument: None }
+    pub fn new(script: impl Into<String>, argument: Vec<serde_json::Value>) -> Self {
+        Self { script: script.into(), argument }
     }
 }
 
 impl Method for SandshrewEvalscript {
     const NAME: &'static str = "sandshrew_evalscript";
     const SURFACE: &'static str = "";
-    const FORM: Form = Form::Positional;
+    const FORM: Form = Form::Variadic;
     const PARAMETERS: &'static [&'static str] = &["script", "argument"];
     type Answer = ScriptResult;
 }
@@ -3490,22 +3488,21 @@ pub struct SandshrewEvalsaved {
     /// By what it is kept, `0x` before it or not.
     pub hash: String,
     /// What the script finds in `args`, any number of parameters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub argument: Option<serde_json::Value>,
+    pub argument: Vec<serde_json::Value>,
 }
 
 impl SandshrewEvalsaved {
     /// With what must be given.
     #[must_use]
-    pub fn new(hash: impl Into<String>) -> Self {
-        Self { hash: hash.into(), argument: None }
+    pub fn new(hash: impl Into<String>, argument: Vec<serde_json::Value>) -> Self {
+        Self { hash: hash.into(), argument }
     }
 }
 
 impl Method for SandshrewEvalsaved {
     const NAME: &'static str = "sandshrew_evalsaved";
     const SURFACE: &'static str = "";
-    const FORM: Form = Form::Positional;
+    const FORM: Form = Form::Variadic;
     const PARAMETERS: &'static [&'static str] = &["hash", "argument"];
     type Answer = ScriptResult;
 }
@@ -3516,22 +3513,21 @@ pub struct LuaEvalscript {
     /// The source.
     pub script: String,
     /// What the script finds in `args`, any number of parameters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub argument: Option<serde_json::Value>,
+    pub argument: Vec<serde_json::Value>,
 }
 
 impl LuaEvalscript {
     /// With what must be given.
     #[must_use]
-    pub fn new(script: impl Into<String>) -> Self {
-        Self { script: script.into(), argument: None }
+    pub fn new(script: impl Into<String>, argument: Vec<serde_json::Value>) -> Self {
+        Self { script: script.into(), argument }
     }
 }
 
 impl Method for LuaEvalscript {
     const NAME: &'static str = "lua_evalscript";
     const SURFACE: &'static str = "";
-    const FORM: Form = Form::Positional;
+    const FORM: Form = Form::Variadic;
     const PARAMETERS: &'static [&'static str] = &["script", "argument"];
     type Answer = ScriptResult;
 }
@@ -3565,22 +3561,21 @@ pub struct LuaEvalsaved {
     /// By what it is kept, `0x` before it or not.
     pub hash: String,
     /// What the script finds in `args`, any number of parameters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub argument: Option<serde_json::Value>,
+    pub argument: Vec<serde_json::Value>,
 }
 
 impl LuaEvalsaved {
     /// With what must be given.
     #[must_use]
-    pub fn new(hash: impl Into<String>) -> Self {
-        Self { hash: hash.into(), argument: None }
+    pub fn new(hash: impl Into<String>, argument: Vec<serde_json::Value>) -> Self {
+        Self { hash: hash.into(), argument }
     }
 }
 
 impl Method for LuaEvalsaved {
     const NAME: &'static str = "lua_evalsaved";
     const SURFACE: &'static str = "";
-    const FORM: Form = Form::Positional;
+    const FORM: Form = Form::Variadic;
     const PARAMETERS: &'static [&'static str] = &["hash", "argument"];
     type Answer = ScriptResult;
 }

@@ -5209,7 +5209,7 @@ pub struct PathfindAnswer {
     pub token_out: IdText,
 }
 
-/// A pool. Every member stands there a second time under its snake_case name, where the instance is set up so.
+/// A pool. Every member stands there a second time under its snake_case name, some amounts as numbers, where the instance is set up so.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Pool {
     /// `block`.
@@ -5282,7 +5282,7 @@ pub struct Pool {
     pub tx: Amount,
 }
 
-/// A pool with what it is worth; null where no price is known. Every member stands there a second time under its snake_case name, where the instance is set up so.
+/// A pool with what it is worth; null where no price is known. Every member stands there a second time under its snake_case name, some amounts as numbers, where the instance is set up so.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct PoolDetails {
     /// `apr`.

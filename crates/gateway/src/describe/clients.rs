@@ -9,9 +9,9 @@ use crate::surfaces::DECLARED;
 
 /// Every document by the module that it has in the clients.
 fn documents() -> Vec<(&'static str, Value)> {
-    let others = DECLARED.iter().map(|surface| {
-        (surface.name(), serde_json::from_slice(&surface.document()).unwrap_or_default())
-    });
+    let others = DECLARED
+        .iter()
+        .map(|surface| (surface.name(), serde_json::from_slice(&surface.document()).unwrap_or_default()));
     let mut documents = vec![("jsonrpc", openrpc::document())];
     documents.extend(others);
     documents.push(("rest", openapi::document(openapi::Tokens::Told)));

@@ -36,9 +36,12 @@ fn methods_routes_and_batches_are_asked_with_their_types() {
         let hash = client.call(&jsonrpc::BtcGetblockhash::new(140_u64)).await.unwrap();
         // A route with an amount: exact, from its digits.
         let diesel = dev.text("/alkanes/diesel");
-        let page = client.ask(&rest::GetAlkanes { limit: Some(500_u64.into()), ..rest::GetAlkanes::new() }).await.unwrap();
+        let page =
+            client.ask(&rest::GetAlkanes { limit: Some(500_u64.into()), ..rest::GetAlkanes::new() }).await.unwrap();
         let (block, tx) = diesel.split_once(':').unwrap();
-        let is_diesel = |token: &&rest::Token| (token.id.block.to_string(), token.id.tx.to_string()) == (block.to_owned(), tx.to_owned());
+        let is_diesel = |token: &&rest::Token| {
+            (token.id.block.to_string(), token.id.tx.to_string()) == (block.to_owned(), tx.to_owned())
+        };
         assert!(page.tokens.iter().any(|token| is_diesel(&token)), "{page:?}");
         // A route with a member in its path, and one by POST.
         let pool = dev.text("/alkanes/pools/0");
@@ -125,7 +128,9 @@ fn real_answers(dev: &Dev) -> Vec<Real> {
         }
         // `btc_` may be left out of a name, which no description says of each.
         let is_short = module == "jsonrpc" && name == "getblockcount";
-        let Some(answer) = described_part(&module, answer.status, &answer.json()).filter(|_| !is_short) else { continue };
+        let Some(answer) = described_part(&module, answer.status, &answer.json()).filter(|_| !is_short) else {
+            continue;
+        };
         if seen.insert((module.clone(), name.clone(), form(&answer).to_string())) {
             all.push(Real { module, name, answer });
         }
@@ -146,7 +151,9 @@ fn real_answers_have_the_types_of_the_clients() {
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let Some(compiler) = std::env::var_os("PARAFFIN_TSC") else {
-        return paraffin_testkit::missing("`cargo xtask typescript` installs the compiler of TypeScript and runs this test");
+        return paraffin_testkit::missing(
+            "`cargo xtask typescript` installs the compiler of TypeScript and runs this test",
+        );
     };
     let mut text = String::new();
     for module in all.iter().map(|real| &real.module).collect::<BTreeSet<_>>() {
@@ -179,7 +186,8 @@ fn real_answers_have_the_types_of_the_clients() {
     let output = compile();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     // A wrong one is found.
-    let wrong = "import type * as rest from \"./client/rest.js\";\nexport const id: rest.Id = { block: 2, tx: \"0\" };\n";
+    let wrong =
+        "import type * as rest from \"./client/rest.js\";\nexport const id: rest.Id = { block: 2, tx: \"0\" };\n";
     std::fs::write(folder.path().join("answers.ts"), wrong).unwrap();
     let output = compile();
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stdout).contains("TS2322"), "{output:?}");
