@@ -32,6 +32,7 @@ mod listings;
 mod log;
 mod lua;
 mod mempool_node;
+mod monitoring;
 mod networks;
 #[cfg(feature = "cluster")]
 mod orderbook_nats;
