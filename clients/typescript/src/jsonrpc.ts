@@ -493,8 +493,8 @@ export interface EsploraSpend {
 
 /** A transaction. */
 export interface EsploraTransaction {
-  /** Satoshis. */
-  "fee": number;
+  /** Satoshis; absent while an output that it spends is not known yet. */
+  "fee"?: number | null;
   "locktime": number;
   "size": number;
   "status": TransactionStatus;

@@ -94,12 +94,7 @@ struct Recorded {
 }
 
 fn ask_all(dev: &Dev) -> BTreeMap<String, Recorded> {
-    // The network replaces a family of three of its nine transactions after the start.
-    wait_for("the mempool to have what the seed gives", Duration::from_secs(60), || {
-        let info = http::result(dev.listen(), &format!("{}/mempool", dev.path()), "mempool_info", json!({}));
-        let is_settled = info["added_total"] == 9 && info["removed_total"] == 3 && info["fee_known"] == info["count"];
-        (is_settled && info["provisional"] == 0).then_some(())
-    });
+    settle(dev);
     let facts = Facts::of(dev);
     let mut answers = BTreeMap::new();
     for question in questions(dev, &facts) {
@@ -319,8 +314,19 @@ impl Facts {
     }
 }
 
-/// Every question to an instance.
+/// Waits until the mempool has what the seed gives.
+fn settle(dev: &Dev) {
+    // The network replaces a family of three of its nine transactions after the start.
+    wait_for("the mempool to have what the seed gives", Duration::from_secs(60), || {
+        let info = http::result(dev.listen(), &format!("{}/mempool", dev.path()), "mempool_info", json!({}));
+        let is_settled = info["added_total"] == 9 && info["removed_total"] == 3 && info["fee_known"] == info["count"];
+        (is_settled && info["provisional"] == 0).then_some(())
+    });
+}
+
+/// Every question to an instance, once its mempool has what the seed gives.
 pub fn all_questions(dev: &Dev) -> Vec<Question> {
+    settle(dev);
     questions(dev, &Facts::of(dev))
 }
 

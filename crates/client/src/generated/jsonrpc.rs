@@ -3956,8 +3956,9 @@ pub struct EsploraSpend {
 /// A transaction.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EsploraTransaction {
-    /// Satoshis.
-    pub fee: u64,
+    /// Satoshis; absent while an output that it spends is not known yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fee: Option<u64>,
     /// `locktime`.
     pub locktime: u32,
     /// `size`.
