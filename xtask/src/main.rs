@@ -12,6 +12,7 @@ mod schema;
 mod soak;
 mod test;
 mod tidy;
+mod typescript;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -117,6 +118,8 @@ enum Task {
     },
     /// Tries every REST route as its description says, about three minutes
     Schema,
+    /// Compiles the TypeScript client against real answers of every method and route
+    Typescript,
     /// Makes the pictures of the site for the documentation anew, with Chromium
     Screenshots,
     /// Runs the float tests for aarch64 under qemu, with Debian's compiler
@@ -171,6 +174,7 @@ fn dispatch(task: Task) -> Outcome {
         Task::Reference { blocks, seed, long } => reference::run(&root, blocks, seed, long),
         Task::Package { out } => package::build(&root, out.as_deref()),
         Task::Schema => schema::check(&root),
+        Task::Typescript => typescript::check(&root),
         Task::Screenshots => {
             let mut pictures = test::cargo(&root);
             pictures.args(["test", "--locked", "--package", "paraffin", "--test", "program", "screenshots::"]);

@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::rows::{self, Page};
-use crate::{contracts, licences, schema, tidy};
+use crate::{contracts, licences, schema, tidy, typescript};
 use runner::Tests;
 use xtask::debian;
 use xtask::process::{self, Failure, Outcome, capture};
@@ -114,9 +114,10 @@ fn full(root: &Path) -> Outcome {
     steps.leave_out("speed, size and memory", "cargo xtask bars");
     parts.join()?;
     // After the packages: the virtual environment may need one of them.
-    let schemathesis = schema::provide(root)?;
+    let schemathesis = Some(schema::provide(root)?);
+    let typescript = Some(typescript::provide(root)?);
     steps.step("default features", runner::smoke)?;
-    steps.tests(&Tests { features: Some(FEATURES), strict: true, schemathesis: Some(schemathesis), ..Tests::default() })
+    steps.tests(&Tests { features: Some(FEATURES), strict: true, schemathesis, typescript, ..Tests::default() })
 }
 
 /// What needs the sources alone.

@@ -28,6 +28,8 @@ pub(super) struct Tests {
     pub(super) strict: bool,
     /// Where schemathesis was installed.
     pub(super) schemathesis: Option<PathBuf>,
+    /// Where the compiler of TypeScript was installed.
+    pub(super) typescript: Option<PathBuf>,
 }
 
 /// How the tests ended.
@@ -97,6 +99,9 @@ pub(super) fn test(root: &Path, tests: &Tests) -> Outcome<Verdict> {
     }
     if let Some(program) = &tests.schemathesis {
         command.env("PARAFFIN_SCHEMATHESIS", program);
+    }
+    if let Some(program) = &tests.typescript {
+        command.env("PARAFFIN_TSC", program);
     }
     let verdict = if with_nextest { with_report(root, &mut command)? } else { summed(&mut command)? };
     let skipped = skipped(&fs::read_to_string(&names).unwrap_or_default());

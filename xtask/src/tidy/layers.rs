@@ -12,6 +12,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("web", 0),
     ("log", 0),
     ("confine", 0),
+    ("client", 1),
     ("store", 1),
     ("database", 1),
     ("chain", 1),

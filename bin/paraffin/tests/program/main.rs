@@ -9,6 +9,7 @@ mod access_browser;
 mod access_keys;
 mod alkanes;
 mod bridge;
+mod clients;
 mod command_line;
 mod console;
 mod crash;
@@ -32,6 +33,7 @@ mod listings;
 mod log;
 mod lua;
 mod mempool_node;
+mod monitoring;
 mod networks;
 #[cfg(feature = "cluster")]
 mod orderbook_nats;

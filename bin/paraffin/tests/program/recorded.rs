@@ -33,11 +33,13 @@ const TIMED: [&str; 9] = [
     "udf/time",
 ];
 
-struct Question {
+pub struct Question {
     name: String,
-    verb: &'static str,
-    path: String,
-    body: Option<Value>,
+    pub verb: &'static str,
+    pub path: String,
+    pub body: Option<Value>,
+    /// The document that describes it, by its module in the clients, and its name there.
+    pub described: Option<(String, String)>,
 }
 
 #[test]
@@ -92,12 +94,7 @@ struct Recorded {
 }
 
 fn ask_all(dev: &Dev) -> BTreeMap<String, Recorded> {
-    // The network replaces a family of three of its nine transactions after the start.
-    wait_for("the mempool to have what the seed gives", Duration::from_secs(60), || {
-        let info = http::result(dev.listen(), &format!("{}/mempool", dev.path()), "mempool_info", json!({}));
-        let is_settled = info["added_total"] == 9 && info["removed_total"] == 3 && info["fee_known"] == info["count"];
-        (is_settled && info["provisional"] == 0).then_some(())
-    });
+    settle(dev);
     let facts = Facts::of(dev);
     let mut answers = BTreeMap::new();
     for question in questions(dev, &facts) {
@@ -150,7 +147,7 @@ fn unpriced(value: Value) -> Value {
 }
 
 /// A value with texts and numbers replaced by their types, and equal neighbours of a list by one.
-fn form(value: &Value) -> Value {
+pub fn form(value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) => value.clone(),
         Value::Number(_) => json!("number"),
@@ -317,6 +314,22 @@ impl Facts {
     }
 }
 
+/// Waits until the mempool has what the seed gives.
+fn settle(dev: &Dev) {
+    // The network replaces a family of three of its nine transactions after the start.
+    wait_for("the mempool to have what the seed gives", Duration::from_secs(60), || {
+        let info = http::result(dev.listen(), &format!("{}/mempool", dev.path()), "mempool_info", json!({}));
+        let is_settled = info["added_total"] == 9 && info["removed_total"] == 3 && info["fee_known"] == info["count"];
+        (is_settled && info["provisional"] == 0).then_some(())
+    });
+}
+
+/// Every question to an instance, once its mempool has what the seed gives.
+pub fn all_questions(dev: &Dev) -> Vec<Question> {
+    settle(dev);
+    questions(dev, &Facts::of(dev))
+}
+
 fn questions(dev: &Dev, facts: &Facts) -> Vec<Question> {
     let mut all = Vec::new();
     json_rpc(dev, facts, &mut all);
@@ -331,6 +344,7 @@ fn call(all: &mut Vec<Question>, dev: &Dev, surface: &str, method: &str, params:
         verb: "POST",
         path: format!("{}{surface}", dev.path()),
         body: Some(json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })),
+        described: Some((surface.split('/').nth(1).unwrap_or("jsonrpc").to_owned(), method.to_owned())),
     });
 }
 
@@ -428,7 +442,9 @@ fn rest(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
                         let name = format!("{verb} {base}{target} {}", body.as_ref().unwrap_or(&Value::Null));
                         if !seen.contains(&name) {
                             seen.push(name.clone());
-                            all.push(Question { name, verb, path: format!("{base}/{key}{target}"), body });
+                            let module = if base == "/v4" { "rest" } else { "verification" };
+                            let described = Some((module.to_owned(), format!("{verb} {path}")));
+                            all.push(Question { name, verb, path: format!("{base}/{key}{target}"), body, described });
                         }
                     }
                 }
@@ -541,6 +557,7 @@ fn others(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
             verb: "GET",
             path: format!("{}{path}", dev.path()),
             body: None,
+            described: None,
         });
     }
     for path in ["/health", "/docs", "/v4/none"] {
@@ -549,6 +566,7 @@ fn others(dev: &Dev, facts: &Facts, all: &mut Vec<Question>) {
             verb: "GET",
             path: path.to_owned(),
             body: None,
+            described: None,
         });
     }
 }

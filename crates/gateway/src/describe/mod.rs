@@ -5,6 +5,8 @@
 //! Methods and routes are described by their declarations ([`crate::methods`], [`crate::rest::Route`]), which are what answers them.
 
 #[cfg(test)]
+mod clients;
+#[cfg(test)]
 mod markdown;
 mod openapi;
 mod openrpc;

@@ -204,6 +204,7 @@ fn describe_method<S>(method: &Declared<S>, generators: &mut Generators) -> Valu
         // What is read as a list stands one after the other in a call.
         last["schema"] = last["schema"]["items"].take();
         last["required"] = false.into();
+        last["x-variadic"] = true.into();
     }
     let (summary, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
     let answer = (method.answer)(&mut generators.written);

@@ -215,7 +215,7 @@ fn described(about: &str, members: &[(String, Schema)], at_times: &[(&str, Schem
     let all = all.chain(at_times.iter().map(|(name, schema)| (*name, schema)));
     let properties: Map<String, Value> =
         all.map(|(name, schema)| (name.to_owned(), schema.clone().to_value())).collect();
-    let twins = "Every member stands there a second time under its snake_case name, where the instance is set up so.";
+    let twins = "Every member stands there a second time under its snake_case name, some amounts as numbers, where the instance is set up so.";
     json_schema!({
         "description": format!("{about} {twins}"),
         "type": "object",

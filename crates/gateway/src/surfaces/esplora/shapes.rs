@@ -30,8 +30,9 @@ pub(super) struct EsploraTransaction {
     vout: Vec<Object>,
     size: u32,
     weight: u64,
-    /// Satoshis.
-    fee: u64,
+    /// Satoshis; absent while an output that it spends is not known yet.
+    #[schemars(skip_serializing_if = "Option::is_none")]
+    fee: Option<u64>,
     status: TransactionStatus,
 }
 

@@ -1,0 +1,245 @@
+//! Paraffin JSON-RPC: forex.
+// Written from the declarations: docs/clients.md says how.
+
+use crate::method::{Form, Method};
+#[allow(unused_imports, reason = "not every document has all")]
+use crate::value::{Amount, NumberOrText, one_of};
+
+/// What a currency costs in others.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct ForexRates {
+    /// The currency that is one: `USD` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The currencies to give; all when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quotes: Option<Vec<String>>,
+    /// Whether to name the sources of each rate; they are not when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<bool>,
+}
+
+impl ForexRates {
+    /// With what must be given.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { base: None, quotes: None, provenance: None }
+    }
+}
+
+impl Method for ForexRates {
+    const NAME: &'static str = "forex_rates";
+    const SURFACE: &'static str = "forex";
+    const FORM: Form = Form::Named;
+    const PARAMETERS: &'static [&'static str] = &["base", "quotes", "provenance"];
+    type Answer = RatesAnswer;
+}
+
+/// An amount of one currency in another.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct ForexConvert {
+    /// The currency of the amount.
+    pub from: String,
+    /// The currency of the result.
+    pub to: String,
+    /// Decimal digits as text, or a number whose digits count as they are written; at most 64.
+    pub amount: ForexConvertAmount,
+}
+
+impl ForexConvert {
+    /// With what must be given.
+    #[must_use]
+    pub fn new(from: impl Into<String>, to: impl Into<String>, amount: impl Into<ForexConvertAmount>) -> Self {
+        Self { from: from.into(), to: to.into(), amount: amount.into() }
+    }
+}
+
+impl Method for ForexConvert {
+    const NAME: &'static str = "forex_convert";
+    const SURFACE: &'static str = "forex";
+    const FORM: Form = Form::Named;
+    const PARAMETERS: &'static [&'static str] = &["from", "to", "amount"];
+    type Answer = ConvertAnswer;
+}
+
+/// How the sources do.
+///
+/// It has no errors of its own: without any rate it answers that there is none.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct ForexStatus {}
+
+impl ForexStatus {
+    /// With what must be given.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {  }
+    }
+}
+
+impl Method for ForexStatus {
+    const NAME: &'static str = "forex_status";
+    const SURFACE: &'static str = "forex";
+    const FORM: Form = Form::Named;
+    const PARAMETERS: &'static [&'static str] = &[];
+    type Answer = StatusAnswer;
+}
+
+/// Which currencies there are, and which have a rate now.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct ForexCurrencies {}
+
+impl ForexCurrencies {
+    /// With what must be given.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {  }
+    }
+}
+
+impl Method for ForexCurrencies {
+    const NAME: &'static str = "forex_currencies";
+    const SURFACE: &'static str = "forex";
+    const FORM: Form = Form::Named;
+    const PARAMETERS: &'static [&'static str] = &[];
+    type Answer = CurrenciesAnswer;
+}
+
+/// What the amount is worth.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ConvertAnswer {
+    /// By code, of both currencies but the dollar, seconds.
+    pub age_seconds_by_currency: std::collections::BTreeMap<String, u64>,
+    /// Of the fresher rate, ISO 8601 in UTC.
+    #[serde(default)]
+    pub as_of: Option<String>,
+    /// The same in Unix seconds.
+    #[serde(default)]
+    pub as_of_unix: Option<u64>,
+    /// `from`.
+    pub from: String,
+    /// How many of `to` one of `from` costs, 12 significant digits.
+    pub rate: String,
+    /// 12 decimal places at most.
+    pub result: String,
+    /// Whether the rate is older than `stale_after_hours`.
+    pub stale: bool,
+    /// `to`.
+    pub to: String,
+}
+
+/// The twenty currencies.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct CurrenciesAnswer {
+    /// `available`.
+    pub available: Vec<String>,
+    /// `currencies`.
+    pub currencies: Vec<String>,
+    /// `default_base`.
+    pub default_base: String,
+    /// `missing`.
+    pub missing: Vec<String>,
+    /// By code, as in `forex_rates`.
+    pub missing_reasons: std::collections::BTreeMap<String, String>,
+}
+
+one_of! {
+/// `ForexConvertAmount` of the descriptions.
+ForexConvertAmount {
+    Text(String),
+    Number(serde_json::Number),
+} }
+
+/// What a rate was made of.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct RateProvenance {
+    /// `method`.
+    pub method: String,
+    /// Units of the currency for one dollar.
+    pub per_usd: String,
+    /// `sources`.
+    pub sources: Vec<RateSource>,
+}
+
+/// What one source said of a rate.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct RateSource {
+    /// `age_seconds`.
+    pub age_seconds: u64,
+    /// `as_of`.
+    #[serde(default)]
+    pub as_of: Option<String>,
+    /// `per_usd`.
+    pub per_usd: String,
+    /// `used`, `outlier`, `stale` or `stale_beyond_limit`.
+    pub role: String,
+    /// `source`.
+    pub source: String,
+}
+
+/// Rates, and how old they are.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct RatesAnswer {
+    /// By code, of every rate but the base's own, seconds.
+    pub age_seconds_by_currency: std::collections::BTreeMap<String, u64>,
+    /// Of the freshest rate, ISO 8601 in UTC; `null` where there is none.
+    #[serde(default)]
+    pub as_of: Option<String>,
+    /// The same in Unix seconds.
+    #[serde(default)]
+    pub as_of_unix: Option<u64>,
+    /// `base`.
+    pub base: String,
+    /// Codes that were asked for and have no rate.
+    pub missing: Vec<String>,
+    /// By code: `no_quotes`, `unsupported` or `stale_beyond_limit`.
+    pub missing_reasons: std::collections::BTreeMap<String, String>,
+    /// By code, but of the dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<std::collections::BTreeMap<String, RateProvenance>>,
+    /// By code, how many of it one of the base costs.
+    pub rates: std::collections::BTreeMap<String, String>,
+    /// Whether even the freshest is older than `stale_after_hours`.
+    pub stale: bool,
+}
+
+/// A source as the operator has set it.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SourceAnswer {
+    /// When it answered last.
+    #[serde(default)]
+    pub answered_at: Option<String>,
+    /// The time of its freshest rate.
+    #[serde(default)]
+    pub as_of: Option<String>,
+    /// How many currencies it has.
+    pub currencies: u64,
+    /// Why the last question failed.
+    #[serde(default)]
+    pub failure: Option<String>,
+    /// What it is, as `\[\[forex.sources\]\]` has it.
+    pub kind: String,
+    /// `name`.
+    pub name: String,
+    /// By code, why a rate was not taken.
+    pub refused: std::collections::BTreeMap<String, String>,
+}
+
+/// How old the rates are, and of which sources.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct StatusAnswer {
+    /// Of the freshest rate.
+    #[serde(default)]
+    pub age_seconds: Option<u64>,
+    /// `as_of`.
+    #[serde(default)]
+    pub as_of: Option<String>,
+    /// `as_of_unix`.
+    #[serde(default)]
+    pub as_of_unix: Option<u64>,
+    /// Codes that have a rate.
+    pub available: Vec<String>,
+    /// `sources`.
+    pub sources: Vec<SourceAnswer>,
+    /// `stale`.
+    pub stale: bool,
+}

@@ -1,0 +1,331 @@
+//! The unconfirmed transactions of an instance, followed through its stream (docs/mempool.md).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::client::{Client, read};
+use crate::error::{Error, Refusal};
+use crate::mempool::{MempoolEntryRecord as MempoolEntry, MempoolSnapshot};
+use crate::socket::Socket;
+
+/// Entries of a page of the snapshot.
+const PAGE: u64 = 5_000;
+/// The first and the longest pause before a lost stream is opened again.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
+
+/// What happened to the set.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MempoolEvent {
+    /// A transaction came.
+    Added(Box<MempoolEntry>),
+    /// What is known of one changed.
+    Updated(Box<MempoolEntry>),
+    /// A transaction left.
+    Removed {
+        /// Its id.
+        txid: String,
+        /// `mined`, `replaced`, `evicted`, `expired` and such.
+        reason: String,
+    },
+    /// A block came; the transactions in it have left before. The checksum of the set was that of the instance.
+    Block {
+        /// Its height.
+        height: u32,
+        /// Its hash in display order.
+        hash: String,
+    },
+    /// The set was read anew: what happened since the last event is not known one by one.
+    Resynced,
+}
+
+/// The set as the instance has it. A lost stream is opened again where it stopped; where that is not possible, or the set is not that
+/// of the instance any more, it is read anew.
+pub struct MempoolMirror {
+    client: Client,
+    set: Set,
+    socket: Option<Socket>,
+    pause: Duration,
+}
+
+/// Transactions and the position in the stream.
+#[derive(Debug, Default)]
+struct Set {
+    instance: String,
+    seq: u64,
+    /// Changes up to this one may be in the set already: pages of a snapshot are of different moments.
+    ahead: u64,
+    checksum: u64,
+    entries: BTreeMap<String, MempoolEntry>,
+    waiting: VecDeque<MempoolEvent>,
+}
+
+/// A message of the stream.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Frame {
+    Update {
+        seq: u64,
+        txid: String,
+    },
+    Remove {
+        seq: u64,
+        txid: String,
+        reason: String,
+    },
+    Block {
+        seq: u64,
+        height: u32,
+        hash: String,
+        checksum: String,
+    },
+    Add {
+        seq: u64,
+    },
+    Reset {},
+    #[serde(other)]
+    Other,
+}
+
+/// The set is not that of the instance any more.
+#[derive(Debug, PartialEq, Eq)]
+struct Diverged;
+
+impl MempoolMirror {
+    /// Reads the set and follows it. Needs a key in the path.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn open(client: &Client) -> Result<Self, Error> {
+        let set = Set::read(client).await?;
+        Ok(Self { client: client.clone(), set, socket: None, pause: PAUSES.0 })
+    }
+
+    /// The transactions by their ids.
+    pub fn entries(&self) -> &BTreeMap<String, MempoolEntry> {
+        &self.set.entries
+    }
+
+    /// The XOR of the first 8 bytes of every id, as `mempool_info` has it.
+    pub fn checksum(&self) -> String {
+        format!("{:016x}", self.set.checksum)
+    }
+
+    /// The next change, however long that takes; lost connections are made again meanwhile. May be dropped and called again.
+    ///
+    /// # Errors
+    /// The instance refuses: the key was revoked, or [`Error::AuthUnavailable`]. A further call tries again.
+    pub async fn next(&mut self) -> Result<MempoolEvent, Error> {
+        loop {
+            if let Some(event) = self.set.waiting.pop_front() {
+                return Ok(event);
+            }
+            match self.step().await {
+                Ok(()) => self.pause = PAUSES.0,
+                Err(Error::Unreachable(_) | Error::Throttled(_)) => {
+                    self.socket = None;
+                    sleep(self.pause).await;
+                    self.pause = (self.pause * 2).min(PAUSES.1);
+                }
+                Err(other) => {
+                    self.socket = None;
+                    return Err(other);
+                }
+            }
+        }
+    }
+
+    /// Opens the stream, or applies one message of it.
+    async fn step(&mut self) -> Result<(), Error> {
+        let Some(socket) = &mut self.socket else {
+            let mut socket = Socket::open(&self.client, &(self.client.surface_path("mempool")? + "/ws")).await?;
+            let (seq, instance) = (self.set.seq, &self.set.instance);
+            socket.send(&json!({ "op": "subscribe", "since_seq": seq, "instance": instance })).await?;
+            self.socket = Some(socket);
+            return Ok(());
+        };
+        let message = socket.next().await?;
+        if self.set.apply(&message)? == Err(Diverged) {
+            self.socket = None;
+            self.set = Set::read(&self.client).await?;
+            self.set.waiting.push_back(MempoolEvent::Resynced);
+        }
+        Ok(())
+    }
+}
+
+impl Set {
+    /// Reads the set page by page.
+    async fn read(client: &Client) -> Result<Self, Error> {
+        loop {
+            match Self::read_pages(client).await {
+                // The process was another one between two pages.
+                Err(Error::Refused(Refusal { word: Some(word), .. })) if word == "UNKNOWN_INSTANCE" => {}
+                other => return other,
+            }
+        }
+    }
+
+    async fn read_pages(client: &Client) -> Result<Self, Error> {
+        let mut set = Self::default();
+        let mut page = client.call(&MempoolSnapshot { limit: Some(PAGE), ..MempoolSnapshot::new() }).await?;
+        set.seq = page.seq;
+        set.instance = page.instance;
+        loop {
+            set.ahead = page.seq;
+            for entry in page.entries {
+                set.insert(entry);
+            }
+            if !page.has_more {
+                return Ok(set);
+            }
+            let asked = MempoolSnapshot {
+                limit: Some(PAGE),
+                cursor: Some(page.cursor),
+                instance: Some(set.instance.clone()),
+                ..MempoolSnapshot::new()
+            };
+            page = client.call(&asked).await?;
+        }
+    }
+
+    fn insert(&mut self, entry: MempoolEntry) {
+        let part = part_of(&entry.txid);
+        if self.entries.insert(entry.txid.clone(), entry).is_none() {
+            self.checksum ^= part;
+        }
+    }
+
+    /// Applies a message.
+    ///
+    /// # Errors
+    /// [`Error::Answer`]: it cannot be read.
+    fn apply(&mut self, message: &Value) -> Result<Result<(), Diverged>, Error> {
+        let frame: Frame = read(message.clone())?;
+        let seq = match &frame {
+            Frame::Add { seq, .. }
+            | Frame::Update { seq, .. }
+            | Frame::Remove { seq, .. }
+            | Frame::Block { seq, .. } => *seq,
+            Frame::Reset { .. } => return Ok(Err(Diverged)),
+            Frame::Other => return Ok(Ok(())),
+        };
+        if seq != self.seq + 1 {
+            return Ok(Err(Diverged));
+        }
+        self.seq = seq;
+        match frame {
+            Frame::Add { .. } => {
+                let entry: MempoolEntry = read(message.clone())?;
+                self.insert(entry.clone());
+                self.waiting.push_back(MempoolEvent::Added(Box::new(entry)));
+            }
+            Frame::Update { txid, .. } => {
+                // What has left already in a later page of the snapshot.
+                let Some(entry) = self.entries.get_mut(&txid) else { return Ok(Ok(())) };
+                *entry = merged(entry, message)?;
+                self.waiting.push_back(MempoolEvent::Updated(Box::new(entry.clone())));
+            }
+            Frame::Remove { txid, reason, .. } => {
+                if self.entries.remove(&txid).is_some() {
+                    self.checksum ^= part_of(&txid);
+                    self.waiting.push_back(MempoolEvent::Removed { txid, reason });
+                }
+            }
+            Frame::Block { height, hash, checksum, .. } => {
+                if seq >= self.ahead && checksum != format!("{:016x}", self.checksum) {
+                    return Ok(Err(Diverged));
+                }
+                self.waiting.push_back(MempoolEvent::Block { height, hash });
+            }
+            Frame::Reset { .. } | Frame::Other => {}
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// An entry with what a message says anew of it.
+fn merged(entry: &MempoolEntry, message: &Value) -> Result<MempoolEntry, Error> {
+    let mut whole = serde_json::to_value(entry).map_err(|error| Error::Request(error.to_string()))?;
+    for (name, value) in message.as_object().into_iter().flatten() {
+        // Its number says when it came.
+        if name != "seq" && name != "type" {
+            whole[name] = value.clone();
+        }
+    }
+    read(whole)
+}
+
+/// The first 8 bytes of an id as it is shown; 0 for what is none.
+fn part_of(txid: &str) -> u64 {
+    txid.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(id: u8, seq: u64) -> Value {
+        let txid = format!("{id:02x}").repeat(32);
+        json!({
+            "type": "add", "txid": txid, "wtxid": txid, "vsize": 100, "weight": 400, "first_seen": 1, "seq": seq, "origin": "p2p",
+            "provisional": false, "rbf": false, "fee": 7, "feerate": 0.07,
+        })
+    }
+
+    fn set() -> Set {
+        Set { seq: 10, ahead: 10, ..Set::default() }
+    }
+
+    fn apply(set: &mut Set, message: &Value) -> Result<(), Diverged> {
+        set.apply(message).unwrap()
+    }
+
+    #[test]
+    fn changes_lead_to_the_checksum_of_the_instance() {
+        let mut set = set();
+        apply(&mut set, &entry(1, 11)).unwrap();
+        apply(&mut set, &entry(2, 12)).unwrap();
+        assert_eq!(set.checksum, 0x0101_0101_0101_0101 ^ 0x0202_0202_0202_0202);
+        let update = json!({ "type": "update", "seq": 13, "txid": "01".repeat(32), "provisional": true });
+        apply(&mut set, &update).unwrap();
+        assert!(set.entries[&"01".repeat(32)].provisional);
+        apply(
+            &mut set,
+            &json!({ "type": "remove", "seq": 14, "txid": "01".repeat(32), "vsize": 100, "reason": "mined" }),
+        )
+        .unwrap();
+        let block = json!({ "type": "block", "seq": 15, "height": 5, "hash": "00", "removed": 1, "checksum": "0202020202020202" });
+        apply(&mut set, &block).unwrap();
+        assert_eq!(set.waiting.len(), 5);
+        assert_eq!(set.waiting.back(), Some(&MempoolEvent::Block { height: 5, hash: "00".to_owned() }));
+    }
+
+    #[test]
+    fn a_gap_a_wrong_checksum_and_a_reset_are_noticed() {
+        assert_eq!(apply(&mut set(), &entry(1, 12)), Err(Diverged));
+        assert_eq!(apply(&mut set(), &entry(1, 10)), Err(Diverged));
+        let block = json!({ "type": "block", "seq": 11, "height": 5, "hash": "00", "removed": 0, "checksum": "0000000000000001" });
+        assert_eq!(apply(&mut set(), &block), Err(Diverged));
+        // Between the pages of a snapshot the set was no set of any moment.
+        assert_eq!(apply(&mut Set { ahead: 12, ..set() }, &block), Ok(()));
+        assert_eq!(
+            apply(&mut set(), &json!({ "type": "reset", "seq": 1, "reason": "lagged", "action": "resync" })),
+            Err(Diverged)
+        );
+        assert_eq!(apply(&mut set(), &json!({ "type": "hello", "seq": 99 })), Ok(()));
+        assert_eq!(apply(&mut set(), &json!({ "type": "news", "seq": 99 })), Ok(()));
+    }
+
+    #[test]
+    fn the_same_transaction_twice_changes_nothing() {
+        let mut set = set();
+        apply(&mut set, &entry(1, 11)).unwrap();
+        let sum = set.checksum;
+        apply(&mut set, &entry(1, 12)).unwrap();
+        assert_eq!(set.checksum, sum);
+    }
+}

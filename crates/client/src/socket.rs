@@ -1,0 +1,112 @@
+//! A WebSocket of an instance: one JSON text a message.
+
+use std::time::Duration;
+
+use bitcoin::hashes::{Hash as _, sha1};
+use bytes::Bytes;
+use data_encoding::BASE64;
+use futures_util::{SinkExt as _, StreamExt as _};
+use hyper::StatusCode;
+use hyper::header::{CONNECTION, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::time::timeout;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+
+use crate::client::Client;
+use crate::error::{Error, Refusal};
+use crate::route::Verb;
+
+/// What is hashed with the key of a handshake (RFC 6455, 1.3).
+const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+/// Longest time of a handshake.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
+/// The server pings every 20 s: a connection that is silent for so long is lost.
+const SILENCE_MAX: Duration = Duration::from_secs(70);
+/// Largest message, bytes: an entry with its raw transaction.
+const MESSAGE_BYTES_MAX: usize = 16 << 20;
+/// Largest answer to a refused handshake, bytes.
+const REFUSAL_BYTES_MAX: usize = 64 << 10;
+
+/// An open connection.
+pub(crate) struct Socket(WebSocketStream<TokioIo<Upgraded>>);
+
+impl Socket {
+    /// Opens one at a path.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub(crate) async fn open(client: &Client, path: &str) -> Result<Self, Error> {
+        timeout(OPEN_TIMEOUT, Self::handshake(client, path))
+            .await
+            .map_err(|_| Error::Unreachable(format!("no handshake within {} seconds", OPEN_TIMEOUT.as_secs())))?
+    }
+
+    async fn handshake(client: &Client, path: &str) -> Result<Self, Error> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(|error| Error::Request(error.to_string()))?;
+        let key = BASE64.encode(&random);
+        let expected = BASE64.encode(&sha1::Hash::hash(&[key.as_bytes(), GUID].concat()).to_byte_array());
+        let mut request = client.request(Verb::Get, path, Bytes::new())?;
+        let headers = request.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+        let value = HeaderValue::from_str(&key).map_err(|error| Error::Request(error.to_string()))?;
+        headers.insert(SEC_WEBSOCKET_KEY, value);
+        let lost = |error| Error::Unreachable(paraffin_web::describe(&error));
+        let response = client.http.request(request).await.map_err(lost)?;
+        let status = response.status();
+        if status != StatusCode::SWITCHING_PROTOCOLS {
+            let bytes = paraffin_web::read_body(response, REFUSAL_BYTES_MAX).await;
+            let bytes = bytes.map_err(|error| Error::Unreachable(error.to_string()))?;
+            let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            let refusal = Refusal::of_method(&answer).unwrap_or_else(|| Refusal::of_route(status.as_u16(), &answer));
+            return Err(refusal.into_error());
+        }
+        if response.headers().get(SEC_WEBSOCKET_ACCEPT).is_none_or(|accept| accept != expected.as_str()) {
+            return Err(Error::Answer("a handshake with another key: a proxy answers from its cache".to_owned()));
+        }
+        let upgraded = hyper::upgrade::on(response).await.map_err(|error| Error::Unreachable(error.to_string()))?;
+        let limits = WebSocketConfig::default()
+            .max_message_size(Some(MESSAGE_BYTES_MAX))
+            .max_frame_size(Some(MESSAGE_BYTES_MAX));
+        Ok(Self(WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Client, Some(limits)).await))
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`].
+    pub(crate) async fn send(&mut self, message: &Value) -> Result<(), Error> {
+        self.0.send(Message::text(message.to_string())).await.map_err(|error| Error::Unreachable(error.to_string()))
+    }
+
+    /// The next message. Pings are answered meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] when the connection ended, was silent for too long, or a message is too large;
+    /// [`Error::Answer`] when a message is no JSON.
+    pub(crate) async fn next(&mut self) -> Result<Value, Error> {
+        loop {
+            let message = timeout(SILENCE_MAX, self.0.next())
+                .await
+                .map_err(|_| Error::Unreachable(format!("silent for {} seconds", SILENCE_MAX.as_secs())))?;
+            match message {
+                Some(Ok(Message::Text(text))) => {
+                    return serde_json::from_str(&text).map_err(|error| Error::Answer(error.to_string()));
+                }
+                Some(Ok(Message::Close(frame))) => {
+                    let code = frame.map_or_else(String::new, |frame| format!(" with {}", u16::from(frame.code)));
+                    return Err(Error::Unreachable(format!("the stream was closed{code}")));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) => return Err(Error::Unreachable(error.to_string())),
+                None => return Err(Error::Unreachable("the stream ended".to_owned())),
+            }
+        }
+    }
+}
