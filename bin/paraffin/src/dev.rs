@@ -13,6 +13,7 @@ use paraffin_access::{AccessError, ApiKey, DatabaseKeyStore, KeyStore, NewAlias,
 use paraffin_devnet::evm::{EvmEndpoint, EvmOptions};
 use paraffin_devnet::{Devnet, DevnetError, DevnetOptions};
 use paraffin_electrum::ElectrumSettings;
+use paraffin_webhooks::WebhookSettings;
 use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_indexer::IndexState;
 use paraffin_primitives::{BlockId, Network};
@@ -245,6 +246,7 @@ fn config(
         prices: PricesSection::of_devnet(evm.url()),
         mempool: MempoolSection::default(),
         electrum: ElectrumSettings { listen: Some((Ipv4Addr::LOCALHOST, 0).into()), ..ElectrumSettings::default() },
+        webhooks: WebhookSettings { allow_private: true, allow_http: true, ..WebhookSettings::default() },
         lua: paraffin_lua::LuaSettings::default(),
         forex: Rates::section(folder),
         orderbook: OrderbookSection::default(),

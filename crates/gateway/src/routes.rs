@@ -30,13 +30,15 @@ pub enum KeyedSurface {
     Dexscreener,
     /// `/v4/<KEY>/coingecko/…`.
     Coingecko,
+    /// `/v4/<KEY>/webhooks`.
+    Webhooks,
     /// `/api/v1/<KEY>/…`, contract verification.
     Explorer,
 }
 
 impl KeyedSurface {
     /// All that stand as a segment below a key.
-    const SEGMENTS: [(&'static str, Self); 10] = [
+    const SEGMENTS: [(&'static str, Self); 11] = [
         ("mempool", Self::Mempool),
         ("forex", Self::Forex),
         ("orderbook", Self::Orderbook),
@@ -47,6 +49,7 @@ impl KeyedSurface {
         ("udf", Self::Udf),
         ("dexscreener", Self::Dexscreener),
         ("coingecko", Self::Coingecko),
+        ("webhooks", Self::Webhooks),
     ];
 
     /// Name in metrics and logs.
@@ -62,6 +65,7 @@ impl KeyedSurface {
             Self::Udf => "udf",
             Self::Dexscreener => "dexscreener",
             Self::Coingecko => "coingecko",
+            Self::Webhooks => "webhooks",
             Self::Explorer => "explorer",
         }
     }
@@ -74,7 +78,7 @@ impl KeyedSurface {
     fn form(self, tail: &[String]) -> ErrorForm {
         match self {
             Self::Mempool if !tail.is_empty() => ErrorForm::Rest,
-            Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg => ErrorForm::JsonRpc,
+            Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg | Self::Webhooks => ErrorForm::JsonRpc,
             Self::Orderbook | Self::Esplora | Self::Udf | Self::Dexscreener | Self::Coingecko | Self::Explorer => {
                 ErrorForm::Rest
             }

@@ -31,6 +31,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("wallet", 3),
     ("site", 3),
     ("electrum", 3),
+    ("webhooks", 3),
     ("cryptoswap", 4),
     ("indexer", 4),
     ("gateway", 5),
