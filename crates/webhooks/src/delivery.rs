@@ -3,6 +3,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use paraffin_access::UnixMillis;
 use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
 
 use crate::backoff::retry_after_ms;
 use crate::endpoint::{EndpointId, EndpointState};
@@ -16,6 +17,9 @@ use crate::{WebhookError, WebhookSettings};
 
 /// How long an endpoint waits after its source did not answer, milliseconds.
 const SOURCE_RETRY_MS: i64 = 5_000;
+
+/// Endpoints whose events are read at the same time.
+const READS_MAX: usize = 4;
 
 /// What came of one look at an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +41,7 @@ pub struct Deliverer {
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) settings: WebhookSettings,
     pub(crate) clock: Clock,
+    reads: Semaphore,
 }
 
 impl Deliverer {
@@ -48,7 +53,7 @@ impl Deliverer {
         settings: WebhookSettings,
         clock: Clock,
     ) -> Self {
-        Self { store, source, transport, settings, clock }
+        Self { store, source, transport, settings, clock, reads: Semaphore::new(READS_MAX) }
     }
 
     /// Delivers one message of an endpoint. For an endpoint this runs once at a time in one instance; dropped at any moment it
@@ -110,8 +115,7 @@ impl Deliverer {
             }
             Err(error @ SourceError::Unavailable(_)) => {
                 tracing::warn!(%error, endpoint = task.id.0, "a webhook waits for its events");
-                let failure = self.failure("events cannot be read at the moment".to_owned(), SOURCE_RETRY_MS);
-                self.store.fail(task, &failure).await?;
+                self.store.defer(task, self.now().saturating_add(SOURCE_RETRY_MS)).await?;
                 return Ok(Err(Progress::Failed));
             }
         };
@@ -132,6 +136,8 @@ impl Deliverer {
     async fn page(&self, task: &Task) -> Result<EventPage, SourceError> {
         let filter = RawValue::from_string(task.filter.clone())
             .map_err(|_| SourceError::UnknownCursor("the filter is no JSON: set another one".to_owned()))?;
+        // The semaphore is never closed.
+        let _permit = self.reads.acquire().await;
         let mut count_max = EVENTS_MAX;
         loop {
             let page = self.source.after(&task.cursor, &filter, count_max).await?;
@@ -152,16 +158,15 @@ impl Deliverer {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| WebhookError::NoRandomness(error.to_string()))?;
         let failures = task.failures.saturating_add(1);
-        let mut failure = self.failure(reason, retry_after_ms(failures, u64::from_le_bytes(random)));
-        let failing_since = task.failing_since.unwrap_or(failure.at);
-        let is_over = failure.at.saturating_sub(failing_since) >= self.settings.pause_after_ms();
-        failure.state = paused.unwrap_or(if is_over { EndpointState::Failing } else { EndpointState::Active });
+        let at = self.now();
+        let is_over = at.saturating_sub(task.failing_since.unwrap_or(at)) >= self.settings.pause_after_ms();
+        let failure = Failure {
+            reason,
+            at,
+            next_attempt_at: at.saturating_add(retry_after_ms(failures, u64::from_le_bytes(random))),
+            state: paused.unwrap_or(if is_over { EndpointState::Failing } else { EndpointState::Active }),
+        };
         let is_ours = self.store.fail(task, &failure).await?;
         Ok(if is_ours { Progress::Failed } else { Progress::Lost })
-    }
-
-    fn failure(&self, reason: String, wait_ms: i64) -> Failure {
-        let at = self.now();
-        Failure { reason, at, next_attempt_at: at.saturating_add(wait_ms), state: EndpointState::Active }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use paraffin_webhooks::{Attempt, HttpTransport, Transport as _, WebhookSettings};
+use paraffin_webhooks::{Attempt, HttpTransport, SigningSecret, Transport as _, WebhookSettings, signature};
 use support::settings;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -83,8 +83,6 @@ async fn a_message_is_a_post_with_the_headers_of_standard_webhooks() {
 
 #[tokio::test]
 async fn redirects_are_not_followed_and_bodies_are_not_read() {
-    let other = server("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
-    let _ = &other;
     let moved = server("HTTP/1.1 307 Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n").await;
     assert_eq!(post(settings(), &format!("http://127.0.0.1:{}/", moved.port)).await, Ok(307));
     assert_eq!(moved.requests.lock().unwrap().len(), 1);
@@ -119,6 +117,60 @@ async fn a_head_that_does_not_end_is_cut_off() {
     let short = WebhookSettings { attempt_seconds: 5, ..settings() };
     let failed = post(short, &format!("http://127.0.0.1:{}/", server.port)).await;
     assert_eq!(failed, Err("the server does not speak HTTP, or closed the connection".to_owned()));
+}
+
+/// A program that ends with its test.
+struct Receiver(std::process::Child);
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn the_receiver_of_the_documentation_takes_what_is_signed_and_nothing_else() {
+    let Some([python]) = paraffin_testkit::installed(["python3"], "python3") else { return };
+    let page = include_str!("../../../docs/webhooks.md");
+    let program = page.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    let (secret, other) = (SigningSecret::generate().unwrap(), SigningSecret::generate().unwrap());
+    let port = paraffin_testkit::free_port();
+    let mut command = std::process::Command::new(python);
+    command.arg("-c").arg(program).env("PORT", port.to_string()).env("WEBHOOK_SECRET", secret.reveal());
+    let mut receiver = Receiver(command.stdout(std::process::Stdio::piped()).spawn().unwrap());
+    let began = Instant::now();
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(began.elapsed() < Duration::from_secs(30), "it does not listen");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let body = Bytes::from_static(
+        br#"{"type":"events","timestamp":"","data":{"cursor":"1-a","events":[{"kind":"block_connected","height":1,"block_hash":"a"}]}}"#,
+    );
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
+    let url = format!("http://127.0.0.1:{port}/");
+    let signed = |id: &str, at: i64, secrets: &[SigningSecret]| Attempt {
+        url: url.clone(),
+        id: id.to_owned(),
+        timestamp_seconds: at,
+        signature: signature(secrets, id, at, &body),
+        body: body.clone(),
+    };
+    let transport = HttpTransport::new(settings());
+    for (attempt, status) in [
+        (signed("msg_1", now, std::slice::from_ref(&other)), 401),
+        (signed("msg_1", now - 1_000, std::slice::from_ref(&secret)), 401),
+        (Attempt { id: "msg_2".to_owned(), ..signed("msg_1", now, std::slice::from_ref(&secret)) }, 401),
+        (signed("msg_1", now, &[other, secret.clone()]), 204),
+        // Repeated, and passed over.
+        (signed("msg_1", now, std::slice::from_ref(&secret)), 204),
+    ] {
+        assert_eq!(transport.post(attempt).await, Ok(status));
+    }
+    let output = receiver.0.stdout.take().unwrap();
+    drop(receiver);
+    assert_eq!(std::io::read_to_string(output).unwrap(), "block_connected 1 a\n");
 }
 
 /// A name server that knows one address for every name.

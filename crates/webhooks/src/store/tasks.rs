@@ -182,6 +182,14 @@ impl WebhookStore {
         Ok(changed == 1)
     }
 
+    /// Looks at an endpoint later, through no fault of its own.
+    pub(crate) async fn defer(&self, task: &Task, until: UnixMillis) -> Result<(), WebhookError> {
+        let mut session = self.database.session().await?;
+        let change = "UPDATE webhook_endpoint SET next_attempt_at = $1 WHERE id = $2 AND lease_owner = $3 AND lease_token = $4";
+        query(change).bind(until).bind(task.id.0).bind(&self.owner).bind(task.token).execute(&mut session).await?;
+        Ok(())
+    }
+
     async fn has(&self, session: &mut Session, task: &Task) -> Result<bool, WebhookError> {
         let row = query("SELECT state, lease_owner, lease_token FROM webhook_endpoint WHERE id = $1")
             .bind(task.id.0)
