@@ -55,10 +55,12 @@ pub(crate) async fn restore(from: &Path, replace: bool, accounts: &AccountsArgum
         to.with_file_name(format!("accounts.sqlite.before-{time}"))
     });
     let is_there = to.exists();
-    restore_file(from, &to, &[ACCOUNTS_SCHEMA, USERS_SCHEMA, WEBHOOKS_SCHEMA], kept.as_deref()).await.map_err(|error| match error {
-        DatabaseError::Exists(path) if path == to => AccountFileError::AccountsExist(path),
-        other => other.into(),
-    })?;
+    restore_file(from, &to, &[ACCOUNTS_SCHEMA, USERS_SCHEMA, WEBHOOKS_SCHEMA], kept.as_deref()).await.map_err(
+        |error| match error {
+            DatabaseError::Exists(path) if path == to => AccountFileError::AccountsExist(path),
+            other => other.into(),
+        },
+    )?;
     println!("{}", to.display());
     if let Some(kept) = kept.filter(|_| is_there) {
         eprintln!("the accounts before are kept as {}", kept.display());

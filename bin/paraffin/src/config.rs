@@ -9,10 +9,10 @@ use figment::providers::{Env, Format, Toml};
 use paraffin_access::Plans;
 use paraffin_chain::{NodeAuth, NodeConfig};
 use paraffin_electrum::ElectrumSettings;
-use paraffin_webhooks::WebhookSettings;
 use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_lua::LuaSettings;
 use paraffin_primitives::Network;
+use paraffin_webhooks::WebhookSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::console::ConsoleSection;

@@ -13,11 +13,11 @@ use paraffin_access::{AccessError, ApiKey, DatabaseKeyStore, KeyStore, NewAlias,
 use paraffin_devnet::evm::{EvmEndpoint, EvmOptions};
 use paraffin_devnet::{Devnet, DevnetError, DevnetOptions};
 use paraffin_electrum::ElectrumSettings;
-use paraffin_webhooks::WebhookSettings;
 use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_indexer::IndexState;
 use paraffin_primitives::{BlockId, Network};
 use paraffin_site::ExplorerAccess;
+use paraffin_webhooks::WebhookSettings;
 
 use crate::command_line::DevArguments;
 use crate::config::{Config, IndexSection, LogSection, NodeSection};

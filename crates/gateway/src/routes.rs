@@ -78,7 +78,9 @@ impl KeyedSurface {
     fn form(self, tail: &[String]) -> ErrorForm {
         match self {
             Self::Mempool if !tail.is_empty() => ErrorForm::Rest,
-            Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg | Self::Webhooks => ErrorForm::JsonRpc,
+            Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg | Self::Webhooks => {
+                ErrorForm::JsonRpc
+            }
             Self::Orderbook | Self::Esplora | Self::Udf | Self::Dexscreener | Self::Coingecko | Self::Explorer => {
                 ErrorForm::Rest
             }

@@ -30,11 +30,11 @@ use crate::hosted::HOSTED_VIEW_BYTES;
 use crate::markets::build_books;
 use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
+use crate::routes::KeyedSurface;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
 use crate::strangers::{HealthChecks, Strangers};
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
-use crate::routes::KeyedSurface;
 use crate::surfaces::{KeyedHandler, MainRpc, script_permits};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
@@ -205,8 +205,9 @@ impl Gateway {
                 })
             });
             let (webhooks_stop, webhooks_stopped) = tokio::sync::oneshot::channel::<()>();
-            let webhooks_task = webhooks
-                .map(|webhooks| tokio::spawn(async move { webhooks.run(async { drop(webhooks_stopped.await) }).await }));
+            let webhooks_task = webhooks.map(|webhooks| {
+                tokio::spawn(async move { webhooks.run(async { drop(webhooks_stopped.await) }).await })
+            });
             let books_task = tokio::spawn(build_books(Arc::clone(&shared)));
             let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
             let mut open = OpenConnections::default();

@@ -80,9 +80,9 @@ fn cursor_of(id: BlockId) -> String {
 }
 
 fn parse_cursor(cursor: &str) -> Result<BlockId, SourceError> {
-    let parsed = cursor.split_once('-').and_then(|(height, hash)| {
-        Some(BlockId { height: height.parse().ok()?, hash: hash.parse().ok()? })
-    });
+    let parsed = cursor
+        .split_once('-')
+        .and_then(|(height, hash)| Some(BlockId { height: height.parse().ok()?, hash: hash.parse().ok()? }));
     parsed.ok_or_else(|| SourceError::UnknownCursor("a cursor is <height>-<hash of a block>".to_owned()))
 }
 

@@ -85,12 +85,7 @@ impl Deliverer {
     ///
     /// # Errors
     /// A sentence for the owner.
-    pub(crate) async fn attempt(
-        &self,
-        url: &str,
-        secrets: &[SigningSecret],
-        message: &Message,
-    ) -> Result<u16, String> {
+    pub(crate) async fn attempt(&self, url: &str, secrets: &[SigningSecret], message: &Message) -> Result<u16, String> {
         let timestamp_seconds = self.now() / 1_000;
         let attempt = Attempt {
             url: url.to_owned(),
@@ -149,12 +144,7 @@ impl Deliverer {
         }
     }
 
-    async fn fail(
-        &self,
-        task: &Task,
-        reason: String,
-        paused: Option<EndpointState>,
-    ) -> Result<Progress, WebhookError> {
+    async fn fail(&self, task: &Task, reason: String, paused: Option<EndpointState>) -> Result<Progress, WebhookError> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| WebhookError::NoRandomness(error.to_string()))?;
         let failures = task.failures.saturating_add(1);

@@ -48,11 +48,18 @@ impl Destination {
         }
         let Some(authority) = uri.authority() else { return Err(DestinationError::Malformed("names no host")) };
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
-        let port = match (authority.port_u16(), authority.as_str().ends_with(']'), authority.as_str().rsplit_once(':')) {
+        let port = match (authority.port_u16(), authority.as_str().ends_with(']'), authority.as_str().rsplit_once(':'))
+        {
             (Some(0), ..) => return Err(DestinationError::Malformed("has an impossible port")),
             (Some(port), ..) => port,
             (None, false, Some(_)) => return Err(DestinationError::Malformed("has an impossible port")),
-            (None, ..) => if is_encrypted { 443 } else { 80 },
+            (None, ..) => {
+                if is_encrypted {
+                    443
+                } else {
+                    80
+                }
+            }
         };
         if let Ok(address) = host.parse::<IpAddr>() {
             allowed([address], settings)?;

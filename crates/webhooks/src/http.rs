@@ -113,7 +113,8 @@ impl Client {
         let found: Vec<IpAddr> = match destination.host.parse() {
             Ok(address) => vec![address],
             Err(_) => {
-                let mut name = Name::from_ascii(&destination.host).map_err(|_| "the host is no domain name".to_owned())?;
+                let mut name =
+                    Name::from_ascii(&destination.host).map_err(|_| "the host is no domain name".to_owned())?;
                 // With its final dot no search domain of the system is tried.
                 name.set_fqdn(true);
                 let found = self.resolver.as_ref().map_err(Clone::clone)?.lookup_ip(name).await;

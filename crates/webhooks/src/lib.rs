@@ -31,8 +31,8 @@ pub use endpoint::{
 };
 pub use error::WebhookError;
 pub use http::{Attempt, HttpTransport, Transport};
-pub use migrations::MIGRATIONS as WEBHOOKS_SCHEMA;
 pub use message::{EVENTS_MAX, Message};
+pub use migrations::MIGRATIONS as WEBHOOKS_SCHEMA;
 pub use secret::{InvalidSecret, SigningSecret, signature};
 pub use service::{Clock, Start, TestOutcome, Webhooks};
 pub use settings::WebhookSettings;

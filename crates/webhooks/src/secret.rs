@@ -102,7 +102,9 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_secret_are_refused_and_none_is_shown() {
-        for text in ["", "whsec_", "whsec_AAAA", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_*fKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"] {
+        for text in
+            ["", "whsec_", "whsec_AAAA", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_*fKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
+        {
             assert_eq!(text.parse::<SigningSecret>(), Err(InvalidSecret), "{text}");
         }
         assert_eq!(format!("{:?}", SigningSecret::generate().unwrap()), "SigningSecret");

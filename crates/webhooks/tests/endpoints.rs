@@ -130,7 +130,10 @@ async fn a_message_is_sent_again_unchanged_and_ever_more_seldom_until_its_endpoi
     assert!(waits[0] <= 5 * SECOND && waits.iter().all(|wait| *wait <= 6 * HOUR) && waits.len() < 60, "{waits:?}");
     let attempts = script.attempts();
     assert!(attempts.iter().all(|attempt| (&attempt.id, &attempt.body) == (&attempts[0].id, &attempts[0].body)));
-    assert!(attempts.last().unwrap().timestamp_seconds > attempts[0].timestamp_seconds, "each attempt has its own time");
+    assert!(
+        attempts.last().unwrap().timestamp_seconds > attempts[0].timestamp_seconds,
+        "each attempt has its own time"
+    );
     assert_eq!(paused.message_id.as_deref(), Some(attempts[0].id.as_str()));
 
     script.answers(Ok(202));
@@ -140,7 +143,10 @@ async fn a_message_is_sent_again_unchanged_and_ever_more_seldom_until_its_endpoi
     assert_eq!(script.attempts().last().unwrap().id, attempts[0].id);
     assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Moved);
     let moved = store.get(OWNER, made.id, time.now()).await.unwrap();
-    assert_eq!((moved.cursor, moved.message_id, moved.last_success_at), (chain.tip().await.unwrap(), None, Some(time.now())));
+    assert_eq!(
+        (moved.cursor, moved.message_id, moved.last_success_at),
+        (chain.tip().await.unwrap(), None, Some(time.now()))
+    );
 }
 
 #[tokio::test]
@@ -180,7 +186,11 @@ async fn one_instance_delivers_until_its_lease_has_run_out_and_then_writes_nothi
     let changes = EndpointChanges { url: Some(URL.to_owned()), ..Default::default() };
     let before = store.update(OWNER, made.id, &changes, time.now()).await.unwrap();
     assert_eq!(other.deliver(made.id).await.unwrap(), Progress::Moved);
-    assert_eq!(script.attempts()[0].id, before.message_id.unwrap(), "the message that was kept is the one that is sent");
+    assert_eq!(
+        script.attempts()[0].id,
+        before.message_id.unwrap(),
+        "the message that was kept is the one that is sent"
+    );
     assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Lost);
     // A stop hands over at once.
     chain.add(1);
@@ -202,7 +212,8 @@ async fn what_an_owner_does_while_a_message_is_on_its_way_is_not_undone_by_its_a
     chain.add(1);
     let tip = chain.tip().await.unwrap();
     let owner = place.open().await;
-    let changes = EndpointChanges { cursor: Some(tip.clone()), description: Some("new".to_owned()), ..Default::default() };
+    let changes =
+        EndpointChanges { cursor: Some(tip.clone()), description: Some("new".to_owned()), ..Default::default() };
     let moved = owner.update(OWNER, made.id, &changes, time.now()).await.unwrap();
     assert_eq!((moved.message_id, moved.cursor.as_str()), (None, tip.as_str()));
     assert_eq!(moved.description.as_deref(), Some("new"));

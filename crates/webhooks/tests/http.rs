@@ -202,7 +202,9 @@ async fn no_connection_is_made_to_what_is_not_public_by_address_or_by_name() {
     let server = server("HTTP/1.1 204 No Content\r\n\r\n").await;
     let port = server.port;
     let public = WebhookSettings { allow_http: true, ..WebhookSettings::default() };
-    for host in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "169.254.169.254", "[64:ff9b::7f00:1]"] {
+    for host in
+        ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "169.254.169.254", "[64:ff9b::7f00:1]"]
+    {
         let failed = post(public.clone(), &format!("http://{host}:{port}/")).await;
         assert_eq!(failed, Err("the address is not public".to_owned()), "{host}");
     }

@@ -66,8 +66,7 @@ impl<'a> World<'a> {
 
     async fn instance(&self) -> Instance {
         let (source, transport) = (Arc::new(self.chain.clone()), Arc::new(self.network.clone()));
-        let deliverer =
-            Deliverer::new(self.place.open().await, source, transport, small_messages(), self.time.clock());
+        let deliverer = Deliverer::new(self.place.open().await, source, transport, small_messages(), self.time.clock());
         Instance { deliverer: Arc::new(deliverer), task: None }
     }
 

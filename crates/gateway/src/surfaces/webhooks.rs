@@ -122,9 +122,9 @@ struct Description(String);
 /// Where events begin: the height of a block, or a cursor.
 #[derive(JsonSchema)]
 #[schemars(inline, with = "Verbatim", extend("type" = ["integer", "string"]))]
-struct From(Start);
+struct StartParam(Start);
 
-impl<'de> Deserialize<'de> for From {
+impl<'de> Deserialize<'de> for StartParam {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let start = match scalar(deserializer)? {
             Value::Number(number) => number.to_string().parse().ok().map(Start::Height),
@@ -207,7 +207,7 @@ struct Create {
     /// Which events; all when absent.
     filter: Option<RawParam>,
     /// Where events begin: the height of a block, or a cursor; with the next block when absent.
-    from: Option<From>,
+    from: Option<StartParam>,
     /// For people.
     description: Option<Description>,
 }
@@ -259,7 +259,7 @@ struct Update {
     /// Which events, after the message that waits.
     filter: Option<RawParam>,
     /// Where events go on: the height of a block, or a cursor. The message that waits is dropped.
-    from: Option<From>,
+    from: Option<StartParam>,
     /// For people; empty for none.
     description: Option<Description>,
 }

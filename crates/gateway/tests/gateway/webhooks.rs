@@ -99,7 +99,10 @@ async fn blocks_that_come_and_leave_are_delivered_with_a_signature() {
     // The newest block leaves, and two come.
     let left = instance.chain.tip_hash().to_string();
     instance.chain.undo();
-    let other = crate::chain::script_of(paraffin_primitives::Network::Regtest, &crate::chain::taproot(paraffin_primitives::Network::Regtest, 9));
+    let other = crate::chain::script_of(
+        paraffin_primitives::Network::Regtest,
+        &crate::chain::taproot(paraffin_primitives::Network::Regtest, 9),
+    );
     instance.chain.mine(other.clone(), vec![]);
     instance.chain.mine(other, vec![]);
     let mut seen = Vec::new();
@@ -107,7 +110,8 @@ async fn blocks_that_come_and_leave_are_delivered_with_a_signature() {
         let (_, body) = next(&mut requests).await;
         seen.extend(read(&body)["data"]["events"].as_array().unwrap().clone());
     }
-    let kinds: Vec<_> = seen.iter().map(|event| (event["kind"].as_str().unwrap(), event["height"].as_u64().unwrap())).collect();
+    let kinds: Vec<_> =
+        seen.iter().map(|event| (event["kind"].as_str().unwrap(), event["height"].as_u64().unwrap())).collect();
     let tip = u64::from(tip);
     assert_eq!(kinds, [("block_disconnected", tip), ("block_connected", tip), ("block_connected", tip + 1)]);
     assert_eq!(seen[0]["block_hash"], left);
@@ -126,14 +130,22 @@ async fn blocks_that_come_and_leave_are_delivered_with_a_signature() {
     let tested = call(&instance, "webhooks_test", json!({ "id": id })).await;
     assert_eq!((&tested["delivered"], &tested["status"]), (&json!(true), &json!(204)));
     let (head, body) = next(&mut requests).await;
-    assert_eq!((&read(&body)["type"], header(&head, "webhook-id")), (&json!("ping"), tested["message_id"].as_str().unwrap()));
+    assert_eq!(
+        (&read(&body)["type"], header(&head, "webhook-id")),
+        (&json!("ping"), tested["message_id"].as_str().unwrap())
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_manages_the_endpoints_of_its_account_and_nothing_else() {
     let instance = start().await;
     let url = "http://127.0.0.1:9/in";
-    let made = call(&instance, "webhooks_create", json!({ "url": url, "filter": { "kinds": ["block_disconnected", "block_disconnected"] } })).await;
+    let made = call(
+        &instance,
+        "webhooks_create",
+        json!({ "url": url, "filter": { "kinds": ["block_disconnected", "block_disconnected"] } }),
+    )
+    .await;
     let id = made["id"].clone();
     assert_eq!(made["filter"], json!({ "kinds": ["block_disconnected"] }));
     assert!(made["secret"].as_str().unwrap().starts_with("whsec_"));
@@ -142,7 +154,10 @@ async fn a_key_manages_the_endpoints_of_its_account_and_nothing_else() {
     let paused = call(&instance, "webhooks_pause", json!({ "id": id })).await;
     assert_eq!((&paused["state"], paused.get("secret")), (&json!("paused"), None));
     let changed = call(&instance, "webhooks_update", json!({ "id": id, "description": "new", "filter": {} })).await;
-    assert_eq!((&changed["description"], &changed["filter"], &changed["state"]), (&json!("new"), &json!({}), &json!("paused")));
+    assert_eq!(
+        (&changed["description"], &changed["filter"], &changed["state"]),
+        (&json!("new"), &json!({}), &json!("paused"))
+    );
     assert_eq!(call(&instance, "webhooks_resume", json!({ "id": id })).await["state"], "active");
     let tested = call(&instance, "webhooks_test", json!({ "id": id })).await;
     assert_eq!((&tested["delivered"], &tested["error"]), (&json!(false), &json!("cannot connect: connection refused")));
@@ -158,7 +173,8 @@ async fn a_key_manages_the_endpoints_of_its_account_and_nothing_else() {
     ] {
         assert_eq!(refusal(&instance, "webhooks_create", params.clone()).await, code, "{params}");
     }
-    for params in [json!({}), json!({ "url": 7 }), json!({ "url": url, "from": -1 }), json!({ "url": url, "from": [] })] {
+    for params in [json!({}), json!({ "url": 7 }), json!({ "url": url, "from": -1 }), json!({ "url": url, "from": [] })]
+    {
         let answer = ask(&instance, &instance.keyed("/webhooks"), "webhooks_create", params.clone()).await;
         assert_eq!(answer["error"]["code"], -32602, "{params}: {answer}");
     }

@@ -21,10 +21,12 @@ impl WebhookStore {
     ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
         let secret = SigningSecret::generate()?;
         let mut transaction = self.database.begin().await?;
-        let counts = query("SELECT COUNT(*) AS endpoints, COUNT(CASE WHEN account = $1 THEN 1 END) AS own FROM webhook_endpoint")
-            .bind(new.account.0)
-            .fetch_one(&mut transaction)
-            .await?;
+        let counts = query(
+            "SELECT COUNT(*) AS endpoints, COUNT(CASE WHEN account = $1 THEN 1 END) AS own FROM webhook_endpoint",
+        )
+        .bind(new.account.0)
+        .fetch_one(&mut transaction)
+        .await?;
         if counts.get::<i64>("own")? >= i64::from(settings.endpoints_per_account_max) {
             return Err(WebhookError::TooManyEndpoints(settings.endpoints_per_account_max));
         }
@@ -87,12 +89,13 @@ impl WebhookStore {
         now: UnixMillis,
     ) -> Result<Vec<SigningSecret>, WebhookError> {
         let mut session = self.database.session().await?;
-        let row = query("SELECT secret, old_secret, old_secret_until FROM webhook_endpoint WHERE id = $1 AND account = $2")
-            .bind(id.0)
-            .bind(account.0)
-            .fetch_optional(&mut session)
-            .await?
-            .ok_or(WebhookError::NoSuchEndpoint)?;
+        let row =
+            query("SELECT secret, old_secret, old_secret_until FROM webhook_endpoint WHERE id = $1 AND account = $2")
+                .bind(id.0)
+                .bind(account.0)
+                .fetch_optional(&mut session)
+                .await?
+                .ok_or(WebhookError::NoSuchEndpoint)?;
         super::tasks::secrets(&row, now)
     }
 

@@ -123,13 +123,14 @@ impl WebhookStore {
     /// Moves an endpoint over what its filter passes over; whether the task still has it.
     pub(crate) async fn pass_over(&self, task: &Task, cursor: &str) -> Result<bool, WebhookError> {
         let mut session = self.database.session().await?;
-        let moved = query("UPDATE webhook_endpoint SET cursor = $1 WHERE id = $2 AND lease_owner = $3 AND lease_token = $4")
-            .bind(cursor)
-            .bind(task.id.0)
-            .bind(&self.owner)
-            .bind(task.token)
-            .execute(&mut session)
-            .await?;
+        let moved =
+            query("UPDATE webhook_endpoint SET cursor = $1 WHERE id = $2 AND lease_owner = $3 AND lease_token = $4")
+                .bind(cursor)
+                .bind(task.id.0)
+                .bind(&self.owner)
+                .bind(task.token)
+                .execute(&mut session)
+                .await?;
         Ok(moved == 1)
     }
 
@@ -185,7 +186,8 @@ impl WebhookStore {
     /// Looks at an endpoint later, through no fault of its own.
     pub(crate) async fn defer(&self, task: &Task, until: UnixMillis) -> Result<(), WebhookError> {
         let mut session = self.database.session().await?;
-        let change = "UPDATE webhook_endpoint SET next_attempt_at = $1 WHERE id = $2 AND lease_owner = $3 AND lease_token = $4";
+        let change =
+            "UPDATE webhook_endpoint SET next_attempt_at = $1 WHERE id = $2 AND lease_owner = $3 AND lease_token = $4";
         query(change).bind(until).bind(task.id.0).bind(&self.owner).bind(task.token).execute(&mut session).await?;
         Ok(())
     }

@@ -29,7 +29,8 @@ pub fn place() -> Option<Place> {
     // What is killed here are tasks, not the machine: memory will do for files, and costs no flush.
     let memory = std::path::Path::new("/dev/shm");
     let is_server = env!("CARGO_CRATE_NAME") == "postgres";
-    let folder = if memory.is_dir() && !is_server { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let folder =
+        if memory.is_dir() && !is_server { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     if !is_server {
         return Some(Place { folder, server: None });
     }
