@@ -4,12 +4,14 @@ use std::time::{Duration, Instant};
 
 use paraffin_access::{AccountId, KeyStore as _, NewAlias, NewKey, Plan};
 use paraffin_gateway::AccessConfig;
+use paraffin_primitives::Network;
 use paraffin_webhooks::{SigningSecret, WebhookSettings, signature};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
+use crate::chain::{script_of, taproot};
 use crate::instance::{Instance, Setup};
 
 async fn start() -> Instance {
@@ -99,10 +101,7 @@ async fn blocks_that_come_and_leave_are_delivered_with_a_signature() {
     // The newest block leaves, and two come.
     let left = instance.chain.tip_hash().to_string();
     instance.chain.undo();
-    let other = crate::chain::script_of(
-        paraffin_primitives::Network::Regtest,
-        &crate::chain::taproot(paraffin_primitives::Network::Regtest, 9),
-    );
+    let other = script_of(Network::Regtest, &taproot(Network::Regtest, 3));
     instance.chain.mine(other.clone(), vec![]);
     instance.chain.mine(other, vec![]);
     let mut seen = Vec::new();
