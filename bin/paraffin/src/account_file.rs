@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use paraffin_access::{ACCOUNTS_SCHEMA, DatabaseError, Place, copy_file, restore_file, time_text};
 use paraffin_users::USERS_SCHEMA;
+use paraffin_webhooks::WEBHOOKS_SCHEMA;
 
 use crate::command_line::AccountsArguments;
 use crate::keys::{self, KeysError, now};
@@ -54,10 +55,12 @@ pub(crate) async fn restore(from: &Path, replace: bool, accounts: &AccountsArgum
         to.with_file_name(format!("accounts.sqlite.before-{time}"))
     });
     let is_there = to.exists();
-    restore_file(from, &to, &[ACCOUNTS_SCHEMA, USERS_SCHEMA], kept.as_deref()).await.map_err(|error| match error {
-        DatabaseError::Exists(path) if path == to => AccountFileError::AccountsExist(path),
-        other => other.into(),
-    })?;
+    restore_file(from, &to, &[ACCOUNTS_SCHEMA, USERS_SCHEMA, WEBHOOKS_SCHEMA], kept.as_deref()).await.map_err(
+        |error| match error {
+            DatabaseError::Exists(path) if path == to => AccountFileError::AccountsExist(path),
+            other => other.into(),
+        },
+    )?;
     println!("{}", to.display());
     if let Some(kept) = kept.filter(|_| is_there) {
         eprintln!("the accounts before are kept as {}", kept.display());

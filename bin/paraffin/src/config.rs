@@ -12,6 +12,7 @@ use paraffin_electrum::ElectrumSettings;
 use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_lua::LuaSettings;
 use paraffin_primitives::Network;
+use paraffin_webhooks::WebhookSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::console::ConsoleSection;
@@ -81,6 +82,9 @@ pub(crate) struct Config {
     /// The listener for the Electrum protocol.
     #[serde(default)]
     pub electrum: ElectrumSettings,
+    /// Events that are delivered to servers of accounts.
+    #[serde(default)]
+    pub webhooks: WebhookSettings,
     /// Rates between currencies.
     #[serde(default)]
     pub forex: ForexSection,
@@ -218,7 +222,7 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 21] = [
+const SECTIONS: [&str; 22] = [
     "network",
     "data_dir",
     "node",
@@ -235,6 +239,7 @@ const SECTIONS: [&str; 21] = [
     "prices",
     "mempool",
     "electrum",
+    "webhooks",
     "forex",
     "orderbook",
     "verify",
@@ -362,6 +367,7 @@ impl Config {
         self.ordinals.families().map_err(ConfigError::Contradiction)?;
         self.lua.check().map_err(ConfigError::Contradiction)?;
         self.electrum.check().map_err(ConfigError::Contradiction)?;
+        self.webhooks.check().map_err(ConfigError::Contradiction)?;
         if self.electrum.is_used() && (self.upstream.is_used() || !self.mempool.enabled) {
             return refuse("[electrum] needs the index of this instance and [mempool] enabled = true");
         }
@@ -506,6 +512,7 @@ mod tests {
             "access",
             "mempool",
             "electrum",
+            "webhooks",
             "forex",
             "orderbook",
             "verify",

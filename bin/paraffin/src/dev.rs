@@ -17,6 +17,7 @@ use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_indexer::IndexState;
 use paraffin_primitives::{BlockId, Network};
 use paraffin_site::ExplorerAccess;
+use paraffin_webhooks::WebhookSettings;
 
 use crate::command_line::DevArguments;
 use crate::config::{Config, IndexSection, LogSection, NodeSection};
@@ -249,6 +250,7 @@ fn config(
             websocket: true,
             ..ElectrumSettings::default()
         },
+        webhooks: WebhookSettings { allow_private: true, allow_http: true, ..WebhookSettings::default() },
         lua: paraffin_lua::LuaSettings::default(),
         forex: Rates::section(folder),
         orderbook: OrderbookSection::default(),

@@ -12,7 +12,7 @@ use paraffin_chain::{Follower, FollowerOptions, NodeClient, NodeError};
 use paraffin_forex::{ForexError, ForexFeed};
 use paraffin_gateway::{
     ChainState, ElectrumParts, Gateway, GatewayConfig, GatewayError, GatewayParts, IndexingStatus, KeyedHandler,
-    KeyedSurface, Metrics, ShadowState,
+    KeyedSurface, Metrics, ShadowState, WebhooksParts,
 };
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_mempool::Mempool;
@@ -23,6 +23,7 @@ use paraffin_store::{
     MemorySplit, Module, ModuleError, ModuleSchema, ReadCounts, Snapshot, Store, StoreError, StoreOptions,
 };
 use paraffin_verify::Verifier;
+use paraffin_webhooks::WebhookStore;
 use tokio::sync::watch;
 
 use crate::config::{Config, RawTransactionsSetting};
@@ -41,6 +42,9 @@ pub(crate) enum InstanceError {
     /// The users of the console cannot be opened.
     #[error(transparent)]
     Users(#[from] paraffin_users::UsersError),
+    /// The endpoints of webhooks cannot be opened.
+    #[error(transparent)]
+    Webhooks(#[from] paraffin_webhooks::WebhookError),
     /// The state of the indexer program cannot be read.
     #[error(transparent)]
     Hosted(#[from] paraffin_hosted::ReadError),
@@ -172,6 +176,16 @@ fn keyed_surfaces(
         surfaces.insert(KeyedSurface::Explorer, KeyedHandler::verify(Arc::clone(verifier)));
     }
     surfaces
+}
+
+/// The endpoints beside the accounts, where webhooks are on.
+async fn webhooks(config: &Config) -> Result<Option<WebhooksParts>, InstanceError> {
+    if !config.webhooks.enabled {
+        return Ok(None);
+    }
+    let place = accounts::place(&config.access, &config.data_dir());
+    let store = WebhookStore::open(&place).await?;
+    Ok(Some(WebhooksParts { store, settings: config.webhooks.clone(), source: None }))
 }
 
 const fn raw_transactions(setting: RawTransactionsSetting) -> RawTransactions {
@@ -457,6 +471,7 @@ impl Instance {
             electrum: live
                 .as_ref()
                 .map(|live| ElectrumParts { settings: config.electrum.clone(), mempool: Arc::clone(live.mempool()) }),
+            webhooks: webhooks(config).await?,
             families: config.ordinals.families().map_err(GatewayError::Config)?,
             upstreams: None,
             scripts: scripts::parts(&config.lua, &keys).map_err(InstanceError::Scripts)?,

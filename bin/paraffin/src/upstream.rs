@@ -103,6 +103,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         mempool: None,
         hosted: None,
         electrum: None,
+        webhooks: None,
         families: Families::default(),
         upstreams: Some(upstreams),
         scripts: None,

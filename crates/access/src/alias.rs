@@ -20,16 +20,16 @@ pub const RESERVED_WORDS: [&str; 14] = [
 
 /// Words of surfaces that came when there were aliases already: no new alias may have their name, and one that has it goes on
 /// working, as nothing stands at these words without a key before them.
-pub const RESERVED_SINCE: [&str; 4] = ["dexscreener", "coingecko", "events", "electrum"];
+pub const RESERVED_SINCE: [&str; 5] = ["dexscreener", "coingecko", "events", "webhooks", "electrum"];
 
 /// Words of surfaces to come: no new alias may have their name, and one that has it works until that surface is there.
-pub const RESERVED_FOR_LATER: [&str; 2] = ["webhooks", "console"];
+pub const RESERVED_FOR_LATER: [&str; 1] = ["console"];
 
 /// What an alias may do when nothing else is said.
 pub const ALIAS_SURFACES_DEFAULT: [&str; 3] = ["main", "rest", "opi"];
 
-/// All surfaces that an alias can be allowed. The explorer is none of them: it takes a key and nothing else
-/// (docs/verification.md).
+/// All surfaces that an alias can be allowed. The explorer and the webhooks are none of them: they take a key and nothing else
+/// (docs/verification.md, docs/webhooks.md).
 pub const ALIAS_SURFACES: [&str; 15] = [
     "main",
     "rest",

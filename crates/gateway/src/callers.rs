@@ -130,11 +130,13 @@ impl Arrival<'_> {
         }
     }
 
-    /// An alias, where it may be used. A keyed surface takes one only when the operator says so; the explorer never does.
+    /// An alias, where it may be used. A keyed surface takes one only when the operator says so; the explorer and the webhooks
+    /// never do.
     async fn by_alias(self, name: &str) -> Result<Identified, Refusal> {
         let Self { shared, route, .. } = self;
         if let Target::Surface(surface, _) = &route.target
-            && (*surface == KeyedSurface::Explorer || !shared.access.keyed_surfaces_by_alias)
+            && (matches!(surface, KeyedSurface::Explorer | KeyedSurface::Webhooks)
+                || !shared.access.keyed_surfaces_by_alias)
         {
             return Err(nobody(shared).await);
         }

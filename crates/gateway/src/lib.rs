@@ -64,6 +64,7 @@ mod state;
 mod strangers;
 mod surfaces;
 mod waiting;
+mod webhooks;
 mod websocket;
 
 pub use alkanes::AlkanesParts;
@@ -87,4 +88,5 @@ pub use server::{Gateway, GatewayError};
 pub use state::{BoxFuture, Caller, ChainState, GatewayParts, IndexingStatus, Node, ReadAbandoned, RequestContext};
 pub use surfaces::esplora::NodeTransactions;
 pub use surfaces::{HttpRequest, HttpSurface, KeyedHandler, RpcResult, RpcSurface, ScriptParts};
+pub use webhooks::WebhooksParts;
 pub use websocket::Upgrade;

@@ -34,13 +34,15 @@ pub enum KeyedSurface {
     Coingecko,
     /// `/v4/<KEY>/electrum`, the Electrum protocol over WebSocket.
     Electrum,
+    /// `/v4/<KEY>/webhooks`.
+    Webhooks,
     /// `/api/v1/<KEY>/…`, contract verification.
     Explorer,
 }
 
 impl KeyedSurface {
     /// All that stand as a segment below a key.
-    const SEGMENTS: [(&'static str, Self); 12] = [
+    const SEGMENTS: [(&'static str, Self); 13] = [
         ("mempool", Self::Mempool),
         ("forex", Self::Forex),
         ("orderbook", Self::Orderbook),
@@ -53,6 +55,7 @@ impl KeyedSurface {
         ("dexscreener", Self::Dexscreener),
         ("coingecko", Self::Coingecko),
         ("electrum", Self::Electrum),
+        ("webhooks", Self::Webhooks),
     ];
 
     /// Name in metrics and logs.
@@ -70,6 +73,7 @@ impl KeyedSurface {
             Self::Dexscreener => "dexscreener",
             Self::Coingecko => "coingecko",
             Self::Electrum => "electrum",
+            Self::Webhooks => "webhooks",
             Self::Explorer => "explorer",
         }
     }
@@ -82,7 +86,9 @@ impl KeyedSurface {
     fn form(self, tail: &[String]) -> ErrorForm {
         match self {
             Self::Mempool if !tail.is_empty() => ErrorForm::Rest,
-            Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg => ErrorForm::JsonRpc,
+            Self::Mempool | Self::Forex | Self::Btcusd | Self::Espo | Self::Reorg | Self::Webhooks => {
+                ErrorForm::JsonRpc
+            }
             Self::Orderbook
             | Self::Esplora
             | Self::Udf

@@ -11,6 +11,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use paraffin_webhooks::Webhooks;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -29,11 +30,12 @@ use crate::hosted::HOSTED_VIEW_BYTES;
 use crate::markets::build_books;
 use crate::patient_stream::PatientStream;
 use crate::respond::Reply;
+use crate::routes::KeyedSurface;
 use crate::state::{BoxFuture, Connection, GatewayParts, Shared};
 use crate::strangers::{HealthChecks, Strangers};
 use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
-use crate::surfaces::{MainRpc, script_permits};
+use crate::surfaces::{KeyedHandler, MainRpc, script_permits};
 use crate::waiting::WaitingLines;
 use crate::websocket::Streams;
 
@@ -83,6 +85,7 @@ pub struct Gateway {
     local_addr: SocketAddr,
     metrics: Option<(TcpListener, SocketAddr)>,
     electrum: Option<ElectrumListener>,
+    webhooks: Option<Arc<Webhooks>>,
     shared: Arc<Shared>,
 }
 
@@ -106,6 +109,11 @@ impl Gateway {
                 FairSemaphore::of_heaviest(config.limits.hosted_views_max, READ_PARTS, config.limits.preview_permits());
             let families = FamilyServers::new(&parts.families, &config.limits);
             let access_log = parts.access_log.filter(|_| config.access_log);
+            let mut keyed = parts.keyed;
+            let webhooks = parts.webhooks.map(|webhooks| webhooks.over(&parts.chain));
+            if let Some(webhooks) = &webhooks {
+                keyed.insert(KeyedSurface::Webhooks, KeyedHandler::webhooks(Arc::clone(webhooks)));
+            }
             let shared = Arc::new(Shared {
                 config,
                 chain: parts.chain,
@@ -120,7 +128,7 @@ impl Gateway {
                 plans: parts.plans,
                 access: parts.access,
                 main: Arc::new(MainRpc),
-                keyed: parts.keyed,
+                keyed,
                 site: parts.site,
                 metrics: parts.metrics,
                 access_log,
@@ -149,7 +157,7 @@ impl Gateway {
                 Some(parts) => Some(ElectrumListener::bind(parts, &shared).await?),
                 None => None,
             };
-            Ok(Self { listener, local_addr, metrics, electrum, shared })
+            Ok(Self { listener, local_addr, metrics, electrum, webhooks, shared })
         })
     }
 
@@ -187,7 +195,7 @@ impl Gateway {
     /// Of one type for all callers, so that the server is compiled here and not where it is called.
     fn serve_erased<'a>(self, leave: BoxFuture<'a, ()>, stop: BoxFuture<'a, ()>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let Self { listener, metrics, electrum, shared, .. } = self;
+            let Self { listener, metrics, electrum, webhooks, shared, .. } = self;
             let metrics_task = metrics.map(|(listener, _)| tokio::spawn(serve_metrics(listener, Arc::clone(&shared))));
             let (electrum_stop, stopped) = tokio::sync::oneshot::channel::<()>();
             let electrum_task = electrum.map(|electrum| {
@@ -195,6 +203,10 @@ impl Gateway {
                     // It ends when the sender is dropped, too.
                     electrum.serve(async { drop(stopped.await) }).await;
                 })
+            });
+            let (webhooks_stop, webhooks_stopped) = tokio::sync::oneshot::channel::<()>();
+            let webhooks_task = webhooks.map(|webhooks| {
+                tokio::spawn(async move { webhooks.run(async { drop(webhooks_stopped.await) }).await })
             });
             let books_task = tokio::spawn(build_books(Arc::clone(&shared)));
             let places = Arc::new(Semaphore::new(shared.config.limits.connections_max));
@@ -223,10 +235,14 @@ impl Gateway {
             }
             drop(listener);
             let _ = electrum_stop.send(());
+            let _ = webhooks_stop.send(());
             let mut connections = open.close();
             let ended = async {
                 shared.streams.stop().await;
                 if let Some(task) = electrum_task {
+                    let _ = task.await;
+                }
+                if let Some(task) = webhooks_task {
                     let _ = task.await;
                 }
                 while connections.join_next().await.is_some() {}

@@ -46,6 +46,7 @@ use crate::surfaces::esplora::{FeeEstimates, Unconfirmed};
 use crate::surfaces::opi::BalancesHash;
 use crate::surfaces::{HttpSurface, KeyedHandler, RpcSurface, ScriptParts};
 use crate::waiting::WaitingLines;
+use crate::webhooks::WebhooksParts;
 use crate::websocket::Streams;
 
 /// How long work waits for permits that others have, before its request is overloaded.
@@ -194,6 +195,8 @@ pub struct GatewayParts {
     pub mempool: Option<Arc<paraffin_mempool::Mempool>>,
     /// The listener for the Electrum protocol; without it, or without an address in its settings, there is none.
     pub electrum: Option<ElectrumParts>,
+    /// Webhooks; without them their surface is not there.
+    pub webhooks: Option<WebhooksParts>,
     /// Servers that answer families of methods in the place of our own index.
     pub families: Families,
     /// Instances that answer everything in our place; they are then also `chain` and `node`.

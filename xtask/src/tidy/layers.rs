@@ -32,6 +32,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("wallet", 3),
     ("site", 3),
     ("electrum", 3),
+    ("webhooks", 3),
     ("cryptoswap", 4),
     ("events", 4),
     ("indexer", 4),

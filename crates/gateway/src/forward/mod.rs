@@ -172,6 +172,10 @@ pub(crate) async fn answer(
     id: &RequestId,
     body: &mut RequestBody,
 ) -> Result<Answered, Refused> {
+    // The endpoints of an instance belong to its accounts; ours are all one of them.
+    if matches!(route.target, Target::Surface(KeyedSurface::Webhooks, _)) {
+        return Err(Refusal::SurfaceNotAvailable.into());
+    }
     if needs_admin(&route.target, &head.method) {
         context.require_admin()?;
     }

@@ -23,6 +23,7 @@ mod outputs;
 mod reorg;
 mod sandshrew;
 pub(crate) mod verify;
+mod webhooks;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -49,8 +50,8 @@ pub(crate) use lua::permits as script_permits;
 pub(crate) use main_rpc::MainRpc;
 
 /// JSON-RPC surfaces below a key whose methods are declared.
-pub(crate) static DECLARED: [&dyn Described; 5] =
-    [&espo::ESPO, &btcusd::BTCUSD, &mempool::MEMPOOL, &forex::FOREX, &reorg::REORG];
+pub(crate) static DECLARED: [&dyn Described; 6] =
+    [&espo::ESPO, &btcusd::BTCUSD, &mempool::MEMPOOL, &forex::FOREX, &reorg::REORG, &webhooks::WEBHOOKS];
 
 /// What a JSON-RPC call answers.
 pub type RpcResult = Result<Box<RawValue>, RpcError>;
@@ -183,6 +184,11 @@ impl KeyedHandler {
     /// Contracts and their sources, for [`crate::KeyedSurface::Explorer`].
     pub fn verify(verifier: Arc<paraffin_verify::Verifier>) -> Self {
         Self { http: Some(Arc::new(verify::VerifyHttp(verifier))), rpc: None }
+    }
+
+    /// Webhooks, for [`crate::KeyedSurface::Webhooks`].
+    pub(crate) fn webhooks(webhooks: Arc<paraffin_webhooks::Webhooks>) -> Self {
+        Self { http: None, rpc: Some(Arc::new(webhooks::WebhooksRpc(webhooks))) }
     }
 
     /// The rollback endpoint, for [`crate::KeyedSurface::Reorg`].

@@ -79,6 +79,8 @@ pub(crate) struct Setup {
     pub(crate) families: Families,
     /// Scripts, which are kept in the store of the keys.
     pub(crate) scripts: Option<MakeScripts>,
+    /// Webhooks with these settings.
+    pub(crate) webhooks: Option<paraffin_webhooks::WebhookSettings>,
     /// Where a line about each request goes.
     pub(crate) access_log: Option<LogWriter>,
 }
@@ -109,6 +111,7 @@ impl Default for Setup {
             mempool: None,
             families: Families::default(),
             scripts: None,
+            webhooks: None,
             access_log: None,
         }
     }
@@ -180,6 +183,14 @@ impl Instance {
         let keys_path = folder.path().join("access.sqlite");
         let keys = DatabaseKeyStore::open(&keys_path).await.unwrap();
         let key = keys.create(NewKey::on_plan("test", Plan::BUSINESS), "test", 0).await.unwrap();
+        let webhooks = match setup.webhooks {
+            Some(settings) => {
+                let place = paraffin_access::Place::File(keys_path.clone());
+                let store = paraffin_webhooks::WebhookStore::open(&place).await.unwrap();
+                Some(paraffin_gateway::WebhooksParts { store, settings, source: None })
+            }
+            None => None,
+        };
         let parts = GatewayParts {
             chain: Arc::clone(&state) as Arc<dyn ChainState>,
             node: shared(&node),
@@ -189,6 +200,7 @@ impl Instance {
             prices: setup.prices,
             mempool: setup.mempool,
             electrum: None,
+            webhooks,
             families: setup.families,
             upstreams: None,
             scripts: setup.scripts.map(|parts| parts(&keys)),

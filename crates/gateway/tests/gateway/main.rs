@@ -47,3 +47,4 @@ mod strangers;
 mod stream;
 mod town;
 mod traces;
+mod webhooks;

@@ -10,7 +10,7 @@ async fn every_surface_is_described_and_this_one_answers_what_it_describes() {
     let scene = Scene::start(3, 104).await;
     let main = scene.instance.get("/v4/openrpc.json").await.json();
     let paths: Vec<&str> = main["x-surfaces"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
-    let names = ["espo", "btcusd", "mempool", "forex", "reorg"];
+    let names = ["espo", "btcusd", "mempool", "forex", "reorg", "webhooks"];
     assert_eq!(paths, names.map(|name| format!("/v4/openrpc/{name}.json")));
     for (path, name) in paths.iter().zip(names) {
         let response = scene.instance.get(path).await;

@@ -56,6 +56,7 @@ impl Edge {
             mempool: None,
             hosted: None,
             electrum: None,
+            webhooks: None,
             families: Families::default(),
             upstreams: Some(upstreams),
             scripts: None,

@@ -1,0 +1,143 @@
+use std::net::{IpAddr, SocketAddr};
+
+use hyper::Uri;
+
+use crate::WebhookSettings;
+use crate::address::is_public;
+
+/// Nothing can be delivered to an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DestinationError {
+    /// What is wrong with the text.
+    #[error("the address {0}")]
+    Malformed(&'static str),
+    /// The operator asks for encryption.
+    #[error("the address must begin with https://")]
+    NotEncrypted,
+    /// It is not in the public internet.
+    #[error("the address is not public")]
+    NotPublic,
+}
+
+/// The server behind the address of an endpoint. Its name is not looked up yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    /// As in the request: with the port where it is not the usual one.
+    pub(crate) authority: String,
+    /// A name or an address, without brackets.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) is_encrypted: bool,
+    /// Path and query.
+    pub(crate) path: String,
+}
+
+impl Destination {
+    /// Reads an address and checks all of it that can be checked without a look-up.
+    ///
+    /// # Errors
+    /// See [`DestinationError`].
+    pub fn parse(url: &str, settings: &WebhookSettings) -> Result<Self, DestinationError> {
+        if url.contains('#') {
+            return Err(DestinationError::Malformed("must not have a fragment"));
+        }
+        let uri: Uri = paraffin_web::checked(url).map_err(DestinationError::Malformed)?;
+        let is_encrypted = uri.scheme_str() == Some("https");
+        if !is_encrypted && !settings.allow_http {
+            return Err(DestinationError::NotEncrypted);
+        }
+        let Some(authority) = uri.authority() else { return Err(DestinationError::Malformed("names no host")) };
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let port = match (authority.port_u16(), authority.as_str().ends_with(']'), authority.as_str().rsplit_once(':'))
+        {
+            (Some(0), ..) => return Err(DestinationError::Malformed("has an impossible port")),
+            (Some(port), ..) => port,
+            (None, false, Some(_)) => return Err(DestinationError::Malformed("has an impossible port")),
+            (None, ..) => {
+                if is_encrypted {
+                    443
+                } else {
+                    80
+                }
+            }
+        };
+        if let Ok(address) = host.parse::<IpAddr>() {
+            allowed([address], settings)?;
+        }
+        let path = uri.path_and_query().map_or_else(|| "/".to_owned(), |path| path.as_str().to_owned());
+        Ok(Self { authority: authority.as_str().to_owned(), host, port, is_encrypted, path })
+    }
+
+    /// Where to connect to, of the addresses that the name has now. All of them have to be allowed: a name with a public and a
+    /// private address is an attempt to get in.
+    ///
+    /// # Errors
+    /// [`DestinationError::NotPublic`], also where there is none.
+    pub(crate) fn choose(
+        &self,
+        addresses: impl IntoIterator<Item = IpAddr>,
+        settings: &WebhookSettings,
+    ) -> Result<Vec<SocketAddr>, DestinationError> {
+        let addresses = allowed(addresses, settings)?;
+        Ok(addresses.into_iter().map(|address| SocketAddr::new(address, self.port)).collect())
+    }
+}
+
+fn allowed(
+    addresses: impl IntoIterator<Item = IpAddr>,
+    settings: &WebhookSettings,
+) -> Result<Vec<IpAddr>, DestinationError> {
+    let addresses: Vec<IpAddr> = addresses.into_iter().collect();
+    let is_allowed = settings.allow_private || addresses.iter().all(|address| is_public(*address));
+    if is_allowed && !addresses.is_empty() { Ok(addresses) } else { Err(DestinationError::NotPublic) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(url: &str) -> Result<Destination, DestinationError> {
+        Destination::parse(url, &WebhookSettings::default())
+    }
+
+    #[test]
+    fn an_address_is_an_encrypted_one_of_the_public_internet() {
+        let known = parse("https://hooks.example:8443/in?x=1").unwrap();
+        assert_eq!((known.host.as_str(), known.port, known.path.as_str()), ("hooks.example", 8443, "/in?x=1"));
+        assert_eq!(known.authority, "hooks.example:8443");
+        assert_eq!(parse("https://[2606:4700::1111]/").unwrap().host, "2606:4700::1111");
+        assert_eq!(parse("https://hooks.example").unwrap().port, 443);
+        for (url, error) in [
+            ("http://hooks.example/", DestinationError::NotEncrypted),
+            ("https://127.0.0.1/", DestinationError::NotPublic),
+            ("https://[::1]:1/", DestinationError::NotPublic),
+            ("https://[::ffff:10.0.0.1]/", DestinationError::NotPublic),
+            ("https://[64:ff9b::a00:1]/", DestinationError::NotPublic),
+            ("https://169.254.169.254/latest", DestinationError::NotPublic),
+            ("https://hooks.example:0/", DestinationError::Malformed("has an impossible port")),
+            ("https://hooks.example:99999/", DestinationError::Malformed("has an impossible port")),
+            ("https://hooks.example/#x", DestinationError::Malformed("must not have a fragment")),
+            ("https://user:pass@hooks.example/", DestinationError::Malformed("must not hold a user and password")),
+        ] {
+            assert_eq!(parse(url), Err(error), "{url}");
+        }
+        for url in ["", "hooks.example", "ftp://hooks.example/", "file:///etc/passwd", "https://", "gopher://x"] {
+            assert!(parse(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn every_address_of_a_name_has_to_be_public() {
+        let settings = WebhookSettings::default();
+        let name = parse("https://hooks.example/").unwrap();
+        let addresses = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<IpAddr>>();
+        let public = name.choose(addresses(&["1.1.1.1", "2606:4700::1111"]), &settings).unwrap();
+        assert_eq!(public, ["1.1.1.1:443".parse().unwrap(), "[2606:4700::1111]:443".parse().unwrap()]);
+        for mixed in [&["1.1.1.1", "127.0.0.1"][..], &["::ffff:192.168.0.1"], &["fe80::1"], &[]] {
+            assert_eq!(name.choose(addresses(mixed), &settings), Err(DestinationError::NotPublic), "{mixed:?}");
+        }
+        let private = WebhookSettings { allow_private: true, ..settings };
+        assert_eq!(name.choose(addresses(&["127.0.0.1"]), &private).unwrap().len(), 1);
+        assert!(name.choose(addresses(&[]), &private).is_err());
+    }
+}

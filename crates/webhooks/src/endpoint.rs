@@ -1,0 +1,110 @@
+use paraffin_access::{AccountId, UnixMillis};
+
+/// Longest address, bytes.
+pub const URL_BYTES_MAX: usize = 2_048;
+/// Longest description, characters.
+pub const DESCRIPTION_CHARS_MAX: usize = 200;
+
+/// Number of an endpoint; never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EndpointId(pub i64);
+
+/// Whether messages are delivered, and why not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndpointState {
+    /// They are.
+    Active,
+    /// Its owner has paused it.
+    Paused,
+    /// It has failed for too long.
+    Failing,
+    /// It has answered 410.
+    Gone,
+    /// Its position is none that the source can go on from.
+    Lost,
+}
+
+impl EndpointState {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Active, Self::Paused, Self::Failing, Self::Gone, Self::Lost];
+
+    /// Its name in the database and in answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Failing => "failing",
+            Self::Gone => "gone",
+            Self::Lost => "lost",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// What a new endpoint is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEndpoint {
+    /// Whose it is.
+    pub account: AccountId,
+    /// Where messages go.
+    pub url: String,
+    /// In the canonical form of its source.
+    pub filter: String,
+    /// Events after this position are delivered.
+    pub cursor: String,
+    /// For people.
+    pub description: Option<String>,
+}
+
+/// What changes of an endpoint; what is absent stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EndpointChanges {
+    /// Where messages go, also the one that is waiting.
+    pub url: Option<String>,
+    /// In the canonical form of its source. A message that is waiting is not changed.
+    pub filter: Option<String>,
+    /// Events after this position are delivered next; a message that is waiting is dropped.
+    pub cursor: Option<String>,
+    /// For people; an empty one is none.
+    pub description: Option<String>,
+}
+
+/// An endpoint as its owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointRecord {
+    /// Number of the endpoint.
+    pub id: EndpointId,
+    /// Whose it is.
+    pub account: AccountId,
+    /// Where messages go.
+    pub url: String,
+    /// In the canonical form of its source.
+    pub filter: String,
+    /// For people.
+    pub description: Option<String>,
+    /// Whether messages are delivered.
+    pub state: EndpointState,
+    /// The position after what was acknowledged.
+    pub cursor: String,
+    /// When it was made.
+    pub created_at: UnixMillis,
+    /// When a message was last acknowledged.
+    pub last_success_at: Option<UnixMillis>,
+    /// Why the last attempt failed.
+    pub last_error: Option<String>,
+    /// When it did.
+    pub last_error_at: Option<UnixMillis>,
+    /// Attempts that have failed since the last success.
+    pub failures: u32,
+    /// When the first of them did.
+    pub failing_since: Option<UnixMillis>,
+    /// When the message that is waiting is sent again, where an attempt has failed.
+    pub next_attempt_at: Option<UnixMillis>,
+    /// Identifier of the message that is waiting for its acknowledgement.
+    pub message_id: Option<String>,
+    /// Until when the secret before the present one signs as well.
+    pub old_secret_until: Option<UnixMillis>,
+}

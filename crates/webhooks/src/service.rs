@@ -1,0 +1,374 @@
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use paraffin_access::{AccountId, UnixMillis};
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::{Id, JoinSet};
+use tokio::time::MissedTickBehavior;
+
+use crate::delivery::{Deliverer, Progress};
+use crate::destination::Destination;
+use crate::endpoint::{DESCRIPTION_CHARS_MAX, EndpointChanges, EndpointId, EndpointRecord, NewEndpoint, URL_BYTES_MAX};
+use crate::http::{HttpTransport, Transport};
+use crate::message::Message;
+use crate::secret::SigningSecret;
+use crate::source::EventSource;
+use crate::store::{Due, LEASE_MS, WebhookStore};
+use crate::{WebhookError, WebhookSettings};
+
+/// How often it is looked for endpoints whose time has come, and for those that another instance has let go of.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Messages that an endpoint gets before others have their turn.
+const MESSAGES_AT_ONCE: usize = 10;
+/// An endpoint with nothing to deliver is looked at again after this time even if no change was reported, milliseconds.
+const IDLE_MS: i64 = 300_000;
+/// How long messages on their way have when the instance stops.
+const STOP: Duration = Duration::from_secs(3);
+/// Pings that are sent at the same time.
+const PINGS_MAX: usize = 8;
+
+/// Milliseconds since the Unix epoch.
+pub type Clock = Arc<dyn Fn() -> UnixMillis + Send + Sync>;
+
+/// Where the events of a new endpoint begin.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Start {
+    /// With the next block.
+    #[default]
+    Tip,
+    /// With the events of this block.
+    Height(u32),
+    /// After this position.
+    Cursor(String),
+}
+
+/// What came of a ping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestOutcome {
+    /// Of the answer, where there was one.
+    pub status: Option<u16>,
+    /// Why there was none, or why it is no acknowledgement.
+    pub error: Option<String>,
+    /// Identifier of the message.
+    pub message_id: String,
+    /// Time that it took, milliseconds.
+    pub elapsed_ms: i64,
+}
+
+/// The webhooks of an instance: what owners do with endpoints, and the delivery.
+pub struct Webhooks {
+    deliverer: Arc<Deliverer>,
+    wake: Notify,
+    pings: Semaphore,
+}
+
+impl Webhooks {
+    /// Events of `source` over HTTP. Messages are delivered once [`Webhooks::run`] runs.
+    pub fn new(store: WebhookStore, settings: WebhookSettings, source: Arc<dyn EventSource>, clock: Clock) -> Self {
+        let transport: Arc<dyn Transport> = Arc::new(HttpTransport::new(settings.clone()));
+        Self::with(Deliverer::new(store, source, transport, settings, clock))
+    }
+
+    /// As [`Webhooks::new`], over another transport.
+    pub fn with(deliverer: Deliverer) -> Self {
+        Self { deliverer: Arc::new(deliverer), wake: Notify::new(), pings: Semaphore::new(PINGS_MAX) }
+    }
+
+    /// Makes an endpoint; its secret is shown this once.
+    ///
+    /// # Errors
+    /// See [`WebhookError`].
+    pub async fn create(
+        &self,
+        account: AccountId,
+        url: &str,
+        filter: &RawValue,
+        start: &Start,
+        description: Option<String>,
+    ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
+        let Deliverer { store, settings, .. } = &*self.deliverer;
+        self.check_url(url)?;
+        check_description(description.as_deref())?;
+        let filter = self.check_filter(filter)?;
+        let cursor = self.cursor(start).await?;
+        let new = NewEndpoint { account, url: url.to_owned(), filter, cursor, description };
+        let made = store.create(&new, settings, self.now()).await?;
+        self.wake.notify_one();
+        Ok(made)
+    }
+
+    /// The endpoints of an account, by number.
+    ///
+    /// # Errors
+    /// [`WebhookError::Unavailable`].
+    pub async fn list(&self, account: AccountId) -> Result<Vec<EndpointRecord>, WebhookError> {
+        self.deliverer.store.list(account, self.now()).await
+    }
+
+    /// An endpoint of an account.
+    ///
+    /// # Errors
+    /// [`WebhookError::NoSuchEndpoint`], [`WebhookError::Unavailable`].
+    pub async fn get(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        self.deliverer.store.get(account, id, self.now()).await
+    }
+
+    /// Changes an endpoint; what is absent stays as it is.
+    ///
+    /// # Errors
+    /// See [`WebhookError`].
+    pub async fn update(
+        &self,
+        account: AccountId,
+        id: EndpointId,
+        url: Option<String>,
+        filter: Option<&RawValue>,
+        start: Option<&Start>,
+        description: Option<String>,
+    ) -> Result<EndpointRecord, WebhookError> {
+        if let Some(url) = &url {
+            self.check_url(url)?;
+        }
+        check_description(description.as_deref())?;
+        let filter = filter.map(|filter| self.check_filter(filter)).transpose()?;
+        let cursor = match start {
+            None => None,
+            Some(start) => Some(self.cursor(start).await?),
+        };
+        let changes = EndpointChanges { url, filter, cursor, description };
+        let changed = self.deliverer.store.update(account, id, &changes, self.now()).await?;
+        self.wake.notify_one();
+        Ok(changed)
+    }
+
+    /// Stops the delivery of an endpoint.
+    ///
+    /// # Errors
+    /// As [`Webhooks::get`].
+    pub async fn pause(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        self.deliverer.store.pause(account, id, self.now()).await
+    }
+
+    /// Goes on with the delivery of an endpoint where it stands.
+    ///
+    /// # Errors
+    /// As [`Webhooks::get`].
+    pub async fn resume(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        let resumed = self.deliverer.store.resume(account, id, self.now()).await?;
+        self.wake.notify_one();
+        Ok(resumed)
+    }
+
+    /// Gives an endpoint a new secret, which is shown this once. For [`crate::GRACE_MS`] the one before signs as well.
+    ///
+    /// # Errors
+    /// As [`Webhooks::get`], and [`WebhookError::NoRandomness`].
+    pub async fn rotate_secret(
+        &self,
+        account: AccountId,
+        id: EndpointId,
+    ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
+        self.deliverer.store.rotate_secret(account, id, self.now()).await
+    }
+
+    /// Ends an endpoint.
+    ///
+    /// # Errors
+    /// As [`Webhooks::get`].
+    pub async fn delete(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        self.deliverer.store.delete(account, id, self.now()).await
+    }
+
+    /// Sends a ping once, now; also to an endpoint that is paused.
+    ///
+    /// # Errors
+    /// As [`Webhooks::get`], and [`WebhookError::Busy`].
+    pub async fn test(&self, account: AccountId, id: EndpointId) -> Result<TestOutcome, WebhookError> {
+        let Ok(_permit) = self.pings.try_acquire() else { return Err(WebhookError::Busy) };
+        let (began, store) = (self.now(), &self.deliverer.store);
+        let endpoint = store.get(account, id, began).await?;
+        let secrets = store.secrets(account, id, began).await?;
+        let ping = Message::ping(id.0, began)?;
+        let answer = self.deliverer.attempt(&endpoint.url, &secrets, &ping).await;
+        let error = match &answer {
+            Ok(200..=299) => None,
+            Ok(status) => Some(format!("the server answered {status}")),
+            Err(reason) => Some(reason.clone()),
+        };
+        let elapsed_ms = self.now().saturating_sub(began);
+        Ok(TestOutcome { status: answer.ok(), error, message_id: ping.id, elapsed_ms })
+    }
+
+    /// Delivers until `stop` ends; messages on their way then have some seconds, and other instances take over at once.
+    pub async fn run(&self, stop: impl Future<Output = ()> + Send) {
+        let mut stop = std::pin::pin!(stop);
+        let mut round = Round::new(Arc::clone(&self.deliverer));
+        let mut look = tokio::time::interval(LOOK_EVERY);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let source = Arc::clone(&self.deliverer.source);
+        let mut changed = source.changed();
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                () = &mut changed => {
+                    changed = source.changed();
+                    round.idle.clear();
+                    round.changes += 1;
+                    round.look().await;
+                }
+                () = self.wake.notified() => round.look().await,
+                _ = look.tick() => round.look().await,
+                Some(ended) = round.running.join_next_with_id() => round.ended(ended),
+            }
+            round.begin();
+        }
+        round.stop().await;
+        self.deliverer.store.close().await;
+    }
+
+    fn now(&self) -> UnixMillis {
+        self.deliverer.now()
+    }
+
+    fn check_url(&self, url: &str) -> Result<(), WebhookError> {
+        if url.len() > URL_BYTES_MAX {
+            return Err(WebhookError::UrlTooLong);
+        }
+        Destination::parse(url, &self.deliverer.settings)?;
+        Ok(())
+    }
+
+    fn check_filter(&self, filter: &RawValue) -> Result<String, WebhookError> {
+        let checked = self.deliverer.source.check(filter).map_err(WebhookError::Invalid)?;
+        Ok(checked.get().to_owned())
+    }
+
+    async fn cursor(&self, start: &Start) -> Result<String, WebhookError> {
+        let source = &self.deliverer.source;
+        match start {
+            Start::Tip => Ok(source.tip().await?),
+            Start::Height(height) => Ok(source.before_height(*height).await?),
+            Start::Cursor(cursor) => source.check_cursor(cursor).map_err(WebhookError::Invalid),
+        }
+    }
+}
+
+fn check_description(description: Option<&str>) -> Result<(), WebhookError> {
+    let is_long = description.is_some_and(|text| text.chars().count() > DESCRIPTION_CHARS_MAX);
+    if is_long { Err(WebhookError::DescriptionTooLong) } else { Ok(()) }
+}
+
+/// An endpoint without anything to deliver.
+struct Idle {
+    token: i64,
+    since: UnixMillis,
+}
+
+/// What is being delivered at the moment.
+struct Round {
+    deliverer: Arc<Deliverer>,
+    running: JoinSet<Result<Progress, WebhookError>>,
+    /// With the number of changes that had been reported when each began.
+    tasks: HashMap<Id, (Due, u64)>,
+    queue: VecDeque<Due>,
+    idle: HashMap<EndpointId, Idle>,
+    changes: u64,
+    renewed_at: UnixMillis,
+}
+
+impl Round {
+    fn new(deliverer: Arc<Deliverer>) -> Self {
+        Self {
+            deliverer,
+            running: JoinSet::new(),
+            tasks: HashMap::new(),
+            queue: VecDeque::new(),
+            idle: HashMap::new(),
+            changes: 0,
+            renewed_at: 0,
+        }
+    }
+
+    /// Asks the database what there is to do.
+    async fn look(&mut self) {
+        let now = self.deliverer.now();
+        if now.saturating_sub(self.renewed_at) >= LEASE_MS / 3 {
+            match self.deliverer.store.renew(now).await {
+                Ok(()) => self.renewed_at = now,
+                Err(error) => tracing::warn!(%error, "the leases of webhooks were not renewed"),
+            }
+        }
+        match self.deliverer.store.due(now).await {
+            Ok(due) => {
+                let is_idle = |due: &Due| {
+                    let idle = self.idle.get(&due.id);
+                    idle.is_some_and(|idle| idle.token == due.token && now.saturating_sub(idle.since) < IDLE_MS)
+                };
+                self.queue = due.into_iter().filter(|due| !is_idle(due)).collect();
+            }
+            Err(error) => tracing::warn!(%error, "webhooks wait for their database"),
+        }
+    }
+
+    /// Begins with those that wait, as many as may run.
+    fn begin(&mut self) {
+        let (attempts_max, per_account_max) =
+            (self.deliverer.settings.attempts_max, self.deliverer.settings.attempts_per_account_max);
+        let mut later = VecDeque::new();
+        while self.running.len() < attempts_max
+            && let Some(due) = self.queue.pop_front()
+        {
+            if self.tasks.values().any(|(running, _)| running.id == due.id) {
+                continue;
+            }
+            if self.tasks.values().filter(|(running, _)| running.account == due.account).count() >= per_account_max {
+                later.push_back(due);
+                continue;
+            }
+            let deliverer = Arc::clone(&self.deliverer);
+            let task = self.running.spawn(async move {
+                let mut progress = Progress::Moved;
+                for _ in 0..MESSAGES_AT_ONCE {
+                    progress = deliverer.deliver(due.id).await?;
+                    if progress != Progress::Moved {
+                        break;
+                    }
+                }
+                Ok(progress)
+            });
+            self.tasks.insert(task.id(), (due, self.changes));
+        }
+        self.queue.append(&mut later);
+    }
+
+    fn ended(&mut self, ended: Result<(Id, Result<Progress, WebhookError>), tokio::task::JoinError>) {
+        let (task, outcome) = match ended {
+            Ok((task, outcome)) => (task, outcome),
+            Err(error) => {
+                tracing::error!(%error, "the delivery of a webhook has ended early");
+                self.tasks.remove(&error.id());
+                return;
+            }
+        };
+        let Some((due, changes)) = self.tasks.remove(&task) else { return };
+        match outcome {
+            Ok(Progress::Moved) => self.queue.push_back(due),
+            // A change that came meanwhile may not have been seen.
+            Ok(Progress::AtTip(_)) if changes != self.changes => self.queue.push_back(due),
+            Ok(Progress::AtTip(token)) => {
+                self.idle.insert(due.id, Idle { token, since: self.deliverer.now() });
+            }
+            Ok(Progress::Failed | Progress::Lost) => {}
+            Err(error) => tracing::warn!(%error, endpoint = due.id.0, "a webhook was not delivered"),
+        }
+    }
+
+    async fn stop(mut self) {
+        let all = async { while self.running.join_next().await.is_some() {} };
+        // What is not acknowledged by then is sent again.
+        let _ = tokio::time::timeout(STOP, all).await;
+        self.running.shutdown().await;
+    }
+}

@@ -1,0 +1,94 @@
+//! A chain that reorganises, receivers that fail, and where the tests of this folder keep their endpoints: each runs over SQLite,
+//! and once more over PostgreSQL as a part of `postgres.rs`.
+#![allow(dead_code, unreachable_pub)]
+#![allow(clippy::unwrap_used)]
+
+pub mod chain;
+pub mod receiver;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use paraffin_testkit::PostgresServer;
+use paraffin_webhooks::{AccountId, Clock, NewEndpoint, Place as At, WebhookSettings, WebhookStore};
+
+/// When the tests begin.
+pub const NOW: i64 = 1_700_000_000_000;
+pub const SECOND: i64 = 1_000;
+pub const HOUR: i64 = 3_600 * SECOND;
+pub const OWNER: AccountId = AccountId(7);
+
+/// A database of one test.
+pub struct Place {
+    folder: tempfile::TempDir,
+    server: Option<PostgresServer>,
+}
+
+/// An empty database; `None` after saying that there is no PostgreSQL.
+pub fn place() -> Option<Place> {
+    // What is killed here are tasks, not the machine: memory will do for files, and costs no flush.
+    let memory = std::path::Path::new("/dev/shm");
+    let is_server = env!("CARGO_CRATE_NAME") == "postgres";
+    let folder =
+        if memory.is_dir() && !is_server { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    if !is_server {
+        return Some(Place { folder, server: None });
+    }
+    let mut server = PostgresServer::prepare(folder.path())?;
+    server.run();
+    Some(Place { folder, server: Some(server) })
+}
+
+impl Place {
+    pub fn at(&self) -> At {
+        match &self.server {
+            None => At::File(self.folder.path().join("accounts.sqlite")),
+            Some(server) => At::Server(server.url().parse().unwrap()),
+        }
+    }
+
+    /// The store of one more instance.
+    pub async fn open(&self) -> WebhookStore {
+        WebhookStore::open(&self.at()).await.unwrap()
+    }
+}
+
+/// A time that stands still until a test moves it.
+#[derive(Clone)]
+pub struct Time(Arc<AtomicI64>);
+
+impl Default for Time {
+    fn default() -> Self {
+        Self(Arc::new(AtomicI64::new(NOW)))
+    }
+}
+
+impl Time {
+    pub fn now(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    pub fn forward(&self, by_ms: i64) {
+        self.0.fetch_add(by_ms, Ordering::SeqCst);
+    }
+
+    pub fn clock(&self) -> Clock {
+        let time = self.clone();
+        Arc::new(move || time.now())
+    }
+}
+
+/// Settings that let messages go to the machine itself.
+pub fn settings() -> WebhookSettings {
+    WebhookSettings { allow_private: true, allow_http: true, ..WebhookSettings::default() }
+}
+
+pub fn endpoint(url: &str, cursor: &str) -> NewEndpoint {
+    NewEndpoint {
+        account: OWNER,
+        url: url.to_owned(),
+        filter: "{}".to_owned(),
+        cursor: cursor.to_owned(),
+        description: None,
+    }
+}
