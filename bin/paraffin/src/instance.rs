@@ -185,7 +185,7 @@ async fn webhooks(config: &Config) -> Result<Option<WebhooksParts>, InstanceErro
     }
     let place = accounts::place(&config.access, &config.data_dir());
     let store = WebhookStore::open(&place).await?;
-    Ok(Some(WebhooksParts { store, settings: config.webhooks.clone(), source: None }))
+    Ok(Some(WebhooksParts { store, settings: config.webhooks.clone() }))
 }
 
 const fn raw_transactions(setting: RawTransactionsSetting) -> RawTransactions {

@@ -72,7 +72,6 @@ pub use clients::{ParseProxyError, ProxyNet};
 pub use config::{AccessConfig, GatewayConfig};
 pub use electrum::ElectrumParts;
 pub use errors::{RestError, RpcError, rpc_code};
-pub use events::{EventFeed, FeedError, FeedPage};
 pub use families::Families;
 pub use forward::Upstreams;
 pub use hosted::{HostedFault, HostedProgram, ShadowState};

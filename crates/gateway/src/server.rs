@@ -24,6 +24,7 @@ use crate::config::GatewayConfig;
 use crate::connections::{Activity, Closing, OpenConnections};
 use crate::drain::Draining;
 use crate::electrum::ElectrumListener;
+use crate::events::EventFeed;
 use crate::fairness::FairSemaphore;
 use crate::families::FamilyServers;
 use crate::hosted::HOSTED_VIEW_BYTES;
@@ -110,7 +111,8 @@ impl Gateway {
             let families = FamilyServers::new(&parts.families, &config.limits);
             let access_log = parts.access_log.filter(|_| config.access_log);
             let mut keyed = parts.keyed;
-            let webhooks = parts.webhooks.map(|webhooks| webhooks.over(&parts.chain));
+            let events = Arc::new(EventFeed::new(Arc::clone(&parts.chain), Arc::clone(&parts.node)));
+            let webhooks = parts.webhooks.map(|webhooks| webhooks.over(&events));
             if let Some(webhooks) = &webhooks {
                 keyed.insert(KeyedSurface::Webhooks, KeyedHandler::webhooks(Arc::clone(webhooks)));
             }
@@ -152,6 +154,7 @@ impl Gateway {
                 streams: Streams::default(),
                 draining: Draining::default(),
                 electrum: OnceLock::new(),
+                events,
             });
             let electrum = match parts.electrum.filter(|parts| parts.settings.is_used()) {
                 Some(parts) => Some(ElectrumListener::bind(parts, &shared).await?),

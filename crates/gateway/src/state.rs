@@ -30,6 +30,7 @@ use crate::drain::Draining;
 use crate::electrum::{ElectrumParts, KeyedSessions};
 use crate::erased::{self, Answer};
 use crate::errors::{Refusal, RestError};
+use crate::events::EventFeed;
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
 use crate::families::{Families, FamilyServers};
 use crate::forward::Upstreams;
@@ -271,6 +272,7 @@ pub(crate) struct Shared {
     pub(crate) draining: Draining,
     pub(crate) scripts: Option<ScriptParts>,
     pub(crate) script_runs: FairSemaphore,
+    pub(crate) events: Arc<EventFeed>,
     pub(crate) electrum: OnceLock<ElectrumSessions>,
 }
 

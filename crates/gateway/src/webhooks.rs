@@ -1,20 +1,13 @@
-//! Webhooks in the gateway: where their events come from.
+//! Webhooks in the gateway: their events are those of the event streams.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use bitcoin::BlockHash;
-use paraffin_primitives::{BlockId, Height};
-use paraffin_store::{Snapshot, StoreError};
+use paraffin_events::Cursor;
 use paraffin_webhooks::{BoxFuture, EventPage, EventSource, SourceError, WebhookSettings, WebhookStore, Webhooks};
-use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
-use crate::state::{ChainState, unix_millis};
-
-/// How often it is looked for another newest block.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+use crate::events::{EventFeed, FeedError, FeedPage};
+use crate::state::unix_millis;
 
 /// What webhooks are served from.
 pub struct WebhooksParts {
@@ -22,102 +15,34 @@ pub struct WebhooksParts {
     pub store: WebhookStore,
     /// Limits, and where messages may go.
     pub settings: WebhookSettings,
-    /// Where events come from; without it they are the blocks of the index that come and leave.
-    pub source: Option<Arc<dyn EventSource>>,
 }
 
 impl WebhooksParts {
-    /// Webhooks of an instance that serves this chain.
-    pub(crate) fn over(self, chain: &Arc<dyn ChainState>) -> Arc<Webhooks> {
-        let source = self.source.unwrap_or_else(|| Arc::new(Blocks::of(chain)));
+    /// Webhooks with the events of an instance.
+    pub(crate) fn over(self, feed: &Arc<EventFeed>) -> Arc<Webhooks> {
+        let source = Arc::new(Events(Arc::clone(feed)));
         Arc::new(Webhooks::new(self.store, self.settings, source, Arc::new(unix_millis)))
     }
 }
 
-/// Blocks that come and leave. A position is `<height>-<hash>`, that of the block which was given last.
-struct Blocks {
-    chain: Arc<dyn ChainState>,
-    seen: Mutex<Option<BlockHash>>,
-}
+/// The events of an instance.
+struct Events(Arc<EventFeed>);
 
-/// What an endpoint wants of them: everything, or some kinds.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Filter {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kinds: Option<Vec<Kind>>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    BlockConnected,
-    BlockDisconnected,
-}
-
-#[derive(Serialize)]
-struct Event {
-    kind: Kind,
-    cursor: String,
-    height: Height,
-    block_hash: BlockHash,
-}
-
-impl Filter {
-    fn passes(&self, kind: Kind) -> bool {
-        self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))
-    }
-}
-
-impl Blocks {
-    fn of(chain: &Arc<dyn ChainState>) -> Self {
-        Self { chain: Arc::clone(chain), seen: Mutex::default() }
-    }
-}
-
-fn cursor_of(id: BlockId) -> String {
-    format!("{}-{}", id.height, id.hash)
-}
-
-fn parse_cursor(cursor: &str) -> Result<BlockId, SourceError> {
-    let parsed = cursor
-        .split_once('-')
-        .and_then(|(height, hash)| Some(BlockId { height: height.parse().ok()?, hash: hash.parse().ok()? }));
-    parsed.ok_or_else(|| SourceError::UnknownCursor("a cursor is <height>-<hash of a block>".to_owned()))
-}
-
-fn failed(error: &StoreError) -> SourceError {
-    SourceError::Unavailable(error.to_string())
-}
-
-impl EventSource for Blocks {
-    fn check(&self, filter: &RawValue) -> Result<Box<RawValue>, String> {
-        let mut filter: Filter = serde_json::from_str(filter.get()).map_err(|error| format!("filter: {error}"))?;
-        if let Some(kinds) = &mut filter.kinds {
-            kinds.sort_unstable();
-            kinds.dedup();
-        }
-        to_raw_value(&filter).map_err(|error| format!("filter: {error}"))
+impl EventSource for Events {
+    fn check<'a>(&'a self, filter: &'a RawValue) -> BoxFuture<'a, Result<Box<RawValue>, String>> {
+        Box::pin(async { self.0.check(filter).await.map_err(|error| error.to_string()) })
     }
 
     fn check_cursor(&self, cursor: &str) -> Result<String, String> {
-        parse_cursor(cursor).map(cursor_of).map_err(|error| error.to_string())
+        cursor.parse::<Cursor>().map(|cursor| cursor.to_string()).map_err(|error| error.to_string())
     }
 
     fn tip(&self) -> BoxFuture<'_, Result<String, SourceError>> {
-        Box::pin(async {
-            let tip = self.chain.snapshot().tip().map(|record| record.id);
-            tip.map(cursor_of).ok_or_else(|| SourceError::Unavailable("nothing is indexed yet".to_owned()))
-        })
+        Box::pin(std::future::ready(self.0.tip().map_err(failed)))
     }
 
     fn before_height(&self, height: u32) -> BoxFuture<'_, Result<String, SourceError>> {
-        Box::pin(async move {
-            let unknown = || SourceError::UnknownCursor(format!("there is no block before height {height}"));
-            let before = height.checked_sub(1).ok_or_else(unknown)?;
-            let record = self.chain.snapshot().block(before).map_err(|error| failed(&error))?;
-            record.map(|record| cursor_of(record.id)).ok_or_else(unknown)
-        })
+        Box::pin(std::future::ready(self.0.before(height).map_err(failed)))
     }
 
     fn after<'a>(
@@ -127,60 +52,23 @@ impl EventSource for Blocks {
         count_max: usize,
     ) -> BoxFuture<'a, Result<EventPage, SourceError>> {
         Box::pin(async move {
-            let position = parse_cursor(cursor)?;
-            let filter: Filter =
-                serde_json::from_str(filter.get()).map_err(|error| SourceError::UnknownCursor(error.to_string()))?;
-            let snapshot = self.chain.snapshot();
-            let read = tokio::task::spawn_blocking(move || page(&snapshot, position, &filter, count_max)).await;
-            read.unwrap_or_else(|_| Err(SourceError::Unavailable("the read was given up".to_owned())))
+            let FeedPage { events, cursor, is_at_tip } =
+                self.0.after(cursor, filter, count_max).await.map_err(failed)?;
+            Ok(EventPage { events, cursor, is_at_tip })
         })
     }
 
     fn changed(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async {
-            let mut every = tokio::time::interval(LOOK_EVERY);
-            loop {
-                every.tick().await;
-                let newest = self.chain.snapshot().tip().map(|record| record.id.hash);
-                let mut seen = self.seen.lock();
-                if newest != *seen {
-                    *seen = newest;
-                    return;
-                }
-            }
-        })
+        Box::pin(self.0.changed())
     }
 }
 
-/// Looks at so many blocks after a position; first at those that have left.
-fn page(snapshot: &Snapshot, from: BlockId, filter: &Filter, count_max: usize) -> Result<EventPage, SourceError> {
-    let mut page = EventPage::default();
-    let mut position = from;
-    for _ in 0..count_max {
-        let at_height = snapshot.block(position.height).map_err(|error| failed(&error))?;
-        let (kind, id, after) = if at_height.is_some_and(|record| record.id == position) {
-            let next = position.height.checked_add(1).map(|height| snapshot.block(height));
-            let Some(next) = next.transpose().map_err(|error| failed(&error))?.flatten() else { break };
-            (Kind::BlockConnected, next.id, next.id)
-        } else {
-            (Kind::BlockDisconnected, position, parent_of_undone(snapshot, position)?)
-        };
-        position = after;
-        if filter.passes(kind) {
-            let event = Event { kind, cursor: cursor_of(after), height: id.height, block_hash: id.hash };
-            page.events.push(to_raw_value(&event).map_err(|error| SourceError::Unavailable(error.to_string()))?);
+/// An error as the owner of an endpoint, or the operator, is to see it.
+fn failed(error: FeedError) -> SourceError {
+    match error {
+        FeedError::Starting | FeedError::NodeAway | FeedError::Overloaded | FeedError::Internal => {
+            SourceError::Unavailable(error.to_string())
         }
+        _ => SourceError::UnknownCursor(error.to_string()),
     }
-    page.is_at_tip = snapshot.tip().is_some_and(|record| record.id == position);
-    page.cursor = cursor_of(position);
-    Ok(page)
-}
-
-fn parent_of_undone(snapshot: &Snapshot, block: BlockId) -> Result<BlockId, SourceError> {
-    let undone = snapshot.undone_blocks(usize::MAX).map_err(|error| failed(&error))?;
-    let found = undone.into_iter().find(|undone| undone.id == block);
-    let unknown = || SourceError::UnknownCursor(format!("block {} is not known here: go on from a height", block.hash));
-    let parent = found.ok_or_else(unknown)?.previous;
-    let height = block.height.checked_sub(1).ok_or_else(unknown)?;
-    Ok(BlockId { height, hash: parent })
 }

@@ -91,7 +91,7 @@ impl Webhooks {
         let Deliverer { store, settings, .. } = &*self.deliverer;
         self.check_url(url)?;
         check_description(description.as_deref())?;
-        let filter = self.check_filter(filter)?;
+        let filter = self.check_filter(filter).await?;
         let cursor = self.cursor(start).await?;
         let new = NewEndpoint { account, url: url.to_owned(), filter, cursor, description };
         let made = store.create(&new, settings, self.now()).await?;
@@ -132,7 +132,10 @@ impl Webhooks {
             self.check_url(url)?;
         }
         check_description(description.as_deref())?;
-        let filter = filter.map(|filter| self.check_filter(filter)).transpose()?;
+        let filter = match filter {
+            Some(filter) => Some(self.check_filter(filter).await?),
+            None => None,
+        };
         let cursor = match start {
             None => None,
             Some(start) => Some(self.cursor(start).await?),
@@ -240,8 +243,8 @@ impl Webhooks {
         Ok(())
     }
 
-    fn check_filter(&self, filter: &RawValue) -> Result<String, WebhookError> {
-        let checked = self.deliverer.source.check(filter).map_err(WebhookError::Invalid)?;
+    async fn check_filter(&self, filter: &RawValue) -> Result<String, WebhookError> {
+        let checked = self.deliverer.source.check(filter).await.map_err(WebhookError::Invalid)?;
         Ok(checked.get().to_owned())
     }
 

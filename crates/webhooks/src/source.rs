@@ -33,7 +33,7 @@ pub trait EventSource: Send + Sync + 'static {
     ///
     /// # Errors
     /// A sentence for the caller.
-    fn check(&self, filter: &RawValue) -> Result<Box<RawValue>, String>;
+    fn check<'a>(&'a self, filter: &'a RawValue) -> BoxFuture<'a, Result<Box<RawValue>, String>>;
 
     /// The canonical form of a position that a caller gave, or what is wrong with it.
     ///

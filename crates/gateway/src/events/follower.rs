@@ -59,12 +59,12 @@ impl Follower {
         from: From,
     ) -> Result<Self, FeedError> {
         let context = context.again();
-        let (network, keys_max) = (context.network(), feed.keys_max());
+        let network = context.network();
         let filter = if filter.descriptors.is_empty() {
-            super::prepare(&filter, network, keys_max)?
+            super::prepare(&filter, network)?
         } else {
             // Keys are derived, which takes long.
-            let prepared = context.scan_account(move |_, _| super::prepare(&filter, network, keys_max)).await;
+            let prepared = context.scan_account(move |_, _| super::prepare(&filter, network)).await;
             prepared.map_err(|_| FeedError::Overloaded)??
         };
         let mut filter_bytes = context.held_bytes(HeldFor::Streams);

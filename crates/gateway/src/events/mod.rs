@@ -38,6 +38,8 @@ const STEP_TIME: Duration = Duration::from_millis(250);
 const PARENTS_MAX: usize = 300;
 /// How long [`EventFeed::changed`] waits.
 const CHANGED_WAIT_MAX: Duration = Duration::from_secs(1);
+/// Keys that the descriptors of one filter may stand for.
+const KEYS_MAX: usize = 20_000;
 /// Filters of webhooks that are kept read.
 const PREPARED_MAX: usize = 64;
 /// Reads of webhooks at a time, and bytes of events that each may keep.
@@ -46,7 +48,7 @@ const FEED_BYTES_MAX: usize = 64 << 20;
 
 /// Why events are not to be had.
 #[derive(Debug, thiserror::Error)]
-pub enum FeedError {
+pub(crate) enum FeedError {
     /// The filter is no JSON of a filter.
     #[error("the filter cannot be read: {0}")]
     Json(serde_json::Error),
@@ -90,7 +92,7 @@ pub enum FeedError {
 
 impl FeedError {
     /// A stable word for it.
-    pub const fn code(&self) -> &'static str {
+    pub(crate) const fn code(&self) -> &'static str {
         match self {
             Self::Json(_) | Self::Filter(_) => "invalid_filter",
             Self::Cursor(_) | Self::WrongHeight => "invalid_cursor",
@@ -133,13 +135,13 @@ pub(crate) enum From {
 
 /// What happened since a position.
 #[derive(Debug)]
-pub struct FeedPage {
+pub(crate) struct FeedPage {
     /// Events in order, as JSON.
-    pub events: Vec<Box<RawValue>>,
+    pub(crate) events: Vec<Box<RawValue>>,
     /// The position after what was looked at.
-    pub cursor: String,
+    pub(crate) cursor: String,
     /// Whether there was nothing more.
-    pub is_at_tip: bool,
+    pub(crate) is_at_tip: bool,
 }
 
 /// What the node says of a block that the index does not hold.
@@ -151,35 +153,35 @@ enum Known {
 }
 
 /// Events of an instance.
-pub struct EventFeed {
+pub(crate) struct EventFeed {
     chain: Arc<dyn ChainState>,
     node: Arc<dyn Node>,
-    keys_max: usize,
     tips: Tips,
     prepared: Mutex<Vec<(String, Arc<PreparedFilter>)>>,
     reads: Semaphore,
+    checks: Semaphore,
 }
 
 impl EventFeed {
-    /// Events of `chain`; `node` is asked about blocks that left it before it was indexed here. Descriptors of a filter may stand for
-    /// `keys_max` keys together.
-    pub fn new(chain: Arc<dyn ChainState>, node: Arc<dyn Node>, keys_max: usize) -> Self {
+    /// Events of `chain`; `node` is asked about blocks that left it before it was indexed here.
+    pub(crate) fn new(chain: Arc<dyn ChainState>, node: Arc<dyn Node>) -> Self {
         Self {
             tips: Tips::new(Arc::downgrade(&chain)),
             chain,
             node,
-            keys_max,
             prepared: Mutex::default(),
             reads: Semaphore::new(FEED_READS_MAX),
+            checks: Semaphore::new(1),
         }
     }
 
-    /// The one form of all filters that are equal to this one. Derives the scripts of descriptors: blocking, up to seconds.
+    /// The one form of all filters that are equal to this one. Derives the scripts of descriptors, up to seconds, one filter at a time.
     ///
     /// # Errors
     /// [`FeedError::Json`], [`FeedError::Filter`].
-    pub fn check(&self, filter: &RawValue) -> Result<Box<RawValue>, FeedError> {
-        let prepared = self.read_filter(filter)?;
+    pub(crate) async fn check(&self, filter: &RawValue) -> Result<Box<RawValue>, FeedError> {
+        let _permit = self.checks.acquire().await.map_err(|_| FeedError::Internal)?;
+        let prepared = self.prepared(filter).await?;
         to_raw_value(prepared.canonical()).map_err(FeedError::Json)
     }
 
@@ -187,7 +189,7 @@ impl EventFeed {
     ///
     /// # Errors
     /// [`FeedError::Starting`] while there is none.
-    pub fn tip(&self) -> Result<String, FeedError> {
+    pub(crate) fn tip(&self) -> Result<String, FeedError> {
         let tip = self.chain.snapshot().tip().map(|record| record.id).ok_or(FeedError::Starting)?;
         Ok(Cursor::end_of(tip).to_string())
     }
@@ -196,7 +198,7 @@ impl EventFeed {
     ///
     /// # Errors
     /// [`FeedError::AboveTip`], [`FeedError::Starting`].
-    pub fn before(&self, height: Height) -> Result<String, FeedError> {
+    pub(crate) fn before(&self, height: Height) -> Result<String, FeedError> {
         let snapshot = self.chain.snapshot();
         let newest = snapshot.tip().map(|tip| tip.id.height).ok_or(FeedError::Starting)?;
         let before = height.checked_sub(1).ok_or(FeedError::AboveTip(newest))?;
@@ -208,7 +210,7 @@ impl EventFeed {
     ///
     /// # Errors
     /// [`FeedError`].
-    pub async fn after(&self, cursor: &str, filter: &RawValue, count_max: usize) -> Result<FeedPage, FeedError> {
+    pub(crate) async fn after(&self, cursor: &str, filter: &RawValue, count_max: usize) -> Result<FeedPage, FeedError> {
         let position = Position::After(cursor.parse()?);
         let _permit = self.reads.acquire().await.map_err(|_| FeedError::Internal)?;
         let filter = self.prepared(filter).await?;
@@ -244,7 +246,7 @@ impl EventFeed {
 
     /// Resolves when the newest block has changed, and after a second all the same: what came between the last look and this call is then
     /// not waited for.
-    pub async fn changed(&self) {
+    pub(crate) async fn changed(&self) {
         let mut tips = self.tips.subscribe();
         tips.mark_unchanged();
         let _ = tokio::time::timeout(CHANGED_WAIT_MAX, tips.changed()).await;
@@ -256,10 +258,10 @@ impl EventFeed {
         if let Some(known) = known {
             return Ok(known);
         }
-        let (keys_max, network, text) = (self.keys_max, self.chain.network(), filter.get().to_owned());
+        let (network, text) = (self.chain.network(), filter.get().to_owned());
         let read = tokio::task::spawn_blocking(move || {
             let filter: Filter = serde_json::from_str(&text).map_err(FeedError::Json)?;
-            prepare(&filter, network, keys_max).map(Arc::new)
+            prepare(&filter, network).map(Arc::new)
         });
         let prepared = read.await.map_err(|_| FeedError::Internal)??;
         let mut kept = self.prepared.lock();
@@ -268,15 +270,6 @@ impl EventFeed {
         }
         kept.push((filter.get().to_owned(), Arc::clone(&prepared)));
         Ok(prepared)
-    }
-
-    fn read_filter(&self, filter: &RawValue) -> Result<PreparedFilter, FeedError> {
-        let filter: Filter = serde_json::from_str(filter.get()).map_err(FeedError::Json)?;
-        prepare(&filter, self.chain.network(), self.keys_max)
-    }
-
-    pub(crate) fn keys_max(&self) -> usize {
-        self.keys_max
     }
 
     /// Changes whenever the newest block does.
@@ -315,12 +308,8 @@ impl EventFeed {
 }
 
 /// Reads a filter; blocking, and up to seconds where it has descriptors.
-pub(crate) fn prepare(
-    filter: &Filter,
-    network: paraffin_primitives::Network,
-    keys_max: usize,
-) -> Result<PreparedFilter, FeedError> {
-    let budget = ScriptBudget::new(keys_max);
+pub(crate) fn prepare(filter: &Filter, network: paraffin_primitives::Network) -> Result<PreparedFilter, FeedError> {
+    let budget = ScriptBudget::new(KEYS_MAX);
     Ok(filter.prepare(network, |text| descriptor_scripts(network, text, &budget))?)
 }
 

@@ -138,7 +138,7 @@ impl KeyedHandler {
 
     /// Streams of what happens on the chain, for [`crate::KeyedSurface::Events`].
     pub fn events() -> Self {
-        Self { http: Some(Arc::new(events::EventsHttp::default())), rpc: None }
+        Self { http: Some(Arc::new(events::EventsHttp)), rpc: None }
     }
 
     /// Blocks and their events as DEX Screener reads them, for [`crate::KeyedSurface::Dexscreener`].

@@ -187,7 +187,7 @@ impl Instance {
             Some(settings) => {
                 let place = paraffin_access::Place::File(keys_path.clone());
                 let store = paraffin_webhooks::WebhookStore::open(&place).await.unwrap();
-                Some(paraffin_gateway::WebhooksParts { store, settings, source: None })
+                Some(paraffin_gateway::WebhooksParts { store, settings })
             }
             None => None,
         };

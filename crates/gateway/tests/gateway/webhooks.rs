@@ -92,7 +92,7 @@ async fn blocks_that_come_and_leave_are_delivered_with_a_signature() {
     let events = body["data"]["events"].as_array().unwrap();
     let heights: Vec<u64> = events.iter().map(|event| event["height"].as_u64().unwrap()).collect();
     assert_eq!(heights, (1..=u64::from(tip)).collect::<Vec<_>>());
-    assert!(events.iter().all(|event| event["kind"] == "block_connected"));
+    assert!(events.iter().all(|event| event["type"] == "block_connected"));
     assert_eq!((&body["type"], &body["data"]["cursor"]), (&json!("events"), &events.last().unwrap()["cursor"]));
     let seconds = header(&head, "webhook-timestamp").parse().unwrap();
     let signed = signature(&[secret], header(&head, "webhook-id"), seconds, text.as_bytes());
@@ -110,7 +110,7 @@ async fn blocks_that_come_and_leave_are_delivered_with_a_signature() {
         seen.extend(read(&body)["data"]["events"].as_array().unwrap().clone());
     }
     let kinds: Vec<_> =
-        seen.iter().map(|event| (event["kind"].as_str().unwrap(), event["height"].as_u64().unwrap())).collect();
+        seen.iter().map(|event| (event["type"].as_str().unwrap(), event["height"].as_u64().unwrap())).collect();
     let tip = u64::from(tip);
     assert_eq!(kinds, [("block_disconnected", tip), ("block_connected", tip), ("block_connected", tip + 1)]);
     assert_eq!(seen[0]["block_hash"], left);
@@ -142,11 +142,11 @@ async fn a_key_manages_the_endpoints_of_its_account_and_nothing_else() {
     let made = call(
         &instance,
         "webhooks_create",
-        json!({ "url": url, "filter": { "kinds": ["block_disconnected", "block_disconnected"] } }),
+        json!({ "url": url, "filter": { "kinds": ["trade", "block", "trade"], "pools": ["2:7"] } }),
     )
     .await;
     let id = made["id"].clone();
-    assert_eq!(made["filter"], json!({ "kinds": ["block_disconnected"] }));
+    assert_eq!(made["filter"], json!({ "kinds": ["block", "trade"], "pools": ["2:7"] }));
     assert!(made["secret"].as_str().unwrap().starts_with("whsec_"));
     let rotated = call(&instance, "webhooks_rotate_secret", json!({ "id": id })).await;
     assert!(rotated["secret"] != made["secret"] && rotated["old_secret_until"].is_string());

@@ -4,7 +4,7 @@ mod query;
 mod sent;
 mod socket;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use hyper::{Method, StatusCode};
 use serde_json::json;
@@ -12,28 +12,16 @@ use serde_json::json;
 use self::query::Question;
 use super::{HttpRequest, HttpSurface};
 use crate::errors::RestError;
-use crate::events::{EventFeed, FeedError, Follower};
+use crate::events::{FeedError, Follower};
 use crate::respond::Reply;
 use crate::state::{BoxFuture, RequestContext};
 use crate::websocket;
 
 /// Bodies of requests that are refused are read up to this, bytes, so that the answer arrives.
 const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
-/// Keys that the descriptors of one filter may stand for.
-const KEYS_MAX: usize = 20_000;
 
 /// The surface.
-#[derive(Default)]
-pub(super) struct EventsHttp(OnceLock<Arc<EventFeed>>);
-
-impl EventsHttp {
-    fn feed(&self, context: &RequestContext) -> &Arc<EventFeed> {
-        self.0.get_or_init(|| {
-            let shared = context.shared();
-            Arc::new(EventFeed::new(Arc::clone(&shared.chain), Arc::clone(&shared.node), KEYS_MAX))
-        })
-    }
-}
+pub(super) struct EventsHttp;
 
 impl HttpSurface for EventsHttp {
     fn body_limit(&self, _verb: &Method, _segments: &[String]) -> Option<usize> {
@@ -53,7 +41,7 @@ impl HttpSurface for EventsHttp {
                 return Err(RestError::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", "events take GET"));
             }
             let question = Question::of(request.query.as_deref(), &request.headers)?;
-            let feed = Arc::clone(self.feed(context));
+            let feed = Arc::clone(&context.shared().events);
             if request.upgrade.is_some() {
                 let own = context.again();
                 return websocket::accept(context, &request.headers, request.upgrade, move |socket| {
