@@ -134,7 +134,7 @@ impl<'a> World<'a> {
             }
             22..=49 => self.work(which).await,
             50..=74 => self.network.end_one(&mut self.random, false),
-            75..=84 => self.time.forward(self.random.below(20) as i64 * SECOND),
+            75..=84 => self.time.forward(self.random.below(20).cast_signed() * SECOND),
             85..=88 => self.time.forward(LEASE_MS),
             89..=91 => self.time.forward(7 * HOUR),
             92..=97 => self.kill(which).await,
