@@ -10,15 +10,12 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let reserved = match address.octets() {
-        // "This network", reserved, broadcast.
-        [0 | 240..=255, ..] => true,
-        // Shared by carriers (RFC 6598).
-        [100, 64..=127, ..] => true,
-        // Of protocols (RFC 6890), the former relays of 6to4, benchmarks (RFC 2544).
-        [192, 0, 0, _] | [192, 88, 99, _] | [198, 18..=19, ..] => true,
-        _ => false,
-    };
+    // In this order: "this network", reserved and broadcast; shared by carriers (RFC 6598); of protocols (RFC 6890); former relays of
+    // 6to4; benchmarks (RFC 2544).
+    let reserved = matches!(
+        address.octets(),
+        [0 | 240..=255, ..] | [100, 64..=127, ..] | [192, 0, 0, _] | [192, 88, 99, _] | [198, 18..=19, ..]
+    );
     !(reserved
         || address.is_loopback()
         || address.is_private()
@@ -30,11 +27,9 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 fn is_public_v6(address: Ipv6Addr) -> bool {
     // Only 2000::/3 is global unicast, so the unspecified, loopback, mapped, NAT64, discard, unique local, link-local and multicast
     // addresses are none.
+    // Of these, protocols and Teredo (2001::/23), documentation (also RFC 9637, 3fff::/20) and 6to4 are left out.
     match address.segments() {
-        // Protocols and Teredo, 2001::/23; documentation.
-        [0x2001, 0..=0x1ff | 0xdb8, ..] => false,
-        // 6to4; documentation (RFC 9637), 3fff::/20.
-        [0x2002, ..] | [0x3fff, 0..=0xfff, ..] => false,
+        [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x2002, ..] | [0x3fff, 0..=0xfff, ..] => false,
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }

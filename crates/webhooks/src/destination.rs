@@ -48,19 +48,7 @@ impl Destination {
         }
         let Some(authority) = uri.authority() else { return Err(DestinationError::Malformed("names no host")) };
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
-        let port = match (authority.port_u16(), authority.as_str().ends_with(']'), authority.as_str().rsplit_once(':'))
-        {
-            (Some(0), ..) => return Err(DestinationError::Malformed("has an impossible port")),
-            (Some(port), ..) => port,
-            (None, false, Some(_)) => return Err(DestinationError::Malformed("has an impossible port")),
-            (None, ..) => {
-                if is_encrypted {
-                    443
-                } else {
-                    80
-                }
-            }
-        };
+        let port = port_of(authority.as_str(), authority.port_u16(), is_encrypted)?;
         if let Ok(address) = host.parse::<IpAddr>() {
             allowed([address], settings)?;
         }
@@ -80,6 +68,16 @@ impl Destination {
     ) -> Result<Vec<SocketAddr>, DestinationError> {
         let addresses = allowed(addresses, settings)?;
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, self.port)).collect())
+    }
+}
+
+/// The port of an authority, which `named` is where it can be read.
+fn port_of(authority: &str, named: Option<u16>, is_encrypted: bool) -> Result<u16, DestinationError> {
+    let has_port = !authority.ends_with(']') && authority.contains(':');
+    match named {
+        Some(port) if port > 0 => Ok(port),
+        None if !has_port => Ok(if is_encrypted { 443 } else { 80 }),
+        _ => Err(DestinationError::Malformed("has an impossible port")),
     }
 }
 

@@ -148,7 +148,7 @@ async fn the_receiver_of_the_documentation_takes_what_is_signed_and_nothing_else
     let body = Bytes::from_static(
         br#"{"type":"events","timestamp":"","data":{"cursor":"1-a","events":[{"kind":"block_connected","height":1,"block_hash":"a"}]}}"#,
     );
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs().cast_signed();
     let url = format!("http://127.0.0.1:{port}/");
     let signed = |id: &str, at: i64, secrets: &[SigningSecret]| Attempt {
         url: url.clone(),

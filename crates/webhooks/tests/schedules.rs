@@ -29,7 +29,8 @@ struct World<'a> {
     chain: Chain,
     time: Time,
     receiver: Receiver,
-    network: Network,
+    /// Of each instance.
+    networks: [Network; 2],
     id: EndpointId,
     instances: Vec<Instance>,
     random: Random,
@@ -45,27 +46,27 @@ impl<'a> World<'a> {
         let (made, secret) = store.create(&new, &settings, support::NOW).await.unwrap();
         receiver.trust(secret);
         store.close().await;
-        let network = Network::to(&receiver);
+        let networks = [Network::to(&receiver), Network::to(&receiver)];
         let mut world = World {
             place,
             chain,
             time: Time::default(),
             receiver,
-            network,
+            networks,
             id: made.id,
             instances: Vec::new(),
             random: Random(seed),
             kills: 0,
         };
-        for _ in 0..2 {
-            let instance = world.instance().await;
+        for which in 0..2 {
+            let instance = world.instance(which).await;
             world.instances.push(instance);
         }
         world
     }
 
-    async fn instance(&self) -> Instance {
-        let (source, transport) = (Arc::new(self.chain.clone()), Arc::new(self.network.clone()));
+    async fn instance(&self, which: usize) -> Instance {
+        let (source, transport) = (Arc::new(self.chain.clone()), Arc::new(self.networks[which].clone()));
         let deliverer = Deliverer::new(self.place.open().await, source, transport, small_messages(), self.time.clock());
         Instance { deliverer: Arc::new(deliverer), task: None }
     }
@@ -96,7 +97,7 @@ impl<'a> World<'a> {
             let _ = task.await;
         }
         self.kills += 1;
-        self.instances[which] = self.instance().await;
+        self.instances[which] = self.instance(which).await;
     }
 
     /// Something that owners do; none of it loses an event.
@@ -133,8 +134,9 @@ impl<'a> World<'a> {
                 self.chain.reorganise(depth, &mut self.random);
             }
             22..=49 => self.work(which).await,
-            50..=74 => self.network.end_one(&mut self.random, false),
-            75..=84 => self.time.forward(self.random.below(20) as i64 * SECOND),
+            50..=71 => self.networks[which].end_one(&mut self.random, false),
+            72..=74 => self.stall(which).await,
+            75..=84 => self.time.forward(self.random.below(20).cast_signed() * SECOND),
             85..=88 => self.time.forward(LEASE_MS),
             89..=91 => self.time.forward(7 * HOUR),
             92..=97 => self.kill(which).await,
@@ -148,11 +150,31 @@ impl<'a> World<'a> {
         }
     }
 
+    /// An instance waits for an answer until its lease has run out; meanwhile the other one goes on.
+    async fn stall(&mut self, which: usize) {
+        self.work(which).await;
+        self.settle().await;
+        self.time.forward(LEASE_MS);
+        for _ in 0..2 + self.random.below(4) {
+            self.chain.add(self.random.below(6));
+            self.work(1 - which).await;
+            self.settle().await;
+            self.networks[1 - which].end_one(&mut self.random, true);
+            self.settle().await;
+        }
+        self.networks[which].end_one(&mut self.random, true);
+        self.settle().await;
+    }
+
+    fn in_flight(&self) -> usize {
+        self.networks.iter().map(Network::in_flight).sum()
+    }
+
     /// Until each instance waits for an answer, or for nothing.
     async fn settle(&self) {
         for _ in 0..200 {
             let working = self.instances.iter().filter_map(|one| one.task.as_ref()).filter(|task| !task.is_finished());
-            if working.count() <= self.network.in_flight() {
+            if working.count() <= self.in_flight() {
                 return;
             }
             tokio::time::sleep(Duration::from_micros(300)).await;
@@ -169,8 +191,10 @@ impl<'a> World<'a> {
             let which = self.random.below(2) as usize;
             self.work(which).await;
             self.settle().await;
-            while self.network.in_flight() > 0 {
-                self.network.end_one(&mut self.random, true);
+            for network in &self.networks {
+                while network.in_flight() > 0 {
+                    network.end_one(&mut self.random, true);
+                }
             }
             self.settle().await;
             if self.random.below(20) == 0 {
@@ -189,7 +213,7 @@ async fn a_receiver_that_drops_repeated_ids_ends_with_the_state_of_the_chain() {
     let schedules = match (is_long, is_server) {
         (true, false) => 1_000,
         (true, true) => 200,
-        (false, false) => 50,
+        (false, false) => 40,
         (false, true) => 15,
     };
     let (mut kills, mut messages, mut repeated) = (0, 0, 0);

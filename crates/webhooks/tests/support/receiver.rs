@@ -103,11 +103,14 @@ struct Fate {
     answer: Result<u16, String>,
 }
 
+/// An attempt on its way, and where it is said what becomes of it.
+type Flight = (Attempt, oneshot::Sender<Fate>);
+
 /// Attempts on their way to one receiver; each ends when the test says so.
 #[derive(Clone, Default)]
 pub struct Network {
     receiver: Receiver,
-    flights: Arc<Mutex<Vec<(Attempt, oneshot::Sender<Fate>)>>>,
+    flights: Arc<Mutex<Vec<Flight>>>,
 }
 
 impl Network {
