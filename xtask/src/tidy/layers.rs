@@ -52,6 +52,7 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
     ("indexer", "devnet", "blocks come from the same node"),
     ("hosted", "devnet", "both engines run its blocks"),
     ("gateway", "devnet", "requests are answered from its chain"),
+    ("gateway", "client-generator", "the types of the clients are compared with what its documents give"),
     ("amm", "devnet", "pools and trades are those of its market"),
     ("cryptoswap", "devnet", "so are those of its pool"),
     ("events", "devnet", "events are those of its chain"),
