@@ -7,4 +7,5 @@ export * as mempool from "./mempool.js";
 export * as reorg from "./reorg.js";
 export * as rest from "./rest.js";
 export * as verification from "./verification.js";
+export * as webhooks from "./webhooks.js";
 export * from "./client.js";

@@ -164,9 +164,9 @@ fn rpc(method: &str, params: &Value) -> String {
 }
 
 /// Asks for a large answer and takes a few bytes of it now and then.
-fn read_slowly(address: &str, path: &str, body: &str, run: &Run) {
+fn read_slowly(address: &str, verb: &str, path: &str, body: &str, run: &Run) {
     let Ok(mut stream) = TcpStream::connect(address) else { return };
-    let head = format!("POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head = format!("{verb} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: {}\r\n\r\n", body.len());
     _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
     if stream.write_all(format!("{head}{body}").as_bytes()).is_err() {
         return;
@@ -375,6 +375,14 @@ fn attacks(scene: &Scene, run: &Run) -> Vec<std::thread::JoinHandle<()>> {
         threads.push(run.attack(Duration::from_secs(1), move |address| stream_slowly(address, &path, &reader)));
     }
 
+    // The events of the whole chain again and again, and hardly any of them are taken.
+    for _ in 0..8 {
+        let (reader, path) =
+            (run.clone(), format!("{pro}/events?from_height=0&kinds=block,transfer,call,trade,inscription,rune"));
+        threads
+            .push(run.attack(Duration::from_secs(1), move |address| read_slowly(address, "GET", &path, "", &reader)));
+    }
+
     // Wallets: sessions from many addresses that subscribe to much, ask for much and read next to nothing, and lines without an end.
     let electrum = scene.dev.text("/electrum_url").strip_prefix("tcp://").unwrap().to_owned();
     for network in 2..4 {
@@ -408,7 +416,9 @@ fn attacks(scene: &Scene, run: &Run) -> Vec<std::thread::JoinHandle<()>> {
     let document = json!(vec![json!(["rpc.discover"]); 300]);
     for _ in 0..16 {
         let (reader, path, body) = (run.clone(), pro.clone(), rpc("sandshrew_multicall", &document));
-        threads.push(run.attack(Duration::from_secs(1), move |address| read_slowly(address, &path, &body, &reader)));
+        threads.push(
+            run.attack(Duration::from_secs(1), move |address| read_slowly(address, "POST", &path, &body, &reader)),
+        );
     }
     threads
 }

@@ -9,3 +9,4 @@ pub mod mempool;
 pub mod reorg;
 pub mod rest;
 pub mod verification;
+pub mod webhooks;

@@ -372,6 +372,15 @@ pub fn finding(module: &str, name: &str, answer: &Value) -> Option<String> {
         ("verification", "GET /verify") => read::<<paraffin_client::verification::ReadVerify as Route>::Answer>(answer),
         ("verification", "POST /verify") => read::<<paraffin_client::verification::Verify as Route>::Answer>(answer),
         ("verification", "GET /verify/{run_id}") => read::<<paraffin_client::verification::ReadVerifyRunId as Route>::Answer>(answer),
+        ("webhooks", "webhooks_create") => read::<<paraffin_client::webhooks::WebhooksCreate as Method>::Answer>(answer),
+        ("webhooks", "webhooks_list") => read::<<paraffin_client::webhooks::WebhooksList as Method>::Answer>(answer),
+        ("webhooks", "webhooks_get") => read::<<paraffin_client::webhooks::WebhooksGet as Method>::Answer>(answer),
+        ("webhooks", "webhooks_update") => read::<<paraffin_client::webhooks::WebhooksUpdate as Method>::Answer>(answer),
+        ("webhooks", "webhooks_pause") => read::<<paraffin_client::webhooks::WebhooksPause as Method>::Answer>(answer),
+        ("webhooks", "webhooks_resume") => read::<<paraffin_client::webhooks::WebhooksResume as Method>::Answer>(answer),
+        ("webhooks", "webhooks_rotate_secret") => read::<<paraffin_client::webhooks::WebhooksRotateSecret as Method>::Answer>(answer),
+        ("webhooks", "webhooks_delete") => read::<<paraffin_client::webhooks::WebhooksDelete as Method>::Answer>(answer),
+        ("webhooks", "webhooks_test") => read::<<paraffin_client::webhooks::WebhooksTest as Method>::Answer>(answer),
         _ => Some("the client does not have it".to_owned()),
     }
 }

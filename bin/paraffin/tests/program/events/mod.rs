@@ -1,7 +1,8 @@
-//! Streams of events, as clients that lose their connection, their server and their branch see them.
+//! Streams of events and webhooks, as clients that lose their connection, their server and their branch see them.
 
 mod client;
 mod content;
+mod delivered;
 mod receiver;
 mod schedules;
 
