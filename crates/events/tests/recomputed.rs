@@ -173,9 +173,12 @@ fn check_addresses(index: &Index, blocks: &[ConnectedBlock]) {
     assert_eq!(told, expected);
 }
 
+/// Amounts by holder and alkane.
+type Sums = BTreeMap<(String, String), i128>;
+
 /// What calls that were kept moved: contract, whether it got it, alkane, amount; by a walk of its own from the end of a trace, where it
 /// is known already whether a call was kept.
-fn moved(trace: &Trace, is_kept: bool, sums: &mut BTreeMap<(String, String), i128>) {
+fn moved(trace: &Trace, is_kept: bool, sums: &mut Sums) {
     fn walk(events: &[TraceEvent], place: &mut usize, sums: &mut Vec<(String, String, i128)>, is_kept: bool) -> bool {
         let TraceEvent::Enter { kind, context, fuel } = &events[*place] else { panic!("no call begins here") };
         *place += 1;
@@ -233,8 +236,7 @@ fn check_contracts(index: &Index, blocks: &[ConnectedBlock]) {
 
     // Outputs: what each got less what it gave is what it holds.
     let state = ChainState::at(&snapshot, HEIGHT);
-    let (mut held, mut contracts): (BTreeMap<(String, String), i128>, BTreeMap<(String, String), i128>) =
-        Default::default();
+    let (mut held, mut contracts) = (Sums::new(), Sums::new());
     for event in of(&events, "transfer") {
         let amount: i128 = event["amount"].as_str().unwrap().parse().unwrap();
         for (side, sign) in [("to", amount), ("from", -amount)] {
@@ -258,7 +260,7 @@ fn check_contracts(index: &Index, blocks: &[ConnectedBlock]) {
         let txid = transaction.compute_txid();
         unspent.extend((0..).zip(&transaction.output).map(|(vout, _)| OutPoint { txid, vout }));
     }
-    let mut expected: BTreeMap<(String, String), i128> = BTreeMap::new();
+    let mut expected = Sums::new();
     for outpoint in unspent {
         for (id, amount) in state.sheet(&outpoint).unwrap().load().iter().filter(|(_, amount)| *amount > 0) {
             expected.insert((outpoint.to_string(), id.to_string()), i128::try_from(amount).unwrap());

@@ -38,11 +38,11 @@ impl EventSource for Events {
     }
 
     fn tip(&self) -> BoxFuture<'_, Result<String, SourceError>> {
-        Box::pin(std::future::ready(self.0.tip().map_err(failed)))
+        Box::pin(std::future::ready(self.0.tip().map_err(|error| failed(&error))))
     }
 
     fn before_height(&self, height: u32) -> BoxFuture<'_, Result<String, SourceError>> {
-        Box::pin(std::future::ready(self.0.before(height).map_err(failed)))
+        Box::pin(std::future::ready(self.0.before(height).map_err(|error| failed(&error))))
     }
 
     fn after<'a>(
@@ -53,7 +53,7 @@ impl EventSource for Events {
     ) -> BoxFuture<'a, Result<EventPage, SourceError>> {
         Box::pin(async move {
             let FeedPage { events, cursor, is_at_tip } =
-                self.0.after(cursor, filter, count_max).await.map_err(failed)?;
+                self.0.after(cursor, filter, count_max).await.map_err(|error| failed(&error))?;
             Ok(EventPage { events, cursor, is_at_tip })
         })
     }
@@ -64,7 +64,7 @@ impl EventSource for Events {
 }
 
 /// An error as the owner of an endpoint, or the operator, is to see it.
-fn failed(error: FeedError) -> SourceError {
+fn failed(error: &FeedError) -> SourceError {
     match error {
         FeedError::Starting | FeedError::NodeAway | FeedError::Overloaded | FeedError::Internal => {
             SourceError::Unavailable(error.to_string())

@@ -20,7 +20,7 @@ const REFUSED_BODY_BYTES_MAX: usize = 64 << 10;
 /// Bytes between the WebSocket and the session, in each direction.
 const PIPE_BYTES: usize = 8 << 10;
 
-/// What makes sessions of WebSockets.
+/// What makes sessions of connections by WebSocket.
 pub(crate) struct KeyedSessions {
     pub(super) instance: Arc<Instance>,
     pub(super) sessions: Sessions,
