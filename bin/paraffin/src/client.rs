@@ -48,7 +48,7 @@ pub(crate) struct Client {
     base: String,
     has_key: bool,
     /// What is wrong with address or key is said by the first call.
-    client: Result<paraffin_client::Client, Error>,
+    api: Result<paraffin_client::Client, Error>,
 }
 
 impl Client {
@@ -60,15 +60,15 @@ impl Client {
         }
         let base = endpoint.url.trim_end_matches('/').to_owned();
         let notice = |wait: Duration| eprintln!("rate limit reached: waiting {} s", wait.as_secs());
-        let client = paraffin_client::Client::new(&base)
+        let api = paraffin_client::Client::new(&base)
             .map(|client| client.with_waiting(Waiting { in_all: THROTTLED_TIME_MAX, notice }))
             .and_then(|client| key.map_or_else(|| Ok(client.clone()), |key| client.clone().with_key(key)));
-        Self { base, has_key: key.is_some(), client }
+        Self { base, has_key: key.is_some(), api }
     }
 
     /// The result of one method.
     pub(crate) async fn method(&self, method: &str, params: Value) -> Result<Value, CallError> {
-        self.client()?.call_raw("", method, params).await.map_err(|error| self.error(error))
+        self.api()?.call_raw("", method, params).await.map_err(|error| self.error(error))
     }
 
     /// The result of one method of a surface that wants a key, as `btcusd`.
@@ -76,7 +76,7 @@ impl Client {
         if !self.has_key {
             return Err(CallError::Parameter(format!("{surface} needs an API key: --key or PARAFFIN_API_KEY")));
         }
-        self.client()?.call_raw(surface, method, params).await.map_err(|error| self.error(error))
+        self.api()?.call_raw(surface, method, params).await.map_err(|error| self.error(error))
     }
 
     /// The results of many methods, in order, in one request.
@@ -85,7 +85,7 @@ impl Client {
         for (method, params) in calls {
             batch.add_raw("", method, params).map_err(|error| self.error(error))?;
         }
-        let mut answers = self.client()?.batch(batch).await.map_err(|error| self.error(error))?;
+        let mut answers = self.api()?.batch(batch).await.map_err(|error| self.error(error))?;
         (0..calls.len() as u64)
             .map(|number| match answers.take_raw(number) {
                 Ok(answer) => Ok(Ok(answer)),
@@ -97,7 +97,7 @@ impl Client {
 
     /// The `data` of a route of the REST data API. The flat family of routes has no envelope.
     pub(crate) async fn route(&self, route: &str, body: &Value) -> Result<Value, CallError> {
-        let mut answer = self.client()?.ask_raw(route, body).await.map_err(|error| self.error(error))?;
+        let mut answer = self.api()?.ask_raw(route, body).await.map_err(|error| self.error(error))?;
         match answer.get_mut("data").map(Value::take) {
             Some(data) => Ok(data),
             None if answer["ok"] == true => Ok(answer),
@@ -107,11 +107,11 @@ impl Client {
 
     /// A description that an instance has of itself.
     pub(crate) async fn description(&self, path: &str) -> Result<Value, CallError> {
-        self.client()?.document(path).await.map_err(|error| self.error(error))
+        self.api()?.document(path).await.map_err(|error| self.error(error))
     }
 
-    fn client(&self) -> Result<&paraffin_client::Client, CallError> {
-        self.client.as_ref().map_err(|error| {
+    fn api(&self) -> Result<&paraffin_client::Client, CallError> {
+        self.api.as_ref().map_err(|error| {
             CallError::Address(format!("`{}` is not an address such as http://127.0.0.1:8787: {error}", self.base))
         })
     }

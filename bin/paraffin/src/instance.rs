@@ -36,15 +36,15 @@ use crate::memory::MemorySection;
 use crate::mempool::LiveSet;
 use crate::{accounts, forex, log, markets, orderbook, prices, scripts, verify};
 
+/// How often the tables of webhooks are opened before the instance starts without them.
+const WEBHOOK_OPENS_MAX: u32 = 3;
+
 /// An instance cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstanceError {
     /// The users of the console cannot be opened.
     #[error(transparent)]
     Users(#[from] paraffin_users::UsersError),
-    /// The endpoints of webhooks cannot be opened.
-    #[error(transparent)]
-    Webhooks(#[from] paraffin_webhooks::WebhookError),
     /// The state of the indexer program cannot be read.
     #[error(transparent)]
     Hosted(#[from] paraffin_hosted::ReadError),
@@ -178,14 +178,25 @@ fn keyed_surfaces(
     surfaces
 }
 
-/// The endpoints beside the accounts, where webhooks are on.
-async fn webhooks(config: &Config) -> Result<Option<WebhooksParts>, InstanceError> {
+/// The endpoints beside the accounts, where webhooks are on. Without their tables everything else is served all the same.
+async fn webhooks(config: &Config) -> Option<WebhooksParts> {
     if !config.webhooks.enabled {
-        return Ok(None);
+        return None;
     }
     let place = accounts::place(&config.access, &config.data_dir());
-    let store = WebhookStore::open(&place).await?;
-    Ok(Some(WebhooksParts { store, settings: config.webhooks.clone() }))
+    for attempt in 1..=WEBHOOK_OPENS_MAX {
+        match WebhookStore::open(&place).await {
+            Ok(store) => return Some(WebhooksParts { store, settings: config.webhooks.clone() }),
+            Err(error) if attempt == WEBHOOK_OPENS_MAX => {
+                tracing::error!(%error, "webhooks are off until the next start: nothing is delivered, and nothing of it is lost");
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the endpoints of webhooks could not be opened: once more in a second");
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        }
+    }
+    None
 }
 
 const fn raw_transactions(setting: RawTransactionsSetting) -> RawTransactions {
@@ -471,7 +482,7 @@ impl Instance {
             electrum: live
                 .as_ref()
                 .map(|live| ElectrumParts { settings: config.electrum.clone(), mempool: Arc::clone(live.mempool()) }),
-            webhooks: webhooks(config).await?,
+            webhooks: webhooks(config).await,
             families: config.ordinals.families().map_err(GatewayError::Config)?,
             upstreams: None,
             scripts: scripts::parts(&config.lua, &keys).map_err(InstanceError::Scripts)?,

@@ -266,19 +266,19 @@ fn doctor_tells_a_good_node_from_a_missing_one() {
         assert!(made.status.success(), "{}", text(&made.stderr));
     }
     let refused =
-        paraffin().args(["keys", "alias", "create", "electrum", "--account", "1", "--data-dir"]).arg(&data).output();
+        paraffin().args(["keys", "alias", "create", "console", "--account", "1", "--data-dir"]).arg(&data).output();
     assert!(text(&refused.unwrap().stderr).contains("no reserved word"));
-    let rename = "import sqlite3, sys; all = sqlite3.connect(sys.argv[1]); all.execute(\"UPDATE alias SET name = 'electrum'\"); all.commit()";
+    let rename = "import sqlite3, sys; all = sqlite3.connect(sys.argv[1]); all.execute(\"UPDATE alias SET name = 'console'\"); all.commit()";
     let renamed = Command::new("python3").args(["-c", rename]).arg(data.join("accounts.sqlite")).status().unwrap();
     assert!(renamed.success());
     let warned = paraffin().args(["doctor", "--config"]).arg(folder.path().join("paraffin.toml")).output().unwrap();
     assert!(
-        text(&warned.stdout).contains("the alias electrum has the name of a surface to come"),
+        text(&warned.stdout).contains("the alias console has the name of a surface to come"),
         "{}",
         text(&warned.stdout)
     );
     // Or that of one that came since.
-    let rename = rename.replace("'electrum'", "'dexscreener'");
+    let rename = rename.replace("'console'", "'dexscreener'");
     let renamed = Command::new("python3").args(["-c", &rename]).arg(data.join("accounts.sqlite")).status().unwrap();
     assert!(renamed.success());
     let warned = paraffin().args(["doctor", "--config"]).arg(folder.path().join("paraffin.toml")).output().unwrap();

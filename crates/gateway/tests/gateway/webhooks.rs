@@ -22,7 +22,7 @@ async fn start() -> Instance {
         ..WebhookSettings::default()
     });
     let access = AccessConfig { keyed_surfaces_by_alias: true, ..Setup::default().access };
-    Instance::with(Setup { webhooks, access, ..Setup::default() }).await
+    Instance::with(Setup { access, webhooks, ..Setup::default() }).await
 }
 
 async fn ask(instance: &Instance, path: &str, method: &str, params: Value) -> Value {

@@ -3,6 +3,7 @@
 
 // Its layout is the generator's.
 #[rustfmt::skip]
+#[allow(clippy::unnested_or_patterns)]
 mod answers;
 
 use std::collections::BTreeSet;

@@ -122,7 +122,9 @@ fn whoever_resumes_over_reorganisations_and_restarts_has_the_events_of_the_chain
             _ => {
                 // Everybody loses the connection, some in the middle of a block.
                 served.restart();
-                followers.iter_mut().for_each(|follower| follower.client = None);
+                for follower in &mut followers {
+                    follower.client = None;
+                }
             }
         }
         if numbers.below(2) == 0 {
@@ -164,9 +166,11 @@ fn whoever_resumes_over_reorganisations_and_restarts_has_the_events_of_the_chain
     }
     assert!(undone > 30, "{undone}");
 
-    let mut told: Vec<Value> = fresh.events().filter(|event| event["type"] == "address").collect();
-    told.iter_mut().for_each(|event| drop(event.as_object_mut().unwrap().remove("cursor")));
-    assert!(told == of_raw_blocks(&served, &watched), "the events of addresses are not those of the raw blocks");
+    let mut sent: Vec<Value> = fresh.events().filter(|event| event["type"] == "address").collect();
+    for event in &mut sent {
+        event.as_object_mut().unwrap().remove("cursor");
+    }
+    assert!(sent == of_raw_blocks(&served, &watched), "the events of addresses are not those of the raw blocks");
 
     check_branches_that_the_index_never_had(&mut served, &mut numbers, &filter, &fresh);
 }
