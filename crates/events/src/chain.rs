@@ -7,10 +7,12 @@ use paraffin_primitives::{BlockId, Height};
 use paraffin_store::UndoneBlock;
 
 use crate::event::{BlockDisconnected, Checkpoint, Event, Occasion};
-use crate::{Checksum, Cursor, EventError, EventReader, PreparedFilter};
+use crate::{Checksum, Cursor, EventError, EventReader, Kind, PreparedFilter};
 
 /// A block without events that pass has a checkpoint at heights that this divides, so that cursors move on.
 const CHECKPOINT_EVERY: Height = 1_000;
+/// Blocks of a step that reads undo records, all of which count in the memory of the step.
+const UNDO_BLOCKS_MAX: u32 = 32;
 /// Undone blocks that the store remembers.
 const UNDONE_MAX: usize = 1_000;
 
@@ -77,7 +79,7 @@ pub struct Bounds<'a> {
 ///
 /// # Errors
 /// Those of reading.
-pub fn end_of_block(reader: &EventReader<'_>, height: Height) -> Result<Option<Cursor>, EventError> {
+pub fn end_of_block(reader: &EventReader, height: Height) -> Result<Option<Cursor>, EventError> {
     let hash = reader.bitcoin().block_hash(height)?;
     Ok(hash.map(|hash| Cursor::end_of(BlockId { height, hash })))
 }
@@ -88,7 +90,7 @@ pub fn end_of_block(reader: &EventReader<'_>, height: Height) -> Result<Option<C
 /// # Errors
 /// [`EventError::UnknownBlock`] when neither the store nor `parents` have a block of the branch of the position; those of reading.
 pub fn advance(
-    reader: &mut EventReader<'_>,
+    reader: &mut EventReader,
     position: Position,
     filter: &PreparedFilter,
     parents: &BTreeMap<BlockHash, BlockParent>,
@@ -105,15 +107,17 @@ pub fn advance(
         Position::After(cursor) if cursor.index == crate::INDEX_MAX => (cursor.height.saturating_add(1), None),
         Position::After(cursor) => (cursor.height, Some(cursor.index)),
     };
+    let reads_undo = filter.wants(Kind::Inscription) || filter.wants(Kind::Rune);
+    let blocks_max = if reads_undo { bounds.blocks_max.min(UNDO_BLOCKS_MAX) } else { bounds.blocks_max };
     let (mut bytes, mut blocks, mut events) = (0, 0, 0);
     while next <= newest {
-        if bytes >= bounds.bytes_max || blocks >= bounds.blocks_max || events >= bounds.events_max || (bounds.is_over)()
-        {
+        if bytes >= bounds.bytes_max || blocks >= blocks_max || events >= bounds.events_max || (bounds.is_over)() {
             return Ok(step);
         }
         let read = match reader.block(next, filter) {
-            // What was read before is sent; the rest is read with the time of the next step.
+            // What was read before is sent; the rest is read with the time and the memory of the next step.
             Err(error) if error.is_abandoned() && !step.messages.is_empty() => return Ok(step),
+            Err(error) if error.is_out_of_memory() && blocks > 0 => return Ok(step),
             read => read?,
         };
         let Some(block) = read else { break };
@@ -143,7 +147,7 @@ pub fn advance(
 
 /// Goes from a position on a branch that was left down to the chain.
 fn leave_branch(
-    reader: &EventReader<'_>,
+    reader: &EventReader,
     step: &mut Step,
     parents: &BTreeMap<BlockHash, BlockParent>,
 ) -> Result<(), EventError> {

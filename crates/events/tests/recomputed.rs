@@ -82,7 +82,7 @@ fn step(
     filter: &PreparedFilter,
     events_max: usize,
 ) -> Result<Step, EventError> {
-    let mut reader = EventReader::new(snapshot, Network::Regtest, &|_| true);
+    let mut reader = EventReader::new(snapshot, Network::Regtest, Arc::new(|_| true));
     let bounds = Bounds { bytes_max: usize::MAX, blocks_max: u32::MAX, events_max, is_over: &|| false };
     advance(&mut reader, position, filter, &BTreeMap::new(), &bounds)
 }

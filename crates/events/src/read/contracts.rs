@@ -11,8 +11,8 @@ use crate::{EventError, Kind, PreparedFilter};
 /// Transfers of calls come after those of inputs and before those of outputs.
 const OF_CALLS: u32 = SECOND_HALF / 2;
 
-impl EventReader<'_> {
-    pub(super) fn contracts(&self, filter: &PreparedFilter, found: &mut Found<'_>) -> Result<(), EventError> {
+impl EventReader {
+    pub(super) fn contracts(&self, filter: &PreparedFilter, found: &mut Found) -> Result<(), EventError> {
         let height = found.block.height;
         let state = ChainState::at(self.snapshot(), height);
         let (mut numbers, mut moved) = (Numbers::default(), Numbers::default());
@@ -46,7 +46,7 @@ fn write_calls(
     calls: &[Call<'_>],
     filter: &PreparedFilter,
     numbers: &mut Numbers,
-    found: &mut Found<'_>,
+    found: &mut Found,
 ) -> Result<(), EventError> {
     for call in calls.iter().filter(|call| !call.is_static) {
         let contract = call.context.myself;
@@ -68,7 +68,7 @@ fn write_omitted(
     traced: &BlockTrace,
     filter: &PreparedFilter,
     numbers: &mut Numbers,
-    found: &mut Found<'_>,
+    found: &mut Found,
 ) -> Result<(), EventError> {
     let Trace { events } = &traced.trace;
     let [TraceEvent::Omitted { status, contracts, .. }] = &events[..] else { return Ok(()) };
@@ -99,7 +99,7 @@ fn write_call(
     call: CallFacts<'_>,
     filter: &PreparedFilter,
     numbers: &mut Numbers,
-    found: &mut Found<'_>,
+    found: &mut Found,
 ) -> Result<(), EventError> {
     let of = Placed { transaction: traced.transaction_index, txid: traced.outpoint.txid };
     let number = numbers.next(of.transaction);

@@ -5,10 +5,12 @@ mod ordinals;
 mod outputs;
 mod trades;
 
+use std::sync::Arc;
+
 use bitcoin::{Address, Script, Txid};
 use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_ordinals_index::OrdinalsIndex;
-use paraffin_ordinals_index::reader::MovesReader;
+use paraffin_ordinals_index::reader::{MayKeep, MovesReader};
 use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_store::{ModuleId, Snapshot};
 
@@ -42,18 +44,19 @@ pub struct BlockEvents {
 }
 
 /// Reads the events of blocks, all as of one snapshot. Blocking.
-pub struct EventReader<'a> {
+pub struct EventReader {
     bitcoin: BitcoinIndex,
     moves: MovesReader,
-    may_keep: &'a dyn Fn(usize) -> bool,
+    may_keep: MayKeep,
 }
 
-impl<'a> EventReader<'a> {
-    /// Reads `snapshot`, whose addresses belong to `network`. Asks `may_keep` with the bytes of each event before it is kept.
-    pub fn new(snapshot: &Snapshot, network: Network, may_keep: &'a dyn Fn(usize) -> bool) -> Self {
+impl EventReader {
+    /// Reads `snapshot`, whose addresses belong to `network`. Asks `may_keep` with the bytes of each event before it is kept,
+    /// and with those of rows of undo records.
+    pub fn new(snapshot: &Snapshot, network: Network, may_keep: MayKeep) -> Self {
         Self {
             bitcoin: BitcoinIndex::new(snapshot.clone(), network),
-            moves: OrdinalsIndex::new(snapshot.clone(), network).moves(),
+            moves: OrdinalsIndex::new(snapshot.clone(), network).counting(Arc::clone(&may_keep)).moves(),
             may_keep,
         }
     }
@@ -95,7 +98,8 @@ impl<'a> EventReader<'a> {
     pub fn block(&mut self, height: Height, filter: &PreparedFilter) -> Result<Option<BlockEvents>, EventError> {
         let Some(header) = self.bitcoin.block_header(height)? else { return Ok(None) };
         let block = BlockId { height, hash: header.block_hash() };
-        let mut found = Found { block, network: self.bitcoin.network(), events: Vec::new(), may_keep: self.may_keep };
+        let may_keep = Arc::clone(&self.may_keep);
+        let mut found = Found { block, network: self.bitcoin.network(), events: Vec::new(), may_keep };
         if filter.wants(Kind::Block) {
             let previous_hash = header.prev_blockhash;
             found.push_at(0, None, |occasion| {
@@ -119,11 +123,11 @@ impl<'a> EventReader<'a> {
 }
 
 /// Events of a block as they are found.
-struct Found<'a> {
+struct Found {
     block: BlockId,
     network: Network,
     events: Vec<LocatedEvent>,
-    may_keep: &'a dyn Fn(usize) -> bool,
+    may_keep: MayKeep,
 }
 
 /// A transaction and its place in the block.
@@ -133,7 +137,7 @@ struct Placed {
     txid: Txid,
 }
 
-impl Found<'_> {
+impl Found {
     /// Adds an event of a transaction. `number` is its number among those of its kind, whether or not the others are wanted.
     fn push(
         &mut self,

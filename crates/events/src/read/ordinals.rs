@@ -20,8 +20,8 @@ impl Places {
     }
 }
 
-impl EventReader<'_> {
-    pub(super) fn ordinals(&mut self, filter: &PreparedFilter, found: &mut Found<'_>) -> Result<(), EventError> {
+impl EventReader {
+    pub(super) fn ordinals(&mut self, filter: &PreparedFilter, found: &mut Found) -> Result<(), EventError> {
         let height = found.block.height;
         let wanted = MovesWanted { inscriptions: filter.wants(Kind::Inscription), runes: filter.wants(Kind::Rune) };
         let Some(moves) = self.moves.of_block(height, wanted)? else {
@@ -45,7 +45,7 @@ impl EventReader<'_> {
         places: &Places,
         coinbase: Option<Txid>,
         filter: &PreparedFilter,
-        found: &mut Found<'_>,
+        found: &mut Found,
     ) -> Result<(), EventError> {
         let mut placed: Vec<(Placed, InscriptionMove)> = Vec::with_capacity(moves.len());
         for moved in moves {
@@ -75,15 +75,11 @@ impl EventReader<'_> {
         Ok(())
     }
 
-    fn place(
-        &self,
-        SatPoint { outpoint, offset }: SatPoint,
-        found: &Found<'_>,
-    ) -> Result<InscriptionPlace, EventError> {
+    fn place(&self, SatPoint { outpoint, offset }: SatPoint, found: &Found) -> Result<InscriptionPlace, EventError> {
         Ok(InscriptionPlace { outpoint, offset, address: self.address_of(&outpoint, found)? })
     }
 
-    fn address_of(&self, outpoint: &OutPoint, found: &Found<'_>) -> Result<Option<String>, EventError> {
+    fn address_of(&self, outpoint: &OutPoint, found: &Found) -> Result<Option<String>, EventError> {
         let output = self.bitcoin.output(outpoint)?;
         Ok(output.and_then(|output| found.address(&output.script_pubkey)))
     }
@@ -94,7 +90,7 @@ impl EventReader<'_> {
         holdings: Vec<RuneHolding>,
         places: &Places,
         filter: &PreparedFilter,
-        found: &mut Found<'_>,
+        found: &mut Found,
     ) -> Result<(), EventError> {
         let mut placed: Vec<((bool, u32, u32), Placed, RuneHolding)> = Vec::with_capacity(holdings.len());
         for holding in holdings {

@@ -25,7 +25,7 @@ struct Sheets {
 }
 
 impl Sheets {
-    fn of(reader: &EventReader<'_>, height: Height) -> Self {
+    fn of(reader: &EventReader, height: Height) -> Self {
         let at = |height| ChainState::at(reader.snapshot(), height);
         Self { before: height.checked_sub(1).map(at), after: at(height) }
     }
@@ -45,9 +45,9 @@ impl Sheets {
     }
 }
 
-impl EventReader<'_> {
+impl EventReader {
     /// Reads the outputs of the block once for both kinds.
-    pub(super) fn outputs(&self, filter: &PreparedFilter, found: &mut Found<'_>) -> Result<(), EventError> {
+    pub(super) fn outputs(&self, filter: &PreparedFilter, found: &mut Found) -> Result<(), EventError> {
         let height = found.block.height;
         let sheets = filter.wants(Kind::Transfer).then(|| Sheets::of(self, height));
         let mut holdings = Vec::new();
@@ -88,7 +88,7 @@ impl EventReader<'_> {
     }
 }
 
-fn watched(output: &BlockOutput, found: &mut Found<'_>) -> Result<(), EventError> {
+fn watched(output: &BlockOutput, found: &mut Found) -> Result<(), EventError> {
     let (direction, number, order) = match output.usage {
         OutputUse::Spent(vin) => (Direction::Spend, vin, vin),
         OutputUse::Made(vout) => (Direction::Receive, vout, SECOND_HALF.saturating_add(vout)),

@@ -7,8 +7,8 @@ use super::{EventReader, Found, Placed};
 use crate::event::{Event, MovedAmount, TradeEvent};
 use crate::{EventError, Kind, PreparedFilter};
 
-impl EventReader<'_> {
-    pub(super) fn trades(&self, filter: &PreparedFilter, found: &mut Found<'_>) -> Result<(), EventError> {
+impl EventReader {
+    pub(super) fn trades(&self, filter: &PreparedFilter, found: &mut Found) -> Result<(), EventError> {
         let height = found.block.height;
         let markets = Markets::at(self.snapshot(), height);
         for event in markets.events_of_blocks(height, height, usize::MAX)?.unwrap_or_default() {

@@ -73,7 +73,7 @@ impl Follower {
         }
         let tips = feed.tips();
         let position = context.read(move |snapshot| {
-            let reader = EventReader::new(snapshot, network, &|_| true);
+            let reader = EventReader::new(snapshot, network, Arc::new(|_| true));
             position_of(&reader, snapshot, from)
         });
         let position = position.await.map_err(|_| FeedError::Overloaded)??;
@@ -128,9 +128,10 @@ impl Follower {
             let (filter, parents) = (Arc::clone(&self.filter), self.parents.clone());
             let read = context.read_kept(move |snapshot, interrupt| {
                 let begun = Instant::now();
-                let may_keep = |bytes| interrupt.keep(bytes);
+                let counted = interrupt.clone();
+                let may_keep = Arc::new(move |bytes| counted.keep(bytes));
                 let is_over = || interrupt.is_over() || begun.elapsed() > STEP_TIME;
-                let mut reader = EventReader::new(snapshot, network, &may_keep);
+                let mut reader = EventReader::new(snapshot, network, may_keep);
                 advance(&mut reader, position, &filter, &parents, &step_bounds(&is_over))
             });
             let (step, kept) = read.await.map_err(|_| FeedError::Overloaded)?;

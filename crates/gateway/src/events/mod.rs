@@ -7,6 +7,7 @@ mod tips;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bitcoin::BlockHash;
@@ -42,9 +43,9 @@ const CHANGED_WAIT_MAX: Duration = Duration::from_secs(1);
 const KEYS_MAX: usize = 20_000;
 /// Filters of webhooks that are kept read.
 const PREPARED_MAX: usize = 64;
-/// Reads of webhooks at a time, and bytes of events that each may keep.
+/// Reads of webhooks at a time, and bytes of events and of undo records that each may keep: those of a block in which everything moves.
 const FEED_READS_MAX: usize = 2;
-const FEED_BYTES_MAX: usize = 64 << 20;
+const FEED_BYTES_MAX: usize = 192 << 20;
 
 /// Why events are not to be had.
 #[derive(Debug, thiserror::Error)]
@@ -220,15 +221,12 @@ impl EventFeed {
                 (self.chain.snapshot(), self.chain.network(), Arc::clone(&filter), parents.clone());
             let begun = Instant::now();
             let read = tokio::task::spawn_blocking(move || {
-                let left = std::cell::Cell::new(FEED_BYTES_MAX);
-                let may_keep = |bytes: usize| {
-                    let after = left.get().checked_sub(bytes);
-                    left.set(after.unwrap_or(0));
-                    after.is_some()
-                };
+                let taken = AtomicUsize::new(0);
+                let may_keep =
+                    move |bytes| taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= FEED_BYTES_MAX;
                 let is_over = || begun.elapsed() > STEP_TIME;
                 let bounds = Bounds { events_max: count_max, ..step_bounds(&is_over) };
-                let mut reader = EventReader::new(&snapshot, network, &may_keep);
+                let mut reader = EventReader::new(&snapshot, network, Arc::new(may_keep));
                 advance(&mut reader, position, &filter, &known, &bounds)
             });
             match read.await.map_err(|_| FeedError::Internal)? {
@@ -314,7 +312,7 @@ pub(crate) fn prepare(filter: &Filter, network: paraffin_primitives::Network) ->
 }
 
 /// Where a client begins, in a snapshot.
-fn position_of(reader: &EventReader<'_>, snapshot: &Snapshot, from: From) -> Result<Position, FeedError> {
+fn position_of(reader: &EventReader, snapshot: &Snapshot, from: From) -> Result<Position, FeedError> {
     let tip = snapshot.tip().map(|record| record.id);
     Ok(match from {
         From::Cursor(cursor) => Position::After(cursor),
