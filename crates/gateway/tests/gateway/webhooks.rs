@@ -84,7 +84,10 @@ async fn blocks_that_come_and_leave_are_delivered_with_a_signature() {
     let tip = instance.chain.tip_height();
     let made = call(&instance, "webhooks_create", json!({ "url": url, "from": 1, "description": "all" })).await;
     let id = made["id"].clone();
-    assert_eq!((&made["state"], &made["filter"], &made["failures"]), (&json!("active"), &json!({}), &json!(0)));
+    assert_eq!(
+        (&made["state"], &made["filter"], &made["failures"]),
+        (&json!("active"), &json!({ "kinds": ["block"] }), &json!(0))
+    );
     let secret: SigningSecret = made["secret"].as_str().unwrap().parse().unwrap();
 
     let (head, text) = next(&mut requests).await;
@@ -155,7 +158,7 @@ async fn a_key_manages_the_endpoints_of_its_account_and_nothing_else() {
     let changed = call(&instance, "webhooks_update", json!({ "id": id, "description": "new", "filter": {} })).await;
     assert_eq!(
         (&changed["description"], &changed["filter"], &changed["state"]),
-        (&json!("new"), &json!({}), &json!("paused"))
+        (&json!("new"), &json!({ "kinds": ["block"] }), &json!("paused"))
     );
     assert_eq!(call(&instance, "webhooks_resume", json!({ "id": id })).await["state"], "active");
     let tested = call(&instance, "webhooks_test", json!({ "id": id })).await;
