@@ -146,7 +146,7 @@ async fn the_receiver_of_the_documentation_takes_what_is_signed_and_nothing_else
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let body = Bytes::from_static(
-        br#"{"type":"events","timestamp":"","data":{"cursor":"1-a","events":[{"kind":"block_connected","height":1,"block_hash":"a"}]}}"#,
+        br#"{"type":"events","timestamp":"","data":{"cursor":"1-a","events":[{"type":"block_connected","height":1,"block_hash":"a"}]}}"#,
     );
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs().cast_signed();
     let url = format!("http://127.0.0.1:{port}/");
