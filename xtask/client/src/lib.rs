@@ -1,5 +1,5 @@
 //! Writes the typed part of the clients from the `OpenRPC` and `OpenAPI` documents of the API: Rust for `paraffin-client`, TypeScript
-//! for browsers. [`model`] reads a document once; [`rust`] and [`typescript`] write what it holds.
+//! for browsers. `model` reads a document once; `rust` and `typescript` write what it holds.
 #![forbid(unsafe_code)]
 
 mod model;
