@@ -11,6 +11,7 @@ use hickory_resolver::proto::rr::{Name, RData};
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::{Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
+use paraffin_web::is_public;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpStream;
 
@@ -240,31 +241,6 @@ async fn fetch(address: SocketAddr, domain: &str, port: u16) -> Result<String, S
     };
     connection.abort();
     text
-}
-
-/// Whether an address lies in the public internet.
-fn is_public(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => {
-            let [a, b, c, _] = address.octets();
-            let reserved = a == 0
-                || a >= 240
-                || (a == 100 && (64..128).contains(&b))
-                || (a == 192 && b == 0 && c == 0)
-                || (a == 198 && (18..20).contains(&b));
-            !(reserved
-                || address.is_loopback()
-                || address.is_private()
-                || address.is_link_local()
-                || address.is_multicast()
-                || address.is_documentation())
-        }
-        IpAddr::V6(address) => {
-            let [first, second, ..] = address.segments();
-            // Global unicast is 2000::/3; of it, documentation, 6to4 and Teredo, which lead elsewhere, are left out.
-            first & 0xe000 == 0x2000 && first != 0x2002 && !(first == 0x2001 && matches!(second, 0 | 0xdb8))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 pub struct Waiting {
     /// For one request in all.
     pub in_all: Duration,
-    /// Told of each wait before it begins.
+    /// Called with each wait before it begins.
     pub notice: fn(Duration),
 }
 

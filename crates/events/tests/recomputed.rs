@@ -125,7 +125,7 @@ fn check_addresses(index: &Index, blocks: &[ConnectedBlock]) {
         .collect();
     let addresses: Vec<String> = watched.iter().filter_map(address).collect();
     let events = replay(&index.snapshot(), &filter(&[Kind::Address], &addresses));
-    let told: Vec<_> = events
+    let read: Vec<_> = events
         .iter()
         .map(|event| {
             let text = |name: &str| event[name].as_str().unwrap().to_owned();
@@ -170,7 +170,7 @@ fn check_addresses(index: &Index, blocks: &[ConnectedBlock]) {
         }
     }
     assert!(expected.len() > 100, "{}", expected.len());
-    assert_eq!(told, expected);
+    assert_eq!(read, expected);
 }
 
 /// Amounts by holder and alkane.

@@ -3,6 +3,8 @@
 //! Redirects are not followed and nothing is asked twice; what an answer means is the caller's.
 #![forbid(unsafe_code)]
 
+mod address;
+
 use std::error::Error as StdError;
 use std::io;
 use std::time::Duration;
@@ -15,6 +17,8 @@ use hyper::{Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::{self, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+pub use address::is_public;
 
 /// What is reserved for an answer before its bytes arrive: its length is only a claim.
 const RESERVE_BYTES_MAX: usize = 8 << 20;

@@ -3,7 +3,6 @@ use std::net::{IpAddr, SocketAddr};
 use hyper::Uri;
 
 use crate::WebhookSettings;
-use crate::address::is_public;
 
 /// Nothing can be delivered to an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,7 +85,7 @@ fn allowed(
     settings: &WebhookSettings,
 ) -> Result<Vec<IpAddr>, DestinationError> {
     let addresses: Vec<IpAddr> = addresses.into_iter().collect();
-    let is_allowed = settings.allow_private || addresses.iter().all(|address| is_public(*address));
+    let is_allowed = settings.allow_private || addresses.iter().all(|address| paraffin_web::is_public(*address));
     if is_allowed && !addresses.is_empty() { Ok(addresses) } else { Err(DestinationError::NotPublic) }
 }
 

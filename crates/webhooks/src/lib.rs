@@ -7,7 +7,6 @@
 //! Events, positions and filters are texts of an [`EventSource`] that this crate does not read.
 #![forbid(unsafe_code)]
 
-mod address;
 mod backoff;
 mod delivery;
 mod destination;
@@ -22,7 +21,6 @@ mod settings;
 mod source;
 mod store;
 
-pub use address::is_public;
 pub use backoff::retry_after_ms;
 pub use delivery::{Deliverer, Progress};
 pub use destination::{Destination, DestinationError};

@@ -14,7 +14,7 @@ fn documents() -> Vec<(&'static str, Value)> {
         .map(|surface| (surface.name(), serde_json::from_slice(&surface.document()).unwrap_or_default()));
     let mut documents = vec![("jsonrpc", openrpc::document())];
     documents.extend(others);
-    documents.push(("rest", openapi::document(openapi::Tokens::Told)));
+    documents.push(("rest", openapi::document(openapi::Tokens::Described)));
     documents.push(("verification", openapi::explorer()));
     documents
 }

@@ -36,9 +36,9 @@ const VERBS: &str = "GET, HEAD, OPTIONS";
 /// Message files by their names.
 const PROTOS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/protos.rs"));
 
-static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::document(openapi::Tokens::Untold).to_string().into());
+static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::document(openapi::Tokens::LeftOut).to_string().into());
 static OPENAPI_WITH_TOKENS: LazyLock<Bytes> =
-    LazyLock::new(|| openapi::document(openapi::Tokens::Told).to_string().into());
+    LazyLock::new(|| openapi::document(openapi::Tokens::Described).to_string().into());
 static EXPLORER: LazyLock<Bytes> = LazyLock::new(|| openapi::explorer().to_string().into());
 static OPENRPC: LazyLock<Box<RawValue>> = LazyLock::new(|| {
     let text = openrpc::document().to_string();
@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn references_lead_somewhere_and_no_schema_is_idle() {
-        check_references(&openapi::document(openapi::Tokens::Told));
-        check_references(&openapi::document(openapi::Tokens::Untold));
+        check_references(&openapi::document(openapi::Tokens::Described));
+        check_references(&openapi::document(openapi::Tokens::LeftOut));
         check_references(&openapi::explorer());
         check_references(&openrpc::document());
         for surface in DECLARED {

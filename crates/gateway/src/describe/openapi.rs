@@ -21,15 +21,15 @@ path and nowhere else. Unknown fields, nulls and empty texts are dropped.";
 /// Whether the document describes the routes of BRC-20.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tokens {
-    Told,
-    Untold,
+    Described,
+    LeftOut,
 }
 
 /// The document of the REST data API, and of what else is below `/v4`.
 pub(super) fn document(tokens: Tokens) -> Value {
     let (routes, schemas) = rest::describe(|group| match group.base {
         Base::Explorer => false,
-        Base::BesideApi => tokens == Tokens::Told,
+        Base::BesideApi => tokens == Tokens::Described,
         Base::Api | Base::Keyed | Base::Open => true,
     });
     json!({

@@ -41,8 +41,8 @@ const PARENTS_MAX: usize = 300;
 const CHANGED_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Keys that the descriptors of one filter may stand for.
 const KEYS_MAX: usize = 20_000;
-/// Filters of webhooks that are kept read.
-const PREPARED_MAX: usize = 64;
+/// Memory of the filters of webhooks that are kept prepared, bytes.
+const PREPARED_BYTES_MAX: usize = 16 << 20;
 /// Reads of webhooks at a time, and bytes of events and of undo records that each may keep: those of a block in which everything moves.
 const FEED_READS_MAX: usize = 2;
 const FEED_BYTES_MAX: usize = 192 << 20;
@@ -62,7 +62,7 @@ pub(crate) enum FeedError {
     /// The cursor has the height of another block.
     #[error("the block of the cursor has another height")]
     WrongHeight,
-    /// Nobody knows the block of the cursor.
+    /// The block of the cursor is unknown, to the index and to the node.
     #[error(
         "the block of the cursor is neither in the index nor known to the node: resume from a height (from_height) below the fork, and \
          take back what is above it"
@@ -263,10 +263,13 @@ impl EventFeed {
         });
         let prepared = read.await.map_err(|_| FeedError::Internal)??;
         let mut kept = self.prepared.lock();
-        if kept.len() == PREPARED_MAX {
-            kept.remove(0);
-        }
         kept.push((filter.get().to_owned(), Arc::clone(&prepared)));
+        let bytes_of = |(text, filter): &(String, Arc<PreparedFilter>)| text.len() + filter.bytes();
+        let mut bytes: usize = kept.iter().map(bytes_of).sum();
+        // The oldest ones go, and one that is too large by itself.
+        while bytes > PREPARED_BYTES_MAX && !kept.is_empty() {
+            bytes -= bytes_of(&kept.remove(0));
+        }
         Ok(prepared)
     }
 

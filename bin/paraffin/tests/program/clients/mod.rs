@@ -64,8 +64,8 @@ fn methods_routes_and_batches_are_asked_with_their_types() {
         // A refusal has the word for programs.
         let missing = client.ask(&rest::ReadOrderbookOrderSourceId::new("orbitals", "none")).await.unwrap_err();
         assert!(matches!(missing, Error::Refused(refusal) if refusal.word.as_deref() == Some("NOT_FOUND")));
-        let stranger = Client::new(dev.text("/base_url")).unwrap().with_key("no-such-key").unwrap();
-        let refused = stranger.call(&jsonrpc::BtcGetblockcount::new()).await.unwrap_err();
+        let unauthenticated = Client::new(dev.text("/base_url")).unwrap().with_key("no-such-key").unwrap();
+        let refused = unauthenticated.call(&jsonrpc::BtcGetblockcount::new()).await.unwrap_err();
         assert!(matches!(refused, Error::Refused(refusal) if refusal.word.as_deref() == Some("INVALID_API_KEY")));
     });
 }

@@ -94,30 +94,31 @@ fn check_alkanes(dev: &Dev, events: &[&Value]) {
     assert!(balances.len() > 10, "{}", balances.len());
     for (outpoint, expected) in &balances {
         let (txid, vout) = outpoint.split_once(':').unwrap();
-        let told =
+        let answer =
             dev.call("alkanes_protorunesbyoutpoint", json!([{ "txid": txid, "vout": vout.parse::<u32>().unwrap() }]));
-        let entries = told["balance_sheet"]["cached"]["balances"].as_array().unwrap_or_else(|| panic!("{told}")).iter();
+        let entries =
+            answer["balance_sheet"]["cached"]["balances"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
         let number = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
-        let told: BTreeMap<String, i128> = entries
+        let answer: BTreeMap<String, i128> = entries
             .map(|entry| {
                 let id = format!("{}:{}", number(&entry["block"]), number(&entry["tx"]));
                 (id, number(&entry["amount"]).parse().unwrap())
             })
             .collect();
-        assert_eq!(&told, expected, "{outpoint}");
+        assert_eq!(&answer, expected, "{outpoint}");
     }
-    // Nobody gives an alkane twice: what a transaction gets of one is at least what its outputs and contracts get.
+    // No side gives an alkane twice: what a transaction gets of one is at least what its outputs and contracts get.
     let contracts = events.iter().filter(|event| event["to"]["type"] == "contract").count();
     assert!(contracts > 20, "{contracts}");
 }
 
 /// Calls are those that the traces of each block have, static ones aside.
 fn check_calls(dev: &Dev, events: &[&Value]) {
-    let mut told: HashMap<u64, Vec<(String, String, Vec<String>)>> = HashMap::new();
+    let mut answer: HashMap<u64, Vec<(String, String, Vec<String>)>> = HashMap::new();
     for event in events {
         let inputs = event["inputs"].as_array().unwrap().iter().map(|input| text(input).to_owned()).collect();
         let call = (text(&event["txid"]).to_owned(), text(&event["contract"]).to_owned(), inputs);
-        told.entry(event["height"].as_u64().unwrap()).or_default().push(call);
+        answer.entry(event["height"].as_u64().unwrap()).or_default().push(call);
     }
     let (mut count, mut reverted) = (0, 0);
     for height in 0..=dev.height() {
@@ -145,10 +146,10 @@ fn check_calls(dev: &Dev, events: &[&Value]) {
             }
         }
         count += expected.len();
-        let mut told = told.remove(&height).unwrap_or_default();
-        told.sort();
+        let mut answer = answer.remove(&height).unwrap_or_default();
+        answer.sort();
         expected.sort();
-        assert_eq!(told, expected, "block {height}");
+        assert_eq!(answer, expected, "block {height}");
     }
     assert!(count > 20, "{count}");
     let undone = events.iter().filter(|event| event["status"] == "revert").count();
@@ -176,8 +177,8 @@ fn check_trades(dev: &Dev, events: &[&Value]) {
     let swaps = listed["events"].as_array().unwrap().iter().filter(|event| event["eventType"] == "swap");
     let swaps: Vec<_> = swaps.map(|swap| (text(&swap["txnId"]), text(&swap["pairId"]))).collect();
     assert!(swaps.len() > 3, "{}", swaps.len());
-    let told: Vec<_> = events.iter().map(|event| (text(&event["txid"]), text(&event["pool"]))).collect();
-    assert_eq!(told, swaps);
+    let answer: Vec<_> = events.iter().map(|event| (text(&event["txid"]), text(&event["pool"]))).collect();
+    assert_eq!(answer, swaps);
 }
 
 /// The last place of each inscription is where it is.
@@ -193,9 +194,9 @@ fn check_inscriptions(dev: &Dev, events: &[&Value]) {
     let moved = events.iter().filter(|event| event["action"] == "moved").count();
     assert!(places.len() > 6 && moved > 0, "{} {moved}", places.len());
     for (id, place) in places {
-        let told = dev.call("ord_inscription", json!([id]));
-        assert_eq!(told["satpoint"], format!("{}:{}", text(&place["outpoint"]), place["offset"]), "{id}");
-        assert_eq!(told["address"], place["address"], "{id}");
+        let answer = dev.call("ord_inscription", json!([id]));
+        assert_eq!(answer["satpoint"], format!("{}:{}", text(&place["outpoint"]), place["offset"]), "{id}");
+        assert_eq!(answer["address"], place["address"], "{id}");
     }
 }
 
@@ -203,11 +204,11 @@ fn check_runes(dev: &Dev, events: &[&Value]) {
     let balances = balances(events, "name");
     assert!(!balances.is_empty());
     for (outpoint, expected) in balances {
-        let told = dev.call("ord_output", json!([outpoint]));
-        let told = told["runes"].as_object().unwrap_or_else(|| panic!("{outpoint}: {told}")).iter();
-        let told: BTreeMap<String, i128> =
-            told.map(|(name, pile)| (name.clone(), i128::try_from(number(&pile["amount"])).unwrap())).collect();
-        assert_eq!(told, expected, "{outpoint}");
+        let answer = dev.call("ord_output", json!([outpoint]));
+        let answer = answer["runes"].as_object().unwrap_or_else(|| panic!("{outpoint}: {answer}")).iter();
+        let answer: BTreeMap<String, i128> =
+            answer.map(|(name, pile)| (name.clone(), i128::try_from(number(&pile["amount"])).unwrap())).collect();
+        assert_eq!(answer, expected, "{outpoint}");
     }
 }
 
@@ -219,8 +220,8 @@ fn check_address(dev: &Dev, address: &str, events: &[&Value]) {
         sum += if event["direction"] == "receive" { 1 } else { -1 } * amount(&event["value"]);
         txids.insert(text(&event["txid"]));
     }
-    let told = http::get(dev.listen(), &format!("{}/esplora/address/{address}", dev.path())).json();
-    let stats = &told["chain_stats"];
+    let answer = http::get(dev.listen(), &format!("{}/esplora/address/{address}", dev.path())).json();
+    let stats = &answer["chain_stats"];
     let balance = stats["funded_txo_sum"].as_i64().unwrap() - stats["spent_txo_sum"].as_i64().unwrap();
     assert_eq!(sum, i128::from(balance));
     assert_eq!(txids.len() as u64, stats["tx_count"].as_u64().unwrap());
@@ -243,10 +244,10 @@ fn check_filters(dev: &Dev, events: &[Value]) {
         client.subscribe(&json!({ list: [value] }), ("from_height", json!(0)));
         let mut receiver = Receiver::default();
         follow_to(&mut client, &mut receiver, &end(dev));
-        let told: Vec<Value> = receiver.events().collect();
+        let answer: Vec<Value> = receiver.events().collect();
         let is_wanted = |event: &&Value| event["type"] == kind && event[member] == value.as_str();
         let expected: Vec<Value> = events.iter().filter(is_wanted).cloned().collect();
-        assert!(!told.is_empty() && told == expected, "{kind} {value}: {} of {}", told.len(), expected.len());
+        assert!(!answer.is_empty() && answer == expected, "{kind} {value}: {} of {}", answer.len(), expected.len());
     }
 }
 
@@ -284,7 +285,7 @@ fn check_refusals(dev: &Dev) {
         ("?from_height=100000".to_owned(), 400),
         ("?from_height=1&from_height=1".to_owned(), 400),
         (format!("?alkanes={many}"), 400),
-        ("?addresses=nobody".to_owned(), 400),
+        ("?addresses=nonsense".to_owned(), 400),
         ("?descriptors=nothing".to_owned(), 400),
         ("?kinds=address".to_owned(), 400),
         ("/below".to_owned(), 404),
@@ -316,7 +317,7 @@ fn check_refusals(dev: &Dev) {
     assert_eq!(client.read_type("subscribed")["filter"], json!({ "kinds": ["block"] }));
 }
 
-/// Those who read nothing hold up nobody, and what is read for them has a bound.
+/// Clients that read nothing hold up no other one, and what is read for them has a bound.
 fn check_slow_readers(dev: &Dev) {
     let idle: Vec<TcpStream> = (0..30)
         .map(|_| {

@@ -175,7 +175,7 @@ fn whoever_resumes_over_reorganisations_and_restarts_has_the_events_of_the_chain
     check_branches_that_the_index_never_had(&mut served, &mut numbers, &filter, &fresh);
 }
 
-/// A cursor of a branch that this index has not followed: the node knows it, or nobody does.
+/// A cursor of a branch that this index has not followed: the node knows it, or none of them does.
 fn check_branches_that_the_index_never_had(
     served: &mut Served,
     numbers: &mut Numbers,
