@@ -87,6 +87,96 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
     });
 }
 
+/// Keys by their code points (WebDriver, "keyboard actions").
+const TAB: &str = "\u{e004}";
+const ENTER: &str = "\u{e007}";
+
+/// Goes forward through what takes the focus, which shows it, until it is what is looked for.
+async fn tab_to(browser: &WebDriver, selector: &str) {
+    for _ in 0..200 {
+        browser.action_chain().send_keys(TAB).perform().await.unwrap();
+        let focused = "const element = document.activeElement; \
+                       return [element.matches(arguments[0]), element === document.body || getComputedStyle(element).outlineStyle !== 'none', element.outerHTML.slice(0, 80)]";
+        let answer = browser.execute(focused, vec![json!(selector)]).await.unwrap().json().clone();
+        // Beyond the last one the page itself has the focus, then the first one.
+        assert_eq!(answer[1], true, "the focus is not seen: {answer}");
+        if answer[0] == true {
+            return;
+        }
+    }
+    panic!("no key leads to {selector}");
+}
+
+async fn type_keys(browser: &WebDriver, keys: &str) {
+    browser.action_chain().send_keys(keys).perform().await.unwrap();
+}
+
+/// Presses Enter and waits for what the next page has.
+async fn enter(browser: &WebDriver, next: &str) {
+    type_keys(browser, ENTER).await;
+    let found = browser.query(By::Css(next)).wait(Duration::from_secs(20), Duration::from_millis(50)).first().await;
+    found.unwrap_or_else(|error| panic!("{next}: {error}"));
+}
+
+#[test]
+fn a_key_is_made_and_revoked_and_a_trace_and_a_chart_are_found_by_keyboard_alone() {
+    let Some(chromium) = Chromium::start() else { return };
+    let dev = Dev::start();
+    let base = dev.text("/base_url").to_owned();
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let browser = chromium.open().await;
+        browser.goto(format!("{base}/console/sign-in")).await.unwrap();
+        tab_to(&browser, "main input[name=name]").await;
+        type_keys(&browser, dev.text("/console/name")).await;
+        tab_to(&browser, "main input[name=password]").await;
+        type_keys(&browser, dev.text("/console/password")).await;
+        enter(&browser, "nav a[href^='/console/accounts']").await;
+        tab_to(&browser, "nav a[href^='/console/accounts']").await;
+        enter(&browser, "tbody tr:last-child th a").await;
+        tab_to(&browser, "tbody tr:last-child th a").await;
+        enter(&browser, "form[action='/console/keys']").await;
+        tab_to(&browser, "form[action='/console/keys'] input[name=name]").await;
+        type_keys(&browser, "by keyboard").await;
+        tab_to(&browser, "form[action='/console/keys'] button").await;
+        enter(&browser, "#new-key").await;
+        let key = browser.query(By::Id("new-key")).first().await.unwrap().text().await.unwrap();
+        let status = |key: &str| http::get(dev.listen(), &format!("/v4/{key}/esplora/blocks/tip/height")).status;
+        assert_eq!(status(&key), 200);
+        tab_to(&browser, "nav a[href^='/console/keys']").await;
+        enter(&browser, "form[action$='/revoke'] button").await;
+        tab_to(&browser, "form[action$='/revoke'] button").await;
+        type_keys(&browser, ENTER).await;
+        for attempt in 0.. {
+            if status(&key) == 401 {
+                break;
+            }
+            assert!(attempt < 200, "the key is not revoked");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+
+        // A trace by the search box, opened and closed; a pool by the list, its chart nearer.
+        browser.goto(format!("{base}/explorer")).await.unwrap();
+        tab_to(&browser, "form[role=search] input").await;
+        type_keys(&browser, dev.text("/samples/unwrap_txid")).await;
+        enter(&browser, "li > details > summary").await;
+        let is_open = "return document.activeElement.parentElement.open";
+        tab_to(&browser, "li > details > summary").await;
+        let before = browser.execute(is_open, Vec::new()).await.unwrap().json().clone();
+        type_keys(&browser, ENTER).await;
+        assert_ne!(&before, browser.execute(is_open, Vec::new()).await.unwrap().json());
+        tab_to(&browser, "a[href='/explorer/pools']").await;
+        enter(&browser, "tbody a[href^='/explorer/pool/']").await;
+        tab_to(&browser, "tbody a[href^='/explorer/pool/']").await;
+        enter(&browser, "[data-zoom=in]").await;
+        let chart = "return document.querySelector('.chart-figure .plot').getAttribute('viewBox')";
+        let whole = browser.execute(chart, Vec::new()).await.unwrap().json().clone();
+        tab_to(&browser, "[data-zoom=in]").await;
+        type_keys(&browser, ENTER).await;
+        assert_ne!(&whole, browser.execute(chart, Vec::new()).await.unwrap().json());
+        browser.quit().await.unwrap();
+    });
+}
+
 #[test]
 fn an_owner_who_lost_everything_gets_a_link_from_the_command_line() {
     let dev = Dev::start();
