@@ -87,7 +87,7 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
     });
 }
 
-/// Keys by their code points (WebDriver, "keyboard actions").
+/// Keys by their code points (`WebDriver`, "keyboard actions").
 const TAB: &str = "\u{e004}";
 const ENTER: &str = "\u{e007}";
 
