@@ -34,7 +34,7 @@ const TIMED: [&str; 9] = [
 ];
 
 pub struct Question {
-    name: String,
+    pub name: String,
     pub verb: &'static str,
     pub path: String,
     pub body: Option<Value>,
