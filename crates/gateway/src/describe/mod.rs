@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod clients;
+mod esplora;
 #[cfg(test)]
 mod markdown;
 mod openapi;
@@ -39,6 +40,7 @@ const PROTOS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/protos.rs")
 static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| openapi::document(openapi::Tokens::LeftOut).to_string().into());
 static OPENAPI_WITH_TOKENS: LazyLock<Bytes> =
     LazyLock::new(|| openapi::document(openapi::Tokens::Described).to_string().into());
+static ESPLORA: LazyLock<Bytes> = LazyLock::new(|| esplora::document().to_string().into());
 static EXPLORER: LazyLock<Bytes> = LazyLock::new(|| openapi::explorer().to_string().into());
 static OPENRPC: LazyLock<Box<RawValue>> = LazyLock::new(|| {
     let text = openrpc::document().to_string();
@@ -51,6 +53,8 @@ static OPENRPC: LazyLock<Box<RawValue>> = LazyLock::new(|| {
 pub(crate) enum Description {
     /// `/v4/openapi.json`.
     OpenApi,
+    /// `/v4/openapi/esplora.json`.
+    Esplora,
     /// `/api/v1/openapi.json`.
     Explorer,
     /// `/v4/openrpc.json`.
@@ -68,6 +72,7 @@ impl Description {
     pub(crate) fn at(segments: &[&str]) -> Option<Self> {
         match segments {
             ["v4", "openapi.json"] => Some(Self::OpenApi),
+            ["v4", "openapi", "esplora.json"] => Some(Self::Esplora),
             ["api", "v1", "openapi.json"] => Some(Self::Explorer),
             ["v4", "openrpc.json"] => Some(Self::OpenRpc),
             ["v4", "openrpc", file] => {
@@ -94,6 +99,7 @@ impl Description {
         match self {
             Self::OpenApi if indexes_tokens() => Reply::json(StatusCode::OK, OPENAPI_WITH_TOKENS.clone()),
             Self::OpenApi => Reply::json(StatusCode::OK, OPENAPI.clone()),
+            Self::Esplora => Reply::json(StatusCode::OK, ESPLORA.clone()),
             Self::Explorer => Reply::json(StatusCode::OK, EXPLORER.clone()),
             Self::OpenRpc => Reply::json(StatusCode::OK, Bytes::from_static(OPENRPC.get().as_bytes())),
             Self::Surface(place) => {
@@ -192,6 +198,7 @@ mod tests {
         check_references(&openapi::document(openapi::Tokens::Described));
         check_references(&openapi::document(openapi::Tokens::LeftOut));
         check_references(&openapi::explorer());
+        check_references(&esplora::document());
         check_references(&openrpc::document());
         for surface in DECLARED {
             check_references(&serde_json::from_slice(&surface.document()).unwrap());

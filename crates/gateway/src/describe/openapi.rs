@@ -37,7 +37,7 @@ pub(super) fn document(tokens: Tokens) -> Value {
         "info": info("Paraffin REST data API", INTRODUCTION),
         "servers": [
             { "url": "/v4/api", "description": "A key in a header, a registered browser origin, or no credentials" },
-            keyed_server(),
+            keyed_server(""),
         ],
         "security": [{}, { "key": [] }],
         "tags": tags(&routes),
@@ -66,7 +66,7 @@ pub(super) fn explorer() -> Value {
     })
 }
 
-fn info(title: &str, introduction: &str) -> Value {
+pub(super) fn info(title: &str, introduction: &str) -> Value {
     json!({
         "title": title,
         "version": env!("CARGO_PKG_VERSION"),
@@ -87,16 +87,17 @@ fn paths(routes: &[Route]) -> Map<String, Value> {
         if route.base == Base::BesideApi {
             item["servers"] = json!([
                 { "url": "/v4", "description": "A key in a header, or no credentials" },
-                keyed_server(),
+                keyed_server(""),
             ]);
         }
     }
     paths
 }
 
-fn keyed_server() -> Value {
+/// Where a key or an alias stands in the path; `below` it is what the document is about.
+pub(super) fn keyed_server(below: &str) -> Value {
     json!({
-        "url": "/v4/{key}",
+        "url": format!("/v4/{{key}}{below}"),
         "description": "A key or an alias in the path",
         "variables": { "key": { "default": "KEY", "description": "An API key, or an alias" } },
     })
@@ -123,7 +124,7 @@ fn operation(route: &Route) -> Value {
         operation["description"] = json!(route.description);
     }
     if route.base == Base::Keyed {
-        operation["servers"] = json!([keyed_server()]);
+        operation["servers"] = json!([keyed_server("")]);
         operation["security"] = json!([]);
     }
     if route.base == Base::Open {
@@ -174,16 +175,7 @@ fn query_parameters(field: &Field) -> Vec<Value> {
 }
 
 fn responses(route: &Route) -> Value {
-    let mut headers = json!({
-        "X-Request-Id": header("RequestId"),
-        "X-Indexed-Height": header("IndexedHeight"),
-        "X-RateLimit-Limit": header("Limit"),
-        "X-RateLimit-Remaining": header("Remaining"),
-        "X-RateLimit-Reset": header("Reset"),
-    });
-    if route.has_tag {
-        headers["ETag"] = header("ETag");
-    }
+    let headers = answer_headers(route.has_tag);
     let mut content = Map::new();
     for (place, media_type) in route.media_types.iter().enumerate() {
         let schema = if place == 0 { json!({ "schema": route.answer }) } else { json!({}) };
@@ -221,7 +213,23 @@ fn header(name: &str) -> Value {
     json!({ "$ref": format!("#/components/headers/{name}") })
 }
 
-fn headers() -> Value {
+/// Headers of an answer.
+pub(super) fn answer_headers(has_tag: bool) -> Value {
+    let mut headers = json!({
+        "X-Request-Id": header("RequestId"),
+        "X-Indexed-Height": header("IndexedHeight"),
+        "X-RateLimit-Limit": header("Limit"),
+        "X-RateLimit-Remaining": header("Remaining"),
+        "X-RateLimit-Reset": header("Reset"),
+    });
+    if has_tag {
+        headers["ETag"] = header("ETag");
+    }
+    headers
+}
+
+/// The headers that answers refer to.
+pub(super) fn headers() -> Value {
     let of = |about: &str, schema: Value| json!({ "description": about, "schema": schema });
     json!({
         "RequestId": { "description": "Names the request in the log", "required": true, "schema": text() },
@@ -236,6 +244,11 @@ fn headers() -> Value {
 
 /// Answers other than success, by their status: those that some route has.
 fn refusals(routes: &[Route]) -> Value {
+    refusals_with(|status| routes.iter().any(|route| route.refusals.iter().any(|code| code.as_str() == status)), &[])
+}
+
+/// The same where statuses that only some routes have are those for which `has` holds, and where some are bare texts too.
+pub(super) fn refusals_with(has: impl Fn(&str) -> bool, texts: &[&str]) -> Value {
     let refusals = [
         ("400", "The body or the path is not what the route takes; the sentence names the member (`INVALID_REQUEST`)"),
         ("401", "The key is unknown, revoked or expired (`INVALID_API_KEY`)"),
@@ -267,20 +280,16 @@ fn refusals(routes: &[Route]) -> Value {
     ];
     let mut all = Map::new();
     let is_rare = |status: &str| matches!(status, "410" | "422" | "502");
-    let has = |status: &str| routes.iter().any(|route| route.refusals.iter().any(|code| code.as_str() == status));
     for (status, about) in refusals.into_iter().filter(|(status, _)| !is_rare(status) || has(status)) {
         let mut headers = json!({ "X-Request-Id": header("RequestId") });
         if status == "429" {
             headers["Retry-After"] = header("RetryAfter");
         }
-        all.insert(
-            status.to_owned(),
-            json!({
-                "description": about,
-                "headers": headers,
-                "content": { "application/json": { "schema": component("Error") } },
-            }),
-        );
+        let mut content = json!({ "application/json": { "schema": component("Error") } });
+        if texts.contains(&status) {
+            content["text/plain"] = json!({ "schema": text() });
+        }
+        all.insert(status.to_owned(), json!({ "description": about, "headers": headers, "content": content }));
     }
     Value::Object(all)
 }

@@ -92,7 +92,7 @@ pub(super) fn describe(is_wanted: impl Fn(&Group) -> bool) -> (Vec<Route>, Map<S
 }
 
 /// The body of an error.
-fn error() -> Value {
+pub(super) fn error() -> Value {
     json!({
         "type": "object",
         "required": ["statusCode", "code", "error"],

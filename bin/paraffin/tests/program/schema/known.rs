@@ -1,5 +1,6 @@
 //! A description with what exists on the chain put in.
 
+use bitcoin::hashes::{Hash as _, sha256};
 use serde_json::{Map, Value, json};
 
 /// What a member says that is another way to say what its neighbour says.
@@ -9,6 +10,36 @@ const TWINS: &str = "x-twins";
 
 /// Words that find tokens and pools of every kind on the development chain; few that are drawn find any.
 const SEARCHED: [&str; 4] = ["c", "candle", "2:0", "wick"];
+
+/// The description in which parameters of paths are those of this chain, by their names.
+/// `last_seen` is in the history of the fifth account.
+pub fn with_parameters(mut document: Value, manifest: &Value, last_seen: &Value) -> Value {
+    let samples = &manifest["samples"];
+    let script = bitcoin::ScriptBuf::from_hex(manifest["accounts"][4]["script"].as_str().unwrap()).unwrap();
+    let known = [
+        ("txid", samples["txid"].clone()),
+        ("hash", samples["block_hash"].clone()),
+        ("address", manifest["accounts"][4]["address"].clone()),
+        ("prefix", json!("bcrt1p")),
+        ("height", json!(140)),
+        ("start_height", json!(140)),
+        ("vout", json!(0)),
+        ("index", json!(0)),
+        ("start_index", json!(0)),
+        ("last_seen_txid", last_seen.clone()),
+        ("scripthash", json!(sha256::Hash::hash(script.as_bytes()))),
+    ];
+    for item in document["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut()) {
+        let operations = item.as_object_mut().into_iter().flat_map(|operations| operations.values_mut());
+        let parameters = operations.filter_map(|operation| operation.get_mut("parameters")?.as_array_mut()).flatten();
+        for parameter in parameters.filter(|parameter| parameter["in"] == "path") {
+            if let Some((_, value)) = known.iter().find(|(name, _)| parameter["name"] == *name) {
+                parameter["schema"] = json!({ "const": value });
+            }
+        }
+    }
+    document
+}
 
 /// The description in which ids, addresses and outputs are those that `dev.json` names, and every field has one name: two that
 /// are drawn apart from each other would hardly ever agree. Records of answers are closed: a member that is not described is a

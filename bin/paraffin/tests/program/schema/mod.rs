@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::dev::Dev;
 use crate::support::http;
@@ -37,6 +37,8 @@ struct Run {
 const AS_IT_IS: Run = Run { name: "as-it-is", phases: "examples,coverage,fuzzing", examples_max: "10" };
 /// Verification has a description and a base of its own. On a fresh chain no source is verified, so few routes have an answer.
 const EXPLORER: Run = Run { name: "explorer", phases: "examples,coverage,fuzzing", examples_max: "20" };
+/// Another verb than those that are described is 404 there, as it is with Blockstream's server.
+const ESPLORA: Run = Run { name: "esplora", phases: "examples,coverage,fuzzing", examples_max: "20" };
 const WITH_KNOWN: Run = Run { name: "with-known", phases: "fuzzing,stateful", examples_max: "50" };
 
 #[test]
@@ -58,12 +60,20 @@ fn every_route_answers_as_its_description_says() {
     // The admin key has no limits and may feed the order book.
     let keyed = format!("{base}/v4/{}", dev.text("/keys/admin"));
     let explorer = format!("{base}/api/v1/{}", dev.text("/keys/business"));
+    let esplora = format!("{keyed}/esplora");
+    let history = dev.call("esplora_address::txs:chain", json!([dev.text("/accounts/4/address")]));
+    let of_esplora =
+        known::with_parameters(description("/v4/openapi/esplora.json"), &dev.described, &history[0]["txid"]);
     let of_explorer = description("/api/v1/openapi.json");
     let mut tried = Tried::default();
     let mut findings = Vec::new();
-    for (run, document, url) in
-        [(AS_IT_IS, &described, &keyed), (WITH_KNOWN, &known, &keyed), (EXPLORER, &of_explorer, &explorer)]
-    {
+    let runs = [
+        (AS_IT_IS, &described, &keyed),
+        (WITH_KNOWN, &known, &keyed),
+        (ESPLORA, &of_esplora, &esplora),
+        (EXPLORER, &of_explorer, &explorer),
+    ];
+    for (run, document, url) in runs {
         let report = folder.path().join(format!("{}-report.json", run.name));
         let path = folder.path().join(format!("{}.json", run.name));
         std::fs::write(&path, document.to_string()).unwrap();
@@ -71,7 +81,12 @@ fn every_route_answers_as_its_description_says() {
             .current_dir(folder.path())
             .arg("run")
             .arg(&path)
-            .args(["--url", url, "--checks", "all", "--exclude-checks", CHECKS_LEFT_OUT])
+            .args(["--url", url, "--checks", "all", "--exclude-checks"])
+            .arg(if run.name == ESPLORA.name {
+                format!("{CHECKS_LEFT_OUT},unsupported_method")
+            } else {
+                CHECKS_LEFT_OUT.to_owned()
+            })
             // One worker: two threads that compile at once bring Python 3.11 down now and then.
             .args(["--phases", run.phases, "--max-examples", run.examples_max, "--workers", "1", "--seed", &seed])
             .args(["--continue-on-failure", "--warnings", "off", "--generation-database", "none"])
@@ -91,7 +106,9 @@ fn every_route_answers_as_its_description_says() {
         findings.is_empty(),
         "schemathesis with seed {seed} has findings in {findings:?}, each above with a curl line"
     );
-    let unanswered = tried.unanswered();
+    // Transactions that the node takes are not made up by chance.
+    let is_sent = |route: &&str| ["GET /broadcast", "POST /tx", "POST /txs/package"].contains(route);
+    let unanswered: Vec<&str> = tried.unanswered().into_iter().filter(|route| !is_sent(route)).collect();
     assert!(unanswered.is_empty(), "no request got an answer other than an error: {}", unanswered.join(", "));
 }
 

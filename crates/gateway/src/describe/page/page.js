@@ -156,9 +156,11 @@ function restDetail(api, path, verb, operation) {
     const input = make("input", { value: schema.examples?.[0] ?? "", spellcheck: false, autocomplete: "off" });
     inputs.push({ parameter, input });
   }
-  const schema = operation.requestBody?.content["application/json"].schema;
+  const [[mediaType, { schema } = {}] = []] = Object.entries(operation.requestBody?.content ?? {});
   if (schema) rows.push(...members(schema, api));
-  const body = schema && make("textarea", { value: JSON.stringify(sampleBody(schema, api), null, 2), spellcheck: false });
+  const isText = mediaType === "text/plain";
+  const value = isText ? "" : schema && JSON.stringify(sampleBody(schema, api), null, 2);
+  const body = schema && make("textarea", { value, spellcheck: false });
   const contents = Object.values((operation.responses["200"] ?? operation.responses["202"])?.content ?? {});
   const answer = contents[0]?.schema;
   const urls = operation.servers.map((server) => server.url.replace(/\/$/, ""));
@@ -322,15 +324,15 @@ function list(items) {
 
 async function begin() {
   const load = async (path) => (await fetch(path)).json();
-  const paths = ["/v4/openapi.json", "/api/v1/openapi.json", "/v4/openrpc.json"];
-  const [api, verification, rpc] = await Promise.all(paths.map(load));
+  const paths = ["/v4/openapi.json", "/v4/openapi/esplora.json", "/api/v1/openapi.json", "/v4/openrpc.json"];
+  const [api, esplora, verification, rpc] = await Promise.all(paths.map(load));
   for (const path of rpc["x-messages"] || []) {
     byId("files").append(make("a", { href: path }, path.split("/").pop()));
   }
   const surfaces = await Promise.all((rpc["x-surfaces"] || []).map(load));
   const order = api.tags.map((tag) => tag.name);
   const rest = restItems(api).sort((one, other) => order.indexOf(one.group) - order.indexOf(other.group));
-  const items = [...rest, ...restItems(verification), ...[rpc, ...surfaces].flatMap(rpcItems)];
+  const items = [...rest, ...restItems(esplora), ...restItems(verification), ...[rpc, ...surfaces].flatMap(rpcItems)];
   const choose = () => {
     const chosen = decodeURIComponent(location.hash.slice(1));
     const item = items.find((one) => one.id === chosen) || items[0];

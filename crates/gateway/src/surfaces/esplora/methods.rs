@@ -15,7 +15,7 @@ use crate::methods::{
 use crate::state::{BoxFuture, RequestContext};
 use crate::surfaces::RpcResult;
 
-pub(in crate::surfaces) static ESPLORA: Surface<()> = Surface::new("esplora", &METHODS);
+pub(crate) static ESPLORA: Surface<()> = Surface::new("esplora", &METHODS);
 
 const TXID: Param = needs::<Hash>("txid").that_is("The id of a transaction.");
 const VOUT: Param = needs::<NaturalText>("vout").that_is("The place of the output in its transaction.");
