@@ -3,8 +3,9 @@ use std::error::Error;
 
 use hyper::StatusCode;
 use paraffin_store::StoreError;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 use crate::state::ReadAbandoned;
 
@@ -28,6 +29,94 @@ pub mod rpc_code {
     pub const RATE_LIMITED: i64 = -32005;
     /// What was asked for does not exist: an unknown transaction, block or output of the `esplora_*` family.
     pub const NOT_FOUND: i64 = -32004;
+}
+
+/// What programs tell errors apart by, on every border.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErrorKind {
+    /// Stable word: `code` of an HTTP answer, `data.code` of a JSON-RPC error.
+    pub name: &'static str,
+    /// Status where it ends a request over HTTP.
+    pub status: StatusCode,
+    /// `code` of a JSON-RPC error; see [`rpc_code`]. Errors of the node keep the node's.
+    pub rpc_code: i64,
+    /// Whether a JSON-RPC error has `data.code`; some codes say it already.
+    pub has_data: bool,
+}
+
+impl ErrorKind {
+    /// -32603 in JSON-RPC.
+    pub const fn new(name: &'static str, status: StatusCode) -> Self {
+        Self { name, status, rpc_code: rpc_code::INTERNAL, has_data: true }
+    }
+
+    /// The same with a code of JSON-RPC that says enough.
+    pub(crate) const fn of_code(self, rpc_code: i64) -> Self {
+        Self { rpc_code, has_data: false, ..self }
+    }
+
+    /// An error of the node, with the node's code.
+    pub const fn of_node(code: i64) -> Self {
+        Self::new("UPSTREAM_UNAVAILABLE", StatusCode::SERVICE_UNAVAILABLE).of_code(code)
+    }
+}
+
+/// The kinds of errors that more than one surface has (docs/api.md).
+pub mod kind {
+    use hyper::StatusCode as Status;
+
+    use super::{ErrorKind, rpc_code};
+
+    /// The body is not JSON.
+    pub const PARSE_ERROR: ErrorKind =
+        ErrorKind::new("INVALID_REQUEST", Status::BAD_REQUEST).of_code(rpc_code::PARSE_ERROR);
+    /// The body is JSON but no request.
+    pub const INVALID_REQUEST: ErrorKind =
+        ErrorKind::new("INVALID_REQUEST", Status::BAD_REQUEST).of_code(rpc_code::INVALID_REQUEST);
+    /// A parameter, member or segment is not what is taken.
+    pub const INVALID_PARAMS: ErrorKind =
+        ErrorKind::new("INVALID_REQUEST", Status::BAD_REQUEST).of_code(rpc_code::INVALID_PARAMS);
+    /// No such method.
+    pub const METHOD_NOT_FOUND: ErrorKind =
+        ErrorKind::new("NOT_FOUND", Status::NOT_FOUND).of_code(rpc_code::METHOD_NOT_FOUND);
+    /// What was asked for does not exist.
+    pub const NOT_FOUND: ErrorKind =
+        ErrorKind { rpc_code: rpc_code::NOT_FOUND, ..ErrorKind::new("NOT_FOUND", Status::NOT_FOUND) };
+    /// The caller has not the right to do this.
+    pub const NOT_ALLOWED: ErrorKind = ErrorKind::new("NOT_ALLOWED", Status::FORBIDDEN).of_code(rpc_code::NOT_ALLOWED);
+    /// Only a key flagged admin may do this.
+    pub const ADMIN_KEY_REQUIRED: ErrorKind =
+        ErrorKind::new("ADMIN_KEY_REQUIRED", Status::FORBIDDEN).of_code(rpc_code::NOT_ALLOWED);
+    /// The key is unknown, revoked or expired.
+    pub const INVALID_API_KEY: ErrorKind =
+        ErrorKind::new("INVALID_API_KEY", Status::UNAUTHORIZED).of_code(rpc_code::NOT_ALLOWED);
+    /// The key store cannot be consulted.
+    pub const AUTH_UNAVAILABLE: ErrorKind = ErrorKind::new("AUTH_UNAVAILABLE", Status::SERVICE_UNAVAILABLE);
+    /// The path does not take this HTTP method.
+    pub const METHOD_NOT_ALLOWED: ErrorKind =
+        ErrorKind::new("METHOD_NOT_ALLOWED", Status::METHOD_NOT_ALLOWED).of_code(rpc_code::INVALID_REQUEST);
+    /// Something failed on our side.
+    pub const INTERNAL: ErrorKind = ErrorKind::new("INTERNAL_ERROR", Status::INTERNAL_SERVER_ERROR);
+    /// The answer took too long.
+    pub const TIMEOUT: ErrorKind = ErrorKind::new("TIMEOUT", Status::GATEWAY_TIMEOUT);
+    /// A server that is asked is away.
+    pub const UPSTREAM_UNAVAILABLE: ErrorKind = ErrorKind::new("UPSTREAM_UNAVAILABLE", Status::SERVICE_UNAVAILABLE);
+    /// Nothing has been indexed yet.
+    pub const STARTING: ErrorKind = ErrorKind::new("STARTING", Status::SERVICE_UNAVAILABLE);
+    /// The memory for this work is in use.
+    pub const OVERLOADED: ErrorKind = ErrorKind::new("OVERLOADED", Status::SERVICE_UNAVAILABLE);
+    /// Calls or bytes of a request, or the calls of a minute, are used up.
+    pub const BUDGET_EXCEEDED: ErrorKind = ErrorKind::new("BUDGET_EXCEEDED", Status::TOO_MANY_REQUESTS);
+    /// The answer is larger than answers may be.
+    pub const RESPONSE_TOO_LARGE: ErrorKind = ErrorKind::new("RESPONSE_TOO_LARGE", Status::BAD_REQUEST);
+    /// This instance does not index contracts.
+    pub const ALKANES_NOT_INDEXED: ErrorKind = ErrorKind::new("ALKANES_NOT_INDEXED", Status::SERVICE_UNAVAILABLE);
+    /// The operator's indexer program writes what cannot be read.
+    pub const ALKANES_UNREADABLE: ErrorKind = ErrorKind::new("ALKANES_UNREADABLE", Status::SERVICE_UNAVAILABLE);
+    /// This instance does not index inscriptions.
+    pub const ORDINALS_NOT_INDEXED: ErrorKind = ErrorKind::new("ORDINALS_NOT_INDEXED", Status::SERVICE_UNAVAILABLE);
+    /// This instance does not index BRC-20.
+    pub const BRC20_NOT_INDEXED: ErrorKind = ErrorKind::new("BRC20_NOT_INDEXED", Status::SERVICE_UNAVAILABLE);
 }
 
 /// A fault of our own that has no type of its own: something that cannot be was found.
@@ -55,144 +144,85 @@ fn is_cancelled(mut error: &(dyn Error + 'static)) -> bool {
     }
 }
 
-/// The error of one JSON-RPC call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RpcError {
-    /// See [`rpc_code`]; errors of the node keep the node's code.
-    pub code: i64,
-    /// For the caller: no stack trace, path, SQL, upstream address or key.
+/// The error of a call or a request: how it is written is the matter of the border at which it leaves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiError {
+    /// What programs distinguish it by.
+    pub kind: ErrorKind,
+    /// What is wrong and what the caller can do: no stack trace, path, SQL, upstream address or key.
     pub message: Cow<'static, str>,
-    /// Further machine-readable members.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
+    /// Further members of `data` of a JSON-RPC error.
+    pub(crate) details: Option<Box<Map<String, Value>>>,
 }
 
-impl RpcError {
-    /// An error without `data`.
-    pub fn new(code: i64, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, message: message.into(), data: None }
+impl Serialize for ApiError {
+    /// As JSON-RPC has it: `code`, `message` and, for most kinds, `data`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let data = self.data();
+        let mut error = serializer.serialize_struct("error", 2 + usize::from(data.is_some()))?;
+        error.serialize_field("code", &self.kind.rpc_code)?;
+        error.serialize_field("message", &self.message)?;
+        if let Some(data) = data {
+            error.serialize_field("data", &data)?;
+        }
+        error.end()
+    }
+}
+
+impl ApiError {
+    /// An error of a kind.
+    pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { kind, message: message.into(), details: None }
     }
 
-    fn with_code(code: i64, message: &'static str, stable: &'static str) -> Self {
-        Self { code, message: message.into(), data: Some(json!({ "code": stable })) }
+    /// The same with a further member of `data`.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.get_or_insert_default().insert(name.to_owned(), value.into());
+        self
     }
 
-    /// -32601, for an unknown method or family.
+    /// `data` of a JSON-RPC error.
+    pub(crate) fn data(&self) -> Option<Value> {
+        if !self.kind.has_data {
+            return None;
+        }
+        let mut data = json!({ "code": self.kind.name });
+        if let (Some(members), Some(details)) = (data.as_object_mut(), &self.details) {
+            members.extend(details.as_ref().clone());
+        }
+        Some(data)
+    }
+
+    /// 404, -32601: an unknown method or family.
     pub fn method_not_found() -> Self {
-        Self::new(rpc_code::METHOD_NOT_FOUND, "Method not found")
+        Self::new(kind::METHOD_NOT_FOUND, "Method not found")
     }
 
-    /// -32602 with a sentence that names the parameter.
-    pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(rpc_code::INVALID_PARAMS, message)
+    /// 400, -32602 with a sentence that names the parameter or member.
+    pub fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(kind::INVALID_PARAMS, message)
     }
 
-    /// -32600 with a sentence that says what is wrong with the request.
-    pub fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(rpc_code::INVALID_REQUEST, message)
-    }
-
-    /// -32004: what was asked for does not exist.
-    pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code: rpc_code::NOT_FOUND, message: message.into(), data: Some(json!({ "code": "NOT_FOUND" })) }
-    }
-
-    /// -32603 without details for the caller; the reason goes to the log.
-    pub fn internal(reason: &(dyn Error + 'static)) -> Self {
-        log_inside(reason, "a call failed inside");
-        Self::panicked()
-    }
-
-    /// The same for something that cannot be and was found.
-    pub(crate) fn inconsistent(what: impl Into<String>) -> Self {
-        Self::internal(&Inconsistent(what.into()))
-    }
-
-    pub(crate) fn panicked() -> Self {
-        Self::with_code(rpc_code::INTERNAL, "Internal error", "INTERNAL_ERROR")
-    }
-
-    /// -32603: the handler took longer than its limit.
-    pub fn timeout() -> Self {
-        Self::with_code(rpc_code::INTERNAL, "timeout", "TIMEOUT")
-    }
-
-    /// Whether it is [`RpcError::timeout`].
-    pub(crate) fn is_timeout(&self) -> bool {
-        *self == Self::timeout()
-    }
-
-    /// -32603: the Bitcoin node cannot be asked at the moment.
-    pub fn upstream_unavailable() -> Self {
-        Self::with_code(rpc_code::INTERNAL, "the Bitcoin node is not available", "UPSTREAM_UNAVAILABLE")
-    }
-
-    /// -32603: nothing has been indexed yet.
-    pub fn starting() -> Self {
-        Self::with_code(rpc_code::INTERNAL, "the index holds no block yet", "STARTING")
-    }
-
-    /// -32603: the calls or the answer bytes of one request are used up; the call was not run.
-    pub(crate) fn budget_exceeded() -> Self {
-        Self::with_code(
-            rpc_code::INTERNAL,
-            "the request has used up its budget, so this call was not run: send it again in a smaller batch",
-            "BUDGET_EXCEEDED",
-        )
-    }
-
-    /// -32603: the caller has used up his calls of this minute; the call was not run.
-    pub(crate) fn calls_of_minute_exceeded() -> Self {
-        Self::with_code(
-            rpc_code::INTERNAL,
-            "the calls of this minute are used up, so this call was not run: send it again in the next minute",
-            "BUDGET_EXCEEDED",
-        )
-    }
-
-    /// -32603: the answer is larger than answers may be.
-    pub fn response_too_large() -> Self {
-        Self::with_code(rpc_code::INTERNAL, "the answer is too large", "RESPONSE_TOO_LARGE")
-    }
-}
-
-/// The error of one REST request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RestError {
-    /// HTTP status, also the `statusCode` of the body.
-    pub status: StatusCode,
-    /// Stable word for programs.
-    pub code: &'static str,
-    /// Sentence for people; the same rules as for [`RpcError::message`].
-    pub message: Cow<'static, str>,
-}
-
-impl RestError {
-    /// Any status with its stable code.
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, message: message.into() }
-    }
-
-    /// 400; the sentence names the field.
-    pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST", message)
-    }
-
-    /// 400 for a field that is needed and not there, under none of its names.
+    /// 400, -32602 for a member that is needed and not there, under none of its names.
     pub fn missing(names: &[&str]) -> Self {
         let listed = match names {
             [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
             _ => names.concat(),
         };
-        Self::bad_request(format!("{listed} is required"))
+        Self::invalid(format!("{listed} is required"))
     }
 
-    /// 404.
+    /// 400, -32600 with a sentence that says what is wrong with the request.
+    pub fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(kind::INVALID_REQUEST, message)
+    }
+
+    /// 404, -32004: what was asked for does not exist.
     pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", message)
+        Self::new(kind::NOT_FOUND, message)
     }
 
-    /// 500 without details for the caller; the reason goes to the log.
+    /// 500, -32603 without details for the caller; the reason goes to the log.
     pub fn internal(reason: &(dyn Error + 'static)) -> Self {
         log_inside(reason, "a request failed inside");
         Self::panicked()
@@ -204,22 +234,48 @@ impl RestError {
     }
 
     pub(crate) fn panicked() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", "Internal error")
+        Self::new(kind::INTERNAL, "Internal error")
+    }
+
+    /// 504, -32603: the handler took longer than its limit.
+    pub fn timeout() -> Self {
+        Self::new(kind::TIMEOUT, "timeout")
+    }
+
+    /// 503, -32603: the Bitcoin node cannot be asked at the moment.
+    pub fn upstream_unavailable() -> Self {
+        Self::new(kind::UPSTREAM_UNAVAILABLE, "the Bitcoin node is not available")
+    }
+
+    /// 503, -32603: nothing has been indexed yet.
+    pub fn starting() -> Self {
+        Self::new(kind::STARTING, "the index holds no block yet")
+    }
+
+    /// -32603: the calls or the answer bytes of one request are used up; the call was not run.
+    pub(crate) fn budget_exceeded() -> Self {
+        Self::new(
+            kind::BUDGET_EXCEEDED,
+            "the request has used up its budget, so this call was not run: send it again in a smaller batch",
+        )
+    }
+
+    /// -32603: the caller has used up his calls of this minute; the call was not run.
+    pub(crate) fn calls_of_minute_exceeded() -> Self {
+        Self::new(
+            kind::BUDGET_EXCEEDED,
+            "the calls of this minute are used up, so this call was not run: send it again in the next minute",
+        )
+    }
+
+    /// 400, -32603: the answer is larger than answers may be.
+    pub fn response_too_large() -> Self {
+        Self::new(kind::RESPONSE_TOO_LARGE, "the answer is too large: ask for less of it")
     }
 
     /// 403: only a key flagged admin may do this (docs/api.md).
     pub fn admin_key_required() -> Self {
-        Self::new(StatusCode::FORBIDDEN, "ADMIN_KEY_REQUIRED", "This operation needs an admin key")
-    }
-
-    /// 400: the answer is larger than answers may be.
-    pub(crate) fn response_too_large() -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "RESPONSE_TOO_LARGE", "the answer is too large: ask for less of it")
-    }
-
-    /// 503: nothing has been indexed yet.
-    pub fn starting() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "STARTING", "the index holds no block yet")
+        Self::new(kind::ADMIN_KEY_REQUIRED, "This operation needs an admin key")
     }
 }
 
@@ -259,88 +315,63 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// Status, stable code, JSON-RPC code, message.
-    pub(crate) fn parts(self) -> (StatusCode, &'static str, i64, Cow<'static, str>) {
-        use rpc_code::{INTERNAL, INVALID_REQUEST, METHOD_NOT_FOUND, NOT_ALLOWED};
-        let (status, code, rpc_code, message) = match self {
+    /// As the error of the request.
+    pub(crate) fn error(self) -> ApiError {
+        use rpc_code::{INVALID_REQUEST, METHOD_NOT_FOUND, NOT_ALLOWED};
+        let of = |name, status| ErrorKind::new(name, status);
+        let (kind, message) = match self {
             Self::RateLimited { retry_after, code } => {
-                let message = format!("Rate limit exceeded. Try again in {retry_after} seconds.");
-                return (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", code, message.into());
+                let kind = of("RATE_LIMITED", StatusCode::TOO_MANY_REQUESTS).of_code(code);
+                return ApiError::new(kind, format!("Rate limit exceeded. Try again in {retry_after} seconds."));
             }
-            Self::InvalidApiKey => {
-                (StatusCode::UNAUTHORIZED, "INVALID_API_KEY", NOT_ALLOWED, "Invalid or missing API key")
-            }
+            Self::InvalidApiKey => (kind::INVALID_API_KEY, "Invalid or missing API key"),
             Self::OriginNotAllowed => {
-                (StatusCode::FORBIDDEN, "ORIGIN_NOT_ALLOWED", NOT_ALLOWED, "This origin is not registered")
+                (of("ORIGIN_NOT_ALLOWED", StatusCode::FORBIDDEN).of_code(NOT_ALLOWED), "This origin is not registered")
             }
             Self::SurfaceNotAllowed => (
-                StatusCode::FORBIDDEN,
-                "SURFACE_NOT_ALLOWED",
-                NOT_ALLOWED,
+                of("SURFACE_NOT_ALLOWED", StatusCode::FORBIDDEN).of_code(NOT_ALLOWED),
                 "This alias is not allowed to use this surface",
             ),
             Self::AuthUnavailable => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "AUTH_UNAVAILABLE",
-                NOT_ALLOWED,
+                kind::AUTH_UNAVAILABLE.of_code(NOT_ALLOWED),
                 "The key store cannot be consulted, so nobody is served; this is not an outage to retry through",
             ),
             Self::Overloaded => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "OVERLOADED",
-                INTERNAL,
+                kind::OVERLOADED,
                 "The memory for this work is in use, all of it or this caller's share; try again later",
             ),
-            Self::BodyTooLarge => {
-                (StatusCode::PAYLOAD_TOO_LARGE, "BODY_TOO_LARGE", INVALID_REQUEST, "The request body is too large")
-            }
+            Self::BodyTooLarge => (
+                of("BODY_TOO_LARGE", StatusCode::PAYLOAD_TOO_LARGE).of_code(INVALID_REQUEST),
+                "The request body is too large",
+            ),
             Self::HeadersTooLarge => (
-                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-                "HEADERS_TOO_LARGE",
-                INVALID_REQUEST,
+                of("HEADERS_TOO_LARGE", StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE).of_code(INVALID_REQUEST),
                 "The request headers are too large",
             ),
-            Self::BodyTooSlow => {
-                (StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", INVALID_REQUEST, "The request body came too slowly")
-            }
-            Self::BodyBroken => {
-                (StatusCode::BAD_REQUEST, "INVALID_REQUEST", INVALID_REQUEST, "The request body could not be read")
-            }
-            Self::HandlerTimeout => (StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", INTERNAL, "timeout"),
-            Self::NotFound => (StatusCode::NOT_FOUND, "NOT_FOUND", METHOD_NOT_FOUND, "There is nothing at this path"),
+            Self::BodyTooSlow => (
+                of("REQUEST_TIMEOUT", StatusCode::REQUEST_TIMEOUT).of_code(INVALID_REQUEST),
+                "The request body came too slowly",
+            ),
+            Self::BodyBroken => (kind::INVALID_REQUEST, "The request body could not be read"),
+            Self::HandlerTimeout => return ApiError::timeout(),
+            Self::NotFound => (kind::METHOD_NOT_FOUND, "There is nothing at this path"),
             Self::SurfaceNotAvailable => (
-                StatusCode::NOT_FOUND,
-                "SURFACE_NOT_AVAILABLE",
-                METHOD_NOT_FOUND,
+                of("SURFACE_NOT_AVAILABLE", StatusCode::NOT_FOUND).of_code(METHOD_NOT_FOUND),
                 "This surface is not part of this build",
             ),
-            Self::WrongVerb(_) => (
-                StatusCode::METHOD_NOT_ALLOWED,
-                "METHOD_NOT_ALLOWED",
-                INVALID_REQUEST,
-                "This path does not take this HTTP method",
-            ),
-            Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", INTERNAL, "Internal error"),
-            Self::UpstreamUnavailable => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "UPSTREAM_UNAVAILABLE",
-                INTERNAL,
-                "No instance behind this gateway answers",
-            ),
+            Self::WrongVerb(_) => (kind::METHOD_NOT_ALLOWED, "This path does not take this HTTP method"),
+            Self::Internal => return ApiError::panicked(),
+            Self::UpstreamUnavailable => (kind::UPSTREAM_UNAVAILABLE, "No instance behind this gateway answers"),
             Self::UpstreamRefused => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "UPSTREAM_REFUSED",
-                INTERNAL,
+                of("UPSTREAM_REFUSED", StatusCode::SERVICE_UNAVAILABLE),
                 "The instances behind this gateway do not serve it",
             ),
             Self::WrongHost => (
-                StatusCode::MISDIRECTED_REQUEST,
-                "WRONG_HOST",
-                INVALID_REQUEST,
+                of("WRONG_HOST", StatusCode::MISDIRECTED_REQUEST).of_code(INVALID_REQUEST),
                 "This instance serves its own machine: name localhost or an address, or set [access] trusted_proxies",
             ),
         };
-        (status, code, rpc_code, message.into())
+        ApiError::new(kind, message)
     }
 }
 

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use hyper::StatusCode;
 use paraffin_primitives::Height;
 use paraffin_store::Snapshot;
 use serde::Serialize;
-use serde_json::json;
 
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, ErrorKind};
 use crate::interrupt::Interrupt;
 use crate::metrics::Meter;
 use crate::state::RequestContext;
@@ -115,12 +115,9 @@ pub enum HostedFault {
     Inside(String),
 }
 
-impl From<HostedFault> for RpcError {
+impl From<HostedFault> for ApiError {
     fn from(fault: HostedFault) -> Self {
-        let coded = |code: &str, message: String| Self {
-            data: Some(json!({ "code": code })),
-            ..Self::new(rpc_code::INTERNAL, message)
-        };
+        let coded = |name, message: String| Self::new(ErrorKind::new(name, StatusCode::SERVICE_UNAVAILABLE), message);
         match fault {
             HostedFault::UnknownView => Self::method_not_found(),
             HostedFault::Saturated => coded("VIEWS_SATURATED", "all places for views are taken: ask again".to_owned()),
@@ -141,8 +138,8 @@ pub(crate) async fn ask(
     context: &RequestContext,
     permits: u32,
     question: impl FnOnce(&Snapshot, &dyn Fn() -> bool) -> Result<Vec<u8>, HostedFault> + Send + 'static,
-) -> Result<Vec<u8>, RpcError> {
-    let permit = context.permits(&context.shared().hosted_views, permits).await.ok_or_else(RpcError::panicked)?;
+) -> Result<Vec<u8>, ApiError> {
+    let permit = context.permits(&context.shared().hosted_views, permits).await.ok_or_else(ApiError::panicked)?;
     let snapshot = context.snapshot().clone();
     let (awaited, interrupt) = Interrupt::at(Instant::now() + context.limits().view_timeout());
     let task = tokio::task::spawn_blocking(move || {
@@ -150,7 +147,7 @@ pub(crate) async fn ask(
         let asked = interrupt.clone();
         question(&snapshot.until(Arc::new(move || asked.is_over())), &|| interrupt.is_over())
     });
-    let answer = task.await.map_err(|_| RpcError::panicked())?;
+    let answer = task.await.map_err(|_| ApiError::panicked())?;
     drop(awaited);
     Ok(answer?)
 }

@@ -9,16 +9,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bitcoin::hashes::Hash as _;
-use hyper::StatusCode;
 use paraffin_alkanes::views::{ViewContext, ViewError, ViewLimits};
 use paraffin_alkanes::{Builtins, ChainState as AlkanesState, CodeCache, MODULE, Parameters};
 use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_primitives::Height;
 use paraffin_store::{BlockRecord, Snapshot};
-use serde_json::json;
 
 use crate::erased::{self, Answer};
-use crate::errors::{RestError, RpcError, rpc_code};
+use crate::errors::{ApiError, kind};
 use crate::fairness::FairSemaphore;
 use crate::interrupt::Interrupt;
 use crate::limits::Limits;
@@ -136,52 +134,23 @@ fn unreadable(from: Height) -> String {
     )
 }
 
-impl From<Fault> for RpcError {
+impl From<Fault> for ApiError {
     fn from(fault: Fault) -> Self {
-        let coded = |code: &str, message: String| Self {
-            data: Some(json!({ "code": code })),
-            ..Self::new(rpc_code::INTERNAL, message)
-        };
         match fault {
-            Fault::NotIndexed => coded("ALKANES_NOT_INDEXED", NOT_INDEXED.to_owned()),
-            Fault::Unreadable { from } => coded("ALKANES_UNREADABLE", unreadable(from)),
+            Fault::NotIndexed => Self::new(kind::ALKANES_NOT_INDEXED, NOT_INDEXED),
+            Fault::Unreadable { from } => Self::new(kind::ALKANES_UNREADABLE, unreadable(from)),
             Fault::Starting => Self::starting(),
             Fault::AboveTip { newest } => {
-                Self::invalid_params(format!("the height is above the newest indexed one, {newest}"))
+                Self::invalid(format!("the height is above the newest indexed one, {newest}"))
             }
             Fault::View(ViewError::Unknown) => Self::method_not_found(),
             Fault::View(error @ (ViewError::Payload(_) | ViewError::Meaningless(_))) => {
-                Self::invalid_params(error.to_string())
+                Self::invalid(error.to_string())
             }
             Fault::View(ViewError::TooLarge) => Self::response_too_large(),
             Fault::View(ViewError::TooLong) => Self::timeout(),
             Fault::View(error) => Self::internal(&error),
             Fault::Node => Self::upstream_unavailable(),
-            Fault::Abandoned => Self::panicked(),
-        }
-    }
-}
-
-impl From<Fault> for RestError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::NotIndexed => Self::new(StatusCode::SERVICE_UNAVAILABLE, "ALKANES_NOT_INDEXED", NOT_INDEXED),
-            Fault::Unreadable { from } => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "ALKANES_UNREADABLE", unreadable(from))
-            }
-            Fault::Starting => Self::starting(),
-            Fault::AboveTip { newest } => {
-                Self::bad_request(format!("the height is above the newest indexed one, {newest}"))
-            }
-            Fault::View(error @ (ViewError::Unknown | ViewError::Payload(_) | ViewError::Meaningless(_))) => {
-                Self::bad_request(error.to_string())
-            }
-            Fault::View(ViewError::TooLarge) => Self::bad_request("the answer is too large: give a limit"),
-            Fault::View(ViewError::TooLong) => Self::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", "timeout"),
-            Fault::View(error) => Self::internal(&error),
-            Fault::Node => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UPSTREAM_UNAVAILABLE", "the Bitcoin node is not available")
-            }
             Fault::Abandoned => Self::panicked(),
         }
     }

@@ -25,7 +25,7 @@ use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use crate::byte_budget::{ByteHolder, HeldBytes, HeldFor};
-use crate::errors::RpcError;
+use crate::errors::{ApiError, kind, rpc_code};
 use crate::server::GatewayError;
 use crate::state::{Caller, Connection, ElectrumSessions, ReadAbandoned, RequestContext, Shared, unix_millis};
 
@@ -242,13 +242,12 @@ fn unreadable(error: &paraffin_bitcoin_index::ReadError) -> Fault {
 }
 
 /// An error of a surface, as this protocol has it.
-fn of_rpc(context: &RequestContext, error: RpcError) -> Fault {
-    let code = error.data.as_ref().and_then(|data| data["code"].as_str());
-    match (error.code, code) {
+fn of_rpc(context: &RequestContext, error: ApiError) -> Fault {
+    match error.kind {
         _ if context.budget().is_overloaded() => Fault::Busy,
-        (_, Some("UPSTREAM_UNAVAILABLE")) => Fault::NodeAway,
-        (_, Some("RESPONSE_TOO_LARGE")) => Fault::BadRequest("the answer is too large".to_owned()),
-        (crate::errors::rpc_code::INTERNAL, _) => Fault::Internal,
+        kind::UPSTREAM_UNAVAILABLE => Fault::NodeAway,
+        kind::RESPONSE_TOO_LARGE => Fault::BadRequest("the answer is too large".to_owned()),
+        kind if kind.rpc_code == rpc_code::INTERNAL => Fault::Internal,
         _ => Fault::Node(error.message.into_owned()),
     }
 }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::envelope::{BadRequest, Body, Request, read_body, read_request, write_answer};
 use super::{Flavour, scan};
-use crate::errors::RpcError;
+use crate::errors::ApiError;
 
 /// One entry of a body as the envelope understands it, and what would be answered to it.
 #[derive(Debug)]
@@ -27,12 +27,12 @@ pub fn read(body: &[u8], depth_max: usize, entries_max: usize) -> Result<Vec<Ent
     match read_body(body, depth_max, entries_max) {
         Ok(Body::Single(read)) => Ok(vec![entry(read)]),
         Ok(Body::Batch(entries)) => Ok(entries.into_iter().map(|raw| entry(read_request(raw))).collect()),
-        Err(error) => Err(error.code),
+        Err(error) => Err(error.kind.rpc_code),
     }
 }
 
 fn entry(read: Result<Request<'_>, BadRequest<'_>>) -> Entry {
-    let written = |id: Option<&RawValue>, outcome: &Result<Box<RawValue>, RpcError>| {
+    let written = |id: Option<&RawValue>, outcome: &Result<Box<RawValue>, ApiError>| {
         [Flavour::Standard, Flavour::Bitcoind].map(|flavour| {
             let mut out = String::new();
             write_answer(&mut out, flavour, id, outcome);
@@ -48,7 +48,7 @@ fn entry(read: Result<Request<'_>, BadRequest<'_>>) -> Entry {
             answers: written(request.id, &Ok(RawValue::NULL.to_owned())),
         },
         Err(bad) => {
-            let (id, code) = (bad.id, bad.error.code);
+            let (id, code) = (bad.id, bad.error.kind.rpc_code);
             Entry { id: id.map(text), method: Err(code), params: None, answers: written(id, &Err(bad.error)) }
         }
     }

@@ -8,16 +8,17 @@ use std::time::Duration;
 
 use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::hex::{DisplayHex as _, FromHex as _};
+use hyper::StatusCode;
 use paraffin_access::{AccessError, ClientNet, ScriptHash, ScriptLimits, ScriptOwner, ScriptStore};
 use paraffin_lua::{CallError, Host, NotRun, Outcome, Runner, Script, ScriptError, ScriptFuture, is_callable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::main_rpc::MainRpc;
 use super::sandshrew;
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, ErrorKind, kind, rpc_code};
 use crate::fairness::{CallerId, FairPermit, FairSemaphore};
 use crate::jsonrpc::{Panicked, Params, catch_panic};
 use crate::methods::{Declared, ErrorCase, Form, Method, RawParam, Surface};
@@ -55,7 +56,7 @@ const SCRIPTS_FULL: ErrorCase =
     ErrorCase { code: rpc_code::INTERNAL, name: "SCRIPTS_FULL", when: "The account keeps as many scripts as it may" };
 
 /// What runs and keeps scripts.
-fn scripts(context: &RequestContext) -> Result<&ScriptParts, RpcError> {
+fn scripts(context: &RequestContext) -> Result<&ScriptParts, ApiError> {
     let scripts = context.shared().scripts.as_ref();
     scripts.ok_or_else(|| LUA_NOT_ENABLED.error("this instance does not run scripts"))
 }
@@ -101,12 +102,12 @@ impl Method for EvalScript {
     type Surface = ();
     type Answer = ScriptResult;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, ApiError> {
         run(context, self.script, self.arguments).await
     }
 }
 
-async fn run(context: &RequestContext, source: String, arguments: Vec<RawParam>) -> Result<ScriptResult, RpcError> {
+async fn run(context: &RequestContext, source: String, arguments: Vec<RawParam>) -> Result<ScriptResult, ApiError> {
     let scripts = scripts(context)?;
     let arguments = arguments.into_iter().map(|argument| argument.0).collect();
     let script = Script { source, arguments, methods: CALLABLE.clone() };
@@ -138,12 +139,12 @@ impl Method for SaveScript {
     type Surface = ();
     type Answer = SavedScript;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<SavedScript, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<SavedScript, ApiError> {
         let (scripts, source) = (scripts(context)?, self.script);
         let _permit = permit(context, scripts).await?;
         let checked = scripts.runner.check(&caller(context), &source).await.map_err(not_run)?;
         if let Err(error) = checked {
-            return Err(RpcError { data: problem(&error), ..RpcError::new(code(&error), error.to_string()) });
+            return Err(of_script(&error));
         }
         let settings = scripts.runner.settings();
         let limits = ScriptLimits { scripts_max: settings.saved_scripts_max, bytes_max: settings.saved_bytes_max };
@@ -151,7 +152,7 @@ impl Method for SaveScript {
         let saved = scripts.store.save_script(owner(context), hash, &source, limits).await;
         saved.map_err(|error| match error {
             AccessError::ScriptsFull => SCRIPTS_FULL.error(error.to_string()),
-            error => RpcError::internal(&error),
+            error => ApiError::internal(&error),
         })?;
         Ok(SavedScript { hash: hash.to_lower_hex_string() })
     }
@@ -175,10 +176,10 @@ impl Method for EvalSaved {
     type Surface = ();
     type Answer = ScriptResult;
 
-    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, RpcError> {
+    async fn call(self, context: &RequestContext, (): &()) -> Result<ScriptResult, ApiError> {
         let name = self.hash;
         let source = match ScriptHash::from_hex(name.strip_prefix("0x").unwrap_or(&name)) {
-            Ok(hash) => scripts(context)?.store.find_script(hash).await.map_err(|error| RpcError::internal(&error))?,
+            Ok(hash) => scripts(context)?.store.find_script(hash).await.map_err(|error| ApiError::internal(&error))?,
             Err(_) => None,
         };
         let Some(source) = source else {
@@ -196,36 +197,38 @@ impl ScriptResult {
         let (returns, error) = match outcome.returns {
             Ok(returns) => (Some(returns), None),
             Err(error) => {
-                let of_script =
-                    ScriptResultError { code: code(&error), data: problem(&error), message: error.to_string() };
-                (None, Some(of_script))
+                let error = of_script(&error);
+                let data = error.data();
+                let code = error.kind.rpc_code;
+                (None, Some(ScriptResultError { code, data, message: error.message.into_owned() }))
             }
         };
         Self { calls: outcome.calls, returns, error, runtime: outcome.runtime_ms }
     }
 }
 
-fn code(error: &ScriptError) -> i64 {
+/// What a script did wrong.
+fn of_script(error: &ScriptError) -> ApiError {
+    let message = error.to_string();
     match error {
-        ScriptError::SourceTooLarge | ScriptError::Syntax(_) => rpc_code::INVALID_PARAMS,
-        ScriptError::Exhausted(_) | ScriptError::Raised(_) => SCRIPT_FAILED,
-        ScriptError::Broken => rpc_code::INTERNAL,
+        ScriptError::SourceTooLarge | ScriptError::Syntax(_) => ApiError::invalid(message),
+        ScriptError::Exhausted(budget) => {
+            let kind = ErrorKind { rpc_code: SCRIPT_FAILED, ..kind::BUDGET_EXCEEDED };
+            ApiError::new(kind, message).with("budget", budget.name())
+        }
+        ScriptError::Raised(_) => {
+            ApiError::new(ErrorKind::new("SCRIPT_FAILED", StatusCode::BAD_REQUEST).of_code(SCRIPT_FAILED), message)
+        }
+        ScriptError::Broken => {
+            ApiError::new(ErrorKind::new("SCRIPT_BROKEN", StatusCode::INTERNAL_SERVER_ERROR), message)
+        }
     }
 }
 
-/// What a program can distinguish an error by.
-fn problem(error: &ScriptError) -> Option<Value> {
-    match error {
-        ScriptError::Exhausted(budget) => Some(json!({ "code": "BUDGET_EXCEEDED", "budget": budget.name() })),
-        ScriptError::Broken => Some(json!({ "code": "SCRIPT_BROKEN" })),
-        _ => None,
-    }
-}
-
-fn not_run(error: NotRun) -> RpcError {
+fn not_run(error: NotRun) -> ApiError {
     match error {
         NotRun::Busy => BUSY.error("too many scripts are running; try again later"),
-        NotRun::NoWorker => RpcError::internal(&error),
+        NotRun::NoWorker => ApiError::internal(&error),
     }
 }
 
@@ -261,7 +264,7 @@ pub(crate) fn permits(scripts: Option<&ScriptParts>) -> FairSemaphore {
     FairSemaphore::new(all, all / own.max(1)).of_bytes(bytes)
 }
 
-async fn permit(context: &RequestContext, scripts: &ScriptParts) -> Result<FairPermit, RpcError> {
+async fn permit(context: &RequestContext, scripts: &ScriptParts) -> Result<FairPermit, ApiError> {
     let wait = Duration::from_millis(scripts.runner.settings().wait_ms_max);
     let permit = tokio::time::timeout(wait, context.shared().script_runs.acquire(context.caller_id())).await;
     permit.ok().flatten().ok_or_else(|| not_run(NotRun::Busy))
@@ -288,9 +291,9 @@ impl Host for CallerHost<'_> {
             });
             let answer = answered.await.unwrap_or_else(|Panicked| {
                 context.metrics().panic();
-                Err(RpcError::panicked())
+                Err(ApiError::panicked())
             });
-            answer.map_err(|error| CallError { code: error.code, message: error.message.into_owned() })
+            answer.map_err(|error| CallError { code: error.kind.rpc_code, message: error.message.into_owned() })
         })
     }
 }

@@ -15,13 +15,12 @@ use std::borrow::Cow;
 
 use bitcoin::hex::DisplayHex as _;
 use bytes::Bytes;
-use hyper::StatusCode;
 use paraffin_bitcoin_index::{BitcoinIndex, ReadError, SourceError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{RpcResult, to_raw};
-use crate::errors::{RestError, RpcError};
+use crate::errors::ApiError;
 use crate::state::RequestContext;
 
 pub(crate) use address::{AddressRoute, Totals, UNSPENT_BYTES, totals, unspent};
@@ -51,7 +50,7 @@ pub(crate) enum Fault {
     /// What the path names does not exist (Esplora: 404).
     NotFound(&'static str),
     /// Anything else.
-    Failed(RpcError),
+    Failed(ApiError),
 }
 
 /// What is wrong with a segment.
@@ -82,7 +81,7 @@ impl From<ReadError> for Fault {
             ReadError::ScriptHash => {
                 Self::malformed("Invalid scripthash", "Invalid scripthash: 64 hex digits are expected")
             }
-            error => Self::Failed(RpcError::internal(&error)),
+            error => Self::Failed(ApiError::internal(&error)),
         }
     }
 }
@@ -91,52 +90,31 @@ impl From<SourceError> for Fault {
     fn from(error: SourceError) -> Self {
         match error {
             SourceError::Read(error) => error.into(),
-            SourceError::Unavailable(_) => Self::Failed(RpcError::upstream_unavailable()),
-            error => Self::Failed(RpcError::internal(&error)),
+            SourceError::Unavailable(_) => Self::Failed(ApiError::upstream_unavailable()),
+            error => Self::Failed(ApiError::internal(&error)),
         }
     }
 }
 
 impl From<crate::state::ReadAbandoned> for Fault {
     fn from(error: crate::state::ReadAbandoned) -> Self {
-        Self::Failed(RpcError::internal(&error))
+        Self::Failed(ApiError::internal(&error))
     }
 }
 
-impl From<Fault> for RestError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Malformed(malformed) => Self::bad_request(malformed.sentence),
-            Fault::NotFound(message) => Self::not_found(message),
-            Fault::Unknown => Self::not_found("There is no such route"),
-            Fault::Failed(error) => match error.data.as_ref().and_then(|data| data["code"].as_str()) {
-                Some("RESPONSE_TOO_LARGE") => Self::bad_request("the answer is too large: give a limit"),
-                Some("UPSTREAM_UNAVAILABLE") => Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "UPSTREAM_UNAVAILABLE",
-                    "the Bitcoin node is not available",
-                ),
-                Some("STARTING") => Self::starting(),
-                Some("TIMEOUT") => Self::new(StatusCode::GATEWAY_TIMEOUT, "TIMEOUT", "timeout"),
-                _ => Self::panicked(),
-            },
-        }
-    }
-}
-
-impl From<Fault> for RpcError {
+impl From<Fault> for ApiError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Unknown => Self::method_not_found(),
-            Fault::Malformed(malformed) => Self::invalid_params(malformed.sentence),
+            Fault::Malformed(malformed) => Self::invalid(malformed.sentence),
             Fault::NotFound(message) => Self::not_found(message),
             Fault::Failed(error) => error,
         }
     }
 }
 
-impl From<RpcError> for Fault {
-    fn from(error: RpcError) -> Self {
+impl From<ApiError> for Fault {
+    fn from(error: ApiError) -> Self {
         Self::Failed(error)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::absent;
 use super::ask::Script;
-use crate::errors::RestError;
+use crate::errors::{ApiError, kind};
 use crate::families::{FamilyAnswer, FamilyServer};
 use crate::jsonrpc::{nests_deeper_than, parse_unsigned};
 use crate::respond::Reply;
@@ -64,11 +64,11 @@ impl Query {
 
 /// A number as plain text, of the path of a name.
 pub(super) async fn number(server: &FamilyServer, context: &RequestContext, name: &'static str) -> RestResult {
-    let answer = server.get(context, &Query::of(name).path).await.map_err(|error| server.rest_error(error))?;
+    let answer = server.get(context, &Query::of(name).path).await.map_err(|error| server.error(error))?;
     check(server, &answer)?;
     let text = std::str::from_utf8(&answer.body).ok().map(str::trim);
     let text = text.filter(|text| text.len() <= TEXT_BYTES_MAX && parse_unsigned(text).is_some());
-    let text = text.ok_or_else(|| server.rest_error(server.failed("an answer that is no number")))?;
+    let text = text.ok_or_else(|| server.error(server.failed("an answer that is no number")))?;
     Ok(Reply::text(StatusCode::OK, text.to_owned()))
 }
 
@@ -81,24 +81,24 @@ pub(super) async fn result(
 ) -> RestResult {
     let answer =
         if is_slow { server.get_patiently(context, &query.path).await } else { server.get(context, &query.path).await };
-    let answer = answer.map_err(|error| server.rest_error(error))?;
+    let answer = answer.map_err(|error| server.error(error))?;
     check(server, &answer)?;
     if nests_deeper_than(&answer.body, context.limits().json_depth_max) {
-        return Err(server.rest_error(server.failed("an answer nested too deep")));
+        return Err(server.error(server.failed("an answer nested too deep")));
     }
     match envelope(server, &answer)? {
         Envelope { error: None, result: Some(result) } => Reply::bare(&Enveloped { error: None, result }),
-        _ => Err(server.rest_error(server.failed("an answer without a result"))),
+        _ => Err(server.error(server.failed("an answer without a result"))),
     }
 }
 
 /// Refuses an answer that is none.
-fn check(server: &FamilyServer, answer: &FamilyAnswer) -> Result<(), RestError> {
+fn check(server: &FamilyServer, answer: &FamilyAnswer) -> Result<(), ApiError> {
     match answer.status {
         StatusCode::OK => Ok(()),
         StatusCode::BAD_REQUEST => Err(refused(server, answer)),
-        StatusCode::NOT_FOUND => Err(RestError::not_found("the OPI server has no such route")),
-        status => Err(server.rest_error(server.failed_with(status))),
+        StatusCode::NOT_FOUND => Err(ApiError::not_found("the OPI server has no such route")),
+        status => Err(server.error(server.failed_with(status))),
     }
 }
 
@@ -111,24 +111,24 @@ struct Envelope<'a> {
 }
 
 /// The envelope of an answer, once it is safe to be read.
-fn envelope<'a>(server: &FamilyServer, answer: &'a FamilyAnswer) -> Result<Envelope<'a>, RestError> {
-    let garbage = || server.rest_error(server.failed("an answer that is not in OPI's envelope"));
+fn envelope<'a>(server: &FamilyServer, answer: &'a FamilyAnswer) -> Result<Envelope<'a>, ApiError> {
+    let garbage = || server.error(server.failed("an answer that is not in OPI's envelope"));
     serde_json::from_slice(&answer.body).map_err(|_| garbage())
 }
 
 /// What the server does not have, in its own words where we know them.
-fn refused(server: &FamilyServer, answer: &FamilyAnswer) -> RestError {
+fn refused(server: &FamilyServer, answer: &FamilyAnswer) -> ApiError {
     let words = match envelope(server, answer) {
         Ok(envelope) => envelope.error.unwrap_or_default(),
         Err(error) => return error,
     };
     if words == NOT_KEPT {
         let words = "the OPI server does not keep the tables that this needs";
-        return RestError::new(StatusCode::SERVICE_UNAVAILABLE, "BRC20_NOT_INDEXED", words);
+        return ApiError::new(kind::BRC20_NOT_INDEXED, words);
     }
     match ABSENT.iter().find(|known| **known == words) {
         Some(known) => absent(known),
-        None => RestError::bad_request("the OPI server does not take these parameters"),
+        None => ApiError::invalid("the OPI server does not take these parameters"),
     }
 }
 

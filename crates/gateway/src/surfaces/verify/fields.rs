@@ -6,13 +6,14 @@ use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
+use crate::errors::ErrorKind;
 use crate::methods::{Verbatim, schema};
 
 /// Longest text of a field that is only kept, bytes.
 const TEXT_BYTES_MAX: usize = 4 << 10;
 /// What a value of a wrong type is refused with.
-pub(super) const WRONG_TYPE: Option<(StatusCode, &str)> =
-    Some((StatusCode::UNPROCESSABLE_ENTITY, "INVALID_FIELD_TYPE"));
+pub(super) const WRONG_TYPE: Option<ErrorKind> =
+    Some(ErrorKind::new("INVALID_FIELD_TYPE", StatusCode::UNPROCESSABLE_ENTITY));
 
 fn wrong_type<E: serde::de::Error>(wanted: &'static str) -> E {
     E::invalid_type(Unexpected::Other("another value"), &wanted)
