@@ -9,8 +9,10 @@ use tokio::task::{Id, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 use crate::delivery::{Deliverer, Progress};
-use crate::destination::Destination;
-use crate::endpoint::{DESCRIPTION_CHARS_MAX, EndpointChanges, EndpointId, EndpointRecord, NewEndpoint, URL_BYTES_MAX};
+use crate::destination::{Destination, DestinationError};
+use crate::endpoint::{
+    DESCRIPTION_CHARS_MAX, EndpointChanges, EndpointId, EndpointRecord, NewEndpoint, Owner, URL_BYTES_MAX,
+};
 use crate::http::{HttpTransport, Transport};
 use crate::message::Message;
 use crate::secret::SigningSecret;
@@ -42,6 +44,19 @@ pub enum Start {
     Height(u32),
     /// After this position.
     Cursor(String),
+}
+
+/// What an owner asks for of an endpoint.
+#[derive(Debug, Clone, Default)]
+pub struct EndpointRequest {
+    /// Where messages go; a new endpoint needs one.
+    pub url: Option<String>,
+    /// Which events.
+    pub filter: Option<Box<RawValue>>,
+    /// Where events begin, or go on.
+    pub start: Option<Start>,
+    /// For people; an empty one is none.
+    pub description: Option<String>,
 }
 
 /// What came of a ping.
@@ -76,25 +91,30 @@ impl Webhooks {
         Self { deliverer: Arc::new(deliverer), wake: Notify::new(), pings: Semaphore::new(PINGS_MAX) }
     }
 
-    /// Makes an endpoint; its secret is shown this once.
+    /// Makes an endpoint; its secret is shown this once. Without a filter its events are the blocks, without a start they begin
+    /// with the next block.
     ///
     /// # Errors
     /// See [`WebhookError`].
     pub async fn create(
         &self,
-        account: AccountId,
-        url: &str,
-        filter: &RawValue,
-        start: &Start,
-        description: Option<String>,
+        owner: Owner<'_>,
+        request: EndpointRequest,
     ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
         let Deliverer { store, settings, .. } = &*self.deliverer;
-        self.check_url(url)?;
-        check_description(description.as_deref())?;
-        let filter = self.check_filter(filter).await?;
-        let cursor = self.cursor(start).await?;
-        let new = NewEndpoint { account, url: url.to_owned(), filter, cursor, description };
-        let made = store.create(&new, settings, self.now()).await?;
+        let EndpointChanges { url, filter, cursor, description } = self.checked(request).await?;
+        let url = url.ok_or(DestinationError::Malformed("is missing"))?;
+        let filter = match filter {
+            Some(filter) => filter,
+            None => self.check_filter(&RawValue::from_string("{}".to_owned())?).await?,
+        };
+        let cursor = match cursor {
+            Some(cursor) => cursor,
+            None => self.cursor(&Start::Tip).await?,
+        };
+        let description = description.filter(|text| !text.is_empty());
+        let new = NewEndpoint { url, filter, cursor, description };
+        let made = store.create(owner, &new, settings, self.now()).await?;
         self.wake.notify_one();
         Ok(made)
     }
@@ -115,33 +135,23 @@ impl Webhooks {
         self.deliverer.store.get(account, id, self.now()).await
     }
 
+    /// Blocks between what an endpoint has acknowledged and the newest block; `None` where that is not known.
+    pub fn blocks_behind(&self, endpoint: &EndpointRecord) -> Option<u32> {
+        self.deliverer.source.blocks_behind(&endpoint.cursor)
+    }
+
     /// Changes an endpoint; what is absent stays as it is.
     ///
     /// # Errors
     /// See [`WebhookError`].
     pub async fn update(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
-        url: Option<String>,
-        filter: Option<&RawValue>,
-        start: Option<&Start>,
-        description: Option<String>,
+        request: EndpointRequest,
     ) -> Result<EndpointRecord, WebhookError> {
-        if let Some(url) = &url {
-            self.check_url(url)?;
-        }
-        check_description(description.as_deref())?;
-        let filter = match filter {
-            Some(filter) => Some(self.check_filter(filter).await?),
-            None => None,
-        };
-        let cursor = match start {
-            None => None,
-            Some(start) => Some(self.cursor(start).await?),
-        };
-        let changes = EndpointChanges { url, filter, cursor, description };
-        let changed = self.deliverer.store.update(account, id, &changes, self.now()).await?;
+        let changes = self.checked(request).await?;
+        let changed = self.deliverer.store.update(owner, id, &changes, self.now()).await?;
         self.wake.notify_one();
         Ok(changed)
     }
@@ -150,16 +160,16 @@ impl Webhooks {
     ///
     /// # Errors
     /// As [`Webhooks::get`].
-    pub async fn pause(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
-        self.deliverer.store.pause(account, id, self.now()).await
+    pub async fn pause(&self, owner: Owner<'_>, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        self.deliverer.store.pause(owner, id, self.now()).await
     }
 
     /// Goes on with the delivery of an endpoint where it stands.
     ///
     /// # Errors
     /// As [`Webhooks::get`].
-    pub async fn resume(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
-        let resumed = self.deliverer.store.resume(account, id, self.now()).await?;
+    pub async fn resume(&self, owner: Owner<'_>, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        let resumed = self.deliverer.store.resume(owner, id, self.now()).await?;
         self.wake.notify_one();
         Ok(resumed)
     }
@@ -170,18 +180,18 @@ impl Webhooks {
     /// As [`Webhooks::get`], and [`WebhookError::NoRandomness`].
     pub async fn rotate_secret(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
     ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
-        self.deliverer.store.rotate_secret(account, id, self.now()).await
+        self.deliverer.store.rotate_secret(owner, id, self.now()).await
     }
 
     /// Ends an endpoint.
     ///
     /// # Errors
     /// As [`Webhooks::get`].
-    pub async fn delete(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
-        self.deliverer.store.delete(account, id, self.now()).await
+    pub async fn delete(&self, owner: Owner<'_>, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        self.deliverer.store.delete(owner, id, self.now()).await
     }
 
     /// Sends a ping once, now; also to an endpoint that is paused.
@@ -235,6 +245,24 @@ impl Webhooks {
         self.deliverer.now()
     }
 
+    /// What is asked for as it is stored.
+    async fn checked(&self, request: EndpointRequest) -> Result<EndpointChanges, WebhookError> {
+        let EndpointRequest { url, filter, start, description } = request;
+        if let Some(url) = &url {
+            self.check_url(url)?;
+        }
+        check_description(description.as_deref())?;
+        let filter = match &filter {
+            Some(filter) => Some(self.check_filter(filter).await?),
+            None => None,
+        };
+        let cursor = match &start {
+            Some(start) => Some(self.cursor(start).await?),
+            None => None,
+        };
+        Ok(EndpointChanges { url, filter, cursor, description })
+    }
+
     fn check_url(&self, url: &str) -> Result<(), WebhookError> {
         if url.len() > URL_BYTES_MAX {
             return Err(WebhookError::UrlTooLong);
@@ -244,7 +272,7 @@ impl Webhooks {
     }
 
     async fn check_filter(&self, filter: &RawValue) -> Result<String, WebhookError> {
-        let checked = self.deliverer.source.check(filter).await.map_err(WebhookError::Invalid)?;
+        let checked = self.deliverer.source.check(filter).await.map_err(WebhookError::Filter)?;
         Ok(checked.get().to_owned())
     }
 
@@ -253,7 +281,7 @@ impl Webhooks {
         match start {
             Start::Tip => Ok(source.tip().await?),
             Start::Height(height) => Ok(source.before_height(*height).await?),
-            Start::Cursor(cursor) => source.check_cursor(cursor).map_err(WebhookError::Invalid),
+            Start::Cursor(cursor) => source.check_cursor(cursor).map_err(WebhookError::Position),
         }
     }
 }

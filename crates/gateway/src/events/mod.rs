@@ -195,6 +195,11 @@ impl EventFeed {
         Ok(Cursor::end_of(tip).to_string())
     }
 
+    /// Height of the newest block.
+    pub(crate) fn newest(&self) -> Option<Height> {
+        self.chain.snapshot().tip().map(|record| record.id.height)
+    }
+
     /// The position before the block at `height`, from 1 on; at most the height after the newest block.
     ///
     /// # Errors

@@ -2,9 +2,9 @@ mod endpoints;
 mod tasks;
 
 use paraffin_access::UnixMillis;
-use paraffin_database::{Database, Place, Row, query};
+use paraffin_database::{Database, DatabaseError, Place, Row, query};
 
-use crate::endpoint::{EndpointId, EndpointRecord, EndpointState};
+use crate::endpoint::{AttemptRecord, EndpointId, EndpointRecord, EndpointState};
 use crate::message::random_digits;
 use crate::migrations::MIGRATIONS;
 use crate::{AccountId, WebhookError};
@@ -28,8 +28,8 @@ pub struct WebhookStore {
 }
 
 impl WebhookStore {
-    /// Opens a place, makes the file where there is none, and brings the schema up to date. A file of SQLite is that of the
-    /// accounts.
+    /// Opens a place and brings the schema up to date. It is that of the accounts, which are opened before: what owners change is
+    /// written into their audit log.
     ///
     /// # Errors
     /// [`WebhookError::Unavailable`].
@@ -59,7 +59,7 @@ impl WebhookStore {
 /// Columns of [`record`].
 const RECORD: &str = "SELECT e.id, e.account, e.url, e.filter, e.description, e.state, e.cursor, e.created_at, \
     e.last_success_at, e.last_error, e.last_error_at, e.failures, e.failing_since, e.next_attempt_at, e.old_secret_until, \
-    m.id AS message_id FROM webhook_endpoint AS e LEFT JOIN webhook_message AS m ON m.endpoint = e.id";
+    e.attempts, m.id AS message_id FROM webhook_endpoint AS e LEFT JOIN webhook_message AS m ON m.endpoint = e.id";
 
 fn record(row: &Row, now: UnixMillis) -> Result<EndpointRecord, WebhookError> {
     let failures: u32 = row.get("failures")?;
@@ -81,11 +81,18 @@ fn record(row: &Row, now: UnixMillis) -> Result<EndpointRecord, WebhookError> {
         next_attempt_at: Some(row.get("next_attempt_at")?).filter(|_| failures > 0),
         message_id: row.get("message_id")?,
         old_secret_until: Some(until).filter(|until| *until > now),
+        attempts: attempts(row)?,
     })
+}
+
+fn attempts(row: &Row) -> Result<Vec<AttemptRecord>, WebhookError> {
+    let text: String = row.get("attempts")?;
+    let damaged = |error: serde_json::Error| DatabaseError::Damaged(format!("attempts of an endpoint: {error}"));
+    Ok(serde_json::from_str(&text).map_err(damaged)?)
 }
 
 fn state(row: &Row) -> Result<EndpointState, WebhookError> {
     let name: String = row.get("state")?;
-    let unknown = || paraffin_database::DatabaseError::Damaged(format!("an endpoint has the state {name}"));
+    let unknown = || DatabaseError::Damaged(format!("an endpoint has the state {name}"));
     Ok(EndpointState::named(&name).ok_or_else(unknown)?)
 }

@@ -4,9 +4,9 @@
 use paraffin_access::{AccountId, UnixMillis};
 use paraffin_database::{Row, Session, query};
 
-use super::{LEASE_MS, WebhookStore, state};
+use super::{LEASE_MS, WebhookStore, attempts, state};
 use crate::WebhookError;
-use crate::endpoint::{EndpointId, EndpointState};
+use crate::endpoint::{ATTEMPTS_KEPT, AttemptRecord, EndpointId, EndpointState};
 use crate::message::Message;
 use crate::secret::SigningSecret;
 
@@ -24,6 +24,16 @@ pub struct Task {
     pub(crate) failures: u32,
     pub(crate) failing_since: Option<UnixMillis>,
     pub(crate) message: Option<Message>,
+    pub(crate) attempts: Vec<AttemptRecord>,
+}
+
+impl Task {
+    /// The attempts of the endpoint with one more, as they are stored.
+    fn attempts_with(&self, attempt: &AttemptRecord) -> Result<String, WebhookError> {
+        let attempts: Vec<&AttemptRecord> =
+            std::iter::once(attempt).chain(&self.attempts).take(ATTEMPTS_KEPT).collect();
+        Ok(serde_json::to_string(&attempts)?)
+    }
 }
 
 /// An endpoint that may have something to do.
@@ -39,6 +49,8 @@ pub(crate) struct Due {
 pub(crate) struct Failure {
     pub(crate) reason: String,
     pub(crate) at: UnixMillis,
+    /// `None` where no message was sent.
+    pub(crate) attempt: Option<AttemptRecord>,
     pub(crate) next_attempt_at: UnixMillis,
     pub(crate) state: EndpointState,
 }
@@ -75,7 +87,7 @@ impl WebhookStore {
         let take = "UPDATE webhook_endpoint SET lease_owner = $1, lease_until = $2, lease_token = lease_token + 1, \
             taken_at = $3 WHERE id = $4 AND state = 'active' AND next_attempt_at <= $3 \
             AND (lease_owner = $1 OR lease_until <= $3) RETURNING url, filter, cursor, secret, old_secret, old_secret_until, \
-            failures, failing_since, lease_token";
+            failures, failing_since, attempts, lease_token";
         let taken = query(take)
             .bind(&self.owner)
             .bind(now.saturating_add(LEASE_MS))
@@ -99,6 +111,7 @@ impl WebhookStore {
             failures: row.get("failures")?,
             failing_since: row.get("failing_since")?,
             message: waiting.as_ref().map(message).transpose()?,
+            attempts: attempts(&row)?,
         }))
     }
 
@@ -139,14 +152,15 @@ impl WebhookStore {
         &self,
         task: &Task,
         message: &Message,
-        now: UnixMillis,
+        attempt: &AttemptRecord,
     ) -> Result<bool, WebhookError> {
         let mut transaction = self.database.begin().await?;
         let change = "UPDATE webhook_endpoint SET cursor = $1, last_success_at = $2, failures = 0, failing_since = NULL, \
-            next_attempt_at = 0 WHERE id = $3 AND lease_owner = $4 AND lease_token = $5";
+            next_attempt_at = 0, attempts = $3 WHERE id = $4 AND lease_owner = $5 AND lease_token = $6";
         let moved = query(change)
             .bind(&message.cursor)
-            .bind(now)
+            .bind(attempt.at)
+            .bind(task.attempts_with(attempt)?)
             .bind(task.id.0)
             .bind(&self.owner)
             .bind(task.token)
@@ -168,13 +182,15 @@ impl WebhookStore {
     pub(crate) async fn fail(&self, task: &Task, failure: &Failure) -> Result<bool, WebhookError> {
         let mut session = self.database.session().await?;
         let change = "UPDATE webhook_endpoint SET state = $1, last_error = $2, last_error_at = $3, failures = failures + 1, \
-            failing_since = COALESCE(failing_since, $3), next_attempt_at = $4 \
-            WHERE id = $5 AND lease_owner = $6 AND lease_token = $7 AND state = 'active'";
+            failing_since = COALESCE(failing_since, $3), next_attempt_at = $4, attempts = COALESCE($5, attempts) \
+            WHERE id = $6 AND lease_owner = $7 AND lease_token = $8 AND state = 'active'";
+        let attempts = failure.attempt.as_ref().map(|attempt| task.attempts_with(attempt)).transpose()?;
         let changed = query(change)
             .bind(failure.state.name())
             .bind(&failure.reason)
             .bind(failure.at)
             .bind(failure.next_attempt_at)
+            .bind(&attempts)
             .bind(task.id.0)
             .bind(&self.owner)
             .bind(task.token)
