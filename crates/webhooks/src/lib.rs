@@ -15,6 +15,7 @@ mod error;
 mod http;
 mod message;
 mod migrations;
+mod queue;
 mod secret;
 mod service;
 mod settings;
@@ -34,7 +35,7 @@ pub use message::{EVENTS_MAX, Message};
 pub use migrations::MIGRATIONS as WEBHOOKS_SCHEMA;
 pub use secret::{InvalidSecret, SigningSecret, signature};
 pub use service::{Clock, EndpointRequest, Start, TestOutcome, Webhooks};
-pub use settings::WebhookSettings;
+pub use settings::{FILTER_BYTES_MAX, WebhookSettings};
 pub use source::{BoxFuture, EventPage, EventSource, SourceError};
 pub use store::{GRACE_MS, LEASE_MS, Task, WebhookStore};
 

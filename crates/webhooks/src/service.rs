@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use crate::endpoint::{
 };
 use crate::http::{HttpTransport, Transport};
 use crate::message::Message;
+use crate::queue::DeliveryQueue;
 use crate::secret::SigningSecret;
 use crate::source::EventSource;
 use crate::store::{Due, LEASE_MS, WebhookStore};
@@ -303,7 +304,7 @@ struct Round {
     running: JoinSet<Result<Progress, WebhookError>>,
     /// With the number of changes that had been reported when each began.
     tasks: HashMap<Id, (Due, u64)>,
-    queue: VecDeque<Due>,
+    queue: DeliveryQueue,
     idle: HashMap<EndpointId, Idle>,
     changes: u64,
     renewed_at: UnixMillis,
@@ -312,10 +313,10 @@ struct Round {
 impl Round {
     fn new(deliverer: Arc<Deliverer>) -> Self {
         Self {
+            queue: DeliveryQueue::new(deliverer.settings.attempts_per_account_max),
             deliverer,
             running: JoinSet::new(),
             tasks: HashMap::new(),
-            queue: VecDeque::new(),
             idle: HashMap::new(),
             changes: 0,
             renewed_at: 0,
@@ -337,7 +338,7 @@ impl Round {
                     let idle = self.idle.get(&due.id);
                     idle.is_some_and(|idle| idle.token == due.token && now.saturating_sub(idle.since) < IDLE_MS)
                 };
-                self.queue = due.into_iter().filter(|due| !is_idle(due)).collect();
+                self.queue.replace(due.into_iter().filter(|due| !is_idle(due)));
             }
             Err(error) => tracing::warn!(%error, "webhooks wait for their database"),
         }
@@ -345,19 +346,9 @@ impl Round {
 
     /// Begins with those that wait, as many as may run.
     fn begin(&mut self) {
-        let (attempts_max, per_account_max) =
-            (self.deliverer.settings.attempts_max, self.deliverer.settings.attempts_per_account_max);
-        let mut later = VecDeque::new();
-        while self.running.len() < attempts_max
-            && let Some(due) = self.queue.pop_front()
+        while self.running.len() < self.deliverer.settings.attempts_max
+            && let Some(due) = self.queue.begin()
         {
-            if self.tasks.values().any(|(running, _)| running.id == due.id) {
-                continue;
-            }
-            if self.tasks.values().filter(|(running, _)| running.account == due.account).count() >= per_account_max {
-                later.push_back(due);
-                continue;
-            }
             let deliverer = Arc::clone(&self.deliverer);
             let task = self.running.spawn(async move {
                 let mut progress = Progress::Moved;
@@ -371,7 +362,6 @@ impl Round {
             });
             self.tasks.insert(task.id(), (due, self.changes));
         }
-        self.queue.append(&mut later);
     }
 
     fn ended(&mut self, ended: Result<(Id, Result<Progress, WebhookError>), tokio::task::JoinError>) {
@@ -379,15 +369,18 @@ impl Round {
             Ok((task, outcome)) => (task, outcome),
             Err(error) => {
                 tracing::error!(%error, "the delivery of a webhook has ended early");
-                self.tasks.remove(&error.id());
+                if let Some((due, _)) = self.tasks.remove(&error.id()) {
+                    self.queue.end(due);
+                }
                 return;
             }
         };
         let Some((due, changes)) = self.tasks.remove(&task) else { return };
+        self.queue.end(due);
         match outcome {
-            Ok(Progress::Moved) => self.queue.push_back(due),
+            Ok(Progress::Moved) => self.queue.push(due),
             // A change that came meanwhile may not have been seen.
-            Ok(Progress::AtTip(_)) if changes != self.changes => self.queue.push_back(due),
+            Ok(Progress::AtTip(_)) if changes != self.changes => self.queue.push(due),
             Ok(Progress::AtTip(token)) => {
                 self.idle.insert(due.id, Idle { token, since: self.deliverer.now() });
             }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use paraffin_database::{Row, query};
 use paraffin_webhooks::{
     ATTEMPTS_KEPT, AccountId, Attempt, AttemptRecord, BoxFuture, Deliverer, EndpointChanges, EndpointRequest,
-    EndpointState, EventSource as _, GRACE_MS, LEASE_MS, Owner, Progress, Start, Transport, WebhookError, WebhookSettings, WebhookStore, Webhooks, signature,
+    EndpointState, EventSource as _, GRACE_MS, LEASE_MS, Owner, Progress, Start, Transport, WebhookError,
+    WebhookSettings, WebhookStore, Webhooks, signature,
 };
 use serde_json::value::RawValue;
 use support::chain::Chain;
@@ -262,12 +263,8 @@ async fn an_account_has_its_own_endpoints_alone_and_not_too_many() {
         (URL, "{}", Start::Height(1), None),
         (URL, "{}", Start::Tip, Some("é".repeat(201))),
     ] {
-        let request = EndpointRequest {
-            url: Some(url.to_owned()),
-            filter: Some(raw(filter)),
-            start: Some(start),
-            description,
-        };
+        let request =
+            EndpointRequest { url: Some(url.to_owned()), filter: Some(raw(filter)), start: Some(start), description };
         assert!(webhooks.create(by, request).await.is_err(), "{url} {filter}");
     }
     assert_eq!(webhooks.get(OWNER, own.id).await.unwrap(), own);

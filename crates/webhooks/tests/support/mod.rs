@@ -9,9 +9,9 @@ pub mod receiver;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use paraffin_testkit::PostgresServer;
 use paraffin_access::ACCOUNTS_SCHEMA;
 use paraffin_database::Database;
+use paraffin_testkit::PostgresServer;
 use paraffin_webhooks::{AccountId, Clock, NewEndpoint, Owner, Place as At, WebhookSettings, WebhookStore};
 use tokio::sync::OnceCell;
 
@@ -35,9 +35,17 @@ pub struct Place {
 pub fn place() -> Option<Place> {
     // What is killed here are tasks, not the machine: memory will do for files, and costs no flush.
     let memory = std::path::Path::new("/dev/shm");
+    if memory.is_dir() { place_in(tempfile::tempdir_in(memory).unwrap()) } else { place_on_disk() }
+}
+
+/// The same where a commit is flushed to a disk.
+pub fn place_on_disk() -> Option<Place> {
+    place_in(tempfile::tempdir().unwrap())
+}
+
+fn place_in(folder: tempfile::TempDir) -> Option<Place> {
     let is_server = env!("CARGO_CRATE_NAME") == "postgres";
-    let folder =
-        if memory.is_dir() && !is_server { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let folder = if is_server { tempfile::tempdir().unwrap() } else { folder };
     if !is_server {
         return Some(Place { folder, server: None, accounts: OnceCell::new() });
     }
@@ -98,10 +106,5 @@ pub fn settings() -> WebhookSettings {
 }
 
 pub fn endpoint(url: &str, cursor: &str) -> NewEndpoint {
-    NewEndpoint {
-        url: url.to_owned(),
-        filter: "{}".to_owned(),
-        cursor: cursor.to_owned(),
-        description: None,
-    }
+    NewEndpoint { url: url.to_owned(), filter: "{}".to_owned(), cursor: cursor.to_owned(), description: None }
 }
