@@ -101,11 +101,13 @@ async fn rounds(endpoints: u64, accounts: i64) -> Option<[f64; 3]> {
     let settings =
         WebhookSettings { endpoints_per_account_max: 10_000, endpoints_max: 20_000, ..settings() };
     let store = place.open().await;
+    let began = Instant::now();
     for number in 0..endpoints {
         let account = AccountId(i64::try_from(number).unwrap() % accounts);
         let new = endpoint(&format!("https://hooks.example/{number}"), "0");
         store.create(Owner { account, actor: "test" }, &new, &settings, time.now()).await.unwrap();
     }
+    let made = began.elapsed().as_secs_f64();
     let (source, transport) = (Arc::new(blocks.clone()), Arc::new(receivers.clone()));
     let deliverer = Deliverer::new(store.clone(), source, transport, settings.clone(), time.clock());
     let webhooks = Arc::new(Webhooks::with(deliverer));
@@ -115,7 +117,8 @@ async fn rounds(endpoints: u64, accounts: i64) -> Option<[f64; 3]> {
         async move { webhooks.run(async { drop(stopped.await) }).await }
     });
     let mut seconds = [0.0; 3];
-    until(|| blocks.reads() >= endpoints).await;
+    let looked = until(|| blocks.reads() >= endpoints).await;
+    println!("# made in {made:.1} s, looked at for the first time in {looked:.1} s");
     for round in 1..=2 {
         blocks.add();
         seconds[round] = until(|| receivers.0.load(Ordering::SeqCst) >= endpoints * round as u64).await;

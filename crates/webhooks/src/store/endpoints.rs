@@ -22,6 +22,7 @@ impl WebhookStore {
         now: UnixMillis,
     ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
         let secret = SigningSecret::generate()?;
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let counts = query(
             "SELECT COUNT(*) AS endpoints, COUNT(CASE WHEN account = $1 THEN 1 END) AS own FROM webhook_endpoint",
@@ -112,6 +113,7 @@ impl WebhookStore {
         changes: &EndpointChanges,
         now: UnixMillis,
     ) -> Result<EndpointRecord, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let before = find(&mut transaction, owner.account, id, now).await?;
         let detail = changed(changes);
@@ -168,6 +170,7 @@ impl WebhookStore {
         (state, action): (EndpointState, &'static str),
         now: UnixMillis,
     ) -> Result<EndpointRecord, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let change = "UPDATE webhook_endpoint SET state = $1, failures = 0, failing_since = NULL, next_attempt_at = 0, \
             lease_token = lease_token + 1 WHERE id = $2 AND account = $3";
@@ -190,6 +193,7 @@ impl WebhookStore {
         now: UnixMillis,
     ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
         let secret = SigningSecret::generate()?;
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let change = "UPDATE webhook_endpoint SET old_secret = secret, old_secret_until = $1, secret = $2 \
             WHERE id = $3 AND account = $4";
@@ -216,6 +220,7 @@ impl WebhookStore {
         id: EndpointId,
         now: UnixMillis,
     ) -> Result<EndpointRecord, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let last = find(&mut transaction, owner.account, id, now).await?;
         forget_message(&mut transaction, id).await?;

@@ -1,8 +1,11 @@
 mod endpoints;
 mod tasks;
 
+use std::sync::Arc;
+
 use paraffin_access::UnixMillis;
 use paraffin_database::{Database, DatabaseError, Place, Row, query};
+use tokio::sync::Mutex;
 
 use crate::endpoint::{AttemptRecord, EndpointId, EndpointRecord, EndpointState};
 use crate::message::random_digits;
@@ -25,6 +28,9 @@ pub const GRACE_MS: i64 = 24 * 3_600_000;
 pub struct WebhookStore {
     database: Database,
     owner: String,
+    /// Held while this process writes. SQLite lets writers that find another one sleep, longer each time, so that many of them get
+    /// little done.
+    writing: Arc<Mutex<()>>,
 }
 
 impl WebhookStore {
@@ -35,7 +41,7 @@ impl WebhookStore {
     /// [`WebhookError::Unavailable`].
     pub async fn open(place: &Place) -> Result<Self, WebhookError> {
         let database = Database::open(place, MIGRATIONS).await?;
-        Ok(Self { database, owner: random_digits()? })
+        Ok(Self { database, owner: random_digits()?, writing: Arc::default() })
     }
 
     /// Lets go of all endpoints, so that others can take over at once, and closes all connections.
@@ -47,6 +53,7 @@ impl WebhookStore {
     }
 
     async fn release_all(&self) -> Result<(), WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         query("UPDATE webhook_endpoint SET lease_owner = '', lease_until = 0 WHERE lease_owner = $1")
             .bind(&self.owner)

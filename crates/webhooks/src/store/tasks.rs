@@ -71,6 +71,7 @@ impl WebhookStore {
 
     /// Keeps all leases of this instance.
     pub(crate) async fn renew(&self, now: UnixMillis) -> Result<(), WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         query("UPDATE webhook_endpoint SET lease_until = $1 WHERE lease_owner = $2")
             .bind(now.saturating_add(LEASE_MS))
@@ -83,6 +84,7 @@ impl WebhookStore {
     /// Takes the lease of an active endpoint: `None` while another instance has it, or when nothing is to be done yet. Of one
     /// store, one task at a time may work for an endpoint.
     pub(crate) async fn take(&self, id: EndpointId, now: UnixMillis) -> Result<Option<Task>, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let take = "UPDATE webhook_endpoint SET lease_owner = $1, lease_until = $2, lease_token = lease_token + 1, \
             taken_at = $3 WHERE id = $4 AND state = 'active' AND next_attempt_at <= $3 \
@@ -117,6 +119,7 @@ impl WebhookStore {
 
     /// Keeps a message before it is sent for the first time; whether the task still has the endpoint.
     pub(crate) async fn keep(&self, task: &Task, message: &Message, now: UnixMillis) -> Result<bool, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         if !self.has(&mut transaction, task).await? {
             return Ok(false);
@@ -135,6 +138,7 @@ impl WebhookStore {
 
     /// Moves an endpoint over what its filter passes over; whether the task still has it.
     pub(crate) async fn pass_over(&self, task: &Task, cursor: &str) -> Result<bool, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         let moved =
             query("UPDATE webhook_endpoint SET cursor = $1 WHERE id = $2 AND lease_owner = $3 AND lease_token = $4")
@@ -154,6 +158,7 @@ impl WebhookStore {
         message: &Message,
         attempt: &AttemptRecord,
     ) -> Result<bool, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let change = "UPDATE webhook_endpoint SET cursor = $1, last_success_at = $2, failures = 0, failing_since = NULL, \
             next_attempt_at = 0, attempts = $3 WHERE id = $4 AND lease_owner = $5 AND lease_token = $6";
@@ -180,6 +185,7 @@ impl WebhookStore {
 
     /// Writes down that an attempt failed, or that the source refuses the position; whether the task still has the endpoint.
     pub(crate) async fn fail(&self, task: &Task, failure: &Failure) -> Result<bool, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         let change = "UPDATE webhook_endpoint SET state = $1, last_error = $2, last_error_at = $3, failures = failures + 1, \
             failing_since = COALESCE(failing_since, $3), next_attempt_at = $4, attempts = COALESCE($5, attempts) \
@@ -201,6 +207,7 @@ impl WebhookStore {
 
     /// Looks at an endpoint later, through no fault of its own.
     pub(crate) async fn defer(&self, task: &Task, until: UnixMillis) -> Result<(), WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         let change =
             "UPDATE webhook_endpoint SET next_attempt_at = $1 WHERE id = $2 AND lease_owner = $3 AND lease_token = $4";
