@@ -78,7 +78,8 @@ fn a_webhook_that_the_console_makes_is_delivered_and_what_is_done_to_it_stands_i
     let dev = Dev::start();
     let owner = Owner { dev: &dev, cookie: dev.session() };
     let (url, messages) = server();
-    let api = |method: &str, params: Value| http::result(dev.listen(), &format!("{}/webhooks", dev.path()), method, params);
+    let api =
+        |method: &str, params: Value| http::result(dev.listen(), &format!("{}/webhooks", dev.path()), method, params);
     // By the API, which says whose account it is; then everything by the console.
     let by_key = api("webhooks_create", json!({ "url": url, "description": "by a key" }))["id"].clone();
     let first = wait_for("the audit line", Duration::from_secs(10), || {
@@ -88,7 +89,8 @@ fn a_webhook_that_the_console_makes_is_delivered_and_what_is_done_to_it_stands_i
     let account = between(&first, &format!("<td>webhook:{by_key}</td><td>account="), " ");
     // Each name that the form has is one of the API.
     let address = dev.text("/accounts/4/address").to_owned();
-    let every_kind = ["block", "address", "transfer", "call", "trade", "inscription", "rune"].map(|kind| ("kind", kind));
+    let every_kind =
+        ["block", "address", "transfer", "call", "trade", "inscription", "rune"].map(|kind| ("kind", kind));
     let lists = [
         ("addresses", &*address),
         ("alkanes", "2:0\n2:1"),
@@ -133,9 +135,9 @@ fn a_webhook_that_the_console_makes_is_delivered_and_what_is_done_to_it_stands_i
         ("user:1", "delete", &format!("webhook:{number}")),
     ] {
         let lines = log.split("<tr>").filter(|line| line.contains(&format!("<td>{subject}</td>")));
-        let has_line = lines.into_iter().any(|line| {
-            line.contains(&format!("<td>{action}</td>")) && line.contains(&format!("<td>{actor}"))
-        });
+        let has_line = lines
+            .into_iter()
+            .any(|line| line.contains(&format!("<td>{action}</td>")) && line.contains(&format!("<td>{actor}")));
         assert!(has_line, "{actor} {action} {subject}: {log}");
     }
     assert!(!log.contains("whsec_") && !log.contains("hidden") && !log.contains(secret.trim_start_matches("whsec_")));
