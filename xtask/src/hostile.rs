@@ -11,7 +11,7 @@ use xtask::process::{Failure, Outcome, run as run_command, typed};
 /// Seconds of each run when nothing else is asked for.
 pub(crate) const SECONDS_DEFAULT: u64 = 600;
 /// Memory that is given when nothing else is asked for, in MiB: the default of `[memory] total_mib`, and half of it.
-const TOTALS_MIB: [u64; 2] = [3_712, 1_856];
+const TOTALS_MIB: [u64; 2] = [3_968, 1_984];
 /// Runs of so many seconds and more are judged by the latency of the paying caller too.
 const JUDGED_SECONDS: u64 = 300;
 

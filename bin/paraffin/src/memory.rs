@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 
 /// The sum, in MiB, for which every part has the default that its own section documents. It suits a host with 4 GiB.
-const DEFAULT_MIB: u64 = 3_712;
+const DEFAULT_MIB: u64 = 3_968;
 /// Below it a caller's share of the gateway's part does not hold the largest answer.
 const TOTAL_MIB_MIN: u64 = 1_536;
 const TOTAL_MIB_MAX: u64 = 1 << 20;
@@ -27,6 +27,9 @@ const VIEW_MIB: u64 = 144;
 const HOSTED_VIEW_MIB: u64 = 256;
 /// Memory of accounts that are searched for.
 const SCANS_MIB: u64 = 32;
+/// Messages of webhooks on their way and memory of their reads, beyond which more is of no use.
+const WEBHOOK_ATTEMPTS_MAX: u64 = 1_000;
+const WEBHOOK_READS_MIB_MAX: u64 = 1_024;
 /// The store does not run with less.
 const INDEX_MIB_MIN: u64 = 256;
 
@@ -35,7 +38,7 @@ const INDEX_MIB_MIN: u64 = 256;
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct MemorySection {
     /// Memory of the program, in MiB, from 1,536 to 1,048,576. Parts that have a setting of their own in the file keep it, the
-    /// others grow and shrink with this. Absent: the defaults, which suit 3,712.
+    /// others grow and shrink with this. Absent: the defaults, which suit 3,968.
     pub total_mib: Option<u64>,
 }
 
@@ -66,6 +69,8 @@ impl MemorySection {
             ("mempool.size_mb", share(300)),
             ("mempool.replay_mb", share(256)),
             ("lua.scripts_max", share(4).max(1)),
+            ("webhooks.attempts_max", share(64).min(WEBHOOK_ATTEMPTS_MAX)),
+            ("webhooks.read_bytes_max", share(192).min(WEBHOOK_READS_MIB_MAX) << 20),
             ("electrum.sessions_max", share(10_000)),
             ("electrum.subscriptions_max", share(1_000_000)),
         ];
@@ -142,6 +147,10 @@ fn parts(config: &Config) -> Vec<Part> {
         if config.electrum.is_used() {
             add("electrum", "[electrum] sessions_max and subscriptions_max", config.electrum.memory_bytes());
         }
+        if config.webhooks.enabled {
+            let setting = "[webhooks] attempts_max times twice message_bytes_max, read_bytes_max and 16 MiB";
+            add("webhooks", setting, config.webhooks.memory_bytes());
+        }
         if config.lua.enabled {
             let scripts = wide(config.lua.scripts_max) * wide(config.lua.memory_bytes_max);
             add("scripts", "[lua] scripts_max times memory_bytes_max", scripts);
@@ -183,7 +192,7 @@ mod tests {
         MemorySection::check(&config).map(|()| config)
     }
 
-    fn figures(config: &Config) -> [u64; 10] {
+    fn figures(config: &Config) -> [u64; 12] {
         let wide = |number: usize| number as u64;
         let limits = &config.gateway.limits;
         [
@@ -197,6 +206,8 @@ mod tests {
             wide(config.mempool.size_mb),
             wide(config.mempool.replay_mb),
             wide(config.lua.scripts_max),
+            wide(config.webhooks.attempts_max),
+            wide(config.webhooks.read_bytes_max) >> 20,
         ]
     }
 
@@ -205,14 +216,14 @@ mod tests {
         let mut defaults = figures(&load("").unwrap());
         // Without a sum a hosted program has as many views as it can take.
         assert_eq!(std::mem::replace(&mut defaults[6], 2), 16);
-        assert_eq!(defaults, [1_024, 320, 576, 288, 2, 4, 2, 300, 256, 4]);
+        assert_eq!(defaults, [1_024, 320, 576, 288, 2, 4, 2, 300, 256, 4, 64, 192]);
         assert_eq!(figures(&load(&format!("[memory]\ntotal_mib = {DEFAULT_MIB}")).unwrap()), defaults);
-        let twice = figures(&load("[memory]\ntotal_mib = 7424").unwrap());
-        assert_eq!(twice, [2_048, 640, 1_152, 576, 2, 8, 4, 600, 512, 8]);
-        let half = figures(&load("[memory]\ntotal_mib = 1856").unwrap());
-        assert_eq!(half, [407, 256, 288, 272, 1, 2, 1, 150, 128, 2]);
+        let twice = figures(&load("[memory]\ntotal_mib = 7936").unwrap());
+        assert_eq!(twice, [2_048, 640, 1_152, 576, 2, 8, 4, 600, 512, 8, 128, 384]);
+        let half = figures(&load("[memory]\ntotal_mib = 1984").unwrap());
+        assert_eq!(half, [402, 256, 288, 272, 1, 2, 1, 150, 128, 2, 32, 96]);
         let least = figures(&load("[memory]\ntotal_mib = 1536").unwrap());
-        assert_eq!(least, [391, 256, 272, 272, 1, 1, 1, 124, 105, 1]);
+        assert_eq!(least, [303, 256, 272, 272, 1, 1, 1, 116, 99, 1, 24, 74]);
     }
 
     /// From the least to the largest sum, with everything that takes memory switched on.
@@ -222,6 +233,7 @@ mod tests {
             let config =
                 load(&format!("[memory]\ntotal_mib = {total}")).unwrap_or_else(|error| panic!("{total}: {error}"));
             let limits = &config.gateway.limits;
+            assert!(parts(&config).iter().any(|part| part.name == "webhooks"), "{total}");
             assert!(limits.simulations_max * limits.simulation_bytes_max <= limits.contracts_bytes_max, "{total}");
         }
     }
@@ -232,7 +244,7 @@ mod tests {
             "[memory]\ntotal_mib = 8192\n[index]\nmemory_mib = 300\n[gateway.limits]\nheld_bytes_max = 400000000";
         assert_eq!(figures(&load(text).unwrap())[..2], [300, 381]);
         let error = load("[memory]\ntotal_mib = 4096\n[index]\nmemory_mib = 4000").unwrap_err();
-        assert!(error.contains("index 4000 ([index] memory_mib)") && error.contains("gateway 353"), "{error}");
+        assert!(error.contains("index 4000 ([index] memory_mib)") && error.contains("gateway 330"), "{error}");
         // Without a sum there is nothing that they must fit.
         assert!(load("[index]\nmemory_mib = 40000").is_ok());
     }

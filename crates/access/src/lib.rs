@@ -31,7 +31,7 @@ pub use alias::{
     ALIAS_SURFACES, ALIAS_SURFACES_DEFAULT, AliasId, AliasRecord, NewAlias, RESERVED_FOR_LATER, RESERVED_SINCE,
     RESERVED_WORDS, is_alias_name,
 };
-pub use database::DatabaseKeyStore;
+pub use database::{DatabaseKeyStore, write_audit_line};
 pub use error::AccessError;
 pub use key::{ApiKey, KeyDigest, ParseApiKeyError};
 pub use lease::LEASE;

@@ -234,11 +234,11 @@ pub struct AuditRow {
     pub id: i64,
     /// When.
     pub at: UnixMillis,
-    /// Who: `cli`, `dev`, or `key:<id>`.
+    /// Who: `cli`, `dev`, `key:<id>` or `user:<id>`.
     pub actor: String,
-    /// What: `create`, `revoke`, `reroll`, `plan`, `register`, `verify`, `remove`.
+    /// What, in one word: `create`, `revoke`, `reroll`, `plan`, `register`, `verify`, `remove`, `pause` and others.
     pub action: String,
-    /// On what: `account:<id>`, `key:<id>`, `alias:<id>`, `origin:<id>`.
+    /// On what: `account:<id>`, `key:<id>`, `alias:<id>`, `origin:<id>`, `webhook:<id>` and others.
     pub subject: String,
     /// Further words, never a key.
     pub detail: String,
@@ -251,7 +251,7 @@ pub struct NewAuditLine {
     pub actor: String,
     /// What, in one word.
     pub action: &'static str,
-    /// On what: `user:<id>`, `session:<id>`, `link:<id>`.
+    /// On what: `user:<id>`, `session:<id>`, `link:<id>`, `webhook:<id>`.
     pub subject: String,
     /// Further words, never a key.
     pub detail: String,

@@ -111,7 +111,9 @@ impl Gateway {
             let families = FamilyServers::new(&parts.families, &config.limits);
             let access_log = parts.access_log.filter(|_| config.access_log);
             let mut keyed = parts.keyed;
-            let events = Arc::new(EventFeed::new(Arc::clone(&parts.chain), Arc::clone(&parts.node)));
+            let settings = parts.webhooks.as_ref().map(|webhooks| webhooks.settings.clone()).unwrap_or_default();
+            let (chain, node) = (Arc::clone(&parts.chain), Arc::clone(&parts.node));
+            let events = Arc::new(EventFeed::new(chain, node, settings.read_bytes_max));
             let webhooks = parts.webhooks.map(|webhooks| webhooks.over(&events));
             if let Some(webhooks) = &webhooks {
                 keyed.insert(KeyedSurface::Webhooks, KeyedHandler::webhooks(Arc::clone(webhooks)));
@@ -155,6 +157,7 @@ impl Gateway {
                 draining: Draining::default(),
                 electrum: OnceLock::new(),
                 events,
+                webhooks: webhooks.clone(),
             });
             let electrum = match parts.electrum.filter(|parts| parts.settings.is_used()) {
                 Some(parts) => Some(ElectrumListener::bind(parts, &shared).await?),

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use hyper::http::request::Parts;
 use hyper::{Request, StatusCode};
 use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, MemoryBudget, Site, Tip};
+use paraffin_webhooks::Webhooks;
 
 use crate::admission::{Admission, admit};
 use crate::body::RequestBody;
@@ -117,6 +118,10 @@ impl Api for InProcess {
 
     fn tip(&self) -> Tip {
         InProcess::tip(self)
+    }
+
+    fn webhooks(&self) -> Option<Arc<Webhooks>> {
+        self.connection.shared.webhooks.clone()
     }
 
     fn memory_budgets(&self) -> Vec<MemoryBudget> {

@@ -273,6 +273,7 @@ pub(crate) struct Shared {
     pub(crate) scripts: Option<ScriptParts>,
     pub(crate) script_runs: FairSemaphore,
     pub(crate) events: Arc<EventFeed>,
+    pub(crate) webhooks: Option<Arc<paraffin_webhooks::Webhooks>>,
     pub(crate) electrum: OnceLock<ElectrumSessions>,
 }
 

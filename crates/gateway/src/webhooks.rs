@@ -45,6 +45,11 @@ impl EventSource for Events {
         Box::pin(std::future::ready(self.0.before(height).map_err(|error| failed(&error))))
     }
 
+    fn blocks_behind(&self, cursor: &str) -> Option<u32> {
+        let newest = self.0.newest()?;
+        cursor.parse::<Cursor>().ok().map(|cursor| newest.saturating_sub(cursor.height))
+    }
+
     fn after<'a>(
         &'a self,
         cursor: &'a str,

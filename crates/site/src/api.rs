@@ -1,9 +1,11 @@
 //! What the pages ask the instance for: the methods and routes that every caller has, asked in the same process.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::StatusCode;
+use paraffin_webhooks::Webhooks;
 use serde_json::{Value, json};
 
 /// What an [`Api`] does.
@@ -111,6 +113,11 @@ pub trait Api: Send + Sync {
 
     /// The newest block.
     fn tip(&self) -> Tip;
+
+    /// The webhooks of the accounts, where they are delivered.
+    fn webhooks(&self) -> Option<Arc<Webhooks>> {
+        None
+    }
 
     /// What the parts that work for callers may take, and take now.
     fn memory_budgets(&self) -> Vec<MemoryBudget> {

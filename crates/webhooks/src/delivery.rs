@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
 use crate::backoff::retry_after_ms;
-use crate::endpoint::{EndpointId, EndpointState};
+use crate::endpoint::{ATTEMPT_ERROR_CHARS_MAX, AttemptRecord, EndpointId, EndpointState};
 use crate::http::{Attempt, Transport};
 use crate::message::{EVENTS_MAX, Message};
 use crate::secret::{SigningSecret, signature};
@@ -70,14 +70,19 @@ impl Deliverer {
                 Err(progress) => return Ok(progress),
             },
         };
-        match self.attempt(&task.url, &task.secrets, &message).await {
+        let began = self.now();
+        let answer = self.attempt(&task.url, &task.secrets, &message).await;
+        let attempt = record(&answer, began, self.now());
+        match answer {
             Ok(200..=299) => {
-                let is_ours = self.store.acknowledge(&task, &message, self.now()).await?;
+                let is_ours = self.store.acknowledge(&task, &message, &attempt).await?;
                 Ok(if is_ours { Progress::Moved } else { Progress::Lost })
             }
-            Ok(410) => self.fail(&task, "the server answered 410".to_owned(), Some(EndpointState::Gone)).await,
-            Ok(status) => self.fail(&task, format!("the server answered {status}"), None).await,
-            Err(reason) => self.fail(&task, reason, None).await,
+            Ok(status) => {
+                let paused = (status == 410).then_some(EndpointState::Gone);
+                self.fail(&task, Some(attempt), format!("the server answered {status}"), paused).await
+            }
+            Err(reason) => self.fail(&task, Some(attempt), reason, None).await,
         }
     }
 
@@ -106,7 +111,7 @@ impl Deliverer {
         let page = match self.page(task).await {
             Ok(page) => page,
             Err(SourceError::UnknownCursor(reason)) => {
-                return Ok(Err(self.fail(task, reason, Some(EndpointState::Lost)).await?));
+                return Ok(Err(self.fail(task, None, reason, Some(EndpointState::Lost)).await?));
             }
             Err(error @ SourceError::Unavailable(_)) => {
                 tracing::warn!(%error, endpoint = task.id.0, "a webhook waits for its events");
@@ -144,7 +149,13 @@ impl Deliverer {
         }
     }
 
-    async fn fail(&self, task: &Task, reason: String, paused: Option<EndpointState>) -> Result<Progress, WebhookError> {
+    async fn fail(
+        &self,
+        task: &Task,
+        attempt: Option<AttemptRecord>,
+        reason: String,
+        paused: Option<EndpointState>,
+    ) -> Result<Progress, WebhookError> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| WebhookError::NoRandomness(error.to_string()))?;
         let failures = task.failures.saturating_add(1);
@@ -153,10 +164,16 @@ impl Deliverer {
         let failure = Failure {
             reason,
             at,
+            attempt,
             next_attempt_at: at.saturating_add(retry_after_ms(failures, u64::from_le_bytes(random))),
             state: paused.unwrap_or(if is_over { EndpointState::Failing } else { EndpointState::Active }),
         };
         let is_ours = self.store.fail(task, &failure).await?;
         Ok(if is_ours { Progress::Failed } else { Progress::Lost })
     }
+}
+
+fn record(answer: &Result<u16, String>, began: UnixMillis, at: UnixMillis) -> AttemptRecord {
+    let error = answer.as_ref().err().map(|reason| reason.chars().take(ATTEMPT_ERROR_CHARS_MAX).collect());
+    AttemptRecord { at, elapsed_ms: at.saturating_sub(began), status: answer.as_ref().ok().copied(), error }
 }

@@ -1,7 +1,12 @@
 use paraffin_access::{AccountId, UnixMillis};
+use serde::{Deserialize, Serialize};
 
 /// Longest address, bytes.
 pub const URL_BYTES_MAX: usize = 2_048;
+/// Attempts of an endpoint that are remembered.
+pub const ATTEMPTS_KEPT: usize = 10;
+/// Longest error of an attempt that is remembered, characters.
+pub const ATTEMPT_ERROR_CHARS_MAX: usize = 200;
 /// Longest description, characters.
 pub const DESCRIPTION_CHARS_MAX: usize = 200;
 
@@ -44,11 +49,18 @@ impl EndpointState {
     }
 }
 
+/// Who changes an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner<'a> {
+    /// Whose endpoint it is.
+    pub account: AccountId,
+    /// Who acts for the account, as the audit log has it: `key:<id>`, `user:<id>`.
+    pub actor: &'a str,
+}
+
 /// What a new endpoint is to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEndpoint {
-    /// Whose it is.
-    pub account: AccountId,
     /// Where messages go.
     pub url: String,
     /// In the canonical form of its source.
@@ -70,6 +82,19 @@ pub struct EndpointChanges {
     pub cursor: Option<String>,
     /// For people; an empty one is none.
     pub description: Option<String>,
+}
+
+/// What came of one attempt to send a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptRecord {
+    /// When it ended.
+    pub at: UnixMillis,
+    /// Time that it took, milliseconds.
+    pub elapsed_ms: i64,
+    /// Of the answer, where there was one.
+    pub status: Option<u16>,
+    /// Why there was none, up to [`ATTEMPT_ERROR_CHARS_MAX`] characters of it.
+    pub error: Option<String>,
 }
 
 /// An endpoint as its owner sees it.
@@ -107,4 +132,6 @@ pub struct EndpointRecord {
     pub message_id: Option<String>,
     /// Until when the secret before the present one signs as well.
     pub old_secret_until: Option<UnixMillis>,
+    /// The last attempts, at most [`ATTEMPTS_KEPT`], the newest first.
+    pub attempts: Vec<AttemptRecord>,
 }

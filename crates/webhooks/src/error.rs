@@ -31,9 +31,15 @@ pub enum WebhookError {
     /// The description is too long.
     #[error("a description has at most {DESCRIPTION_CHARS_MAX} characters")]
     DescriptionTooLong,
-    /// The filter or the position cannot be used; a sentence for the caller.
+    /// The filter cannot be used; a sentence for the caller.
     #[error("{0}")]
-    Invalid(String),
+    Filter(String),
+    /// The position cannot be used; a sentence for the caller.
+    #[error("{0}")]
+    Position(String),
+    /// A message could not be put together.
+    #[error("a message could not be written: {0}")]
+    Message(#[from] serde_json::Error),
     /// The source of events.
     #[error(transparent)]
     Source(#[from] SourceError),

@@ -15,6 +15,7 @@ mod error;
 mod http;
 mod message;
 mod migrations;
+mod queue;
 mod secret;
 mod service;
 mod settings;
@@ -25,15 +26,16 @@ pub use backoff::retry_after_ms;
 pub use delivery::{Deliverer, Progress};
 pub use destination::{Destination, DestinationError};
 pub use endpoint::{
-    DESCRIPTION_CHARS_MAX, EndpointChanges, EndpointId, EndpointRecord, EndpointState, NewEndpoint, URL_BYTES_MAX,
+    ATTEMPT_ERROR_CHARS_MAX, ATTEMPTS_KEPT, AttemptRecord, DESCRIPTION_CHARS_MAX, EndpointChanges, EndpointId,
+    EndpointRecord, EndpointState, NewEndpoint, Owner, URL_BYTES_MAX,
 };
 pub use error::WebhookError;
 pub use http::{Attempt, HttpTransport, Transport};
 pub use message::{EVENTS_MAX, Message};
 pub use migrations::MIGRATIONS as WEBHOOKS_SCHEMA;
 pub use secret::{InvalidSecret, SigningSecret, signature};
-pub use service::{Clock, Start, TestOutcome, Webhooks};
-pub use settings::WebhookSettings;
+pub use service::{Clock, EndpointRequest, Start, TestOutcome, Webhooks};
+pub use settings::{FILTER_BYTES_MAX, WebhookSettings};
 pub use source::{BoxFuture, EventPage, EventSource, SourceError};
 pub use store::{GRACE_MS, LEASE_MS, Task, WebhookStore};
 

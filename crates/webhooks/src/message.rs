@@ -51,7 +51,7 @@ impl Message {
 
 fn body<T: Serialize>(kind: &'static str, now: UnixMillis, data: T) -> Result<String, WebhookError> {
     let payload = Payload { r#type: kind, timestamp: time_text(now).unwrap_or_default(), data };
-    serde_json::to_string(&payload).map_err(|error| WebhookError::Invalid(error.to_string()))
+    Ok(serde_json::to_string(&payload)?)
 }
 
 /// An identifier that no other message has.

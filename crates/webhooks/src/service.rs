@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,10 +9,13 @@ use tokio::task::{Id, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 use crate::delivery::{Deliverer, Progress};
-use crate::destination::Destination;
-use crate::endpoint::{DESCRIPTION_CHARS_MAX, EndpointChanges, EndpointId, EndpointRecord, NewEndpoint, URL_BYTES_MAX};
+use crate::destination::{Destination, DestinationError};
+use crate::endpoint::{
+    DESCRIPTION_CHARS_MAX, EndpointChanges, EndpointId, EndpointRecord, NewEndpoint, Owner, URL_BYTES_MAX,
+};
 use crate::http::{HttpTransport, Transport};
 use crate::message::Message;
+use crate::queue::DeliveryQueue;
 use crate::secret::SigningSecret;
 use crate::source::EventSource;
 use crate::store::{Due, LEASE_MS, WebhookStore};
@@ -42,6 +45,19 @@ pub enum Start {
     Height(u32),
     /// After this position.
     Cursor(String),
+}
+
+/// What an owner asks for of an endpoint.
+#[derive(Debug, Clone, Default)]
+pub struct EndpointRequest {
+    /// Where messages go; a new endpoint needs one.
+    pub url: Option<String>,
+    /// Which events.
+    pub filter: Option<Box<RawValue>>,
+    /// Where events begin, or go on.
+    pub start: Option<Start>,
+    /// For people; an empty one is none.
+    pub description: Option<String>,
 }
 
 /// What came of a ping.
@@ -76,25 +92,30 @@ impl Webhooks {
         Self { deliverer: Arc::new(deliverer), wake: Notify::new(), pings: Semaphore::new(PINGS_MAX) }
     }
 
-    /// Makes an endpoint; its secret is shown this once.
+    /// Makes an endpoint; its secret is shown this once. Without a filter its events are the blocks, without a start they begin
+    /// with the next block.
     ///
     /// # Errors
     /// See [`WebhookError`].
     pub async fn create(
         &self,
-        account: AccountId,
-        url: &str,
-        filter: &RawValue,
-        start: &Start,
-        description: Option<String>,
+        owner: Owner<'_>,
+        request: EndpointRequest,
     ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
         let Deliverer { store, settings, .. } = &*self.deliverer;
-        self.check_url(url)?;
-        check_description(description.as_deref())?;
-        let filter = self.check_filter(filter).await?;
-        let cursor = self.cursor(start).await?;
-        let new = NewEndpoint { account, url: url.to_owned(), filter, cursor, description };
-        let made = store.create(&new, settings, self.now()).await?;
+        let EndpointChanges { url, filter, cursor, description } = self.checked(request).await?;
+        let url = url.ok_or(DestinationError::Malformed("is missing"))?;
+        let filter = match filter {
+            Some(filter) => filter,
+            None => self.check_filter(&RawValue::from_string("{}".to_owned())?).await?,
+        };
+        let cursor = match cursor {
+            Some(cursor) => cursor,
+            None => self.cursor(&Start::Tip).await?,
+        };
+        let description = description.filter(|text| !text.is_empty());
+        let new = NewEndpoint { url, filter, cursor, description };
+        let made = store.create(owner, &new, settings, self.now()).await?;
         self.wake.notify_one();
         Ok(made)
     }
@@ -115,33 +136,23 @@ impl Webhooks {
         self.deliverer.store.get(account, id, self.now()).await
     }
 
+    /// Blocks between what an endpoint has acknowledged and the newest block; `None` where that is not known.
+    pub fn blocks_behind(&self, endpoint: &EndpointRecord) -> Option<u32> {
+        self.deliverer.source.blocks_behind(&endpoint.cursor)
+    }
+
     /// Changes an endpoint; what is absent stays as it is.
     ///
     /// # Errors
     /// See [`WebhookError`].
     pub async fn update(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
-        url: Option<String>,
-        filter: Option<&RawValue>,
-        start: Option<&Start>,
-        description: Option<String>,
+        request: EndpointRequest,
     ) -> Result<EndpointRecord, WebhookError> {
-        if let Some(url) = &url {
-            self.check_url(url)?;
-        }
-        check_description(description.as_deref())?;
-        let filter = match filter {
-            Some(filter) => Some(self.check_filter(filter).await?),
-            None => None,
-        };
-        let cursor = match start {
-            None => None,
-            Some(start) => Some(self.cursor(start).await?),
-        };
-        let changes = EndpointChanges { url, filter, cursor, description };
-        let changed = self.deliverer.store.update(account, id, &changes, self.now()).await?;
+        let changes = self.checked(request).await?;
+        let changed = self.deliverer.store.update(owner, id, &changes, self.now()).await?;
         self.wake.notify_one();
         Ok(changed)
     }
@@ -150,16 +161,16 @@ impl Webhooks {
     ///
     /// # Errors
     /// As [`Webhooks::get`].
-    pub async fn pause(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
-        self.deliverer.store.pause(account, id, self.now()).await
+    pub async fn pause(&self, owner: Owner<'_>, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        self.deliverer.store.pause(owner, id, self.now()).await
     }
 
     /// Goes on with the delivery of an endpoint where it stands.
     ///
     /// # Errors
     /// As [`Webhooks::get`].
-    pub async fn resume(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
-        let resumed = self.deliverer.store.resume(account, id, self.now()).await?;
+    pub async fn resume(&self, owner: Owner<'_>, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        let resumed = self.deliverer.store.resume(owner, id, self.now()).await?;
         self.wake.notify_one();
         Ok(resumed)
     }
@@ -170,18 +181,18 @@ impl Webhooks {
     /// As [`Webhooks::get`], and [`WebhookError::NoRandomness`].
     pub async fn rotate_secret(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
     ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
-        self.deliverer.store.rotate_secret(account, id, self.now()).await
+        self.deliverer.store.rotate_secret(owner, id, self.now()).await
     }
 
     /// Ends an endpoint.
     ///
     /// # Errors
     /// As [`Webhooks::get`].
-    pub async fn delete(&self, account: AccountId, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
-        self.deliverer.store.delete(account, id, self.now()).await
+    pub async fn delete(&self, owner: Owner<'_>, id: EndpointId) -> Result<EndpointRecord, WebhookError> {
+        self.deliverer.store.delete(owner, id, self.now()).await
     }
 
     /// Sends a ping once, now; also to an endpoint that is paused.
@@ -235,6 +246,24 @@ impl Webhooks {
         self.deliverer.now()
     }
 
+    /// What is asked for as it is stored.
+    async fn checked(&self, request: EndpointRequest) -> Result<EndpointChanges, WebhookError> {
+        let EndpointRequest { url, filter, start, description } = request;
+        if let Some(url) = &url {
+            self.check_url(url)?;
+        }
+        check_description(description.as_deref())?;
+        let filter = match &filter {
+            Some(filter) => Some(self.check_filter(filter).await?),
+            None => None,
+        };
+        let cursor = match &start {
+            Some(start) => Some(self.cursor(start).await?),
+            None => None,
+        };
+        Ok(EndpointChanges { url, filter, cursor, description })
+    }
+
     fn check_url(&self, url: &str) -> Result<(), WebhookError> {
         if url.len() > URL_BYTES_MAX {
             return Err(WebhookError::UrlTooLong);
@@ -244,7 +273,7 @@ impl Webhooks {
     }
 
     async fn check_filter(&self, filter: &RawValue) -> Result<String, WebhookError> {
-        let checked = self.deliverer.source.check(filter).await.map_err(WebhookError::Invalid)?;
+        let checked = self.deliverer.source.check(filter).await.map_err(WebhookError::Filter)?;
         Ok(checked.get().to_owned())
     }
 
@@ -253,7 +282,7 @@ impl Webhooks {
         match start {
             Start::Tip => Ok(source.tip().await?),
             Start::Height(height) => Ok(source.before_height(*height).await?),
-            Start::Cursor(cursor) => source.check_cursor(cursor).map_err(WebhookError::Invalid),
+            Start::Cursor(cursor) => source.check_cursor(cursor).map_err(WebhookError::Position),
         }
     }
 }
@@ -275,7 +304,7 @@ struct Round {
     running: JoinSet<Result<Progress, WebhookError>>,
     /// With the number of changes that had been reported when each began.
     tasks: HashMap<Id, (Due, u64)>,
-    queue: VecDeque<Due>,
+    queue: DeliveryQueue,
     idle: HashMap<EndpointId, Idle>,
     changes: u64,
     renewed_at: UnixMillis,
@@ -284,10 +313,10 @@ struct Round {
 impl Round {
     fn new(deliverer: Arc<Deliverer>) -> Self {
         Self {
+            queue: DeliveryQueue::new(deliverer.settings.attempts_per_account_max),
             deliverer,
             running: JoinSet::new(),
             tasks: HashMap::new(),
-            queue: VecDeque::new(),
             idle: HashMap::new(),
             changes: 0,
             renewed_at: 0,
@@ -309,7 +338,7 @@ impl Round {
                     let idle = self.idle.get(&due.id);
                     idle.is_some_and(|idle| idle.token == due.token && now.saturating_sub(idle.since) < IDLE_MS)
                 };
-                self.queue = due.into_iter().filter(|due| !is_idle(due)).collect();
+                self.queue.replace(due.into_iter().filter(|due| !is_idle(due)));
             }
             Err(error) => tracing::warn!(%error, "webhooks wait for their database"),
         }
@@ -317,19 +346,9 @@ impl Round {
 
     /// Begins with those that wait, as many as may run.
     fn begin(&mut self) {
-        let (attempts_max, per_account_max) =
-            (self.deliverer.settings.attempts_max, self.deliverer.settings.attempts_per_account_max);
-        let mut later = VecDeque::new();
-        while self.running.len() < attempts_max
-            && let Some(due) = self.queue.pop_front()
+        while self.running.len() < self.deliverer.settings.attempts_max
+            && let Some(due) = self.queue.begin()
         {
-            if self.tasks.values().any(|(running, _)| running.id == due.id) {
-                continue;
-            }
-            if self.tasks.values().filter(|(running, _)| running.account == due.account).count() >= per_account_max {
-                later.push_back(due);
-                continue;
-            }
             let deliverer = Arc::clone(&self.deliverer);
             let task = self.running.spawn(async move {
                 let mut progress = Progress::Moved;
@@ -343,7 +362,6 @@ impl Round {
             });
             self.tasks.insert(task.id(), (due, self.changes));
         }
-        self.queue.append(&mut later);
     }
 
     fn ended(&mut self, ended: Result<(Id, Result<Progress, WebhookError>), tokio::task::JoinError>) {
@@ -351,15 +369,18 @@ impl Round {
             Ok((task, outcome)) => (task, outcome),
             Err(error) => {
                 tracing::error!(%error, "the delivery of a webhook has ended early");
-                self.tasks.remove(&error.id());
+                if let Some((due, _)) = self.tasks.remove(&error.id()) {
+                    self.queue.end(due);
+                }
                 return;
             }
         };
         let Some((due, changes)) = self.tasks.remove(&task) else { return };
+        self.queue.end(due);
         match outcome {
-            Ok(Progress::Moved) => self.queue.push_back(due),
+            Ok(Progress::Moved) => self.queue.push(due),
             // A change that came meanwhile may not have been seen.
-            Ok(Progress::AtTip(_)) if changes != self.changes => self.queue.push_back(due),
+            Ok(Progress::AtTip(_)) if changes != self.changes => self.queue.push(due),
             Ok(Progress::AtTip(token)) => {
                 self.idle.insert(due.id, Idle { token, since: self.deliverer.now() });
             }

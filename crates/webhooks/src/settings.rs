@@ -5,6 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::LEASE_MS;
 
+/// Memory of filters that a source keeps prepared, bytes.
+pub const FILTER_BYTES_MAX: usize = 16 << 20;
+/// With less no block of many events would ever be read.
+const READ_BYTES_MIN: usize = 16 << 20;
+
 /// `[webhooks]`: events that are delivered to servers of accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -27,6 +32,9 @@ pub struct WebhookSettings {
     pub attempt_seconds: u64,
     /// Largest message, bytes. One event that is larger is sent alone.
     pub message_bytes_max: usize,
+    /// Memory of the events that are read for messages, bytes, from 16 MiB: two reads share it, and one whose block needs more than
+    /// half has all of it.
+    pub read_bytes_max: usize,
     /// An endpoint that has failed for so long is paused, in hours.
     pub pause_after_hours: u32,
     /// Name servers; empty: those of the system.
@@ -45,6 +53,7 @@ impl Default for WebhookSettings {
             attempts_per_account_max: 4,
             attempt_seconds: 15,
             message_bytes_max: 256 << 10,
+            read_bytes_max: 192 << 20,
             pause_after_hours: 72,
             name_servers: Vec::new(),
         }
@@ -65,17 +74,23 @@ impl WebhookSettings {
             ("attempt_seconds", self.attempt_seconds as usize, (LEASE_MS / 2_000) as usize),
             ("message_bytes_max", self.message_bytes_max, 16 << 20),
             ("pause_after_hours", self.pause_after_hours as usize, 24 * 365),
+            ("read_bytes_max", self.read_bytes_max, 1 << 40),
         ] {
             if value == 0 || value > max {
                 return Err(format!("[webhooks] {name} must be from 1 to {max}"));
             }
         }
+        if self.read_bytes_max < READ_BYTES_MIN {
+            return Err(format!("[webhooks] read_bytes_max must be at least {READ_BYTES_MIN}"));
+        }
         Ok(())
     }
 
-    /// Memory that messages on their way may take, bytes: each is there as events and as a body.
+    /// Memory that all of it may take, bytes: messages on their way, each of which is there as events and as a body, events that are
+    /// read, and filters that are kept prepared.
     pub fn memory_bytes(&self) -> u64 {
-        (self.attempts_max as u64).saturating_mul(2 * self.message_bytes_max as u64)
+        let messages = (self.attempts_max as u64).saturating_mul(2 * self.message_bytes_max as u64);
+        messages.saturating_add(self.read_bytes_max as u64).saturating_add(FILTER_BYTES_MAX as u64)
     }
 
     /// Time for one attempt.

@@ -52,6 +52,12 @@ pub trait EventSource: Send + Sync + 'static {
         Box::pin(std::future::ready(Err(SourceError::UnknownCursor("give a cursor instead of a height".to_owned()))))
     }
 
+    /// Blocks between a position and the newest block; `None` where that is not known.
+    fn blocks_behind(&self, cursor: &str) -> Option<u32> {
+        let _ = cursor;
+        None
+    }
+
     /// Events strictly after `cursor` that pass the filter, in order, at most `count_max`, and the position after what was looked
     /// at. A position in a block that has left the chain gives the events that undo it first.
     fn after<'a>(

@@ -6,13 +6,15 @@ mod support;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use paraffin_database::{Row, query};
 use paraffin_webhooks::{
-    AccountId, Attempt, BoxFuture, Deliverer, EndpointChanges, EndpointState, EventSource as _, GRACE_MS, LEASE_MS,
-    Progress, Start, Transport, WebhookError, WebhookSettings, WebhookStore, Webhooks, signature,
+    ATTEMPTS_KEPT, AccountId, Attempt, AttemptRecord, BoxFuture, Deliverer, EndpointChanges, EndpointRequest,
+    EndpointState, EventSource as _, GRACE_MS, LEASE_MS, Owner, Progress, Start, Transport, WebhookError,
+    WebhookSettings, WebhookStore, Webhooks, signature,
 };
 use serde_json::value::RawValue;
 use support::chain::Chain;
-use support::{HOUR, OWNER, SECOND, Time, endpoint, place, settings};
+use support::{BY, HOUR, OWNER, SECOND, Time, endpoint, place, settings};
 
 const URL: &str = "https://hooks.example/in";
 
@@ -76,8 +78,8 @@ fn raw(text: &str) -> Box<RawValue> {
 #[tokio::test]
 async fn a_secret_that_was_replaced_signs_beside_the_new_one_for_a_day() {
     let Some(Scene { chain, time, script, store, deliverer, place: _place }) = scene().await else { return };
-    let (made, first) = store.create(&endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
-    let (rotated, second) = store.rotate_secret(OWNER, made.id, time.now()).await.unwrap();
+    let (made, first) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
+    let (rotated, second) = store.rotate_secret(BY, made.id, time.now()).await.unwrap();
     assert_eq!(rotated.old_secret_until, Some(time.now() + GRACE_MS));
     for is_over in [false, true] {
         if is_over {
@@ -105,7 +107,7 @@ async fn store_token(deliverer: &Deliverer, id: paraffin_webhooks::EndpointId) -
 #[tokio::test]
 async fn a_message_is_sent_again_unchanged_and_ever_more_seldom_until_its_endpoint_is_paused() {
     let Some(Scene { chain, time, script, store, deliverer, place: _place }) = scene().await else { return };
-    let (made, _) = store.create(&endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
+    let (made, _) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
     chain.add(2);
     script.answers(Ok(500));
     let began = time.now();
@@ -137,7 +139,7 @@ async fn a_message_is_sent_again_unchanged_and_ever_more_seldom_until_its_endpoi
     assert_eq!(paused.message_id.as_deref(), Some(attempts[0].id.as_str()));
 
     script.answers(Ok(202));
-    let resumed = store.resume(OWNER, made.id, time.now()).await.unwrap();
+    let resumed = store.resume(BY, made.id, time.now()).await.unwrap();
     assert_eq!((resumed.state, resumed.failures), (EndpointState::Active, 0));
     assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Moved);
     assert_eq!(script.attempts().last().unwrap().id, attempts[0].id);
@@ -152,8 +154,8 @@ async fn a_message_is_sent_again_unchanged_and_ever_more_seldom_until_its_endpoi
 #[tokio::test]
 async fn an_endpoint_that_is_gone_or_whose_position_is_unknown_is_paused_at_once() {
     let Some(Scene { chain, time, script, store, deliverer, place: _place }) = scene().await else { return };
-    let (gone, _) = store.create(&endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
-    let (lost, _) = store.create(&endpoint(URL, "999-1"), &settings(), time.now()).await.unwrap();
+    let (gone, _) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
+    let (lost, _) = store.create(BY, &endpoint(URL, "999-1"), &settings(), time.now()).await.unwrap();
     chain.add(1);
     script.answers(Ok(410));
     for (id, state, error) in [
@@ -167,15 +169,15 @@ async fn an_endpoint_that_is_gone_or_whose_position_is_unknown_is_paused_at_once
         assert_eq!(deliverer.deliver(id).await.unwrap(), Progress::Lost);
     }
     let changes = EndpointChanges { cursor: Some(chain.tip().await.unwrap()), ..Default::default() };
-    store.update(OWNER, lost.id, &changes, time.now()).await.unwrap();
-    store.resume(OWNER, lost.id, time.now()).await.unwrap();
+    store.update(BY, lost.id, &changes, time.now()).await.unwrap();
+    store.resume(BY, lost.id, time.now()).await.unwrap();
     assert!(matches!(deliverer.deliver(lost.id).await.unwrap(), Progress::AtTip(_)));
 }
 
 #[tokio::test]
 async fn one_instance_delivers_until_its_lease_has_run_out_and_then_writes_nothing_any_more() {
     let Some(Scene { place, chain, time, script, store, deliverer }) = scene().await else { return };
-    let (made, _) = store.create(&endpoint("http://dead/", &chain.first()), &settings(), time.now()).await.unwrap();
+    let (made, _) = store.create(BY, &endpoint("http://dead/", &chain.first()), &settings(), time.now()).await.unwrap();
     chain.add(1);
     // The first one waits for its answer for ever.
     let hanging = tokio::time::timeout(Duration::from_millis(300), deliverer.deliver(made.id));
@@ -184,7 +186,7 @@ async fn one_instance_delivers_until_its_lease_has_run_out_and_then_writes_nothi
     assert_eq!(other.deliver(made.id).await.unwrap(), Progress::Lost);
     time.forward(LEASE_MS);
     let changes = EndpointChanges { url: Some(URL.to_owned()), ..Default::default() };
-    let before = store.update(OWNER, made.id, &changes, time.now()).await.unwrap();
+    let before = store.update(BY, made.id, &changes, time.now()).await.unwrap();
     assert_eq!(other.deliver(made.id).await.unwrap(), Progress::Moved);
     assert_eq!(
         script.attempts()[0].id,
@@ -205,7 +207,7 @@ async fn one_instance_delivers_until_its_lease_has_run_out_and_then_writes_nothi
 #[tokio::test]
 async fn what_an_owner_does_while_a_message_is_on_its_way_is_not_undone_by_its_answer() {
     let Some(Scene { place, chain, time, script, store, deliverer }) = scene().await else { return };
-    let (made, _) = store.create(&endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
+    let (made, _) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
     chain.add(1);
     script.answers(Ok(500));
     assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Failed);
@@ -214,15 +216,15 @@ async fn what_an_owner_does_while_a_message_is_on_its_way_is_not_undone_by_its_a
     let owner = place.open().await;
     let changes =
         EndpointChanges { cursor: Some(tip.clone()), description: Some("new".to_owned()), ..Default::default() };
-    let moved = owner.update(OWNER, made.id, &changes, time.now()).await.unwrap();
+    let moved = owner.update(BY, made.id, &changes, time.now()).await.unwrap();
     assert_eq!((moved.message_id, moved.cursor.as_str()), (None, tip.as_str()));
     assert_eq!(moved.description.as_deref(), Some("new"));
     script.answers(Ok(200));
     assert!(matches!(deliverer.deliver(made.id).await.unwrap(), Progress::AtTip(_)));
-    owner.pause(OWNER, made.id, time.now()).await.unwrap();
+    owner.pause(BY, made.id, time.now()).await.unwrap();
     chain.add(1);
     assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Lost);
-    owner.delete(OWNER, made.id, time.now()).await.unwrap();
+    owner.delete(BY, made.id, time.now()).await.unwrap();
     assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Lost);
     assert!(matches!(owner.get(OWNER, made.id, 0).await, Err(WebhookError::NoSuchEndpoint)));
     assert_eq!(script.attempts().len(), 1);
@@ -233,22 +235,23 @@ async fn an_account_has_its_own_endpoints_alone_and_not_too_many() {
     let Some(Scene { chain, time, store, deliverer, place: _place, .. }) = scene().await else { return };
     let few = WebhookSettings { endpoints_per_account_max: 2, endpoints_max: 3, ..settings() };
     let webhooks = Webhooks::with(deliverer);
-    let new = |account| paraffin_webhooks::NewEndpoint { account, ..endpoint(URL, &chain.first()) };
-    let (own, _) = store.create(&new(OWNER), &few, time.now()).await.unwrap();
-    store.create(&new(OWNER), &few, time.now()).await.unwrap();
-    assert!(matches!(store.create(&new(OWNER), &few, time.now()).await, Err(WebhookError::TooManyEndpoints(2))));
-    let other = AccountId(8);
-    store.create(&new(other), &few, time.now()).await.unwrap();
-    assert!(matches!(store.create(&new(AccountId(9)), &few, time.now()).await, Err(WebhookError::Full)));
+    let of = |account| Owner { account: AccountId(account), actor: "user:1" };
+    let new = endpoint(URL, &chain.first());
+    let (own, _) = store.create(BY, &new, &few, time.now()).await.unwrap();
+    store.create(BY, &new, &few, time.now()).await.unwrap();
+    assert!(matches!(store.create(BY, &new, &few, time.now()).await, Err(WebhookError::TooManyEndpoints(2))));
+    let (by, other) = (of(8), AccountId(8));
+    store.create(by, &new, &few, time.now()).await.unwrap();
+    assert!(matches!(store.create(of(9), &new, &few, time.now()).await, Err(WebhookError::Full)));
     assert_eq!((webhooks.list(OWNER).await.unwrap().len(), webhooks.list(other).await.unwrap().len()), (2, 1));
     for refused in [
         webhooks.get(other, own.id).await.map(drop),
-        webhooks.pause(other, own.id).await.map(drop),
-        webhooks.resume(other, own.id).await.map(drop),
-        webhooks.rotate_secret(other, own.id).await.map(drop),
-        webhooks.update(other, own.id, None, None, None, None).await.map(drop),
+        webhooks.pause(by, own.id).await.map(drop),
+        webhooks.resume(by, own.id).await.map(drop),
+        webhooks.rotate_secret(by, own.id).await.map(drop),
+        webhooks.update(by, own.id, EndpointRequest::default()).await.map(drop),
         webhooks.test(other, own.id).await.map(drop),
-        webhooks.delete(other, own.id).await.map(drop),
+        webhooks.delete(by, own.id).await.map(drop),
     ] {
         assert!(matches!(refused, Err(WebhookError::NoSuchEndpoint)));
     }
@@ -260,7 +263,9 @@ async fn an_account_has_its_own_endpoints_alone_and_not_too_many() {
         (URL, "{}", Start::Height(1), None),
         (URL, "{}", Start::Tip, Some("é".repeat(201))),
     ] {
-        assert!(webhooks.create(other, url, &raw(filter), &start, description).await.is_err(), "{url} {filter}");
+        let request =
+            EndpointRequest { url: Some(url.to_owned()), filter: Some(raw(filter)), start: Some(start), description };
+        assert!(webhooks.create(by, request).await.is_err(), "{url} {filter}");
     }
     assert_eq!(webhooks.get(OWNER, own.id).await.unwrap(), own);
 }
@@ -278,7 +283,7 @@ async fn dead_endpoints_do_not_hold_up_those_of_others_nor_pings() {
     );
     let webhooks = Arc::new(Webhooks::with(deliverer));
     for _ in 0..10 {
-        store.create(&endpoint("http://dead/", &chain.first()), &settings, time.now()).await.unwrap();
+        store.create(BY, &endpoint("http://dead/", &chain.first()), &settings, time.now()).await.unwrap();
     }
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let running = tokio::spawn({
@@ -286,7 +291,9 @@ async fn dead_endpoints_do_not_hold_up_those_of_others_nor_pings() {
         async move { webhooks.run(async { drop(stopped.await) }).await }
     });
     chain.add(3);
-    let (good, _) = webhooks.create(AccountId(8), URL, &raw("{}"), &Start::Tip, None).await.unwrap();
+    let owner = Owner { account: AccountId(8), actor: "user:1" };
+    let request = EndpointRequest { url: Some(URL.to_owned()), ..EndpointRequest::default() };
+    let (good, _) = webhooks.create(owner, request).await.unwrap();
     for blocks in 1..=3 {
         chain.add(1);
         let began = std::time::Instant::now();
@@ -301,4 +308,81 @@ async fn dead_endpoints_do_not_hold_up_those_of_others_nor_pings() {
     assert!(ping.body.starts_with(br#"{"type":"ping","#) && ping.id == outcome.message_id);
     stop.send(()).unwrap();
     running.await.unwrap();
+}
+
+#[tokio::test]
+async fn the_last_attempts_of_an_endpoint_are_remembered_the_newest_first() {
+    let Some(Scene { chain, time, script, store, deliverer, place: _place }) = scene().await else { return };
+    let (made, _) = store.create(BY, &endpoint(URL, &chain.first()), &settings(), time.now()).await.unwrap();
+    assert_eq!(made.attempts, []);
+    chain.add(1);
+    script.answers(Err(&"é".repeat(300)));
+    assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Failed);
+    time.forward(HOUR);
+    script.answers(Ok(500));
+    assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Failed);
+    time.forward(HOUR);
+    script.answers(Ok(204));
+    assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Moved);
+    let attempts = store.get(OWNER, made.id, time.now()).await.unwrap().attempts;
+    let of = |at, status, error| AttemptRecord { at, elapsed_ms: 0, status, error };
+    let begun = time.now();
+    assert_eq!(
+        attempts,
+        [
+            of(begun, Some(204), None),
+            of(begun - HOUR, Some(500), None),
+            of(begun - 2 * HOUR, None, Some("é".repeat(200)))
+        ]
+    );
+    for _ in 0..2 * ATTEMPTS_KEPT {
+        chain.add(1);
+        assert_eq!(deliverer.deliver(made.id).await.unwrap(), Progress::Moved);
+    }
+    let attempts = store.get(OWNER, made.id, time.now()).await.unwrap().attempts;
+    assert_eq!((attempts.len(), attempts[ATTEMPTS_KEPT - 1].status), (ATTEMPTS_KEPT, Some(204)));
+}
+
+#[tokio::test]
+async fn what_owners_change_stands_in_the_audit_log_without_what_opens_anything() {
+    let Some(Scene { chain, time, store, place, .. }) = scene().await else { return };
+    let url = "https://hooks.example:8443/token-in-the-path?key=in-the-query";
+    let (made, first) = store.create(BY, &endpoint(url, &chain.first()), &settings(), time.now()).await.unwrap();
+    let id = made.id;
+    let changes = EndpointChanges {
+        url: Some("https://other.example/token-in-the-path".to_owned()),
+        cursor: Some(chain.first()),
+        ..EndpointChanges::default()
+    };
+    store.update(BY, id, &changes, time.now()).await.unwrap();
+    store.pause(Owner { actor: "user:1", ..BY }, id, time.now()).await.unwrap();
+    store.resume(BY, id, time.now()).await.unwrap();
+    let (_, second) = store.rotate_secret(BY, id, time.now()).await.unwrap();
+    store.delete(BY, id, time.now()).await.unwrap();
+    // What is refused changes nothing.
+    assert!(store.pause(BY, id, time.now()).await.is_err());
+    let mut session = place.accounts().await.session().await.unwrap();
+    let rows = query("SELECT at, actor, action, subject, detail FROM audit ORDER BY id");
+    let rows = rows.fetch_all(&mut session).await.unwrap();
+    let text = |row: &Row, column| row.get::<String>(column).unwrap();
+    let lines: Vec<String> = rows
+        .iter()
+        .map(|row| ["actor", "action", "subject", "detail"].map(|column| text(row, column)).join(" "))
+        .collect();
+    let webhook = format!("webhook:{}", id.0);
+    assert_eq!(
+        lines,
+        [
+            format!("key:7 create {webhook} account=7 to=hooks.example:8443"),
+            format!("key:7 update {webhook} account=7 to=other.example position"),
+            format!("user:1 pause {webhook} account=7"),
+            format!("key:7 resume {webhook} account=7"),
+            format!("key:7 rotate-secret {webhook} account=7"),
+            format!("key:7 delete {webhook} account=7 to=other.example"),
+        ]
+    );
+    assert!(rows.iter().all(|row| row.get::<i64>("at").unwrap() == time.now()));
+    for secret in [first, second] {
+        assert!(lines.iter().all(|line| !line.contains(secret.reveal().trim_start_matches("whsec_"))));
+    }
 }

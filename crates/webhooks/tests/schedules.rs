@@ -10,7 +10,7 @@ use paraffin_testkit::Random;
 use paraffin_webhooks::{Deliverer, EndpointId, LEASE_MS, Progress, SigningSecret, WebhookError, WebhookSettings};
 use support::chain::Chain;
 use support::receiver::{Network, Receiver};
-use support::{HOUR, OWNER, Place, SECOND, Time, endpoint, place, settings};
+use support::{BY, HOUR, OWNER, Place, SECOND, Time, endpoint, place, settings};
 use tokio::task::JoinHandle;
 
 /// One process that delivers.
@@ -43,7 +43,7 @@ impl<'a> World<'a> {
         let store = place.open().await;
         let settings = WebhookSettings { endpoints_per_account_max: 10_000, ..settings() };
         let new = endpoint("http://receiver.example/", &chain.first());
-        let (made, secret) = store.create(&new, &settings, support::NOW).await.unwrap();
+        let (made, secret) = store.create(BY, &new, &settings, support::NOW).await.unwrap();
         receiver.trust(secret);
         store.close().await;
         let networks = [Network::to(&receiver), Network::to(&receiver)];
@@ -104,9 +104,9 @@ impl<'a> World<'a> {
     async fn change(&mut self) {
         let (store, now) = (self.place.open().await, self.time.now());
         let secret: Option<SigningSecret> = match self.random.below(3) {
-            0 => Some(store.rotate_secret(OWNER, self.id, now).await.unwrap().1),
+            0 => Some(store.rotate_secret(BY, self.id, now).await.unwrap().1),
             1 => {
-                store.pause(OWNER, self.id, now).await.unwrap();
+                store.pause(BY, self.id, now).await.unwrap();
                 None
             }
             _ => {
@@ -114,14 +114,14 @@ impl<'a> World<'a> {
                     url: Some("http://elsewhere.example/".to_owned()),
                     ..Default::default()
                 };
-                store.update(OWNER, self.id, &changes, now).await.unwrap();
+                store.update(BY, self.id, &changes, now).await.unwrap();
                 None
             }
         };
         if let Some(secret) = secret {
             self.receiver.trust(secret);
         }
-        store.resume(OWNER, self.id, now).await.unwrap();
+        store.resume(BY, self.id, now).await.unwrap();
         store.close().await;
     }
 

@@ -42,10 +42,18 @@ fn a_key_is_made_used_limited_and_revoked_in_a_browser() {
             browser.goto(format!("{base}/console")).await.unwrap();
             check(&browser, "without a session").await;
             sign_in(&browser, &base, &name, &password).await;
-            for page in ["keys", "origins", "aliases", "usage", "accounts", "people", "audit", "profile"] {
+            for page in ["keys", "origins", "aliases", "usage", "accounts", "people", "audit", "profile", "webhooks"] {
                 browser.goto(format!("{base}/console/{page}")).await.unwrap();
                 check(&browser, page).await;
             }
+            fill(&browser, "url", &format!("https://hooks.example.com/{}", "long-".repeat(40))).await;
+            submit(&browser, "form[action='/console/webhooks'] button").await;
+            let secret = browser.query(By::Id("new-secret")).first().await.unwrap().text().await.unwrap();
+            assert!(secret.starts_with("whsec_"), "{secret}");
+            press(&browser, "details summary").await;
+            check(&browser, "a new webhook").await;
+            submit(&browser, "tbody th a").await;
+            check(&browser, "a webhook").await;
             submit(&browser, ".who button").await;
             browser.quit().await.unwrap();
         }

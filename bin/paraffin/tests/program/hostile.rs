@@ -19,7 +19,7 @@ use crate::support::process::paraffin;
 use serde_json::{Value, json};
 
 /// Memory that is given where nothing else is said, in MiB: the default of `[memory] total_mib`.
-const TOTAL_MIB: u64 = 3_712;
+const TOTAL_MIB: u64 = 3_968;
 
 /// Seconds where nothing else is said.
 const SECONDS: u64 = 30;

@@ -12,6 +12,7 @@ mod bridge;
 mod clients;
 mod command_line;
 mod console;
+mod console_webhooks;
 mod crash;
 mod deep_reorg;
 mod dev_contract;

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use paraffin_database::{Database, Place, Session, query};
+use paraffin_database::{Database, DatabaseError, Place, Session, query};
 
 use crate::cache::Known;
 use crate::lease::{LEASE, Lease, RENEWAL};
@@ -179,16 +179,29 @@ async fn audit(
     connection: &mut Session,
     now: UnixMillis,
     actor: &str,
-    action: &str,
+    action: &'static str,
     subject: String,
     detail: String,
 ) -> Result<(), AccessError> {
+    let line = NewAuditLine { actor: actor.to_owned(), action, subject, detail };
+    Ok(write_audit_line(connection, line, now).await?)
+}
+
+/// Writes a line into the audit log beside the accounts, in the transaction of what it is about.
+///
+/// # Errors
+/// [`DatabaseError::Unavailable`].
+pub async fn write_audit_line(
+    connection: &mut Session,
+    line: NewAuditLine,
+    now: UnixMillis,
+) -> Result<(), DatabaseError> {
     query("INSERT INTO audit (at, actor, action, subject, detail) VALUES ($1, $2, $3, $4, $5)")
         .bind(now)
-        .bind(actor)
-        .bind(action)
-        .bind(subject)
-        .bind(detail)
+        .bind(line.actor)
+        .bind(line.action)
+        .bind(line.subject)
+        .bind(line.detail)
         .execute(connection)
         .await?;
     Ok(())
@@ -345,9 +358,8 @@ impl KeyStore for DatabaseKeyStore {
 
     fn note(&self, line: NewAuditLine, now: UnixMillis) -> AccessFuture<'_, ()> {
         Box::pin(async move {
-            let NewAuditLine { actor, action, subject, detail } = line;
             let mut session = self.0.database.session().await?;
-            audit(&mut session, now, &actor, action, subject, detail).await
+            Ok(write_audit_line(&mut session, line, now).await?)
         })
     }
 

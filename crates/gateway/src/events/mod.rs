@@ -3,6 +3,7 @@
 
 mod body;
 mod follower;
+mod prepared;
 mod tips;
 
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use paraffin_events::{
 };
 use paraffin_primitives::{BlockId, Height};
 use paraffin_store::Snapshot;
-use parking_lot::Mutex;
+use paraffin_webhooks::FILTER_BYTES_MAX;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{Semaphore, watch};
@@ -27,6 +28,7 @@ use crate::state::{ChainState, Node};
 
 pub(crate) use body::EventBody;
 pub(crate) use follower::Follower;
+use prepared::PreparedFilters;
 use tips::Tips;
 
 /// Bytes of messages that are read together.
@@ -41,11 +43,8 @@ const PARENTS_MAX: usize = 300;
 const CHANGED_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Keys that the descriptors of one filter may stand for.
 const KEYS_MAX: usize = 20_000;
-/// Memory of the filters of webhooks that are kept prepared, bytes.
-const PREPARED_BYTES_MAX: usize = 16 << 20;
-/// Reads of webhooks at a time, and bytes of events and of undo records that each may keep: those of a block in which everything moves.
-const FEED_READS_MAX: usize = 2;
-const FEED_BYTES_MAX: usize = 192 << 20;
+/// Reads of webhooks at a time, which share the memory for them. A block in which everything moves takes all of it alone.
+const FEED_READS_MAX: u32 = 2;
 
 /// Why events are not to be had.
 #[derive(Debug, thiserror::Error)]
@@ -158,20 +157,24 @@ pub(crate) struct EventFeed {
     chain: Arc<dyn ChainState>,
     node: Arc<dyn Node>,
     tips: Tips,
-    prepared: Mutex<Vec<(String, Arc<PreparedFilter>)>>,
+    prepared: PreparedFilters,
     reads: Semaphore,
+    /// Bytes of events and rows of undo records that all reads together may keep.
+    read_bytes_max: usize,
     checks: Semaphore,
 }
 
 impl EventFeed {
-    /// Events of `chain`; `node` is asked about blocks that left it before it was indexed here.
-    pub(crate) fn new(chain: Arc<dyn ChainState>, node: Arc<dyn Node>) -> Self {
+    /// Events of `chain`; `node` is asked about blocks that left it before it was indexed here. Reads for webhooks keep at most
+    /// `read_bytes_max` together.
+    pub(crate) fn new(chain: Arc<dyn ChainState>, node: Arc<dyn Node>, read_bytes_max: usize) -> Self {
         Self {
             tips: Tips::new(Arc::downgrade(&chain)),
             chain,
             node,
-            prepared: Mutex::default(),
-            reads: Semaphore::new(FEED_READS_MAX),
+            prepared: PreparedFilters::new(FILTER_BYTES_MAX),
+            reads: Semaphore::new(FEED_READS_MAX as usize),
+            read_bytes_max,
             checks: Semaphore::new(1),
         }
     }
@@ -195,6 +198,11 @@ impl EventFeed {
         Ok(Cursor::end_of(tip).to_string())
     }
 
+    /// Height of the newest block.
+    pub(crate) fn newest(&self) -> Option<Height> {
+        self.chain.snapshot().tip().map(|record| record.id.height)
+    }
+
     /// The position before the block at `height`, from 1 on; at most the height after the newest block.
     ///
     /// # Errors
@@ -213,24 +221,30 @@ impl EventFeed {
     /// [`FeedError`].
     pub(crate) async fn after(&self, cursor: &str, filter: &RawValue, count_max: usize) -> Result<FeedPage, FeedError> {
         let position = Position::After(cursor.parse()?);
-        let _permit = self.reads.acquire().await.map_err(|_| FeedError::Internal)?;
         let filter = self.prepared(filter).await?;
         let mut parents = BTreeMap::new();
+        // Half of the memory for one read and half for another, or all of it for one.
+        let mut permits = 1;
         loop {
+            let permit = self.reads.acquire_many(permits).await.map_err(|_| FeedError::Internal)?;
+            let bytes_max = self.read_bytes_max / (FEED_READS_MAX / permits) as usize;
             let (snapshot, network, filter, known) =
                 (self.chain.snapshot(), self.chain.network(), Arc::clone(&filter), parents.clone());
             let begun = Instant::now();
             let read = tokio::task::spawn_blocking(move || {
                 let taken = AtomicUsize::new(0);
                 let may_keep =
-                    move |bytes| taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= FEED_BYTES_MAX;
+                    move |bytes| taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= bytes_max;
                 let is_over = || begun.elapsed() > STEP_TIME;
                 let bounds = Bounds { events_max: count_max, ..step_bounds(&is_over) };
                 let mut reader = EventReader::new(&snapshot, network, Arc::new(may_keep));
                 advance(&mut reader, position, &filter, &known, &bounds)
             });
-            match read.await.map_err(|_| FeedError::Internal)? {
+            let read = read.await.map_err(|_| FeedError::Internal)?;
+            drop(permit);
+            match read {
                 Ok(step) => return page(step),
+                Err(error) if error.is_out_of_memory() && permits < FEED_READS_MAX => permits = FEED_READS_MAX,
                 Err(EventError::UnknownBlock(block)) => match self.learn(block, &mut parents).await? {
                     Known::Left => {}
                     Known::Ahead => {
@@ -251,9 +265,7 @@ impl EventFeed {
     }
 
     async fn prepared(&self, filter: &RawValue) -> Result<Arc<PreparedFilter>, FeedError> {
-        let known =
-            self.prepared.lock().iter().find(|(text, _)| text == filter.get()).map(|(_, known)| Arc::clone(known));
-        if let Some(known) = known {
+        if let Some(known) = self.prepared.get(filter.get()) {
             return Ok(known);
         }
         let (network, text) = (self.chain.network(), filter.get().to_owned());
@@ -262,14 +274,7 @@ impl EventFeed {
             prepare(&filter, network).map(Arc::new)
         });
         let prepared = read.await.map_err(|_| FeedError::Internal)??;
-        let mut kept = self.prepared.lock();
-        kept.push((filter.get().to_owned(), Arc::clone(&prepared)));
-        let bytes_of = |(text, filter): &(String, Arc<PreparedFilter>)| text.len() + filter.bytes();
-        let mut bytes: usize = kept.iter().map(bytes_of).sum();
-        // The oldest ones go, and one that is too large by itself.
-        while bytes > PREPARED_BYTES_MAX && !kept.is_empty() {
-            bytes -= bytes_of(&kept.remove(0));
-        }
+        self.prepared.insert(filter.get(), Arc::clone(&prepared));
         Ok(prepared)
     }
 

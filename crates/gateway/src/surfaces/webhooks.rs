@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use paraffin_access::{AccountId, UnixMillis, time_text};
 use paraffin_webhooks::{
-    DESCRIPTION_CHARS_MAX, EndpointId, EndpointRecord, SourceError, Start, URL_BYTES_MAX, WebhookError, Webhooks,
+    DESCRIPTION_CHARS_MAX, EndpointId, EndpointRecord, EndpointRequest, Owner, SourceError, Start, URL_BYTES_MAX,
+    WebhookError, Webhooks,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -54,11 +55,16 @@ impl RpcSurface for WebhooksRpc {
     }
 }
 
-fn account(context: &RequestContext) -> Result<AccountId, ApiError> {
+/// The account of the caller's key, and the key as the audit log has it.
+fn caller(context: &RequestContext) -> Result<(AccountId, String), ApiError> {
     match context.caller() {
-        Caller::Key(record) => Ok(record.account),
+        Caller::Key(record) => Ok((record.account, format!("key:{}", record.id))),
         _ => Err(ApiError::new(kind::NOT_ALLOWED, "webhooks take a key")),
     }
+}
+
+fn account(context: &RequestContext) -> Result<AccountId, ApiError> {
+    caller(context).map(|(account, _)| account)
 }
 
 const NO_SUCH_ENDPOINT: ErrorCase =
@@ -89,7 +95,8 @@ fn refused(error: &WebhookError) -> ApiError {
         WebhookError::Destination(_)
         | WebhookError::UrlTooLong
         | WebhookError::DescriptionTooLong
-        | WebhookError::Invalid(_)
+        | WebhookError::Filter(_)
+        | WebhookError::Position(_)
         | WebhookError::Source(SourceError::UnknownCursor(_)) => INVALID_ENDPOINT.error(error.to_string()),
         WebhookError::Busy => UNAVAILABLE.error(error.to_string()),
         WebhookError::Source(SourceError::Unavailable(_)) => UNAVAILABLE.error("events cannot be read at the moment"),
@@ -97,7 +104,7 @@ fn refused(error: &WebhookError) -> ApiError {
             tracing::error!(%reason, "webhooks were not served");
             UNAVAILABLE.error("the webhooks are not available")
         }
-        WebhookError::NoRandomness(_) => ApiError::internal(error),
+        WebhookError::NoRandomness(_) | WebhookError::Message(_) => ApiError::internal(error),
     }
 }
 
@@ -220,13 +227,14 @@ impl Method for Create {
     type Answer = WithSecret;
 
     async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, ApiError> {
-        let filter = match self.filter {
-            Some(filter) => filter.0,
-            None => RawValue::from_string("{}".to_owned()).map_err(|error| ApiError::internal(&error))?,
+        let (account, actor) = caller(context)?;
+        let request = EndpointRequest {
+            url: Some(self.url.0),
+            filter: self.filter.map(|filter| filter.0),
+            start: self.from.map(|from| from.0),
+            description: self.description.map(|description| description.0),
         };
-        let start = self.from.map(|from| from.0).unwrap_or_default();
-        let description = self.description.map(|description| description.0);
-        let made = webhooks.create(account(context)?, &self.url.0, &filter, &start, description).await;
+        let made = webhooks.create(Owner { account, actor: &actor }, request).await;
         let (made, secret) = made.map_err(|error| refused(&error))?;
         Ok(WithSecret { secret: secret.reveal(), endpoint: endpoint(made)? })
     }
@@ -272,14 +280,18 @@ impl Method for Update {
     type Answer = Endpoint;
 
     async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, ApiError> {
-        let (url, description) = (self.url.map(|url| url.0), self.description.map(|description| description.0));
-        let (filter, start) = (self.filter.map(|filter| filter.0), self.from.map(|from| from.0));
-        let id = EndpointId(self.id.0);
-        answer(webhooks.update(account(context)?, id, url, filter.as_deref(), start.as_ref(), description).await)
+        let (account, actor) = caller(context)?;
+        let request = EndpointRequest {
+            url: self.url.map(|url| url.0),
+            filter: self.filter.map(|filter| filter.0),
+            start: self.from.map(|from| from.0),
+            description: self.description.map(|description| description.0),
+        };
+        answer(webhooks.update(Owner { account, actor: &actor }, EndpointId(self.id.0), request).await)
     }
 }
 
-/// Declares a method that takes an endpoint and answers it.
+/// Declares a method that changes an endpoint and answers it.
 macro_rules! of_endpoint {
     ($(#[$about:meta])* $method:ident, $name:literal, $operation:ident) => {
         $(#[$about])*
@@ -297,15 +309,30 @@ macro_rules! of_endpoint {
             type Answer = Endpoint;
 
             async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, ApiError> {
-                answer(webhooks.$operation(account(context)?, EndpointId(self.id.0)).await)
+                let (account, actor) = caller(context)?;
+                answer(webhooks.$operation(Owner { account, actor: &actor }, EndpointId(self.id.0)).await)
             }
         }
     };
 }
 
-of_endpoint! {
-    /// One endpoint, with its state and its last error.
-    Get, "webhooks_get", get
+/// One endpoint, with its state and its last error.
+#[derive(Deserialize, JsonSchema)]
+struct Get {
+    /// Number of the endpoint.
+    id: Id,
+}
+
+impl Method for Get {
+    const NAME: &'static str = "webhooks_get";
+    const EXAMPLE: &'static str = r#"{"id":1}"#;
+    const ERRORS: &'static [ErrorCase] = &[NO_SUCH_ENDPOINT, UNAVAILABLE];
+    type Surface = Webhooks;
+    type Answer = Endpoint;
+
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, ApiError> {
+        answer(webhooks.get(account(context)?, EndpointId(self.id.0)).await)
+    }
 }
 
 of_endpoint! {
@@ -338,7 +365,8 @@ impl Method for RotateSecret {
     type Answer = WithSecret;
 
     async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, ApiError> {
-        let rotated = webhooks.rotate_secret(account(context)?, EndpointId(self.id.0)).await;
+        let (account, actor) = caller(context)?;
+        let rotated = webhooks.rotate_secret(Owner { account, actor: &actor }, EndpointId(self.id.0)).await;
         let (rotated, secret) = rotated.map_err(|error| refused(&error))?;
         Ok(WithSecret { secret: secret.reveal(), endpoint: endpoint(rotated)? })
     }

@@ -8,6 +8,7 @@ mod profile;
 mod sign_in;
 mod usage;
 mod usage_chart;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -52,6 +53,9 @@ pub(crate) fn router(parts: &Arc<SiteParts>) -> Router<Arc<SiteParts>> {
         .route("/console/origins/{id}/remove", post(origins::remove))
         .route("/console/aliases", get(aliases::page).post(aliases::create))
         .route("/console/aliases/{name}/remove", post(aliases::remove))
+        .route("/console/webhooks", get(webhooks::page).post(webhooks::create))
+        .route("/console/webhooks/{id}", get(webhooks::endpoint).post(webhooks::update))
+        .route("/console/webhooks/{id}/{action}", post(webhooks::act))
         .route("/console/usage", get(usage::page))
         .route("/console/profile", get(profile::page))
         .route("/console/profile/password", post(profile::change_password))

@@ -1,10 +1,11 @@
 //! What owners do with their endpoints.
 
-use paraffin_access::{AccountId, UnixMillis};
+use hyper::Uri;
+use paraffin_access::{AccountId, NewAuditLine, UnixMillis, write_audit_line};
 use paraffin_database::{Session, Transaction, query, query_of};
 
 use super::{GRACE_MS, RECORD, WebhookStore, record};
-use crate::endpoint::{EndpointChanges, EndpointId, EndpointRecord, EndpointState, NewEndpoint};
+use crate::endpoint::{EndpointChanges, EndpointId, EndpointRecord, EndpointState, NewEndpoint, Owner};
 use crate::secret::SigningSecret;
 use crate::{WebhookError, WebhookSettings};
 
@@ -15,16 +16,18 @@ impl WebhookStore {
     /// [`WebhookError::TooManyEndpoints`], [`WebhookError::Full`], [`WebhookError::Unavailable`].
     pub async fn create(
         &self,
+        owner: Owner<'_>,
         new: &NewEndpoint,
         settings: &WebhookSettings,
         now: UnixMillis,
     ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
         let secret = SigningSecret::generate()?;
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let counts = query(
             "SELECT COUNT(*) AS endpoints, COUNT(CASE WHEN account = $1 THEN 1 END) AS own FROM webhook_endpoint",
         )
-        .bind(new.account.0)
+        .bind(owner.account.0)
         .fetch_one(&mut transaction)
         .await?;
         if counts.get::<i64>("own")? >= i64::from(settings.endpoints_per_account_max) {
@@ -37,7 +40,7 @@ impl WebhookStore {
             old_secret_until, created_at, failures, next_attempt_at, taken_at, lease_owner, lease_until, lease_token) \
             VALUES ($1, $2, $3, $4, 'active', $5, $6, $7, 0, $8, 0, 0, 0, '', 0, 0) RETURNING id";
         let row = query(insert)
-            .bind(new.account.0)
+            .bind(owner.account.0)
             .bind(&new.url)
             .bind(&new.filter)
             .bind(&new.description)
@@ -47,9 +50,9 @@ impl WebhookStore {
             .bind(now)
             .fetch_one(&mut transaction)
             .await?;
-        let made = find(&mut transaction, new.account, EndpointId(row.get("id")?), now).await?;
-        transaction.commit().await?;
-        Ok((made, secret))
+        let id = EndpointId(row.get("id")?);
+        let detail = format!("to={}", server_of(&new.url));
+        Ok((finish(transaction, owner, id, ("create", &detail), now).await?, secret))
     }
 
     /// The endpoints of an account, by number.
@@ -105,13 +108,15 @@ impl WebhookStore {
     /// As [`WebhookStore::get`].
     pub async fn update(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
         changes: &EndpointChanges,
         now: UnixMillis,
     ) -> Result<EndpointRecord, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
-        let before = find(&mut transaction, account, id, now).await?;
+        let before = find(&mut transaction, owner.account, id, now).await?;
+        let detail = changed(changes);
         let description = match &changes.description {
             None => before.description,
             Some(text) => Some(text.clone()).filter(|text| !text.is_empty()),
@@ -129,7 +134,7 @@ impl WebhookStore {
         if changes.cursor.is_some() {
             forget_message(&mut transaction, id).await?;
         }
-        finish(transaction, account, id, now).await
+        finish(transaction, owner, id, ("update", &detail), now).await
     }
 
     /// Stops the delivery of an endpoint. What is on its way may still arrive.
@@ -138,11 +143,11 @@ impl WebhookStore {
     /// As [`WebhookStore::get`].
     pub async fn pause(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
         now: UnixMillis,
     ) -> Result<EndpointRecord, WebhookError> {
-        self.set_state(account, id, EndpointState::Paused, now).await
+        self.set_state(owner, id, (EndpointState::Paused, "pause"), now).await
     }
 
     /// Goes on with the delivery of an endpoint where it stands, with the message that was not acknowledged.
@@ -151,28 +156,30 @@ impl WebhookStore {
     /// As [`WebhookStore::get`].
     pub async fn resume(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
         now: UnixMillis,
     ) -> Result<EndpointRecord, WebhookError> {
-        self.set_state(account, id, EndpointState::Active, now).await
+        self.set_state(owner, id, (EndpointState::Active, "resume"), now).await
     }
 
     async fn set_state(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
-        state: EndpointState,
+        (state, action): (EndpointState, &'static str),
         now: UnixMillis,
     ) -> Result<EndpointRecord, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let change = "UPDATE webhook_endpoint SET state = $1, failures = 0, failing_since = NULL, next_attempt_at = 0, \
             lease_token = lease_token + 1 WHERE id = $2 AND account = $3";
-        let changed = query(change).bind(state.name()).bind(id.0).bind(account.0).execute(&mut transaction).await?;
+        let changed =
+            query(change).bind(state.name()).bind(id.0).bind(owner.account.0).execute(&mut transaction).await?;
         if changed == 0 {
             return Err(WebhookError::NoSuchEndpoint);
         }
-        finish(transaction, account, id, now).await
+        finish(transaction, owner, id, (action, ""), now).await
     }
 
     /// Gives an endpoint a new secret, which is shown this once. For [`GRACE_MS`] the one before signs as well.
@@ -181,11 +188,12 @@ impl WebhookStore {
     /// As [`WebhookStore::get`], and [`WebhookError::NoRandomness`].
     pub async fn rotate_secret(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
         now: UnixMillis,
     ) -> Result<(EndpointRecord, SigningSecret), WebhookError> {
         let secret = SigningSecret::generate()?;
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let change = "UPDATE webhook_endpoint SET old_secret = secret, old_secret_until = $1, secret = $2 \
             WHERE id = $3 AND account = $4";
@@ -193,13 +201,13 @@ impl WebhookStore {
             .bind(now.saturating_add(GRACE_MS))
             .bind(secret.bytes())
             .bind(id.0)
-            .bind(account.0)
+            .bind(owner.account.0)
             .execute(&mut transaction)
             .await?;
         if changed == 0 {
             return Err(WebhookError::NoSuchEndpoint);
         }
-        Ok((finish(transaction, account, id, now).await?, secret))
+        Ok((finish(transaction, owner, id, ("rotate-secret", ""), now).await?, secret))
     }
 
     /// Ends an endpoint, with the message that was waiting.
@@ -208,14 +216,17 @@ impl WebhookStore {
     /// As [`WebhookStore::get`].
     pub async fn delete(
         &self,
-        account: AccountId,
+        owner: Owner<'_>,
         id: EndpointId,
         now: UnixMillis,
     ) -> Result<EndpointRecord, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
-        let last = find(&mut transaction, account, id, now).await?;
+        let last = find(&mut transaction, owner.account, id, now).await?;
         forget_message(&mut transaction, id).await?;
         query("DELETE FROM webhook_endpoint WHERE id = $1").bind(id.0).execute(&mut transaction).await?;
+        let detail = format!("to={}", server_of(&last.url));
+        note(&mut transaction, owner, id, ("delete", &detail), now).await?;
         transaction.commit().await?;
         Ok(last)
     }
@@ -235,15 +246,53 @@ async fn find(
     record(&found.ok_or(WebhookError::NoSuchEndpoint)?, now)
 }
 
+/// Commits a change with its line of the audit log.
 async fn finish(
     mut transaction: Transaction,
-    account: AccountId,
+    owner: Owner<'_>,
     id: EndpointId,
+    (action, detail): (&'static str, &str),
     now: UnixMillis,
 ) -> Result<EndpointRecord, WebhookError> {
-    let changed = find(&mut transaction, account, id, now).await?;
+    let changed = find(&mut transaction, owner.account, id, now).await?;
+    note(&mut transaction, owner, id, (action, detail), now).await?;
     transaction.commit().await?;
     Ok(changed)
+}
+
+async fn note(
+    session: &mut Session,
+    owner: Owner<'_>,
+    id: EndpointId,
+    (action, detail): (&'static str, &str),
+    now: UnixMillis,
+) -> Result<(), WebhookError> {
+    let account = format!("account={}", owner.account);
+    let line = NewAuditLine {
+        actor: owner.actor.to_owned(),
+        action,
+        subject: format!("webhook:{}", id.0),
+        detail: if detail.is_empty() { account } else { format!("{account} {detail}") },
+    };
+    Ok(write_audit_line(session, line, now).await?)
+}
+
+/// The server of an address, for the audit log: path and query may hold what lets a sender in.
+fn server_of(url: &str) -> String {
+    let server = url.parse::<Uri>().ok().and_then(|uri| uri.authority().map(ToString::to_string));
+    server.unwrap_or_default()
+}
+
+/// What an owner changes, for the audit log.
+fn changed(changes: &EndpointChanges) -> String {
+    let EndpointChanges { url, filter, cursor, description } = changes;
+    let url = url.as_ref().map(|url| format!("to={}", server_of(url)));
+    let names = [
+        filter.as_ref().map(|_| "filter".to_owned()),
+        cursor.as_ref().map(|_| "position".to_owned()),
+        description.as_ref().map(|_| "description".to_owned()),
+    ];
+    url.into_iter().chain(names.into_iter().flatten()).collect::<Vec<_>>().join(" ")
 }
 
 async fn forget_message(session: &mut Session, id: EndpointId) -> Result<(), WebhookError> {

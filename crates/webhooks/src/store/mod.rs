@@ -1,10 +1,13 @@
 mod endpoints;
 mod tasks;
 
-use paraffin_access::UnixMillis;
-use paraffin_database::{Database, Place, Row, query};
+use std::sync::Arc;
 
-use crate::endpoint::{EndpointId, EndpointRecord, EndpointState};
+use paraffin_access::UnixMillis;
+use paraffin_database::{Database, DatabaseError, Place, Row, query};
+use tokio::sync::Mutex;
+
+use crate::endpoint::{AttemptRecord, EndpointId, EndpointRecord, EndpointState};
 use crate::message::random_digits;
 use crate::migrations::MIGRATIONS;
 use crate::{AccountId, WebhookError};
@@ -25,17 +28,20 @@ pub const GRACE_MS: i64 = 24 * 3_600_000;
 pub struct WebhookStore {
     database: Database,
     owner: String,
+    /// Held while this process writes. SQLite lets writers that find another one sleep, longer each time, so that many of them get
+    /// little done.
+    writing: Arc<Mutex<()>>,
 }
 
 impl WebhookStore {
-    /// Opens a place, makes the file where there is none, and brings the schema up to date. A file of SQLite is that of the
-    /// accounts.
+    /// Opens a place and brings the schema up to date. It is that of the accounts, which are opened before: what owners change is
+    /// written into their audit log.
     ///
     /// # Errors
     /// [`WebhookError::Unavailable`].
     pub async fn open(place: &Place) -> Result<Self, WebhookError> {
         let database = Database::open(place, MIGRATIONS).await?;
-        Ok(Self { database, owner: random_digits()? })
+        Ok(Self { database, owner: random_digits()?, writing: Arc::default() })
     }
 
     /// Lets go of all endpoints, so that others can take over at once, and closes all connections.
@@ -47,6 +53,7 @@ impl WebhookStore {
     }
 
     async fn release_all(&self) -> Result<(), WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         query("UPDATE webhook_endpoint SET lease_owner = '', lease_until = 0 WHERE lease_owner = $1")
             .bind(&self.owner)
@@ -59,7 +66,7 @@ impl WebhookStore {
 /// Columns of [`record`].
 const RECORD: &str = "SELECT e.id, e.account, e.url, e.filter, e.description, e.state, e.cursor, e.created_at, \
     e.last_success_at, e.last_error, e.last_error_at, e.failures, e.failing_since, e.next_attempt_at, e.old_secret_until, \
-    m.id AS message_id FROM webhook_endpoint AS e LEFT JOIN webhook_message AS m ON m.endpoint = e.id";
+    e.attempts, m.id AS message_id FROM webhook_endpoint AS e LEFT JOIN webhook_message AS m ON m.endpoint = e.id";
 
 fn record(row: &Row, now: UnixMillis) -> Result<EndpointRecord, WebhookError> {
     let failures: u32 = row.get("failures")?;
@@ -81,11 +88,18 @@ fn record(row: &Row, now: UnixMillis) -> Result<EndpointRecord, WebhookError> {
         next_attempt_at: Some(row.get("next_attempt_at")?).filter(|_| failures > 0),
         message_id: row.get("message_id")?,
         old_secret_until: Some(until).filter(|until| *until > now),
+        attempts: attempts(row)?,
     })
+}
+
+fn attempts(row: &Row) -> Result<Vec<AttemptRecord>, WebhookError> {
+    let text: String = row.get("attempts")?;
+    let damaged = |error: serde_json::Error| DatabaseError::Damaged(format!("attempts of an endpoint: {error}"));
+    Ok(serde_json::from_str(&text).map_err(damaged)?)
 }
 
 fn state(row: &Row) -> Result<EndpointState, WebhookError> {
     let name: String = row.get("state")?;
-    let unknown = || paraffin_database::DatabaseError::Damaged(format!("an endpoint has the state {name}"));
+    let unknown = || DatabaseError::Damaged(format!("an endpoint has the state {name}"));
     Ok(EndpointState::named(&name).ok_or_else(unknown)?)
 }

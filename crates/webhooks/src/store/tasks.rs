@@ -4,9 +4,9 @@
 use paraffin_access::{AccountId, UnixMillis};
 use paraffin_database::{Row, Session, query};
 
-use super::{LEASE_MS, WebhookStore, state};
+use super::{LEASE_MS, WebhookStore, attempts, state};
 use crate::WebhookError;
-use crate::endpoint::{EndpointId, EndpointState};
+use crate::endpoint::{ATTEMPTS_KEPT, AttemptRecord, EndpointId, EndpointState};
 use crate::message::Message;
 use crate::secret::SigningSecret;
 
@@ -24,6 +24,16 @@ pub struct Task {
     pub(crate) failures: u32,
     pub(crate) failing_since: Option<UnixMillis>,
     pub(crate) message: Option<Message>,
+    pub(crate) attempts: Vec<AttemptRecord>,
+}
+
+impl Task {
+    /// The attempts of the endpoint with one more, as they are stored.
+    fn attempts_with(&self, attempt: &AttemptRecord) -> Result<String, WebhookError> {
+        let attempts: Vec<&AttemptRecord> =
+            std::iter::once(attempt).chain(&self.attempts).take(ATTEMPTS_KEPT).collect();
+        Ok(serde_json::to_string(&attempts)?)
+    }
 }
 
 /// An endpoint that may have something to do.
@@ -39,6 +49,8 @@ pub(crate) struct Due {
 pub(crate) struct Failure {
     pub(crate) reason: String,
     pub(crate) at: UnixMillis,
+    /// `None` where no message was sent.
+    pub(crate) attempt: Option<AttemptRecord>,
     pub(crate) next_attempt_at: UnixMillis,
     pub(crate) state: EndpointState,
 }
@@ -59,6 +71,7 @@ impl WebhookStore {
 
     /// Keeps all leases of this instance.
     pub(crate) async fn renew(&self, now: UnixMillis) -> Result<(), WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         query("UPDATE webhook_endpoint SET lease_until = $1 WHERE lease_owner = $2")
             .bind(now.saturating_add(LEASE_MS))
@@ -71,11 +84,12 @@ impl WebhookStore {
     /// Takes the lease of an active endpoint: `None` while another instance has it, or when nothing is to be done yet. Of one
     /// store, one task at a time may work for an endpoint.
     pub(crate) async fn take(&self, id: EndpointId, now: UnixMillis) -> Result<Option<Task>, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let take = "UPDATE webhook_endpoint SET lease_owner = $1, lease_until = $2, lease_token = lease_token + 1, \
             taken_at = $3 WHERE id = $4 AND state = 'active' AND next_attempt_at <= $3 \
             AND (lease_owner = $1 OR lease_until <= $3) RETURNING url, filter, cursor, secret, old_secret, old_secret_until, \
-            failures, failing_since, lease_token";
+            failures, failing_since, attempts, lease_token";
         let taken = query(take)
             .bind(&self.owner)
             .bind(now.saturating_add(LEASE_MS))
@@ -99,11 +113,13 @@ impl WebhookStore {
             failures: row.get("failures")?,
             failing_since: row.get("failing_since")?,
             message: waiting.as_ref().map(message).transpose()?,
+            attempts: attempts(&row)?,
         }))
     }
 
     /// Keeps a message before it is sent for the first time; whether the task still has the endpoint.
     pub(crate) async fn keep(&self, task: &Task, message: &Message, now: UnixMillis) -> Result<bool, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         if !self.has(&mut transaction, task).await? {
             return Ok(false);
@@ -122,6 +138,7 @@ impl WebhookStore {
 
     /// Moves an endpoint over what its filter passes over; whether the task still has it.
     pub(crate) async fn pass_over(&self, task: &Task, cursor: &str) -> Result<bool, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         let moved =
             query("UPDATE webhook_endpoint SET cursor = $1 WHERE id = $2 AND lease_owner = $3 AND lease_token = $4")
@@ -139,14 +156,16 @@ impl WebhookStore {
         &self,
         task: &Task,
         message: &Message,
-        now: UnixMillis,
+        attempt: &AttemptRecord,
     ) -> Result<bool, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut transaction = self.database.begin().await?;
         let change = "UPDATE webhook_endpoint SET cursor = $1, last_success_at = $2, failures = 0, failing_since = NULL, \
-            next_attempt_at = 0 WHERE id = $3 AND lease_owner = $4 AND lease_token = $5";
+            next_attempt_at = 0, attempts = $3 WHERE id = $4 AND lease_owner = $5 AND lease_token = $6";
         let moved = query(change)
             .bind(&message.cursor)
-            .bind(now)
+            .bind(attempt.at)
+            .bind(task.attempts_with(attempt)?)
             .bind(task.id.0)
             .bind(&self.owner)
             .bind(task.token)
@@ -166,15 +185,18 @@ impl WebhookStore {
 
     /// Writes down that an attempt failed, or that the source refuses the position; whether the task still has the endpoint.
     pub(crate) async fn fail(&self, task: &Task, failure: &Failure) -> Result<bool, WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         let change = "UPDATE webhook_endpoint SET state = $1, last_error = $2, last_error_at = $3, failures = failures + 1, \
-            failing_since = COALESCE(failing_since, $3), next_attempt_at = $4 \
-            WHERE id = $5 AND lease_owner = $6 AND lease_token = $7 AND state = 'active'";
+            failing_since = COALESCE(failing_since, $3), next_attempt_at = $4, attempts = COALESCE($5, attempts) \
+            WHERE id = $6 AND lease_owner = $7 AND lease_token = $8 AND state = 'active'";
+        let attempts = failure.attempt.as_ref().map(|attempt| task.attempts_with(attempt)).transpose()?;
         let changed = query(change)
             .bind(failure.state.name())
             .bind(&failure.reason)
             .bind(failure.at)
             .bind(failure.next_attempt_at)
+            .bind(&attempts)
             .bind(task.id.0)
             .bind(&self.owner)
             .bind(task.token)
@@ -185,6 +207,7 @@ impl WebhookStore {
 
     /// Looks at an endpoint later, through no fault of its own.
     pub(crate) async fn defer(&self, task: &Task, until: UnixMillis) -> Result<(), WebhookError> {
+        let _writing = self.writing.lock().await;
         let mut session = self.database.session().await?;
         let change =
             "UPDATE webhook_endpoint SET next_attempt_at = $1 WHERE id = $2 AND lease_owner = $3 AND lease_token = $4";

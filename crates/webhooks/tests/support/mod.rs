@@ -9,34 +9,49 @@ pub mod receiver;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use paraffin_access::ACCOUNTS_SCHEMA;
+use paraffin_database::Database;
 use paraffin_testkit::PostgresServer;
-use paraffin_webhooks::{AccountId, Clock, NewEndpoint, Place as At, WebhookSettings, WebhookStore};
+use paraffin_webhooks::{AccountId, Clock, NewEndpoint, Owner, Place as At, WebhookSettings, WebhookStore};
+use tokio::sync::OnceCell;
 
 /// When the tests begin.
 pub const NOW: i64 = 1_700_000_000_000;
 pub const SECOND: i64 = 1_000;
 pub const HOUR: i64 = 3_600 * SECOND;
 pub const OWNER: AccountId = AccountId(7);
+/// Who changes the endpoints of [`OWNER`].
+pub const BY: Owner<'static> = Owner { account: OWNER, actor: "key:7" };
 
 /// A database of one test.
 pub struct Place {
     folder: tempfile::TempDir,
     server: Option<PostgresServer>,
+    /// The tables of the accounts, with their audit log.
+    accounts: OnceCell<Database>,
 }
 
 /// An empty database; `None` after saying that there is no PostgreSQL.
 pub fn place() -> Option<Place> {
     // What is killed here are tasks, not the machine: memory will do for files, and costs no flush.
     let memory = std::path::Path::new("/dev/shm");
+    if memory.is_dir() { place_in(tempfile::tempdir_in(memory).unwrap()) } else { place_on_disk() }
+}
+
+/// The same where a commit is flushed to a disk.
+pub fn place_on_disk() -> Option<Place> {
+    place_in(tempfile::tempdir().unwrap())
+}
+
+fn place_in(folder: tempfile::TempDir) -> Option<Place> {
     let is_server = env!("CARGO_CRATE_NAME") == "postgres";
-    let folder =
-        if memory.is_dir() && !is_server { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let folder = if is_server { tempfile::tempdir().unwrap() } else { folder };
     if !is_server {
-        return Some(Place { folder, server: None });
+        return Some(Place { folder, server: None, accounts: OnceCell::new() });
     }
     let mut server = PostgresServer::prepare(folder.path())?;
     server.run();
-    Some(Place { folder, server: Some(server) })
+    Some(Place { folder, server: Some(server), accounts: OnceCell::new() })
 }
 
 impl Place {
@@ -47,8 +62,15 @@ impl Place {
         }
     }
 
+    /// The tables of the accounts.
+    pub async fn accounts(&self) -> &Database {
+        let open = async || Database::open(&self.at(), ACCOUNTS_SCHEMA).await.unwrap();
+        self.accounts.get_or_init(open).await
+    }
+
     /// The store of one more instance.
     pub async fn open(&self) -> WebhookStore {
+        self.accounts().await;
         WebhookStore::open(&self.at()).await.unwrap()
     }
 }
@@ -84,11 +106,5 @@ pub fn settings() -> WebhookSettings {
 }
 
 pub fn endpoint(url: &str, cursor: &str) -> NewEndpoint {
-    NewEndpoint {
-        account: OWNER,
-        url: url.to_owned(),
-        filter: "{}".to_owned(),
-        cursor: cursor.to_owned(),
-        description: None,
-    }
+    NewEndpoint { url: url.to_owned(), filter: "{}".to_owned(), cursor: cursor.to_owned(), description: None }
 }

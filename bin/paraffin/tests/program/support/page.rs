@@ -26,7 +26,7 @@ const CHECK: &str = r#"
         const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
         if (ratio < 4.5) found.push(`contrast ${ratio.toFixed(2)}: ${element.textContent.trim().slice(0, 40)}`);
     }
-    for (const field of document.querySelectorAll("input:not([type=hidden]), select"))
+    for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
         if (!field.labels?.length) found.push(`no label: ${field.outerHTML}`);
     if (document.querySelectorAll("h1").length !== 1) found.push("not one h1");
     if (document.documentElement.scrollWidth > innerWidth + 1) found.push(`wider than the window: ${document.documentElement.scrollWidth} of ${innerWidth}`);

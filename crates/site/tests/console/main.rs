@@ -1,142 +1,17 @@
 //! The pages over real accounts and users in a file, asked as a browser asks them.
 #![allow(clippy::unwrap_used)]
 
-use std::fmt::Write as _;
-use std::net::IpAddr;
-use std::sync::Arc;
+mod webhooks;
+mod world;
 
 use bytes::Bytes;
 use hyper::header::{COOKIE, LOCATION, SET_COOKIE};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, StatusCode};
 use paraffin_access::{
-    AccountId, DatabaseKeyStore, KeyId, KeySelector, KeyStore, NewAlias, NewKey, Outcome, OwnershipProver, Place, Plan,
-    Plans, RecordedRequest, Subject, Used, WindowLimits, Windows as _,
+    AccountId, KeyId, KeySelector, KeyStore as _, NewAlias, NewKey, Outcome, Plan, RecordedRequest, Subject, Used,
+    WindowLimits, Windows as _,
 };
-use paraffin_site::{Api, ApiAnswer, ApiFuture, Call, ExplorerAccess, Site, SiteParts, Tip};
-use paraffin_users::{PasswordCost, UserSettings, UserStore};
-
-const NOW: i64 = 1_800_000_000_000;
-const DAY_MS: i64 = 86_400_000;
-const PASSWORD: &str = "correct horse battery";
-
-struct World {
-    site: Site,
-    keys: Arc<DatabaseKeyStore>,
-    users: Arc<UserStore>,
-    _folder: tempfile::TempDir,
-}
-
-/// A browser: a cookie, and the last page.
-#[derive(Default)]
-struct Browser {
-    cookie: String,
-    page: String,
-}
-
-/// Pages of the console ask the API for nothing.
-struct NoApi;
-
-impl Api for NoApi {
-    fn ask(&self, call: Call) -> ApiFuture<'_, ApiAnswer> {
-        panic!("{call:?}")
-    }
-
-    fn tip(&self) -> Tip {
-        panic!("no page of the console has the newest block")
-    }
-
-    fn tip_other_than(&self, known: String) -> ApiFuture<'_, Tip> {
-        panic!("{known}")
-    }
-}
-
-impl World {
-    async fn new(public_url: Option<&str>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let place = Place::File(folder.path().join("accounts.sqlite"));
-        let keys = Arc::new(DatabaseKeyStore::open_at(&place, Plans::default()).await.unwrap());
-        let cheap =
-            UserSettings { password_cost: PasswordCost { memory_kib: 8, passes: 1, lanes: 1 }, ..Default::default() };
-        let users = Arc::new(UserStore::open_with(&place, cheap).await.unwrap());
-        let site = Site::new(SiteParts {
-            users: Arc::clone(&users),
-            keys: Arc::clone(&keys) as Arc<dyn KeyStore>,
-            prover: OwnershipProver::default(),
-            plans: Plans::default(),
-            public_url: public_url.map(str::to_owned),
-            explorer: ExplorerAccess::Off,
-        });
-        Self { site, keys, users, _folder: folder }
-    }
-
-    async fn ask(&self, browser: &mut Browser, request: Request<Bytes>) -> Response<Bytes> {
-        let client: IpAddr = "192.0.2.7".parse().unwrap();
-        let response = self.site.answer(request, client, NOW, Arc::new(NoApi)).await;
-        for cookie in response.headers().get_all(SET_COOKIE) {
-            let pair = cookie.to_str().unwrap().split(';').next().unwrap();
-            pair.clone_into(&mut browser.cookie);
-        }
-        browser.page = String::from_utf8(response.body().to_vec()).unwrap();
-        response
-    }
-
-    async fn get(&self, browser: &mut Browser, path: &str) -> StatusCode {
-        let request = Request::get(path).header("host", "node:8080").header(COOKIE, &browser.cookie);
-        self.ask(browser, request.body(Bytes::new()).unwrap()).await.status()
-    }
-
-    async fn post(&self, browser: &mut Browser, path: &str, fields: &[(&str, &str)]) -> Response<Bytes> {
-        let mut body = String::new();
-        for (name, value) in fields {
-            let _ = write!(body, "&{name}=");
-            for byte in value.bytes() {
-                let _ = write!(body, "%{byte:02x}");
-            }
-        }
-        let request = Request::post(path)
-            .header("host", "node:8080")
-            .header("content-type", "application/x-www-form-urlencoded")
-            .header("sec-fetch-site", "same-origin")
-            .header(COOKIE, &browser.cookie);
-        self.ask(browser, request.body(body.into()).unwrap()).await
-    }
-
-    /// Posts with the token of the page that was read last.
-    async fn send(&self, browser: &mut Browser, path: &str, fields: &[(&str, &str)]) -> Response<Bytes> {
-        let csrf = browser.between("name=\"csrf\" value=\"", "\"");
-        self.post(browser, path, &[fields, &[("csrf", &csrf)]].concat()).await
-    }
-
-    /// A signed-in owner.
-    async fn owner(&self) -> Browser {
-        let link = self.users.setup_link(NOW).await.unwrap().unwrap();
-        self.join("owner", &link.token.reveal()).await
-    }
-
-    async fn join(&self, name: &str, token: &str) -> Browser {
-        let mut browser = Browser::default();
-        let path = format!("/console/link/{token}");
-        assert_eq!(self.get(&mut browser, &path).await, StatusCode::OK);
-        let fields = [("name", name), ("password", PASSWORD), ("again", PASSWORD)];
-        let joined = self.post(&mut browser, &path, &fields).await;
-        assert_eq!(
-            (joined.status(), joined.headers()[LOCATION].to_str().unwrap()),
-            (StatusCode::SEE_OTHER, "/console/keys")
-        );
-        browser
-    }
-
-    async fn account(&self, name: &str, plan: Plan) -> String {
-        self.keys.create_account(name, plan, "test", NOW).await.unwrap().id.to_string()
-    }
-}
-
-impl Browser {
-    fn between(&self, before: &str, after: &str) -> String {
-        let start = self.page.find(before).unwrap_or_else(|| panic!("no {before} in {}", self.page)) + before.len();
-        self.page[start..].split(after).next().unwrap().to_owned()
-    }
-}
+use world::{Browser, DAY_MS, NOW, PASSWORD, World};
 
 /// row CL03
 #[tokio::test]
@@ -322,6 +197,8 @@ async fn forms_without_the_token_of_the_session_or_of_other_sites_change_nothing
         "/console/keys",
         "/console/origins",
         "/console/aliases",
+        "/console/webhooks",
+        "/console/webhooks/1",
         "/console/usage",
         "/console/people",
         "/console/profile",
@@ -387,7 +264,7 @@ async fn pages_allow_nothing_inline_and_hostile_names_are_text() {
         let account = world.account(name, Plan::PRO).await;
         world.get(&mut owner, &format!("/console/keys?account={account}")).await;
         world.send(&mut owner, "/console/keys", &[("account", &account), ("name", name)]).await;
-        for page in ["keys", "origins", "aliases", "usage"] {
+        for page in ["keys", "origins", "aliases", "webhooks", "usage"] {
             assert_eq!(world.get(&mut owner, &format!("/console/{page}?account={account}")).await, StatusCode::OK);
             assert!(!owner.page.contains("<script>alert") && !owner.page.contains("\" onmouseover"), "{}", owner.page);
         }
