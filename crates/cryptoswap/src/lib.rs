@@ -27,6 +27,6 @@ pub mod views;
 #[cfg(feature = "index")]
 pub use index::{
     BUCKET_WIDTHS, BlockSummary, Candle, CanonicalPool, ContractFacts, CryptoSwapModule, Identity, IndexError, JOURNAL,
-    MODULE, Opcodes, Page, PoolIndex, PoolProbe, PoolRecord, PoolRules, PoolState, Quote, QuoteRefusal, RawSlot, SCHEMA, Slot,
-    SlotNames, Swap, TABLES, Totals, quote,
+    MODULE, Opcodes, Page, PoolIndex, PoolProbe, PoolRecord, PoolRules, PoolState, Quote, QuoteRefusal, RawSlot,
+    SCHEMA, Slot, SlotNames, Swap, TABLES, Totals, quote,
 };

@@ -137,7 +137,14 @@ fn a_stream_that_begins_in_the_middle_of_a_block_has_its_rest() {
 
 #[test]
 fn what_is_no_cursor_is_refused() {
-    for bad in ["", "5", "5-ab-1", &format!("5-{}-{}", hash(1), END + 1), &format!("x-{}-1", hash(1)), &(cursor(5, 1, 1) + "-1")] {
+    for bad in [
+        "",
+        "5",
+        "5-ab-1",
+        &format!("5-{}-{}", hash(1), END + 1),
+        &format!("x-{}-1", hash(1)),
+        &(cursor(5, 1, 1) + "-1"),
+    ] {
         assert_eq!(Position::read(bad), None, "{bad}");
     }
 }

@@ -127,8 +127,7 @@ impl OrderbookMirror {
             }
             match self.connection.next().await? {
                 Received::Opened => {
-                    let subscribe =
-                        json!({ "action": "subscribe", "market": self.market, "since_seq": self.book.seq });
+                    let subscribe = json!({ "action": "subscribe", "market": self.market, "since_seq": self.book.seq });
                     self.connection.subscribe(Some(&subscribe)).await;
                 }
                 Received::Message(text) => self.take(&text)?,
@@ -167,7 +166,8 @@ impl OrderbookMirror {
 impl Book {
     async fn read(client: &Client, market: &str) -> Result<Self, Error> {
         let snapshot = client.ask(&ReadOrderbookSnapshot::new(market)).await?;
-        let wrong = || Error::Answer("a snapshot of the order book whose checksum is not that of its orders".to_owned());
+        let wrong =
+            || Error::Answer("a snapshot of the order book whose checksum is not that of its orders".to_owned());
         Self::of(snapshot).map_err(|Diverged| wrong())
     }
 

@@ -317,11 +317,8 @@ pub(crate) fn prepare(filter: &Filter, network: Network) -> Result<PreparedFilte
 
 /// Reads events, trades with `CryptoSwap` pools among them.
 fn reader_of(snapshot: &Snapshot, network: Network, may_keep: MayKeep) -> EventReader {
-    let pools = PoolModule {
-        id: paraffin_cryptoswap::MODULE,
-        journal: paraffin_cryptoswap::JOURNAL,
-        name: "CryptoSwap pools",
-    };
+    let pools =
+        PoolModule { id: paraffin_cryptoswap::MODULE, journal: paraffin_cryptoswap::JOURNAL, name: "CryptoSwap pools" };
     EventReader::new(snapshot, network, may_keep).with_unlisted_pools(pools)
 }
 

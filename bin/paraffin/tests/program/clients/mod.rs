@@ -5,6 +5,7 @@
 #[rustfmt::skip]
 #[allow(clippy::unnested_or_patterns)]
 mod answers;
+mod streams;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
