@@ -37,13 +37,13 @@ export interface Routes {
   "GET /coingecko/tickers": { params: { "factory"?: AlkaneIdText | null; "limit"?: number | string | null; "count"?: number | string | null; "offset"?: number | string | null }; answer: Array<ReadCoingeckoTickersAnswerItem> };
   /** An alkane. */
   "GET /dexscreener/asset": { params: { "id": AlkaneIdText }; answer: ReadDexscreenerAssetAnswer };
-  /** Events of all pools of factories in a range of blocks, in the order of the chain: trades, and liquidity that came and went.
+  /** Events of all pools in a range of blocks, in the order of the chain: trades, and liquidity that came and went.
    *
    * The range has at most 1,000 blocks, and, if it has several, at most 10,000 events: nothing of a range is ever left out. */
   "GET /dexscreener/events": { params: { "fromBlock": BlockNumber; "toBlock": BlockNumber }; answer: ReadDexscreenerEventsAnswer };
   /** The newest block whose events can be read. */
   "GET /dexscreener/latest-block": { params: Record<string, never>; answer: ReadDexscreenerLatestBlockAnswer };
-  /** A pool of any factory. */
+  /** A pool of any factory, or a `CryptoSwap` pool. */
   "GET /dexscreener/pair": { params: { "id": PoolIdText }; answer: ReadDexscreenerPairAnswer };
   /** What all addresses of an account have, in satoshis. */
   "POST /get-account-balance": { params: { "account": Account }; answer: Balance };
@@ -1608,13 +1608,14 @@ export interface ReadDexscreenerPairAnswerPair {
   "createdAtBlockNumber": number;
   /** Unix seconds. */
   "createdAtBlockTimestamp": number;
-  "createdAtTxnId": Hash;
+  /** Absent for a `CryptoSwap` pool. */
+  "createdAtTxnId"?: Hash | null;
   /** Absent where who created it has no address. */
   "creator"?: string | null;
-  /** The factory of the pool. */
+  /** The factory of the pool; 0:0 for a `CryptoSwap` pool, which none lists. */
   "dexKey": IdText;
-  /** In parts of 10,000. */
-  "feeBps": number;
+  /** In parts of 10,000; absent for a `CryptoSwap` pool, whose fee moves. */
+  "feeBps"?: number | null;
   "id": IdText;
 }
 

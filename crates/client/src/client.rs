@@ -231,7 +231,7 @@ impl Client {
 }
 
 /// How long to wait before the same request again, if that can help: with 429 always, with 503 where the answer says so.
-fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     let asked_for =
         headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok()).map(Duration::from_secs);
     let wait = match status {
@@ -254,6 +254,11 @@ pub(crate) fn result(mut answer: Value) -> Result<Value, Error> {
     }
     let result = answer.get_mut("result").map(Value::take);
     result.ok_or_else(|| Error::Answer("neither result nor error: is this a Paraffin instance?".to_owned()))
+}
+
+/// A message of a stream as JSON.
+pub(crate) fn parsed_message(text: &str) -> Result<Value, Error> {
+    serde_json::from_str(text).map_err(|error| Error::Answer(error.to_string()))
 }
 
 /// An answer as its type.

@@ -8,6 +8,8 @@ use serde_json::Value;
 const TEXT_CHARS_MAX: usize = 2_000;
 /// The key store is away: waiting does not help a caller, and every further request is refused too.
 const AUTH_UNAVAILABLE: &str = "AUTH_UNAVAILABLE";
+/// What an instance answers while it starts, has too much to do, or does not reach its node.
+const TEMPORARY: [&str; 4] = ["STARTING", "OVERLOADED", "UPSTREAM_UNAVAILABLE", "INTERNAL"];
 
 /// A call failed. No text has a key in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +47,19 @@ pub struct Refusal {
     pub word: Option<String>,
     /// The sentence of the instance, on one line.
     pub message: String,
+}
+
+impl Error {
+    /// Whether the same may succeed a little later: nothing was wrong with the request, and the key store was not away.
+    pub fn is_temporary(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::Throttled(_) => true,
+            Self::Refused(Refusal { code, word, .. }) => {
+                matches!(code, Some(429 | 500..=599)) || word.as_deref().is_some_and(|word| TEMPORARY.contains(&word))
+            }
+            Self::Address(_) | Self::Request(_) | Self::AuthUnavailable | Self::Answer(_) => false,
+        }
+    }
 }
 
 impl Refusal {

@@ -2,8 +2,8 @@
 //!
 //! Every method of JSON-RPC and every route of HTTP is a struct of its parameters, written from the same declarations that the server
 //! answers by: [`jsonrpc`] holds those of the main endpoint, [`rest`] the routes, and other surfaces have modules of their own.
-//! [`Client::call`] asks a method, [`Client::ask`] a route, [`Client::batch`] many methods at once, [`MempoolMirror`] follows the
-//! unconfirmed transactions.
+//! [`Client::call`] asks a method, [`Client::ask`] a route, [`Client::batch`] many methods at once. [`MempoolMirror`] follows
+//! the unconfirmed transactions, [`OrderbookMirror`] a market of the order book, [`EventStream`] what happens on the chain.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), paraffin_client::Error> {
@@ -38,6 +38,9 @@ pub use client::{Client, Waiting};
 pub use error::{Error, Refusal};
 pub use generated::*;
 pub use method::{Form, Method};
-pub use mirror::{MempoolEvent, MempoolMirror};
+pub use mirror::{
+    CallStatus, CallType, ChainEvent, Direction, EventContent, EventFilter, EventKind, EventStart, EventStream, Holder,
+    InscriptionAction, InscriptionLocation, MempoolEvent, MempoolMirror, OrderbookEvent, OrderbookMirror, TokenAmount,
+};
 pub use route::{Base, Route, Verb, Wrapping};
 pub use value::{Amount, NumberOrText};

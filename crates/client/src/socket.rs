@@ -16,8 +16,8 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-use crate::client::Client;
-use crate::error::{Error, Refusal};
+use crate::client::{Client, wait};
+use crate::error::{Error, Refusal, printable};
 use crate::route::Verb;
 
 /// What is hashed with the key of a handshake (RFC 6455, 1.3).
@@ -26,26 +26,36 @@ const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 /// The server pings every 20 s: a connection that is silent for so long is lost.
 const SILENCE_MAX: Duration = Duration::from_secs(70);
-/// Largest message, bytes: an entry with its raw transaction.
-const MESSAGE_BYTES_MAX: usize = 16 << 20;
+/// Largest message, bytes: a market of the order book with a million orders.
+const MESSAGE_BYTES_MAX: usize = 256 << 20;
+/// The code with which an instance ends a stream whose key was revoked.
+const KEY_REVOKED: u16 = 4001;
 /// Largest answer to a refused handshake, bytes.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
 /// An open connection.
 pub(crate) struct Socket(WebSocketStream<TokioIo<Upgraded>>);
 
+/// What a handshake came to.
+pub(crate) enum Opening {
+    /// The connection.
+    Open(Box<Socket>),
+    /// The instance refuses for a while: as long as it says, or no time was given.
+    Later(Option<Duration>),
+}
+
 impl Socket {
     /// Opens one at a path.
     ///
     /// # Errors
-    /// See [`Error`].
-    pub(crate) async fn open(client: &Client, path: &str) -> Result<Self, Error> {
+    /// The instance refuses for good, is not reached, or is none.
+    pub(crate) async fn open(client: &Client, path: &str) -> Result<Opening, Error> {
         timeout(OPEN_TIMEOUT, Self::handshake(client, path))
             .await
             .map_err(|_| Error::Unreachable(format!("no handshake within {} seconds", OPEN_TIMEOUT.as_secs())))?
     }
 
-    async fn handshake(client: &Client, path: &str) -> Result<Self, Error> {
+    async fn handshake(client: &Client, path: &str) -> Result<Opening, Error> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(|error| Error::Request(error.to_string()))?;
         let key = BASE64.encode(&random);
@@ -61,11 +71,15 @@ impl Socket {
         let response = client.http.request(request).await.map_err(lost)?;
         let status = response.status();
         if status != StatusCode::SWITCHING_PROTOCOLS {
+            let asked_for = wait(status, response.headers());
             let bytes = paraffin_web::read_body(response, REFUSAL_BYTES_MAX).await;
             let bytes = bytes.map_err(|error| Error::Unreachable(error.to_string()))?;
             let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
             let refusal = Refusal::of_method(&answer).unwrap_or_else(|| Refusal::of_route(status.as_u16(), &answer));
-            return Err(refusal.into_error());
+            return match refusal.into_error() {
+                error if error.is_temporary() => Ok(Opening::Later(asked_for)),
+                error => Err(error),
+            };
         }
         if response.headers().get(SEC_WEBSOCKET_ACCEPT).is_none_or(|accept| accept != expected.as_str()) {
             return Err(Error::Answer("a handshake with another key: a proxy answers from its cache".to_owned()));
@@ -74,7 +88,8 @@ impl Socket {
         let limits = WebSocketConfig::default()
             .max_message_size(Some(MESSAGE_BYTES_MAX))
             .max_frame_size(Some(MESSAGE_BYTES_MAX));
-        Ok(Self(WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Client, Some(limits)).await))
+        let socket = Self(WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Client, Some(limits)).await);
+        Ok(Opening::Open(Box::new(socket)))
     }
 
     /// Sends a message.
@@ -88,16 +103,21 @@ impl Socket {
     /// The next message. Pings are answered meanwhile.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] when the connection ended, was silent for too long, or a message is too large;
-    /// [`Error::Answer`] when a message is no JSON.
-    pub(crate) async fn next(&mut self) -> Result<Value, Error> {
+    /// [`Error::Unreachable`] when the connection ended, was silent for too long, or a message is too large; [`Error::Refused`] when the key
+    /// was revoked.
+    pub(crate) async fn next(&mut self) -> Result<String, Error> {
         loop {
             let message = timeout(SILENCE_MAX, self.0.next())
                 .await
                 .map_err(|_| Error::Unreachable(format!("silent for {} seconds", SILENCE_MAX.as_secs())))?;
             match message {
-                Some(Ok(Message::Text(text))) => {
-                    return serde_json::from_str(&text).map_err(|error| Error::Answer(error.to_string()));
+                Some(Ok(Message::Text(text))) => return Ok(text.to_string()),
+                Some(Ok(Message::Close(Some(frame)))) if u16::from(frame.code) == KEY_REVOKED => {
+                    return Err(Error::Refused(Refusal {
+                        code: Some(KEY_REVOKED.into()),
+                        word: Some("KEY_REVOKED".to_owned()),
+                        message: printable(&frame.reason),
+                    }));
                 }
                 Some(Ok(Message::Close(frame))) => {
                     let code = frame.map_or_else(String::new, |frame| format!(" with {}", u16::from(frame.code)));

@@ -25,4 +25,4 @@ pub use rows::{BlockSummary, Identity, Totals};
 pub use rules::{CanonicalPool, Opcodes, PoolRules};
 pub use slots::{Slot, SlotNames};
 pub use state::PoolState;
-pub use tables::{MODULE, SCHEMA, TABLES};
+pub use tables::{JOURNAL, MODULE, SCHEMA, TABLES};

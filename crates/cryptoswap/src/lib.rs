@@ -26,7 +26,7 @@ pub mod views;
 
 #[cfg(feature = "index")]
 pub use index::{
-    BUCKET_WIDTHS, BlockSummary, Candle, CanonicalPool, ContractFacts, CryptoSwapModule, Identity, IndexError, MODULE,
-    Opcodes, Page, PoolIndex, PoolProbe, PoolRecord, PoolRules, PoolState, Quote, QuoteRefusal, RawSlot, SCHEMA, Slot,
-    SlotNames, Swap, TABLES, Totals, quote,
+    BUCKET_WIDTHS, BlockSummary, Candle, CanonicalPool, ContractFacts, CryptoSwapModule, Identity, IndexError, JOURNAL,
+    MODULE, Opcodes, Page, PoolIndex, PoolProbe, PoolRecord, PoolRules, PoolState, Quote, QuoteRefusal, RawSlot,
+    SCHEMA, Slot, SlotNames, Swap, TABLES, Totals, quote,
 };

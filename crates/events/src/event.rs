@@ -262,10 +262,10 @@ pub struct TradeEvent {
     #[serde(serialize_with = "text")]
     #[schemars(with = "String")]
     pub pool: AlkaneId,
-    /// Its factory, block:tx.
-    #[serde(serialize_with = "text")]
+    /// Its factory, block:tx; absent for a `CryptoSwap` pool, which none lists.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "optional_text")]
     #[schemars(with = "String")]
-    pub factory: AlkaneId,
+    pub factory: Option<AlkaneId>,
     /// What the pool got.
     pub sold: MovedAmount,
     /// What the pool gave.

@@ -27,4 +27,4 @@ pub use event::{
     TransferEvent,
 };
 pub use filter::{ENTRIES_MAX, Filter, FilterError, PreparedFilter};
-pub use read::{BlockEvents, EventReader, LocatedEvent};
+pub use read::{BlockEvents, EventReader, LocatedEvent, PoolModule};

@@ -10,16 +10,24 @@ use bitcoin::{BlockHash, OutPoint, ScriptBuf, TxOut};
 use paraffin_alkanes::{AlkanesModule, CallKind, ChainState, CodeCache, NativeEngine, Trace, TraceEvent, TraceStatus};
 use paraffin_amm::{Action, AmmModule, Markets, Parameters};
 use paraffin_bitcoin_index::{BitcoinModule, RawTransactions};
-use paraffin_devnet::market::{Town, builtins};
+use paraffin_cryptoswap::{CryptoSwapModule, PoolProbe, PoolRules};
+use paraffin_devnet::market::{BTC_USD_POOL, Town, builtins};
 use paraffin_events::{
-    Bounds, Checksum, Cursor, EventError, EventReader, Filter, INDEX_MAX, Kind, Position, PreparedFilter, Step, advance,
+    Bounds, Checksum, Cursor, EventError, EventReader, Filter, INDEX_MAX, Kind, PoolModule, Position, PreparedFilter,
+    Step, advance,
 };
 use paraffin_primitives::{ConnectedBlock, Height, Network};
 use paraffin_store::{Module, Snapshot, Store, StoreOptions, Writer};
 use serde_json::Value;
 use tempfile::TempDir;
 
-const HEIGHT: Height = 150;
+/// The CryptoSwap pool is founded behind the rest of the market, and traded with for some blocks.
+const HEIGHT: Height = 190;
+
+fn probe() -> PoolProbe {
+    let parameters = paraffin_alkanes::Parameters::of(Network::Regtest);
+    PoolProbe { parameters, builtins: Arc::new(builtins()), codes: Arc::new(CodeCache::default()) }
+}
 
 /// The index of one chain.
 struct Index {
@@ -36,6 +44,7 @@ impl Index {
             Box::new(BitcoinModule::new(RawTransactions::Node)),
             Box::new(AlkanesModule::new(Box::new(engine), Network::Regtest)),
             Box::new(AmmModule::new(Parameters::default())),
+            Box::new(CryptoSwapModule::new(PoolRules::default(), probe())),
         ];
         let schemas: Vec<_> = modules.iter().map(|module| module.schema()).collect();
         let folder = TempDir::new().unwrap();
@@ -82,7 +91,9 @@ fn step(
     filter: &PreparedFilter,
     events_max: usize,
 ) -> Result<Step, EventError> {
-    let mut reader = EventReader::new(snapshot, Network::Regtest, Arc::new(|_| true));
+    let pools =
+        PoolModule { id: paraffin_cryptoswap::MODULE, journal: paraffin_cryptoswap::JOURNAL, name: "CryptoSwap pools" };
+    let mut reader = EventReader::new(snapshot, Network::Regtest, Arc::new(|_| true)).with_unlisted_pools(pools);
     let bounds = Bounds { bytes_max: usize::MAX, blocks_max: u32::MAX, events_max, is_over: &|| false };
     advance(&mut reader, position, filter, &BTreeMap::new(), &bounds)
 }
@@ -227,6 +238,49 @@ fn moved(trace: &Trace, is_kept: bool, sums: &mut Sums) {
     }
 }
 
+/// What exchanges with the CryptoSwap pool that were kept moved: what it has more of one coin, what it has less of the other. A walk of its
+/// own; a proxy hands its inputs on by delegation, so that only calls in a contract's own name count.
+fn exchanged(trace: &Trace) -> Vec<((String, i128), (String, i128))> {
+    /// Operation of an exchange.
+    const EXCHANGE: u128 = 5;
+    let mut found: Vec<((String, i128), (String, i128))> = Vec::new();
+    let mut open: Vec<(usize, Option<usize>)> = Vec::new();
+    for (place, event) in trace.events.iter().enumerate() {
+        match event {
+            TraceEvent::Enter { kind, context, .. } => {
+                let is_exchange = context.myself == BTC_USD_POOL
+                    && *kind == CallKind::Call
+                    && context.inputs.first() == Some(&EXCHANGE);
+                open.push((found.len(), is_exchange.then_some(place)));
+            }
+            TraceEvent::Create(_) | TraceEvent::Omitted { .. } | TraceEvent::Exit { fuel_used: 0, .. } => {}
+            TraceEvent::Exit { status, response, .. } => {
+                let Some((before, exchange)) = open.pop() else { continue };
+                if *status == TraceStatus::Revert {
+                    found.truncate(before);
+                    continue;
+                }
+                let Some(TraceEvent::Enter { context, .. }) = exchange.map(|place| &trace.events[place]) else {
+                    continue;
+                };
+                let mut gains: BTreeMap<String, i128> = BTreeMap::new();
+                for (transfers, sign) in [(&context.incoming, 1), (&response.alkanes, -1)] {
+                    for transfer in transfers {
+                        *gains.entry(transfer.id.to_string()).or_default() +=
+                            sign * i128::try_from(transfer.value).unwrap();
+                    }
+                }
+                let side = |sign: i128| {
+                    let (coin, gain) = gains.iter().find(|(_, gain)| **gain * sign > 0).unwrap();
+                    (coin.clone(), gain * sign)
+                };
+                found.push((side(1), side(-1)));
+            }
+        }
+    }
+    found
+}
+
 /// Transfers, calls and trades are those of traces and of what outputs hold.
 fn check_contracts(index: &Index, blocks: &[ConnectedBlock]) {
     let snapshot = index.snapshot();
@@ -270,11 +324,14 @@ fn check_contracts(index: &Index, blocks: &[ConnectedBlock]) {
     assert_eq!(held, expected);
 
     // Contracts and calls: by the traces.
-    let (mut moves, mut calls) = (BTreeMap::new(), 0);
+    let (mut moves, mut calls, mut exchanges) = (BTreeMap::new(), 0, Vec::new());
     let mut swaps = Vec::new();
     for height in 0..=HEIGHT {
         for traced in state.block_traces(height).unwrap() {
             moved(&traced.trace, traced.stands, &mut moves);
+            if traced.stands {
+                exchanges.extend(exchanged(&traced.trace).into_iter().map(|trade| (traced.outpoint.txid, trade)));
+            }
             let mut statics = Vec::new();
             for event in &traced.trace.events {
                 match event {
@@ -299,12 +356,26 @@ fn check_contracts(index: &Index, blocks: &[ConnectedBlock]) {
         "{} {calls}",
         of(&events, "call").len()
     );
-    let trades = of(&events, "trade");
+    let (trades, unlisted): (Vec<&Value>, Vec<&Value>) =
+        of(&events, "trade").into_iter().partition(|trade| trade.get("factory").is_some());
     assert!(swaps.len() > 5);
     assert_eq!(trades.len(), swaps.len());
     for (trade, swap) in trades.iter().zip(&swaps) {
         assert_eq!(trade["txid"], swap.txid.to_string());
     }
+    assert!(exchanges.len() > 5, "{}", exchanges.len());
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let unlisted: Vec<_> = unlisted
+        .into_iter()
+        .map(|trade| {
+            assert_eq!(trade["pool"], BTC_USD_POOL.to_string());
+            let moved = |side: &Value| (text(&side["alkane"]), text(&side["amount"]).parse::<i128>().unwrap());
+            (text(&trade["txid"]), moved(&trade["sold"]), moved(&trade["bought"]))
+        })
+        .collect();
+    let expected: Vec<_> =
+        exchanges.into_iter().map(|(txid, (sold, bought))| (txid.to_string(), sold, bought)).collect();
+    assert_eq!(unlisted, expected);
 }
 
 /// Pages of any length are the whole.

@@ -56,6 +56,7 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
     ("amm", "devnet", "pools and trades are those of its market"),
     ("cryptoswap", "devnet", "so are those of its pool"),
     ("events", "devnet", "events are those of its chain"),
+    ("events", "cryptoswap", "trades with its pools are compared with traces"),
 ];
 
 /// Crates that cannot do without `unsafe`: each has lints of its own (docs/decisions/0050).

@@ -396,7 +396,7 @@ impl Route for ReadDexscreenerAsset {
     type Answer = ReadDexscreenerAssetAnswer;
 }
 
-/// Events of all pools of factories in a range of blocks, in the order of the chain: trades, and liquidity that came and went.
+/// Events of all pools in a range of blocks, in the order of the chain: trades, and liquidity that came and went.
 ///
 /// The range has at most 1,000 blocks, and, if it has several, at most 10,000 events: nothing of a range is ever left out.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -445,7 +445,7 @@ impl Route for ReadDexscreenerLatestBlock {
     type Answer = ReadDexscreenerLatestBlockAnswer;
 }
 
-/// A pool of any factory.
+/// A pool of any factory, or a `CryptoSwap` pool.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReadDexscreenerPair {
     /// The id of a pool, block:tx.
@@ -5900,18 +5900,18 @@ pub struct ReadDexscreenerPairAnswerPair {
     /// Unix seconds.
     #[serde(rename = "createdAtBlockTimestamp")]
     pub created_at_block_timestamp: u32,
-    /// `createdAtTxnId`.
-    #[serde(rename = "createdAtTxnId")]
-    pub created_at_txn_id: Hash,
+    /// Absent for a `CryptoSwap` pool.
+    #[serde(rename = "createdAtTxnId", default, skip_serializing_if = "Option::is_none")]
+    pub created_at_txn_id: Option<Hash>,
     /// Absent where who created it has no address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<String>,
-    /// The factory of the pool.
+    /// The factory of the pool; 0:0 for a `CryptoSwap` pool, which none lists.
     #[serde(rename = "dexKey")]
     pub dex_key: IdText,
-    /// In parts of 10,000.
-    #[serde(rename = "feeBps")]
-    pub fee_bps: u128,
+    /// In parts of 10,000; absent for a `CryptoSwap` pool, whose fee moves.
+    #[serde(rename = "feeBps", default, skip_serializing_if = "Option::is_none")]
+    pub fee_bps: Option<u128>,
     /// `id`.
     pub id: IdText,
 }

@@ -42,7 +42,7 @@ pub(crate) const TOTALS: Table = table(7, "totals", Versioned, Ordered);
 pub(crate) const CANDLES: Table = table(8, "candles", Versioned, Ordered);
 pub(crate) const SUMMARIES: Table = table(9, "summaries", WriteOnce, Ordered);
 /// Events in the form of the market index, so that both can be read as one.
-pub(crate) const JOURNAL: Journal = Journal {
+pub const JOURNAL: Journal = Journal {
     events: table(10, "events", WriteOnce, Ordered),
     lists: table(11, "lists", WriteOnce, Ordered),
     lengths: table(12, "list_lengths", Versioned, Ordered),

@@ -8,6 +8,7 @@ mod trades;
 use std::sync::Arc;
 
 use bitcoin::{Address, Script, Txid};
+use paraffin_amm::Journal;
 use paraffin_bitcoin_index::BitcoinIndex;
 use paraffin_ordinals_index::OrdinalsIndex;
 use paraffin_ordinals_index::reader::{MayKeep, MovesReader};
@@ -43,9 +44,22 @@ pub struct BlockEvents {
     pub checksum: Checksum,
 }
 
+/// A module beside the market index that keeps the trades of pools which no factory lists.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolModule {
+    /// Its number in the store.
+    pub id: ModuleId,
+    /// Its tables of trades.
+    pub journal: Journal,
+    /// What it is called where it is missing.
+    pub name: &'static str,
+}
+
 /// Reads the events of blocks, all as of one snapshot. Blocking.
 pub struct EventReader {
     bitcoin: BitcoinIndex,
+    /// Pools whose trades follow those of factory pools.
+    unlisted_pools: Option<PoolModule>,
     moves: MovesReader,
     may_keep: MayKeep,
 }
@@ -56,9 +70,16 @@ impl EventReader {
     pub fn new(snapshot: &Snapshot, network: Network, may_keep: MayKeep) -> Self {
         Self {
             bitcoin: BitcoinIndex::new(snapshot.clone(), network),
+            unlisted_pools: None,
             moves: OrdinalsIndex::new(snapshot.clone(), network).counting(Arc::clone(&may_keep)).moves(),
             may_keep,
         }
+    }
+
+    /// With the trades of pools that no factory lists.
+    #[must_use]
+    pub fn with_unlisted_pools(self, pools: PoolModule) -> Self {
+        Self { unlisted_pools: Some(pools), ..self }
     }
 
     pub(crate) fn bitcoin(&self) -> &BitcoinIndex {
@@ -75,13 +96,14 @@ impl EventReader {
     /// [`EventError::NotIndexed`] where the filter asks for what this instance does not index; those of reading.
     pub fn newest(&self, filter: &PreparedFilter) -> Result<Option<Height>, EventError> {
         let Some(tip) = self.bitcoin.tip()? else { return Ok(None) };
+        let unlisted = self.unlisted_pools.map(|pools| (&[Kind::Trade][..], pools.id, pools.name));
         let modules: [(&[Kind], ModuleId, &'static str); 3] = [
             (&[Kind::Transfer, Kind::Call], paraffin_alkanes::MODULE, "alkanes"),
             (&[Kind::Trade], paraffin_amm::MODULE, "markets"),
             (&[Kind::Inscription, Kind::Rune], paraffin_ordinals_index::MODULE, "inscriptions and runes"),
         ];
         let mut newest = tip.height;
-        for (kinds, module, name) in modules {
+        for (kinds, module, name) in modules.into_iter().chain(unlisted) {
             if kinds.iter().any(|kind| filter.wants(*kind)) {
                 let height = self.snapshot().module_height(module)?.ok_or(EventError::NotIndexed(name))?;
                 newest = newest.min(height);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bitcoin::BlockHash;
-use paraffin_events::{BlockParent, EventError, EventReader, Message, Position, PreparedFilter, Step, advance};
+use paraffin_events::{BlockParent, EventError, Message, Position, PreparedFilter, Step, advance};
 use paraffin_primitives::BlockId;
 use tokio::sync::watch;
 
-use super::{EventFeed, FeedError, From, Known, STEP_TIME, position_of, step_bounds};
+use super::{EventFeed, FeedError, From, Known, STEP_TIME, position_of, reader_of, step_bounds};
 use crate::byte_budget::{HeldBytes, HeldFor};
 use crate::interrupt::Kept;
 use crate::state::RequestContext;
@@ -73,7 +73,7 @@ impl Follower {
         }
         let tips = feed.tips();
         let position = context.read(move |snapshot| {
-            let reader = EventReader::new(snapshot, network, Arc::new(|_| true));
+            let reader = reader_of(snapshot, network, Arc::new(|_| true));
             position_of(&reader, snapshot, from)
         });
         let position = position.await.map_err(|_| FeedError::Overloaded)??;
@@ -131,7 +131,7 @@ impl Follower {
                 let counted = interrupt.clone();
                 let may_keep = Arc::new(move |bytes| counted.keep(bytes));
                 let is_over = || interrupt.is_over() || begun.elapsed() > STEP_TIME;
-                let mut reader = EventReader::new(snapshot, network, may_keep);
+                let mut reader = reader_of(snapshot, network, may_keep);
                 advance(&mut reader, position, &filter, &parents, &step_bounds(&is_over))
             });
             let (step, kept) = read.await.map_err(|_| FeedError::Overloaded)?;

@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use bitcoin::BlockHash;
 use paraffin_events::{
-    BlockParent, Bounds, Cursor, EventError, EventReader, Filter, FilterError, ParseCursorError, Position,
+    BlockParent, Bounds, Cursor, EventError, EventReader, Filter, FilterError, ParseCursorError, PoolModule, Position,
     PreparedFilter, Step, advance, end_of_block,
 };
-use paraffin_primitives::{BlockId, Height};
+use paraffin_ordinals_index::reader::MayKeep;
+use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_store::Snapshot;
 use paraffin_webhooks::FILTER_BYTES_MAX;
 use serde::Deserialize;
@@ -237,7 +238,7 @@ impl EventFeed {
                     move |bytes| taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= bytes_max;
                 let is_over = || begun.elapsed() > STEP_TIME;
                 let bounds = Bounds { events_max: count_max, ..step_bounds(&is_over) };
-                let mut reader = EventReader::new(&snapshot, network, Arc::new(may_keep));
+                let mut reader = reader_of(&snapshot, network, Arc::new(may_keep));
                 advance(&mut reader, position, &filter, &known, &bounds)
             });
             let read = read.await.map_err(|_| FeedError::Internal)?;
@@ -314,9 +315,16 @@ impl EventFeed {
 }
 
 /// Reads a filter; blocking, and up to seconds where it has descriptors.
-pub(crate) fn prepare(filter: &Filter, network: paraffin_primitives::Network) -> Result<PreparedFilter, FeedError> {
+pub(crate) fn prepare(filter: &Filter, network: Network) -> Result<PreparedFilter, FeedError> {
     let budget = ScriptBudget::new(KEYS_MAX);
     Ok(filter.prepare(network, |text| descriptor_scripts(network, text, &budget))?)
+}
+
+/// Reads events, trades with `CryptoSwap` pools among them.
+fn reader_of(snapshot: &Snapshot, network: Network, may_keep: MayKeep) -> EventReader {
+    let pools =
+        PoolModule { id: paraffin_cryptoswap::MODULE, journal: paraffin_cryptoswap::JOURNAL, name: "CryptoSwap pools" };
+    EventReader::new(snapshot, network, may_keep).with_unlisted_pools(pools)
 }
 
 /// Where a client begins, in a snapshot.

@@ -162,7 +162,8 @@ impl Metrics {
 
     fn counter(&self, name: &'static str, labels: &[(&'static str, &'static str)], tally: &Tally) {
         let total = tally.total();
-        if total > 0 {
+        // A figure without labels is there from the start, so that its first event is seen as a change.
+        if total > 0 || labels.is_empty() {
             let labels: Vec<Label> = labels.iter().map(|(key, value)| Label::from_static_parts(key, value)).collect();
             self.recorder.register_counter(&Key::from_parts(name, labels), &METADATA).absolute(total);
         }

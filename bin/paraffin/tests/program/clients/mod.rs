@@ -6,6 +6,7 @@
 #[allow(clippy::unnested_or_patterns)]
 mod answers;
 mod real_node;
+mod streams;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -5,6 +5,9 @@ use std::io::Write as _;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use bitcoin::bip32::{ChildNumber, Xpriv, Xpub};
+use bitcoin::secp256k1::Secp256k1;
+use bitcoin::{Address, CompressedPublicKey};
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -23,6 +26,12 @@ fn path(dev: &Dev, query: &str) -> String {
 fn end(dev: &Dev) -> String {
     let hash = dev.call("btc_getbestblockhash", json!([]));
     format!("{}-{}-{END}", dev.height(), hash.as_str().unwrap())
+}
+
+/// The end of the newest block, after more of them were mined.
+fn newest_end(dev: &Dev) -> String {
+    let (height, hash) = (dev.call("btc_getblockcount", json!([])), dev.call("btc_getbestblockhash", json!([])));
+    format!("{height}-{}-{END}", text(&hash))
 }
 
 fn text(value: &Value) -> &str {
@@ -76,6 +85,7 @@ fn events_of_every_kind_are_what_other_surfaces_say_of_the_chain() {
     check_resuming(&dev, &query, &all);
     check_refusals(&dev);
     check_slow_readers(&dev);
+    check_descriptors(&dev);
 }
 
 fn check_blocks(dev: &Dev, events: &[&Value]) {
@@ -249,6 +259,42 @@ fn check_filters(dev: &Dev, events: &[Value]) {
         let expected: Vec<Value> = events.iter().filter(is_wanted).cloned().collect();
         assert!(!answer.is_empty() && answer == expected, "{kind} {value}: {} of {}", answer.len(), expected.len());
     }
+}
+
+/// A descriptor stands for the scripts of its addresses, used or not: what it gives is what these addresses give.
+fn check_descriptors(dev: &Dev) {
+    let secp = Secp256k1::new();
+    let master = Xpriv::new_master(bitcoin::Network::Regtest, &[7; 32]).unwrap();
+    let account = Xpub::from_priv(&secp, &master);
+    let descriptor = format!("wpkh({account}/0/*)");
+    // The first, one after a gap, and one behind what a descriptor stands for.
+    let [first, later, beyond] = [0, 700, 1_000].map(|index| {
+        let path = [0, index].map(|index| ChildNumber::from_normal_idx(index).unwrap());
+        let key = CompressedPublicKey(account.derive_pub(&secp, &path).unwrap().public_key);
+        Address::p2wpkh(&key, bitcoin::Network::Regtest).to_string()
+    });
+    for address in [&first, &later, &beyond] {
+        dev.node("generatetoaddress", json!([1, address]));
+    }
+    dev.mine(1);
+    let follow = |filter: &Value| {
+        let mut client = Client::socket(dev.listen(), &path(dev, ""));
+        client.subscribe(filter, ("from_height", json!(0)));
+        let mut receiver = Receiver::default();
+        follow_to(&mut client, &mut receiver, &newest_end(dev));
+        receiver.events().collect::<Vec<Value>>()
+    };
+    let given = follow(&json!({ "descriptors": [descriptor] }));
+    assert_eq!(given, follow(&json!({ "addresses": [first, later] })));
+    let addresses: Vec<&str> = given.iter().map(|event| text(&event["address"])).collect();
+    assert_eq!(addresses, [&first, &later]);
+    // With an address beside it, and the same by the query of server-sent events.
+    let both = follow(&json!({ "descriptors": [descriptor], "addresses": [beyond] }));
+    assert_eq!(both.len(), 3);
+    let query = format!("?from_height=0&descriptors={}", descriptor.replace('*', "%2A"));
+    let (mut client, mut receiver) = (Client::sent(dev.listen(), &path(dev, &query)), Receiver::default());
+    follow_to(&mut client, &mut receiver, &newest_end(dev));
+    assert_eq!(receiver.events().collect::<Vec<Value>>(), given);
 }
 
 /// From every message on, what comes is what comes after it.

@@ -84,6 +84,50 @@ fn latest(dev: &Dev) -> u64 {
     answer["block"]["blockNumber"].as_u64().unwrap()
 }
 
+/// Whether an event is of a pool that no factory lists: their places come behind those of factories' pools.
+fn is_unlisted(event: &Value) -> bool {
+    event["eventIndex"].as_u64().unwrap() >= 1 << 28
+}
+
+/// The events of CryptoSwap pools are those of their histories, and end at what the pools hold.
+fn assert_unlisted(dev: &Dev, events: &[&Value]) {
+    let pools: BTreeSet<&str> = events.iter().map(|event| text(&event["pairId"])).collect();
+    assert!(!pools.is_empty() && events.iter().filter(|event| event["eventType"] == "swap").count() > 3);
+    for pool in pools {
+        let of_pool: Vec<&&Value> = events.iter().filter(|event| event["pairId"] == pool).collect();
+        let pair = get(dev, &format!("dexscreener/pair?id={pool}"))["pair"].clone();
+        let needed = [
+            ("id", Kind::Text),
+            ("dexKey", Kind::Text),
+            ("asset0Id", Kind::Text),
+            ("asset1Id", Kind::Text),
+            ("createdAtBlockNumber", Kind::Integer),
+            ("createdAtBlockTimestamp", Kind::Integer),
+        ];
+        assert_fields(&pair, &needed, &[]);
+        assert_eq!((&pair["id"], &pair["dexKey"]), (&json!(pool), &json!("0:0")));
+        assert!(pair["createdAtBlockNumber"].as_u64() <= of_pool[0]["block"]["blockNumber"].as_u64());
+        let page = dev.post("get-pool-swap-history", json!({ "poolId": pool, "limit": 500 }));
+        let mut swaps: Vec<&Value> = list(&page["swaps"]).iter().map(|swap| &swap["transactionId"]).collect();
+        swaps.reverse();
+        let answered: Vec<&Value> =
+            of_pool.iter().filter(|event| event["eventType"] == "swap").map(|event| &event["txnId"]).collect();
+        assert_eq!(answered, swaps, "{pool}");
+        let reserves = dev.post("get-reserves", json!({ "pool": pool }));
+        let last = of_pool.iter().rev().find(|event| !event["reserves"].is_null()).unwrap();
+        for (name, held) in [("asset0", "reserve0"), ("asset1", "reserve1")] {
+            assert_eq!(units(&last["reserves"][name]).to_string(), text(&reserves[held]), "{pool}");
+        }
+        // Charts have it by the same id, with the volume of all its swaps.
+        let symbol = get(dev, &format!("udf/symbols?symbol={pool}"));
+        assert_eq!((&symbol["ticker"], &symbol["exchange"]), (&json!(pool), &json!("0:0")));
+        let bars = get(dev, &format!("udf/history?symbol=0:0:{pool}&resolution=1D&to=4000000000"));
+        let volume: u128 = list(&bars["v"]).iter().map(|volume| units(&Value::String(volume.to_string()))).sum();
+        let swapped = |name: &str| -> u128 { of_pool.iter().filter_map(|event| event.get(name)).map(units).sum() };
+        assert_eq!(volume, swapped("asset0In") + swapped("asset0Out"), "{pool}");
+    }
+}
+
 #[test]
 fn the_adapter_gives_every_event_once_in_order_with_the_reserves_after_it() {
     let dev = Dev::start();
@@ -91,8 +135,10 @@ fn the_adapter_gives_every_event_once_in_order_with_the_reserves_after_it() {
     let all = events(&dev, 0, newest);
     all.iter().for_each(assert_event);
     assert!(all.is_sorted_by(|one, other| place(one) < place(other)), "each place is there once, in order");
+    let (unlisted, of_factories): (Vec<&Value>, Vec<&Value>) = all.iter().partition(|event| is_unlisted(event));
+    assert_unlisted(&dev, &unlisted);
     let expected: Vec<Value> = history(&dev).iter().filter_map(as_history).collect();
-    let answered: Vec<Value> = all
+    let answered: Vec<Value> = of_factories
         .iter()
         .map(|event| {
             json!([
@@ -122,7 +168,7 @@ fn the_adapter_gives_every_event_once_in_order_with_the_reserves_after_it() {
     // Reserves follow the events, and end at what the pool holds.
     let mut held: BTreeMap<&str, [i128; 2]> = BTreeMap::new();
     let mut assets = BTreeSet::new();
-    for event in &all {
+    for event in &of_factories {
         let known = held.entry(text(&event["pairId"])).or_default();
         for (known, change) in known.iter_mut().zip(change(event)) {
             *known += change;
@@ -147,7 +193,7 @@ fn the_adapter_gives_every_event_once_in_order_with_the_reserves_after_it() {
             ("feeBps", Kind::Integer),
         ];
         assert_fields(&pair, &needed, &[("creator", Kind::Text)]);
-        let first = all.iter().find(|event| event["pairId"] == *pool).unwrap();
+        let first = of_factories.iter().find(|event| event["pairId"] == *pool).unwrap();
         assert_eq!(
             (&pair["id"], &pair["createdAtBlockNumber"], &pair["createdAtTxnId"], &pair["createdAtBlockTimestamp"]),
             (&json!(pool), &first["block"]["blockNumber"], &first["txnId"], &first["block"]["blockTimestamp"])

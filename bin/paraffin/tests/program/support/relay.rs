@@ -50,6 +50,14 @@ impl Relay {
         self.port
     }
 
+    /// Closes the connections that are open; new ones are passed on.
+    pub fn drop_connections(&self) {
+        self.cut();
+        // Both directions of each see it.
+        std::thread::sleep(2 * LOOK);
+        self.restore();
+    }
+
     /// Closes all connections, and new ones at once.
     pub fn cut(&self) {
         self.state.store(CUT, Ordering::SeqCst);

@@ -220,6 +220,14 @@ impl Served {
         self.launch();
     }
 
+    /// Runs `paraffin keys` on the accounts of this instance; what it wrote.
+    pub fn keys(&self, words: &[&str]) -> String {
+        let data = self.config.parent().unwrap().join("data");
+        let output = paraffin().arg("keys").args(words).arg("--data-dir").arg(data).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
     pub fn keyed(&self, below: &str) -> String {
         format!("/v4/{}{below}", self.key)
     }

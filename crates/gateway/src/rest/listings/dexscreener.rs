@@ -1,7 +1,7 @@
 //! `/v4/<KEY>/dexscreener/…`: the adapter that DEX Screener reads (docs/listings.md, "DEX Screener").
 
 use paraffin_amm::{Action, AmmError, PoolEvent, with_reserves};
-use paraffin_primitives::Network;
+use paraffin_primitives::{AlkaneId, Network};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,8 @@ pub(crate) static GROUP: Group = Group {
 const BLOCKS_MAX: u32 = 1_000;
 /// Events of a range of several blocks at most, whatever their kind; those of one block are always answered.
 const EVENTS_MAX: usize = 10_000;
+/// First place of events of `CryptoSwap` pools in a transaction, after those of pools of factories: both indexes count from 0.
+const CRYPTOSWAP_EVENTS: u32 = 1 << 28;
 /// Decimal places of a price: as many as the adapter's readers take.
 const PRICE_PLACES: u32 = 50;
 /// Who did something that has no address.
@@ -122,7 +124,7 @@ impl Route for AssetById {
     }
 }
 
-/// A pool of any factory.
+/// A pool of any factory, or a `CryptoSwap` pool.
 #[derive(Deserialize, JsonSchema)]
 struct PairById {
     /// The id of a pool, block:tx.
@@ -140,20 +142,25 @@ struct PairAnswer {
 #[schemars(inline)]
 struct Pair {
     id: IdText,
-    /// The factory of the pool.
+    /// The factory of the pool; 0:0 for a `CryptoSwap` pool, which none lists.
     dex_key: IdText,
     asset0_id: IdText,
     asset1_id: IdText,
     created_at_block_number: u32,
     /// Unix seconds.
     created_at_block_timestamp: u32,
-    created_at_txn_id: Hash,
+    /// Absent for a `CryptoSwap` pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Hash")]
+    created_at_txn_id: Option<Hash>,
     /// Absent where who created it has no address.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     creator: Option<String>,
-    /// In parts of 10,000.
-    fee_bps: u128,
+    /// In parts of 10,000; absent for a `CryptoSwap` pool, whose fee moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u128")]
+    fee_bps: Option<u128>,
 }
 
 impl Route for PairById {
@@ -167,8 +174,9 @@ impl Route for PairById {
         let id = self.id.0;
         let network = context.network();
         read(context, move |moment| {
-            let record = moment.markets.pool(id)?;
-            let record = record.ok_or_else(|| ApiError::not_found(format!("there is no pool {id}")))?;
+            let Some(record) = moment.markets.pool(id)? else {
+                return cryptoswap_pair(moment, id).map(|pair| PairAnswer { pair });
+            };
             let creation = moment.markets.creation(&record)?;
             let state = paraffin_amm::pool_state(&moment.contracts, record.pool)?;
             let [asset0, asset1] = record.pool.tokens;
@@ -180,9 +188,9 @@ impl Route for PairById {
                     asset1_id: IdText(asset1),
                     created_at_block_number: creation.place.height,
                     created_at_block_timestamp: creation.time,
-                    created_at_txn_id: Hash::of(creation.txid),
+                    created_at_txn_id: Some(Hash::of(creation.txid)),
                     creator: actor(&creation, network),
-                    fee_bps: state.fee_per_1000.saturating_mul(10),
+                    fee_bps: Some(state.fee_per_1000.saturating_mul(10)),
                 },
             })
         })
@@ -190,7 +198,7 @@ impl Route for PairById {
     }
 }
 
-/// Events of all pools of factories in a range of blocks, in the order of the chain: trades, and liquidity that came and went.
+/// Events of all pools in a range of blocks, in the order of the chain: trades, and liquidity that came and went.
 ///
 /// The range has at most 1,000 blocks, and, if it has several, at most 10,000 events: nothing of a range is ever left out.
 #[derive(Deserialize, JsonSchema)]
@@ -305,14 +313,54 @@ impl Route for Events {
                 return Err(ApiError::invalid(format!("toBlock must not be above {newest}, the latest block")).into());
             }
             let limit = if from == to { usize::MAX } else { EVENTS_MAX };
-            let events = moment.markets.events_of_blocks(from, to, limit)?;
-            let events = events.ok_or_else(|| {
+            let events = events_of(moment, from, to, limit)?.ok_or_else(|| {
                 ApiError::invalid(format!("these blocks have more than {EVENTS_MAX} events: ask for fewer blocks"))
             })?;
             listed(moment, events, network)
         })
         .await
     }
+}
+
+/// A pool that no factory lists, as the pool index knows it; 404 when the id is that of none.
+fn cryptoswap_pair(moment: &MarketMoment<'_>, id: AlkaneId) -> Result<Pair, Problem> {
+    let index = moment.cryptoswap()?;
+    let record = index.map(|index| index.pool(id)).transpose()?.flatten();
+    let record = record.ok_or_else(|| ApiError::not_found(format!("there is no pool {id}")))?;
+    let [asset0_id, asset1_id] = record.identity.tokens().map(IdText);
+    Ok(Pair {
+        id: IdText(id),
+        dex_key: IdText(AlkaneId::default()),
+        asset0_id,
+        asset1_id,
+        created_at_block_number: record.first_height,
+        created_at_block_timestamp: record.first_time,
+        created_at_txn_id: None,
+        creator: None,
+        fee_bps: None,
+    })
+}
+
+/// Events of pools of factories and of `CryptoSwap` pools; `None` where there are more than `limit`.
+fn events_of(
+    moment: &MarketMoment<'_>,
+    from: u32,
+    to: u32,
+    limit: usize,
+) -> Result<Option<Vec<paraffin_amm::Event>>, Problem> {
+    let Some(mut events) = moment.markets.events_of_blocks(from, to, limit)? else { return Ok(None) };
+    let Some(index) = moment.cryptoswap()? else { return Ok(Some(events)) };
+    let Some(others) = index.markets().events_of_blocks(from, to, limit)? else { return Ok(None) };
+    for mut event in others {
+        // A contract that answers as both kinds of pool is listed once, as that of its factory.
+        let Some(pool) = event.action.pool() else { continue };
+        if moment.markets.pool(pool.id)?.is_none() {
+            event.place.event = event.place.event.saturating_add(CRYPTOSWAP_EVENTS);
+            events.push(event);
+        }
+    }
+    events.sort_by_key(|event| event.place);
+    Ok((events.len() <= limit).then_some(events))
 }
 
 fn listed(

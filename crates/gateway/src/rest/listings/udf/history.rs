@@ -9,6 +9,7 @@ use super::super::PoolIdText;
 use super::super::number::{DecimalNumber, HowMany, Seconds};
 use super::{RESOLUTIONS, Symbol, resolutions};
 use crate::errors::ApiError;
+use crate::markets::NamedPool;
 use crate::rest::markets::read;
 use crate::rest::part::Part;
 use crate::rest::route::{Paths, Route, Verb, Wrapping};
@@ -97,8 +98,8 @@ impl Route for History {
         let from = if countback.is_some() { 0 } else { from.map_or(0, |from| from.0) };
         let newest = to.map_or(u32::MAX, |to| to.0).checked_sub(1);
         read(context, move |moment| {
-            let pool = symbol.pool(moment)?.pool.id;
-            let candles = |from, to, limit| moment.markets.candles_of(pool, interval, from, to, limit);
+            let NamedPool { identity, markets, .. } = symbol.pool(moment)?;
+            let candles = |from, to, limit| markets.candles_of(identity.id, interval, from, to, limit);
             let mut bars = match newest {
                 Some(newest) if from <= newest => candles(from, newest, countback.unwrap_or(BARS_MAX))?,
                 _ => Vec::new(),

@@ -13,7 +13,7 @@ use super::names::pair_symbol;
 use super::number::AMOUNT_PLACES;
 use super::{PoolIdText, admit};
 use crate::errors::ApiError;
-use crate::markets::MarketMoment;
+use crate::markets::{MarketMoment, NamedPool};
 use crate::rest::markets::{Problem, read};
 use crate::rest::part::Part;
 use crate::rest::route::{Base, Changes, Declared, Group, IdText, Paths, Route, Verb, Wrapping};
@@ -149,10 +149,10 @@ impl<'de> Deserialize<'de> for Symbol {
 
 impl Symbol {
     /// The pool; 404 when there is none.
-    fn pool(self, moment: &MarketMoment<'_>) -> Result<paraffin_amm::PoolRecord, Problem> {
+    fn pool(self, moment: &MarketMoment<'_>) -> Result<NamedPool, Problem> {
         let Self { factory, pool } = self;
-        let found = moment.markets.pool(pool)?;
-        let found = found.filter(|found| factory.is_none_or(|factory| factory == found.pool.factory));
+        let found = moment.named_pool(pool)?;
+        let found = found.filter(|found| factory.is_none_or(|factory| factory == found.identity.factory));
         found.ok_or_else(|| ApiError::not_found(format!("there is no pool {pool}")).into())
     }
 }
@@ -206,8 +206,8 @@ impl Route for Symbols {
 
     async fn answer(self, context: &RequestContext, _: Part) -> Result<SymbolAnswer, ApiError> {
         read(context, move |moment| {
-            let pool = self.symbol.pool(moment)?.pool;
-            let newest = moment.markets.candle_before(pool.id, Timeframe::Hour, u32::MAX)?;
+            let NamedPool { identity: pool, markets, .. } = self.symbol.pool(moment)?;
+            let newest = markets.candle_before(pool.id, Timeframe::Hour, u32::MAX)?;
             let name = pair_symbol(moment, &pool)?;
             let (_, currency) = name.rsplit_once('/').unwrap_or_default();
             Ok(SymbolAnswer {

@@ -1,21 +1,18 @@
 //! The unconfirmed transactions of an instance, followed through its stream (docs/mempool.md).
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
-use crate::client::{Client, read};
+use super::Diverged;
+use super::connection::{Connection, Received};
+use crate::client::{Client, parsed_message, read};
 use crate::error::{Error, Refusal};
 use crate::mempool::{MempoolEntryRecord as MempoolEntry, MempoolSnapshot};
-use crate::socket::Socket;
 
 /// Entries of a page of the snapshot.
 const PAGE: u64 = 5_000;
-/// The first and the longest pause before a lost stream is opened again.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
 /// What happened to the set.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,10 +42,10 @@ pub enum MempoolEvent {
 /// The set as the instance has it. A lost stream is opened again where it stopped; where that is not possible, or the set is not that
 /// of the instance any more, it is read anew.
 pub struct MempoolMirror {
-    client: Client,
+    connection: Connection,
     set: Set,
-    socket: Option<Socket>,
-    pause: Duration,
+    /// Whether the set is to be read anew.
+    is_stale: bool,
 }
 
 /// Transactions and the position in the stream.
@@ -90,18 +87,14 @@ enum Frame {
     Other,
 }
 
-/// The set is not that of the instance any more.
-#[derive(Debug, PartialEq, Eq)]
-struct Diverged;
-
 impl MempoolMirror {
     /// Reads the set and follows it. Needs a key in the path.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn open(client: &Client) -> Result<Self, Error> {
-        let set = Set::read(client).await?;
-        Ok(Self { client: client.clone(), set, socket: None, pause: PAUSES.0 })
+        let connection = Connection::new(client, "mempool", "/ws")?;
+        Ok(Self { connection, set: Set::read(client).await?, is_stale: false })
     }
 
     /// The transactions by their ids.
@@ -123,35 +116,44 @@ impl MempoolMirror {
             if let Some(event) = self.set.waiting.pop_front() {
                 return Ok(event);
             }
-            match self.step().await {
-                Ok(()) => self.pause = PAUSES.0,
-                Err(Error::Unreachable(_) | Error::Throttled(_)) => {
-                    self.socket = None;
-                    sleep(self.pause).await;
-                    self.pause = (self.pause * 2).min(PAUSES.1);
+            if self.is_stale {
+                self.read_again().await?;
+                continue;
+            }
+            match self.connection.next().await? {
+                Received::Opened => {
+                    let (seq, instance) = (self.set.seq, &self.set.instance);
+                    let subscribe = json!({ "op": "subscribe", "since_seq": seq, "instance": instance });
+                    self.connection.subscribe(Some(&subscribe)).await;
                 }
-                Err(other) => {
-                    self.socket = None;
-                    return Err(other);
-                }
+                Received::Message(text) => self.take(&text)?,
             }
         }
     }
 
-    /// Opens the stream, or applies one message of it.
-    async fn step(&mut self) -> Result<(), Error> {
-        let Some(socket) = &mut self.socket else {
-            let mut socket = Socket::open(&self.client, &(self.client.surface_path("mempool")? + "/ws")).await?;
-            let (seq, instance) = (self.set.seq, &self.set.instance);
-            socket.send(&json!({ "op": "subscribe", "since_seq": seq, "instance": instance })).await?;
-            self.socket = Some(socket);
-            return Ok(());
-        };
-        let message = socket.next().await?;
-        if self.set.apply(&message)? == Err(Diverged) {
-            self.socket = None;
-            self.set = Set::read(&self.client).await?;
-            self.set.waiting.push_back(MempoolEvent::Resynced);
+    fn take(&mut self, text: &str) -> Result<(), Error> {
+        let before = self.set.seq;
+        match parsed_message(text).and_then(|message| self.set.apply(&message)) {
+            Ok(Ok(())) if self.set.seq > before => self.connection.works(),
+            Ok(Ok(())) => {}
+            Ok(Err(Diverged)) => {
+                self.connection.lose();
+                self.is_stale = true;
+            }
+            Err(error) => self.connection.lose_by(error)?,
+        }
+        Ok(())
+    }
+
+    async fn read_again(&mut self) -> Result<(), Error> {
+        self.connection.rest().await;
+        match Set::read(self.connection.client()).await {
+            Ok(set) => {
+                self.set = set;
+                self.set.waiting.push_back(MempoolEvent::Resynced);
+                self.is_stale = false;
+            }
+            Err(error) => self.connection.lose_by(error)?,
         }
         Ok(())
     }
