@@ -50,6 +50,7 @@ pub use client::NodeClient;
 pub use config::{NodeAuth, NodeConfig};
 pub use error::NodeError;
 pub use follower::{ChainEvent, Follower, FollowerOptions, LocalChain};
+pub use prefetch::FetchPeriod;
 pub use headers::{HeaderFault, HeaderVerifier};
 pub use http::Keep;
 pub use rest::{decode_headers, decode_spent_outputs};
