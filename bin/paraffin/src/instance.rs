@@ -516,7 +516,20 @@ impl Instance {
         };
         let gateway = Gateway::bind(gateway, parts).await?;
         let control = Control::start(&config.data_dir(), &store);
-        Ok(Self { store, keys, console, control, indexing, prices, forex, live, orderbook, verifier, exporter, gateway })
+        Ok(Self {
+            store,
+            keys,
+            console,
+            control,
+            indexing,
+            prices,
+            forex,
+            live,
+            orderbook,
+            verifier,
+            exporter,
+            gateway,
+        })
     }
 
     /// The store, for reads.

@@ -139,7 +139,9 @@ impl SpanExporter for Counted {
         counter.fetch_add(spans as u64, Ordering::Relaxed);
         self.counts.waiting.fetch_sub(spans, Ordering::Relaxed);
         match (&result, self.counts.is_failing.swap(result.is_err(), Ordering::Relaxed)) {
-            (Err(error), false) => tracing::warn!(%error, "the collector of [tracing] takes no spans: they are dropped until it does"),
+            (Err(error), false) => {
+                tracing::warn!(%error, "the collector of [tracing] takes no spans: they are dropped until it does");
+            }
             (Ok(()), true) => tracing::info!("the collector of [tracing] takes spans again"),
             _ => {}
         }

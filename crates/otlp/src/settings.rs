@@ -149,7 +149,10 @@ mod tests {
             (TracingSettings { spans_per_second: 0, ..base.clone() }, "spans_per_second"),
             (TracingSettings { queue_spans: 1, ..base.clone() }, "queue_spans"),
             (TracingSettings { service_name: String::new(), ..base.clone() }, "service_name"),
-            (TracingSettings { headers: BTreeMap::from([("a b".to_owned(), "hunter2".to_owned())]), ..base.clone() }, "headers"),
+            (
+                TracingSettings { headers: BTreeMap::from([("a b".to_owned(), "hunter2".to_owned())]), ..base.clone() },
+                "headers",
+            ),
         ] {
             let refused = bad.check().unwrap_err().to_string();
             assert!(refused.contains(word) && !refused.contains("hunter2"), "{refused}");

@@ -24,7 +24,8 @@ impl Traceparent {
     pub fn parse(header: &[u8]) -> Option<Self> {
         let (known, appended) = header.split_at_checked(LENGTH)?;
         let [version] = digits(&known[..2])?;
-        let is_length_right = if version == 0 { appended.is_empty() } else { appended.first().is_none_or(|byte| *byte == b'-') };
+        let is_length_right =
+            if version == 0 { appended.is_empty() } else { appended.first().is_none_or(|byte| *byte == b'-') };
         let has_dashes = [2, 35, 52].iter().all(|at| known[*at] == b'-');
         if version == 0xff || !is_length_right || !has_dashes {
             return None;

@@ -151,7 +151,8 @@ impl Upstreams {
         is_repeatable: bool,
         traceparent: Option<String>,
     ) -> Result<Forwarded, Failure> {
-        let request = request(&instance.base, path, asked, traceparent).ok_or_else(|| Failure::NotSent("no address".to_owned()))?;
+        let request = request(&instance.base, path, asked, traceparent)
+            .ok_or_else(|| Failure::NotSent("no address".to_owned()))?;
         let exchange = async {
             let response = self.client.request(request).await.map_err(|error| {
                 let reason = describe(&error);
@@ -170,12 +171,7 @@ impl Upstreams {
     }
 }
 
-fn request(
-    base: &str,
-    path: &str,
-    asked: &Admitted<'_>,
-    traceparent: Option<String>,
-) -> Option<Request<Full<Bytes>>> {
+fn request(base: &str, path: &str, asked: &Admitted<'_>, traceparent: Option<String>) -> Option<Request<Full<Bytes>>> {
     let Parts { method, uri, headers, .. } = asked.head;
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let verb = if *method == Method::HEAD { Method::GET } else { method.clone() };

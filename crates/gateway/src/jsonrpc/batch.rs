@@ -16,8 +16,8 @@ use super::params::Params;
 use crate::deadline::within;
 use crate::errors::RpcError;
 use crate::state::RequestContext;
-use crate::trace::{self, CallSpan};
 use crate::surfaces::{RpcResult, RpcSurface};
+use crate::trace::{self, CallSpan};
 
 /// The answer to a whole body; without a text there was nothing to answer (204).
 pub(crate) struct Answer {
@@ -107,7 +107,9 @@ async fn single(
     context: &RequestContext,
     request: Result<Request<'_>, BadRequest<'_>>,
 ) -> Answer {
-    let Some((id, outcome)) = run(surface, context, request, Ok(context.limits().handler_timeout()), CallSpan::alone()).await else {
+    let Some((id, outcome)) =
+        run(surface, context, request, Ok(context.limits().handler_timeout()), CallSpan::alone()).await
+    else {
         return Answer { status: StatusCode::NO_CONTENT, body: None };
     };
     let timed_out = outcome.as_ref().is_err_and(RpcError::is_timeout);

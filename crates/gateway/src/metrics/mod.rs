@@ -257,7 +257,12 @@ impl Metrics {
 
 fn measure_spans(tracer: &Tracer, meter: &Meter<'_>) {
     let dropped = tracer.dropped();
-    meter.count("paraffin_spans_exported_total", "Spans that the collector of traces has taken", &[], tracer.exported());
+    meter.count(
+        "paraffin_spans_exported_total",
+        "Spans that the collector of traces has taken",
+        &[],
+        tracer.exported(),
+    );
     for (reason, total) in [("budget", dropped.budget), ("queue", dropped.queue_full), ("collector", dropped.refused)] {
         let text = "Spans that were dropped: beyond the budget, beyond the queue, or not taken by the collector";
         meter.count("paraffin_spans_dropped_total", text, &[("reason", reason)], total);

@@ -36,7 +36,7 @@ impl fmt::Debug for CollectorClient {
 #[async_trait]
 impl HttpClient for CollectorClient {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let client = self.client.clone();
+        let (client, timeout) = (self.client.clone(), self.timeout);
         let exchange = async move {
             let response = client.request(request.map(Full::new)).await.map_err(|error| describe(&error))?;
             let (mut answer, status) = (Response::new(Bytes::new()), response.status());
@@ -45,6 +45,7 @@ impl HttpClient for CollectorClient {
             *answer.body_mut() = read_body(response, ANSWER_BYTES_MAX).await?;
             Ok::<_, HttpError>(answer)
         };
-        self.runtime.spawn(tokio::time::timeout(self.timeout, exchange)).await??
+        // Timers, as connections, are made within the runtime alone.
+        self.runtime.spawn(async move { tokio::time::timeout(timeout, exchange).await }).await??
     }
 }

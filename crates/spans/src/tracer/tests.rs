@@ -61,7 +61,10 @@ fn a_caller_names_the_trace_and_whether_it_is_recorded() {
     drop(span);
     let spans = kept.0.lock();
     let [upstream, request] = spans.as_slice() else { panic!("{spans:?}") };
-    assert_eq!((request.trace, request.parent, request.is_parent_remote), (TraceId([7; 16]), Some(SpanId([9; 8])), true));
+    assert_eq!(
+        (request.trace, request.parent, request.is_parent_remote),
+        (TraceId([7; 16]), Some(SpanId([9; 8])), true)
+    );
     assert_eq!((upstream.parent, upstream.kind), (Some(request.id), Kind::Client));
     assert_eq!((passed_on.trace, passed_on.span), (request.trace, upstream.id));
 }
