@@ -11,6 +11,7 @@ use paraffin_chain::{NodeAuth, NodeConfig};
 use paraffin_electrum::ElectrumSettings;
 use paraffin_gateway::{AccessConfig, GatewayConfig};
 use paraffin_lua::LuaSettings;
+use paraffin_otlp::TracingSettings;
 use paraffin_primitives::Network;
 use paraffin_webhooks::WebhookSettings;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,9 @@ pub(crate) struct Config {
     /// Log output.
     #[serde(default)]
     pub log: LogSection,
+    /// Spans of requests and blocks.
+    #[serde(default)]
+    pub tracing: TracingSettings,
 }
 
 const fn mainnet() -> Network {
@@ -222,7 +226,7 @@ impl Default for LogSection {
 }
 
 /// Members of the top level, as environment variables name them.
-const SECTIONS: [&str; 22] = [
+const SECTIONS: [&str; 23] = [
     "network",
     "data_dir",
     "node",
@@ -245,6 +249,7 @@ const SECTIONS: [&str; 22] = [
     "verify",
     "lua",
     "log",
+    "tracing",
 ];
 
 /// The configuration cannot be used; the message names the member.
@@ -368,6 +373,7 @@ impl Config {
         self.lua.check().map_err(ConfigError::Contradiction)?;
         self.electrum.check().map_err(ConfigError::Contradiction)?;
         self.webhooks.check().map_err(ConfigError::Contradiction)?;
+        self.tracing.check().map_err(|error| ConfigError::Contradiction(error.to_string()))?;
         if self.electrum.is_used() && (self.upstream.is_used() || !self.mempool.enabled) {
             return refuse("[electrum] needs the index of this instance and [mempool] enabled = true");
         }
@@ -518,6 +524,7 @@ mod tests {
             "verify",
             "lua",
             "log",
+            "tracing",
         ] {
             let part = page.split(&format!("## `[{section}]`")).nth(1).and_then(|rest| rest.split("\n## ").next());
             let part = part.unwrap_or_else(|| panic!("docs/configuration.md lacks [{section}]"));
@@ -541,6 +548,19 @@ mod tests {
         } else {
             let error = checked.unwrap_err().to_string();
             assert!(error.contains("[orderbook] nats_url") && error.contains("--features cluster"), "{error}");
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn traces_need_the_feature_otel() {
+        let text = "[node]\nurl = \"http://127.0.0.1:8332\"\n[tracing]\nendpoint = \"http://127.0.0.1:4318\"\n[tracing.headers]\nauthorization = \"hunter2\"";
+        let checked = Figment::from(Toml::string(text)).extract::<Config>().unwrap().checked();
+        if cfg!(feature = "otel") {
+            assert!(checked.is_ok());
+        } else {
+            let error = checked.unwrap_err().to_string();
+            assert!(error.contains("[tracing] endpoint") && error.contains("--features otel"), "{error}");
             assert!(!error.contains("hunter2"), "{error}");
         }
     }

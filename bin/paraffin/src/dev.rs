@@ -257,6 +257,7 @@ fn config(
         ordinals: OrdinalsSection::default(),
         verify,
         log: LogSection::default(),
+        tracing: paraffin_otlp::TracingSettings::default(),
     }
 }
 

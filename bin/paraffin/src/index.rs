@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use paraffin_chain::NodeClient;
 use paraffin_indexer::{FollowOptions, IndexStatus, Indexer};
+use paraffin_otlp::Exporter;
 use paraffin_store::{Rewound, Store};
 use serde_json::json;
 use tokio::sync::watch;
@@ -26,8 +27,9 @@ pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::e
     let store = instance::open_store(&config)?;
     let client = NodeClient::new(config.node_config())?;
     let control = Control::start(&config.data_dir(), &store);
-    let indexing =
-        Indexing::start(&config, contracts.as_ref(), &store, &client, FollowOptions { stop_when_synced: once })?;
+    let exporter = instance::start_exporter(&config)?;
+    let (options, tracer) = (FollowOptions { stop_when_synced: once }, exporter.as_ref().map(Exporter::tracer));
+    let indexing = Indexing::start(&config, contracts.as_ref(), &store, &client, options, tracer)?;
     let shown = progress::show(&config, &store, indexing.status());
     let mut status = indexing.status();
     let interrupted = tokio::select! {
@@ -45,6 +47,9 @@ pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::e
         control.stop().await;
     }
     instance::flush(&store).await;
+    if let Some(exporter) = exporter {
+        exporter.close().await;
+    }
     ended?;
     if once && !interrupted {
         print_digests(&store)?;

@@ -17,8 +17,10 @@ use paraffin_gateway::{
 use paraffin_indexer::{FollowOptions, IndexState, IndexStatus, Indexer, IndexerError, IndexerOptions, follow};
 use paraffin_mempool::Mempool;
 use paraffin_orderbook::{JournalError, Orderbook};
+use paraffin_otlp::{ExportError, Exporter};
 use paraffin_prices::{PriceFeed, PricesError};
 use paraffin_primitives::Network;
+use paraffin_spans::Tracer;
 use paraffin_store::{
     MemorySplit, Module, ModuleError, ModuleSchema, ReadCounts, Snapshot, Store, StoreError, StoreOptions,
 };
@@ -92,6 +94,9 @@ pub(crate) enum InstanceError {
     /// The gateway cannot start.
     #[error(transparent)]
     Gateway(#[from] GatewayError),
+    /// Spans cannot be exported.
+    #[error(transparent)]
+    Export(#[from] ExportError),
     /// Indexing stopped.
     #[error(transparent)]
     Indexer(#[from] IndexerError),
@@ -215,6 +220,14 @@ pub(crate) fn store_options(config: &Config) -> StoreOptions {
     }
 }
 
+/// Starts to export spans, where the configuration asks for it.
+///
+/// # Errors
+/// A setting is wrong.
+pub(crate) fn start_exporter(config: &Config) -> Result<Option<Exporter>, ExportError> {
+    Exporter::start(&config.tracing, env!("CARGO_PKG_VERSION"))
+}
+
 /// Opens the store of an instance.
 ///
 /// # Errors
@@ -296,9 +309,10 @@ impl Indexing {
         store: &Store,
         client: &NodeClient,
         options: FollowOptions,
+        tracer: Option<Tracer>,
     ) -> Result<Self, InstanceError> {
-        let mut indexer =
-            Indexer::new(store.clone(), modules(config, contracts, store), indexer_options(config, store))?;
+        let indexer = Indexer::new(store.clone(), modules(config, contracts, store), indexer_options(config, store))?;
+        let mut indexer = indexer.with_tracer(tracer);
         let follower_options =
             FollowerOptions { prefetch: config.index.prefetch_blocks, spent_outputs: true, poll: config.poll() };
         let mut follower = Follower::new(client.clone(), follower_options);
@@ -439,6 +453,7 @@ pub(crate) struct Instance {
     live: Option<LiveSet>,
     orderbook: Option<Arc<Orderbook>>,
     verifier: Option<Arc<Verifier>>,
+    exporter: Option<Exporter>,
     gateway: Gateway,
 }
 
@@ -456,7 +471,10 @@ impl Instance {
         let keys = Arc::new(accounts::open(config).await?);
         let console = Console::open(config).await?;
         let client = NodeClient::new(config.node_config())?;
-        let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, FollowOptions::default())?;
+        let exporter = start_exporter(config)?;
+        let tracer = exporter.as_ref().map(Exporter::tracer);
+        let options = FollowOptions::default();
+        let indexing = Indexing::start(config, contracts.as_ref(), &store, &client, options, tracer.clone())?;
         let prices = prices::start(&config.prices, &config.data_dir())?;
         let forex = forex::start(&config.forex, config.network, &config.data_dir())?;
         let pools = contracts.as_ref().map(|_| config.pools.rules());
@@ -494,10 +512,24 @@ impl Instance {
             site: console.as_ref().map(|console| console.site(config, &keys)),
             metrics,
             access_log: log::of_requests(),
+            tracer,
         };
         let gateway = Gateway::bind(gateway, parts).await?;
         let control = Control::start(&config.data_dir(), &store);
-        Ok(Self { store, keys, console, control, indexing, prices, forex, live, orderbook, verifier, gateway })
+        Ok(Self {
+            store,
+            keys,
+            console,
+            control,
+            indexing,
+            prices,
+            forex,
+            live,
+            orderbook,
+            verifier,
+            exporter,
+            gateway,
+        })
     }
 
     /// The store, for reads.
@@ -573,6 +605,9 @@ impl Instance {
         flush(&self.store).await;
         if let Some(console) = &self.console {
             console.users.close().await;
+        }
+        if let Some(exporter) = self.exporter {
+            exporter.close().await;
         }
         self.keys.close().await?;
         indexed

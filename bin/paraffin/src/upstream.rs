@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use paraffin_access::{ApiKey, KeyStore as _};
 use paraffin_gateway::{ChainState, Families, Gateway, GatewayParts, Metrics, Node, Upstreams};
+use paraffin_otlp::Exporter;
 use serde::{Deserialize, Serialize};
 
 use crate::accounts;
@@ -92,6 +93,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
     let keys = Arc::new(accounts::open(config).await.map_err(InstanceError::from)?);
     let console = Console::open(config).await.map_err(InstanceError::from)?;
     let upstreams = Upstreams::start(config.network, &addresses, key, &config.gateway.limits);
+    let exporter = instance::start_exporter(config)?;
     let metrics = Metrics::default();
     MemorySection::measure(config, &metrics);
     let parts = GatewayParts {
@@ -115,6 +117,7 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
         site: console.as_ref().map(|console| console.site(config, &keys)),
         metrics,
         access_log: log::of_requests(),
+        tracer: exporter.as_ref().map(Exporter::tracer),
     };
     let gateway = Gateway::bind(config.gateway.clone(), parts).await?;
     println!("listening on http://{} ({}, without a store)", gateway.local_addr(), config.network);
@@ -127,6 +130,9 @@ pub(crate) async fn serve(config: &Config, leave: &Leave) -> Result<(), Box<dyn 
     gateway.serve_until(leave.leaving(), leave.stopping()).await;
     if let Some(console) = &console {
         console.users.close().await;
+    }
+    if let Some(exporter) = exporter {
+        exporter.close().await;
     }
     keys.close().await.map_err(InstanceError::from)?;
     Ok(())

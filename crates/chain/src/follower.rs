@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 use crate::client::NodeClient;
 use crate::error::NodeError;
 use crate::plan::{Plan, Position, make_fork_plan, make_plan};
-use crate::prefetch::Prefetch;
+use crate::prefetch::{FetchPeriod, Prefetch};
 
 /// First wait after a failure; it doubles up to [`WAIT_MAX`].
 const WAIT_MIN: Duration = Duration::from_millis(200);
@@ -141,6 +141,11 @@ impl Follower {
     /// Height and hash of the best verified header of the node.
     pub fn best_header(&self) -> Option<BlockId> {
         self.plan.as_ref().map(Plan::tip)
+    }
+
+    /// When the block of the last [`ChainEvent::Connect`] was fetched.
+    pub fn last_fetch(&self) -> Option<FetchPeriod> {
+        self.prefetch.last()
     }
 
     /// The block that the verified headers branch off from: where a series of disconnects will end.

@@ -52,5 +52,6 @@ pub use error::NodeError;
 pub use follower::{ChainEvent, Follower, FollowerOptions, LocalChain};
 pub use headers::{HeaderFault, HeaderVerifier};
 pub use http::Keep;
+pub use prefetch::FetchPeriod;
 pub use rest::{decode_headers, decode_spent_outputs};
 pub use status::NodeStatus;

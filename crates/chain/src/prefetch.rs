@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
 use paraffin_primitives::{BlockId, ConnectedBlock};
 use tokio::task::JoinHandle;
@@ -27,6 +28,8 @@ pub(crate) struct Prefetch {
     held: Arc<AtomicUsize>,
     /// Running average of the memory that one block takes.
     estimate: usize,
+    /// Of the block that was handed over last.
+    last: Option<FetchPeriod>,
 }
 
 struct Slot {
@@ -42,6 +45,16 @@ enum State {
 struct Fetched {
     block: Box<ConnectedBlock>,
     held: Held,
+    period: FetchPeriod,
+}
+
+/// When a block was asked for, and when it was there and checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FetchPeriod {
+    /// Asked for.
+    pub began: SystemTime,
+    /// There.
+    pub ended: SystemTime,
 }
 
 /// Memory counted until the block is handed over or dropped.
@@ -65,6 +78,7 @@ impl Prefetch {
             queue: VecDeque::new(),
             held: Arc::default(),
             estimate: FIRST_ESTIMATE,
+            last: None,
         }
     }
 
@@ -108,7 +122,13 @@ impl Prefetch {
         self.settle(0).await?;
         let Some(Slot { state: State::Ready(fetched), .. }) = self.queue.pop_front() else { return Ok(None) };
         self.estimate = ((self.estimate * 3 + fetched.held.bytes) / 4).max(ESTIMATE_MIN);
+        self.last = Some(fetched.period);
         Ok(Some(fetched.block))
+    }
+
+    /// When the block that was handed over last was fetched.
+    pub(crate) fn last(&self) -> Option<FetchPeriod> {
+        self.last
     }
 
     /// Waits until everything under way has been fetched and checked.
@@ -193,13 +213,15 @@ async fn fetch(
     wants_spent: bool,
     total: Arc<AtomicUsize>,
 ) -> Result<Fetched, NodeError> {
+    let began = SystemTime::now();
     let block = connected_block(&client, id, wants_spent).await?;
+    let period = FetchPeriod { began, ended: SystemTime::now() };
     let spent_bytes: usize = block.spent.iter().flatten().flatten().map(|output| 48 + output.script_pubkey.len()).sum();
     // A decoded block takes about four times its encoding.
     let bytes = block.size as usize * 4 + spent_bytes;
     total.fetch_add(bytes, Ordering::Relaxed);
     let held = Held { total, bytes };
-    Ok(Fetched { block: Box::new(block), held })
+    Ok(Fetched { block: Box::new(block), held, period })
 }
 
 fn explain_pruned(error: NodeError, id: BlockId) -> NodeError {

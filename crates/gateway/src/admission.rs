@@ -108,6 +108,7 @@ pub(crate) async fn admit(
     body: &mut RequestBody,
 ) -> Result<(), Refusal> {
     let &mut Admission { shared, route, at, .. } = admission;
+    let _wait = paraffin_spans::wait("admit");
     let (subject, used, plan, own) = match caller {
         Caller::Key(key) => (Subject::Key(key.id), (Used::Key(key.id), key.account), &key.plan, key.limits),
         Caller::Alias(alias) => {

@@ -63,6 +63,7 @@ mod site;
 mod state;
 mod strangers;
 mod surfaces;
+mod trace;
 mod waiting;
 mod webhooks;
 mod websocket;

@@ -29,6 +29,7 @@ use crate::respond::Reply;
 use crate::routes::{Credential, ErrorForm, KeyedSurface, Route, Target};
 use crate::state::{Caller, Connection, RequestContext, Shared, unix_millis};
 use crate::surfaces::{HttpRequest, HttpSurface, RpcSurface, opi};
+use crate::trace::{self, RequestSpan};
 use crate::websocket::{Upgrade, standing_credential, upgrade_required};
 use crate::{cors, describe, health, rest, site};
 
@@ -77,6 +78,7 @@ pub(crate) async fn answer(
     let started = Instant::now();
     let shared = &connection.shared;
     let _in_flight = shared.metrics.in_flight();
+    let span = RequestSpan::begin(shared.tracer.as_ref(), request.headers());
     let id = connection.names.name(request.headers());
     let route = Route::parse(request.uri().path());
     let client = client_address(connection.peer, request.headers(), &shared.access.trusted_proxies);
@@ -87,7 +89,8 @@ pub(crate) async fn answer(
     let handled = {
         // Pinned here once: what is handed on is its place, not its kilobytes.
         let routed = pin!(route_request(&connection, &mut admission, &id, &head, &mut body));
-        let handled = catch_panic(routed);
+        let guarded = pin!(catch_panic(routed));
+        let handled = span.scope(guarded);
         // The span of the connection has the first digits of ids of our own; one that the caller chose has its own span.
         match &id {
             RequestId::Given(_) => Box::pin(handled.instrument(tracing::error_span!("request", %id))).await,
@@ -117,6 +120,7 @@ pub(crate) async fn answer(
         };
         log.request(line, id.as_str(), head.uri.path());
     }
+    span.end(&route, &head, &id, status);
     let quota = admission.end(outcome.reply.status);
     let origin = cors::single_origin(&head.headers).cloned();
     // The map of the request becomes that of the answer, and the connection's next request has it again.
@@ -171,13 +175,17 @@ async fn route_request(
         let answered = Box::pin(site::answer(connection, admission, id, head, body)).await;
         return answered.map_or_else(refuse, Outcome::plain);
     }
-    let Identified { caller, readable } = match identify(admission.arrival(), &head.headers).await {
+    let authenticating = paraffin_spans::child("authenticate");
+    let identified = identify(admission.arrival(), &head.headers).await;
+    drop(authenticating);
+    let Identified { caller, readable } = match identified {
         Ok(identified) => identified,
         Err(Refusal::AuthUnavailable) if route.target == Target::Main && head.method == Method::POST => {
             return Box::pin(discover_alone(connection, admission.arrival(), body)).await;
         }
         Err(refusal) => return refuse(refusal),
     };
+    trace::note_caller(&caller);
     let logged = shared.access_log.is_some().then(|| caller.clone());
     let counted = !matches!(route.target, Target::PlainHealth | Target::Health)
         && (route.credential != Credential::Open || route.target != Target::Nothing);
@@ -525,7 +533,7 @@ fn head_bytes(head: &Parts) -> usize {
 }
 
 /// A verb may be any word, so only those that exist are logged.
-fn verb_name(verb: &Method) -> &'static str {
+pub(crate) fn verb_name(verb: &Method) -> &'static str {
     match *verb {
         Method::GET => "GET",
         Method::POST => "POST",

@@ -136,6 +136,7 @@ impl Gateway {
                 site: parts.site,
                 metrics: parts.metrics,
                 access_log,
+                tracer: parts.tracer,
                 store_reads,
                 account_scans: FairSemaphore::new(ACCOUNT_SCANS_MAX, ACCOUNT_SCANS_MAX).of_bytes(ACCOUNT_SCAN_BYTES),
                 node_calls: FairSemaphore::new(NODE_CALLS_MAX, NODE_PARTS),

@@ -15,6 +15,7 @@ use paraffin_chain::{Keep, NodeClient, NodeError, NodeStatus};
 use paraffin_prices::BitcoinPrices;
 use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_site::Site;
+use paraffin_spans::Tracer;
 use paraffin_store::{ReadCounts, Snapshot};
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
@@ -220,6 +221,8 @@ pub struct GatewayParts {
     pub metrics: Metrics,
     /// Where a line for each request goes, unless [`GatewayConfig::access_log`] is off; without it nowhere.
     pub access_log: Option<LogWriter>,
+    /// Records spans of requests; without it none is measured.
+    pub tracer: Option<Tracer>,
 }
 
 /// Who calls.
@@ -253,6 +256,7 @@ pub(crate) struct Shared {
     pub(crate) site: Option<Site>,
     pub(crate) metrics: Metrics,
     pub(crate) access_log: Option<LogWriter>,
+    pub(crate) tracer: Option<Tracer>,
     pub(crate) store_reads: FairSemaphore,
     pub(crate) account_scans: FairSemaphore,
     pub(crate) hosted_views: FairSemaphore,
@@ -452,6 +456,7 @@ impl RequestContext {
 
     /// As [`RequestContext::permit`], for work that needs several.
     pub(crate) async fn permits(&self, permits: &FairSemaphore, count: u32) -> Option<FairPermit> {
+        let _wait = paraffin_spans::wait("permit");
         let permit = within(PERMIT_WAIT, permits.acquire_many(self.caller_id(), count)).await.ok().flatten();
         if permit.is_none() {
             self.budget.overload();
@@ -618,6 +623,7 @@ impl RequestContext {
         Box::pin(async move {
             let permit = self.permit(permits).await.ok_or(ReadAbandoned)?;
             let work = begin();
+            let _span = paraffin_spans::child("read");
             let (awaited, interrupt) = Interrupt::at(Instant::now() + self.limits().handler_timeout());
             let interrupt = match kept {
                 Some(kept) => interrupt.keeping(kept),

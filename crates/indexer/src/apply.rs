@@ -3,8 +3,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bitcoin::BlockHash;
-use paraffin_chain::LocalChain;
+use paraffin_chain::{FetchPeriod, LocalChain};
 use paraffin_primitives::{BlockId, ConnectedBlock, Height};
+use paraffin_spans::{Span, Tracer};
 use paraffin_store::{BlockRecord, Module, ModuleId, ModuleSchema, ModuleWriter, Store, Writer};
 
 use crate::IndexerError;
@@ -45,6 +46,8 @@ pub struct Indexer {
     options: IndexerOptions,
     /// Blocks applied and not yet committed, oldest first.
     waiting: Vec<BlockId>,
+    /// Records spans of blocks.
+    tracer: Option<Tracer>,
     /// Module that was last run again alone.
     pub(crate) rerun: Option<ModuleId>,
     last_commit: Instant,
@@ -57,7 +60,31 @@ impl Indexer {
     /// When another writer holds the store.
     pub fn new(store: Store, modules: Vec<Box<dyn Module>>, options: IndexerOptions) -> Result<Self, IndexerError> {
         let writer = store.writer()?;
-        Ok(Self { store, writer, modules, options, waiting: Vec::new(), rerun: None, last_commit: Instant::now() })
+        let (waiting, last_commit) = (Vec::new(), Instant::now());
+        Ok(Self { store, writer, modules, options, waiting, tracer: None, rerun: None, last_commit })
+    }
+
+    /// The same, which records spans of blocks.
+    #[must_use]
+    pub fn with_tracer(self, tracer: Option<Tracer>) -> Self {
+        Self { tracer, ..self }
+    }
+
+    /// The span of a block that has been fetched and is about to be applied, if it is recorded.
+    pub(crate) fn begin_span(&self, block: &ConnectedBlock, fetch: Option<FetchPeriod>) -> Span {
+        let mut span = self.tracer.as_ref().map_or_else(Span::none, Tracer::block);
+        if !span.is_recorded() {
+            return span;
+        }
+        if let Some(fetch) = fetch {
+            span = span.since(fetch.began);
+            span.child("fetch").since(fetch.began).end_at(fetch.ended);
+        }
+        span.set("paraffin.block.height", block.id.height);
+        span.set("paraffin.block.hash", block.id.hash.to_string());
+        span.set("paraffin.block.size", block.size);
+        span.set("paraffin.block.transactions", u32::try_from(block.txids.len()).unwrap_or(u32::MAX));
+        span
     }
 
     /// Newest block applied, committed or not.
@@ -88,9 +115,14 @@ impl Indexer {
     /// # Errors
     /// A module or the store refused; the block leaves no trace.
     pub fn apply(&mut self, block: &ConnectedBlock) -> Result<(), IndexerError> {
+        self.apply_within(block, &Span::none())
+    }
+
+    /// As [`Indexer::apply`], with what it does as children of `span`.
+    pub(crate) fn apply_within(&mut self, block: &ConnectedBlock, span: &Span) -> Result<(), IndexerError> {
         let header = &block.block.header;
         self.writer.begin_block(block.id, header.prev_blockhash, header.time)?;
-        self.connect_open_block(block, None)
+        self.connect_open_block(block, None, span)
     }
 
     /// Hands the block begun to all modules, or to one, and ends it.
@@ -98,23 +130,28 @@ impl Indexer {
         &mut self,
         block: &ConnectedBlock,
         only: Option<ModuleId>,
+        span: &Span,
     ) -> Result<(), IndexerError> {
-        if let Err(error) = self.connect_modules(block, only) {
+        let modules = span.child("modules");
+        if let Err(error) = self.connect_modules(block, only, &modules) {
             self.writer.abandon_block();
             return Err(error);
         }
+        drop(modules);
         self.writer.end_block()?;
         self.waiting.push(block.id);
         let (pending, since) = (self.writer.pending_bytes(), self.last_commit.elapsed());
         match self.options.run_bytes.filter(|_| only.is_none() && self.writer.is_importing()) {
             Some(run_bytes) => {
                 if pending >= run_bytes || since >= self.options.run_interval {
+                    let _span = span.child("commit");
                     self.last_commit = Instant::now();
                     self.writer.commit_sorted()?;
                 }
             }
             None => {
                 if pending >= self.options.commit_bytes || since >= self.options.commit_interval {
+                    let _span = span.child("commit");
                     self.commit()?;
                 }
             }
@@ -134,18 +171,23 @@ impl Indexer {
     }
 
     /// Modules that read no other one work at the same time, the others after them in their order.
-    fn connect_modules(&mut self, block: &ConnectedBlock, only: Option<ModuleId>) -> Result<(), IndexerError> {
+    fn connect_modules(
+        &mut self,
+        block: &ConnectedBlock,
+        only: Option<ModuleId>,
+        span: &Span,
+    ) -> Result<(), IndexerError> {
         let is_wanted = |schema: &ModuleSchema| only.is_none_or(|only| only == schema.id);
         let mut left: Vec<&mut Box<dyn Module>> =
             self.modules.iter_mut().filter(|module| is_wanted(&module.schema())).collect();
         if block.block.txdata.len() >= SIDE_BY_SIDE_MIN {
             let (alone, readers) = left.into_iter().partition(|module| module.schema().reads.is_empty());
             left = readers;
-            connect_side_by_side(&mut self.writer, alone, block)?;
+            connect_side_by_side(&mut self.writer, alone, block, span)?;
         }
         for module in left {
             let mut rows = self.writer.module(module.schema().id)?;
-            connect_module(module, block, &mut rows)?;
+            connect_module(module, block, &mut rows, span)?;
         }
         Ok(())
     }
@@ -206,7 +248,9 @@ fn connect_module(
     module: &mut Box<dyn Module>,
     block: &ConnectedBlock,
     rows: &mut ModuleWriter<'_>,
+    span: &Span,
 ) -> Result<(), IndexerError> {
+    let _span = span.child(module.schema().name);
     module.connect(block, rows).map_err(|source| IndexerError::Module {
         module: module.schema().name,
         block: block.id,
@@ -220,6 +264,7 @@ fn connect_side_by_side(
     writer: &mut Writer,
     mut modules: Vec<&mut Box<dyn Module>>,
     block: &ConnectedBlock,
+    span: &Span,
 ) -> Result<(), IndexerError> {
     modules.sort_by_key(|module| module.schema().id);
     let ids: Vec<ModuleId> = modules.iter().map(|module| module.schema().id).collect();
@@ -228,9 +273,9 @@ fn connect_side_by_side(
     thread::scope(|scope| {
         let others: Vec<_> = work
             .into_iter()
-            .map(|(module, (_, mut rows))| scope.spawn(move || connect_module(module, block, &mut rows)))
+            .map(|(module, (_, mut rows))| scope.spawn(move || connect_module(module, block, &mut rows, span)))
             .collect();
-        let ended = connect_module(last, block, &mut last_rows);
+        let ended = connect_module(last, block, &mut last_rows, span);
         let others = others.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         others.fold(Ok(()), Result::and).and(ended)
     })

@@ -66,11 +66,14 @@ fn follow_until_stopped(
                 if let Some(best) = best {
                     indexer.expect_tip(best);
                 }
-                indexer.apply(&block)?;
+                let span = indexer.begin_span(&block, follower.last_fetch());
+                indexer.apply_within(&block, &span)?;
                 let at_tip = best.is_none_or(|best| best <= block.id.height);
                 if at_tip {
+                    let _span = span.child("commit");
                     indexer.commit()?;
                 }
+                drop(span);
                 status.send_modify(|status| {
                     status.blocks_applied += 1;
                     status.bytes_applied += u64::from(block.size);

@@ -1,4 +1,5 @@
 use paraffin_primitives::{BlockId, ConnectedBlock};
+use paraffin_spans::Span;
 use paraffin_store::{ModuleId, ModuleSchema, Rewound};
 
 use crate::{Indexer, IndexerError};
@@ -91,6 +92,6 @@ impl Indexer {
             self.rerun = Some(module);
         }
         self.writer().replay_block(module, block.id)?;
-        self.connect_open_block(block, Some(module))
+        self.connect_open_block(block, Some(module), &Span::none())
     }
 }

@@ -54,5 +54,7 @@ mod snapshot_live;
 #[cfg(feature = "cluster")]
 mod soak;
 mod support;
+#[cfg(feature = "otel")]
+mod traces;
 mod tx;
 mod verify;

@@ -22,6 +22,7 @@ use super::{Admitted, Upstreams, rules};
 use crate::errors::Refusal;
 use crate::request_id::REQUEST_ID;
 use crate::state::RequestContext;
+use crate::trace::{TRACEPARENT, UpstreamSpan};
 use crate::websocket;
 
 /// Answers up to this size are read whole before the caller hears of them, so that another instance can be asked when one breaks
@@ -79,18 +80,36 @@ enum Failure {
     NotNow(Box<Forwarded>),
 }
 
+impl Failure {
+    /// Its kind, as `error.type` has it.
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::NotSent(_) => "connect",
+            Self::Broken(_) => "broken",
+            Self::Refused(_) => "refused",
+            Self::NotNow(_) => "unavailable",
+        }
+    }
+}
+
 impl Upstreams {
     /// Asks the instances in their order; the first once more when all have failed, for a connection may just have grown old.
     pub(super) async fn ask_in_turn(&self, request: &Admitted<'_>) -> Result<Forwarded, Refusal> {
         let key = self.key.reveal();
         let path = rules::path_of(&request.route.target, &key).ok_or(Refusal::NotFound)?;
         let is_repeatable = rules::is_repeatable(request.route, &request.head.method, &request.body);
+        let wait = paraffin_spans::wait("permit");
         let _permit = self.requests.acquire(request.caller).await.ok_or(Refusal::Internal)?;
+        drop(wait);
         let order = self.in_order();
         let mut refusal = Refusal::UpstreamUnavailable;
         let mut not_now = None;
         for instance in order.iter().chain(order.first()) {
-            match self.ask(instance, &path, request, is_repeatable).await {
+            let place = self.instances.iter().position(|known| Arc::ptr_eq(known, instance)).unwrap_or_default();
+            let span = UpstreamSpan::begin(&request.head.method, place);
+            let asked = self.ask(instance, &path, request, is_repeatable, span.traceparent()).await;
+            span.end(asked.as_ref().map(|answer| answer.status).map_err(Failure::kind));
+            match asked {
                 Ok(answer) => return Ok(answer),
                 Err(Failure::NotSent(reason)) => self.failed(instance, &reason),
                 Err(Failure::Broken(reason)) => {
@@ -130,8 +149,10 @@ impl Upstreams {
         path: &str,
         asked: &Admitted<'_>,
         is_repeatable: bool,
+        traceparent: Option<String>,
     ) -> Result<Forwarded, Failure> {
-        let request = request(&instance.base, path, asked).ok_or_else(|| Failure::NotSent("no address".to_owned()))?;
+        let request = request(&instance.base, path, asked, traceparent)
+            .ok_or_else(|| Failure::NotSent("no address".to_owned()))?;
         let exchange = async {
             let response = self.client.request(request).await.map_err(|error| {
                 let reason = describe(&error);
@@ -150,7 +171,7 @@ impl Upstreams {
     }
 }
 
-fn request(base: &str, path: &str, asked: &Admitted<'_>) -> Option<Request<Full<Bytes>>> {
+fn request(base: &str, path: &str, asked: &Admitted<'_>, traceparent: Option<String>) -> Option<Request<Full<Bytes>>> {
     let Parts { method, uri, headers, .. } = asked.head;
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let verb = if *method == Method::HEAD { Method::GET } else { method.clone() };
@@ -166,6 +187,9 @@ fn request(base: &str, path: &str, asked: &Admitted<'_>) -> Option<Request<Full<
         }
     }
     request = request.header(REQUEST_ID, asked.id.value());
+    if let Some(traceparent) = traceparent {
+        request = request.header(TRACEPARENT, traceparent);
+    }
     request.body(Full::new(asked.body.clone())).ok()
 }
 

@@ -17,6 +17,7 @@ use crate::deadline::within;
 use crate::errors::{ApiError, kind};
 use crate::state::RequestContext;
 use crate::surfaces::{RpcResult, RpcSurface};
+use crate::trace::{self, CallSpan};
 
 /// The answer to a whole body; without a text there was nothing to answer (204).
 pub(crate) struct Answer {
@@ -60,6 +61,7 @@ async fn run<'a>(
     context: &RequestContext,
     request: Result<Request<'a>, BadRequest<'a>>,
     time: Result<Duration, ApiError>,
+    span: CallSpan,
 ) -> Option<(Option<&'a RawValue>, RpcResult)> {
     let request = match request {
         Ok(request) => request,
@@ -67,7 +69,7 @@ async fn run<'a>(
     };
     let outcome = match time.and_then(|time| Ok((time, Params::parse(request.params)?))) {
         Err(error) => Err(error),
-        Ok((time, params)) => call(surface, context, &request.method, params, time).await,
+        Ok((time, params)) => call(surface, context, &request.method, params, time, &span).await,
     };
     let outcome = outcome.and_then(|result| {
         if result.get().len() > context.limits().response_bytes_max {
@@ -75,6 +77,7 @@ async fn run<'a>(
         }
         Ok(result)
     });
+    span.end(&request.method, outcome.as_ref().err());
     context.metrics().call(surface.family(&request.method), outcome.as_ref().err().map(|error| error.kind.rpc_code));
     request.id.map(|id| (Some(id), outcome))
 }
@@ -85,10 +88,11 @@ async fn call(
     method: &str,
     params: Params,
     time: Duration,
+    span: &CallSpan,
 ) -> RpcResult {
     let called = pin!(async move { surface.call(context, method, params).await });
     let guarded = pin!(catch_panic(called));
-    match within(time, guarded).await {
+    match within(time, span.scope(guarded)).await {
         Err(_) => Err(ApiError::timeout()),
         Ok(Err(Panicked)) => {
             context.metrics().panic();
@@ -103,7 +107,9 @@ async fn single(
     context: &RequestContext,
     request: Result<Request<'_>, BadRequest<'_>>,
 ) -> Answer {
-    let Some((id, outcome)) = run(surface, context, request, Ok(context.limits().handler_timeout())).await else {
+    let Some((id, outcome)) =
+        run(surface, context, request, Ok(context.limits().handler_timeout()), CallSpan::alone()).await
+    else {
         return Answer { status: StatusCode::NO_CONTENT, body: None };
     };
     let timed_out = outcome.as_ref().is_err_and(|error| error.kind == kind::TIMEOUT);
@@ -118,6 +124,7 @@ async fn batch(
     entries: Vec<Box<RawValue>>,
 ) -> Option<String> {
     let count = entries.len();
+    trace::note_batch(count);
     let entries = Arc::new(entries);
     let answers: Arc<Mutex<Vec<Option<String>>>> = Arc::new(Mutex::new(vec![None; count]));
     let next = Arc::new(AtomicUsize::new(0));
@@ -132,7 +139,8 @@ async fn batch(
                 let Some(raw) = entries.get(index) else { return };
                 let budget = context.budget();
                 let time = budget.take_call(&context).map(|()| budget.time_left(context.limits()));
-                if let Some((id, mut outcome)) = run(surface.as_ref(), &context, read_request(raw), time).await {
+                let span = CallSpan::in_batch();
+                if let Some((id, mut outcome)) = run(surface.as_ref(), &context, read_request(raw), time, span).await {
                     // What is kept is counted before it is kept. Errors are short, and no more of them than entries.
                     if outcome.is_ok() && !budget.take_bytes(&context, answer_bytes(id, &outcome)).await {
                         outcome = Err(ApiError::response_too_large());
@@ -143,7 +151,7 @@ async fn batch(
                 tokio::task::yield_now().await;
             }
         };
-        workers.spawn(worker.in_current_span());
+        workers.spawn(paraffin_spans::in_current(worker.in_current_span()));
     }
     // Every call ends by the deadline, so this does too; dropping the set ends what is left when the caller goes away.
     while workers.join_next().await.is_some() {}

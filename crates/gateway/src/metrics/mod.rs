@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use metrics::{Key, Label, Level, Metadata, Recorder, Unit};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
+use paraffin_spans::Tracer;
 
 use crate::state::Shared;
 pub use meter::Meter;
@@ -242,6 +243,9 @@ impl Metrics {
         if let Some(shadow) = shared.chain.shadow() {
             shadow.measure(&meter);
         }
+        if let Some(tracer) = &shared.tracer {
+            measure_spans(tracer, &meter);
+        }
         if let Some(upstreams) = &shared.upstreams {
             upstreams.measure(&meter);
         }
@@ -249,6 +253,20 @@ impl Metrics {
             handler.rpc.iter().for_each(|surface| surface.measure(&meter));
             handler.http.iter().for_each(|surface| surface.measure(&meter));
         }
+    }
+}
+
+fn measure_spans(tracer: &Tracer, meter: &Meter<'_>) {
+    let dropped = tracer.dropped();
+    meter.count(
+        "paraffin_spans_exported_total",
+        "Spans that the collector of traces has taken",
+        &[],
+        tracer.exported(),
+    );
+    for (reason, total) in [("budget", dropped.budget), ("queue", dropped.queue_full), ("collector", dropped.refused)] {
+        let text = "Spans that were dropped: beyond the budget, beyond the queue, or not taken by the collector";
+        meter.count("paraffin_spans_dropped_total", text, &[("reason", reason)], total);
     }
 }
 

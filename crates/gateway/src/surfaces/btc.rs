@@ -218,6 +218,9 @@ impl Method for BlockHashAt {
 pub(crate) async fn pass(context: &RequestContext, method: &'static str, params: Vec<Box<RawValue>>) -> RpcResult {
     node_cost::check(method, &params, matches!(context.caller(), Caller::Key(_)))?;
     let permit = context.permit(&context.shared().node_calls).await.ok_or_else(ApiError::panicked)?;
+    let mut span = paraffin_spans::child(method).of_client();
+    span.set("rpc.system.name", "jsonrpc");
+    span.set("rpc.method", method);
     let held = Arc::new(Mutex::new(context.held_bytes(HeldFor::Node)));
     let node = Arc::clone(context.node());
     let bytes_max = context.limits().response_bytes_max;

@@ -83,6 +83,8 @@ pub(crate) struct Setup {
     pub(crate) webhooks: Option<paraffin_webhooks::WebhookSettings>,
     /// Where a line about each request goes.
     pub(crate) access_log: Option<LogWriter>,
+    /// What records spans of requests.
+    pub(crate) tracer: Option<paraffin_spans::Tracer>,
 }
 
 impl Default for Setup {
@@ -113,6 +115,7 @@ impl Default for Setup {
             scripts: None,
             webhooks: None,
             access_log: None,
+            tracer: None,
         }
     }
 }
@@ -212,6 +215,7 @@ impl Instance {
             site: None,
             metrics: Metrics::new(),
             access_log: setup.access_log,
+            tracer: setup.tracer,
         };
         let gateway = Gateway::bind(setup.config, parts).await.unwrap();
         let (address, metrics) = (gateway.local_addr(), gateway.metrics_addr().unwrap());

@@ -71,6 +71,7 @@ impl Edge {
             site: None,
             metrics: Metrics::new(),
             access_log: None,
+            tracer: None,
         };
         let gateway = Gateway::bind(config, parts).await.unwrap();
         let address = gateway.local_addr();

@@ -1,0 +1,255 @@
+//! Spans of requests, named as the semantic conventions of OpenTelemetry name them for HTTP and JSON-RPC (docs/tracing.md).
+//!
+//! Nothing of a caller is in them as it came: paths are redacted, queries and headers left out, methods named when they exist.
+
+use hyper::header::HeaderName;
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Method, StatusCode, Version};
+use paraffin_spans::{Span, Traceparent, Tracer, Value, child, note};
+
+use crate::errors::{ApiError, rpc_code};
+use crate::redact::redacted_path;
+use crate::request::verb_name;
+use crate::request_id::RequestId;
+use crate::rest;
+use crate::routes::{Credential, KeyedSurface, Route, Target};
+use crate::state::Caller;
+use crate::surfaces::opi;
+
+/// Header of W3C Trace Context.
+pub(crate) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+/// What stands for a verb or a method that does not exist.
+const OTHER: &str = "_OTHER";
+
+/// The span of one request.
+pub(crate) struct RequestSpan(Span);
+
+impl RequestSpan {
+    /// Begins it, if the request is recorded.
+    pub(crate) fn begin(tracer: Option<&Tracer>, headers: &HeaderMap) -> Self {
+        Self(tracer.map_or_else(Span::none, |tracer| tracer.request(traceparent(headers))))
+    }
+
+    /// The handler, whose parts become children.
+    pub(crate) async fn scope<F: Future>(&self, handler: F) -> F::Output {
+        self.0.scope(handler).await
+    }
+
+    /// Ends it with what is known of the answer.
+    pub(crate) fn end(mut self, route: &Route, head: &Parts, id: &RequestId, status: u16) {
+        let span = &mut self.0;
+        if !span.is_recorded() {
+            return;
+        }
+        let verb = span_verb(&head.method);
+        let template = template(route, &head.method);
+        span.rename(|| template.as_deref().map_or_else(|| verb.to_owned(), |template| format!("{verb} {template}")));
+        span.set("http.request.method", verb);
+        if let Some(template) = template {
+            span.set("http.route", template);
+        }
+        span.set("url.scheme", "http");
+        span.set("url.path", redacted_path(head.uri.path()));
+        span.set("network.protocol.version", if head.version == Version::HTTP_10 { "1.0" } else { "1.1" });
+        span.set("http.response.status_code", status);
+        if status >= 500 {
+            span.fail(status.to_string());
+        }
+        span.set("paraffin.surface", route.surface_name());
+        span.set("paraffin.request_id", id.as_str().to_owned());
+    }
+}
+
+/// What a caller says about the trace of its request, if it says one thing that can be read.
+fn traceparent(headers: &HeaderMap) -> Option<Traceparent> {
+    let mut given = headers.get_all(TRACEPARENT).iter();
+    let first = given.next()?;
+    if given.next().is_some() { None } else { Traceparent::parse(first.as_bytes()) }
+}
+
+fn span_verb(verb: &Method) -> &'static str {
+    match verb_name(verb) {
+        "other" => OTHER,
+        name => name,
+    }
+}
+
+/// The path of a request with names in the place of what callers choose; `None` where nothing is served.
+fn template(route: &Route, verb: &Method) -> Option<String> {
+    let caller = match route.credential {
+        Credential::PathKey(_) | Credential::PathAlias(_) => "/v4/{key}",
+        Credential::HeaderOriginOrNobody | Credential::HeaderOrOrigin => "/v4/api",
+        _ => "/v4/jsonrpc",
+    };
+    let below = |groups: &[&'static rest::Group], segments: &[String]| {
+        rest::find(groups, segments, verb).map_or("{route}", |asked| asked.path)
+    };
+    Some(match &route.target {
+        Target::Main => caller.to_owned(),
+        Target::Rest(segments) => format!("{caller}/{}", below(&rest::GROUPS, segments)),
+        Target::Opi(segments) if caller == "/v4/{key}" => format!("{caller}/opi/{}", below(&opi::GROUPS, segments)),
+        Target::Opi(segments) => format!("/v4/opi/{}", below(&opi::GROUPS, segments)),
+        Target::Surface(KeyedSurface::Explorer, _) => "/api/v1/{key}".to_owned(),
+        Target::Surface(surface, _) => format!("{caller}/{}", surface.name()),
+        Target::Health => "/v4/api/health".to_owned(),
+        Target::PlainHealth if caller == "/v4/{key}" => format!("{caller}/health"),
+        Target::PlainHealth => "/health".to_owned(),
+        Target::Site | Target::Description(_) | Target::Nothing => return None,
+    })
+}
+
+/// Adds who calls to the span of the request: the kind of credential and the account, never a key.
+pub(crate) fn note_caller(caller: &Caller) {
+    let (kind, account) = match caller {
+        Caller::Key(record) => ("key", Some(record.account)),
+        Caller::Alias(record) => ("alias", Some(record.account)),
+        Caller::Origin(record) => ("origin", Some(record.account)),
+        Caller::Keyless => ("keyless", None),
+    };
+    note("paraffin.caller", || kind.into());
+    if let Some(account) = account {
+        note("user.id", || account.0.to_string().into());
+    }
+}
+
+/// Adds the number of its calls to the span of a request that is a batch.
+pub(crate) fn note_batch(calls: usize) {
+    note("paraffin.batch.calls", || Value::Number(i64::try_from(calls).unwrap_or(i64::MAX)));
+}
+
+/// The span of one JSON-RPC call.
+pub(crate) struct CallSpan {
+    span: Span,
+    is_alone: bool,
+}
+
+impl CallSpan {
+    /// Begins that of the only call of a request, if the request is recorded.
+    pub(crate) fn alone() -> Self {
+        Self { span: child("call"), is_alone: true }
+    }
+
+    /// Begins that of an entry of a batch.
+    pub(crate) fn in_batch() -> Self {
+        Self { span: child("call"), is_alone: false }
+    }
+
+    /// The method, whose parts become children.
+    pub(crate) async fn scope<F: Future>(&self, method: F) -> F::Output {
+        self.span.scope(method).await
+    }
+
+    /// Ends it. The span of the request has the method as well, where it is the only one.
+    pub(crate) fn end(mut self, method: &str, error: Option<&ApiError>) {
+        let span = &mut self.span;
+        if !span.is_recorded() {
+            return;
+        }
+        // A method that does not exist may be any text.
+        let does_exist = error.is_none_or(|error| error.code != rpc_code::METHOD_NOT_FOUND) && is_method(method);
+        let method = if does_exist { method } else { OTHER };
+        span.rename(|| method.to_owned());
+        span.set("rpc.system.name", "jsonrpc");
+        span.set("rpc.method", method.to_owned());
+        if self.is_alone {
+            note("rpc.system.name", || "jsonrpc".into());
+            note("rpc.method", || method.to_owned().into());
+        }
+        if let Some(error) = error {
+            if self.is_alone {
+                note("rpc.response.status_code", || error.code.to_string().into());
+            }
+            span.set("rpc.response.status_code", error.code.to_string());
+            span.fail(error.code.to_string());
+        }
+    }
+}
+
+/// Whether a name has the form of those that are declared: words, with no digits in a row that could be a key.
+fn is_method(name: &str) -> bool {
+    /// Longest name.
+    const BYTES_MAX: usize = 96;
+    name.len() <= BYTES_MAX
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b':'))
+        && crate::redact::redact(name) == name
+}
+
+/// The span of one question to an instance behind this gateway.
+pub(crate) struct UpstreamSpan(Span);
+
+impl UpstreamSpan {
+    /// Begins it, if its request is recorded. The instance is named by its place in the configuration: its address is never disclosed.
+    pub(crate) fn begin(verb: &Method, place: usize) -> Self {
+        let mut span = child("upstream").of_client();
+        if span.is_recorded() {
+            let verb = span_verb(verb);
+            span.rename(|| verb.to_owned());
+            span.set("http.request.method", verb);
+            span.set("paraffin.upstream", Value::Number(i64::try_from(place).unwrap_or(i64::MAX)));
+        }
+        Self(span)
+    }
+
+    /// The header that the instance gets, where it gets one.
+    pub(crate) fn traceparent(&self) -> Option<String> {
+        self.0.traceparent()
+    }
+
+    /// Ends it with the status of the answer, or with why there is none.
+    pub(crate) fn end(mut self, answer: Result<StatusCode, &'static str>) {
+        match answer {
+            Ok(status) => {
+                self.0.set("http.response.status_code", status.as_u16());
+                if status.is_client_error() || status.is_server_error() {
+                    self.0.fail(status.as_u16().to_string());
+                }
+            }
+            Err(kind) => self.0.fail(kind),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_has_names_in_the_place_of_what_callers_choose() {
+        let key = "0123456789abcdef0123456789abcdef";
+        let get = &Method::GET;
+        for (path, expected) in [
+            (format!("/v4/{key}"), Some("/v4/{key}")),
+            ("/v4/jsonrpc".to_owned(), Some("/v4/jsonrpc")),
+            ("/v4/api".to_owned(), Some("/v4/api")),
+            (format!("/v4/{key}/blockheight"), Some("/v4/{key}/blockheight")),
+            ("/v4/my-alias/no/such".to_owned(), Some("/v4/{key}/{route}")),
+            (format!("/v4/{key}/mempool/socket"), Some("/v4/{key}/mempool")),
+            (format!("/api/v1/{key}/anything"), Some("/api/v1/{key}")),
+            ("/health".to_owned(), Some("/health")),
+            (format!("/v4/{key}/health"), Some("/v4/{key}/health")),
+            ("/v4/jsonrpc/mempool".to_owned(), Some("/v4/jsonrpc/mempool")),
+            ("/v4/opi/v1/brc20/block_height".to_owned(), Some("/v4/opi/v1/brc20/block_height")),
+            (format!("/{key}"), None),
+        ] {
+            assert_eq!(template(&Route::parse(&path), get).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_names_are_methods() {
+        assert!(is_method("alkanes_protorunesbyaddress") && is_method("esplora_txs:package"));
+        for bad in ["btc 1", "0123456789abcdef0123456789abcdef", &"a".repeat(97), "é", "a\n"] {
+            assert!(!is_method(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn two_traceparents_are_none() {
+        let one = hyper::header::HeaderValue::from_static("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+        let mut headers = HeaderMap::new();
+        headers.append(TRACEPARENT, one.clone());
+        assert!(traceparent(&headers).is_some());
+        headers.append(TRACEPARENT, one);
+        assert_eq!(traceparent(&headers), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! The span that the running task works for, so that what takes time far below a request can say so without being handed anything.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use crate::span::{Parent, Span, Value};
+
+tokio::task_local! {
+    static CURRENT: Parent;
+}
+
+/// A child of the span that this task works for; nothing where it works for none.
+pub fn child(name: &'static str) -> Span {
+    CURRENT.try_with(|parent| parent.child(name)).unwrap_or_default()
+}
+
+/// Adds something to the span of the whole request or block that this task works for.
+pub fn note(key: &'static str, value: impl FnOnce() -> Value) {
+    // Outside of a recorded request there is nothing to add it to.
+    let _ = CURRENT.try_with(|parent| parent.note(key, value()));
+}
+
+/// Something that this task waits for, from now until it is dropped: a child of its span where that took a millisecond or more, and else nothing.
+pub fn wait(name: &'static str) -> Wait {
+    Wait { name, since: is_recorded().then(SystemTime::now) }
+}
+
+/// See [`wait`].
+#[must_use = "a wait ends when it is dropped"]
+pub struct Wait {
+    name: &'static str,
+    since: Option<SystemTime>,
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        /// Shortest wait that is recorded.
+        const LEAST: Duration = Duration::from_millis(1);
+        if let Some(since) = self.since.filter(|since| since.elapsed().is_ok_and(|waited| waited >= LEAST)) {
+            drop(child(self.name).since(since));
+        }
+    }
+}
+
+/// Whether this task works for a span that is recorded.
+pub fn is_recorded() -> bool {
+    CURRENT.try_with(|_| ()).is_ok()
+}
+
+/// The future, which works for the same span as the task that calls this, wherever it runs.
+pub fn in_current<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    let parent = CURRENT.try_with(Clone::clone).ok();
+    within(parent, future)
+}
+
+pub(crate) async fn within<F: Future>(parent: Option<Parent>, future: F) -> F::Output {
+    match parent {
+        None => future.await,
+        Some(parent) => Box::pin(CURRENT.scope(parent, future)).await,
+    }
+}
+
+/// Text of any origin, cut to what an attribute may hold.
+pub(crate) fn cut(text: Cow<'static, str>) -> Cow<'static, str> {
+    /// Longest text of an attribute or a name, bytes.
+    const TEXT_BYTES_MAX: usize = 256;
+    if text.len() <= TEXT_BYTES_MAX {
+        return text;
+    }
+    let end = text.floor_char_boundary(TEXT_BYTES_MAX);
+    Cow::Owned(text[..end].to_owned())
+}
