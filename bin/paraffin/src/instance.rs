@@ -496,7 +496,7 @@ impl Instance {
             access_log: log::of_requests(),
         };
         let gateway = Gateway::bind(gateway, parts).await?;
-        let control = Control::start(&config.data_dir(), &store);
+        let control = Control::start(&config.data_dir(), &store, config.network);
         Ok(Self { store, keys, console, control, indexing, prices, forex, live, orderbook, verifier, gateway })
     }
 

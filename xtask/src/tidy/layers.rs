@@ -36,6 +36,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("cryptoswap", 4),
     ("events", 4),
     ("indexer", 4),
+    ("export", 5),
     ("gateway", 5),
     ("devnet", 5),
 ];
