@@ -46,7 +46,10 @@ fn quick(root: &Path) -> Outcome {
     steps.step("committed contracts", contracts::check_committed)?;
     steps.leave_out("lints and documentation", "cargo xtask test <crate> for the crate that you change");
     steps.leave_out("tests that take long", "--full");
-    steps.leave_out("clusters of gateways, indexer programs of an operator, exports as Parquet (features of the build)", "--full");
+    steps.leave_out(
+        "clusters of gateways, indexer programs of an operator, exports as Parquet (features of the build)",
+        "--full",
+    );
     steps.leave_out("licences of the dependencies, the contracts' own tests", "--full");
     for part in debian::missing() {
         steps.leave_out(part.tests, &part.how());

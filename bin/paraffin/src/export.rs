@@ -127,8 +127,8 @@ pub(crate) async fn run(arguments: ExportArguments) -> Result<(), Box<dyn std::e
         (None, folder) => folder.unwrap_or_default(),
     };
     let shutdown = shutdown_signal().map_err(ExportError::Signal)?;
-    request.file =
-        std::path::absolute(&request.file).map_err(|source| ExportError::Path { path: request.file.clone(), source })?;
+    request.file = std::path::absolute(&request.file)
+        .map_err(|source| ExportError::Path { path: request.file.clone(), source })?;
     let mut shown = Shown::new("exported");
     let written = if let Some(running) = control::find(&folder).await? {
         tracing::info!("the running instance writes the file");
@@ -201,7 +201,7 @@ mod without {
         /// This program cannot write one.
         #[error(
             "exports need a program built with the feature `parquet`, and this one was built without it: build it with \
-             `cargo build --release --features parquet`, or install a package that has it"
+             `cargo build --release --features parquet`"
         )]
         Feature,
     }

@@ -14,7 +14,11 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::new("address", Kind::OptionalText, "of a script, where it has one"),
     Column::new("script", Kind::OptionalText, "of a script, hexadecimal"),
     Column::new("contract", Kind::OptionalText, "of a contract, alkane id, block:tx"),
-    Column::new("amount", Kind::Amount, "base units of alkane, all outputs of a script together; 2^128 - 1 also stands for more"),
+    Column::new(
+        "amount",
+        Kind::Amount,
+        "base units of alkane, all outputs of a script together; 2^128 - 1 also stands for more",
+    ),
 ];
 
 /// Writes who holds what, in the order of the ids of the alkanes.

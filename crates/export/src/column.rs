@@ -64,7 +64,11 @@ impl Column {
             Kind::Text => one(text),
             Kind::OptionalText => one(Stored::Text { is_optional: true }),
             Kind::Amount => vec![
-                (name.to_owned(), Stored::Decimal { places: 0 }, format!("{unit}; null where it has more than 38 digits")),
+                (
+                    name.to_owned(),
+                    Stored::Decimal { places: 0 },
+                    format!("{unit}; null where it has more than 38 digits"),
+                ),
                 (format!("{name}_text"), text, format!("{unit}, all digits")),
             ],
             Kind::Price => vec![

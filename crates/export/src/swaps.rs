@@ -4,11 +4,11 @@ use paraffin_amm::{Action, Event, Markets};
 use paraffin_cryptoswap::PoolIndex;
 use paraffin_primitives::AlkaneId;
 
+use crate::ExportError;
 use crate::candles::{markets_of, require_pool};
 use crate::cell::Cell;
 use crate::column::{Column, Kind};
 use crate::export::{Output, Selection, Span};
-use crate::ExportError;
 
 /// Blocks that are read at once.
 const BLOCKS: u32 = 16;

@@ -72,7 +72,9 @@ impl<W: Write + Send> TableWriter<W> {
                 Cell::Amount(amount) => {
                     add(Value::Decimal(cell::decimal(*amount))) && add(Value::Text(&amount.to_string()))
                 }
-                Cell::Price(ratio) => add(Value::Decimal(cell::price(*ratio))) && add(Value::Text(&cell::ratio(*ratio))),
+                Cell::Price(ratio) => {
+                    add(Value::Decimal(cell::price(*ratio))) && add(Value::Text(&cell::ratio(*ratio)))
+                }
             };
             if !fits {
                 return Err(ParquetError::General(format!("the column {} cannot hold {cell:?}", column.name)));

@@ -166,7 +166,12 @@ impl Work {
     }
 
     /// Writes rows.
-    async fn export_rows(&mut self, request: ExportRequest, reader: OwnedReadHalf, writer: &mut OwnedWriteHalf) -> Line {
+    async fn export_rows(
+        &mut self,
+        request: ExportRequest,
+        reader: OwnedReadHalf,
+        writer: &mut OwnedWriteHalf,
+    ) -> Line {
         let Ok(_held) = Arc::clone(&self.exporting).try_lock_owned() else {
             return Line::Refused("another export is being written: try again when it is done".to_owned());
         };

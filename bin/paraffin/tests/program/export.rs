@@ -82,7 +82,8 @@ for row in answer.fetchall():
         /// All rows of a file, its time as Unix seconds.
         #[track_caller]
         fn rows(&self, (file, printed): &(PathBuf, Value), time: &str) -> Vec<Value> {
-            let replaced = if time.is_empty() { String::new() } else { format!(" REPLACE (epoch({time})::BIGINT AS {time})") };
+            let replaced =
+                if time.is_empty() { String::new() } else { format!(" REPLACE (epoch({time})::BIGINT AS {time})") };
             let rows = self.query(&format!("SELECT *{replaced} FROM '{}'", file.display()));
             assert_eq!(printed["rows"], rows.len(), "{printed}");
             assert_eq!(printed["bytes"], std::fs::metadata(file).unwrap().len(), "{printed}");
@@ -178,7 +179,11 @@ for row in answer.fetchall():
             let mut found = Vec::new();
             for row in rows.iter().filter(|row| row["pool"] == **pool) {
                 let (sold, bought) = (amount(row, "sold_amount"), amount(row, "bought_amount"));
-                let id = |name| text(&row[name]).split_once(':').map(|(block, tx)| (block.parse::<u128>().unwrap(), tx.parse::<u128>().unwrap()));
+                let id = |name| {
+                    text(&row[name])
+                        .split_once(':')
+                        .map(|(block, tx)| (block.parse::<u128>().unwrap(), tx.parse::<u128>().unwrap()))
+                };
                 // The lower id is the base.
                 let flows = if id("sold_alkane") < id("bought_alkane") { [sold, -bought] } else { [-bought, sold] };
                 let place = ["height", "time", "vout"].map(|name| number(&row[name]));
@@ -190,13 +195,17 @@ for row in answer.fetchall():
             assert_eq!(found, answered, "{pool}");
         }
         // What DuckDB adds up is what the rows add up to, as decimals and as integers of 128 bits.
-        let sql = "SELECT sold_alkane, sum(sold_amount)::VARCHAR AS one, sum(sold_amount_text::UHUGEINT)::DECIMAL(38,0)::VARCHAR AS other";
+        let sql =
+            "SELECT sold_alkane, sum(sold_amount)::VARCHAR AS one, sum(sold_amount_text::HUGEINT)::VARCHAR AS other";
         for row in chain.query(&format!("{sql} FROM '{}' GROUP BY ALL", exported.0.display())) {
             let sum = sums[&text(&row["sold_alkane"])].to_string();
             assert_eq!((text(&row["one"]), text(&row["other"])), (sum.clone(), sum), "{row}");
         }
         let part = chain.export("swaps", &["--from", "115", "--to", "121", "--token", "32:0"]);
-        let is_part = |row: &&Value| (115..=121).contains(&number(&row["height"])) && [&row["sold_alkane"], &row["bought_alkane"]].contains(&&json!("32:0"));
+        let is_part = |row: &&Value| {
+            (115..=121).contains(&number(&row["height"]))
+                && [&row["sold_alkane"], &row["bought_alkane"]].contains(&&json!("32:0"))
+        };
         let expected: Vec<&Value> = rows.iter().filter(is_part).collect();
         assert!(!expected.is_empty());
         assert_eq!(chain.rows(&part, "time").iter().collect::<Vec<_>>(), expected);
@@ -277,7 +286,9 @@ for row in answer.fetchall():
                 let parameters = json!({ "alkane": alkane, "height": height, "include_contracts": true });
                 let mut answered: Vec<(String, i128)> = Vec::new();
                 for holder in pages(&chain.dev, "get_holders", "items", &parameters) {
-                    let name = ["address", "alkane", "script", "contract", "script_pubkey"].into_iter().find_map(|name| holder[name].as_str());
+                    let name = ["address", "alkane", "script", "contract", "script_pubkey"]
+                        .into_iter()
+                        .find_map(|name| holder[name].as_str());
                     answered.push((name.unwrap_or_else(|| panic!("{holder}")).to_owned(), number(&holder["amount"])));
                 }
                 let mut found: Vec<(String, i128)> = Vec::new();
@@ -296,7 +307,8 @@ for row in answer.fetchall():
 
     fn metadata(chain: &Chain) {
         let (file, printed) = chain.export("candles", &["--bucket", "1h", "--to", "120"]);
-        let sql = format!("SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata('{}')", file.display());
+        let sql =
+            format!("SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata('{}')", file.display());
         let notes: BTreeMap<String, String> =
             chain.query(&sql).iter().map(|row| (text(&row["key"]), text(&row["value"]))).collect();
         let hash = chain.dev.call("btc_getblockhash", json!([120]));

@@ -101,8 +101,7 @@ impl EventReader {
         let Some(header) = self.bitcoin.block_header(height)? else { return Ok(None) };
         let block = BlockId { height, hash: header.block_hash() };
         let may_keep = Arc::clone(&self.may_keep);
-        let mut found =
-            Found { block, network: self.bitcoin.network(), events: Vec::new(), transfers: None, may_keep };
+        let mut found = Found { block, network: self.bitcoin.network(), events: Vec::new(), transfers: None, may_keep };
         if filter.wants(Kind::Block) {
             let previous_hash = header.prev_blockhash;
             found.push_at(0, None, |occasion| {

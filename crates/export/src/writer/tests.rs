@@ -16,7 +16,13 @@ const COLUMNS: &[Column] = &[
 fn row(number: u32) -> Vec<Cell> {
     let address = if number.is_multiple_of(3) { Cell::Absent } else { Cell::text(number) };
     let amount = if number.is_multiple_of(5) { U256::MAX } else { U256::from(number) };
-    vec![Cell::Number(u32::MAX - number), Cell::Time(number), Cell::text(format!("n{number}")), address, Cell::Amount(amount)]
+    vec![
+        Cell::Number(u32::MAX - number),
+        Cell::Time(number),
+        Cell::text(format!("n{number}")),
+        address,
+        Cell::Amount(amount),
+    ]
 }
 
 fn read(bytes: Vec<u8>) -> SerializedFileReader<Bytes> {
