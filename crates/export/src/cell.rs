@@ -19,6 +19,7 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
+    #[allow(clippy::needless_pass_by_value)] // calls read better with values given away
     pub(crate) fn text(value: impl ToString) -> Self {
         Self::Text(value.to_string())
     }

@@ -11,7 +11,9 @@ pub(crate) const DIGITS: u32 = 38;
 /// Decimal places of a price.
 pub(crate) const PRICE_PLACES: u32 = 18;
 /// Bytes of a decimal.
-pub(crate) const DECIMAL_BYTES: usize = 16;
+pub(crate) const DECIMAL_BYTES: usize = DECIMAL_LENGTH.cast_unsigned() as usize;
+/// The same, as schemas have it.
+const DECIMAL_LENGTH: i32 = 16;
 
 /// A column of a dataset.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +100,7 @@ impl Stored {
             Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(Some(logical));
         match self {
             Self::Decimal { places } => builder
-                .with_length(DECIMAL_BYTES as i32)
+                .with_length(DECIMAL_LENGTH)
                 .with_precision(DIGITS.cast_signed())
                 .with_scale(places.cast_signed())
                 .build(),
