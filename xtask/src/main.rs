@@ -3,9 +3,11 @@
 
 mod aarch64;
 mod contracts;
+mod duckdb;
 mod fuzz;
 mod hostile;
 mod licences;
+mod python;
 mod reference;
 mod rows;
 mod schema;
@@ -118,6 +120,8 @@ enum Task {
     },
     /// Tries every REST route as its description says, about three minutes
     Schema,
+    /// Reads exports of a `paraffin dev` with DuckDB and compares every row with the answers of the API
+    Duckdb,
     /// Compiles the TypeScript client against real answers of every method and route
     Typescript,
     /// Makes the pictures of the site for the documentation anew, with Chromium
@@ -174,6 +178,7 @@ fn dispatch(task: Task) -> Outcome {
         Task::Reference { blocks, seed, long } => reference::run(&root, blocks, seed, long),
         Task::Package { out } => package::build(&root, out.as_deref()),
         Task::Schema => schema::check(&root),
+        Task::Duckdb => duckdb::check(&root),
         Task::Typescript => typescript::check(&root),
         Task::Screenshots => {
             let mut pictures = test::cargo(&root);

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::test::FEATURES;
 use xtask::bar::{Bar, Floor};
 use xtask::process::{Failure, Outcome, run as run_command};
 
@@ -28,7 +29,7 @@ pub(crate) fn run(root: &Path, blocks: Option<u64>, seed: u64, is_long: bool) ->
         _ => {}
     }
     let mut lane = Command::new("cargo");
-    lane.current_dir(root).args(["test", "--locked", "--workspace", "--features", crate::test::FEATURES]);
+    lane.current_dir(root).args(["test", "--locked", "--workspace", "--features", FEATURES]);
     lane.args(["--test", "lane", "--", "--nocapture", TEST]);
     // The variables that cargo sets for this program would have some libraries built again.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")) {

@@ -12,13 +12,13 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::rows::{self, Page};
-use crate::{contracts, licences, schema, tidy, typescript};
+use crate::{contracts, duckdb, licences, schema, tidy, typescript};
 use runner::Tests;
 use xtask::debian;
 use xtask::process::{self, Failure, Outcome, capture};
 
 /// Features of the program that the default build lacks; they bring those of the crates below it.
-pub(crate) const FEATURES: &str = "paraffin/cluster,paraffin/hosted,paraffin/otel";
+pub(crate) const FEATURES: &str = "paraffin/cluster,paraffin/hosted,paraffin/otel,paraffin/parquet";
 
 /// How much is done.
 pub(crate) enum Scope {
@@ -46,7 +46,10 @@ fn quick(root: &Path) -> Outcome {
     steps.step("committed contracts", contracts::check_committed)?;
     steps.leave_out("lints and documentation", "cargo xtask test <crate> for the crate that you change");
     steps.leave_out("tests that take long", "--full");
-    steps.leave_out("clusters of gateways and indexer programs of an operator (features of the build)", "--full");
+    steps.leave_out(
+        "clusters of gateways, indexer programs of an operator, exports as Parquet (features of the build)",
+        "--full",
+    );
     steps.leave_out("licences of the dependencies, the contracts' own tests", "--full");
     for part in debian::missing() {
         steps.leave_out(part.tests, &part.how());
@@ -115,9 +118,10 @@ fn full(root: &Path) -> Outcome {
     parts.join()?;
     // After the packages: the virtual environment may need one of them.
     let schemathesis = Some(schema::provide(root)?);
+    let duckdb = Some(duckdb::provide(root)?);
     let typescript = Some(typescript::provide(root)?);
     steps.step("default features", runner::smoke)?;
-    steps.tests(&Tests { features: Some(FEATURES), strict: true, schemathesis, typescript, ..Tests::default() })
+    steps.tests(&Tests { features: Some(FEATURES), strict: true, schemathesis, duckdb, typescript, ..Tests::default() })
 }
 
 /// What needs the sources alone.

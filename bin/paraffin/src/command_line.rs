@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use paraffin_primitives::Network;
 
 use crate::bridge::BridgeArguments;
+use crate::export::ExportArguments;
 use crate::tx::{AlkaneAmount, TxArguments};
 
 /// Version and commit; the build script finds the latter.
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Reindex(ReindexArguments),
     /// Write the index into one file, or start from such a file
     Snapshot(SnapshotArguments),
+    /// Write swaps, candles, transfers or balances into a Parquet file
+    Export(ExportArguments),
     /// Check the configuration, the node, the disk and the store, and say what is wrong
     Doctor(ConfigArguments),
     /// Look into an indexer program of a network's operator

@@ -13,6 +13,8 @@ use paraffin_store::snapshot_file::SnapshotProgress;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::export::{ExportRequest, RowsProgress};
+
 pub(crate) use client::find;
 pub(crate) use server::Control;
 
@@ -56,10 +58,12 @@ enum Request {
         #[serde(default)]
         bytes_per_second: Option<u64>,
     },
+    /// Write rows of the index into a file.
+    Export(ExportRequest),
 }
 
 /// A line of the answer.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
     /// How far it is.
@@ -71,6 +75,8 @@ enum Line {
         /// See [`SnapshotProgress::rows`].
         rows: u64,
     },
+    /// How far an export of rows is.
+    Rows(RowsProgress),
     /// It is done; what the command prints.
     Done(Value),
     /// It was not done, and why.
@@ -92,7 +98,14 @@ mod tests {
         let read = serde_json::from_str::<Request>;
         let plain = read(r#"{"do":"snapshot-export","file":"/tmp/x"}"#).unwrap();
         assert_eq!(plain, Request::SnapshotExport { file: "/tmp/x".into(), bytes_per_second: None });
+        let rows = read(r#"{"do":"export","dataset":"swaps","file":"/tmp/x"}"#).unwrap();
+        let Request::Export(rows) = rows else { panic!("{rows:?}") };
+        assert_eq!((rows.from, rows.to, rows.force), (0, None, false));
         for wrong in [
+            r#"{"do":"export","dataset":"swaps"}"#,
+            r#"{"do":"export","dataset":"swap","file":"/tmp/x"}"#,
+            r#"{"do":"export","dataset":"swaps","file":"/tmp/x","from":-1}"#,
+            r#"{"do":"export","dataset":"swaps","file":"/tmp/x","more":1}"#,
             "",
             "[]",
             "{}",

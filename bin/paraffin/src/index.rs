@@ -26,7 +26,7 @@ pub(crate) async fn run(config: Config, once: bool) -> Result<(), Box<dyn std::e
     let contracts = Contracts::of(&config)?;
     let store = instance::open_store(&config)?;
     let client = NodeClient::new(config.node_config())?;
-    let control = Control::start(&config.data_dir(), &store);
+    let control = Control::start(&config.data_dir(), &store, config.network);
     let exporter = instance::start_exporter(&config)?;
     let (options, tracer) = (FollowOptions { stop_when_synced: once }, exporter.as_ref().map(Exporter::tracer));
     let indexing = Indexing::start(&config, contracts.as_ref(), &store, &client, options, tracer)?;

@@ -515,7 +515,7 @@ impl Instance {
             tracer,
         };
         let gateway = Gateway::bind(gateway, parts).await?;
-        let control = Control::start(&config.data_dir(), &store);
+        let control = Control::start(&config.data_dir(), &store, config.network);
         Ok(Self {
             store,
             keys,

@@ -18,6 +18,7 @@ mod diff;
 mod disk;
 mod disk_need;
 mod doctor;
+mod export;
 mod forex;
 mod hosted;
 mod import_time;
@@ -136,6 +137,7 @@ async fn run(command: Command) -> Result<ExitCode, Box<dyn std::error::Error>> {
                 snapshot::import(&config, &file)?;
             }
         },
+        Command::Export(arguments) => export::run(arguments).await?,
         Command::Doctor(arguments) => {
             let config = Config::load(&arguments.config)?;
             return Ok(if doctor::run(&config, &arguments.config).await {

@@ -220,7 +220,7 @@ pub(crate) fn summary(summary: &SnapshotSummary) -> Value {
 }
 
 /// A bar on a terminal, lines in the log elsewhere.
-struct Shown {
+pub(crate) struct Shown {
     verb: &'static str,
     started: Instant,
     last_line: Instant,
@@ -231,7 +231,7 @@ impl Shown {
     /// Time between two lines in a log.
     const LINE_EVERY: Duration = Duration::from_secs(10);
 
-    fn new(verb: &'static str) -> Self {
+    pub(crate) fn new(verb: &'static str) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -241,23 +241,29 @@ impl Shown {
     }
 
     fn show(&mut self, now: SnapshotProgress) {
-        // Frames come many times a second; a bar that moves ten times a second is enough.
+        let (verb, elapsed) = (self.verb, self.started.elapsed());
+        self.update(now.bytes, now.bytes_total, || describe(verb, now, elapsed));
+    }
+
+    /// Shows that so much of a total is done, in these words.
+    pub(crate) fn update(&mut self, done: u64, total: u64, text: impl FnOnce() -> String) {
+        // Reports come many times a second; a bar that moves ten times a second is enough.
         if self.last_line.elapsed() < self.bar.as_ref().map_or(Self::LINE_EVERY, |_| Duration::from_millis(100)) {
             return;
         }
         self.last_line = Instant::now();
-        let text = describe(self.verb, now, self.started.elapsed());
+        let text = text();
         match &self.bar {
             Some(bar) => {
-                bar.set_length(now.bytes_total.max(now.bytes));
-                bar.set_position(now.bytes);
+                bar.set_length(total.max(done));
+                bar.set_position(done);
                 bar.set_message(text);
             }
             None => tracing::info!("{text}"),
         }
     }
 
-    fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

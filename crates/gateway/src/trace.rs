@@ -146,7 +146,7 @@ impl CallSpan {
             return;
         }
         // A method that does not exist may be any text.
-        let does_exist = error.is_none_or(|error| error.code != rpc_code::METHOD_NOT_FOUND) && is_method(method);
+        let does_exist = error.is_none_or(|error| error.kind != kind::METHOD_NOT_FOUND) && is_method(method);
         let method = if does_exist { method } else { OTHER };
         span.rename(|| method.to_owned());
         span.set("rpc.system.name", "jsonrpc");
@@ -157,10 +157,10 @@ impl CallSpan {
         }
         if let Some(error) = error {
             if self.is_alone {
-                note("rpc.response.status_code", || error.code.to_string().into());
+                note("rpc.response.status_code", || error.kind.rpc_code.to_string().into());
             }
-            span.set("rpc.response.status_code", error.code.to_string());
-            span.fail(error.code.to_string());
+            span.set("rpc.response.status_code", error.kind.rpc_code.to_string());
+            span.fail(error.kind.rpc_code.to_string());
         }
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Tests {
     pub(super) strict: bool,
     /// Where schemathesis was installed.
     pub(super) schemathesis: Option<PathBuf>,
+    /// Where the Python that has DuckDB was installed.
+    pub(super) duckdb: Option<PathBuf>,
     /// Where the compiler of TypeScript was installed.
     pub(super) typescript: Option<PathBuf>,
 }
@@ -100,6 +102,9 @@ pub(super) fn test(root: &Path, tests: &Tests) -> Outcome<Verdict> {
     if let Some(program) = &tests.schemathesis {
         command.env("PARAFFIN_SCHEMATHESIS", program);
     }
+    if let Some(program) = &tests.duckdb {
+        command.env("PARAFFIN_DUCKDB", program);
+    }
     if let Some(program) = &tests.typescript {
         command.env("PARAFFIN_TSC", program);
     }
@@ -115,7 +120,7 @@ pub(super) fn test(root: &Path, tests: &Tests) -> Outcome<Verdict> {
 }
 
 /// What one machine does not need, and the features bring.
-const OPTIONAL: [&str; 4] = ["async-nats", "redis", "sqlx-postgres", "wasmtime"];
+const OPTIONAL: [&str; 5] = ["async-nats", "parquet", "redis", "sqlx-postgres", "wasmtime"];
 
 /// Libraries that the features change, so that they are built twice, with the crates that need them.
 const BUILT_TWICE: [&str; 2] = ["sqlx", "sqlx-core"];

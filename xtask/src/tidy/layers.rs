@@ -38,6 +38,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("events", 4),
     ("site", 4),
     ("indexer", 4),
+    ("export", 5),
     ("gateway", 5),
     ("devnet", 5),
 ];

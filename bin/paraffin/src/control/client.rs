@@ -10,6 +10,7 @@ use tokio::net::UnixStream;
 
 use super::place::Place;
 use super::{ControlError, Line, NAME, Request};
+use crate::export::{ExportRequest, RowsProgress};
 
 /// Longest line of an answer, in bytes.
 const LINE_BYTES_MAX: u64 = 64 << 10;
@@ -51,10 +52,43 @@ impl Running {
         progress: &mut (dyn FnMut(SnapshotProgress) + Send),
         give_up: impl Future<Output = ()>,
     ) -> Result<Value, ControlError> {
+        let request = Request::SnapshotExport { file: file.to_owned(), bytes_per_second };
+        let mut show = |line| {
+            if let Line::Progress { bytes, bytes_total, rows } = line {
+                progress(SnapshotProgress { bytes, bytes_total, rows });
+            }
+        };
+        self.ask(&request, &mut show, give_up).await
+    }
+
+    /// Asks for rows in a file, an absolute path; otherwise as [`Running::export`].
+    ///
+    /// # Errors
+    /// The instance refuses or goes away.
+    pub(crate) async fn export_rows(
+        self,
+        request: ExportRequest,
+        progress: &mut (dyn FnMut(RowsProgress) + Send),
+        give_up: impl Future<Output = ()>,
+    ) -> Result<Value, ControlError> {
+        let mut show = |line| {
+            if let Line::Rows(now) = line {
+                progress(now);
+            }
+        };
+        self.ask(&Request::Export(request), &mut show, give_up).await
+    }
+
+    /// Sends a request and reads lines until it is done or refused.
+    async fn ask(
+        self,
+        request: &Request,
+        progress: &mut (dyn FnMut(Line) + Send),
+        give_up: impl Future<Output = ()>,
+    ) -> Result<Value, ControlError> {
         let Self { stream, path } = self;
         let failed = |source| ControlError::Socket { path: path.clone(), source };
-        let request = Request::SnapshotExport { file: file.to_owned(), bytes_per_second };
-        let mut text = serde_json::to_vec(&request).map_err(|error| failed(error.into()))?;
+        let mut text = serde_json::to_vec(request).map_err(|error| failed(error.into()))?;
         text.push(b'\n');
         let (reader, mut writer) = stream.into_split();
         writer.write_all(&text).await.map_err(failed)?;
@@ -79,9 +113,7 @@ impl Running {
                 }
             }
             match serde_json::from_slice(&line) {
-                Ok(Line::Progress { bytes, bytes_total, rows }) => {
-                    progress(SnapshotProgress { bytes, bytes_total, rows });
-                }
+                Ok(line @ (Line::Progress { .. } | Line::Rows(_))) => progress(line),
                 Ok(Line::Done(summary)) => return Ok(summary),
                 Ok(Line::Refused(reason)) => return Err(ControlError::Refused(reason)),
                 Err(_) => return Err(ControlError::OtherVersion),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use paraffin_primitives::Network;
 use paraffin_store::Store;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -16,6 +17,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::place::Place;
 use super::{ControlError, Line, NAME, Request};
+use crate::export::{self, ExportRequest};
 use crate::snapshot::{self, Pace};
 
 /// Longest request, in bytes.
@@ -37,16 +39,16 @@ pub(crate) struct Control {
 impl Control {
     /// Listens in `data_dir`, whose store this process has open. An instance goes on without a control socket where there
     /// cannot be one.
-    pub(crate) fn start(data_dir: &Path, store: &Store) -> Option<Self> {
+    pub(crate) fn start(data_dir: &Path, store: &Store, network: Network) -> Option<Self> {
         let listener = match listen(data_dir) {
             Ok(listener) => listener,
             Err(error) => {
-                tracing::warn!(%error, "no control socket: a snapshot can be exported only while this instance is stopped");
+                tracing::warn!(%error, "no control socket: snapshots and rows can be exported only while this instance is stopped");
                 return None;
             }
         };
         let (stop, stopping) = watch::channel(false);
-        let task = tokio::spawn(serve(listener, store.clone(), stopping));
+        let task = tokio::spawn(serve(listener, (store.clone(), network), stopping));
         Some(Self { stop, task, path: data_dir.join(NAME) })
     }
 
@@ -74,7 +76,7 @@ fn listen(data_dir: &Path) -> Result<UnixListener, ControlError> {
     Ok(listener)
 }
 
-async fn serve(listener: UnixListener, store: Store, mut stopping: watch::Receiver<bool>) {
+async fn serve(listener: UnixListener, (store, network): (Store, Network), mut stopping: watch::Receiver<bool>) {
     let exporting = Arc::new(Mutex::new(()));
     let mut connections = JoinSet::new();
     let told = stopping.clone();
@@ -83,7 +85,8 @@ async fn serve(listener: UnixListener, store: Store, mut stopping: watch::Receiv
             () = stopped(&mut stopping) => break,
             accepted = listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
                 Ok((stream, _)) => {
-                    let work = Work { store: store.clone(), exporting: Arc::clone(&exporting), stopping: told.clone() };
+                    let (store, exporting) = (store.clone(), Arc::clone(&exporting));
+                    let work = Work { store, network, exporting, stopping: told.clone() };
                     connections.spawn(work.serve(stream));
                 }
                 Err(error) => {
@@ -100,6 +103,7 @@ async fn serve(listener: UnixListener, store: Store, mut stopping: watch::Receiv
 /// What one connection needs.
 struct Work {
     store: Store,
+    network: Network,
     /// Held by the one export that may run.
     exporting: Arc<Mutex<()>>,
     stopping: watch::Receiver<bool>,
@@ -125,19 +129,16 @@ impl Work {
             Ok(Request::SnapshotExport { file, bytes_per_second }) => {
                 self.export(&file, Pace::of(bytes_per_second), reader.into_inner().into_inner(), &mut writer).await
             }
+            Ok(Request::Export(request)) => {
+                self.export_rows(request, reader.into_inner().into_inner(), &mut writer).await
+            }
             Err(error) => Line::Refused(format!("this is no request: {error}")),
         };
         let _ = say(&mut writer, &last).await;
     }
 
-    /// Writes a snapshot and reports how far it is; whatever the client does, it ends with the file whole or gone.
-    async fn export(
-        &mut self,
-        file: &Path,
-        pace: Pace,
-        mut reader: OwnedReadHalf,
-        writer: &mut OwnedWriteHalf,
-    ) -> Line {
+    /// Writes a snapshot.
+    async fn export(&mut self, file: &Path, pace: Pace, reader: OwnedReadHalf, writer: &mut OwnedWriteHalf) -> Line {
         let Ok(_held) = Arc::clone(&self.exporting).try_lock_owned() else {
             return Line::Refused("another snapshot is being written: try again when it is done".to_owned());
         };
@@ -145,20 +146,76 @@ impl Work {
             return Line::Refused("the file must be an absolute path".to_owned());
         }
         tracing::info!(file = %file.display(), "a snapshot is being written; indexing and answers go on");
+        let (store, path) = (self.store.clone(), file.to_owned());
+        let work = move |given_up: &AtomicBool, progress: &watch::Sender<Option<Line>>| {
+            snapshot::write(&store, &path, pace, given_up, &mut |now| {
+                progress.send_replace(Some(Line::from(now)));
+            })
+        };
+        match self.watched(work, reader, writer).await {
+            Some((Ok(summary), _)) => {
+                tracing::info!(file = %file.display(), tip = %summary.tip.id, bytes = summary.bytes, "the snapshot is written");
+                Line::Done(snapshot::summary(&summary))
+            }
+            Some((Err(error), is_stopping)) => {
+                tracing::warn!(file = %file.display(), %error, "no snapshot was written");
+                refused(&error, is_stopping)
+            }
+            None => Line::Refused("the export failed: see the log of the instance".to_owned()),
+        }
+    }
+
+    /// Writes rows.
+    async fn export_rows(
+        &mut self,
+        request: ExportRequest,
+        reader: OwnedReadHalf,
+        writer: &mut OwnedWriteHalf,
+    ) -> Line {
+        let Ok(_held) = Arc::clone(&self.exporting).try_lock_owned() else {
+            return Line::Refused("another export is being written: try again when it is done".to_owned());
+        };
+        if !request.file.is_absolute() {
+            return Line::Refused("the file must be an absolute path".to_owned());
+        }
+        let (store, network, file) = (self.store.clone(), self.network, request.file.clone());
+        tracing::info!(file = %file.display(), "rows are being exported; indexing and answers go on");
+        let work = move |given_up: &AtomicBool, progress: &watch::Sender<Option<Line>>| {
+            export::write(&store, network, &request, given_up, &mut |now| {
+                progress.send_replace(Some(Line::Rows(now)));
+            })
+        };
+        match self.watched(work, reader, writer).await {
+            Some((Ok(summary), _)) => {
+                tracing::info!(file = %file.display(), "the rows are exported");
+                Line::Done(summary)
+            }
+            Some((Err(error), is_stopping)) => {
+                tracing::warn!(file = %file.display(), %error, "no rows were exported");
+                refused(&error, is_stopping)
+            }
+            None => Line::Refused("the export failed: see the log of the instance".to_owned()),
+        }
+    }
+
+    /// Does work on a thread of its own and reports how far it is; it gives up when the client hangs up or the instance is stopped. What came
+    /// of it, and whether the instance is being stopped; `None` when the work panicked.
+    async fn watched<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&AtomicBool, &watch::Sender<Option<Line>>) -> T + Send + 'static,
+        mut reader: OwnedReadHalf,
+        writer: &mut OwnedWriteHalf,
+    ) -> Option<(T, bool)> {
         let given_up = Arc::new(AtomicBool::new(false));
         let (progress, mut progressed) = watch::channel(None);
-        let (store, path, flag) = (self.store.clone(), file.to_owned(), Arc::clone(&given_up));
-        let mut writing = tokio::task::spawn_blocking(move || {
-            snapshot::write(&store, &path, pace, &flag, &mut |now| {
-                progress.send_replace(Some(now));
-            })
-        });
+        let flag = Arc::clone(&given_up);
+        let mut working = tokio::task::spawn_blocking(move || work(&flag, &progress));
         let give_up = || given_up.store(true, Ordering::Relaxed);
         let (mut is_heard, mut is_stopping) = (true, false);
         let mut byte = [0];
-        let written = loop {
+        loop {
             tokio::select! {
-                written = &mut writing => break written,
+                done = &mut working => return done.ok().map(|done| (done, is_stopping)),
                 // A client has nothing more to say: it has hung up.
                 _ = reader.read(&mut byte), if is_heard => {
                     is_heard = false;
@@ -169,29 +226,22 @@ impl Work {
                     give_up();
                 }
                 Ok(()) = progressed.changed() => {
-                    let now = *progressed.borrow_and_update();
+                    let now = progressed.borrow_and_update().clone();
                     if let (Some(now), true) = (now, is_heard)
-                        && say(writer, &Line::from(now)).await.is_err()
+                        && say(writer, &now).await.is_err()
                     {
                         is_heard = false;
                         give_up();
                     }
                 }
             }
-        };
-        match written {
-            Ok(Ok(summary)) => {
-                tracing::info!(file = %file.display(), tip = %summary.tip.id, bytes = summary.bytes, "the snapshot is written");
-                Line::Done(snapshot::summary(&summary))
-            }
-            Ok(Err(error)) => {
-                tracing::warn!(file = %file.display(), %error, "no snapshot was written");
-                let why = if is_stopping { ": the instance is being stopped" } else { "" };
-                Line::Refused(format!("{error}{why}"))
-            }
-            Err(_) => Line::Refused("the export failed: see the log of the instance".to_owned()),
         }
     }
+}
+
+fn refused(error: &impl std::fmt::Display, is_stopping: bool) -> Line {
+    let why = if is_stopping { ": the instance is being stopped" } else { "" };
+    Line::Refused(format!("{error}{why}"))
 }
 
 async fn stopped(stopping: &mut watch::Receiver<bool>) {

@@ -25,6 +25,7 @@ mod esplora_clients;
 mod esplora_conformance;
 mod events;
 mod explorer;
+mod export;
 mod gateway_upstream;
 #[cfg(feature = "cluster")]
 mod gateways;

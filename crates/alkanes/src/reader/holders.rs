@@ -74,6 +74,26 @@ impl ChainState {
         Ok(Page { items: greatest.into_values().collect(), next })
     }
 
+    /// Who holds how much of every alkane, or of `what` alone, in the order of the ids. Rows are read as they are asked for: one for
+    /// everyone who has held an alkane until now.
+    ///
+    /// # Errors
+    /// The store cannot be read or is damaged.
+    pub fn holdings(
+        &self,
+        what: Option<AlkaneId>,
+    ) -> Result<impl Iterator<Item = Result<(AlkaneId, Holding), StateError>> + use<>, StateError> {
+        let prefix = what.map(id_key).unwrap_or_default();
+        let rows = self.snapshot.prefix_at(&HOLDINGS, &prefix, self.height)?;
+        Ok(rows.map(|row| {
+            let (key, value) = row?;
+            let mut key = Parser::new("holdings", &key);
+            let (what, holder) = (key.id()?, Holder::parse(&mut key)?);
+            let amount = WideAmount::parse(&mut Parser::new("holdings", &value))?;
+            Ok((what, Holding { holder, amount: amount.saturated() }))
+        }))
+    }
+
     /// How many hold an alkane, and how much.
     ///
     /// # Errors

@@ -16,11 +16,13 @@ use paraffin_primitives::{BlockId, Height, Network};
 use paraffin_store::{ModuleId, Snapshot};
 
 use crate::cursor::index_of;
-use crate::event::{BlockConnected, Event, Occasion};
+use crate::event::{BlockConnected, Event, Occasion, TransferEvent};
 use crate::{Checksum, Cursor, EventError, Kind, PreparedFilter};
 
 /// About what an event takes beside its text, bytes.
 const EVENT_BYTES: usize = 48;
+/// About what a transfer takes with its addresses, bytes.
+const TRANSFER_BYTES: usize = size_of::<(u64, TransferEvent)>() + 160;
 /// Numbers of events that come after the others of their kind in a transaction: what it makes, after what it spends.
 const SECOND_HALF: u32 = 1 << 28;
 
@@ -121,7 +123,7 @@ impl EventReader {
         let Some(header) = self.bitcoin.block_header(height)? else { return Ok(None) };
         let block = BlockId { height, hash: header.block_hash() };
         let may_keep = Arc::clone(&self.may_keep);
-        let mut found = Found { block, network: self.bitcoin.network(), events: Vec::new(), may_keep };
+        let mut found = Found { block, network: self.bitcoin.network(), events: Vec::new(), transfers: None, may_keep };
         if filter.wants(Kind::Block) {
             let previous_hash = header.prev_blockhash;
             found.push_at(0, None, |occasion| {
@@ -142,6 +144,30 @@ impl EventReader {
         }
         Ok(Some(found.finish()))
     }
+
+    /// The transfers of the block at `height` that pass a filter, in the order of their events, for programs that have no use for their
+    /// JSON; `None` when it is not indexed. Other kinds that the filter wants are left out.
+    ///
+    /// # Errors
+    /// Those of reading, [`EventError::OutOfMemory`].
+    pub fn transfers(
+        &mut self,
+        height: Height,
+        filter: &PreparedFilter,
+    ) -> Result<Option<Vec<TransferEvent>>, EventError> {
+        let Some(header) = self.bitcoin.block_header(height)? else { return Ok(None) };
+        if !filter.wants(Kind::Transfer) {
+            return Ok(Some(Vec::new()));
+        }
+        let block = BlockId { height, hash: header.block_hash() };
+        let (network, may_keep) = (self.bitcoin.network(), Arc::clone(&self.may_keep));
+        let mut found = Found { block, network, events: Vec::new(), transfers: Some(Vec::new()), may_keep };
+        self.outputs(filter, &mut found)?;
+        self.contracts(filter, &mut found)?;
+        let mut transfers = found.transfers.unwrap_or_default();
+        transfers.sort_by_key(|(index, _)| *index);
+        Ok(Some(transfers.into_iter().map(|(_, transfer)| transfer).collect()))
+    }
 }
 
 /// Events of a block as they are found.
@@ -149,6 +175,8 @@ struct Found {
     block: BlockId,
     network: Network,
     events: Vec<LocatedEvent>,
+    /// Transfers by their index; with it no event is rendered.
+    transfers: Option<Vec<(u64, TransferEvent)>>,
     may_keep: MayKeep,
 }
 
@@ -179,7 +207,17 @@ impl Found {
     ) -> Result<(), EventError> {
         let BlockId { height, hash } = self.block;
         let occasion = Occasion { cursor: Cursor { height, hash, index }, height, block_hash: hash, txid };
-        let text = serde_json::to_string(&event(occasion))?;
+        let event = event(occasion);
+        if let Some(transfers) = &mut self.transfers {
+            if let Event::Transfer(transfer) = event {
+                if !(self.may_keep)(TRANSFER_BYTES) {
+                    return Err(EventError::OutOfMemory);
+                }
+                transfers.push((index, transfer));
+            }
+            return Ok(());
+        }
+        let text = serde_json::to_string(&event)?;
         if !(self.may_keep)(text.len() + EVENT_BYTES) {
             return Err(EventError::OutOfMemory);
         }

@@ -8,8 +8,11 @@ mod schedules;
 
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use self::client::Client;
 use self::receiver::Receiver;
+use crate::support::dev::Dev;
 
 /// How long a client may need to come to the newest block.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,4 +27,14 @@ fn follow_to(client: &mut Client, receiver: &mut Receiver, end: &str) {
             receiver.take(&text);
         }
     }
+}
+
+/// All events of a kind on the chain of an instance, as its stream gives them.
+pub fn history(dev: &Dev, kind: &str) -> Vec<Value> {
+    let hash = dev.call("btc_getbestblockhash", json!([]));
+    let end = format!("{}-{}-{}", dev.height(), hash.as_str().unwrap(), (1_u64 << 53) - 1);
+    let path = format!("{}/events?from_height=0&kinds={kind}", dev.path());
+    let (mut client, mut all) = (Client::sent(dev.listen(), &path), Receiver::default());
+    follow_to(&mut client, &mut all, &end);
+    all.events().collect()
 }
