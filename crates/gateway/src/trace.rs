@@ -7,7 +7,7 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, StatusCode, Version};
 use paraffin_spans::{Span, Traceparent, Tracer, Value, child, note};
 
-use crate::errors::{ApiError, rpc_code};
+use crate::errors::{ApiError, kind};
 use crate::redact::redacted_path;
 use crate::request::verb_name;
 use crate::request_id::RequestId;

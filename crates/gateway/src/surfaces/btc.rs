@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn only_the_nodes_own_errors_tell_their_words() {
         let told = from_node(&NodeError::Rpc { code: -26, message: "bad-txns-inputs-missingorspent".into() });
-        assert_eq!((told.code, told.message.as_ref()), (-26, "bad-txns-inputs-missingorspent"));
+        assert_eq!((told.kind.rpc_code, told.message.as_ref()), (-26, "bad-txns-inputs-missingorspent"));
         for error in [
             NodeError::Unavailable("http://10.0.0.7:8332".into()),
             NodeError::Unauthorized,

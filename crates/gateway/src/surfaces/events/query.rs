@@ -148,7 +148,7 @@ mod tests {
             &format!("{cursor}&{cursor}"),
             "addresses=%zz",
         ] {
-            assert_eq!(read(bad).unwrap_err().status.as_u16(), 400, "{bad}");
+            assert_eq!(read(bad).unwrap_err().kind.status.as_u16(), 400, "{bad}");
         }
     }
 }

@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(read(b"\x02\x00\x00\x00").unwrap(), b"\x02\x00\x00\x00".as_slice());
         assert_eq!(read(b"{\x00").unwrap(), b"{\x00".as_slice());
         for body in [&b""[..], b"{}", b"{\"hex\":5}", b"{\"hex\":\"0\"}", b"{\"hex\":\"xy\"}"] {
-            assert_eq!(read(body).unwrap_err().status, StatusCode::BAD_REQUEST, "{body:?}");
+            assert_eq!(read(body).unwrap_err().kind.status, StatusCode::BAD_REQUEST, "{body:?}");
         }
     }
 }
