@@ -98,8 +98,7 @@ fn status_mib(name: &str) -> u64 {
 async fn rounds(endpoints: u64, accounts: i64) -> Option<[f64; 3]> {
     let place = support::place_on_disk()?;
     let (blocks, receivers, time) = (Blocks::default(), Receivers::default(), Time::default());
-    let settings =
-        WebhookSettings { endpoints_per_account_max: 10_000, endpoints_max: 20_000, ..settings() };
+    let settings = WebhookSettings { endpoints_per_account_max: 10_000, endpoints_max: 20_000, ..settings() };
     let store = place.open().await;
     let began = Instant::now();
     for number in 0..endpoints {
@@ -140,8 +139,7 @@ async fn rounds(endpoints: u64, accounts: i64) -> Option<[f64; 3]> {
     for account in 0..accounts {
         let owner = Owner { account: AccountId(account), actor: "test" };
         for known in webhooks.list(owner.account).await.unwrap() {
-            let changes =
-                paraffin_webhooks::EndpointChanges { filter: Some(NOTHING.to_owned()), ..Default::default() };
+            let changes = paraffin_webhooks::EndpointChanges { filter: Some(NOTHING.to_owned()), ..Default::default() };
             store.update(owner, known.id, &changes, time.now()).await.unwrap();
         }
     }
