@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{RpcResult, RpcSurface};
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::jsonrpc::Params;
 use crate::methods::{Declared, ErrorCase, Form, Method, RawParam, Surface, Verbatim, scalar};
 use crate::state::{BoxFuture, Caller, RequestContext};
@@ -56,14 +56,14 @@ impl RpcSurface for WebhooksRpc {
 }
 
 /// The account of the caller's key, and the key as the audit log has it.
-fn caller(context: &RequestContext) -> Result<(AccountId, String), RpcError> {
+fn caller(context: &RequestContext) -> Result<(AccountId, String), ApiError> {
     match context.caller() {
         Caller::Key(record) => Ok((record.account, format!("key:{}", record.id))),
-        _ => Err(RpcError::new(rpc_code::NOT_ALLOWED, "webhooks take a key")),
+        _ => Err(ApiError::new(rpc_code::NOT_ALLOWED, "webhooks take a key")),
     }
 }
 
-fn account(context: &RequestContext) -> Result<AccountId, RpcError> {
+fn account(context: &RequestContext) -> Result<AccountId, ApiError> {
     caller(context).map(|(account, _)| account)
 }
 
@@ -88,7 +88,7 @@ const UNAVAILABLE: ErrorCase = ErrorCase {
     when: "The database of the accounts or the index does not answer, or too many pings are on their way: try again in some seconds",
 };
 
-fn refused(error: &WebhookError) -> RpcError {
+fn refused(error: &WebhookError) -> ApiError {
     match error {
         WebhookError::NoSuchEndpoint => NO_SUCH_ENDPOINT.error("no such endpoint"),
         WebhookError::TooManyEndpoints(_) | WebhookError::Full => ENDPOINT_LIMIT_REACHED.error(error.to_string()),
@@ -104,7 +104,7 @@ fn refused(error: &WebhookError) -> RpcError {
             tracing::error!(%reason, "webhooks were not served");
             UNAVAILABLE.error("the webhooks are not available")
         }
-        WebhookError::NoRandomness(_) | WebhookError::Message(_) => RpcError::internal(error),
+        WebhookError::NoRandomness(_) | WebhookError::Message(_) => ApiError::internal(error),
     }
 }
 
@@ -181,12 +181,12 @@ struct WithSecret {
     endpoint: Endpoint,
 }
 
-fn endpoint(record: EndpointRecord) -> Result<Endpoint, RpcError> {
+fn endpoint(record: EndpointRecord) -> Result<Endpoint, ApiError> {
     let time = |at: Option<UnixMillis>| at.and_then(time_text);
     Ok(Endpoint {
         id: record.id.0,
         url: record.url,
-        filter: RawValue::from_string(record.filter).map_err(|error| RpcError::internal(&error))?,
+        filter: RawValue::from_string(record.filter).map_err(|error| ApiError::internal(&error))?,
         description: record.description,
         state: record.state.name(),
         cursor: record.cursor,
@@ -202,7 +202,7 @@ fn endpoint(record: EndpointRecord) -> Result<Endpoint, RpcError> {
     })
 }
 
-fn answer(outcome: Result<EndpointRecord, WebhookError>) -> Result<Endpoint, RpcError> {
+fn answer(outcome: Result<EndpointRecord, WebhookError>) -> Result<Endpoint, ApiError> {
     endpoint(outcome.map_err(|error| refused(&error))?)
 }
 
@@ -226,7 +226,7 @@ impl Method for Create {
     type Surface = Webhooks;
     type Answer = WithSecret;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, ApiError> {
         let (account, actor) = caller(context)?;
         let request = EndpointRequest {
             url: Some(self.url.0),
@@ -252,7 +252,7 @@ impl Method for List {
     type Surface = Webhooks;
     type Answer = Vec<Endpoint>;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Vec<Endpoint>, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Vec<Endpoint>, ApiError> {
         let all = webhooks.list(account(context)?).await.map_err(|error| refused(&error))?;
         all.into_iter().map(endpoint).collect()
     }
@@ -279,7 +279,7 @@ impl Method for Update {
     type Surface = Webhooks;
     type Answer = Endpoint;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, ApiError> {
         let (account, actor) = caller(context)?;
         let request = EndpointRequest {
             url: self.url.map(|url| url.0),
@@ -308,7 +308,7 @@ macro_rules! of_endpoint {
             type Surface = Webhooks;
             type Answer = Endpoint;
 
-            async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, RpcError> {
+            async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, ApiError> {
                 let (account, actor) = caller(context)?;
                 answer(webhooks.$operation(Owner { account, actor: &actor }, EndpointId(self.id.0)).await)
             }
@@ -330,7 +330,7 @@ impl Method for Get {
     type Surface = Webhooks;
     type Answer = Endpoint;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Endpoint, ApiError> {
         answer(webhooks.get(account(context)?, EndpointId(self.id.0)).await)
     }
 }
@@ -364,7 +364,7 @@ impl Method for RotateSecret {
     type Surface = Webhooks;
     type Answer = WithSecret;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<WithSecret, ApiError> {
         let (account, actor) = caller(context)?;
         let rotated = webhooks.rotate_secret(Owner { account, actor: &actor }, EndpointId(self.id.0)).await;
         let (rotated, secret) = rotated.map_err(|error| refused(&error))?;
@@ -398,7 +398,7 @@ impl Method for Test {
     type Surface = Webhooks;
     type Answer = Tested;
 
-    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Tested, RpcError> {
+    async fn call(self, context: &RequestContext, webhooks: &Webhooks) -> Result<Tested, ApiError> {
         let outcome = webhooks.test(account(context)?, EndpointId(self.id.0)).await.map_err(|error| refused(&error))?;
         Ok(Tested {
             delivered: outcome.error.is_none(),
