@@ -93,6 +93,8 @@ mod tests {
         Due { id: EndpointId(id), account: AccountId(account), token: 0 }
     }
 
+    const NONE: [i64; 0] = [];
+
     fn begun(queue: &mut DeliveryQueue, count: usize) -> Vec<i64> {
         (0..count).map_while(|_| queue.begin()).map(|due| due.id.0).collect()
     }
@@ -104,9 +106,9 @@ mod tests {
         assert_eq!(begun(&mut queue, 10), [1, 10, 2, 11]);
         // What is on its way does not wait as well.
         queue.replace((1..=5).map(|id| due(id, 1)).chain([due(10, 2)]));
-        assert_eq!(begun(&mut queue, 10), []);
+        assert_eq!(begun(&mut queue, 10), NONE);
         queue.end(due(10, 2));
-        assert_eq!(begun(&mut queue, 10), []);
+        assert_eq!(begun(&mut queue, 10), NONE);
         queue.end(due(1, 1));
         queue.push(due(1, 1));
         assert_eq!(begun(&mut queue, 10), [3]);
@@ -119,7 +121,7 @@ mod tests {
             queue.end(due(ended, 1));
         }
         queue.end(due(11, 2));
-        assert_eq!(begun(&mut queue, 1), []);
+        assert_eq!(begun(&mut queue, 1), NONE);
         assert!(queue.running.is_empty() && queue.waiting.is_empty() && queue.running_endpoints.is_empty());
     }
 }

@@ -10,7 +10,7 @@ use paraffin_testkit::Random;
 use paraffin_webhooks::{Deliverer, EndpointId, LEASE_MS, Progress, SigningSecret, WebhookError, WebhookSettings};
 use support::chain::Chain;
 use support::receiver::{Network, Receiver};
-use support::{BY, HOUR, OWNER, Place, SECOND, Time, endpoint, place, settings};
+use support::{BY, HOUR, Place, SECOND, Time, endpoint, place, settings};
 use tokio::task::JoinHandle;
 
 /// One process that delivers.

@@ -35,17 +35,9 @@ pub struct Place {
 pub fn place() -> Option<Place> {
     // What is killed here are tasks, not the machine: memory will do for files, and costs no flush.
     let memory = std::path::Path::new("/dev/shm");
-    if memory.is_dir() { place_in(tempfile::tempdir_in(memory).unwrap()) } else { place_on_disk() }
-}
-
-/// The same where a commit is flushed to a disk.
-pub fn place_on_disk() -> Option<Place> {
-    place_in(tempfile::tempdir().unwrap())
-}
-
-fn place_in(folder: tempfile::TempDir) -> Option<Place> {
     let is_server = env!("CARGO_CRATE_NAME") == "postgres";
-    let folder = if is_server { tempfile::tempdir().unwrap() } else { folder };
+    let folder =
+        if memory.is_dir() && !is_server { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
     if !is_server {
         return Some(Place { folder, server: None, accounts: OnceCell::new() });
     }
