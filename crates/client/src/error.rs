@@ -70,7 +70,7 @@ impl Refusal {
 
     /// The error of a JSON-RPC answer, if it is one.
     pub(crate) fn of_method(answer: &Value) -> Option<Self> {
-        let error = answer.get("error").filter(|error| !error.is_null())?;
+        let error = answer.get("error").filter(|error| error.is_object())?;
         let message = error["message"].as_str().unwrap_or("an error without a message");
         let word = error.pointer("/data/code").or(answer.get("code")).and_then(Value::as_str);
         Some(Self { code: error["code"].as_i64(), word: word.map(str::to_owned), message: printable(message) })

@@ -76,8 +76,9 @@ impl Socket {
             let bytes = bytes.map_err(|error| Error::Unreachable(error.to_string()))?;
             let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
             let refusal = Refusal::of_method(&answer).unwrap_or_else(|| Refusal::of_route(status.as_u16(), &answer));
+            let is_for_a_while = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
             return match refusal.into_error() {
-                error if error.is_temporary() => Ok(Opening::Later(asked_for)),
+                Error::Refused(_) if is_for_a_while => Ok(Opening::Later(asked_for)),
                 error => Err(error),
             };
         }

@@ -21,7 +21,7 @@ use paraffin_store::{Module, Snapshot, Store, StoreOptions, Writer};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The CryptoSwap pool is founded behind the rest of the market, and traded with for some blocks.
+/// The `CryptoSwap` pool is founded behind the rest of the market, and traded with for some blocks.
 const HEIGHT: Height = 190;
 
 fn probe() -> PoolProbe {
@@ -238,7 +238,7 @@ fn moved(trace: &Trace, is_kept: bool, sums: &mut Sums) {
     }
 }
 
-/// What exchanges with the CryptoSwap pool that were kept moved: what it has more of one coin, what it has less of the other. A walk of its
+/// What exchanges with the `CryptoSwap` pool that were kept moved: what it has more of one coin, what it has less of the other. A walk of its
 /// own; a proxy hands its inputs on by delegation, so that only calls in a contract's own name count.
 fn exchanged(trace: &Trace) -> Vec<((String, i128), (String, i128))> {
     /// Operation of an exchange.

@@ -123,3 +123,63 @@ impl Connection {
         self.pause = (self.pause * 2).min(PAUSES.1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// The port of a server that answers each connection with the next status and body.
+    fn server(answers: Vec<(&'static str, &'static str)>) -> u16 {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for (head, body) in answers {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = Vec::new();
+                while !request.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    stream.read_exact(&mut byte).unwrap();
+                    request.push(byte[0]);
+                }
+                let length = body.len();
+                let answer = format!("HTTP/1.1 {head}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        port
+    }
+
+    fn next_of(answers: Vec<(&'static str, &'static str)>) -> (Option<Error>, Duration) {
+        let client = Client::new(&format!("http://127.0.0.1:{}", server(answers))).unwrap().with_key("key").unwrap();
+        let mut connection = Connection::new(&client, "events", "").unwrap();
+        let begun = Instant::now();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let next = runtime.block_on(connection.next());
+        (next.err(), begun.elapsed())
+    }
+
+    #[test]
+    fn a_refusal_for_a_while_is_waited_out_and_a_key_store_that_is_away_is_not() {
+        let away = r#"{"statusCode":503,"code":"AUTH_UNAVAILABLE","error":"away"}"#;
+        let (error, elapsed) = next_of(vec![
+            ("429 Too Many Requests\r\nRetry-After: 2", r#"{"statusCode":429,"code":"RATE_LIMITED","error":"x"}"#),
+            ("503 Service Unavailable", r#"{"statusCode":503,"code":"TOO_MANY_STREAMS","error":"x"}"#),
+            ("503 Service Unavailable\r\nRetry-After: 30", away),
+        ]);
+        assert_eq!(error, Some(Error::AuthUnavailable));
+        assert!(elapsed >= Duration::from_millis(2_500) && elapsed < Duration::from_secs(20), "{elapsed:?}");
+    }
+
+    #[test]
+    fn a_refusal_for_good_ends_a_stream_at_once() {
+        let refused = r#"{"statusCode":401,"code":"INVALID_API_KEY","error":"no such key"}"#;
+        let (error, _) = next_of(vec![("401 Unauthorized", refused)]);
+        assert!(
+            matches!(&error, Some(Error::Refused(refusal)) if refusal.word.as_deref() == Some("INVALID_API_KEY")),
+            "{error:?}"
+        );
+    }
+}

@@ -227,11 +227,13 @@ impl Blocks {
     fn end_block(&mut self, at: Position, event: ChainEvent, count: u64, checksum: &str) -> Result<(), Diverged> {
         let open = self.open.take().unwrap_or_else(|| OpenBlock { hash: at.hash.clone(), ..OpenBlock::default() });
         // What came of this block before the cursor that the stream began with is not known.
-        let is_part = self.position.as_ref().is_some_and(|position| position.hash == at.hash);
+        let is_part = self.position.as_ref().is_some_and(|position| position.hash == at.hash && position.index < END);
         let is_later = self.position.as_ref().is_none_or(|position| at.height > position.height || is_part);
-        let is_whole = open.events.len() as u64 == count && format!("{:016x}", open.sum) == checksum;
+        let received = open.events.len() as u64;
+        let is_whole = received == count && format!("{:016x}", open.sum) == checksum;
+        let is_rest = is_part && received <= count;
         let is_of_block = at.index == END && open.hash == at.hash && at.hash == event.block_hash;
-        if !is_of_block || !is_later || !(is_whole || is_part && open.events.len() as u64 <= count) {
+        if !is_of_block || !is_later || (!is_whole && !is_rest) {
             return Err(Diverged);
         }
         self.waiting.extend(open.events);

@@ -78,7 +78,7 @@ fn events_that_are_missing_changed_or_out_of_order_are_noticed() {
         vec![&second, &first],
         vec![&first, &first],
         vec![&first, &second, &end, &second],
-        vec![&first, &second, &end, &end, &first],
+        vec![&first, &second, &end, &end],
         vec![&first, &called(6, 2, 9)],
         vec![&end],
     ] {

@@ -34,6 +34,8 @@ struct Applied {
     events: Vec<(String, String)>,
     known: HashSet<String>,
     undone: usize,
+    /// Whether it began behind the first block, so that it may have a part of a block alone, and be asked to take back what it never had.
+    began_late: bool,
     cursor: String,
 }
 
@@ -44,14 +46,14 @@ impl Applied {
             EventContent::BlockDisconnected {} => {
                 let before = self.events.len();
                 self.events.retain(|(hash, _)| *hash != block_hash);
-                assert!(self.events.len() < before, "nothing of the block was handed out: {text}");
+                assert!(self.began_late || self.events.len() < before, "nothing of the block was handed out: {text}");
                 self.known.clear();
                 self.known.extend(self.events.iter().map(|(_, text)| text.clone()));
                 self.undone += 1;
             }
             EventContent::Checkpoint { count } => {
                 let of_block = self.events.iter().rev().take_while(|(hash, _)| *hash == block_hash).count();
-                assert_eq!(of_block as u64, count, "{text}");
+                assert!(of_block as u64 == count || self.began_late && (of_block as u64) < count, "{of_block}: {text}");
             }
             _ => {
                 assert!(self.known.insert(text.clone()), "handed out twice: {text}");
@@ -105,9 +107,10 @@ fn event_streams_over_cut_connections_kills_and_reorganisations_equal_a_fresh_re
         addresses: served.scripts.iter().step_by(2).map(address).collect(),
         ..EventFilter::default()
     };
-    let open = |port, start| follow(EventStream::open(&client_at(port, &served.key), filter.clone(), start).unwrap());
+    let key = served.key.clone();
+    let open = |port, start| follow(EventStream::open(&client_at(port, &key), filter.clone(), start).unwrap());
     let (events, from_tip) = (open(relay.port(), EventStart::Height(0)), open(relay.port(), EventStart::Tip));
-    let (mut applied, mut newest) = (Applied::default(), Applied::default());
+    let (mut applied, mut newest) = (Applied::default(), Applied { began_late: true, ..Applied::default() });
     let tip = served.backend.height();
     // The tip is that of when it connects.
     applied.follow_to(&events, &end(&served));
@@ -144,7 +147,7 @@ fn event_streams_over_cut_connections_kills_and_reorganisations_equal_a_fresh_re
     assert!(newest.events.len() > 5 && fresh.events.ends_with(&newest.events), "after block {tip}");
     // From any cursor on.
     let start = serde_json::from_str::<Value>(&fresh.events[50].1).unwrap()["cursor"].as_str().unwrap().to_owned();
-    let mut rest = Applied::default();
+    let mut rest = Applied { began_late: true, ..Applied::default() };
     rest.follow_to(&open(relay.port(), EventStart::Cursor(start)), &end);
     assert!(rest.events == fresh.events[51..]);
 }
@@ -251,7 +254,7 @@ fn mirrors_of_the_order_book_and_of_the_mempool_go_on_over_cut_connections_and_k
             }
             relay.restore();
             let snapshot = newest(&served);
-            while mirror.seq() < snapshot["seq"].as_u64().unwrap() || mirror.checksum() != snapshot["checksum"] {
+            while mirror.checksum() != snapshot["checksum"] {
                 let event = tokio::time::timeout(PATIENCE, mirror.next()).await.unwrap().unwrap();
                 assert_ne!(event, OrderbookEvent::Resynced, "every change is known one by one");
                 changes += 1;
@@ -279,7 +282,8 @@ fn mirrors_of_the_order_book_and_of_the_mempool_go_on_over_cut_connections_and_k
             relay.restore();
             let begun = Instant::now();
             loop {
-                let info = direct.call(&mempool::MempoolInfo::new()).await.unwrap();
+                // A connection to the server that was killed may be used once more.
+                let Ok(info) = direct.call(&mempool::MempoolInfo::new()).await else { continue };
                 if (mirror.checksum(), mirror.entries().len() as u64) == (info.checksum, info.count) && info.count > 0 {
                     break;
                 }
@@ -291,7 +295,8 @@ fn mirrors_of_the_order_book_and_of_the_mempool_go_on_over_cut_connections_and_k
                         MempoolEvent::Added(_) => added += 1,
                         _ => {}
                     },
-                    Err(_) => continue,
+                    // Nothing came for a moment.
+                    Err(_) => {}
                 }
             }
         }

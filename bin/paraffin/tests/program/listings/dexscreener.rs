@@ -89,7 +89,7 @@ fn is_unlisted(event: &Value) -> bool {
     event["eventIndex"].as_u64().unwrap() >= 1 << 28
 }
 
-/// The events of CryptoSwap pools are those of their histories, and end at what the pools hold.
+/// The events of `CryptoSwap` pools are those of their histories, and end at what the pools hold.
 fn assert_unlisted(dev: &Dev, events: &[&Value]) {
     let pools: BTreeSet<&str> = events.iter().map(|event| text(&event["pairId"])).collect();
     assert!(!pools.is_empty() && events.iter().filter(|event| event["eventType"] == "swap").count() > 3);
