@@ -223,8 +223,8 @@ impl Span {
     }
 
     /// The future, which works for this span wherever it looks for one: its children are this span's.
-    pub async fn scope<F: Future>(&self, future: F) -> F::Output {
-        within(self.0.as_ref().map(|open| open.parent.clone()), future).await
+    pub fn scope<F: Future + Unpin>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        within(self.0.as_ref().map(|open| open.parent.clone()), future)
     }
 }
 
