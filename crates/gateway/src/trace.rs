@@ -7,7 +7,7 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, StatusCode, Version};
 use paraffin_spans::{Span, Traceparent, Tracer, Value, child, note};
 
-use crate::errors::{RpcError, rpc_code};
+use crate::errors::{ApiError, rpc_code};
 use crate::redact::redacted_path;
 use crate::request::verb_name;
 use crate::request_id::RequestId;
@@ -142,7 +142,7 @@ impl CallSpan {
     }
 
     /// Ends it. The span of the request has the method as well, where it is the only one.
-    pub(crate) fn end(mut self, method: &str, error: Option<&RpcError>) {
+    pub(crate) fn end(mut self, method: &str, error: Option<&ApiError>) {
         let span = &mut self.span;
         if !span.is_recorded() {
             return;
