@@ -31,8 +31,8 @@ impl RequestSpan {
     }
 
     /// The handler, whose parts become children.
-    pub(crate) async fn scope<F: Future>(&self, handler: F) -> F::Output {
-        self.0.scope(handler).await
+    pub(crate) fn scope<F: Future + Unpin>(&self, handler: F) -> impl Future<Output = F::Output> + use<F> {
+        self.0.scope(handler)
     }
 
     /// Ends it with what is known of the answer.
@@ -81,14 +81,16 @@ fn template(route: &Route, verb: &Method) -> Option<String> {
         Credential::HeaderOriginOrNobody | Credential::HeaderOrOrigin => "/v4/api",
         _ => "/v4/jsonrpc",
     };
-    let below = |groups: &[&'static rest::Group], segments: &[String]| {
-        rest::find(groups, segments, verb).map_or("{route}", |asked| asked.path)
+    let below = |groups: &[&'static rest::Group], segments: &[String], unknown: &'static str| {
+        rest::find(groups, segments, verb).map_or(unknown, |asked| asked.path)
     };
     Some(match &route.target {
         Target::Main => caller.to_owned(),
-        Target::Rest(segments) => format!("{caller}/{}", below(&rest::GROUPS, segments)),
-        Target::Opi(segments) if caller == "/v4/{key}" => format!("{caller}/opi/{}", below(&opi::GROUPS, segments)),
-        Target::Opi(segments) => format!("/v4/opi/{}", below(&opi::GROUPS, segments)),
+        Target::Rest(segments) => format!("{caller}/{}", below(&rest::GROUPS, segments, "{route}")),
+        Target::Opi(segments) if caller == "/v4/{key}" => {
+            format!("{caller}/{}", below(&opi::GROUPS, segments, "opi/{route}"))
+        }
+        Target::Opi(segments) => format!("/v4/{}", below(&opi::GROUPS, segments, "opi/{route}")),
         Target::Surface(KeyedSurface::Explorer, _) => "/api/v1/{key}".to_owned(),
         Target::Surface(surface, _) => format!("{caller}/{}", surface.name()),
         Target::Health => "/v4/api/health".to_owned(),
@@ -135,8 +137,8 @@ impl CallSpan {
     }
 
     /// The method, whose parts become children.
-    pub(crate) async fn scope<F: Future>(&self, method: F) -> F::Output {
-        self.span.scope(method).await
+    pub(crate) fn scope<F: Future + Unpin>(&self, method: F) -> impl Future<Output = F::Output> + use<F> {
+        self.span.scope(method)
     }
 
     /// Ends it. The span of the request has the method as well, where it is the only one.

@@ -1,6 +1,7 @@
 //! The span that the running task works for, so that what takes time far below a request can say so without being handed anything.
 
 use std::borrow::Cow;
+use std::pin::Pin;
 use std::time::{Duration, SystemTime};
 
 use crate::span::{Parent, Span, Value};
@@ -22,22 +23,20 @@ pub fn note(key: &'static str, value: impl FnOnce() -> Value) {
 
 /// Something that this task waits for, from now until it is dropped: a child of its span where that took a millisecond or more, and else nothing.
 pub fn wait(name: &'static str) -> Wait {
-    Wait { name, since: is_recorded().then(SystemTime::now) }
+    Wait(is_recorded().then(|| Box::new((name, SystemTime::now()))))
 }
 
 /// See [`wait`].
 #[must_use = "a wait ends when it is dropped"]
-pub struct Wait {
-    name: &'static str,
-    since: Option<SystemTime>,
-}
+pub struct Wait(Option<Box<(&'static str, SystemTime)>>);
 
 impl Drop for Wait {
     fn drop(&mut self) {
         /// Shortest wait that is recorded.
         const LEAST: Duration = Duration::from_millis(1);
-        if let Some(since) = self.since.filter(|since| since.elapsed().is_ok_and(|waited| waited >= LEAST)) {
-            drop(child(self.name).since(since));
+        let Some((name, since)) = self.0.take().map(|wait| *wait) else { return };
+        if since.elapsed().is_ok_and(|waited| waited >= LEAST) {
+            drop(child(name).since(since));
         }
     }
 }
@@ -50,14 +49,18 @@ pub fn is_recorded() -> bool {
 /// The future, which works for the same span as the task that calls this, wherever it runs.
 pub fn in_current<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let parent = CURRENT.try_with(Clone::clone).ok();
-    within(parent, future)
+    within(parent, Box::pin(future))
 }
 
-pub(crate) async fn within<F: Future>(parent: Option<Parent>, future: F) -> F::Output {
-    match parent {
-        None => future.await,
-        Some(parent) => Box::pin(CURRENT.scope(parent, future)).await,
-    }
+/// As small as it can be: every request has it, recorded or not.
+pub(crate) fn within<F: Future + Unpin>(parent: Option<Parent>, mut future: F) -> impl Future<Output = F::Output> {
+    std::future::poll_fn(move |context| {
+        let mut poll = || Pin::new(&mut future).poll(context);
+        match &parent {
+            None => poll(),
+            Some(parent) => CURRENT.sync_scope(parent.clone(), poll),
+        }
+    })
 }
 
 /// Text of any origin, cut to what an attribute may hold.

@@ -188,7 +188,7 @@ impl Span {
     /// Ends it as of an earlier time.
     pub fn end_at(mut self, ended: SystemTime) {
         if let Some(open) = self.0.take() {
-            open.end(ended);
+            (*open).end(ended);
         }
     }
 
@@ -223,13 +223,13 @@ impl Span {
     }
 
     /// The future, which works for this span wherever it looks for one: its children are this span's.
-    pub async fn scope<F: Future>(&self, future: F) -> F::Output {
-        within(self.0.as_ref().map(|open| open.parent.clone()), future).await
+    pub fn scope<F: Future + Unpin>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        within(self.0.as_ref().map(|open| open.parent.clone()), future)
     }
 }
 
 impl Open {
-    fn end(mut self: Box<Self>, ended: SystemTime) {
+    fn end(mut self, ended: SystemTime) {
         let trace = &self.parent.trace;
         // The first span of a trace has what was noted anywhere below it.
         if self.of.is_none_or(|(_, is_remote)| is_remote) {
@@ -258,7 +258,7 @@ impl Drop for Span {
         if let Some(open) = self.0.take() {
             // The clock of the wall may be set while something is measured.
             let ended = open.started + open.began.elapsed();
-            open.end(ended);
+            (*open).end(ended);
         }
     }
 }

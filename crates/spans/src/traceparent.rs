@@ -111,9 +111,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read(trace in 1.., span in 1.., is_sampled: bool) {
-            let trace: u128 = trace;
-            let span: u64 = span;
+        fn what_is_written_is_read(trace in 1_u128.., span in 1_u64.., is_sampled: bool) {
             let written = Traceparent { trace: TraceId(trace.to_be_bytes()), span: SpanId(span.to_be_bytes()), is_sampled };
             prop_assert_eq!(Traceparent::parse(written.to_string().as_bytes()), Some(written));
         }

@@ -32,15 +32,15 @@ async fn children_hang_on_the_span_that_their_task_works_for() {
     let request = tracer.request(None);
     assert!(!is_recorded() && !child("outside").is_recorded());
     request
-        .scope(async {
+        .scope(Box::pin(async {
             note("late", || "noted".into());
             let call = child("call");
-            call.scope(async {
+            call.scope(Box::pin(async {
                 let spawned = tokio::spawn(in_current(async { drop(child("read")) }));
                 spawned.await.unwrap();
-            })
+            }))
             .await;
-        })
+        }))
         .await;
     drop(request);
     let spans = kept.0.lock();
