@@ -57,6 +57,7 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
     ("amm", "devnet", "pools and trades are those of its market"),
     ("cryptoswap", "devnet", "so are those of its pool"),
     ("events", "devnet", "events are those of its chain"),
+    ("export", "devnet", "rows are those of its market"),
 ];
 
 /// Crates that cannot do without `unsafe`: each has lints of its own (docs/decisions/0050).
