@@ -135,7 +135,7 @@ pub(crate) async fn run(arguments: ExportArguments) -> Result<(), Box<dyn std::e
         running.export_rows(request, &mut |now| show(&mut shown, now), shutdown).await.map_err(ExportError::from)
     } else {
         match config {
-            Some(config) => export_stopped(config, request, &mut shown, shutdown).await,
+            Some(config) => export_stopped(&config, request, &mut shown, shutdown).await,
             None => Err(ExportError::NotRunning(folder)),
         }
     };
@@ -146,7 +146,7 @@ pub(crate) async fn run(arguments: ExportArguments) -> Result<(), Box<dyn std::e
 
 /// Writes the file while no instance runs.
 async fn export_stopped(
-    config: Config,
+    config: &Config,
     request: ExportRequest,
     shown: &mut Shown,
     shutdown: impl Future<Output = ()>,
@@ -155,15 +155,15 @@ async fn export_stopped(
     if !config.data_dir().join("store").exists() {
         return Err(ExportError::NoIndex(config.data_dir()));
     }
-    let store = instance::open_store(&config).map_err(|error| match error {
+    let store = instance::open_store(config).map_err(|error| match error {
         InstanceError::Store(locked @ StoreError::Locked { .. }) => ExportError::Locked(locked),
         other => other.into(),
     })?;
-    let given_up = Arc::new(AtomicBool::new(false));
+    let (network, given_up) = (config.network, Arc::new(AtomicBool::new(false)));
     let flag = Arc::clone(&given_up);
     let (progress, mut progressed) = tokio::sync::watch::channel(None);
     let mut writing = tokio::task::spawn_blocking(move || {
-        write(&store, config.network, &request, &flag, &mut |now| {
+        write(&store, network, &request, &flag, &mut |now| {
             progress.send_replace(Some(now));
         })
     });

@@ -60,6 +60,7 @@ const FOR_TESTS: &[(&str, &str, &str)] = &[
     ("cryptoswap", "devnet", "so are those of its pool"),
     ("events", "devnet", "events are those of its chain"),
     ("events", "cryptoswap", "trades with its pools are compared with traces"),
+    ("export", "devnet", "rows are those of its market"),
 ];
 
 /// Crates that cannot do without `unsafe`: each has lints of its own (docs/decisions/0050).

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use paraffin_amm::Timeframe;
 use paraffin_export::{Dataset, ExportError, Selection, Source, export};
-use paraffin_primitives::{AlkaneId, Network};
+use paraffin_primitives::{AlkaneId, Network, ParseAlkaneIdError};
 use paraffin_store::Store;
 use serde_json::{Value, json};
 
@@ -59,10 +59,13 @@ impl ExportRequest {
             DatasetName::Transfers => Dataset::Transfers,
             DatasetName::Balances => Dataset::Balances,
         };
-        let id = |text: &Option<String>| text.as_deref().map(str::parse::<AlkaneId>).transpose();
-        let read = |text| id(text).map_err(|error| WriteError::Request(error.to_string()));
-        Ok(Selection { dataset, from: self.from, to: self.to, pool: read(&self.pool)?, token: read(&self.token)? })
+        let (pool, token) = (alkane_id(self.pool.as_deref())?, alkane_id(self.token.as_deref())?);
+        Ok(Selection { dataset, from: self.from, to: self.to, pool, token })
     }
+}
+
+fn alkane_id(text: Option<&str>) -> Result<Option<AlkaneId>, WriteError> {
+    text.map(str::parse).transpose().map_err(|error: ParseAlkaneIdError| WriteError::Request(error.to_string()))
 }
 
 fn timeframe(name: Option<&str>) -> Result<Timeframe, WriteError> {
