@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 use xtask::bar::{Bar, Floor};
 use xtask::peers::{self, Peer};
 use xtask::process::{Failure, Outcome};
@@ -99,7 +100,7 @@ impl Electrs {
     pub(crate) fn wait_for(&mut self, height: u32) -> Outcome {
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(900) {
-            if tip_height().is_some_and(|tip| tip >= u64::from(height)) {
+            if has_block(height) {
                 return Ok(());
             }
             if let Ok(Some(status)) = self.0.try_wait() {
@@ -118,15 +119,17 @@ impl Drop for Electrs {
     }
 }
 
-/// Height that its Electrum server answers with; it listens when the index is whole.
-fn tip_height() -> Option<u64> {
+/// Whether its Electrum server knows the header of a height. It ends when it is asked for the newest of none.
+fn has_block(height: u32) -> bool {
     use std::io::{BufRead as _, BufReader, Write as _};
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", ELECTRUM_PORT)).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    stream
-        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"blockchain.headers.subscribe\",\"params\":[]}\n")
-        .ok()?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).ok()?;
-    serde_json::from_str::<serde_json::Value>(&line).ok()?["result"]["height"].as_u64()
+    let ask = || {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", ELECTRUM_PORT)).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "blockchain.block.header", "params": [height]});
+        stream.write_all(format!("{request}\n").as_bytes()).ok()?;
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).ok()?;
+        serde_json::from_str::<Value>(&line).ok()
+    };
+    ask().is_some_and(|answer| answer["result"].is_string())
 }

@@ -23,7 +23,7 @@ use xtask::process::{Failure, Outcome};
 
 /// Where the program speaks the Electrum protocol.
 const PORT: u16 = 29_449;
-/// Scripts that have a history.
+/// Scripts that have a history, unless `PARAFFIN_BARS_SCRIPTS` says another number.
 const SCRIPTS: u32 = 100_000;
 /// Scripts that one transaction pays.
 const SCRIPTS_PAID: usize = 1_000;
@@ -31,10 +31,11 @@ const SCRIPTS_PAID: usize = 1_000;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
+    let count = given("PARAFFIN_BARS_SCRIPTS", SCRIPTS);
     // Of the scripts the first third is paid once, the second twice, the last three times.
     let mut lists = Vec::new();
     for times in 0..3 {
-        let scripts: Vec<ScriptBuf> = (0..SCRIPTS).filter(|number| number % 3 >= times).map(script).collect();
+        let scripts: Vec<ScriptBuf> = (0..count).filter(|number| number % 3 >= times).map(script).collect();
         lists.extend(scripts.chunks(SCRIPTS_PAID).map(<[ScriptBuf]>::to_vec));
     }
     let chain = chain::paying(&bench.place.join("chain-electrum.dat"), &lists)?;
@@ -43,7 +44,12 @@ pub(crate) fn measure(bench: &Bench) -> Outcome<Vec<Bar>> {
     // The blocks are of 2011: without it the node takes them for a download under way, and announces none.
     let arguments = [format!("-maxtipage={}", u32::MAX)];
     let _node = Node::start_with(&bench.bitcoind, &bench.place, &chain, &arguments)?;
-    Ok(vec![scripts::measure(bench, chain.height)?, sessions::measure(bench, chain.height)?])
+    Ok(vec![scripts::measure(bench, chain.height, count)?, sessions::measure(bench, chain.height, count)?])
+}
+
+/// A number that a run takes instead of the usual one.
+fn given(name: &str, usual: u32) -> u32 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).filter(|number| *number >= 1_000).unwrap_or(usual)
 }
 
 fn script(number: u32) -> ScriptBuf {

@@ -7,7 +7,7 @@ use bitcoin::hashes::{Hash as _, sha256};
 use bitcoin::hex::DisplayHex as _;
 use serde_json::Value;
 
-use super::{PORT, SCRIPTS, SCRIPTS_PAID, Serve, Wire, batch, parse, script};
+use super::{PORT, SCRIPTS_PAID, Serve, Wire, batch, parse, script};
 use crate::Bench;
 use crate::electrs::{ELECTRUM_PORT, Electrs};
 use xtask::bar::{Bar, Floor};
@@ -25,13 +25,13 @@ struct Round {
     answers: Vec<String>,
 }
 
-pub(super) fn measure(bench: &Bench, height: u32) -> Outcome<Bar> {
+pub(super) fn measure(bench: &Bench, height: u32, count: u32) -> Outcome<Bar> {
     let program = peers::find(&bench.root, Peer::Electrs)?;
     // Without the limits for clients that nobody knows; the other has none.
     let _serve = Serve::start(bench, "cost_soft = 0\n", height)?;
     let mut electrs = Electrs::start(&program, &bench.place.join("electrs"))?;
     electrs.wait_for(height)?;
-    let scripts: Vec<String> = (0..SCRIPTS).map(|number| script_hash(&script(number))).collect();
+    let scripts: Vec<String> = (0..count).map(|number| script_hash(&script(number))).collect();
     let mut rounds = Vec::new();
     for number in 0..ROUNDS {
         let (ours, theirs) = (round(PORT, &scripts)?, round(ELECTRUM_PORT, &scripts)?);
@@ -44,7 +44,7 @@ pub(super) fn measure(bench: &Bench, height: u32) -> Outcome<Bar> {
         "round,scripts,paraffin_subscribe_s,paraffin_history_s,electrs_subscribe_s,electrs_history_s\n".to_owned();
     for (number, times) in (1..).zip(&rounds) {
         let times = times.map(|seconds| format!("{seconds:.3}")).join(",");
-        let _ = writeln!(rows, "{number},{SCRIPTS},{times}");
+        let _ = writeln!(rows, "{number},{count},{times}");
     }
     let ratio = |times: &[f64; 4]| (times[2] + times[3]) / (times[0] + times[1]);
     rounds.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
@@ -54,7 +54,7 @@ pub(super) fn measure(bench: &Bench, height: u32) -> Outcome<Bar> {
         value: ratio(middle),
         floor: Floor::AtLeast(1.0),
         how: format!(
-            "electrs {:.2} s to subscribe and {:.2} s to read the histories, paraffin {:.2} s and {:.2} s; {SCRIPTS} scripts with one to three \
+            "electrs {:.2} s to subscribe and {:.2} s to read the histories, paraffin {:.2} s and {:.2} s; {count} scripts with one to three \
              transactions each, which pay {SCRIPTS_PAID} scripts, in batches of {BATCH} on one connection, all answers equal, in turns on the same \
              node, middle one of {ROUNDS}",
             middle[2], middle[3], middle[0], middle[1]
