@@ -101,14 +101,16 @@ impl Opened<'_> {
         ["onchain_history", "getbalance", "listunspent"].map(|method| self.call(method, json!({})))
     }
 
-    /// Waits until its transactions are those, each with its height, 0 for an unconfirmed one.
+    /// Waits until its transactions are those, each with its height, 0 for an unconfirmed one, and the others proved by their blocks.
     fn wait_for_history(&self, expected: &[(&Value, u32)]) {
         let expected = json!(expected);
         wait_for(&format!("the history {expected}"), Duration::from_secs(30), || {
             let history = self.call("onchain_history", json!({}));
-            let rows = history["transactions"].as_array().unwrap().iter();
-            let rows: Vec<Value> = rows.map(|row| json!([row["txid"], row["height"]])).collect();
-            (json!(rows) == expected && self.call("is_synchronized", json!({})) == true).then_some(())
+            let all = history["transactions"].as_array().unwrap().iter();
+            let is_proved = all.clone().all(|row| row["height"] == 0 || row["confirmations"] != 0);
+            let rows: Vec<Value> = all.map(|row| json!([row["txid"], row["height"]])).collect();
+            let is_whole = is_proved && self.call("is_synchronized", json!({})) == true;
+            (json!(rows) == expected && is_whole).then_some(())
         });
     }
 
