@@ -80,16 +80,19 @@ impl Serve {
         let mut command = Command::new(&bench.paraffin);
         command.args(["serve", "--config"]).arg(&config);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let serve = Self(command.spawn().map_err(|error| failed(&bench.paraffin, error))?);
+        let mut serve = Self(command.spawn().map_err(|error| failed(&bench.paraffin, error))?);
         serve.wait_for(height)?;
         Ok(serve)
     }
 
     /// Waits until it answers with the height.
-    fn wait_for(&self, height: u32) -> Outcome {
+    fn wait_for(&mut self, height: u32) -> Outcome {
         let begin = Instant::now();
         let mut last = None;
         while begin.elapsed() < PATIENCE {
+            if let Ok(Some(status)) = self.0.try_wait() {
+                return Err(Failure::new(format!("the program ended with {status}")));
+            }
             last = Wire::connect(PORT).and_then(|mut wire| wire.call("blockchain.headers.subscribe", &json!([]))).ok();
             if last.as_ref().is_some_and(|answer| answer["result"]["height"] == height) {
                 return Ok(());

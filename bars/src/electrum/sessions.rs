@@ -34,7 +34,7 @@ const DESCRIPTORS: u64 = 2_000;
 
 pub(super) fn measure(bench: &Bench, height: u32, scripts: u32) -> Outcome<Bar> {
     let count = given("PARAFFIN_BARS_SESSIONS", SESSIONS);
-    let part = u64::from(count) * u64::from(SESSION_BYTES + SUBSCRIPTIONS * SUBSCRIPTION_BYTES) >> 20;
+    let part = (u64::from(count) * u64::from(SESSION_BYTES + SUBSCRIPTIONS * SUBSCRIPTION_BYTES)) >> 20;
     raise_descriptors(count)?;
     let runtime = Builder::new_current_thread().enable_io().build().map_err(|error| Failure::new(error.to_string()))?;
     let serve = Serve::start(bench, &format!("[memory]\ntotal_mib = {TOTAL_MIB}\n"), height)?;
